@@ -1,0 +1,113 @@
+// The log: JSON lines on stdout. A logger for what happens to the gateway, and the access log with one line a request.
+
+import { type Logger, pino } from 'pino'
+import type { Phase } from './metrics.ts'
+
+export type { Logger }
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
+export type LogDestination = ReturnType<typeof pino.destination>
+export type LogSample = Readonly<Record<'1xx' | '2xx' | '3xx' | '4xx' | '5xx', number>>
+
+/** What the access log may know of a request: a closed list, so that no header, cookie, query or body can slip in. */
+export interface AccessEntry {
+  readonly time: number // ms since the epoch, when the request came
+  readonly ray: string
+  readonly zone: string
+  readonly client: string
+  readonly method: string
+  readonly host: string
+  readonly target: string // only its path is written
+  readonly version: string
+  readonly status: number // 0 when nothing was answered
+  readonly error: string | null
+  readonly bytesIn: number
+  readonly bytesOut: number
+  readonly duration: number // ms
+  readonly phases: Readonly<Partial<Record<Phase, number>>> | null // ms
+  readonly origin: string | null
+  readonly retries: number
+  readonly aborted: boolean
+}
+
+const { pid } = process
+const longestText = 1024
+const pipeWrite = 4096 // PIPE_BUF: a pipe takes as much in one piece, so that lines of several workers never mix
+const mostWaiting = 8 * 1024 * 1024
+const flushPeriod = 250
+
+/** Opens the buffered way to a file or a descriptor; lines wait at most 250 ms, and beyond 8 MiB unread they are dropped. */
+export function openLog(target: string | number = 1): LogDestination {
+  return pino.destination({
+    dest: target,
+    sync: false,
+    minLength: pipeWrite - longestText,
+    maxWrite: pipeWrite,
+    maxLength: mostWaiting,
+    periodicFlush: flushPeriod,
+  })
+}
+
+/** Makes the logger; of an error it writes message, code and stack, never the request that the error may carry. */
+export function createLogger(level: LogLevel, destination: LogDestination): Logger {
+  return pino(
+    { level, base: { pid }, serializers: { err: describeError, cause: describeError } },
+    destination,
+  )
+}
+
+/** Writes requests, sampled by status class; an answer outside of 100 to 599, and none at all, is always written. */
+export class AccessLog {
+  readonly #destination: LogDestination
+  readonly #shares: readonly number[]
+  readonly #random: () => number
+
+  constructor(destination: LogDestination, sample: LogSample, random: () => number = Math.random) {
+    this.#destination = destination
+    this.#shares = [1, sample['1xx'], sample['2xx'], sample['3xx'], sample['4xx'], sample['5xx']]
+    this.#random = random
+  }
+
+  write(entry: AccessEntry): void {
+    const share = this.#shares[(entry.status / 100) | 0] ?? 1
+    if (share === 1 || this.#random() < share) this.#destination.write(accessLine(entry))
+  }
+}
+
+/** By hand, since it is on the path of every request: the numbers as they are, each text cut and quoted. */
+function accessLine(e: AccessEntry): string {
+  return (
+    `{"level":30,"time":${e.time},"pid":${pid},"ray":"${e.ray}","zone":${quote(e.zone)}` +
+    `,"client":${quote(e.client)},"method":${quote(e.method)},"host":${quote(e.host)},"path":${quote(pathOf(e.target))}` +
+    `,"version":${quote(e.version)},"status":${e.status},"error":${quote(e.error)},"bytes_in":${e.bytesIn}` +
+    `,"bytes_out":${e.bytesOut},"duration":${round(e.duration)},"phases":${phasesOf(e)},"origin":${quote(e.origin)}` +
+    `,"retries":${e.retries},"aborted":${e.aborted},"msg":"request"}\n`
+  )
+}
+
+function quote(text: string | null): string {
+  return JSON.stringify(text !== null && text.length > longestText ? text.slice(0, longestText) : text)
+}
+
+/** Leaves out the query, and whole targets that are no path: they may hold a user name and a password. */
+function pathOf(target: string): string | null {
+  if (target[0] !== '/' && target !== '*') return null
+  const end = target.search(/[?#]/)
+  return end === -1 ? target : target.slice(0, end)
+}
+
+function phasesOf({ phases }: AccessEntry): string {
+  if (!phases) return 'null'
+  let members = ''
+  for (const phase in phases) members += `${members && ','}"${phase}":${round(phases[phase as Phase]!)}`
+  return `{${members}}`
+}
+
+function round(ms: number): number {
+  return Math.round(ms * 1000) / 1000
+}
+
+function describeError(error: unknown): unknown {
+  if (!(error instanceof Error)) return error
+  const { name, message, stack } = error
+  return { type: name, message, stack, ...('code' in error && { code: error.code }) }
+}

@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { type AccessEntry, AccessLog, createLogger, openLog } from '../../src/base/log.ts'
+
+const everything = { '1xx': 1, '2xx': 1, '3xx': 1, '4xx': 1, '5xx': 1 }
+
+const entry: AccessEntry = {
+  time: 1_700_000_000_000,
+  ray: '0123456789abcdef',
+  zone: 'shop.example',
+  client: '192.0.2.7',
+  method: 'GET',
+  host: 'shop.example',
+  target: '/cart?token=hush',
+  version: '1.1',
+  status: 200,
+  error: null,
+  bytesIn: 0,
+  bytesOut: 244,
+  duration: 1.23456,
+  phases: { connect: 0.25, wait: 0.98765 },
+  origin: '198.51.100.3:9000',
+  retries: 0,
+  aborted: false,
+}
+
+/** Opens a log in a file of its own; `lines` flushes it and gives what was written. */
+function logFile(t: TestContext) {
+  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-log-'))
+  const file = join(folder, 'log')
+  const destination = openLog(file)
+  t.after(() => {
+    destination.destroy()
+    rmSync(folder, { recursive: true })
+  })
+  const lines = (): Record<string, unknown>[] => {
+    destination.flushSync()
+    return readFileSync(file, 'utf8')
+      .trimEnd()
+      .split('\n')
+      .filter(Boolean)
+      .map(line => JSON.parse(line))
+  }
+  return { destination, lines, opened: new Promise(resolve => destination.once('ready', resolve)) }
+}
+
+test('a request is one line of JSON with every fact of the entry and the path without its query', async t => {
+  const { destination, lines, opened } = logFile(t)
+  await opened
+  new AccessLog(destination, everything).write(entry)
+  assert.deepEqual(lines(), [
+    {
+      level: 30,
+      time: entry.time,
+      pid: process.pid,
+      ray: entry.ray,
+      zone: 'shop.example',
+      client: '192.0.2.7',
+      method: 'GET',
+      host: 'shop.example',
+      path: '/cart',
+      version: '1.1',
+      status: 200,
+      error: null,
+      bytes_in: 0,
+      bytes_out: 244,
+      duration: 1.235,
+      phases: { connect: 0.25, wait: 0.988 },
+      origin: '198.51.100.3:9000',
+      retries: 0,
+      aborted: false,
+      msg: 'request',
+    },
+  ])
+})
+
+test('neither members beyond the closed list nor targets that are no path reach the log', async t => {
+  const { destination, lines, opened } = logFile(t)
+  await opened
+  const log = new AccessLog(destination, everything)
+  log.write({ ...entry, cookie: 'hush', headers: { authorization: 'hush' } } as AccessEntry)
+  log.write({ ...entry, target: 'http://user:hush@shop.example/' })
+  log.write({ ...entry, target: '/x#hush' })
+  const written = lines()
+  assert.equal(JSON.stringify(written).includes('hush'), false)
+  assert.deepEqual(
+    written.map(({ path }) => path),
+    ['/cart', null, '/x'],
+  )
+})
+
+test('texts are quoted and cut, so that a client can neither forge a line nor flood the log', async t => {
+  const { destination, lines, opened } = logFile(t)
+  await opened
+  const log = new AccessLog(destination, everything)
+  log.write({ ...entry, host: 'a"\n{"level":50}', target: `/${'x'.repeat(10_000)}`, phases: null })
+  const written = lines()
+  assert.equal(written.length, 1)
+  const { host, path, phases } = written[0] as { host: string; path: string; phases: null }
+  assert.equal(host, 'a"\n{"level":50}')
+  assert.equal(path.length, 1024)
+  assert.equal(phases, null)
+})
+
+test('each status class has a share of its own, and what has no class is always written', async t => {
+  const { destination, lines, opened } = logFile(t)
+  await opened
+  const draws = [0.09, 0.1, 0.99]
+  const log = new AccessLog(destination, { ...everything, '2xx': 0.1, '4xx': 0 }, () => draws.shift() ?? 0)
+  for (const status of [200, 204, 299, 404, 503, 0, 999]) log.write({ ...entry, status })
+  assert.deepEqual(
+    lines().map(({ status }) => status),
+    [200, 503, 0, 999],
+  )
+})
+
+test('the logger writes message, code and stack of an error, and nothing else that it carries', async t => {
+  const { destination, lines, opened } = logFile(t)
+  await opened
+  const bug = Object.assign(new Error('broken'), { code: 'EBUG', request: { headers: { cookie: 'hush' } } })
+  createLogger('info', destination).error({ err: bug }, 'a bug')
+  createLogger('info', destination).debug('too quiet')
+  const [line, ...more] = lines()
+  assert.equal(more.length, 0)
+  const { err, ...rest } = line as { err: Record<string, string>; msg: string; level: number }
+  assert.equal(rest.msg, 'a bug')
+  assert.deepEqual(Object.keys(err), ['type', 'message', 'stack', 'code'])
+  assert.equal(JSON.stringify(line).includes('hush'), false)
+})
+
+test('lines reach the file by themselves within the flush period', async t => {
+  const { destination, opened } = logFile(t)
+  await opened
+  const written = new Promise(resolve => destination.once('write', resolve))
+  const keepAlive = setInterval(() => {}, 1000)
+  t.after(() => clearInterval(keepAlive))
+  new AccessLog(destination, everything).write(entry)
+  assert.ok(((await written) as number) > 0)
+})
