@@ -1,0 +1,67 @@
+// Starts the parts of a process in order and stops them in reverse; the gateway and its workers stand and fall by it.
+
+export interface Part {
+  readonly name: string
+  start(): Promise<void> | void
+  stop(): Promise<void> | void
+  /** How long `stop` may take, in ms; after that the next part's turn comes all the same. */
+  readonly deadline: number
+}
+
+export type Phase = 'starting' | 'running' | 'stopping' | 'stopped'
+
+export class Lifecycle {
+  readonly #parts: readonly Part[]
+  readonly #failed: (part: string, cause: unknown) => void
+  readonly #started: Part[] = []
+  #phase: Phase = 'starting'
+  #stopped: Promise<void> | null = null
+
+  /** Takes the parts in the order of their start; `failed` hears of every part that does not stop as it should. */
+  constructor(parts: readonly Part[], failed: (part: string, cause: unknown) => void) {
+    this.#parts = parts
+    this.#failed = failed
+  }
+
+  get phase(): Phase {
+    return this.#phase
+  }
+
+  /** Starts one part after the other; when one throws, those before it are stopped and the error is thrown on. */
+  async start(): Promise<void> {
+    try {
+      for (const part of this.#parts) {
+        if (this.#phase !== 'starting') return
+        this.#started.push(part)
+        await part.start()
+      }
+    } catch (cause) {
+      await this.stop()
+      throw cause
+    }
+    if (this.#phase === 'starting') this.#phase = 'running'
+  }
+
+  /** Stops what was started, also what is starting still; a second call waits for the first. */
+  stop(): Promise<void> {
+    return (this.#stopped ??= this.#stop())
+  }
+
+  async #stop(): Promise<void> {
+    this.#phase = 'stopping'
+    for (const part of this.#started.reverse()) {
+      await within(part.deadline, part).catch(cause => this.#failed(part.name, cause))
+    }
+    this.#phase = 'stopped'
+  }
+}
+
+async function within(deadline: number, part: Part): Promise<void> {
+  const late = Promise.withResolvers<never>()
+  const timer = setTimeout(() => late.reject(new Error(`still running after ${deadline} ms`)), deadline)
+  try {
+    await Promise.race([part.stop(), late.promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}
