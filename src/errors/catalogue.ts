@@ -1,0 +1,1483 @@
+// Every error that the gateway can give, one row each: pure data. Everything that names an error is made from these rows:
+// records, pages, previews, metric labels and tests.
+
+export type ErrorCategory =
+  | 'origin'
+  | 'cloudflare'
+  | 'ssl'
+  | 'access_denied'
+  | 'rate_limit'
+  | 'dns'
+  | 'config'
+  | 'tls'
+  | 'legal'
+  | 'worker'
+  | 'rewrite'
+  | 'snippet'
+  | 'unsupported'
+
+/** Where on the way from the client to the origin a request stopped. */
+export type Stage = 'client' | 'gateway' | 'origin'
+
+export interface ErrorRow {
+  readonly code: number
+  readonly status: number
+  readonly title: string
+  readonly category: ErrorCategory
+  /** Seconds to wait, unless the refusal knows better; null when a retry does not help. */
+  readonly retryAfter: number | null
+  readonly ownerActionRequired: boolean
+  readonly stage: Stage
+  /** False for a code that is reachable by preview only. */
+  readonly raised: boolean
+  /** For the client: what happened, and who is responsible. */
+  readonly detail: string
+  /** For the client: what to do next; `{retry_after}` stands for the seconds to wait. */
+  readonly guidance: string
+  /** For the operator: what raises it. */
+  readonly cause: string
+  /** For the operator: what to check. */
+  readonly remedy: string
+}
+
+/** The errors of the interface, by name; each can be previewed by its code. */
+export const catalogue = {
+  internal_server_error: {
+    code: 500,
+    status: 500,
+    title: 'Internal server error',
+    category: 'cloudflare',
+    retryAfter: 30,
+    ownerActionRequired: false,
+    stage: 'gateway',
+    raised: true,
+    detail:
+      'The gateway in front of this site failed while it handled your request. The fault is in the gateway, not in your request, and the site itself may never have seen it.',
+    guidance:
+      '**Wait and retry.** Send the request again after at least {retry_after} seconds. If the error stays, send the ray ID to the operator of this site, who can find the failure in the log of the gateway.',
+    cause: 'An unexpected exception in the gateway while it served a request.',
+    remedy:
+      'Look up the ray ID in the log: the entry holds the exception with its stack. Please report it as a bug of Gatehouse.',
+  },
+  origin_bad_gateway: {
+    code: 502,
+    status: 502,
+    title: 'Bad gateway',
+    category: 'origin',
+    retryAfter: 60,
+    ownerActionRequired: true,
+    stage: 'origin',
+    raised: true,
+    detail:
+      'The origin server answered, but with something that the gateway cannot pass on as a correct HTTP response. The origin server is responsible; your request was well formed.',
+    guidance:
+      '**Wait and retry.** Wait at least {retry_after} seconds first. The origin server has already seen the request, so check before you repeat anything that must not happen twice. If it stays, the operator of the site must repair what the origin server sends.',
+    cause:
+      'The framing of a response broke before its first body byte was relayed, its content encoding could not be decoded, or an upgrade was answered in a way the gateway does not support.',
+    remedy:
+      'Ask the origin directly and compare Content-Length or chunk sizes with the body it sends; check what answers upgrade requests there.',
+  },
+  origin_gateway_timeout: {
+    code: 504,
+    status: 504,
+    title: 'Gateway time-out',
+    category: 'origin',
+    retryAfter: 120,
+    ownerActionRequired: true,
+    stage: 'origin',
+    raised: true,
+    detail:
+      'The time allowed for this request ran out while the gateway was still waiting for a turn at, or an answer from, the origin server. The origin server is too slow or too busy.',
+    guidance:
+      '**Wait and retry.** Leave at least {retry_after} seconds before the next attempt, and lengthen the pause each time. Should it go on, the operator of the site must give the origin server more capacity or the request more time.',
+    cause:
+      'The deadline of the whole request over all attempts passed (timeouts.total), or the request waited too long in the queue of its origin.',
+    remedy:
+      'Compare the total timeout with how long the origin takes, and look at its load. A single slow answer is error 524 instead.',
+  },
+  origin_unknown_error: {
+    code: 520,
+    status: 520,
+    title: 'Web server is returning an unknown error',
+    category: 'origin',
+    retryAfter: 60,
+    ownerActionRequired: true,
+    stage: 'origin',
+    raised: true,
+    detail:
+      'The origin server accepted your request and then closed the connection or sent something that is not a valid HTTP response. The origin server is responsible.',
+    guidance:
+      '**Wait and retry.** Try again in {retry_after} seconds or later. The origin server may have acted on the request before it failed, so make sure that repeating it is harmless. If the error persists, the operator of the site must look for crashes in the log of the origin server.',
+    cause:
+      'The origin reset or closed the connection after the request was sent and before it answered, sent a response head that cannot be parsed, or sent more header bytes than the gateway accepts.',
+    remedy:
+      'Look in the log of the origin for a crash or a restart at the time given. Check the size of its response headers (cookies above all) and that the port speaks HTTP.',
+  },
+  origin_down: {
+    code: 521,
+    status: 521,
+    title: 'Web server is down',
+    category: 'origin',
+    retryAfter: 120,
+    ownerActionRequired: true,
+    stage: 'origin',
+    raised: true,
+    detail:
+      'The origin server refused the connection from the gateway. Most likely the web server behind this site is stopped or restarting; your request was not delivered to it.',
+    guidance:
+      '**Wait and retry.** Nothing was delivered, so the same request can safely be sent again after {retry_after} seconds. If the site stays down, its operator must start the origin server or let the gateway in.',
+    cause: 'The origin answered the TCP connection with a refusal, or reset it while it was being opened.',
+    remedy:
+      'Check that the origin runs, that it listens on the configured address and port, and that no firewall rejects the gateway.',
+  },
+  connection_timeout: {
+    code: 522,
+    status: 522,
+    title: 'Connection timed out',
+    category: 'origin',
+    retryAfter: 120,
+    ownerActionRequired: true,
+    stage: 'origin',
+    raised: true,
+    detail:
+      'The gateway tried to connect to the origin server, and the origin server did not respond in time. The origin server is overloaded, offline or cut off from the network; your request did not reach it.',
+    guidance:
+      '**Wait and retry.** The origin server never received the request, so it is safe to repeat it in {retry_after} seconds. If that fails too, the operator of the site must find out why the origin server does not take connections.',
+    cause: 'No TCP connection to the origin within the connect timeout (timeouts.connect).',
+    remedy:
+      'Check that the origin is up and not overloaded, that its address is right, and that no firewall silently drops packets from the gateway.',
+  },
+  origin_unreachable: {
+    code: 523,
+    status: 523,
+    title: 'Origin is unreachable',
+    category: 'origin',
+    retryAfter: 120,
+    ownerActionRequired: true,
+    stage: 'origin',
+    raised: true,
+    detail:
+      'There is no network route from the gateway to the origin server. The network or the address settings on the side of the site are responsible, not your connection.',
+    guidance:
+      '**Wait and retry.** Routes often come back by themselves: try again after {retry_after} seconds. If the origin server stays unreachable, the operator of the site must correct its address or its network.',
+    cause: 'The operating system reported that the host or the network of the origin cannot be reached.',
+    remedy:
+      'Check the address of the origin, the routing table of this machine, and whether both sides have IPv6 when the address is IPv6.',
+  },
+  origin_response_timeout: {
+    code: 524,
+    status: 524,
+    title: 'A timeout occurred',
+    category: 'origin',
+    retryAfter: 120,
+    ownerActionRequired: true,
+    stage: 'origin',
+    raised: true,
+    detail:
+      'The origin server accepted the connection but did not answer the request in time. The origin server is responsible: it is overloaded, or this request takes it too long.',
+    guidance:
+      '**Wait and retry.** Allow at least {retry_after} seconds. The origin server may still be working on the first request, so do not repeat anything that must happen only once before you have checked. Requests that always take this long need a change by the operator of the site.',
+    cause:
+      'No response head within timeouts.response after the request was sent, or the origin stopped reading the request for timeouts.write.',
+    remedy:
+      'Find what the origin was busy with at the time given. Move long work into the background, or raise timeouts.response for that route.',
+  },
+  ssl_handshake_failed: {
+    code: 525,
+    status: 525,
+    title: 'SSL handshake failed',
+    category: 'ssl',
+    retryAfter: null,
+    ownerActionRequired: true,
+    stage: 'origin',
+    raised: true,
+    detail:
+      'The gateway reached the origin server, but the two could not agree on an encrypted (TLS) connection. The TLS set-up of the origin server is responsible.',
+    guidance:
+      '**Do not retry.** Repeating the request gives the same result until the operator of the site repairs the TLS settings of the origin server.',
+    cause: 'The TLS handshake with the origin failed, was cut off, or took longer than timeouts.handshake.',
+    remedy:
+      'Check that the port speaks TLS, that protocol versions and cipher suites overlap, and that the server has a certificate for the name asked for (tls.server_name). Try it with openssl s_client.',
+  },
+  invalid_ssl_certificate: {
+    code: 526,
+    status: 526,
+    title: 'Invalid SSL certificate',
+    category: 'ssl',
+    retryAfter: null,
+    ownerActionRequired: true,
+    stage: 'origin',
+    raised: true,
+    detail:
+      'The origin server presented a certificate that the gateway cannot trust: it is expired, self-signed, issued for another name or by an unknown authority. To protect your data, the gateway did not send your request.',
+    guidance:
+      '**Do not retry.** The operator of the site must install a valid certificate on the origin server; until then every request ends here.',
+    cause: 'The certificate of the origin did not validate: dates, name, chain or issuer.',
+    remedy:
+      'Renew the certificate or send the whole chain. For a private authority, give its certificate as ca; verify: false turns the check off and should be the last resort.',
+  },
+  dns_loop: {
+    code: 1000,
+    status: 403,
+    title: 'DNS points to prohibited IP',
+    category: 'config',
+    retryAfter: null,
+    ownerActionRequired: true,
+    stage: 'gateway',
+    raised: true,
+    detail:
+      'The address set for the origin server leads back to the gateway itself, so the request would go round in circles. The settings of the site are responsible.',
+    guidance:
+      '**Do not retry.** Only the operator of the site can end the loop, by setting the address of the real origin server.',
+    cause:
+      'The origin resolves to one of the listeners of this gateway, or the CDN-Loop header already carries its name.',
+    remedy:
+      'Point the pool at the origin itself, not at a name that resolves to the gateway. Give each gateway in a chain a name of its own.',
+  },
+  dns_resolution_failed: {
+    code: 1001,
+    status: 409,
+    title: 'DNS resolution error',
+    category: 'dns',
+    retryAfter: null,
+    ownerActionRequired: true,
+    stage: 'gateway',
+    raised: true,
+    detail:
+      'The hostname you asked for leads to this gateway, but no site is set up here under that name. Either the name is misspelled, or its owner has not finished the set-up.',
+    guidance:
+      '**Do not retry.** Check the spelling of the hostname. If it is right, its owner must add it to the gateway or correct the DNS record.',
+    cause: 'The Host of the request matches no zone, and there is no default zone.',
+    remedy: 'Add the hostname to the hosts of a zone, or mark one zone as the default.',
+  },
+  prohibited_origin_ip: {
+    code: 1002,
+    status: 403,
+    title: 'DNS points to local or disallowed IP',
+    category: 'config',
+    retryAfter: null,
+    ownerActionRequired: true,
+    stage: 'gateway',
+    raised: true,
+    detail:
+      'The name of the origin server resolves to an address that this site may not use, for example one in a private network. The settings of the site are responsible.',
+    guidance:
+      '**Do not retry.** The operator of the site must give the origin server a permitted address; nothing that you send can change the result.',
+    cause: 'The address guard of the zone forbids the address that the origin resolved to.',
+    remedy: 'Correct the DNS record of the origin, or permit the address in the guard of the zone.',
+  },
+  direct_ip_access: {
+    code: 1003,
+    status: 403,
+    title: 'Direct IP access not allowed',
+    category: 'access_denied',
+    retryAfter: null,
+    ownerActionRequired: false,
+    stage: 'client',
+    raised: true,
+    detail:
+      'Your request names an IP address, or no host at all, where the name of a site belongs. The gateway cannot tell from it which site you want.',
+    guidance:
+      '**Do not retry.** Use the hostname of the site in the address instead of a number, then send a new request.',
+    cause: 'The Host of the request is an IP address that no zone claims, or is missing.',
+    remedy:
+      'Usually nothing: scanners do this. To serve an address on purpose, list it among the hosts of a zone or set a default zone.',
+  },
+  dns_resolution_error: {
+    code: 1004,
+    status: 409,
+    title: 'DNS resolution error',
+    category: 'config',
+    retryAfter: 120,
+    ownerActionRequired: true,
+    stage: 'gateway',
+    raised: true,
+    detail:
+      'This site is known to the gateway but does not serve traffic at the moment: it is paused, or its set-up is not complete. The operator of the site is responsible.',
+    guidance:
+      '**Wait and retry.** Come back after {retry_after} seconds or later. If nothing changes, the operator of the site must finish the set-up or resume the site.',
+    cause: 'The zone is paused, or the route has no origin yet.',
+    remedy: 'Remove paused from the zone, or give the route a pool with at least one origin.',
+  },
+  asn_banned: {
+    code: 1005,
+    status: 403,
+    title: 'Access denied',
+    category: 'access_denied',
+    retryAfter: null,
+    ownerActionRequired: true,
+    stage: 'gateway',
+    raised: true,
+    detail:
+      'The operator of this site does not accept requests from the network (autonomous system) that your connection comes from. This may have nothing to do with you personally.',
+    guidance:
+      '**Do not retry.** If you need access, ask the operator of the site to admit your network, and include the ray ID.',
+    cause: 'An access rule on the AS number of the client matched.',
+    remedy:
+      'Look up the ray ID to see the rule. Remove the number from it, or put a rule that allows before it.',
+  },
+  ip_banned: {
+    code: 1006,
+    status: 403,
+    title: 'Access denied',
+    category: 'access_denied',
+    retryAfter: null,
+    ownerActionRequired: true,
+    stage: 'gateway',
+    raised: true,
+    detail: 'The operator of this site has blocked your IP address. The site is up; it does not admit you.',
+    guidance:
+      '**Do not retry.** If you believe that the block is a mistake, send the ray ID to the operator of the site, who alone can lift it.',
+    cause: 'An access rule on this one IPv4 address matched.',
+    remedy: 'Look up the ray ID to see the rule, and remove the address from it if the block was not meant.',
+  },
+  ip_range_banned: {
+    code: 1007,
+    status: 403,
+    title: 'Access denied',
+    category: 'access_denied',
+    retryAfter: null,
+    ownerActionRequired: true,
+    stage: 'gateway',
+    raised: true,
+    detail:
+      'Your IP address lies in a range that the operator of this site has blocked. The block covers many addresses and may not be aimed at you.',
+    guidance:
+      '**Do not retry.** Ask the operator of the site for an exception for your address, and quote the ray ID when you do.',
+    cause: 'An access rule on an IPv4 range matched.',
+    remedy:
+      'Look up the ray ID to see the rule. Narrow the range, or put a rule that allows the address before it.',
+  },
+  ip_list_banned: {
+    code: 1008,
+    status: 403,
+    title: 'Access denied',
+    category: 'access_denied',
+    retryAfter: null,
+    ownerActionRequired: true,
+    stage: 'gateway',
+    raised: true,
+    detail: 'Your IP address is on a block list that the operator of this site uses.',
+    guidance:
+      '**Do not retry.** If the listing is wrong, the operator of the site, or whoever keeps the list, must take your address off it.',
+    cause: 'An access rule with a list file holds the IPv4 address of the client.',
+    remedy: 'Find the address in the list file of the rule, and check how old the list is.',
+  },
+  country_banned: {
+    code: 1009,
+    status: 403,
+    title: 'Access denied',
+    category: 'access_denied',
+    retryAfter: null,
+    ownerActionRequired: true,
+    stage: 'gateway',
+    raised: true,
+    detail:
+      'The operator of this site does not accept requests from the country or region that your IP address is registered in.',
+    guidance:
+      '**Do not retry.** Requests from the same place are refused each time. Ask the operator of the site whether access from your country can be granted.',
+    cause: 'An access rule on country matched the IPv4 address of the client.',
+    remedy: 'Check the countries of the rule and the age of the GeoIP database: addresses change hands.',
+  },
+  browser_signature_banned: {
+    code: 1010,
+    status: 403,
+    title: 'Access denied',
+    category: 'access_denied',
+    retryAfter: null,
+    ownerActionRequired: true,
+    stage: 'gateway',
+    raised: true,
+    detail:
+      'The operator of this site refuses the kind of program that sent this request, judged by how it identifies itself.',
+    guidance:
+      '**Do not retry.** Use a common, current browser, or ask the operator of the site to admit your program; a retry with the same one is refused again.',
+    cause: 'An access rule on User-Agent matched.',
+    remedy:
+      'Look up the ray ID to see the rule, and make its pattern narrower if it catches legitimate programs.',
+  },
+  hotlinking_denied: {
+    code: 1011,
+    status: 403,
+    title: 'Access denied',
+    category: 'access_denied',
+    retryAfter: null,
+    ownerActionRequired: true,
+    stage: 'gateway',
+    raised: true,
+    detail:
+      'This file was requested from a page of another site, and the operator of this site does not allow its files to be embedded elsewhere.',
+    guidance:
+      '**Do not retry.** Open the file from the site that it belongs to. To embed it elsewhere, get permission from the operator of that site.',
+    cause: 'An access rule on Referer matched.',
+    remedy: 'Add the sites that may embed your files to the exceptions of the rule.',
+  },
+  malicious_activity_banned: {
+    code: 1012,
+    status: 403,
+    title: 'Access denied',
+    category: 'access_denied',
+    retryAfter: null,
+    ownerActionRequired: true,
+    stage: 'gateway',
+    raised: true,
+    detail:
+      'The gateway has seen repeated suspicious requests from your computer or network, and refuses it for a while to protect this site.',
+    guidance:
+      '**Do not retry.** Each attempt can prolong the ban. Scan your devices for unwanted software, stop automated requests, and contact the operator of the site if the ban stays.',
+    cause: 'A temporary ban after the client ran into refusals again and again.',
+    remedy:
+      'Look at the refusals of this address before the ban. Lift the ban, or raise its threshold, if they were harmless.',
+  },
+  sni_host_mismatch: {
+    code: 1013,
+    status: 403,
+    title: 'HTTP hostname and TLS SNI hostname mismatch',
+    category: 'tls',
+    retryAfter: null,
+    ownerActionRequired: false,
+    stage: 'client',
+    raised: true,
+    detail:
+      'Your program opened the encrypted connection for one site and then asked for another site over it. The gateway refuses that, because the two need not belong together.',
+    guidance:
+      '**Do not retry.** Use the same hostname for the TLS connection (SNI) and in the Host header, and open a new connection for each site.',
+    cause:
+      'On a TLS listener, the server name of the handshake and the Host of the request belong to different zones.',
+    remedy:
+      'Usually a fault of the client. If both names are yours and share a certificate, put them into one zone.',
+  },
+  cname_cross_account: {
+    code: 1014,
+    status: 403,
+    title: 'CNAME cross-user banned',
+    category: 'config',
+    retryAfter: null,
+    ownerActionRequired: true,
+    stage: 'gateway',
+    raised: false,
+    detail:
+      'The hostname is a DNS alias for a site that belongs to a different account, and aliases across accounts are not allowed. The DNS settings of this hostname are responsible.',
+    guidance:
+      '**Do not retry.** The owner of the hostname must remove the alias, or agree with the owner of the other site to have it set up there.',
+    cause: 'A CNAME record points at a zone of another account.',
+    remedy: 'Point the record at a zone of the same account.',
+  },
+  rate_limited: {
+    code: 1015,
+    status: 429,
+    title: 'You are being rate limited',
+    category: 'rate_limit',
+    retryAfter: 30,
+    ownerActionRequired: false,
+    stage: 'client',
+    raised: true,
+    detail:
+      'You have sent more requests in a short time than the operator of this site allows. The site works; it has slowed you down on purpose.',
+    guidance:
+      '**Wait and retry.** Send nothing for at least {retry_after} seconds, then continue at a slower pace; attempts before that are refused too.',
+    cause: 'A rate-limiting rule was exceeded. The wait is that of the rule, where it sets one.',
+    remedy:
+      'Nothing, if the limit is right. Otherwise raise the limit of the rule, or choose a key that tells clients apart better.',
+  },
+  origin_dns_error: {
+    code: 1016,
+    status: 530,
+    title: 'Origin DNS error',
+    category: 'dns',
+    retryAfter: null,
+    ownerActionRequired: true,
+    stage: 'origin',
+    raised: true,
+    detail:
+      'The gateway could not find the origin server of this site, because its name does not resolve to an address. The DNS records or the settings of the site are responsible.',
+    guidance:
+      '**Do not retry.** The operator of the site must correct the name of the origin server or its DNS record; after that the same request works.',
+    cause: 'The hostname of the origin has no address, or DNS failed twice in a row.',
+    remedy:
+      'Check the spelling of the origin in the pool, its A and AAAA records, and the resolver of this machine.',
+  },
+  client_certificate_rejected: {
+    code: 1017,
+    status: 403,
+    title: 'Client authentication failed',
+    category: 'tls',
+    retryAfter: null,
+    ownerActionRequired: true,
+    stage: 'client',
+    raised: true,
+    detail:
+      'This site admits only clients with a certificate that it knows. Yours was missing, expired or not issued by an accepted authority.',
+    guidance:
+      '**Do not retry.** Install the client certificate that you were given and select it when you connect. If you have none, request one from the operator of the site.',
+    cause: 'The TLS listener requires a client certificate, and the one presented did not verify.',
+    remedy:
+      'Check the issuer and the dates of the certificate of the client against the authority set for the listener.',
+  },
+  host_not_found: {
+    code: 1018,
+    status: 409,
+    title: 'Could not find host',
+    category: 'config',
+    retryAfter: null,
+    ownerActionRequired: true,
+    stage: 'gateway',
+    raised: false,
+    detail:
+      'The site is registered with the gateway but not active yet: it has not been settled who owns the hostname. The owner of the site is responsible.',
+    guidance:
+      '**Do not retry.** The owner of the site must complete the activation; until then the gateway does not serve it.',
+    cause: 'The ownership of the zone is not settled.',
+    remedy: 'Finish the verification of the hostname.',
+  },
+  compute_recursion_limit: {
+    code: 1019,
+    status: 503,
+    title: 'Compute server error',
+    category: 'worker',
+    retryAfter: null,
+    ownerActionRequired: true,
+    stage: 'gateway',
+    raised: true,
+    detail:
+      'The request has passed through too many gateways, one handing it to the next, and was stopped. The way the site routes its requests is responsible.',
+    guidance:
+      '**Do not retry.** Every attempt takes the same endless way. The operator of the site must break the chain of gateways.',
+    cause: 'The CDN-Loop header lists more hops than the gateway allows.',
+    remedy: 'Follow the request from hop to hop, in Via and CDN-Loop, and remove the detour.',
+  },
+  firewall_rule_blocked: {
+    code: 1020,
+    status: 403,
+    title: 'Access denied',
+    category: 'access_denied',
+    retryAfter: null,
+    ownerActionRequired: true,
+    stage: 'gateway',
+    raised: true,
+    detail:
+      'A firewall rule of this site matched something in your request and blocked it. The rule was written by the operator of the site.',
+    guidance:
+      '**Do not retry.** The same request is blocked again. If you did nothing unusual, tell the operator of the site what you tried to do and give them the ray ID.',
+    cause: 'An access rule with an expression matched.',
+    remedy: 'Look up the ray ID to see which rule, and try the expression against the logged request.',
+  },
+  worker_host_not_allowed: {
+    code: 1021,
+    status: 409,
+    title: 'Could not find host',
+    category: 'worker',
+    retryAfter: null,
+    ownerActionRequired: true,
+    stage: 'gateway',
+    raised: false,
+    detail:
+      'A script of this site asked for a hostname that it is not allowed to reach. The script is responsible.',
+    guidance:
+      '**Do not retry.** The developer of the site must take the forbidden hostname out of the script.',
+    cause: 'A script asked for a host outside of what it may reach.',
+    remedy: 'Have the script ask for hosts of its own zone only.',
+  },
+  worker_routing_failed: {
+    code: 1022,
+    status: 409,
+    title: 'Could not find host',
+    category: 'worker',
+    retryAfter: null,
+    ownerActionRequired: true,
+    stage: 'gateway',
+    raised: false,
+    detail:
+      'The request could not be routed to the script that should handle it. The routing settings of the site are responsible.',
+    guidance: '**Do not retry.** The operator of the site must correct the route that leads to the script.',
+    cause: 'No usable route leads from the host to a script.',
+    remedy: 'Check the pattern of the route and the script that it names.',
+  },
+  host_lookup_failed: {
+    code: 1023,
+    status: 409,
+    title: 'Could not find host',
+    category: 'config',
+    retryAfter: null,
+    ownerActionRequired: true,
+    stage: 'gateway',
+    raised: true,
+    detail:
+      'The gateway could not read what it has stored about this hostname. The people who run the gateway are responsible.',
+    guidance:
+      '**Do not retry.** Report the hostname and the ray ID to the operator of the site, who must have the stored settings repaired.',
+    cause: 'The record of the zone in the store cannot be read.',
+    remedy: 'Check the store and its log, then write the record of the zone again.',
+  },
+  worker_subrequest_prohibited: {
+    code: 1024,
+    status: 409,
+    title: 'Could not find host',
+    category: 'worker',
+    retryAfter: null,
+    ownerActionRequired: true,
+    stage: 'gateway',
+    raised: false,
+    detail:
+      'A script of this site asked for an address that scripts must not reach. Whoever wrote the script is responsible.',
+    guidance: '**Do not retry.** The developer of the site must have the script ask for a permitted address.',
+    cause: 'A script made a request to a prohibited address.',
+    remedy: 'Look for IP addresses and internal names in the requests of the script.',
+  },
+  plan_limit_reached: {
+    code: 1025,
+    status: 429,
+    title: 'Please check back later',
+    category: 'rate_limit',
+    retryAfter: null,
+    ownerActionRequired: true,
+    stage: 'gateway',
+    raised: true,
+    detail:
+      'This site has used up the traffic that it is allowed for the month. You have done nothing wrong.',
+    guidance:
+      '**Do not retry.** The site is back when the new month begins, or as soon as its operator raises the allowance.',
+    cause: 'The monthly quota of the zone is used up.',
+    remedy: 'Raise the monthly quota of the zone, or find out what used it up.',
+  },
+  legal_block: {
+    code: 1026,
+    status: 451,
+    title: 'Unavailable for legal reasons',
+    category: 'legal',
+    retryAfter: null,
+    ownerActionRequired: true,
+    stage: 'gateway',
+    raised: true,
+    detail:
+      'What you asked for was taken down for legal reasons and is not served to anybody through this gateway.',
+    guidance:
+      '**Do not retry.** The block is deliberate. Questions about it go to the operator of the site, who knows the legal demand behind it.',
+    cause: 'The address is on the legal block list of the operator.',
+    remedy: 'Compare the entry of the list with the legal demand that it came from.',
+  },
+  daily_limit_reached: {
+    code: 1027,
+    status: 429,
+    title: 'This website has been temporarily rate limited',
+    category: 'rate_limit',
+    retryAfter: null,
+    ownerActionRequired: true,
+    stage: 'gateway',
+    raised: true,
+    detail:
+      'This site has used up its allowance of requests for today. All visitors are affected, not just you.',
+    guidance:
+      '**Do not retry.** Come back tomorrow, when the count starts again, or ask the operator of the site to raise the limit.',
+    cause: 'The daily quota of the zone is used up.',
+    remedy: 'Raise the daily quota of the zone, or look for a client that spends it.',
+  },
+  tls_version_not_supported: {
+    code: 1028,
+    status: 403,
+    title: 'TLS minimum version requirements not met',
+    category: 'tls',
+    retryAfter: null,
+    ownerActionRequired: true,
+    stage: 'client',
+    raised: true,
+    detail: 'Your program uses an old version of TLS encryption that this site no longer accepts as safe.',
+    guidance:
+      '**Do not retry.** Update your browser or program to one that speaks TLS 1.2 or newer, then connect again.',
+    cause: 'The TLS version of the connection is below the minimum of the zone.',
+    remedy: 'Lower the minimum only if old clients must be served; they lose protection by it.',
+  },
+  tls_cipher_not_supported: {
+    code: 1029,
+    status: 403,
+    title: 'TLS cipher suite requirements not met',
+    category: 'tls',
+    retryAfter: null,
+    ownerActionRequired: true,
+    stage: 'client',
+    raised: true,
+    detail:
+      'The cipher that your program chose for the encrypted connection is not one of those that this site accepts.',
+    guidance:
+      '**Do not retry.** Update your program or its TLS library, or enable modern cipher suites in it.',
+    cause: 'The cipher suite of the connection is not on the list of the zone.',
+    remedy: 'Compare the list of the zone with the suites of the clients that must be served.',
+  },
+  cname_not_allowed: {
+    code: 1030,
+    status: 409,
+    title: 'CNAME not allowed',
+    category: 'config',
+    retryAfter: null,
+    ownerActionRequired: true,
+    stage: 'gateway',
+    raised: false,
+    detail:
+      'The hostname is a DNS alias, and the site that it points to accepts no aliases. The DNS settings of this hostname are responsible.',
+    guidance:
+      '**Do not retry.** The owner of the hostname must replace the alias by a record that the target accepts.',
+    cause: 'A CNAME record points at a zone that accepts none.',
+    remedy: 'Serve the hostname from a zone of its own.',
+  },
+  worker_preview_invalid: {
+    code: 1031,
+    status: 400,
+    title: 'Invalid preview configuration',
+    category: 'worker',
+    retryAfter: null,
+    ownerActionRequired: true,
+    stage: 'gateway',
+    raised: false,
+    detail:
+      'This is the preview of a script whose preview settings are not valid. The settings are responsible, not your request.',
+    guidance: '**Do not retry.** The developer must open the preview anew, or correct its settings.',
+    cause: 'The preview settings of a script are invalid or outdated.',
+    remedy: 'Create the preview again.',
+  },
+  cname_cross_account_blocked: {
+    code: 1032,
+    status: 403,
+    title: 'CNAME cross-user banned',
+    category: 'config',
+    retryAfter: null,
+    ownerActionRequired: true,
+    stage: 'gateway',
+    raised: false,
+    detail:
+      'The hostname is an alias for a site of another account, and that account has blocked it. The two owners must sort it out; your request is not at fault.',
+    guidance:
+      '**Do not retry.** The owner of the hostname needs the consent of the owner of the target, or another target.',
+    cause: 'A CNAME record points at a zone whose account refuses the alias.',
+    remedy: 'Ask the other account to permit the alias, or remove it.',
+  },
+  tunnel_error: {
+    code: 1033,
+    status: 530,
+    title: 'Tunnel error',
+    category: 'config',
+    retryAfter: 120,
+    ownerActionRequired: true,
+    stage: 'origin',
+    raised: true,
+    detail:
+      'None of the origin servers of this site is available: the gateway checks them regularly, and at present all of them fail. The side of the site is responsible.',
+    guidance:
+      '**Wait and retry.** The gateway notices by itself when an origin server is back: try again after {retry_after} seconds. If it takes longer, the operator of the site must bring one back.',
+    cause: 'Every member of the pool is down by its health checks.',
+    remedy:
+      'Look at the health of each member and at what its check asks for: the check may be wrong where the origin is not.',
+  },
+  edge_ip_restricted: {
+    code: 1034,
+    status: 403,
+    title: 'Edge IP restricted',
+    category: 'config',
+    retryAfter: null,
+    ownerActionRequired: true,
+    stage: 'gateway',
+    raised: true,
+    detail:
+      'The request for this site arrived at an address of the gateway that does not serve it. The DNS record of the site, or a fixed address in your own settings, is wrong.',
+    guidance:
+      '**Do not retry.** Remove any fixed entry for this hostname from your hosts file. If there is none, the operator of the site must correct the DNS record.',
+    cause: 'The zone is bound to a listener, and the request arrived on another one.',
+    remedy: 'Point the DNS record at the listener of the zone, or unbind the zone.',
+  },
+  rewrite_invalid_path: {
+    code: 1035,
+    status: 500,
+    title: 'Invalid request rewrite (invalid URI path)',
+    category: 'rewrite',
+    retryAfter: null,
+    ownerActionRequired: true,
+    stage: 'gateway',
+    raised: true,
+    detail:
+      'A rule of this site rewrote the address of your request into one that is not valid. The rule is responsible.',
+    guidance:
+      '**Do not retry.** The operator of the site must correct the rewrite rule so that it gives a valid path.',
+    cause: 'The result of a rewrite is empty, does not begin with a slash, or lies under /cdn-cgi/.',
+    remedy:
+      'Evaluate the rule for the logged path, and make sure that every branch of it begins with a slash.',
+  },
+  rewrite_too_long: {
+    code: 1036,
+    status: 500,
+    title: 'Invalid request rewrite (maximum length exceeded)',
+    category: 'rewrite',
+    retryAfter: null,
+    ownerActionRequired: true,
+    stage: 'gateway',
+    raised: true,
+    detail:
+      'A rule of this site rewrote the address of your request into one that is too long to be sent on.',
+    guidance:
+      '**Do not retry.** The operator of the site must shorten what the rewrite rule produces; a shorter address in your request may get through until then.',
+    cause: 'The result of a rewrite is longer than limits.url.',
+    remedy: 'Look for a rule that repeats or appends without bound, above all in the query.',
+  },
+  rewrite_evaluation_failed: {
+    code: 1037,
+    status: 500,
+    title: 'Invalid rewrite rule (failed to evaluate expression)',
+    category: 'rewrite',
+    retryAfter: null,
+    ownerActionRequired: true,
+    stage: 'gateway',
+    raised: true,
+    detail:
+      'A rewrite rule of this site could not be worked out for your request. The expression in the rule is responsible.',
+    guidance:
+      '**Do not retry.** The operator of the site must repair the expression of the rule, and can find the request by its ray ID.',
+    cause: 'The expression of a rewrite rule failed while it was evaluated.',
+    remedy: 'Guard the expression against headers and parameters that are absent.',
+  },
+  http_headers_exceed_limit: {
+    code: 1038,
+    status: 503,
+    title: 'HTTP headers exceed limit',
+    category: 'config',
+    retryAfter: 60,
+    ownerActionRequired: false,
+    stage: 'client',
+    raised: true,
+    detail:
+      'The headers of your request are larger than the gateway accepts. Most often too many or too large cookies are the reason.',
+    guidance:
+      '**Wait and retry.** Delete the cookies of this site or send fewer headers, and repeat the request after {retry_after} seconds. Unchanged, it will probably be refused again.',
+    cause: 'The header section is over limits.header_section, on arrival or after the rules have run.',
+    remedy:
+      'Find out which cookie or header grows, and who sets it. Raise the limit only if such requests are legitimate.',
+  },
+  legal_country_block: {
+    code: 1039,
+    status: 451,
+    title: 'Unavailable for legal reasons',
+    category: 'legal',
+    retryAfter: null,
+    ownerActionRequired: true,
+    stage: 'gateway',
+    raised: true,
+    detail:
+      'For legal reasons, what you asked for is not available in the country that your connection comes from.',
+    guidance:
+      '**Do not retry.** The law of the place decides, not the state of the site. The operator of the site can tell you what the restriction rests on.',
+    cause: 'The legal block list of the operator names the address for the country of the client.',
+    remedy: 'Check the countries of the entry and the age of the GeoIP database.',
+  },
+  rewrite_header_not_allowed: {
+    code: 1040,
+    status: 500,
+    title: 'Invalid request rewrite (header modification not allowed)',
+    category: 'rewrite',
+    retryAfter: null,
+    ownerActionRequired: true,
+    stage: 'gateway',
+    raised: true,
+    detail:
+      'A rule of this site tried to change a header that only the gateway itself may set. The rule is responsible.',
+    guidance: '**Do not retry.** The operator of the site must remove the reserved header from the rule.',
+    cause: 'A header rule names a reserved header.',
+    remedy:
+      'Take the header out of the rule; connection, framing and forwarding headers are set by the gateway.',
+  },
+  rewrite_invalid_header_value: {
+    code: 1041,
+    status: 500,
+    title: 'Invalid request rewrite (invalid header value)',
+    category: 'rewrite',
+    retryAfter: null,
+    ownerActionRequired: true,
+    stage: 'gateway',
+    raised: true,
+    detail:
+      'A rule of this site produced a header value that HTTP does not permit: it holds illegal characters or is too long.',
+    guidance:
+      '**Do not retry.** The operator of the site must change the rule so that it produces a legal header value for requests like yours.',
+    cause: 'The value made by a header rule has illegal characters or is too long.',
+    remedy: 'Look for line breaks and control characters in what the rule copies from the request.',
+  },
+  worker_script_missing: {
+    code: 1042,
+    status: 404,
+    title: 'Worker script not found',
+    category: 'worker',
+    retryAfter: null,
+    ownerActionRequired: true,
+    stage: 'gateway',
+    raised: false,
+    detail: 'This hostname is meant to be served by a script, and no script is deployed for it.',
+    guidance: '**Do not retry.** The developer of the site must deploy the script, or remove the hostname.',
+    cause: 'A host is reserved for a script that was never deployed.',
+    remedy: 'Deploy the script for this host.',
+  },
+  access_application_not_found: {
+    code: 1043,
+    status: 500,
+    title: 'Access application not found',
+    category: 'config',
+    retryAfter: null,
+    ownerActionRequired: true,
+    stage: 'gateway',
+    raised: false,
+    detail:
+      'This site asks its visitors to log in through an application that does not exist any more. The settings of the site are responsible.',
+    guidance:
+      '**Do not retry.** You cannot log in until the operator of the site names an existing login application.',
+    cause: 'The zone names a login application that does not exist.',
+    remedy: 'Create the application, or remove its name from the zone.',
+  },
+  tls_not_fips_compliant: {
+    code: 1044,
+    status: 403,
+    title: 'TLS connection is not FIPS compliant',
+    category: 'tls',
+    retryAfter: null,
+    ownerActionRequired: true,
+    stage: 'client',
+    raised: true,
+    detail:
+      'This site accepts only encryption that follows the FIPS standard, and your connection uses parameters outside of it.',
+    guidance:
+      '**Do not retry.** Switch your program or operating system to its FIPS mode, or use one that has it.',
+    cause:
+      'The TLS listener follows the FIPS policy, and the connection chose a version, cipher or curve outside of it.',
+    remedy:
+      'Compare the parameters in the log with the policy; turn the policy off if the law does not ask for it.',
+  },
+  http_connect_not_supported: {
+    code: 1045,
+    status: 400,
+    title: 'HTTP CONNECT is not supported',
+    category: 'unsupported',
+    retryAfter: null,
+    ownerActionRequired: false,
+    stage: 'client',
+    raised: true,
+    detail:
+      'Your program used the CONNECT method, which asks for a tunnel to another server. This gateway serves sites and opens no tunnels.',
+    guidance:
+      '**Do not retry.** Remove this gateway from the proxy settings of your program, and ask for the site directly.',
+    cause: 'A request with the method CONNECT.',
+    remedy: 'Nothing: the client treats the gateway as a forward proxy, which it is not.',
+  },
+  cross_zone_image_resizing: {
+    code: 1047,
+    status: 403,
+    title: 'Cross-zone image resizing denied',
+    category: 'config',
+    retryAfter: null,
+    ownerActionRequired: true,
+    stage: 'gateway',
+    raised: false,
+    detail:
+      'The request asks to resize an image that belongs to another site, which this site does not permit.',
+    guidance:
+      '**Do not retry.** Ask for the image without resizing, or have the operator of the site permit the other site as a source.',
+    cause: 'An image transformation names a source in another zone.',
+    remedy: 'Add the other zone to the permitted sources of images.',
+  },
+  host_invalid: {
+    code: 1048,
+    status: 400,
+    title: 'Could not find host',
+    category: 'config',
+    retryAfter: null,
+    ownerActionRequired: true,
+    stage: 'client',
+    raised: true,
+    detail:
+      'The hostname in your request is not a valid hostname: it holds characters, or a form, that DNS does not permit.',
+    guidance:
+      '**Do not retry.** Correct the hostname in the address or in the Host header. If you followed a link, the site that holds the link must correct it.',
+    cause: 'The Host header is not a syntactically valid hostname.',
+    remedy: 'Look for links or clients that write the name with underscores, spaces or raw Unicode.',
+  },
+  zone_settings_failed: {
+    code: 1049,
+    status: 500,
+    title: 'Could not find host',
+    category: 'config',
+    retryAfter: null,
+    ownerActionRequired: true,
+    stage: 'gateway',
+    raised: true,
+    detail: 'The gateway knows this site, but the settings of the site are faulty and could not be loaded.',
+    guidance:
+      '**Do not retry.** The operator of the site must correct its settings; the log of the gateway names the mistake.',
+    cause: 'The zone exists, and its settings do not build.',
+    remedy: 'Run gatehouse check, or look in the log for the mistake of this zone.',
+  },
+  default_deny_policy: {
+    code: 1050,
+    status: 403,
+    title: 'Blocked by default-deny policy',
+    category: 'access_denied',
+    retryAfter: null,
+    ownerActionRequired: true,
+    stage: 'gateway',
+    raised: true,
+    detail:
+      'This site admits only requests that one of its rules expressly allows, and no rule allows yours.',
+    guidance:
+      '**Do not retry.** If you should have access, the operator of the site must add a rule that admits you.',
+    cause: 'The zone denies by default, and no access rule allowed the request.',
+    remedy: 'Add an access rule that allows this kind of request.',
+  },
+  header_routing_deprecated: {
+    code: 1051,
+    status: 400,
+    title: 'Header routing option is deprecated',
+    category: 'unsupported',
+    retryAfter: null,
+    ownerActionRequired: true,
+    stage: 'client',
+    raised: false,
+    detail: 'The request chooses its route by a header option that is no longer supported.',
+    guidance:
+      '**Do not retry.** Leave the routing header out, and have the operator of the site move the routing into the settings of the gateway.',
+    cause: 'A request uses a deprecated routing header.',
+    remedy: 'Replace the header by a route.',
+  },
+  access_protection_error: {
+    code: 1052,
+    status: 500,
+    title: 'Error while protecting the resource',
+    category: 'config',
+    retryAfter: null,
+    ownerActionRequired: true,
+    stage: 'gateway',
+    raised: true,
+    detail:
+      'The gateway could not work out whether you may have access, because one of the access rules of this site failed. To be safe, it did not let the request through.',
+    guidance:
+      '**Do not retry.** The operator of the site must repair the access rule; send them the ray ID, which leads to it.',
+    cause: 'An access rule failed at run time: its list or database cannot be read.',
+    remedy: 'Check that the list files and databases of the access rules exist and can be read.',
+  },
+  preview_routing_unsupported: {
+    code: 1053,
+    status: 400,
+    title: 'Preview routing not supported for subrequests',
+    category: 'unsupported',
+    retryAfter: null,
+    ownerActionRequired: true,
+    stage: 'client',
+    raised: false,
+    detail: 'A preview was asked for within another request, where previews cannot be routed.',
+    guidance:
+      '**Do not retry.** Open the preview directly in its own window, or have the developer of the site change how it is called.',
+    cause: 'Preview routing was used in a request made by a script.',
+    remedy: 'Ask for the deployed version from scripts, and preview only from outside.',
+  },
+  worker_rendering_error: {
+    code: 1100,
+    status: 500,
+    title: 'Rendering error',
+    category: 'worker',
+    retryAfter: null,
+    ownerActionRequired: true,
+    stage: 'gateway',
+    raised: false,
+    detail: 'The script that makes this page failed while it was rendering. The site is responsible.',
+    guidance: '**Do not retry.** The developer of the site must find the fault in how the page is rendered.',
+    cause: 'The script runtime failed in a way that has no code of its own.',
+    remedy: 'Look in the log of the script at the time given.',
+  },
+  worker_threw_exception: {
+    code: 1101,
+    status: 500,
+    title: 'Worker threw exception',
+    category: 'worker',
+    retryAfter: null,
+    ownerActionRequired: true,
+    stage: 'gateway',
+    raised: false,
+    detail: 'A script of this site ended with an error of its own while it handled your request.',
+    guidance:
+      '**Do not retry.** The developer of the site must correct the script; the ray ID and the time lead to the exception.',
+    cause: 'A script threw an exception that nothing caught.',
+    remedy: 'Find the exception in the log of the script, and handle it there.',
+  },
+  worker_exceeded_resources: {
+    code: 1102,
+    status: 503,
+    title: 'Worker exceeded resource limits',
+    category: 'worker',
+    retryAfter: null,
+    ownerActionRequired: true,
+    stage: 'gateway',
+    raised: false,
+    detail: 'A script of this site used more processor time or memory than it is allowed, and was stopped.',
+    guidance:
+      '**Do not retry.** The developer of the site must make the script lighter, or raise its limits.',
+    cause: 'A script went over its limit of CPU time or memory.',
+    remedy: 'Measure the script with a request like the logged one.',
+  },
+  worker_owner_action_required: {
+    code: 1103,
+    status: 500,
+    title: 'Worker not available',
+    category: 'worker',
+    retryAfter: null,
+    ownerActionRequired: true,
+    stage: 'gateway',
+    raised: false,
+    detail: 'The script that serves this site has been put on hold until its owner acts.',
+    guidance: '**Do not retry.** The owner of the script must settle what put it on hold.',
+    cause: 'A script is suspended until its owner acts.',
+    remedy: 'Look for a notice to the owner of the script.',
+  },
+  worker_script_not_found: {
+    code: 1104,
+    status: 500,
+    title: 'Script not found',
+    category: 'worker',
+    retryAfter: null,
+    ownerActionRequired: true,
+    stage: 'gateway',
+    raised: false,
+    detail:
+      'The settings of this site name a script that does not exist. It may have been renamed or deleted.',
+    guidance: '**Do not retry.** The operator of the site must name an existing script in the settings.',
+    cause: 'A route names a script that is not there.',
+    remedy: 'Compare the name in the route with the deployed scripts.',
+  },
+  worker_temporarily_unavailable: {
+    code: 1105,
+    status: 503,
+    title: 'Temporarily unavailable',
+    category: 'worker',
+    retryAfter: null,
+    ownerActionRequired: false,
+    stage: 'gateway',
+    raised: false,
+    detail:
+      'The platform that runs the scripts of this site is not available at the moment. The site itself is not at fault.',
+    guidance:
+      '**Do not retry.** Automatic repeats only add load. Visit the site again later by hand; the people who run the platform are the ones to act.',
+    cause: 'The script platform is unavailable.',
+    remedy: 'Look at the state of the platform.',
+  },
+  ipv6_banned: {
+    code: 1106,
+    status: 403,
+    title: 'Access denied',
+    category: 'access_denied',
+    retryAfter: null,
+    ownerActionRequired: true,
+    stage: 'gateway',
+    raised: true,
+    detail:
+      'The operator of this site has blocked your IPv6 address. The site is up, but closed to this address.',
+    guidance:
+      '**Do not retry.** Only the operator of the site can remove the block. Tell them the ray ID rather than the address, which may change.',
+    cause: 'An access rule on this one IPv6 address matched.',
+    remedy:
+      'Look up the ray ID to see the rule. Clients change their IPv6 addresses often, so the block may hit the next user of it.',
+  },
+  ipv6_range_banned: {
+    code: 1107,
+    status: 403,
+    title: 'Access denied',
+    category: 'access_denied',
+    retryAfter: null,
+    ownerActionRequired: true,
+    stage: 'gateway',
+    raised: true,
+    detail:
+      'Your IPv6 address lies in a range that the operator of this site has blocked, perhaps because of other users of the same provider.',
+    guidance:
+      '**Do not retry.** Ask the operator of the site to exempt your part of the range, with the ray ID as evidence.',
+    cause: 'An access rule on an IPv6 range matched.',
+    remedy:
+      'Look up the ray ID to see the rule, and check whether the prefix is wider than one customer of the provider.',
+  },
+  ipv6_list_banned: {
+    code: 1108,
+    status: 403,
+    title: 'Access denied',
+    category: 'access_denied',
+    retryAfter: null,
+    ownerActionRequired: true,
+    stage: 'gateway',
+    raised: true,
+    detail: 'Your IPv6 address is on a block list that this site applies.',
+    guidance:
+      '**Do not retry.** The operator of the site must take the address off the list, or stop using the list, if it is there by mistake.',
+    cause: 'An access rule with a list file holds the IPv6 address of the client.',
+    remedy: 'Find the prefix in the list file of the rule, and check how old the list is.',
+  },
+  ipv6_country_banned: {
+    code: 1109,
+    status: 403,
+    title: 'Access denied',
+    category: 'access_denied',
+    retryAfter: null,
+    ownerActionRequired: true,
+    stage: 'gateway',
+    raised: true,
+    detail:
+      'This site is closed to the country or region in which your IPv6 address is registered, by a decision of its operator.',
+    guidance:
+      '**Do not retry.** Contact the operator of the site if you think that your address is attributed to the wrong country.',
+    cause: 'An access rule on country matched the IPv6 address of the client.',
+    remedy: 'Check the countries of the rule; IPv6 addresses are located less reliably than IPv4 addresses.',
+  },
+  cache_connection_limit: {
+    code: 1200,
+    status: 503,
+    title: 'Cache connection limit',
+    category: 'rate_limit',
+    retryAfter: 60,
+    ownerActionRequired: true,
+    stage: 'origin',
+    raised: true,
+    detail:
+      'Too many requests are already waiting for the origin server of this site, so the gateway did not add yours to the queue.',
+    guidance:
+      '**Wait and retry.** The queue usually clears soon: try again after {retry_after} seconds, and space out further requests. If it keeps filling up, the operator of the site must add capacity.',
+    cause: 'All connections to the origin are busy, and its queue is full.',
+    remedy: 'Find out why the origin answers slowly, or allow it more connections.',
+  },
+  snippet_multiple_origin_fetches: {
+    code: 1201,
+    status: 503,
+    title: 'Snippet tried to continue to origin multiple times',
+    category: 'snippet',
+    retryAfter: null,
+    ownerActionRequired: true,
+    stage: 'gateway',
+    raised: false,
+    detail:
+      'A snippet of this site tried to pass your request to the origin server more than once, which is not allowed.',
+    guidance:
+      '**Do not retry.** The developer of the site must change the snippet so that it goes to the origin server once.',
+    cause: 'A snippet continued to the origin twice for one request.',
+    remedy: 'Keep the first response in the snippet, and use it again.',
+  },
+  snippet_subrequest_limit: {
+    code: 1202,
+    status: 503,
+    title: 'Snippet exceeded the subrequest limit',
+    category: 'snippet',
+    retryAfter: null,
+    ownerActionRequired: true,
+    stage: 'gateway',
+    raised: false,
+    detail: 'A snippet of this site made more requests of its own than one visit may cause.',
+    guidance: '**Do not retry.** The developer of the site must reduce the requests that the snippet makes.',
+    cause: 'A snippet made too many subrequests.',
+    remedy: 'Look for a loop of requests in the snippet.',
+  },
+  snippet_cpu_limit: {
+    code: 1203,
+    status: 500,
+    title: 'Snippet exceeded the CPU time limit',
+    category: 'snippet',
+    retryAfter: null,
+    ownerActionRequired: true,
+    stage: 'gateway',
+    raised: false,
+    detail: 'A snippet of this site needed too much processor time for your request and was stopped.',
+    guidance: '**Do not retry.** The developer of the site must make the snippet faster.',
+    cause: 'A snippet went over its limit of CPU time.',
+    remedy: 'Look for expensive loops and regular expressions in the snippet.',
+  },
+  snippet_memory_limit: {
+    code: 1204,
+    status: 500,
+    title: 'Snippet exceeded the memory limit',
+    category: 'snippet',
+    retryAfter: null,
+    ownerActionRequired: true,
+    stage: 'gateway',
+    raised: false,
+    detail: 'A snippet of this site needed too much memory for your request and was stopped.',
+    guidance: '**Do not retry.** The developer of the site must make the snippet hold less data at a time.',
+    cause: 'A snippet went over its limit of memory.',
+    remedy: 'Have the snippet stream bodies instead of reading them whole.',
+  },
+  too_many_redirects: {
+    code: 1205,
+    status: 500,
+    title: 'Too many redirects',
+    category: 'snippet',
+    retryAfter: 5,
+    ownerActionRequired: false,
+    stage: 'origin',
+    raised: true,
+    detail:
+      'The gateway followed the redirects of the origin server, and they did not come to an end. The redirects of the site go in a circle or form too long a chain.',
+    guidance:
+      '**Wait and retry.** Try again after {retry_after} seconds; delete the cookies of the site first, since they often cause such circles. If it happens each time, the operator of the site has to look at the redirects.',
+    cause: 'A route follows redirects, and met its limit or an address it had already asked for.',
+    remedy:
+      'Follow the redirects by hand. A classic is an origin that redirects to https while the gateway asks it by http.',
+  },
+  snippet_threw_exception: {
+    code: 1206,
+    status: 500,
+    title: 'Snippet threw exception',
+    category: 'snippet',
+    retryAfter: null,
+    ownerActionRequired: true,
+    stage: 'gateway',
+    raised: false,
+    detail: 'A snippet of this site ended with an error of its own while it handled your request.',
+    guidance:
+      '**Do not retry.** The developer of the site must correct the snippet, which fails for requests like this one.',
+    cause: 'A snippet threw an exception that nothing caught.',
+    remedy: 'Find the exception in the log of the snippet.',
+  },
+} as const satisfies Record<string, ErrorRow>
+
+/** The refusals that HTTP itself defines and the interface has no code for; the code is the HTTP status. */
+export const protocolErrors = {
+  bad_request: {
+    code: 400,
+    status: 400,
+    title: 'Bad request',
+    category: 'unsupported',
+    retryAfter: null,
+    ownerActionRequired: false,
+    stage: 'client',
+    raised: true,
+    detail:
+      'Your program sent something that is not a correct HTTP request, or one that could be understood in more than one way. The gateway refused it and closed the connection.',
+    guidance:
+      '**Do not retry.** The program that sent the request must be corrected. In a browser, delete the cookies of the site or try another network: something on the way may alter what you send.',
+    cause:
+      'The request breaks the grammar or the framing rules of HTTP/1.1: for example two Content-Length values, both framing headers, a bare line feed, or a missing or repeated Host.',
+    remedy:
+      'Usually nothing: scanners and attacks do this. If a program of yours is refused, compare its bytes with RFC 9112.',
+  },
+  not_found: {
+    code: 404,
+    status: 404,
+    title: 'Not found',
+    category: 'unsupported',
+    retryAfter: null,
+    ownerActionRequired: false,
+    stage: 'client',
+    raised: true,
+    detail: 'There is no error with the code in this address, so there is nothing to preview.',
+    guidance:
+      '**Do not retry.** Use one of the documented error codes at the end of the address, for example 522.',
+    cause: 'A preview was asked for with an unknown code.',
+    remedy: 'The index of this documentation lists every code that can be previewed.',
+  },
+  method_not_allowed: {
+    code: 405,
+    status: 405,
+    title: 'Method not allowed',
+    category: 'unsupported',
+    retryAfter: null,
+    ownerActionRequired: false,
+    stage: 'client',
+    raised: true,
+    detail:
+      'The gateway does not allow the method of this request, since it could reveal what only the site should see.',
+    guidance: '**Do not retry.** Use one of the methods that the Allow header of this response lists.',
+    cause: 'A request with the method TRACE, or a method that a resource of the gateway does not have.',
+    remedy: 'Nothing: TRACE is refused by design.',
+  },
+  request_timeout: {
+    code: 408,
+    status: 408,
+    title: 'Request timeout',
+    category: 'unsupported',
+    retryAfter: null,
+    ownerActionRequired: false,
+    stage: 'client',
+    raised: true,
+    detail:
+      'Your program opened a connection but did not send the whole request in the time allowed. A slow or broken network on your side is the usual reason.',
+    guidance:
+      '**Do not retry.** This connection is closed: check your network, then start the request anew by hand.',
+    cause: 'The header section was not complete within client.header_timeout.',
+    remedy:
+      'Single cases are normal. Many at once from few addresses are a slow-request attack, which this limit is there to stop.',
+  },
+  content_too_large: {
+    code: 413,
+    status: 413,
+    title: 'Content too large',
+    category: 'unsupported',
+    retryAfter: null,
+    ownerActionRequired: false,
+    stage: 'client',
+    raised: true,
+    detail: 'What you tried to send is larger than this site accepts.',
+    guidance:
+      '**Do not retry.** Send a smaller file or split it into parts. If it must be sent whole, ask the operator of the site for a higher limit.',
+    cause: 'The request body is over the body limit of the route.',
+    remedy: 'Raise the body limit of the route if such uploads are legitimate.',
+  },
+  uri_too_long: {
+    code: 414,
+    status: 414,
+    title: 'URI too long',
+    category: 'unsupported',
+    retryAfter: null,
+    ownerActionRequired: false,
+    stage: 'client',
+    raised: true,
+    detail: 'The address of your request is longer than the gateway accepts.',
+    guidance:
+      '**Do not retry.** Shorten the address: send long data in the body of a POST request rather than in the query.',
+    cause: 'The request target is over limits.url.',
+    remedy: 'Look for forms that use GET, and for redirects that append to the query each time.',
+  },
+  expectation_failed: {
+    code: 417,
+    status: 417,
+    title: 'Expectation failed',
+    category: 'unsupported',
+    retryAfter: null,
+    ownerActionRequired: false,
+    stage: 'client',
+    raised: true,
+    detail:
+      'Your program made the request depend on an expectation (the Expect header) that the gateway does not know.',
+    guidance:
+      '**Do not retry.** Leave the Expect header out, or use the value 100-continue, the only one that HTTP defines.',
+    cause: 'An Expect header with another value than 100-continue.',
+    remedy: 'Nothing: correct the client.',
+  },
+  not_implemented: {
+    code: 501,
+    status: 501,
+    title: 'Not implemented',
+    category: 'unsupported',
+    retryAfter: null,
+    ownerActionRequired: false,
+    stage: 'client',
+    raised: true,
+    detail:
+      'Your request uses a feature of HTTP that this gateway does not have, such as an unknown transfer coding or an upgrade to anything but WebSocket.',
+    guidance: '**Do not retry.** Send the request without the unusual transfer coding, upgrade or method.',
+    cause:
+      'A Transfer-Encoding other than chunked, an Upgrade other than WebSocket, or a method of unknown form.',
+    remedy: 'Find out which client sends it, and whether it has a setting for plain HTTP/1.1.',
+  },
+  http_version_not_supported: {
+    code: 505,
+    status: 505,
+    title: 'HTTP version not supported',
+    category: 'unsupported',
+    retryAfter: null,
+    ownerActionRequired: false,
+    stage: 'client',
+    raised: true,
+    detail: 'Your program speaks a version of HTTP that this gateway does not understand.',
+    guidance: '**Do not retry.** Set your program to HTTP/1.1 and connect again.',
+    cause: 'The request line names another version than HTTP/1.0 or HTTP/1.1.',
+    remedy: 'Check whether a load balancer in front speaks HTTP/2 without TLS to the gateway.',
+  },
+} as const satisfies Record<string, ErrorRow>
+
+export type ErrorName = keyof typeof catalogue | keyof typeof protocolErrors
+
+/** Every row by its name. */
+export const errorRows: Readonly<Record<ErrorName, ErrorRow>> = { ...catalogue, ...protocolErrors }
