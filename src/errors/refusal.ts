@@ -1,0 +1,44 @@
+// A refusal says that a request stops here, and why. Every step returns one instead of throwing; compose.ts turns it into an answer.
+
+import { catalogue, errorRows, type ErrorName } from './catalogue.ts'
+
+export interface Refusal {
+  readonly error: ErrorName
+  /** Seconds to wait, in place of those of the row; null keeps the row's. */
+  readonly retryAfter: number | null
+  /** The methods for the Allow header of a 405. */
+  readonly allow: string | null
+  /** For the log alone: it never reaches the client. */
+  readonly cause: unknown
+}
+
+export interface Facts {
+  readonly retryAfter?: number
+  readonly allow?: string
+}
+
+/** Makes a refusal; costs no stack trace, since floods are refusals. */
+export function refuse(error: ErrorName, facts: Facts = NO_FACTS, cause: unknown = null): Refusal {
+  return { error, retryAfter: facts.retryAfter ?? null, allow: facts.allow ?? null, cause }
+}
+
+/** Turns the code of a preview into its refusal, and whatever is no code of the catalogue into `not_found`. */
+export function refusalFor(code: string): Refusal {
+  return refuse(nameByCode.get(code) ?? 'not_found')
+}
+
+/** Tells the seconds of Retry-After, always a whole number from 1 up; null where the error is not retryable. */
+export function retryAfterOf(refusal: Refusal): number | null {
+  const usual = errorRows[refusal.error].retryAfter
+  if (usual === null || refusal.retryAfter === null || Number.isNaN(refusal.retryAfter)) return usual
+  return Math.min(Math.max(Math.ceil(refusal.retryAfter), 1), LONGEST_WAIT)
+}
+
+const NO_FACTS: Facts = {}
+
+/** The largest delta-seconds that every recipient can hold (RFC 9111, section 1.2.2). */
+const LONGEST_WAIT = 2_147_483_647
+
+const nameByCode: ReadonlyMap<string, ErrorName> = new Map(
+  Object.entries(catalogue).map(([name, row]) => [String(row.code), name as ErrorName]),
+)
