@@ -1,0 +1,78 @@
+// IP addresses: one spelling for each, sets of them, and who the client is behind trusted proxies. Called by config and, once a connection, by edge.
+import { BlockList, isIPv4, isIPv6, SocketAddress } from 'node:net'
+
+export interface Network {
+  readonly address: string
+  readonly prefix: number
+  readonly family: 'ipv4' | 'ipv6'
+}
+
+/**
+ * Finds the client behind a connection: the rightmost hop of X-Forwarded-For that is not trusted, if the peer is trusted, else the peer.
+ * The walk ends at junk, where the last good hop stands: what is left of it was written by nobody we trust.
+ */
+export function clientAddress(peer: string, forwardedFor: string | null, trusted: AddressSet): string {
+  let client = canonicalAddress(peer) ?? peer
+  let end = forwardedFor?.length ?? 0
+  while (forwardedFor && end > 0 && trusted.has(client)) {
+    const start = forwardedFor.lastIndexOf(',', end - 1) + 1
+    const member = forwardedFor.slice(start, end).trim()
+    end = start - 1
+    if (member === '') continue // RFC 9110 section 5.6.1.2
+    const hop = hopAddress(member)
+    if (hop === null) break
+    client = hop
+  }
+  return client
+}
+
+/** Holds addresses and CIDR networks, compiled once; an IPv4 address is found under its IPv6-mapped spelling too. */
+export class AddressSet {
+  readonly #ranges = new BlockList()
+
+  /** Compiles members that `parseNetwork` takes; throws at any other, since the configuration has refused those. */
+  constructor(members: Iterable<string>) {
+    for (const member of members) {
+      const network = parseNetwork(member)
+      if (network === null) throw new TypeError('not an IP address or CIDR network')
+      this.#ranges.addSubnet(network.address, network.prefix, network.family)
+    }
+  }
+
+  has(address: string): boolean {
+    const canonical = canonicalAddress(address)
+    return canonical !== null && this.#ranges.check(canonical, isIPv4(canonical) ? 'ipv4' : 'ipv6')
+  }
+}
+
+/** Reads `ADDRESS` or `ADDRESS/PREFIX`; an IPv6-mapped network becomes the IPv4 network that it stands for. */
+export function parseNetwork(text: string): Network | null {
+  const [written = '', length, ...rest] = text.split('/')
+  const address = canonicalAddress(written)
+  if (address === null || written.includes('%') || rest.length > 0) return null
+  const family = isIPv4(address) ? 'ipv4' : 'ipv6'
+  const bits = family === 'ipv4' ? 32 : 128
+  if (length === undefined) return { address, prefix: bits, family }
+  if (!/^(?:0|[1-9]\d{0,2})$/.test(length)) return null
+  const isMapped = family === 'ipv4' && !isIPv4(written)
+  const prefix = Number(length) - (isMapped ? 96 : 0)
+  return prefix >= 0 && prefix <= bits ? { address, prefix, family } : null
+}
+
+/** Gives an address its one spelling: compressed lower-case IPv6 without zone id, IPv4 for IPv6-mapped IPv4; null when it is no IP address. */
+export function canonicalAddress(text: string): string | null {
+  if (isIPv4(text)) return text
+  if (!isIPv6(text)) return null
+  const [address = ''] = text.split('%')
+  const canonical = new SocketAddress({ address, family: 'ipv6' }).address
+  return canonical.startsWith('::ffff:') && canonical.includes('.') ? canonical.slice(7) : canonical
+}
+
+const decorated = /^(?:\[(?<v6>[^\]]*)\]|(?<v4>[\d.]+))(?::\d{1,5})?$/
+
+/** Reads one member of X-Forwarded-For, which proxies write with and without port, brackets and zone id. */
+function hopAddress(member: string): string | null {
+  const { v6, v4 } = decorated.exec(member)?.groups ?? {}
+  if (v6 !== undefined) return isIPv6(v6) ? canonicalAddress(v6) : null
+  return canonicalAddress(v4 ?? member)
+}
