@@ -1,0 +1,48 @@
+import { equal } from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import fc from 'fast-check'
+import { isPlainPath, normalPath } from '../../src/base/path.ts'
+
+describe('normalPath', () => {
+  const forms = [
+    ['/', '/'],
+    ['/a/b', '/a/b'],
+    ['/a/b/', '/a/b/'],
+    ['/a?b/../c', '/a'],
+    ['/public/../admin/', '/admin/'],
+    ['/public/%2e%2E/admin', '/admin'],
+    ['/public/.%2e/admin', '/admin'],
+    ['/a/./b/.', '/a/b/'],
+    ['/a/b/..', '/a/'],
+    ['/a/..', '/'],
+    ['/../../etc', '/etc'],
+    ['//a///b//', '/a/b/'],
+    ['/%61dmin', '/admin'],
+    ['/a%2fb', '/a%2Fb'],
+    ['/a%20b', '/a%20b'],
+    ['/.well-known/x', '/.well-known/x'],
+    ['/a...', '/a...'],
+    ['/%', '/%'],
+    ['*', '*'],
+    ['', ''],
+  ] as const
+  for (const [path, normal] of forms)
+    test(`makes "${normal}" of "${path}"`, () => equal(normalPath(path), normal))
+
+  test('leaves alone what is plain', () => {
+    fc.assert(
+      fc.property(targets(), target => {
+        if (isPlainPath(target)) equal(normalPath(target), target.split('?', 1)[0])
+      }),
+    )
+  })
+
+  test('leaves no dot segment and no doubled slash in a path', () => {
+    fc.assert(fc.property(targets(), target => equal(/\/\.{0,2}\//.test(`${normalPath(target)}x`), false)))
+  })
+})
+
+function targets(): fc.Arbitrary<string> {
+  const piece = fc.constantFrom('/', '.', '..', '%2e', '%2F', '%', 'a', 'B', '?', '~', '%41')
+  return fc.array(piece, { maxLength: 12 }).map(pieces => `/${pieces.join('')}`)
+}
