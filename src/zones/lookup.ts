@@ -1,0 +1,65 @@
+// Host to zone and path to route, once a request each: tables are sorted when built; a lookup runs no regular
+// expression, and allocates only for a wildcard that may fit and a path that is not plain.
+import { isPlainPath, normalPath } from '../base/path.ts'
+
+/** Finds by host name: the exact name, else the longest `*.` suffix (the star stands for one label or more), else the fallback. */
+export class HostLookup<T> {
+  readonly #exact = new Map<string, T>()
+  readonly #wildcards = new Map<string, T>() // by suffix, with its dot
+  readonly #suffixLengths = new Set<number>()
+  readonly #fallback: T | null
+
+  /** Takes lower-case names; of two equal ones the last stands. */
+  constructor(entries: Iterable<readonly [host: string, value: T]>, fallback: T | null = null) {
+    this.#fallback = fallback
+    for (const [host, value] of entries) {
+      if (!host.startsWith('*.')) this.#exact.set(host, value)
+      else this.#wildcards.set(host.slice(1), value)
+    }
+    for (const suffix of this.#wildcards.keys()) this.#suffixLengths.add(suffix.length)
+  }
+
+  /** Finds what stands for a lower-case host name without port, brackets and trailing dot. */
+  find(host: string): T | null {
+    return this.#exact.get(host) ?? this.#findWildcard(host) ?? this.#fallback
+  }
+
+  #findWildcard(host: string): T | undefined {
+    for (let dot = host.indexOf('.', 1); dot !== -1; dot = host.indexOf('.', dot + 1)) {
+      if (!this.#suffixLengths.has(host.length - dot)) continue
+      const found = this.#wildcards.get(host.slice(dot))
+      if (found !== undefined) return found
+    }
+    return undefined
+  }
+}
+
+/** Finds by path: the longest prefix that ends at a border of segments, so that `/api` leads `/api`, `/api/x` and `/api?x`, but not `/apix`. */
+export class PathLookup<T> {
+  readonly #prefixes: readonly string[]
+  readonly #values: readonly T[]
+
+  /** Takes prefixes in normal form; of two equal ones the first stands. */
+  constructor(entries: Iterable<readonly [prefix: string, value: T]>) {
+    const sorted = [...entries].sort(([a], [b]) => b.length - a.length)
+    this.#prefixes = sorted.map(([prefix]) => prefix)
+    this.#values = sorted.map(([, value]) => value)
+  }
+
+  /** Finds what stands for the path of a request target; a path with dot segments or needless encoding counts as what it means. */
+  find(target: string): T | null {
+    const path = isPlainPath(target) ? target : normalPath(target)
+    for (let i = 0; i < this.#prefixes.length; i++) {
+      if (leads(this.#prefixes[i]!, path)) return this.#values[i]!
+    }
+    return null
+  }
+}
+
+function leads(prefix: string, path: string): boolean {
+  if (!path.startsWith(prefix)) return false
+  const end = prefix.length
+  if (end === path.length || prefix.charCodeAt(end - 1) === 0x2f) return true
+  const next = path.charCodeAt(end)
+  return next === 0x2f || next === 0x3f
+}

@@ -1,0 +1,33 @@
+// What a zone is once compiled: its routes behind a lookup, and all zones behind one. Called by edge when it builds a snapshot.
+import type { RouteConfig, ZoneConfig } from '../config/schema.ts'
+import { HostLookup, PathLookup } from './lookup.ts'
+
+/** A route as requests see it; its builder may attach more, a pool of connections for one. */
+export interface Route {
+  readonly config: RouteConfig
+}
+
+/** A zone as requests see it; its builder may attach more. */
+export interface Zone<R extends Route = Route> {
+  readonly config: ZoneConfig
+  readonly routes: PathLookup<R>
+}
+
+/** Compiles zones to a lookup by host; `buildRoute` makes each route and `buildZone` each zone, with what they need in a request at hand. */
+export function compileZones<R extends Route, Z extends Zone<R>>(
+  configs: readonly ZoneConfig[],
+  buildRoute: (route: RouteConfig, zone: ZoneConfig) => R,
+  buildZone: (zone: Zone<R>) => Z,
+): HostLookup<Z> {
+  const hosts: [string, Z][] = []
+  let fallback: Z | null = null
+  for (const config of configs) {
+    const routes = new PathLookup(
+      config.routes.map(route => [route.path, buildRoute(route, config)] as const),
+    )
+    const zone = buildZone({ config, routes })
+    hosts.push(...config.hosts.map(host => [host, zone] as [string, Z]))
+    if (config.isDefault) fallback = zone
+  }
+  return new HostLookup(hosts, fallback)
+}
