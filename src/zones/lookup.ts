@@ -57,9 +57,11 @@ export class PathLookup<T> {
 }
 
 function leads(prefix: string, path: string): boolean {
-  if (!path.startsWith(prefix)) return false
-  const end = prefix.length
-  if (end === path.length || prefix.charCodeAt(end - 1) === 0x2f) return true
+  return endsSegment(prefix.length, path, prefix) && path.startsWith(prefix)
+}
+
+function endsSegment(end: number, path: string, prefix: string): boolean {
+  if (end >= path.length) return end === path.length
   const next = path.charCodeAt(end)
-  return next === 0x2f || next === 0x3f
+  return next === 0x2f || next === 0x3f || prefix.charCodeAt(end - 1) === 0x2f
 }
