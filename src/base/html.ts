@@ -1,0 +1,54 @@
+// html`…`, the template tag that escapes what it is given. Whoever writes a page for a browser uses it.
+
+/** Markup that is safe as it stands: made by html or raw, never by hand. */
+export class Html {
+  readonly markup: string
+
+  constructor(markup: string) {
+    this.markup = markup
+  }
+
+  toString(): string {
+    return this.markup
+  }
+}
+
+export type HtmlValue = Html | string | number | null | false | readonly HtmlValue[]
+
+/** Makes markup: text is escaped, markup and lists of it are joined, null and false are left out. */
+export function html(strings: TemplateStringsArray, ...values: readonly HtmlValue[]): Html {
+  let markup = strings[0]!
+  for (let i = 0; i < values.length; i++) markup += textOf(values[i]!) + strings[i + 1]!
+  return new Html(markup)
+}
+
+/** Takes text for markup as it is: for our own constants only. */
+export function raw(markup: string): Html {
+  return new Html(markup)
+}
+
+/** Escapes text for element content and quoted attributes; what is not ASCII becomes a character reference, so that no encoding can spoil it. */
+export function escapeHtml(text: string): string {
+  return text.replace(SPECIAL, reference)
+}
+
+const SPECIAL = /[^\t\n\r\x20-\x7e]|[&<>"'`]/gu
+
+function textOf(value: HtmlValue): string {
+  if (value instanceof Html) return value.markup
+  if (value === null || value === false) return ''
+  if (typeof value === 'object') return value.map(textOf).join('')
+  return escapeHtml(String(value))
+}
+
+function reference(character: string): string {
+  const point = character.codePointAt(0)!
+  return `&#${isCharacter(point) ? point : REPLACEMENT};`
+}
+
+const REPLACEMENT = 0xfffd
+
+/** Tells whether HTML permits a reference to it: neither control nor half a surrogate pair. */
+function isCharacter(point: number): boolean {
+  return point >= 0x20 && (point < 0x7f || point > 0x9f) && (point < 0xd800 || point > 0xdfff)
+}
