@@ -1,0 +1,96 @@
+// Accept to the format of an error (RFC 9110, section 12.5.1). compose.ts and document.ts ask.
+// negotiator ranks the ranges and knows which of them is specific; what a range stands for, and the choice, are ours.
+
+import Negotiator from 'negotiator'
+
+export type Format = 'html' | 'json' | 'problem' | 'markdown'
+
+/** Chooses the format that a client prefers; HTML where nothing that it accepts can be had. */
+export function negotiate(accept: string | null): Format {
+  if (accept === null || accept === '') return 'html'
+  return remembered.get(accept) ?? remember(accept, choose(accept))
+}
+
+const mediaTypes: Readonly<Record<Format, string>> = {
+  html: 'text/html',
+  json: 'application/json',
+  problem: 'application/problem+json',
+  markdown: 'text/markdown',
+}
+
+/** What each range stands for, in turn. */
+const stands: ReadonlyMap<string, readonly Format[]> = new Map([
+  ['*/*', ['html', 'json', 'markdown', 'problem']],
+  ['text/*', ['markdown', 'html']],
+  ['application/*', ['json', 'problem']],
+  ['text/html', ['html']],
+  ['application/json', ['json']],
+  ['application/problem+json', ['problem']],
+  ['text/markdown', ['markdown']],
+])
+
+function choose(accept: string): Format {
+  const negotiator = new Negotiator({ headers: { accept: knownRanges(accept) } })
+  for (const range of negotiator.mediaTypes()) {
+    // Stands for any type that only this range covers: a format that ranks below it has a range of its own with a lower q.
+    const anyOther = range.replaceAll('*', 'x')
+    for (const format of stands.get(range)!) {
+      const own = mediaTypes[format]
+      if (negotiator.mediaType([own, anyOther]) === own) return format
+    }
+  }
+  return 'html'
+}
+
+/** Lists the well-formed members that concern us, each range once with its highest q, in the form `range;q=0.5`. */
+function knownRanges(accept: string): string {
+  const weights = new Map<string, number>()
+  for (const member of membersOf(accept)) {
+    const [, type, parameters] = RANGE.exec(member) ?? []
+    const range = type?.toLowerCase()
+    if (range === undefined || !stands.has(range)) continue
+    const weight = weightOf(parameters!)
+    if (weight === null || weight <= (weights.get(range) ?? -1)) continue
+    weights.delete(range)
+    weights.set(range, weight)
+  }
+  return Array.from(weights, ([range, weight]) => `${range};q=${weight}`).join()
+}
+
+/** Splits at the commas outside of quotes; a quote that is never closed hides no comma. */
+function membersOf(accept: string): readonly string[] {
+  return Array.from(accept.matchAll(MEMBERS)).flatMap(([member, close]) =>
+    close === '' ? member.split(',') : [member],
+  )
+}
+
+/** Reads the q among parameters: 1 where there is none, null where it is no qvalue. */
+function weightOf(parameters: string): number | null {
+  for (const [, name, value] of parameters.matchAll(PARAMETERS)) {
+    if (name?.toLowerCase() === 'q') return QVALUE.test(value ?? '') ? Number(value) : null
+  }
+  return 1
+}
+
+const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+"
+const QUOTED = '"(?:[^"\\\\]|\\\\.)*"'
+const PARAMETER = `[ \\t]*;(?:[ \\t]*(${TOKEN})(?:=(${TOKEN}|${QUOTED}))?)?`
+
+const MEMBERS = /(?:[^",]+|"(?:[^"\\]+|\\.)*("|\\?$))+/gs
+const RANGE = new RegExp(
+  `^[ \\t]*(${TOKEN}/${TOKEN})((?:${PARAMETER.replaceAll(/\((?!\?)/g, '(?:')})*)[ \\t]*$`,
+)
+const PARAMETERS = new RegExp(PARAMETER, 'g')
+const QVALUE = /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/
+
+/** Clients send few different Accept lines: the answers for the last of them are kept, for those of a sane length. */
+const remembered = new Map<string, Format>()
+const MOST_REMEMBERED = 256
+const LONGEST_REMEMBERED = 256
+
+function remember(accept: string, format: Format): Format {
+  if (accept.length > LONGEST_REMEMBERED) return format
+  if (remembered.size === MOST_REMEMBERED) remembered.delete(remembered.keys().next().value!)
+  remembered.set(accept, format)
+  return format
+}
