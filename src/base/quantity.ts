@@ -1,0 +1,70 @@
+// Quantities as people write them: "30s", "10MiB", "100/min", "off". Called by config, and by whoever shows such a value to a person.
+
+/** What was read, or the rule that the text broke, as a phrase that follows the name of a field: "must be …". */
+export type Reading<T> = { readonly value: T } | { readonly flaw: string }
+
+export interface Rate {
+  readonly count: number
+  readonly period: number // ms
+}
+
+/** Reads a duration in ms; "off" is 0. */
+export function parseDuration(text: string): Reading<number> {
+  if (text === 'off') return { value: 0 }
+  return read(text, durationUnits, 'must be a whole number and a unit (ms, s, m, h, d), such as 30s, or off')
+}
+
+/** Writes whole ms in the largest unit that divides them. */
+export function formatDuration(ms: number): string {
+  return ms === 0 ? 'off' : format(ms, durationUnits)
+}
+
+/** Reads a size in bytes; kB, MB and GB are decimal. */
+export function parseSize(text: string): Reading<number> {
+  return read(
+    text,
+    sizeUnits,
+    'must be a whole number and a unit (B, KiB, MiB, GiB, TiB, kB, MB, GB), such as 10MiB',
+  )
+}
+
+/** Writes whole bytes in the largest binary unit that divides them. */
+export function formatSize(bytes: number): string {
+  return format(bytes, binaryUnits)
+}
+
+/** Reads how often something may happen. */
+export function parseRate(text: string): Reading<Rate> {
+  const [, count, unit] = /^(\d+)\/(s|min|h|d)$/.exec(text) ?? []
+  if (!isCount(Number(count)) || unit === undefined) {
+    return { flaw: 'must be a whole number, a slash and a unit (s, min, h, d), such as 100/min' }
+  }
+  return { value: { count: Number(count), period: rateUnits[unit]! } }
+}
+
+/** Writes a rate whose period is one of the units that can be read. */
+export function formatRate({ count, period }: Rate): string {
+  return `${count}/${Object.keys(rateUnits).find(unit => rateUnits[unit] === period)}`
+}
+
+type Units = Readonly<Record<string, number>> // ascending
+
+const durationUnits: Units = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+const rateUnits: Units = { s: 1000, min: 60_000, h: 3_600_000, d: 86_400_000 }
+const binaryUnits: Units = { B: 1, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40 }
+const sizeUnits: Units = { ...binaryUnits, kB: 1e3, MB: 1e6, GB: 1e9 }
+
+function read(text: string, units: Units, flaw: string): Reading<number> {
+  const [, count, unit = ''] = /^(\d+)([A-Za-z]+)$/.exec(text) ?? []
+  const value = Object.hasOwn(units, unit) ? Number(count) * units[unit]! : Number.NaN
+  return isCount(value) ? { value } : { flaw }
+}
+
+function format(value: number, units: Units): string {
+  const [unit, factor] = Object.entries(units).findLast(([, factor]) => value % factor === 0)!
+  return value === 0 ? `0${Object.keys(units)[0]}` : `${value / factor}${unit}`
+}
+
+function isCount(value: number): boolean {
+  return Number.isSafeInteger(value)
+}

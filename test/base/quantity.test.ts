@@ -1,0 +1,125 @@
+import { deepEqual, equal, match } from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import fc from 'fast-check'
+import {
+  formatDuration,
+  formatRate,
+  formatSize,
+  parseDuration,
+  parseRate,
+  parseSize,
+  type Reading,
+} from '../../src/base/quantity.ts'
+
+describe('durations', () => {
+  reads(parseDuration, {
+    '250ms': 250,
+    '30s': 30_000,
+    '5m': 300_000,
+    '2h': 7_200_000,
+    '1d': 86_400_000,
+    off: 0,
+    '0s': 0,
+    '007s': 7000,
+  })
+  refuses(parseDuration, [
+    '',
+    '30',
+    's',
+    '30 s',
+    ' 30s',
+    '30S',
+    '1.5s',
+    '-1s',
+    '1m30s',
+    '30min',
+    'Off',
+    '9007199254740992ms',
+    '1e3s',
+    '3toString',
+  ])
+
+  test('are written in the largest unit that divides them', () => {
+    equal(formatDuration(90_000), '90s')
+    equal(formatDuration(120_000), '2m')
+    equal(formatDuration(0), 'off')
+  })
+
+  test('come back as they went', () => {
+    fc.assert(fc.property(fc.maxSafeNat(), ms => deepEqual(parseDuration(formatDuration(ms)), { value: ms })))
+  })
+})
+
+describe('sizes', () => {
+  reads(parseSize, {
+    '0B': 0,
+    '16KiB': 16_384,
+    '10MiB': 10_485_760,
+    '1GiB': 2 ** 30,
+    '1TiB': 2 ** 40,
+    '10kB': 10_000,
+    '10MB': 10_000_000,
+    '1GB': 1e9,
+  })
+  refuses(parseSize, ['', '10', 'MiB', '10 MiB', '10mib', '10KB', '1.5MiB', '-1B', 'off', '9000000TiB'])
+
+  test('are written in the largest unit that divides them', () => {
+    equal(formatSize(131_072), '128KiB')
+    equal(formatSize(1000), '1000B')
+    equal(formatSize(0), '0B')
+  })
+
+  test('come back as they went', () => {
+    fc.assert(
+      fc.property(fc.maxSafeNat(), bytes => deepEqual(parseSize(formatSize(bytes)), { value: bytes })),
+    )
+  })
+})
+
+describe('rates', () => {
+  test('are read', () => {
+    deepEqual(parseRate('100/min'), { value: { count: 100, period: 60_000 } })
+    deepEqual(parseRate('5/s'), { value: { count: 5, period: 1000 } })
+  })
+
+  refuses(parseRate, [
+    '',
+    '100',
+    '/min',
+    '100/',
+    '100/m',
+    '100 / min',
+    '-1/s',
+    '1.5/s',
+    '99999999999999999/s',
+  ])
+
+  test('come back as they went', () => {
+    const period = fc.constantFrom(1000, 60_000, 3_600_000, 86_400_000)
+    const rate = fc.tuple(fc.maxSafeNat(), period).map(([count, period]) => ({ count, period }))
+    fc.assert(fc.property(rate, rate => deepEqual(parseRate(formatRate(rate)), { value: rate })))
+  })
+})
+
+test('any text gives a value or a flaw', () => {
+  fc.assert(
+    fc.property(fc.string(), text => {
+      for (const parse of [parseDuration, parseSize, parseRate]) equal(Object.keys(parse(text)).length, 1)
+    }),
+  )
+})
+
+function reads(parse: (text: string) => Reading<number>, expected: Readonly<Record<string, number>>): void {
+  for (const [text, value] of Object.entries(expected)) {
+    test(`"${text}" is ${value}`, () => deepEqual(parse(text), { value }))
+  }
+}
+
+function refuses(parse: (text: string) => Reading<unknown>, texts: readonly string[]): void {
+  for (const text of texts) {
+    test(`"${text}" is refused`, () => {
+      const reading = parse(text)
+      match('flaw' in reading ? reading.flaw : 'no flaw', /^must be a whole number/)
+    })
+  }
+}
