@@ -4,10 +4,10 @@ import { STATUS_CODES } from 'node:http'
 import { escapeHtml } from '../base/html.ts'
 import { type ErrorName, errorRows } from './catalogue.ts'
 import { type Format, negotiate } from './negotiate.ts'
-import { type Occasion, type Problem, timestampOf } from './problem.ts'
+import type { Occasion, Problem } from './problem.ts'
 import { type Refusal, refuse, retryAfterOf } from './refusal.ts'
 import { renderEvent } from './render-event.ts'
-import { renderHtml } from './render-html.ts'
+import { PAGE_POLICY, renderHtml } from './render-html.ts'
 import { asciiJson, renderJson } from './render-json.ts'
 import { renderMarkdown } from './render-markdown.ts'
 import { Template } from './template.ts'
@@ -29,94 +29,77 @@ export interface Options {
 /** Composes the answer to a request that was refused, in the format that it accepts. */
 export function compose(refusal: Refusal, occasion: Occasion, options: Options): Answer {
   const content = standard(refusal, occasion, options)
-  const { status } = errorRows[refusal.error]
+  const { status, title } = errorRows[refusal.error]
   return {
     status,
-    reason: reasonOf(refusal.error),
+    reason: status >= 520 ? title : STATUS_CODES[status]!,
     headers: headersOf(refusal, occasion, content),
     body: content.body,
   }
 }
 
-/** Composes the last event of a stream that cannot go on. */
+/** Composes the last event of a stream whose head has already been sent. */
 export function composeEvent(refusal: Refusal, occasion: Occasion, options: Options): string {
-  return render('event', refusal, occasion, options)
+  return render(forms.event, refusal, occasion, options)
 }
 
-/** What fills an answer: media type, body, and headers of its own. */
+/** What an answer holds: its media type, its body, and the policy where it is a page. */
 interface Content {
   readonly type: string
+  readonly policy: string | null
   readonly body: string
-  readonly policy: string | null
-}
-
-interface Form {
-  readonly type: string
-  readonly policy: string | null
-  readonly render: (problem: Problem) => string
-  readonly escape: (text: string) => string
-}
-
-const escapeQuoted = (text: string): string => asciiJson(text).slice(1, -1)
-
-const json: Form = {
-  type: 'application/json; charset=utf-8',
-  policy: null,
-  render: renderJson,
-  escape: escapeQuoted,
-}
-
-const forms: Readonly<Record<Format | 'event', Form>> = {
-  html: { type: 'text/html; charset=utf-8', policy: null, render: renderHtml, escape: escapeHtml },
-  json,
-  problem: { ...json, type: 'application/problem+json; charset=utf-8' },
-  markdown: {
-    type: 'text/markdown; charset=utf-8',
-    policy: null,
-    render: renderMarkdown,
-    escape: escapeQuoted,
-  },
-  event: { type: 'text/event-stream', policy: null, render: renderEvent, escape: escapeQuoted },
 }
 
 function standard(refusal: Refusal, occasion: Occasion, options: Options): Content {
-  const format = negotiate(occasion.accept)
-  const { type, policy } = forms[format]
-  return { type, policy, body: render(format, refusal, occasion, options) }
+  const form = forms[negotiate(occasion.accept)]
+  return { type: form.type, policy: form.policy, body: render(form, refusal, occasion, options) }
 }
 
-function render(format: Format | 'event', refusal: Refusal, occasion: Occasion, options: Options): string {
-  return templateOf(format, refusal.error, options.documentation).fill({
-    ray: occasion.ray,
-    zone: HOSTNAME.test(occasion.zone) ? occasion.zone : forms[format].escape(occasion.zone),
-    timestamp: timestampAt(occasion.time),
-    wait: String(retryAfterOf(refusal)),
-  })
+/** A way to write the record; the escaping makes any zone safe where the renderer puts it. */
+interface Form {
+  readonly type: string
+  readonly policy: string | null
+  readonly write: (problem: Problem) => string
+  readonly escaping: (text: string) => string
+  readonly templates: Map<string, Template>
 }
 
-const HOSTNAME = /^[\w.-]*$/
+function form(
+  type: string,
+  write: Form['write'],
+  escaping: Form['escaping'],
+  policy: string | null = null,
+): Form {
+  return { type, policy, write, escaping, templates: new Map() }
+}
 
-const templates = new Map<string, Map<string, Template>>()
+const forms: Readonly<Record<Format | 'event', Form>> = {
+  html: form('text/html; charset=utf-8', renderHtml, escapeHtml, PAGE_POLICY),
+  json: form('application/json; charset=utf-8', renderJson, escapeQuoted),
+  problem: form('application/problem+json; charset=utf-8', renderJson, escapeQuoted),
+  markdown: form('text/markdown; charset=utf-8', renderMarkdown, escapeQuoted),
+  event: form('text/event-stream', renderEvent, escapeQuoted),
+}
 
-function templateOf(format: Format | 'event', error: ErrorName, documentation: string): Template {
-  let known = templates.get(documentation)
-  if (!known) templates.set(documentation, (known = new Map()))
-  const key = `${format} ${error}`
-  let template = known.get(key)
-  if (!template) known.set(key, (template = new Template(refuse(error), documentation, forms[format].render)))
+/** Escapes for a string in JSON, which a quoted scalar of YAML takes as well. */
+function escapeQuoted(text: string): string {
+  return asciiJson(text).slice(1, -1)
+}
+
+function render(form: Form, refusal: Refusal, occasion: Occasion, options: Options): string {
+  const zone = PLAIN.test(occasion.zone) ? occasion.zone : form.escaping(occasion.zone)
+  return templateOf(form, refusal.error, options.documentation).fill(refusal, occasion, zone)
+}
+
+const PLAIN = /^[\w.-]*$/
+
+function templateOf(form: Form, error: ErrorName, documentation: string): Template {
+  const key = `${error} ${documentation}`
+  const known = form.templates.get(key)
+  if (known) return known
+  const template = new Template(refuse(error), documentation, form.write)
+  form.templates.set(key, template)
   return template
-}
-
-let second = Number.NaN
-let timestamp = ''
-
-function timestampAt(time: number): string {
-  const now = Math.floor(time / 1000)
-  if (now !== second) {
-    second = now
-    timestamp = timestampOf(time)
-  }
-  return timestamp
 }
 
 function headersOf(refusal: Refusal, occasion: Occasion, content: Content): readonly string[] {
@@ -143,9 +126,4 @@ function headersOf(refusal: Refusal, occasion: Occasion, content: Content): read
   if (refusal.allow !== null) headers.push('Allow', refusal.allow)
   if (content.policy !== null) headers.push('Content-Security-Policy', content.policy)
   return headers
-}
-
-function reasonOf(error: ErrorName): string {
-  const { status, title } = errorRows[error]
-  return status >= 520 ? title : STATUS_CODES[status]!
 }

@@ -1,6 +1,6 @@
 // The error record (RFC 9457 and its extensions): what every format of an error says. compose.ts makes it, the renderers write it.
 
-import { type ErrorCategory, errorRows } from './catalogue.ts'
+import { type ErrorCategory, type ErrorName, errorRows } from './catalogue.ts'
 import { type Refusal, retryAfterOf } from './refusal.ts'
 
 /** What the record needs to know of the request. */
@@ -22,7 +22,7 @@ export interface Problem {
   readonly detail: string
   readonly instance: string
   readonly error_code: number
-  readonly error_name: string
+  readonly error_name: ErrorName
   readonly error_category: ErrorCategory
   readonly ray_id: string
   readonly timestamp: string

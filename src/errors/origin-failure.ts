@@ -1,0 +1,74 @@
+// What went wrong between us and an origin, as one table from phase and failure code to an error. The edge asks it.
+
+import type { ErrorName } from './catalogue.ts'
+
+export type OriginPhase = 'resolve' | 'connect' | 'handshake' | 'send' | 'wait' | 'receive'
+
+/** The failures that the edge finds itself; all other codes are those of node, of c-ares and of OpenSSL. */
+export type OwnFailureCode =
+  | 'GH_QUEUE_TIMEOUT'
+  | 'GH_CONNECT_TIMEOUT'
+  | 'GH_HANDSHAKE_TIMEOUT'
+  | 'GH_WRITE_TIMEOUT'
+  | 'GH_RESPONSE_TIMEOUT'
+  | 'GH_TOTAL_TIMEOUT'
+  | 'GH_CLOSED'
+  | 'GH_BAD_HEAD'
+  | 'GH_HEAD_TOO_LARGE'
+  | 'GH_BAD_FRAMING'
+  | 'GH_BAD_UPGRADE'
+
+/** Names the error for a failure; a code that nobody foresaw is ours before the connection stands, and the origin's afterwards. */
+export function originFailure(phase: OriginPhase, cause: { readonly code?: string | undefined }): ErrorName {
+  const code = cause.code ?? ''
+  const { failures, otherwise } = table[phase]
+  const [, error] = failures.find(([codes]) => codes.test(code)) ?? []
+  return error ?? otherwise
+}
+
+interface Row {
+  readonly failures: readonly (readonly [codes: RegExp, error: ErrorName])[]
+  readonly otherwise: ErrorName
+}
+
+const OUT_OF_TIME = [/^GH_(TOTAL|QUEUE)_TIMEOUT$/, 'origin_gateway_timeout'] as const
+
+const NAME_NOT_FOUND = [
+  /^(ENOTFOUND|ENODATA|EAI_\w+|ESERVFAIL|EREFUSED|ETIMEOUT|EBADNAME|EBADRESP|EFORMERR|ENOTIMP|ENONAME)$/,
+  'origin_dns_error',
+] as const
+
+const NOT_TRUSTED = [
+  /^(CERT_|CRL_|UNABLE_TO_|ERROR_IN_C|ERR_TLS_CERT_)|SELF_SIGNED|^(HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED)$/,
+  'invalid_ssl_certificate',
+] as const
+
+const connected: Row = {
+  failures: [
+    OUT_OF_TIME,
+    [/^(GH_RESPONSE_TIMEOUT|GH_WRITE_TIMEOUT|ETIMEDOUT)$/, 'origin_response_timeout'],
+    [/^(GH_BAD_FRAMING|GH_BAD_UPGRADE)$/, 'origin_bad_gateway'],
+  ],
+  otherwise: 'origin_unknown_error',
+}
+
+const table: Readonly<Record<OriginPhase, Row>> = {
+  resolve: {
+    failures: [OUT_OF_TIME, NAME_NOT_FOUND, [/^GH_CONNECT_TIMEOUT$/, 'origin_dns_error']],
+    otherwise: 'internal_server_error',
+  },
+  connect: {
+    failures: [
+      OUT_OF_TIME,
+      NAME_NOT_FOUND,
+      [/^(ECONNREFUSED|ECONNRESET|GH_CLOSED)$/, 'origin_down'],
+      [/^(GH_CONNECT_TIMEOUT|ETIMEDOUT)$/, 'connection_timeout'],
+      [/^(EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|EHOSTDOWN|ENETDOWN)$/, 'origin_unreachable'],
+    ],
+    otherwise: 'internal_server_error',
+  },
+  handshake: { failures: [OUT_OF_TIME, NOT_TRUSTED], otherwise: 'ssl_handshake_failed' },
+  send: connected,
+  wait: connected,
+  receive: connected,
+}
