@@ -1,0 +1,73 @@
+// Which way imports point: down the hill only. Type imports count too.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type SourceFile, sourceFiles } from '../help/source.ts'
+
+const ranks: Readonly<Record<string, number>> = {
+  base: 0,
+  http1: 1,
+  config: 2,
+  errors: 3,
+  store: 4,
+  zones: 5,
+  access: 5,
+  limits: 5,
+  tokens: 5,
+  clients: 5,
+  domains: 5,
+  ai: 5,
+  logs: 5,
+  edge: 6,
+  admin: 6,
+  oauth: 6,
+  dashboard: 6,
+  process: 7,
+  'main.ts': 8,
+}
+
+const folderOf = (path: string) => path.split('/')[0]!
+
+function wrongTurns({ path, imports }: SourceFile): string[] {
+  const from = folderOf(path)
+  const climbs = (target: string) => folderOf(target) !== from && !(ranks[folderOf(target)]! < ranks[from]!)
+  return imports.filter(climbs).map(target => `${path} imports ${target}`)
+}
+
+test('every folder of src has a rank', () => {
+  const folders = new Set(sourceFiles().map(({ path }) => folderOf(path)))
+  assert.deepEqual(
+    [...folders].filter(folder => !(folder in ranks)),
+    [],
+  )
+})
+
+test('files import from lower ranks and their own folder only', () => {
+  assert.deepEqual(sourceFiles().flatMap(wrongTurns), [])
+})
+
+test('an import that climbs, or goes sideways, would be seen', () => {
+  const file = {
+    path: 'edge/serve.ts',
+    text: '',
+    packages: [],
+    loads: [],
+    imports: ['process/cli.ts', 'admin/routes.ts', 'edge/body.ts', 'base/ray.ts'],
+  }
+  assert.deepEqual(wrongTurns(file), [
+    'edge/serve.ts imports process/cli.ts',
+    'edge/serve.ts imports admin/routes.ts',
+  ])
+})
+
+test('no file loads itself in a circle', () => {
+  const graph = new Map(sourceFiles().map(({ path, loads }) => [path, loads]))
+  const done = new Set<string>()
+  const walk = (path: string, trail: readonly string[]): void => {
+    assert.ok(!trail.includes(path), `a circle: ${[...trail, path].join(' -> ')}`)
+    if (done.has(path)) return
+    for (const target of graph.get(path) ?? []) walk(target, [...trail, path])
+    done.add(path)
+  }
+  for (const path of graph.keys()) walk(path, [])
+})

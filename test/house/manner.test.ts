@@ -1,0 +1,32 @@
+// The manner of a file: what can be said of all of them without reading one.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type SourceFile, sourceFiles } from '../help/source.ts'
+
+const files = sourceFiles()
+
+/** Asserts that none of the files is such. */
+function none(isSuch: (file: SourceFile) => boolean): void {
+  assert.deepEqual(
+    files.filter(isSuch).map(({ path }) => path),
+    [],
+  )
+}
+
+test('every file begins with a comment that says what it is for', () => {
+  none(({ text }) => !/^(#!.*\n)?\/\/ \S/.test(text))
+})
+
+test('no file is a barrel or a drawer', () => {
+  none(({ path }) => /(^|\/)(index|utils?|helpers?|common)\.ts$/.test(path))
+  none(({ text }) => /^export (\*|\{[^}]*\}) from/m.test(text))
+})
+
+test('there are no default exports, no enums, no namespaces', () => {
+  none(({ text }) => /^export default|^(export )?(const )?enum |^(export )?namespace /m.test(text))
+})
+
+test('nothing is left for later', () => {
+  none(({ text }) => /\b(TODO|FIXME|XXX|HACK)\b/.test(text))
+})

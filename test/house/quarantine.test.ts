@@ -1,0 +1,26 @@
+// Each outside package has its home, so that replacing one is the work of a file or two.
+
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { root, sourceFiles } from '../help/source.ts'
+
+const homes: Readonly<Record<string, readonly string[]>> = {
+  negotiator: ['errors/negotiate.ts'],
+  pino: ['base/log.ts'],
+  'prom-client': ['base/metrics.ts'],
+  yaml: ['config/parse.ts', 'errors/render-markdown.ts'],
+}
+
+test('packages are imported in their homes and nowhere else', () => {
+  const strays = sourceFiles().flatMap(({ path, packages }) =>
+    packages.filter(name => !homes[name]?.includes(path)).map(name => `${path} imports ${name}`),
+  )
+  assert.deepEqual(strays, [])
+})
+
+test('the packages that have a home are the dependencies of the product', () => {
+  const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  assert.deepEqual(Object.keys(dependencies).sort(), Object.keys(homes).sort())
+})
