@@ -71,7 +71,7 @@ export const catalogue = {
     detail:
       'The origin server answered, but with something that the gateway cannot pass on as a correct HTTP response. The origin server is responsible; your request was well formed.',
     guidance:
-      '**Wait and retry.** Wait at least {retry_after} seconds first. The origin server has already seen the request, so check before you repeat anything that must not happen twice. If it stays, the operator of the site must repair what the origin server sends.',
+      '**Wait and retry.** Make the next attempt no sooner than {retry_after} seconds from now. The origin server has already seen the request, so check before you repeat anything that must not happen twice. If it stays, the operator of the site must repair what the origin server sends.',
     cause:
       'The framing of a response broke before its first body byte was relayed, its content encoding could not be decoded, or an upgrade was answered in a way the gateway does not support.',
     remedy:

@@ -6,20 +6,22 @@ main{padding-block:clamp(2rem,8vh,5rem) 0}
 footer{padding-bottom:2rem}
 .code{display:inline-block;padding:.1rem .7rem;border-radius:99px;background:var(--wash);color:var(--bad);font-size:.9375rem;font-weight:600;font-variant-numeric:tabular-nums}
 .way{display:grid;grid-template-columns:repeat(3,1fr);margin:2rem 0;padding:1.5rem .25rem 1.25rem;list-style:none;background:var(--card);border:1px solid var(--line);border-radius:14px;text-align:center}
-.way li{position:relative;display:grid;justify-items:center;min-width:0}
-.way svg{width:3rem;height:3rem;padding:.6rem;border-radius:50%;fill:none;stroke:currentColor;stroke-width:1.5;stroke-linecap:round;stroke-linejoin:round;border:2px solid;margin-bottom:.6rem}
+.way li{position:relative;display:grid;justify-items:center;align-content:start;min-width:0}
+.way svg{width:3.5rem;height:3.5rem;padding:.7rem;border-radius:50%;fill:none;stroke:currentColor;stroke-width:1.5;stroke-linecap:round;stroke-linejoin:round;border:2px solid;margin-bottom:.6rem}
 .way b{color:var(--ink);line-height:1.3}
 .way span{font-size:.875rem;line-height:1.4}
-.way li+li::before{content:"";position:absolute;top:calc(1.5rem - 1px);left:calc(-50% + 2.1rem);right:calc(50% + 2.1rem);border-top:2px solid}
+.way li+li::before{content:"";position:absolute;top:calc(1.75rem - 1px);left:calc(-50% + 2.25rem);right:calc(50% + 2.25rem);border-top:2px solid}
 .way .good{color:var(--good)}
 .way .bad{color:var(--bad)}
 .way .bad svg{background:var(--wash)}
 .way .bad::before{border-top-style:dashed}
+.way li:nth-child(2)::before{border-top:2px solid var(--good)}
 .way .idle{color:var(--soft)}
 .way .idle svg{border-style:dashed}
-.way .idle::before{border-top-style:dotted}
+.way .idle:last-child::before{border-top-style:dotted}
 section{margin-top:1.75rem}
-.next{padding:1.1rem 1.25rem 1.25rem;background:var(--card);border:1px solid var(--line);border-left:4px solid var(--act);border-radius:6px 14px 14px 6px}
+.next{padding:1.25rem 1.5rem 1.5rem;background:var(--card);border:1px solid var(--line);border-radius:14px}
+.next strong:first-child{display:block;font-size:1.25rem;line-height:1.4}
 .wait{margin-top:1rem;padding-top:1rem;border-top:1px solid var(--line)}
 #wait{font-variant-numeric:tabular-nums}
 progress{display:block;width:100%;height:6px;margin-top:.7rem;border:0;border-radius:3px;overflow:hidden;appearance:none;background:var(--line);color:var(--act)}
@@ -29,11 +31,11 @@ progress::-moz-progress-bar{background:var(--act)}
 #again{display:inline-block;margin-top:.9rem;padding:.5rem 1.1rem;border-radius:8px;background:var(--act);color:var(--on-act);font-weight:600;text-decoration:none}
 dl{margin:0;border-top:1px solid var(--line);font-size:.9375rem}
 dl div{display:flex;flex-wrap:wrap;gap:0 1rem;align-items:center;padding:.45rem 0;border-bottom:1px solid var(--line)}
-dt{flex:0 0 4.5rem;color:var(--soft)}
-dd{flex:1 1 12rem;margin:0;min-height:1.6rem}
+dt{flex:0 0 3.75rem;color:var(--soft)}
+dd{flex:1 1 10rem;margin:0;min-height:1.6rem}
 dd:empty::before{content:"not given";color:var(--soft)}
 #ray{user-select:all}
-button{margin-left:.5rem;padding:.15rem .7rem;border:1px solid var(--line);border-radius:6px;background:var(--card);color:var(--act);font:600 .875rem/1.6 inherit;font-family:inherit;cursor:pointer}
+button{margin-left:.25rem;padding:.15rem .7rem;border:1px solid var(--line);border-radius:6px;background:var(--card);color:var(--act);font:inherit;font-size:.875rem;font-weight:600;cursor:pointer}
 [hidden]{display:none!important}
 @media (forced-colors:active){progress{border:1px solid}}
 @media print{body{background:#fff}.wait,button{display:none}}

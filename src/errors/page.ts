@@ -61,7 +61,7 @@ const FOUNDATION = `
 *{box-sizing:border-box}
 html{-webkit-text-size-adjust:100%}
 body{margin:0;background:var(--paper);color:var(--ink);font:1rem/1.6 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif;overflow-wrap:anywhere}
-h1{margin:.3rem 0 0;font:600 clamp(1.75rem,1.2rem + 2.6vw,2.6rem)/1.15 ui-serif,Georgia,Cambria,"Times New Roman",serif;letter-spacing:-.01em;text-wrap:balance}
+h1{margin:.6rem 0 0;font:600 clamp(1.75rem,1.2rem + 2.6vw,2.6rem)/1.15 ui-serif,Georgia,Cambria,"Times New Roman",serif;letter-spacing:-.01em;text-wrap:balance}
 h2{margin:0 0 .35rem;font-size:.9375rem;line-height:1.4;color:var(--soft);font-weight:600}
 p{margin:0;text-wrap:pretty}
 a{color:var(--act);text-underline-offset:.2em}

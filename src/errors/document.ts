@@ -1,0 +1,101 @@
+// The catalogue as documentation for operators: what the type URI of an error leads to. The admin listener serves it.
+
+import type { Answer } from './compose.ts'
+import { DOCUMENT_POLICY, documentErrorPage, documentIndexPage } from './document-html.ts'
+import { type Entry, entries, factsOf } from './entry.ts'
+import { type Format, negotiate } from './negotiate.ts'
+
+/** Documents one error in the format that is accepted; null for a code that no error has. */
+export function documentError(code: string, accept: string | null): Answer | null {
+  const entry = entryByCode.get(code)
+  if (!entry) return null
+  return answer(accept, {
+    json: () => entry,
+    markdown: () => markdownOf(entry),
+    html: () => documentErrorPage(entry),
+  })
+}
+
+/** Documents all errors as a list. */
+export function documentIndex(accept: string | null): Answer {
+  return answer(accept, {
+    json: () => ({ errors: entries }),
+    markdown: () => markdownIndex,
+    html: () => documentIndexPage(entries),
+  })
+}
+
+const entryByCode: ReadonlyMap<string, Entry> = new Map(entries.map(entry => [String(entry.code), entry]))
+
+function markdownOf(entry: Entry): string {
+  return `# Error ${entry.code}: ${entry.title}
+
+${factsOf(entry)
+  .map(([label, fact]) => `- ${label}: ${fact}\n`)
+  .join('')}
+## What Raises It
+
+${entry.cause}
+
+## What to Check
+
+${entry.remedy}
+
+## What the Client Is Told
+
+${entry.detail}
+
+${entry.what_you_should_do}
+`
+}
+
+const markdownIndex = `# Errors
+
+| Code | Name | Title | HTTP status | Retry after |
+|---|---|---|---|---|
+${entries
+  .map(
+    ({ code, name, title, status, retry_after }) =>
+      `| ${code} | ${name} | ${title} | ${status} | ${retry_after === undefined ? '' : `${retry_after} s`} |\n`,
+  )
+  .join('')}`
+
+interface Renderings {
+  readonly json: () => unknown
+  readonly markdown: () => string
+  readonly html: () => string
+}
+
+function answer(accept: string | null, renderings: Renderings): Answer {
+  const [type, body] = write(negotiate(accept), renderings)
+  const headers = [
+    'Content-Type',
+    type,
+    'Content-Length',
+    String(body.length),
+    'Cache-Control',
+    'no-cache',
+    'Vary',
+    'Accept',
+    'X-Content-Type-Options',
+    'nosniff',
+    'X-Frame-Options',
+    'SAMEORIGIN',
+    'Referrer-Policy',
+    'same-origin',
+    'Content-Security-Policy',
+    DOCUMENT_POLICY,
+  ]
+  return { status: 200, reason: 'OK', headers, body }
+}
+
+function write(format: Format, renderings: Renderings): readonly [type: string, body: string] {
+  switch (format) {
+    case 'html':
+      return ['text/html; charset=utf-8', renderings.html()]
+    case 'markdown':
+      return ['text/markdown; charset=utf-8', renderings.markdown()]
+    default:
+      return ['application/json; charset=utf-8', JSON.stringify(renderings.json())]
+  }
+}
