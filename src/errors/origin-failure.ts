@@ -1,22 +1,9 @@
 // What went wrong between us and an origin, as one table from phase and failure code to an error. The edge asks it.
+// Codes are those of node, c-ares and OpenSSL; GH_ marks what the edge finds itself.
 
 import type { ErrorName } from './catalogue.ts'
 
 export type OriginPhase = 'resolve' | 'connect' | 'handshake' | 'send' | 'wait' | 'receive'
-
-/** The failures that the edge finds itself; all other codes are those of node, of c-ares and of OpenSSL. */
-export type OwnFailureCode =
-  | 'GH_QUEUE_TIMEOUT'
-  | 'GH_CONNECT_TIMEOUT'
-  | 'GH_HANDSHAKE_TIMEOUT'
-  | 'GH_WRITE_TIMEOUT'
-  | 'GH_RESPONSE_TIMEOUT'
-  | 'GH_TOTAL_TIMEOUT'
-  | 'GH_CLOSED'
-  | 'GH_BAD_HEAD'
-  | 'GH_HEAD_TOO_LARGE'
-  | 'GH_BAD_FRAMING'
-  | 'GH_BAD_UPGRADE'
 
 /** Names the error for a failure; a code that nobody foresaw is ours before the connection stands, and the origin's afterwards. */
 export function originFailure(phase: OriginPhase, cause: { readonly code?: string | undefined }): ErrorName {
@@ -46,7 +33,7 @@ const NOT_TRUSTED = [
 const connected: Row = {
   failures: [
     OUT_OF_TIME,
-    [/^(GH_RESPONSE_TIMEOUT|GH_WRITE_TIMEOUT|ETIMEDOUT)$/, 'origin_response_timeout'],
+    [/^(GH_RESPONSE_TIMEOUT|GH_WRITE_TIMEOUT|GH_IDLE_TIMEOUT|ETIMEDOUT)$/, 'origin_response_timeout'],
     [/^(GH_BAD_FRAMING|GH_BAD_UPGRADE)$/, 'origin_bad_gateway'],
   ],
   otherwise: 'origin_unknown_error',

@@ -3,7 +3,7 @@
 import type { Problem } from './problem.ts'
 import { renderJson } from './render-json.ts'
 
-/** Writes the event; the blank line before it ends the event that the origin may have left half-written. */
+/** Writes the event, from the beginning of a line on. */
 export function renderEvent(problem: Problem): string {
-  return `\n\nevent: error\ndata: ${renderJson(problem)}\n\n`
+  return `event: error\ndata: ${renderJson(problem)}\n\n`
 }
