@@ -1,0 +1,47 @@
+// A refusal on its way to the client, wherever it stands by then: nothing sent yet, in the middle of an event stream, or too late for words. The only
+// file that knows these cases.
+import { type Answer, compose, composeEvent } from '../errors/compose.ts'
+import { errorRows } from '../errors/catalogue.ts'
+import type { Refusal } from '../errors/refusal.ts'
+import { chunkText } from '../http1/chunk.ts'
+import type { Exchange } from './exchange.ts'
+import { connectionField } from './relay.ts'
+
+/** Ends the exchange with what the refusal says, as far as the client can still be told. */
+export function answer(x: Exchange, refusal: Refusal): void {
+  if (x.stage === 'complete') return
+  x.refusal = refusal
+  if (x.stage === 'none') return respond(x, refusal)
+  if (x.upgrade === 'done') return x.client.cutOff(x, true)
+  const mayAddEvent = x.eventStream !== null && !x.eventStream.isEncoded && x.responseFraming !== 'length'
+  if (mayAddEvent) writeLastEvent(x, refusal)
+  x.client.cutOff(x, mayAddEvent)
+}
+
+function respond(x: Exchange, refusal: Refusal): void {
+  const { documentation } = x.plane
+  const composed = compose(refusal, occasionOf(x), { documentation })
+  x.status = errorRows[refusal.error].status
+  // What is left of the body would be read as the next request.
+  if (!x.requestBody.done) x.keepAlive = false
+  const body = x.head.method === 'HEAD' ? '' : composed.body
+  x.bytesOut = body.length
+  x.client.write(`${headOf(x, composed)}${body}`)
+  x.client.finish(x)
+}
+
+function headOf(x: Exchange, { status, reason, headers }: Answer): string {
+  let lines = `HTTP/1.1 ${status} ${reason}\r\n`
+  for (let i = 0; i < headers.length; i += 2) lines += `${headers[i]}: ${headers[i + 1]}\r\n`
+  return `${lines}Date: ${x.plane.date()}\r\n${connectionField(x)}\r\n`
+}
+
+function writeLastEvent(x: Exchange, refusal: Refusal): void {
+  const event =
+    x.eventStream!.opening + composeEvent(refusal, occasionOf(x), { documentation: x.plane.documentation })
+  x.client.write(x.responseFraming === 'chunked' ? chunkText(Buffer.from(event, 'latin1')) : event)
+}
+
+function occasionOf(x: Exchange) {
+  return { ray: x.ray, zone: x.host, accept: x.head.accept, time: x.plane.clock.now() }
+}

@@ -1,0 +1,319 @@
+// One connection of a client: bytes in, requests out one after the other, answers back. It knows where each message ends and when to close; what to answer
+// is decided in `serve.ts`.
+import type { Socket } from 'node:net'
+import { canonicalAddress } from '../base/address.ts'
+import { nextRay } from '../base/ray.ts'
+import { refuse } from '../errors/refusal.ts'
+import { BodyReader } from '../http1/body.ts'
+import { endOfHead, mayContinue } from '../http1/head.ts'
+import { hostName } from '../http1/host.ts'
+import {
+  type HeadFault,
+  overLimit,
+  parseRequestHead,
+  type RequestHead,
+  requestBody,
+  startsBadly,
+} from '../http1/request-head.ts'
+import { answer } from './answer.ts'
+import { type Client, Exchange } from './exchange.ts'
+import type { Plane } from './plane.ts'
+import { record } from './record.ts'
+import { serve } from './serve.ts'
+import { salvage } from './wire.ts'
+
+/** Bytes of further requests that are read ahead while one is being answered. */
+const READ_AHEAD = 64 * 1024
+/** Ms that a closing connection stays open for the client to read the answer and close (RFC 9112 section 9.6). */
+const LINGER = 2_000
+/** Ms after a client's half-close at which it is asked, by an interim answer, whether it is still there. */
+const PROBES = [0, 20, 100, 400]
+
+type State = 'open' | 'closing' | 'closed'
+
+export class ClientConnection implements Client {
+  readonly peer: string
+  readonly isTrusted: boolean
+  readonly #socket: Socket
+  readonly #plane: Plane
+  readonly #gone: (connection: ClientConnection) => void
+  #state: State = 'open'
+  #exchange: Exchange | null = null
+  /** Received and not yet read. */
+  #pending: Buffer | null = null
+  /** How much of an unfinished head has been looked through. */
+  #scanned = 0
+  #isReading = false
+  #isBodyWanted = false
+  #hasEnded = false
+  #requests = 0
+  #deadline: number
+  #host = ''
+  #hostName = ''
+
+  constructor(socket: Socket, plane: Plane, gone: (connection: ClientConnection) => void) {
+    this.#socket = socket
+    this.#plane = plane
+    this.#gone = gone
+    this.peer = canonicalAddress(socket.remoteAddress ?? '') ?? ''
+    this.isTrusted = plane.snapshot.trusted.has(this.peer)
+    this.#deadline = plane.coarseNow + plane.snapshot.client.headerTimeout
+    socket.on('data', (bytes: Buffer) => this.#receive(bytes))
+    socket.on('end', () => this.#ended())
+    socket.on('drain', () => this.#exchange?.upstream?.clientDrained())
+    // A reset is told by the close that follows.
+    socket.on('error', () => {})
+    socket.on('close', () => this.#closed())
+  }
+
+  /** Whether it serves a request at present. */
+  get isBusy(): boolean {
+    return this.#exchange !== null
+  }
+
+  // ── what the steps ask of the client ──
+
+  write(data: string | Buffer): boolean {
+    return typeof data === 'string' ? this.#socket.write(data, 'latin1') : this.#socket.write(data)
+  }
+
+  cork(): void {
+    this.#socket.cork()
+  }
+
+  uncork(): void {
+    this.#socket.uncork()
+  }
+
+  readBody(): void {
+    this.#isBodyWanted = true
+    this.#socket.resume()
+    this.#touchBody()
+    this.#read()
+  }
+
+  pauseBody(): void {
+    this.#isBodyWanted = false
+    this.#deadline = Number.POSITIVE_INFINITY
+    this.#socket.pause()
+  }
+
+  finish(x: Exchange): void {
+    this.#conclude(x)
+    if (!x.keepAlive || !x.requestBody.done || this.#hasEnded) return this.#close()
+    this.#deadline = this.#plane.coarseNow + this.#plane.snapshot.client.keepAlive
+    if (this.#plane.isDraining && this.#pending === null) return this.#close()
+    if (this.#pending === null) return
+    this.#socket.resume()
+    this.#read()
+  }
+
+  cutOff(x: Exchange, gently: boolean): void {
+    this.#conclude(x)
+    if (gently) this.#close()
+    else this.#socket.resetAndDestroy()
+  }
+
+  // ── what time and shutdown ask of it ──
+
+  /** Acts on deadlines that have passed, its own and those of the exchange it serves. */
+  sweep(now: number): void {
+    const upstream = this.#exchange?.upstream
+    if (upstream && now >= upstream.deadline) upstream.expire()
+    if (now >= this.#deadline) this.#expire()
+  }
+
+  /** Closes now when idle, else with the end of the exchange it serves. */
+  drain(): void {
+    if (this.#exchange === null) this.#close()
+    else this.#exchange.keepAlive = false
+  }
+
+  /** Cuts the connection. */
+  destroy(): void {
+    this.#socket.destroy()
+  }
+
+  // ── bytes in ──
+
+  #receive(bytes: Buffer): void {
+    if (this.#state !== 'open') return
+    this.#pending = this.#pending === null ? bytes : Buffer.concat([this.#pending, bytes])
+    this.#read()
+  }
+
+  /** Reads what is pending as far as possible. Answers may come while it runs, so a call from within only lets the loop go on. */
+  #read(): void {
+    if (this.#isReading) return
+    this.#isReading = true
+    while (this.#pending !== null && this.#state === 'open' && this.#readSome(this.#pending)) {}
+    this.#isReading = false
+  }
+
+  /** Reads one head or one run of body bytes; false when that has to wait. */
+  #readSome(bytes: Buffer): boolean {
+    const x = this.#exchange
+    if (x === null) return this.#readHead(bytes)
+    if (this.#isBodyWanted && !x.requestBody.done) return this.#readBodyBytes(x, bytes)
+    if (this.#isBodyWanted && x.upgrade === 'done') return this.#passOn(x, bytes)
+    if (!x.requestBody.done || bytes.length > READ_AHEAD) this.#socket.pause()
+    return false
+  }
+
+  #readHead(bytes: Buffer): boolean {
+    const start = skipEmptyLines(bytes)
+    const end = endOfHead(bytes, Math.max(start, this.#scanned - 3))
+    const { limits } = this.#plane.snapshot
+    if (end === -1) return this.#waitForHead(bytes, start)
+    this.#scanned = 0
+    this.#pending = end === bytes.length ? null : bytes.subarray(end)
+    const head = parseRequestHead(bytes, start, end, limits)
+    if (typeof head === 'string') this.#refuse(head, bytes)
+    else this.#begin(head, bytes)
+    return true
+  }
+
+  #waitForHead(bytes: Buffer, start: number): boolean {
+    const fault = overLimit(bytes, start, this.#plane.snapshot.limits) ?? startsBadly(bytes, start)
+    if (fault !== null) this.#refuse(fault, bytes)
+    else if (!mayContinue(bytes, Math.max(start, this.#scanned - 1))) this.#refuse('bad_request', bytes)
+    else if (this.#scanned === 0)
+      this.#deadline = this.#plane.coarseNow + this.#plane.snapshot.client.headerTimeout
+    this.#scanned = bytes.length
+    return false
+  }
+
+  #begin(head: RequestHead, bytes: Buffer): void {
+    if (head.host !== null && head.host !== this.#host && !this.#takeHost(head.host))
+      return this.#refuse('host_invalid', bytes)
+    const x = new Exchange(this.#plane, this, head, requestBody(head), nextRay())
+    x.host = head.host === null ? '' : this.#hostName
+    if (++this.#requests >= x.snapshot.limits.requestsPerConnection || this.#plane.isDraining)
+      x.keepAlive = false
+    this.#exchange = x
+    this.#isBodyWanted = false
+    this.#deadline = Number.POSITIVE_INFINITY
+    serve(x)
+  }
+
+  #takeHost(host: string): boolean {
+    const name = hostName(host)
+    if (name === null) return false
+    this.#host = host
+    this.#hostName = name
+    return true
+  }
+
+  #readBodyBytes(x: Exchange, bytes: Buffer): boolean {
+    const body = x.requestBody
+    const at = body.next(bytes, 0)
+    const { from, to } = body
+    this.#pending = at === bytes.length ? null : bytes.subarray(at)
+    if (body.faulty) return this.#refuseBody(x, 'bad_request')
+    x.bytesIn += to - from
+    if (x.bytesIn > x.bodyLimit) return this.#refuseBody(x, 'content_too_large')
+    this.#touchBody()
+    if (to > from) x.upstream?.body(from === 0 && to === bytes.length ? bytes : bytes.subarray(from, to))
+    if (body.done && this.#exchange === x) this.#bodyDone(x)
+    return true
+  }
+
+  #bodyDone(x: Exchange): void {
+    this.#isBodyWanted = false
+    this.#deadline = Number.POSITIVE_INFINITY
+    x.upstream?.bodyEnd()
+  }
+
+  #passOn(x: Exchange, bytes: Buffer): boolean {
+    this.#pending = null
+    x.bytesIn += bytes.length
+    x.upstream?.body(bytes)
+    return true
+  }
+
+  #touchBody(): void {
+    const idle = this.#exchange?.route?.config.timeouts.idle ?? 0
+    if (idle !== 0 && this.#exchange?.requestBody.done === false)
+      this.#deadline = this.#plane.coarseNow + idle
+  }
+
+  // ── endings ──
+
+  /** Refuses bytes that never became a request. */
+  #refuse(fault: HeadFault | 'request_timeout', bytes: Buffer): void {
+    this.#pending = null
+    const x = new Exchange(this.#plane, this, salvage(bytes), new BodyReader('none', 0), nextRay())
+    x.host = hostName(x.head.host ?? '') ?? ''
+    this.#exchange = x
+    answer(x, refuse(fault))
+  }
+
+  #refuseBody(x: Exchange, error: 'bad_request' | 'content_too_large' | 'request_timeout'): false {
+    x.upstream?.abort()
+    x.keepAlive = false
+    answer(x, refuse(error))
+    return false
+  }
+
+  #expire(): void {
+    this.#deadline = Number.POSITIVE_INFINITY
+    const x = this.#exchange
+    if (x !== null) this.#refuseBody(x, 'request_timeout')
+    else if (this.#state === 'open' && this.#pending !== null) this.#refuse('request_timeout', this.#pending)
+    else this.#socket.destroy()
+  }
+
+  #conclude(x: Exchange): void {
+    x.stage = 'complete'
+    x.upstream = null
+    this.#exchange = null
+    record(x)
+  }
+
+  /** Sends what is written and a FIN; then gives the client some time to read it before the connection goes. */
+  #close(): void {
+    if (this.#state !== 'open') return
+    this.#state = 'closing'
+    this.#pending = null
+    this.#deadline = this.#plane.coarseNow + LINGER
+    this.#socket.end()
+    this.#socket.resume()
+    if (this.#hasEnded) this.#socket.destroySoon()
+  }
+
+  /** A FIN says that nothing more will be sent, and perhaps that the client is gone: only writing to it can tell. */
+  #ended(): void {
+    this.#hasEnded = true
+    const x = this.#exchange
+    if (x === null || this.#state !== 'open') return this.#close()
+    if (x.upgrade === 'done') x.upstream?.bodyEnd()
+    else if (!x.requestBody.done || x.stage !== 'none') this.#lose(x)
+    else if (x.head.minor === 1) for (const delay of PROBES) setTimeout(() => this.#probe(x), delay)
+  }
+
+  #probe(x: Exchange): void {
+    if (x.stage === 'none' && this.#exchange === x) this.write('HTTP/1.1 102 Processing\r\n\r\n')
+  }
+
+  #lose(x: Exchange): void {
+    x.aborted = true
+    x.upstream?.abort()
+    this.#conclude(x)
+    this.#socket.destroy()
+  }
+
+  #closed(): void {
+    this.#state = 'closed'
+    if (this.#exchange !== null) this.#lose(this.#exchange)
+    this.#gone(this)
+  }
+}
+
+/** Skips empty lines before a request line, as some clients send them after a body (RFC 9112 section 2.2). */
+function skipEmptyLines(bytes: Buffer): number {
+  let at = 0
+  while (at < MOST_EMPTY_LINES * 2 && bytes[at] === 0x0d && bytes[at + 1] === 0x0a) at += 2
+  return at
+}
+
+const MOST_EMPTY_LINES = 4

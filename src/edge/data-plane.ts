@@ -1,0 +1,139 @@
+// The data plane of one process: its listeners, connections and origins, and the configuration in force. Built by `process`, which tells it when to start,
+// reload and stop.
+import { createServer, type Server, type Socket } from 'node:net'
+import { type Clock, systemClock } from '../base/clock.ts'
+import type { AccessLog, Logger } from '../base/log.ts'
+import type { EdgeMetrics } from '../base/metrics.ts'
+import type { Config, Endpoint } from '../config/schema.ts'
+import { ClientConnection } from './connection.ts'
+import { Origins } from './origins.ts'
+import type { Plane } from './plane.ts'
+import { buildSnapshot, type Snapshot } from './snapshot.ts'
+
+/** Ms between two looks at the deadlines: what a timeout may be late by. */
+const TICK = 100
+/** Bytes that a socket may hold unsent before its sender is asked to wait. */
+const HIGH_WATER_MARK = 64 * 1024
+
+export interface DataPlaneOptions {
+  /** Base of the `type` URIs, without a slash at the end. */
+  readonly documentation: string
+  readonly metrics: EdgeMetrics
+  readonly accessLog: AccessLog | null
+  readonly log: Logger
+  readonly clock?: Clock
+}
+
+export class DataPlane implements Plane {
+  readonly clock: Clock
+  readonly metrics: EdgeMetrics
+  readonly accessLog: AccessLog | null
+  readonly log: Logger
+  readonly documentation: string
+  snapshot: Snapshot
+  coarseNow: number
+  isDraining = false
+  readonly #origins: Origins
+  readonly #connections = new Set<ClientConnection>()
+  readonly #listen: readonly Endpoint[]
+  readonly #ticker: NodeJS.Timeout
+  #servers: Server[] = []
+  #drained: (() => void) | null = null
+  #dateSecond = 0
+  #date = ''
+
+  /** Throws when the configuration does not build. */
+  constructor(config: Config, { clock = systemClock, ...options }: DataPlaneOptions) {
+    this.clock = clock
+    this.metrics = options.metrics
+    this.accessLog = options.accessLog
+    this.log = options.log
+    this.documentation = options.documentation
+    this.coarseNow = clock.monotonic()
+    this.#listen = config.listen
+    this.#origins = new Origins(clock, this.metrics)
+    this.snapshot = buildSnapshot(config, this.#origins, this.metrics)
+    this.#ticker = setInterval(() => this.#tick(), TICK).unref()
+  }
+
+  /** Binds every endpoint of the configuration and gives them with their real ports; binds none when one can't be bound. */
+  async listen({ reusePort }: { reusePort: boolean }): Promise<readonly Endpoint[]> {
+    const bound: Endpoint[] = []
+    try {
+      for (const endpoint of this.#listen) bound.push(await this.#bind(endpoint, reusePort))
+    } catch (error) {
+      for (const server of this.#servers) server.close()
+      throw error
+    }
+    return bound
+  }
+
+  /** Puts another configuration in force; throws and changes nothing when it does not build. */
+  reload(config: Config): void {
+    this.snapshot = buildSnapshot(config, this.#origins, this.metrics)
+    this.#origins.keep(this.snapshot.origins)
+  }
+
+  /** Stops accepting, lets what runs finish, and cuts what is left after `grace` ms. */
+  async drain(grace: number): Promise<void> {
+    this.isDraining = true
+    for (const server of this.#servers) server.close()
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#drained = resolve
+    for (const connection of this.#connections) connection.drain()
+    const timer = setTimeout(resolve, grace)
+    if (this.#connections.size === 0) resolve()
+    await promise
+    clearTimeout(timer)
+    this.destroy()
+  }
+
+  /** Cuts everything at once. */
+  destroy(): void {
+    clearInterval(this.#ticker)
+    for (const server of this.#servers) server.close()
+    for (const connection of this.#connections) connection.destroy()
+    this.#origins.destroy()
+  }
+
+  date(): string {
+    const now = this.clock.now()
+    const second = Math.floor(now / 1000)
+    if (second !== this.#dateSecond) {
+      this.#dateSecond = second
+      this.#date = new Date(now).toUTCString()
+    }
+    return this.#date
+  }
+
+  #bind(endpoint: Endpoint, reusePort: boolean): Promise<Endpoint> {
+    // A client that has sent its last request may close its half and still wait for the answer.
+    const options = { allowHalfOpen: true, noDelay: true, highWaterMark: HIGH_WATER_MARK }
+    const server = createServer(options, socket => this.#accept(socket))
+    this.#servers.push(server)
+    return new Promise((resolve, reject) => {
+      server.once('error', reject)
+      server.listen({ ...endpoint, reusePort, backlog: 4096 }, () => {
+        const { port } = server.address() as { port: number }
+        resolve({ host: endpoint.host, port })
+      })
+    })
+  }
+
+  #accept(socket: Socket): void {
+    this.metrics.clientConnections.inc()
+    this.#connections.add(new ClientConnection(socket, this, connection => this.#gone(connection)))
+  }
+
+  #gone(connection: ClientConnection): void {
+    this.metrics.clientConnections.dec()
+    this.#connections.delete(connection)
+    if (this.#connections.size === 0) this.#drained?.()
+  }
+
+  #tick(): void {
+    this.coarseNow = this.clock.monotonic()
+    for (const connection of this.#connections) connection.sweep(this.coarseNow)
+    this.#origins.sweep(this.coarseNow)
+  }
+}

@@ -1,0 +1,116 @@
+// One request and everything that becomes known of it. Steps write what they learn here, `record.ts` reads it all; every field is set at birth so that
+// all exchanges have one shape.
+import { clientAddress } from '../base/address.ts'
+import type { Refusal } from '../errors/refusal.ts'
+import type { BodyReader, Framing } from '../http1/body.ts'
+import type { RequestHead } from '../http1/request-head.ts'
+import type { EdgeRoute, EdgeZone } from './snapshot.ts'
+import type { EventStream } from './event-stream.ts'
+import type { Origin } from './origins.ts'
+import type { Plane } from './plane.ts'
+
+/** The client's side of an exchange, as the steps need it. */
+export interface Client {
+  /** The address of the socket's other end. */
+  readonly peer: string
+  /** Whether the peer is a trusted hop, whose forwarding fields are believed. */
+  readonly isTrusted: boolean
+  /** Writes text (latin1) or bytes; false when the client should be given time to read. */
+  write(data: string | Buffer): boolean
+  /** Joins the writes between the two calls into one packet. */
+  cork(): void
+  uncork(): void
+  /** Asks for the rest of the request body, which then reaches `Upstream.body`. */
+  readBody(): void
+  /** Stops the request body until `readBody`. */
+  pauseBody(): void
+  /** Ends the exchange: the response is written as a whole. */
+  finish(exchange: Exchange): void
+  /** Ends the exchange and the connection so that the client sees the truncation; what is written already goes out first when `gently`. */
+  cutOff(exchange: Exchange, gently: boolean): void
+}
+
+/** Whoever carries a request to its origin, as the client's side sees it. */
+export interface Upstream {
+  /** Monotonic ms at which `expire` is to be called. */
+  readonly deadline: number
+  expire(): void
+  /** Takes decoded body bytes. */
+  body(bytes: Buffer): void
+  bodyEnd(): void
+  /** The client reads again after `write` gave false. */
+  clientDrained(): void
+  /** The client is gone; nothing may be written any more. */
+  abort(): void
+}
+
+/** What has reached the client: nothing yet, the head (and perhaps some of the body), or everything. */
+export type ResponseStage = 'none' | 'begun' | 'complete'
+
+export class Exchange {
+  readonly plane: Plane
+  readonly client: Client
+  readonly head: RequestHead
+  readonly ray: string
+  /** Monotonic ms. */
+  readonly startedAt: number
+  /** The snapshot that this exchange began with and keeps. */
+  readonly snapshot: Plane['snapshot']
+  readonly requestBody: BodyReader
+  /** Lower-case requested host name without port. */
+  host = ''
+  zone: EdgeZone | null = null
+  route: EdgeRoute | null = null
+  upstream: Upstream | null = null
+  /** Most bytes that the request body may have. */
+  bodyLimit = Number.POSITIVE_INFINITY
+  bytesIn = 0
+  bytesOut = 0
+  origin: Origin | null = null
+  retries = 0
+  status = 0
+  refusal: Refusal | null = null
+  stage: ResponseStage = 'none'
+  /** Whether the client's connection serves another request after this one. */
+  keepAlive: boolean
+  /** How the client was told to find the end of the body. */
+  responseFraming: Framing = 'none'
+  eventStream: EventStream | null = null
+  /** Whether the request asks for a WebSocket, and whether it became one. */
+  upgrade: 'none' | 'asked' | 'done' = 'none'
+  aborted = false
+  /** Monotonic ms: the last send to an origin began, a streamed body was through, the head of the answer came; 0 when it did not come to that. */
+  sentAt = 0
+  awaitedAt = 0
+  answeredAt = 0
+  /** Ms of the connection's birth, where this exchange caused it. */
+  resolveTime = -1
+  connectTime = -1
+  handshakeTime = -1
+
+  constructor(plane: Plane, client: Client, head: RequestHead, requestBody: BodyReader, ray: string) {
+    this.plane = plane
+    this.client = client
+    this.head = head
+    this.ray = ray
+    this.startedAt = plane.clock.monotonic()
+    this.snapshot = plane.snapshot
+    this.requestBody = requestBody
+    this.keepAlive = head.keepAlive
+  }
+
+  /** The address of the client behind the trusted hops. */
+  get clientAddress(): string {
+    const { client, head, snapshot } = this
+    return client.isTrusted ? clientAddress(client.peer, head.xForwardedFor, snapshot.trusted) : client.peer
+  }
+
+  /** Hands a connection that has switched protocols to whoever passes its bytes. */
+  becomeTunnel(tunnel: Upstream): void {
+    this.status = 101
+    this.stage = 'begun'
+    this.upgrade = 'done'
+    this.keepAlive = false
+    this.upstream = tunnel
+  }
+}

@@ -1,0 +1,281 @@
+// Step 4: carry the request to its origin and the answer back, piece by piece as it comes. Called by `serve.ts`; from there on it lives by events.
+import type { Phase } from '../base/metrics.ts'
+import type { Timeouts } from '../config/schema.ts'
+import { originFailure } from '../errors/origin-failure.ts'
+import { refuse } from '../errors/refusal.ts'
+import type { BodyReader } from '../http1/body.ts'
+import { chunkSize, chunkText, lastChunk } from '../http1/chunk.ts'
+import { isIdempotent } from '../http1/method.ts'
+import type { ResponseHead } from '../http1/response-head.ts'
+import { answer } from './answer.ts'
+import type { Exchange, Upstream } from './exchange.ts'
+import { EventStream } from './event-stream.ts'
+import { Tunnel } from './forward-websocket.ts'
+import type { ConnectionUser, Failure, OriginConnection, TunnelUser } from './origin-connection.ts'
+import type { Waiter } from './origins.ts'
+import { outboundHead } from './outbound.ts'
+import { Relay, relayedInterim, relayedSwitch } from './relay.ts'
+
+/** Request bodies up to this many bytes are read whole before the origin is asked: one write, and they can be sent again. */
+const SMALL_BODY = 64 * 1024
+/** Ms that a waiter is granted beyond the connection's own timeouts, so that those get to say what went wrong. */
+const CONNECT_GRACE = 500
+
+/** Starts carrying; always null, since every failure is answered when it comes. */
+export function forward(x: Exchange): null {
+  const attempt = new Attempt(x)
+  x.upstream = attempt
+  attempt.start()
+  return null
+}
+
+type Stage = 'gathering the body' | 'connecting' | 'sending' | 'waiting' | 'relaying' | 'over'
+
+class Attempt implements Upstream, Waiter, ConnectionUser {
+  readonly method: string
+  readonly wantsUpgrade: boolean
+  readonly timeouts: Timeouts
+  readonly #x: Exchange
+  /** Monotonic ms by which the head of an answer must have come, over all attempts. */
+  readonly #totalDeadline: number
+  #stage: Stage = 'gathering the body'
+  #stageDeadline = Number.POSITIVE_INFINITY
+  #smallBody: Buffer | null = null
+  /** Whether the body went out as it came, so that it can't be sent again. */
+  #isStreamed = false
+  #connection: OriginConnection | null = null
+  #relay: Relay | null = null
+  #hasAskedNameAgain = false
+
+  constructor(x: Exchange) {
+    this.#x = x
+    this.method = x.head.method
+    this.wantsUpgrade = x.upgrade === 'asked'
+    this.timeouts = x.route!.config.timeouts
+    this.#totalDeadline = x.startedAt + (this.timeouts.total || Number.POSITIVE_INFINITY)
+  }
+
+  get deadline(): number {
+    return this.#relay === null ? Math.min(this.#stageDeadline, this.#totalDeadline) : this.#stageDeadline
+  }
+
+  start(): void {
+    const { requestBody, head, client } = this.#x
+    if (requestBody.done || head.chunked || head.contentLength > SMALL_BODY) return this.#connect(false)
+    this.#invite()
+    client.readBody()
+  }
+
+  // What the origin's connection says.
+
+  connected(connection: OriginConnection): void {
+    const x = this.#x
+    this.#connection = connection
+    connection.use(this)
+    x.sentAt = x.plane.clock.monotonic()
+    if (!connection.isReused) noteOpening(x, connection)
+    const head = outboundHead(x)
+    if (x.requestBody.done) this.#sendWhole(connection, head)
+    else this.#sendStreamed(connection, head)
+  }
+
+  unconnected(phase: Phase, failure: Failure): void {
+    const x = this.#x
+    if (failure.code === 'EAI_AGAIN' && !this.#hasAskedNameAgain) {
+      this.#hasAskedNameAgain = true
+      return this.#connect(false)
+    }
+    const next = x.retries === 0 ? x.route!.pool!.nextAfter(x.origin!) : null
+    if (next === null) return this.#fail(phase, failure)
+    x.origin = next
+    this.#retry(false)
+  }
+
+  interim(head: ResponseHead): void {
+    if (head.status !== 100 && this.#x.head.minor === 1) this.#x.client.write(relayedInterim(head))
+  }
+
+  head(head: ResponseHead, body: BodyReader): void {
+    const x = this.#x
+    x.answeredAt = x.plane.clock.monotonic()
+    x.status = head.status
+    // The client still sends what nobody will read: its connection has no future.
+    if (!x.requestBody.done) x.keepAlive = false
+    if (head.isEventStream && body.framing !== 'none') x.eventStream = new EventStream(head)
+    this.#relay = new Relay(x, head, body)
+    this.#enter('relaying', this.timeouts.idle)
+  }
+
+  data(bytes: Buffer): void {
+    const x = this.#x
+    if (x.eventStream !== null) x.eventStream.note(bytes)
+    this.#stageDeadline = this.#deadlineIn(this.timeouts.idle)
+    if (!this.#relay!.data(bytes)) this.#connection?.pause()
+  }
+
+  flush(): void {
+    if (this.#relay !== null && !this.#relay.flush()) this.#connection?.pause()
+  }
+
+  end(trailers: string[] | null): void {
+    const x = this.#x
+    const connection = this.#connection!
+    this.#over()
+    this.#relay!.end(trailers)
+    if (x.requestBody.done) x.origin!.putBack(connection)
+    else connection.destroy()
+    x.client.finish(x)
+  }
+
+  switched(head: ResponseHead): TunnelUser {
+    const x = this.#x
+    const tunnel = new Tunnel(x, this.#connection!, this.timeouts.idle)
+    this.#over()
+    x.answeredAt = x.plane.clock.monotonic()
+    x.becomeTunnel(tunnel)
+    x.client.write(relayedSwitch(x, head))
+    x.client.readBody()
+    return tunnel
+  }
+
+  originDrained(): void {
+    if (this.#stage === 'sending') this.#stageDeadline = Number.POSITIVE_INFINITY
+    if (!this.#x.requestBody.done) this.#x.client.readBody()
+  }
+
+  failed(phase: Phase, failure: Failure): void {
+    const x = this.#x
+    const wasReused = this.#connection?.isReused === true
+    this.#connection = null
+    // The origin closed an idle connection as we wrote to it. It has most likely seen nothing, and where it has, asking again does no harm.
+    const mayAskAgain =
+      wasReused && this.#stage === 'waiting' && !this.#isStreamed && isIdempotent(this.method)
+    if (mayAskAgain && x.retries === 0 && isLoss(failure)) this.#retry(true)
+    else this.#fail(phase, failure)
+  }
+
+  // What the client's side says.
+
+  body(bytes: Buffer): void {
+    if (this.#stage === 'gathering the body') {
+      this.#smallBody = this.#smallBody === null ? bytes : Buffer.concat([this.#smallBody, bytes])
+    } else if (this.#connection !== null && !this.#sendBody(this.#connection, bytes)) {
+      this.#x.client.pauseBody()
+      if (this.#stage === 'sending') this.#stageDeadline = this.#deadlineIn(this.timeouts.write)
+    }
+  }
+
+  bodyEnd(): void {
+    if (this.#stage === 'gathering the body') return this.#connect(false)
+    const connection = this.#connection
+    if (connection === null) return
+    if (this.#x.head.chunked) connection.write(lastChunk(this.#x.requestBody.trailers))
+    this.#x.awaitedAt = this.#x.plane.clock.monotonic()
+    this.#await(connection)
+  }
+
+  clientDrained(): void {
+    this.#connection?.resume()
+  }
+
+  abort(): void {
+    this.#x.origin?.forget(this)
+    const connection = this.#connection
+    this.#over()
+    connection?.destroy()
+  }
+
+  expire(): void {
+    const stage = this.#stage
+    const isTotal = this.#relay === null && this.#x.plane.clock.monotonic() >= this.#totalDeadline
+    this.abort()
+    if (isTotal) this.#fail('wait', { code: 'GH_TOTAL_TIMEOUT' })
+    else if (stage === 'connecting') this.#fail('connect', { code: 'GH_CONNECT_TIMEOUT' })
+    else if (stage === 'sending') this.#fail('send', { code: 'GH_WRITE_TIMEOUT' })
+    else if (stage === 'waiting') this.#fail('wait', { code: 'GH_RESPONSE_TIMEOUT' })
+    else this.#fail('receive', { code: 'GH_IDLE_TIMEOUT' })
+  }
+
+  #connect(fresh: boolean): void {
+    const { connect, handshake } = this.timeouts
+    this.#enter('connecting', connect === 0 ? 0 : connect + handshake + CONNECT_GRACE)
+    this.#x.origin!.acquire(this, { fresh })
+  }
+
+  #retry(fresh: boolean): void {
+    this.#x.retries++
+    this.#x.plane.metrics.retry()
+    this.#connect(fresh)
+  }
+
+  #sendWhole(connection: OriginConnection, head: string): void {
+    const body = this.#smallBody
+    if (body === null) connection.write(head)
+    else connection.write(head + body.toString('latin1'))
+    this.#await(connection)
+  }
+
+  #sendStreamed(connection: OriginConnection, head: string): void {
+    this.#isStreamed = true
+    this.#enter('sending', 0)
+    connection.cork()
+    connection.write(head)
+    this.#invite()
+    this.#x.client.readBody()
+    connection.uncork()
+  }
+
+  #sendBody(connection: OriginConnection, bytes: Buffer): boolean {
+    if (!this.#x.head.chunked) return connection.write(bytes)
+    if (bytes.length < SMALL_BODY / 4) return connection.write(chunkText(bytes))
+    connection.cork()
+    connection.write(chunkSize(bytes.length))
+    connection.write(bytes)
+    const mayGoOn = connection.write('\r\n')
+    connection.uncork()
+    return mayGoOn
+  }
+
+  /** Tells a client that waits for it to send its body (RFC 9110 section 10.1.1). */
+  #invite(): void {
+    const { head, client } = this.#x
+    if (head.expect !== null && head.minor === 1) client.write('HTTP/1.1 100 Continue\r\n\r\n')
+  }
+
+  #await(connection: OriginConnection): void {
+    connection.wait()
+    if (this.#stage !== 'relaying') this.#enter('waiting', this.timeouts.response)
+  }
+
+  #fail(phase: Phase, failure: Failure): void {
+    const x = this.#x
+    this.#over()
+    answer(x, refuse(originFailure(phase, failure), {}, failure))
+  }
+
+  #over(): void {
+    this.#stage = 'over'
+    this.#stageDeadline = Number.POSITIVE_INFINITY
+    this.#connection = null
+    this.#x.upstream = null
+  }
+
+  #enter(stage: Stage, timeout: number): void {
+    this.#stage = stage
+    this.#stageDeadline = this.#deadlineIn(timeout)
+  }
+
+  #deadlineIn(timeout: number): number {
+    return timeout === 0 ? Number.POSITIVE_INFINITY : this.#x.plane.coarseNow + timeout
+  }
+}
+
+function noteOpening(x: Exchange, connection: OriginConnection): void {
+  x.resolveTime = connection.resolveTime
+  x.connectTime = connection.connectTime
+  x.handshakeTime = connection.handshakeTime
+}
+
+function isLoss({ code }: Failure): boolean {
+  return code === 'GH_CLOSED' || code === 'ECONNRESET' || code === 'EPIPE'
+}

@@ -1,0 +1,68 @@
+// What follows a 101: bytes of another protocol, passed both ways untouched until one side ends (RFC 9110 section 7.8, RFC 6455). Takes over from
+// `forward-http.ts`.
+import type { Exchange, Upstream } from './exchange.ts'
+import type { OriginConnection, TunnelUser } from './origin-connection.ts'
+
+export class Tunnel implements Upstream, TunnelUser {
+  readonly #x: Exchange
+  readonly #connection: OriginConnection
+  readonly #idle: number
+  deadline = Number.POSITIVE_INFINITY
+
+  /** Takes over a connection whose origin has switched protocols; `idle` is ms without a byte either way, 0 for no limit. */
+  constructor(x: Exchange, connection: OriginConnection, idle: number) {
+    this.#x = x
+    this.#connection = connection
+    this.#idle = idle
+    this.#touch()
+  }
+
+  // What the origin sends.
+
+  tunnelData(bytes: Buffer): void {
+    this.#touch()
+    this.#x.bytesOut += bytes.length
+    if (!this.#x.client.write(bytes)) this.#connection.pause()
+  }
+
+  tunnelEnd(): void {
+    this.#x.upstream = null
+    this.#connection.destroy()
+    this.#x.client.finish(this.#x)
+  }
+
+  originDrained(): void {
+    this.#x.client.readBody()
+  }
+
+  failed(): void {
+    this.tunnelEnd()
+  }
+
+  // What the client sends.
+
+  body(bytes: Buffer): void {
+    this.#touch()
+    if (!this.#connection.write(bytes)) this.#x.client.pauseBody()
+  }
+
+  bodyEnd(): void {
+    this.#connection.end()
+  }
+
+  clientDrained(): void {
+    this.#connection.resume()
+  }
+
+  abort(): void {
+    this.#connection.destroy()
+  }
+
+  expire(): void {
+    this.tunnelEnd()
+  }
+
+  #touch(): void {
+    this.deadline = this.#idle === 0 ? Number.POSITIVE_INFINITY : this.#x.plane.coarseNow + this.#idle
+  }
+}

@@ -1,0 +1,24 @@
+// Step 2: which zone and route a request is for. Error previews are answered here, since every zone has them.
+import { isIP } from 'node:net'
+import { type Refusal, refusalFor, refuse } from '../errors/refusal.ts'
+import type { Exchange } from './exchange.ts'
+
+const PREVIEW = '/cdn-cgi/error/'
+
+/** Finds zone and route, or refuses: a host that nobody serves (1001, 1003), a zone that can't serve (1004), a preview (the error asked for). */
+export function locate(x: Exchange): Refusal | null {
+  const zone = x.snapshot.zones.find(x.host)
+  if (zone === null)
+    return refuse(x.host === '' || isIP(x.host) !== 0 ? 'direct_ip_access' : 'dns_resolution_failed')
+  x.zone = zone
+  const { target } = x.head
+  if (target.startsWith(PREVIEW)) return refusalFor(previewCode(target))
+  if (zone.config.paused) return refuse('dns_resolution_error')
+  x.route = zone.routes.find(target)
+  return x.route === null ? refuse('dns_resolution_error') : null
+}
+
+function previewCode(target: string): string {
+  const query = target.indexOf('?')
+  return target.slice(PREVIEW.length, query === -1 ? target.length : query)
+}

@@ -1,0 +1,346 @@
+// One connection to an origin: from the name lookup to the last byte, one exchange at a time. It reads answers and tells its user; it decides nothing.
+import { connect as connectTcp, isIP, type Socket } from 'node:net'
+import { connect as connectTls } from 'node:tls'
+import type { Clock } from '../base/clock.ts'
+import type { Phase } from '../base/metrics.ts'
+import type { OriginConfig, Timeouts } from '../config/schema.ts'
+import type { BodyReader } from '../http1/body.ts'
+import { endOfHead, mayContinue } from '../http1/head.ts'
+import { parseResponseHead, type ResponseHead, responseBody } from '../http1/response-head.ts'
+
+/** Most bytes that the head of an answer may have; more is 520. */
+const LARGEST_HEAD = 64 * 1024
+
+/** Why a connection or its exchange ended badly, where no system call says so. */
+export type OriginFault =
+  | 'GH_CONNECT_TIMEOUT'
+  | 'GH_HANDSHAKE_TIMEOUT'
+  | 'GH_RESPONSE_TIMEOUT'
+  | 'GH_WRITE_TIMEOUT'
+  | 'GH_IDLE_TIMEOUT'
+  | 'GH_TOTAL_TIMEOUT'
+  | 'GH_CLOSED'
+  | 'GH_BAD_HEAD'
+  | 'GH_HEAD_TOO_LARGE'
+  | 'GH_BAD_FRAMING'
+  | 'GH_BAD_UPGRADE'
+
+/** A failure as the error table reads it: a system, TLS or DNS error, or a fault of ours. */
+export interface Failure {
+  readonly code?: string
+}
+
+/** Who uses the connection for one exchange. */
+export interface ConnectionUser {
+  readonly method: string
+  /** Whether the request asked for a WebSocket, so that a 101 may come. */
+  readonly wantsUpgrade: boolean
+  /** An interim answer (1xx other than 101). */
+  interim(head: ResponseHead): void
+  head(head: ResponseHead, body: BodyReader): void
+  data(bytes: Buffer): void
+  /** All that was read is delivered for now. */
+  flush(): void
+  end(trailers: string[] | null): void
+  /** The answer was 101: gives who takes the bytes of the other protocol. */
+  switched(head: ResponseHead): TunnelUser
+  originDrained(): void
+  failed(phase: Phase, failure: Failure): void
+}
+
+/** Who uses the connection after a switch of protocols. */
+export interface TunnelUser {
+  tunnelData(bytes: Buffer): void
+  tunnelEnd(): void
+  originDrained(): void
+  failed(phase: Phase, failure: Failure): void
+}
+
+/** Who opened the connection. */
+export interface ConnectionOwner {
+  opened(connection: OriginConnection): void
+  openFailed(connection: OriginConnection, phase: Phase, failure: Failure): void
+  closed(connection: OriginConnection): void
+}
+
+export class OriginConnection {
+  readonly #owner: ConnectionOwner
+  readonly #clock: Clock
+  readonly #socket: Socket
+  readonly #timeouts: Timeouts
+  readonly #isTls: boolean
+  #phase: Phase = 'resolve'
+  #user: ConnectionUser | null = null
+  #partial: Buffer | null = null
+  #body: BodyReader | null = null
+  #tunnel: TunnelUser | null = null
+  #isClosed = false
+  #mayReuse = true
+  /** Monotonic ms at which `expire` is to be called: while opening and while idle. */
+  deadline: number
+  /** Whether it has served an exchange before, so that its end may only mean that it was idle too long. */
+  isReused = false
+  /** Ms that the peer grants an idle connection, or -1. */
+  grantedIdle = -1
+  resolveTime = -1
+  connectTime = -1
+  handshakeTime = -1
+  #phaseStarted: number
+
+  constructor(owner: ConnectionOwner, config: OriginConfig, timeouts: Timeouts, clock: Clock) {
+    this.#owner = owner
+    this.#clock = clock
+    this.#timeouts = timeouts
+    this.#isTls = config.protocol === 'https'
+    this.#phaseStarted = clock.monotonic()
+    this.deadline = this.#phaseStarted + (timeouts.connect || Number.POSITIVE_INFINITY)
+    if (isIP(config.host) !== 0) this.#phase = 'connect'
+    this.#socket = this.#isTls ? connectTls(tlsOptions(config)) : connectTcp(tcpOptions(config))
+    this.#listen()
+  }
+
+  /** Gives the connection to an exchange. */
+  use(user: ConnectionUser): void {
+    this.#user = user
+    this.#body = null
+    this.#mayReuse = true
+    this.#phase = 'send'
+    this.deadline = Number.POSITIVE_INFINITY
+  }
+
+  /** Takes the connection from its exchange; true when another one may use it. */
+  release(): boolean {
+    this.#user = null
+    this.isReused = true
+    return this.#mayReuse && !this.#isClosed
+  }
+
+  write(data: string | Buffer): boolean {
+    return typeof data === 'string' ? this.#socket.write(data, 'latin1') : this.#socket.write(data)
+  }
+
+  cork(): void {
+    this.#socket.cork()
+  }
+
+  uncork(): void {
+    this.#socket.uncork()
+  }
+
+  /** Marks the request as sent. */
+  wait(): void {
+    if (this.#phase === 'send') this.#phase = 'wait'
+  }
+
+  pause(): void {
+    this.#socket.pause()
+  }
+
+  resume(): void {
+    this.#socket.resume()
+  }
+
+  /** Ends the sending half of a tunnel. */
+  end(): void {
+    this.#socket.end()
+  }
+
+  /** Closes at once; its user hears nothing more. */
+  destroy(): void {
+    this.#user = null
+    this.#tunnel = null
+    this.#close()
+  }
+
+  expire(): void {
+    if (this.#phase === 'resolve' || this.#phase === 'connect')
+      this.#openFailed({ code: 'GH_CONNECT_TIMEOUT' })
+    else if (this.#phase === 'handshake') this.#openFailed({ code: 'GH_HANDSHAKE_TIMEOUT' })
+    else this.destroy()
+  }
+
+  #listen(): void {
+    const socket = this.#socket
+    socket.setNoDelay(true)
+    socket.once('lookup', () => this.#enter('connect'))
+    socket.once('connect', () => this.#connected())
+    if (this.#isTls) socket.once('secureConnect', () => this.#opened())
+    socket.on('data', (bytes: Buffer) => this.#read(bytes))
+    socket.on('end', () => this.#ended())
+    socket.on('error', (error: Failure) => this.#failed(error))
+    socket.on('close', () => this.#failed({ code: 'GH_CLOSED' }))
+    socket.on('drain', () => (this.#tunnel ?? this.#user)?.originDrained())
+  }
+
+  #enter(phase: Phase): void {
+    const now = this.#clock.monotonic()
+    if (this.#phase === 'resolve') this.resolveTime = now - this.#phaseStarted
+    else if (this.#phase === 'connect') this.connectTime = now - this.#phaseStarted
+    else this.handshakeTime = now - this.#phaseStarted
+    this.#phaseStarted = now
+    this.#phase = phase
+  }
+
+  #connected(): void {
+    if (!this.#isTls) return this.#opened()
+    this.#enter('handshake')
+    this.deadline = this.#phaseStarted + (this.#timeouts.handshake || Number.POSITIVE_INFINITY)
+  }
+
+  #opened(): void {
+    this.#enter('send')
+    this.deadline = Number.POSITIVE_INFINITY
+    this.#owner.opened(this)
+  }
+
+  #read(bytes: Buffer): void {
+    if (this.#tunnel !== null) return this.#tunnel.tunnelData(bytes)
+    // Bytes that nobody asked for can only be the start of somebody's desynchronisation.
+    if (this.#user === null) return this.#close()
+    if (this.#body === null) this.#readHead(bytes)
+    else this.#readBody(bytes, 0)
+    this.#user?.flush()
+  }
+
+  #readHead(chunk: Buffer): void {
+    const before = this.#partial
+    const bytes = before === null ? chunk : Buffer.concat([before, chunk])
+    const from = before === null ? 0 : Math.max(0, before.length - 3)
+    this.#partial = null
+    let start = 0
+    let end = endOfHead(bytes, from)
+    while (end !== -1 && this.#body === null) {
+      if (end - start > LARGEST_HEAD) return this.#fail('GH_HEAD_TOO_LARGE')
+      const head = parseResponseHead(bytes, start, end)
+      if (typeof head === 'string') return this.#fail(head === 'framing' ? 'GH_BAD_FRAMING' : 'GH_BAD_HEAD')
+      if (!this.#takeHead(head, bytes)) return
+      start = end
+      if (this.#body === null) end = endOfHead(bytes, start)
+    }
+    if (this.#body === null) this.#keepPartial(bytes, start)
+    else this.#readBody(bytes, start)
+  }
+
+  /** Takes one head; false when no further reading of this chunk is wanted. */
+  #takeHead(head: ResponseHead, bytes: Buffer): boolean {
+    const user = this.#user!
+    if (head.status === 101) return this.#switch(head, bytes)
+    if (head.status < 200) {
+      user.interim(head)
+      return this.#user !== null
+    }
+    const body = responseBody(head, user.method)
+    if (typeof body === 'string') return this.#refuse('GH_BAD_FRAMING')
+    // A body where none can be: whoever reads on would take it for the next answer.
+    if (body.framing === 'none' && bytes.length > head.end && user.method !== 'HEAD')
+      return this.#refuse('GH_BAD_FRAMING')
+    this.#phase = 'receive'
+    this.#body = body
+    this.#mayReuse = head.keepAlive && body.framing !== 'close'
+    this.grantedIdle = head.keepAliveTimeout < 0 ? -1 : head.keepAliveTimeout * 1000
+    user.head(head, body)
+    return this.#user !== null
+  }
+
+  #switch(head: ResponseHead, bytes: Buffer): boolean {
+    const user = this.#user!
+    if (!user.wantsUpgrade || head.upgrade?.toLowerCase() !== 'websocket')
+      return this.#refuse('GH_BAD_UPGRADE')
+    this.#mayReuse = false
+    this.#phase = 'receive'
+    this.#user = null
+    this.#tunnel = user.switched(head)
+    if (bytes.length > head.end) this.#tunnel.tunnelData(bytes.subarray(head.end))
+    return false
+  }
+
+  #keepPartial(bytes: Buffer, start: number): void {
+    const rest = bytes.subarray(start)
+    if (rest.length > LARGEST_HEAD) return this.#fail('GH_HEAD_TOO_LARGE')
+    if (!mayContinue(rest, 0) || !mayBeHttp(rest)) return this.#fail('GH_BAD_HEAD')
+    this.#partial = rest
+  }
+
+  #readBody(bytes: Buffer, start: number): void {
+    const body = this.#body!
+    let at = start
+    while (at < bytes.length && !body.done) {
+      at = body.next(bytes, at)
+      if (body.to > body.from)
+        this.#user!.data(
+          body.from === 0 && body.to === bytes.length ? bytes : bytes.subarray(body.from, body.to),
+        )
+      if (this.#user === null) return
+      if (body.faulty) return this.#fail('GH_BAD_FRAMING')
+    }
+    if (!body.done) return
+    if (at < bytes.length) this.#mayReuse = false
+    this.#user!.end(body.trailers)
+  }
+
+  #ended(): void {
+    this.#mayReuse = false
+    if (this.#tunnel !== null) return this.#tunnel.tunnelEnd()
+    const body = this.#body
+    if (this.#user !== null && body !== null && body.framing === 'close') {
+      body.end()
+      this.#user.end(null)
+    }
+    this.#failed({ code: 'GH_CLOSED' })
+  }
+
+  #fail(fault: OriginFault): void {
+    this.#failed({ code: fault })
+  }
+
+  /** `#fail` for places that answer whether to read on. */
+  #refuse(fault: OriginFault): false {
+    this.#fail(fault)
+    return false
+  }
+
+  #failed(failure: Failure): void {
+    if (this.#isClosed) return
+    if (this.#phase === 'resolve' || this.#phase === 'connect' || this.#phase === 'handshake')
+      return this.#openFailed(failure)
+    const user = this.#tunnel ?? this.#user
+    this.destroy()
+    user?.failed(this.#phase, failure)
+  }
+
+  #openFailed(failure: Failure): void {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.#socket.destroy()
+    this.#owner.openFailed(this, this.#phase, failure)
+  }
+
+  #close(): void {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.#socket.destroy()
+    this.#owner.closed(this)
+  }
+}
+
+function tcpOptions(config: OriginConfig) {
+  return { host: config.host, port: config.port, noDelay: true }
+}
+
+function tlsOptions(config: OriginConfig) {
+  const { verify, serverName, ca } = config.tls
+  const name = serverName ?? (isIP(config.host) === 0 ? config.host : undefined)
+  return {
+    ...tcpOptions(config),
+    rejectUnauthorized: verify,
+    ALPNProtocols: ['http/1.1'],
+    ...(name !== undefined && { servername: name }),
+    ...(ca !== null && { ca }),
+  }
+}
+
+/** Whether the first bytes of an unfinished head still agree with `HTTP/1.`, so that a peer of another protocol fails at once and not by timeout. */
+function mayBeHttp(bytes: Buffer): boolean {
+  const length = Math.min(bytes.length, 7)
+  return bytes.toString('latin1', 0, length) === 'HTTP/1.'.slice(0, length)
+}

@@ -1,0 +1,190 @@
+// Every origin of the configuration with its connections: who gets an idle one, when a new one is opened, and who waits. Called by `forward-http.ts` for
+// connections and by `snapshot.ts` for the origins themselves.
+import type { Clock } from '../base/clock.ts'
+import type { EdgeMetrics, Phase } from '../base/metrics.ts'
+import type { OriginConfig, Timeouts } from '../config/schema.ts'
+import { type ConnectionOwner, type Failure, OriginConnection } from './origin-connection.ts'
+
+/** How long an idle connection is kept when the origin does not say; servers commonly close theirs after 5 s. */
+const DEFAULT_IDLE = 4_000
+const LONGEST_IDLE = 60_000
+/** Ms by which we close before the origin said it would, so that no request meets its closing. */
+const IDLE_MARGIN = 1_000
+
+/** Who wants a connection. */
+export interface Waiter {
+  readonly timeouts: Timeouts
+  connected(connection: OriginConnection): void
+  unconnected(phase: Phase, failure: Failure): void
+}
+
+/** One origin: an address, its idle connections, and those who wait for one. */
+export class Origin implements ConnectionOwner {
+  readonly config: OriginConfig
+  /** The Host value for this origin: its default port is left out (RFC 9110 section 7.2). */
+  readonly authority: string
+  readonly #clock: Clock
+  readonly #metrics: EdgeMetrics
+  /** The latest returned is the first taken: the rest may grow cold and close. */
+  readonly #idle: OriginConnection[] = []
+  readonly #all = new Set<OriginConnection>()
+  readonly #waiting = new Set<Waiter>()
+  #opening = 0
+  /** Whether the last attempt to connect failed: then one attempt at a time speaks for all who wait, so that a dead origin costs little. */
+  #isDown = false
+  #isRetired = false
+
+  constructor(config: OriginConfig, clock: Clock, metrics: EdgeMetrics) {
+    this.config = config
+    this.authority = new URL(config.url).host
+    this.#clock = clock
+    this.#metrics = metrics
+  }
+
+  /** Hands the waiter a connection, at once when one is idle; else it waits in turn. */
+  acquire(waiter: Waiter, options: { fresh: boolean }): void {
+    const idle = options.fresh ? undefined : this.#idle.pop()
+    if (idle !== undefined) return waiter.connected(idle)
+    this.#waiting.add(waiter)
+    this.#openMore()
+  }
+
+  /** Takes back who no longer waits. */
+  forget(waiter: Waiter): void {
+    this.#waiting.delete(waiter)
+  }
+
+  /** Takes a connection back whose exchange ended well. */
+  putBack(connection: OriginConnection): void {
+    if (!connection.release() || this.#isRetired) return connection.destroy()
+    this.#offer(connection)
+  }
+
+  /** Closes what is idle now and everything else as it comes back: no configuration names this origin any more. */
+  retire(): void {
+    this.#isRetired = true
+    for (const connection of this.#idle.splice(0)) connection.destroy()
+  }
+
+  /** Cuts every connection. */
+  destroy(): void {
+    this.#isRetired = true
+    for (const connection of this.#all) connection.destroy()
+  }
+
+  /** Ends connections whose deadline has passed. */
+  sweep(now: number): void {
+    for (const connection of this.#all) if (now >= connection.deadline) connection.expire()
+  }
+
+  get isEmpty(): boolean {
+    return this.#all.size === 0 && this.#waiting.size === 0
+  }
+
+  opened(connection: OriginConnection): void {
+    this.#opening--
+    this.#isDown = false
+    this.#offer(connection)
+    this.#openMore()
+  }
+
+  openFailed(connection: OriginConnection, phase: Phase, failure: Failure): void {
+    this.#opening--
+    this.#remove(connection)
+    // A timeout has only cost the oldest its whole time; the others have their own deadlines.
+    const isTimeout = failure.code === 'GH_CONNECT_TIMEOUT' || failure.code === 'GH_HANDSHAKE_TIMEOUT'
+    const unlucky = this.#isDown && !isTimeout ? [...this.#waiting] : firstOf(this.#waiting)
+    this.#isDown = true
+    for (const waiter of unlucky) {
+      this.#waiting.delete(waiter)
+      waiter.unconnected(phase, failure)
+    }
+    this.#openMore()
+  }
+
+  closed(connection: OriginConnection): void {
+    this.#remove(connection)
+    const at = this.#idle.indexOf(connection)
+    if (at !== -1) this.#idle.splice(at, 1)
+  }
+
+  #offer(connection: OriginConnection): void {
+    for (const waiter of this.#waiting) {
+      this.#waiting.delete(waiter)
+      return waiter.connected(connection)
+    }
+    const granted = connection.grantedIdle === -1 ? DEFAULT_IDLE : connection.grantedIdle - IDLE_MARGIN
+    if (granted <= 0) return connection.destroy()
+    connection.deadline = this.#clock.monotonic() + Math.min(granted, LONGEST_IDLE)
+    this.#idle.push(connection)
+  }
+
+  #openMore(): void {
+    const wanted = this.#isDown ? Math.min(1, this.#waiting.size) : this.#waiting.size
+    if (this.#opening >= wanted) return
+    const [waiter] = this.#waiting
+    while (this.#opening < wanted) {
+      this.#opening++
+      const connection = new OriginConnection(this, this.config, waiter!.timeouts, this.#clock)
+      this.#all.add(connection)
+      this.#metrics.originConnections.inc()
+    }
+  }
+
+  #remove(connection: OriginConnection): void {
+    if (this.#all.delete(connection)) this.#metrics.originConnections.dec()
+  }
+}
+
+/** The origins in use, one object for each distinct configuration, so that a reload keeps the connections of those it does not change. */
+export class Origins {
+  readonly #clock: Clock
+  readonly #metrics: EdgeMetrics
+  readonly #byConfig = new Map<string, Origin>()
+  /** No longer configured, but not yet without connections. */
+  readonly #retired = new Set<Origin>()
+
+  constructor(clock: Clock, metrics: EdgeMetrics) {
+    this.#clock = clock
+    this.#metrics = metrics
+  }
+
+  /** Gives the origin of this configuration, a new one when there is none yet. */
+  get(config: OriginConfig): Origin {
+    const key = JSON.stringify(config)
+    let origin = this.#byConfig.get(key)
+    if (origin === undefined) {
+      origin = new Origin(config, this.#clock, this.#metrics)
+      this.#byConfig.set(key, origin)
+    }
+    return origin
+  }
+
+  /** Retires every origin that is not among those in use. */
+  keep(inUse: ReadonlySet<Origin>): void {
+    for (const [key, origin] of this.#byConfig) {
+      if (inUse.has(origin)) continue
+      this.#byConfig.delete(key)
+      this.#retired.add(origin)
+      origin.retire()
+    }
+  }
+
+  sweep(now: number): void {
+    for (const origin of this.#byConfig.values()) origin.sweep(now)
+    for (const origin of this.#retired) {
+      origin.sweep(now)
+      if (origin.isEmpty) this.#retired.delete(origin)
+    }
+  }
+
+  destroy(): void {
+    for (const origin of this.#byConfig.values()) origin.destroy()
+    for (const origin of this.#retired) origin.destroy()
+  }
+}
+
+function firstOf<T>(values: Iterable<T>): T[] {
+  for (const value of values) return [value]
+  return []
+}

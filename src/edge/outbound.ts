@@ -1,0 +1,72 @@
+// The request as the origin will see it: one string, built from what the client sent less what ends at this hop, plus what a gateway must say of
+// itself (RFC 9110 section 7.6). Called by `forward-http.ts`.
+import { isIPv6 } from 'node:net'
+import { crossingLines, type FieldId, field } from '../http1/fields.ts'
+import type { Exchange } from './exchange.ts'
+
+/** Writes the head of the request to an origin, empty line included. */
+export function outboundHead(x: Exchange): string {
+  const { head } = x
+  return `${head.method} ${head.target} HTTP/1.1\r\nHost: ${hostFor(x)}\r\n${passedFields(x)}${framing(x)}${forwarding(x)}${hops(x)}svc-ray: ${x.ray}\r\n\r\n`
+}
+
+function hostFor(x: Exchange): string {
+  const { host } = x.route!.config
+  if (host === 'preserve' && x.head.host !== null) return x.head.host
+  return typeof host === 'string' ? x.origin!.authority : host.name
+}
+
+function passedFields(x: Exchange): string {
+  const lines = crossingLines(x.head)
+  return x.upgrade === 'none' ? lines : `${lines}Connection: Upgrade\r\nUpgrade: websocket\r\n`
+}
+
+function framing(x: Exchange): string {
+  const { head } = x
+  if (head.chunked) return 'Transfer-Encoding: chunked\r\n'
+  return head.contentLength === -1 ? '' : `Content-Length: ${head.contentLength}\r\n`
+}
+
+/** Writes who asked, for which host and how: the client's own word only from a trusted hop, which is then added to. */
+function forwarding(x: Exchange): string {
+  const { client, head } = x
+  const forwarded = `for=${node(client.peer)};host=${quoted(head.host ?? '')};proto=http`
+  if (!client.isTrusted) {
+    return `X-Forwarded-For: ${client.peer}\r\nX-Forwarded-Proto: http\r\nX-Forwarded-Host: ${head.host ?? ''}\r\nForwarded: ${forwarded}\r\n`
+  }
+  return (
+    `X-Forwarded-For: ${appended(received(x, field.xForwardedFor), client.peer)}\r\n` +
+    `X-Forwarded-Proto: ${received(x, field.xForwardedProto) ?? 'http'}\r\n` +
+    `X-Forwarded-Host: ${received(x, field.xForwardedHost) ?? head.host ?? ''}\r\n` +
+    `Forwarded: ${appended(received(x, field.forwarded), forwarded)}\r\n`
+  )
+}
+
+/** Writes the hops so far and this one. These two are kept whoever sent them: they only make loops visible (RFC 8586, RFC 9110 section 7.6.3). */
+function hops(x: Exchange): string {
+  const { head, snapshot } = x
+  if (head.via === null && head.cdnLoop === null && head.minor === 1) return snapshot.hops
+  const via = appended(head.via, `1.${head.minor} ${snapshot.name}`)
+  return `Via: ${via}\r\nCDN-Loop: ${appended(head.cdnLoop, snapshot.name)}\r\n`
+}
+
+/** Joins the values of one field as received; null when it did not come. */
+function received(x: Exchange, wanted: FieldId): string | null {
+  const { fields, ids } = x.head
+  let joined: string | null = null
+  for (let i = 0; i < ids.length; i++) if (ids[i] === wanted) joined = appended(joined, fields[2 * i + 1]!)
+  return joined
+}
+
+function appended(list: string | null, value: string): string {
+  return list === null || list === '' ? value : `${list}, ${value}`
+}
+
+/** Writes an address as a node of Forwarded (RFC 7239 section 6). */
+function node(address: string): string {
+  return isIPv6(address) ? `"[${address}]"` : address
+}
+
+function quoted(host: string): string {
+  return host.includes(':') ? `"${host}"` : host
+}

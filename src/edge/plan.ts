@@ -1,0 +1,20 @@
+// Step 3: which origin a request goes to, and whether it may. Later steps of other kinds of route plan here too.
+import { type Refusal, refuse } from '../errors/refusal.ts'
+import { listHas } from '../http1/fields.ts'
+import type { Exchange } from './exchange.ts'
+
+/** Picks the origin, or refuses: a body over the limit (413), a request that was here before (1000), a route without origins (1004). */
+export function plan(x: Exchange): Refusal | null {
+  const route = x.route!
+  x.bodyLimit = route.config.bodyLimit
+  if (x.head.contentLength > x.bodyLimit) return refuse('content_too_large')
+  if (x.head.cdnLoop !== null && passedHere(x)) return refuse('dns_loop')
+  x.origin = route.pool.next()
+  return x.origin === null ? refuse('dns_resolution_error') : null
+}
+
+/** Tells whether this gateway stands among the hops so far (RFC 8586); its parameters don't matter. */
+function passedHere(x: Exchange): boolean {
+  const hops = x.head.cdnLoop!.replace(/;[^,]*/g, '')
+  return listHas(hops, x.snapshot.name.toLowerCase())
+}

@@ -1,0 +1,22 @@
+// What all connections of one data plane share.
+import type { Clock } from '../base/clock.ts'
+import type { AccessLog, Logger } from '../base/log.ts'
+import type { EdgeMetrics } from '../base/metrics.ts'
+import type { Snapshot } from './snapshot.ts'
+
+export interface Plane {
+  /** The configuration in force; a reload swaps this one reference. */
+  snapshot: Snapshot
+  readonly clock: Clock
+  /** Monotonic ms of the last tick: good enough for deadlines, and free. */
+  coarseNow: number
+  /** The time of day as the Date field wants it (RFC 9110 section 5.6.7), made once a second. */
+  date(): string
+  readonly metrics: EdgeMetrics
+  readonly accessLog: AccessLog | null
+  readonly log: Logger
+  /** Base of the `type` URIs. */
+  readonly documentation: string
+  /** Whether the data plane is shutting down: connections close after their current request. */
+  isDraining: boolean
+}

@@ -1,0 +1,30 @@
+// Which bytes may stand where in an HTTP/1.1 message (RFC 9110 section 5, RFC 9112 sections 2 to 7); read by the parsers of this folder.
+
+/** Marks the bytes of a token (RFC 9110 section 5.6.2): method and field names. */
+export const isTokenByte = byteTable(byte => /[!#$%&'*+\-.^_`|~0-9A-Za-z]/.test(String.fromCharCode(byte)))
+
+/** Marks the bytes of a field value or reason phrase: HTAB, SP, visible ASCII and obs-text. */
+export const isFieldByte = byteTable(byte => byte === 0x09 || (byte >= 0x20 && byte !== 0x7f))
+
+/**
+ * Marks the bytes of a request target. Wider than RFC 3986, since clients send raw `|`, `"` and UTF-8 and origins take them; a fragment
+ * (`#`) is never part of a target (RFC 9112 section 3.2).
+ */
+export const isTargetByte = byteTable(byte => byte > 0x20 && byte !== 0x7f && byte !== 0x23)
+
+/** Gives the value of a hexadecimal digit, or 255. */
+export const hexValue = Uint8Array.from({ length: 256 }, (_, byte) => {
+  const value = Number.parseInt(String.fromCharCode(byte), 16)
+  return Number.isNaN(value) ? 255 : value
+})
+
+export const HTAB = 0x09
+export const LF = 0x0a
+export const CR = 0x0d
+export const SP = 0x20
+export const COLON = 0x3a
+export const SEMICOLON = 0x3b
+
+function byteTable(holds: (byte: number) => boolean): Uint8Array {
+  return Uint8Array.from({ length: 256 }, (_, byte) => (holds(byte) ? 1 : 0))
+}

@@ -1,0 +1,19 @@
+// Chunked bodies as we write them (RFC 9112 section 7.1); `body.ts` reads them.
+
+/** Writes one chunk as latin1 text; for small ones, where copying is cheaper than another write. */
+export function chunkText(bytes: Buffer): string {
+  return `${bytes.length.toString(16)}\r\n${bytes.toString('latin1')}\r\n`
+}
+
+/** Writes the line that opens a chunk; the data and `CRLF` follow. */
+export function chunkSize(length: number): string {
+  return `${length.toString(16)}\r\n`
+}
+
+/** Writes the last chunk and the trailer section (flat `name, value, …`, null for none). */
+export function lastChunk(trailers: readonly string[] | null): string {
+  if (trailers === null) return '0\r\n\r\n'
+  let lines = '0\r\n'
+  for (let i = 0; i < trailers.length; i += 2) lines += `${trailers[i]}: ${trailers[i + 1]}\r\n`
+  return `${lines}\r\n`
+}

@@ -1,0 +1,72 @@
+// The part that request and response heads share: where a head ends, what may stand in an unfinished one, and its field lines, read as strictly as
+// RFC 9112 allows (no folded lines, no bare CR or LF, no space before a colon).
+import { COLON, CR, HTAB, isFieldByte, isTokenByte, LF, SP } from './characters.ts'
+import { type FieldId, fieldId } from './fields.ts'
+
+/** Receives each field line of a head in order; returns false to stop the parser. */
+export interface FieldReader {
+  field(name: string, value: string, id: FieldId): boolean
+}
+
+const END_OF_HEAD = Buffer.from('\r\n\r\n')
+
+/** Finds the end of a head that begins at `start`: the offset behind its empty line, or -1 while it is not complete. */
+export function endOfHead(bytes: Buffer, start: number): number {
+  const at = bytes.indexOf(END_OF_HEAD, start)
+  return at === -1 ? -1 : at + 4
+}
+
+/**
+ * Tells whether an unfinished head can still become a good one, from its bytes between `from` and the end: a NUL or a LF without its CR can't, and
+ * waiting for the rest would let the peer hang until its timeout.
+ */
+export function mayContinue(bytes: Buffer, from: number): boolean {
+  for (let i = from; i < bytes.length; i++) {
+    const byte = bytes[i]!
+    if (byte === 0 || (byte === LF && (i === 0 || bytes[i - 1] !== CR))) return false
+  }
+  return true
+}
+
+/**
+ * Reads the field lines between `at` (the first byte of the first line) and `end` (behind the empty line). `text` holds the same bytes as a latin1
+ * string from `offset` on. Returns false when a line is malformed or the reader refused one.
+ */
+export function readFieldLines(
+  bytes: Buffer,
+  text: string,
+  offset: number,
+  at: number,
+  end: number,
+  reader: FieldReader,
+): boolean {
+  const last = end - 2
+  while (at < last) {
+    const nameStart = at
+    while (isTokenByte[bytes[at]!] === 1) at++
+    if (bytes[at] !== COLON || at === nameStart) return false
+    const name = text.slice(nameStart - offset, at - offset)
+    at++
+    while (bytes[at] === SP || bytes[at] === HTAB) at++
+    const valueStart = at
+    while (isFieldByte[bytes[at]!] === 1) at++
+    if (bytes[at] !== CR || bytes[at + 1] !== LF) return false
+    let valueEnd = at
+    while (valueEnd > valueStart && (bytes[valueEnd - 1] === SP || bytes[valueEnd - 1] === HTAB)) valueEnd--
+    if (!reader.field(name, text.slice(valueStart - offset, valueEnd - offset), fieldId(name))) return false
+    at += 2
+  }
+  return at === last
+}
+
+/** Reads a Content-Length value (RFC 9110 section 8.6): digits only, at most 2^53 - 1; anything else gives -1. */
+export function parseContentLength(value: string): number {
+  if (value.length === 0 || value.length > 16) return -1
+  let length = 0
+  for (let i = 0; i < value.length; i++) {
+    const digit = value.charCodeAt(i) - 0x30
+    if (digit < 0 || digit > 9) return -1
+    length = length * 10 + digit
+  }
+  return Number.isSafeInteger(length) ? length : -1
+}

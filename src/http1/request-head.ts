@@ -1,0 +1,232 @@
+// A request head as this gateway will act on it (RFC 9112 sections 2 and 3). Everything that two readers could understand differently is a fault
+// here, so that nothing ambiguous ever reaches an origin. Called by the client connection.
+import { BodyReader } from './body.ts'
+import { isTargetByte, isTokenByte, SP } from './characters.ts'
+import { equalsIgnoreCase, type FieldId, field, listHas } from './fields.ts'
+import { type FieldReader, parseContentLength, readFieldLines } from './head.ts'
+
+/** Why a head is refused; each is the name of an error. */
+export type HeadFault =
+  | 'bad_request'
+  | 'uri_too_long'
+  | 'http_headers_exceed_limit'
+  | 'http_version_not_supported'
+  | 'not_implemented'
+  | 'host_invalid'
+
+export interface HeadLimits {
+  /** Bytes of the request target. */
+  readonly url: number
+  /** Bytes of the whole head, request line included. */
+  readonly headerSection: number
+}
+
+/** A parsed request head. The fields stand as received; what they mean for framing and routing stands beside them. */
+export class RequestHead implements FieldReader {
+  method = ''
+  /** The request target in origin form, bytes as received (latin1). */
+  target = ''
+  /** The minor version: 0 or 1. */
+  minor = 1
+  readonly fields: string[] = []
+  readonly ids: FieldId[] = []
+  /** The Host value, or the authority of an absolute target; null when there is none. */
+  host: string | null = null
+  /** Bytes of the body, or -1 when no Content-Length says. */
+  contentLength = -1
+  chunked = false
+  keepAlive = true
+  expect: string | null = null
+  upgrade: string | null = null
+  accept: string | null = null
+  xForwardedFor: string | null = null
+  cdnLoop: string | null = null
+  via: string | null = null
+  /** Names that Connection lists beside `close`, `keep-alive` and `upgrade`: they end at this hop. */
+  connection: string | null = null
+  /** Offset behind the head. */
+  end = 0
+  fault: HeadFault | null = null
+
+  /** Takes one field line; false when it makes the message unacceptable. Part of parsing, not for callers. */
+  field(name: string, value: string, id: FieldId): boolean {
+    this.fields.push(name, value)
+    this.ids.push(id)
+    return id === field.other || this.#known(value, id)
+  }
+
+  #known(value: string, id: FieldId): boolean {
+    switch (id) {
+      case field.host:
+        if (this.host !== null) return false
+        this.host = value
+        return true
+      case field.contentLength:
+        if (this.contentLength !== -1) return false
+        return (this.contentLength = parseContentLength(value)) !== -1
+      case field.transferEncoding:
+        return this.#transferEncoding(value)
+      case field.connection:
+        this.connection = join(this.connection, value)
+        return true
+      case field.expect:
+        this.expect = join(this.expect, value)
+        return true
+      case field.upgrade:
+        this.upgrade = join(this.upgrade, value)
+        return true
+      case field.accept:
+        this.accept = join(this.accept, value)
+        return true
+      case field.xForwardedFor:
+        this.xForwardedFor = join(this.xForwardedFor, value)
+        return true
+      case field.cdnLoop:
+        this.cdnLoop = join(this.cdnLoop, value)
+        return true
+      case field.via:
+        this.via = join(this.via, value)
+        return true
+      default:
+        return true
+    }
+  }
+
+  #transferEncoding(value: string): boolean {
+    if (this.chunked) return false
+    if (equalsIgnoreCase(value, 'chunked')) return (this.chunked = true)
+    // A coding that we can't undo must not be passed on as if it were undone (RFC 9112 section 6.1).
+    this.fault = isListOfTokens(value) && listHas(value, 'chunked') ? 'not_implemented' : 'bad_request'
+    return false
+  }
+}
+
+/**
+ * Parses the head between `start` and `end` (as `endOfHead` gave it) and returns it, or the fault for which it must be refused: two Host fields,
+ * two framings, a folded line, another version, and whatever else RFC 9112 forbids.
+ */
+export function parseRequestHead(
+  bytes: Buffer,
+  start: number,
+  end: number,
+  limits: HeadLimits,
+): RequestHead | HeadFault {
+  if (end - start > limits.headerSection) return 'http_headers_exceed_limit'
+  const head = new RequestHead()
+  const text = bytes.toString('latin1', start, end)
+  const fieldsAt = readRequestLine(bytes, text, start, head)
+  if (fieldsAt === -1) return head.fault ?? 'bad_request'
+  if (head.target.length > limits.url) return 'uri_too_long'
+  if (!readFieldLines(bytes, text, start, fieldsAt, end, head)) return head.fault ?? 'bad_request'
+  head.end = end
+  return settle(head)
+}
+
+/**
+ * Tells whether a head that is still growing already broke a limit, so that nobody has to wait for its end: `bytes` from `start` on hold no empty line
+ * yet.
+ */
+export function overLimit(bytes: Buffer, start: number, limits: HeadLimits): HeadFault | null {
+  const length = bytes.length - start
+  if (length > limits.headerSection)
+    return isLineOpen(bytes, start) ? 'uri_too_long' : 'http_headers_exceed_limit'
+  if (length > limits.url + LONGEST_METHOD && isLineOpen(bytes, start)) return 'uri_too_long'
+  return null
+}
+
+/** Tells whether the request line of a head that is still growing is there already and can't be accepted. */
+export function startsBadly(bytes: Buffer, start: number): HeadFault | null {
+  const lineEnd = bytes.indexOf('\r\n', start)
+  if (lineEnd === -1) return null
+  const head = new RequestHead()
+  const isGood = readRequestLine(bytes, bytes.toString('latin1', start, lineEnd + 2), start, head) !== -1
+  return isGood ? null : (head.fault ?? 'bad_request')
+}
+
+/** Makes the reader of the body that follows a head (RFC 9112 section 6.3). */
+export function requestBody(head: RequestHead): BodyReader {
+  if (head.chunked) return new BodyReader('chunked', 0)
+  return head.contentLength > 0 ? new BodyReader('length', head.contentLength) : new BodyReader('none', 0)
+}
+
+const LONGEST_METHOD = 64
+
+function isLineOpen(bytes: Buffer, start: number): boolean {
+  return bytes.indexOf(0x0a, start) === -1
+}
+
+/** Reads `METHOD SP target SP HTTP/1.x CRLF`; returns the offset behind it, or -1. */
+function readRequestLine(bytes: Buffer, text: string, start: number, head: RequestHead): number {
+  let at = start
+  while (isTokenByte[bytes[at]!] === 1) at++
+  if (at === start || at - start > LONGEST_METHOD || bytes[at] !== SP) return -1
+  head.method = text.slice(0, at - start)
+  const targetStart = ++at
+  while (isTargetByte[bytes[at]!] === 1) at++
+  if (at === targetStart || bytes[at] !== SP) return -1
+  head.target = text.slice(targetStart - start, at - start)
+  return readVersion(text, at + 1 - start, head) ? at + 11 : -1
+}
+
+function readVersion(text: string, at: number, head: RequestHead): boolean {
+  if (text.startsWith('HTTP/1.1\r\n', at)) return true
+  if (text.startsWith('HTTP/1.0\r\n', at)) {
+    head.minor = 0
+    head.keepAlive = false
+    return true
+  }
+  if (/^HTTP\/[0-9]\.[0-9]\r\n/.test(text.slice(at, at + 10))) head.fault = 'http_version_not_supported'
+  return false
+}
+
+/** Judges what only the whole head can tell: framing, target form and Host, persistence. */
+function settle(head: RequestHead): RequestHead | HeadFault {
+  if (head.chunked && (head.contentLength !== -1 || head.minor === 0)) return 'bad_request'
+  if (head.connection !== null) readConnection(head)
+  const fault = settleTarget(head)
+  if (fault !== null) return fault
+  return head.host === null && head.minor === 1 ? 'bad_request' : head
+}
+
+function readConnection(head: RequestHead): void {
+  const options = head.connection!
+  if (listHas(options, 'close')) head.keepAlive = false
+  else if (head.minor === 0 && listHas(options, 'keep-alive')) head.keepAlive = true
+  if (!listHas(options, 'upgrade')) head.upgrade = null
+  head.connection = onlyNames(options)
+}
+
+/** Brings the target into origin form; an absolute one must agree with Host (RFC 9112 section 3.2). */
+function settleTarget(head: RequestHead): HeadFault | null {
+  const { target, method } = head
+  if (target.charCodeAt(0) === 0x2f) return null
+  if (method === 'CONNECT') return null
+  if (target === '*') return method === 'OPTIONS' ? null : 'bad_request'
+  const absolute = /^https?:\/\/([^/?]+)(.*)$/is.exec(target)
+  if (absolute === null) return 'bad_request'
+  const authority = absolute[1]!
+  if (head.host !== null && head.host.toLowerCase() !== authority.toLowerCase()) return 'bad_request'
+  head.host = authority
+  const path = absolute[2]!
+  head.target = path.startsWith('/') ? path : `/${path}`
+  return null
+}
+
+/** Drops the options that mean this connection and keeps the field names, lower-case; null when there are none. */
+function onlyNames(options: string): string | null {
+  if (equalsIgnoreCase(options, 'keep-alive') || equalsIgnoreCase(options, 'close')) return null
+  const names = options
+    .toLowerCase()
+    .split(',')
+    .map(name => name.trim())
+    .filter(name => name !== '' && name !== 'close' && name !== 'keep-alive' && name !== 'upgrade')
+  return names.length === 0 ? null : names.join(',')
+}
+
+function isListOfTokens(value: string): boolean {
+  return /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+(?:[ \t]*,[ \t]*[!#$%&'*+\-.^_`|~0-9A-Za-z]+)*$/.test(value)
+}
+
+function join(before: string | null, value: string): string {
+  return before === null ? value : `${before}, ${value}`
+}
