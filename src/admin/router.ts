@@ -1,0 +1,59 @@
+// Finds the row of the table that a request is for, or says 404 or 405 in the envelope. The admin server asks it.
+
+import { type Answer, failure } from './envelope.ts'
+
+export interface Question {
+  /** What the `{name}` segments of the row's path stood for, decoded. */
+  readonly params: Readonly<Record<string, string>>
+  readonly accept: string | null
+}
+
+export interface Route<Facts> {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  readonly path: string
+  readonly handle: (question: Question, facts: Facts) => Answer | Promise<Answer>
+}
+
+export class Router<Facts> {
+  readonly #rows: readonly { route: Route<Facts>; pattern: RegExp }[]
+
+  constructor(routes: readonly Route<Facts>[]) {
+    this.#rows = routes.map(route => ({ route, pattern: patternOf(route.path) }))
+  }
+
+  /** Answers with the handler of the first row that fits; HEAD is answered as GET, its body is dropped by the server. */
+  async answer(method: string, target: string, accept: string | null, facts: Facts): Promise<Answer> {
+    const path = target.split('?', 1)[0]!
+    const rows = this.#rows.filter(({ pattern }) => pattern.test(path))
+    if (rows.length === 0)
+      return failure(404, [{ code: 7003, message: `No route for ${path.slice(0, 200)}` }])
+    const row = rows.find(({ route }) => route.method === (method === 'HEAD' ? 'GET' : method))
+    if (!row) return notAllowed(rows.map(({ route }) => route.method))
+    const params = decode(row.pattern.exec(path)?.groups ?? {})
+    if (!params) return failure(404, [{ code: 7003, message: 'The path is not valid percent-encoding' }])
+    return row.route.handle({ params, accept }, facts)
+  }
+}
+
+/** Turns `/errors/{code}` into an expression with a named group for each segment in braces. */
+function patternOf(path: string): RegExp {
+  const source = path.replace(/[.*+?^$()|[\]\\]/g, '\\$&').replace(/\{(\w+)\}/g, '(?<$1>[^/]+)')
+  return new RegExp(`^${source}$`)
+}
+
+function notAllowed(methods: readonly string[]): Answer {
+  const allow = [...new Set(methods.flatMap(method => (method === 'GET' ? ['GET', 'HEAD'] : [method])))].join(
+    ', ',
+  )
+  return failure(405, [{ code: 7001, message: `Method not allowed; allowed: ${allow}` }], { allow })
+}
+
+function decode(groups: Readonly<Record<string, string>>): Record<string, string> | null {
+  try {
+    return Object.fromEntries(
+      Object.entries(groups).map(([name, value]) => [name, decodeURIComponent(value)]),
+    )
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,97 @@
+// The admin listener: a small strict server beside the data plane. process/gateway.ts starts and stops it.
+
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import { nextRay } from '../base/ray.ts'
+import type { Endpoint } from '../config/schema.ts'
+import { type Answer, failure } from './envelope.ts'
+import { type Facts, routes } from './routes.ts'
+import { Router } from './router.ts'
+
+const limits = {
+  maxHeaderSize: 8 * 1024,
+  headersTimeout: 10_000,
+  requestTimeout: 30_000,
+  keepAliveTimeout: 75_000,
+  connectionsCheckingInterval: 5_000,
+}
+
+const strictHeaders = {
+  'cache-control': 'no-store',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'self'",
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'SAMEORIGIN',
+}
+
+export class AdminServer {
+  readonly #server: Server
+  readonly #router = new Router(routes)
+  readonly #facts: Facts
+  readonly #bug: (cause: unknown) => void
+
+  /** `bug` hears of what a handler throws; the client sees no more than that it happened. */
+  constructor(facts: Facts, bug: (cause: unknown) => void) {
+    this.#facts = facts
+    this.#bug = bug
+    this.#server = createServer(limits, (request, response) => void this.#serve(request, response))
+    this.#server.on('clientError', refuseBytes)
+  }
+
+  /** Listens and returns the real port, also when 0 was asked; rejects with the error of the socket. */
+  async listen({ host, port }: Endpoint): Promise<Endpoint> {
+    this.#server.listen({ host, port })
+    await once(this.#server, 'listening')
+    return { host, port: (this.#server.address() as AddressInfo).port }
+  }
+
+  /** Stops listening, finishes what runs and ends idle connections. */
+  async close(): Promise<void> {
+    if (!this.#server.listening) return
+    const closed = once(this.#server, 'close')
+    this.#server.close()
+    await closed
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const answer = await this.#answer(request)
+    const body = Buffer.from(answer.body)
+    response.writeHead(answer.status, {
+      ...strictHeaders,
+      ...answer.headers,
+      'content-length': body.length,
+      'svc-ray': nextRay(),
+      ...(!this.#server.listening && { connection: 'close' }),
+    })
+    response.end(request.method === 'HEAD' ? undefined : body)
+  }
+
+  async #answer({ method, url, headers }: IncomingMessage): Promise<Answer> {
+    try {
+      return await this.#router.answer(method!, url!, headers.accept ?? null, this.#facts)
+    } catch (cause) {
+      this.#bug(cause)
+      return failure(500, [{ code: 10500, message: 'Internal error' }])
+    }
+  }
+}
+
+/** Answers bytes that are no request, so that the person who sent them reads why instead of a reset. */
+function refuseBytes(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
+  const [line, message] =
+    error.code === 'HPE_HEADER_OVERFLOW'
+      ? [
+          '431 Request Header Fields Too Large',
+          `The header section is larger than ${limits.maxHeaderSize} bytes`,
+        ]
+      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+        ? ['408 Request Timeout', 'The request did not arrive in time']
+        : ['400 Bad Request', 'This is not a valid HTTP/1.1 request']
+  const { body } = failure(400, [{ code: 6003, message }])
+  socket.end(
+    `HTTP/1.1 ${line}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
+  )
+}

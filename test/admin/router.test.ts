@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import type { Answer } from '../../src/admin/envelope.ts'
+import { type Route, Router } from '../../src/admin/router.ts'
+
+const text = (body: string): Answer => ({ status: 200, headers: {}, body })
+
+const table: readonly Route<string>[] = [
+  { method: 'GET', path: '/things', handle: (_, facts) => text(`list for ${facts}`) },
+  { method: 'POST', path: '/things', handle: () => text('made') },
+  { method: 'GET', path: '/things/{id}/parts.{kind}', handle: ({ params }) => text(JSON.stringify(params)) },
+  { method: 'DELETE', path: '/things/{id}', handle: async ({ params }) => text(`gone ${params.id}`) },
+]
+
+const ask = (method: string, target: string) => new Router(table).answer(method, target, null, 'you')
+
+test('a request reaches the row of its method and path, the query does not matter', async () => {
+  assert.equal((await ask('GET', '/things?page=2')).body, 'list for you')
+  assert.equal((await ask('POST', '/things')).body, 'made')
+  assert.equal((await ask('DELETE', '/things/7')).body, 'gone 7')
+})
+
+test('segments in braces are decoded, and dots in a path mean dots', async () => {
+  assert.equal((await ask('GET', '/things/a%20b/parts.x')).body, '{"id":"a b","kind":"x"}')
+  assert.equal((await ask('GET', '/things/a/partsxx')).status, 404)
+})
+
+test('HEAD is answered as GET', async () => {
+  assert.equal((await ask('HEAD', '/things')).body, 'list for you')
+})
+
+test('an unknown path is 404 with code 7003 in the envelope', async () => {
+  for (const target of ['/', '/thing', '/things/', '/things/1/2', '*']) {
+    const { status, body } = await ask('GET', target)
+    assert.equal(status, 404, target)
+    const { success, result, errors, messages } = JSON.parse(body)
+    assert.deepEqual([success, result, messages, errors[0].code], [false, null, [], 7003])
+  }
+})
+
+test('a wrong method is 405 with code 7001, and Allow lists those of the path', async () => {
+  const { status, headers, body } = await ask('PUT', '/things')
+  assert.equal(status, 405)
+  assert.equal(headers.allow, 'GET, HEAD, POST')
+  assert.equal(JSON.parse(body).errors[0].code, 7001)
+  assert.equal((await ask('GET', '/things/7')).headers.allow, 'DELETE')
+})
+
+test('a path that is not valid percent-encoding is 404', async () => {
+  assert.equal((await ask('DELETE', '/things/%E0%A4%A')).status, 404)
+})
+
+test('whatever is asked, an answer comes', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.string(), fc.oneof(fc.webPath(), fc.string()), async (method, target) => {
+      assert.ok([200, 404, 405].includes((await ask(method, target)).status))
+    }),
+  )
+})

@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { type TestContext, test } from 'node:test'
+import type { Unready } from '../../src/admin/health.ts'
+import type { Facts } from '../../src/admin/routes.ts'
+import { AdminServer } from '../../src/admin/server.ts'
+
+/** Runs an admin listener with the facts given; returns its URL and what bugs it told of. */
+async function startAdmin(t: TestContext, facts: Partial<Facts> = {}) {
+  const bugs: unknown[] = []
+  const usual: Facts = { unready: () => null, metrics: async () => 'up 1\n' }
+  const server = new AdminServer({ ...usual, ...facts }, bug => bugs.push(bug))
+  const { port } = await server.listen({ host: '127.0.0.1', port: 0 })
+  t.after(() => server.close())
+  return { server, port, url: `http://127.0.0.1:${port}`, bugs }
+}
+
+/** Sends bytes and returns all that comes back until the end. */
+async function send(port: number, bytes: string): Promise<string> {
+  const socket = connect(port, '127.0.0.1').setEncoding('latin1')
+  socket.write(bytes)
+  return (await socket.toArray()).join('')
+}
+
+test('healthz is 200 as long as the process answers, also when it is not ready', async t => {
+  const { url } = await startAdmin(t, { unready: () => 'draining' })
+  const response = await fetch(`${url}/healthz`)
+  assert.equal(response.status, 200)
+  assert.deepEqual(await response.json(), { status: 'alive' })
+})
+
+test('readyz is 200 or 503 with the reason, as it is at that moment', async t => {
+  let unready: Unready = 'starting'
+  const { url } = await startAdmin(t, { unready: () => unready })
+  const readiness = async () => {
+    const response = await fetch(`${url}/readyz`)
+    return [response.status, await response.json()]
+  }
+  assert.deepEqual(await readiness(), [503, { status: 'unready', reason: 'starting' }])
+  unready = null
+  assert.deepEqual(await readiness(), [200, { status: 'ready' }])
+  unready = 'no worker is up'
+  assert.deepEqual(await readiness(), [503, { status: 'unready', reason: 'no worker is up' }])
+})
+
+test('metrics have the content type that Prometheus asks for', async t => {
+  const { url } = await startAdmin(t)
+  const response = await fetch(`${url}/metrics`)
+  assert.equal(response.headers.get('content-type'), 'text/plain; version=0.0.4; charset=utf-8')
+  assert.equal(await response.text(), 'up 1\n')
+})
+
+test('an error is documented in the format that is asked for', async t => {
+  const { url } = await startAdmin(t)
+  const ask = (path: string, accept: string) => fetch(`${url}${path}`, { headers: { accept } })
+  assert.equal(((await (await ask('/errors/522', 'application/json')).json()) as { code: number }).code, 522)
+  assert.match(await (await ask('/errors/522', 'text/markdown')).text(), /^# Error 522/)
+  const page = await ask('/errors', 'text/html')
+  assert.match(await page.text(), /1015/)
+  assert.match(page.headers.get('content-security-policy')!, /default-src 'none'/)
+})
+
+test('the documentation of a code that no error has is 404', async t => {
+  const { url } = await startAdmin(t)
+  for (const code of ['9999', 'constructor', '%00'])
+    assert.equal((await fetch(`${url}/errors/${code}`)).status, 404)
+})
+
+test('every answer has strict headers, a length and a ray id', async t => {
+  const { url } = await startAdmin(t)
+  for (const path of ['/healthz', '/errors/500', '/nowhere']) {
+    const { headers } = await fetch(`${url}${path}`)
+    assert.equal(headers.get('x-content-type-options'), 'nosniff', path)
+    assert.equal(headers.get('x-frame-options'), 'SAMEORIGIN', path)
+    assert.match(headers.get('content-security-policy')!, /default-src 'none'/, path)
+    assert.match(headers.get('svc-ray')!, /^[0-9a-f]{16}$/, path)
+    assert.ok(Number(headers.get('content-length')) > 0, path)
+  }
+})
+
+test('HEAD has the headers of GET and no body', async t => {
+  const { port } = await startAdmin(t)
+  const answer = await send(port, 'HEAD /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')
+  assert.match(answer, /^HTTP\/1\.1 200 OK\r\n/)
+  assert.match(answer, /content-length: 19\r\n/i)
+  assert.ok(answer.endsWith('\r\n\r\n'))
+})
+
+test('a bug in a handler is told to the process and not to the client', async t => {
+  const bug = new Error('secret detail')
+  const { url, bugs } = await startAdmin(t, { metrics: () => Promise.reject(bug) })
+  const response = await fetch(`${url}/metrics`)
+  assert.equal(response.status, 500)
+  assert.equal((await response.text()).includes('secret'), false)
+  assert.deepEqual(bugs, [bug])
+})
+
+test('headers beyond 8 KiB are refused with 431, bytes that are no request with 400', async t => {
+  const { port } = await startAdmin(t)
+  const large = await send(port, `GET / HTTP/1.1\r\nHost: a\r\nx: ${'x'.repeat(9000)}\r\n\r\n`)
+  assert.match(large, /^HTTP\/1\.1 431 /)
+  assert.match(large, /"code":6003/)
+  assert.match(await send(port, 'hello\r\n\r\n'), /^HTTP\/1\.1 400 /)
+})
+
+test('close finishes the request that runs and takes no more', async t => {
+  const metrics = Promise.withResolvers<string>()
+  const asked = Promise.withResolvers<void>()
+  const { server, url, port } = await startAdmin(t, {
+    metrics: () => {
+      asked.resolve()
+      return metrics.promise
+    },
+  })
+  const running = fetch(`${url}/metrics`)
+  await asked.promise
+  const closed = server.close()
+  const [refused] = await once(connect(port, '127.0.0.1'), 'error')
+  assert.equal(refused.code, 'ECONNREFUSED')
+  metrics.resolve('late 1\n')
+  assert.equal(await (await running).text(), 'late 1\n')
+  await closed
+})
