@@ -58,13 +58,18 @@ export function createLogger(level: LogLevel, destination: LogDestination): Logg
 /** Writes requests, sampled by status class; an answer outside of 100 to 599, and none at all, is always written. */
 export class AccessLog {
   readonly #destination: LogDestination
-  readonly #shares: readonly number[]
+  #shares: readonly number[]
   readonly #random: () => number
 
   constructor(destination: LogDestination, sample: LogSample, random: () => number = Math.random) {
     this.#destination = destination
-    this.#shares = [1, sample['1xx'], sample['2xx'], sample['3xx'], sample['4xx'], sample['5xx']]
+    this.#shares = sharesOf(sample)
     this.#random = random
+  }
+
+  /** Changes the shares from the next request on. */
+  resample(sample: LogSample): void {
+    this.#shares = sharesOf(sample)
   }
 
   write(entry: AccessEntry): void {
@@ -73,10 +78,15 @@ export class AccessLog {
   }
 }
 
+/** Lists the shares by first digit of the status. */
+function sharesOf(sample: LogSample): readonly number[] {
+  return [1, sample['1xx'], sample['2xx'], sample['3xx'], sample['4xx'], sample['5xx']]
+}
+
 /** By hand, since it is on the path of every request: the numbers as they are, each text cut and quoted. */
 function accessLine(e: AccessEntry): string {
   return (
-    `{"level":30,"time":${e.time},"pid":${pid},"ray":"${e.ray}","zone":${quote(e.zone)}` +
+    `{"level":30,"time":${Math.trunc(e.time)},"pid":${pid},"ray":"${e.ray}","zone":${quote(e.zone)}` +
     `,"client":${quote(e.client)},"method":${quote(e.method)},"host":${quote(e.host)},"path":${quote(pathOf(e.target))}` +
     `,"version":${quote(e.version)},"status":${e.status},"error":${quote(e.error)},"bytes_in":${e.bytesIn}` +
     `,"bytes_out":${e.bytesOut},"duration":${round(e.duration)},"phases":${phasesOf(e)},"origin":${quote(e.origin)}` +

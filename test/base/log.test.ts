@@ -8,7 +8,7 @@ import { type AccessEntry, AccessLog, createLogger, openLog } from '../../src/ba
 const everything = { '1xx': 1, '2xx': 1, '3xx': 1, '4xx': 1, '5xx': 1 }
 
 const entry: AccessEntry = {
-  time: 1_700_000_000_000,
+  time: 1_700_000_000_000.25,
   ray: '0123456789abcdef',
   zone: 'shop.example',
   client: '192.0.2.7',
@@ -54,7 +54,7 @@ test('a request is one line of JSON with every fact of the entry and the path wi
   assert.deepEqual(lines(), [
     {
       level: 30,
-      time: entry.time,
+      time: 1_700_000_000_000,
       pid: process.pid,
       ray: entry.ray,
       zone: 'shop.example',
