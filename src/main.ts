@@ -1,0 +1,8 @@
+#!/usr/bin/env node
+// The door: hands the arguments to the table of commands.
+
+import { enableCompileCache } from 'node:module'
+
+enableCompileCache()
+const { runCommand } = await import('./process/cli.ts')
+process.exitCode = await runCommand(process.argv.slice(2))

@@ -1,0 +1,33 @@
+// What a person reads when the gateway is up: where it listens, and three lines to try.
+
+import type { Config, Endpoint } from '../config/schema.ts'
+import { urlOf } from './url.ts'
+import { version } from './version.ts'
+
+/** Writes the greeting; it goes to stderr, so that stdout holds nothing but the log. */
+export function banner(config: Config, edge: readonly Endpoint[], admin: Endpoint): string {
+  const site = urlOf(edge[0]!)
+  const host = hostToTry(config, site)
+  const lines = [
+    `Gatehouse ${version}`,
+    '',
+    ...edge.map(endpoint => `  listens on  ${urlOf(endpoint)}`),
+    `  admin on    ${urlOf(admin)}  (/metrics, /readyz, /errors)`,
+    '',
+    '  Try:',
+    `    curl -i ${host}-H 'Accept: application/json' ${site}/`,
+    `    curl -i ${host}-H 'Accept: text/markdown' ${site}/`,
+    `    curl -i ${host}-H 'Accept: text/html' ${site}/cdn-cgi/error/522   # or open it in a browser`,
+    '',
+  ]
+  return `${lines.join('\n')}\n`
+}
+
+/** Returns the curl option that names a zone, where the name in the URL would not reach one. */
+function hostToTry({ zones }: Config, site: string): string {
+  const hosts = zones.flatMap(zone => zone.hosts)
+  const inUrl = new URL(site).hostname.replace(/[[\]]/g, '')
+  if (hosts.includes(inUrl) || zones.some(({ isDefault }) => isDefault)) return ''
+  const named = hosts.find(host => !host.startsWith('*.'))
+  return named === undefined ? '' : `-H 'Host: ${named}' `
+}

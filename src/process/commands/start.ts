@@ -1,0 +1,8 @@
+// `gatehouse start`: runs the gateway.
+
+import { configPath, type Input } from '../input.ts'
+import { run } from '../run.ts'
+
+export function start(input: Input): Promise<number> {
+  return run(configPath(input))
+}

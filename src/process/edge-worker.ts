@@ -1,0 +1,72 @@
+// One data-plane process: does what its supervisor asks, and outlives it only to finish what runs.
+
+import { createLogger, openLog } from '../base/log.ts'
+import { Metrics } from '../base/metrics.ts'
+import { LocalPlane } from './local-plane.ts'
+import type { Ask, FromWorker, Reply, ToWorker } from './messages.ts'
+import { version } from './version.ts'
+
+const orphanGrace = 30_000
+
+const destination = openLog()
+const log = createLogger('info', destination)
+const metrics = new Metrics(version)
+let plane: LocalPlane | null = null
+
+process.on('message', async ({ id, ask }: ToWorker) => {
+  tell(
+    await answer(ask).then(
+      value => ({ id, value }),
+      (cause: unknown) => ({ id, error: cause instanceof Error ? cause.message : String(cause) }),
+    ),
+  )
+})
+process.on('disconnect', () => void leave(orphanGrace))
+process.on('uncaughtException', bug => void crash(bug))
+// A terminal sends these to the whole group: the supervisor hears them too, and decides.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
+
+async function answer(ask: Ask): Promise<Reply[Ask['kind']]> {
+  switch (ask.kind) {
+    case 'start':
+      return start(ask)
+    case 'reload':
+      await plane!.reload(ask.config)
+      return null
+    case 'drain':
+      setImmediate(leave, ask.grace)
+      return null
+    case 'snapshot':
+      return metrics.snapshot()
+  }
+}
+
+function start({ config, documentation }: Ask & { kind: 'start' }) {
+  log.level = config.log.level
+  plane = new LocalPlane(config, { documentation, metrics, destination, log, reusePort: true })
+  return plane.listen()
+}
+
+async function leave(grace: number): Promise<void> {
+  await plane?.drain(grace)
+  await tell({ last: await metrics.snapshot() })
+  destination.flushSync()
+  process.exit(0)
+}
+
+/** Leaves a line in the log and the numbers with the supervisor; the process is not to be trusted with more. */
+async function crash(bug: unknown): Promise<void> {
+  log.fatal({ err: bug }, 'a bug ended this worker')
+  plane?.destroy()
+  destination.flushSync()
+  setTimeout(() => process.exit(1), 500)
+  await tell({ last: await metrics.snapshot() })
+  process.exit(1)
+}
+
+function tell(message: FromWorker): Promise<void> {
+  return new Promise(resolve => {
+    if (process.connected) process.send!(message, undefined, undefined, () => resolve())
+    else resolve()
+  })
+}

@@ -1,0 +1,120 @@
+// One running gateway: the admin listener and the data plane behind it, from the first socket to the last.
+
+import { Lifecycle, type Part } from '../base/lifecycle.ts'
+import type { Logger } from '../base/log.ts'
+import type { Metrics } from '../base/metrics.ts'
+import type { Config, Endpoint } from '../config/schema.ts'
+import type { Unready } from '../admin/health.ts'
+import { AdminServer } from '../admin/server.ts'
+import { listenFailure } from './listen-failure.ts'
+import type { ManagedPlane } from './managed-plane.ts'
+import { urlOf } from './url.ts'
+
+/** How much longer than the grace the data plane may take to stop. */
+const drainSlack = 5_000
+/** How long the admin listener may take to answer what it is asked when it stops. */
+const adminGrace = 2_000
+
+export interface GatewayParts {
+  readonly log: Logger
+  readonly metrics: Metrics
+  /** Builds the data plane, once it is known where errors are documented. */
+  readonly buildPlane: (config: Config, documentation: string) => ManagedPlane
+}
+
+export class Gateway {
+  readonly #log: Logger
+  readonly #buildPlane: GatewayParts['buildPlane']
+  readonly #server: AdminServer
+  readonly #life: Lifecycle
+  #config: Config
+  #plane: ManagedPlane | null = null
+  #edge: readonly Endpoint[] = []
+  #admin: Endpoint
+
+  constructor(config: Config, { log, metrics, buildPlane }: GatewayParts) {
+    this.#config = config
+    this.#admin = config.admin
+    this.#log = log
+    this.#buildPlane = buildPlane
+    const facts = {
+      unready: () => this.unready,
+      metrics: async () => metrics.expose(await this.#plane?.snapshots()),
+    }
+    this.#server = new AdminServer(facts, cause => log.error({ err: cause }, 'a bug in the admin listener'))
+    this.#life = new Lifecycle([this.#adminPart(), this.#planePart()], (part, cause) =>
+      log.error({ part, err: cause }, 'did not stop as it should'),
+    )
+  }
+
+  /** The configuration in force. */
+  get config(): Config {
+    return this.#config
+  }
+
+  /** Where clients are served, with real ports, once `start` is done. */
+  get edge(): readonly Endpoint[] {
+    return this.#edge
+  }
+
+  get admin(): Endpoint {
+    return this.#admin
+  }
+
+  get unready(): Unready {
+    if (this.#life.phase === 'starting') return 'starting'
+    if (this.#life.phase !== 'running') return 'draining'
+    return this.#plane?.isUp ? null : 'no worker is up'
+  }
+
+  /** Rejects with a sentence when an address cannot be had. */
+  async start(): Promise<void> {
+    try {
+      await this.#life.start()
+    } catch (cause) {
+      this.destroy()
+      throw listenFailure(cause)
+    }
+    this.#log.info({ edge: this.#edge, admin: this.#admin }, 'ready')
+  }
+
+  /** Swaps the configuration; rejects and changes nothing when the data plane does not build from it. */
+  async reload(config: Config): Promise<void> {
+    await this.#plane?.reload(config)
+    this.#log.level = config.log.level
+    this.#config = config
+  }
+
+  /** Is unready at once, finishes what runs within the grace of the configuration, then goes. */
+  stop(): Promise<void> {
+    return this.#life.stop()
+  }
+
+  destroy(): void {
+    this.#plane?.destroy()
+  }
+
+  #adminPart(): Part {
+    return {
+      name: 'admin listener',
+      deadline: adminGrace,
+      start: async () => {
+        this.#admin = await this.#server.listen(this.#config.admin)
+      },
+      stop: () => this.#server.close(),
+    }
+  }
+
+  #planePart(): Part {
+    return {
+      name: 'data plane',
+      deadline: this.#config.shutdown.grace + drainSlack,
+      start: async () => {
+        const documentation = this.#config.errors.documentation ?? `${urlOf(this.#admin)}/errors`
+        this.#plane = this.#buildPlane(this.#config, documentation)
+        this.#edge = await this.#plane.listen()
+      },
+      stop: () => this.#plane?.drain(this.#config.shutdown.grace),
+    }
+  }
+}

@@ -1,0 +1,28 @@
+// What the supervisor asks of a worker over their channel, and what comes back.
+
+import type { Snapshot } from '../base/metrics.ts'
+import type { Config, Endpoint } from '../config/schema.ts'
+
+export type Ask =
+  | { readonly kind: 'start'; readonly config: Config; readonly documentation: string }
+  | { readonly kind: 'reload'; readonly config: Config }
+  | { readonly kind: 'drain'; readonly grace: number }
+  | { readonly kind: 'snapshot' }
+
+export interface Reply {
+  readonly start: readonly Endpoint[]
+  readonly reload: null
+  readonly drain: null
+  readonly snapshot: Snapshot
+}
+
+export interface ToWorker {
+  readonly id: number
+  readonly ask: Ask
+}
+
+/** An answer to an ask, or what a dying worker leaves unasked. */
+export type FromWorker =
+  | { readonly id: number; readonly value: unknown }
+  | { readonly id: number; readonly error: string }
+  | { readonly last: Snapshot }

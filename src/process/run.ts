@@ -1,0 +1,85 @@
+// Runs a gateway for as long as its process lives: from the configuration to the exit code. The commands start and demo call it.
+
+import { type Loaded, loadConfig } from '../config/load.ts'
+import { formatMistake } from '../config/mistake.ts'
+import { type ConfigWatch, watchConfig } from '../config/watch.ts'
+import { type Assembly, assemble } from './assemble.ts'
+import { banner } from './banner.ts'
+import { reload } from './reload.ts'
+import { obeySignals } from './signals.ts'
+
+/** Serves until a signal says stop, then ends the process with 0; returns 2 for a configuration with mistakes, 1 when it cannot listen. */
+export async function run(path: string, env: NodeJS.ProcessEnv = process.env): Promise<number> {
+  const loaded = loadConfig(path, env)
+  if ('mistakes' in loaded) {
+    for (const mistake of loaded.mistakes) complain(formatMistake(path, mistake))
+    return 2
+  }
+  const assembly = assemble(loaded.config)
+  for (const warning of loaded.warnings) assembly.log.warn(formatMistake(path, warning))
+  exitOnBug(assembly)
+  return serve(
+    assembly,
+    watchFor(assembly, loaded, () => loadConfig(path, env)),
+  )
+}
+
+async function serve({ gateway, log, flush }: Assembly, watch: ConfigWatch): Promise<number> {
+  const stopped = Promise.withResolvers<void>()
+  obeySignals({
+    reload: () => watch.trigger(),
+    stop: signal => {
+      log.info({ signal }, 'stopping')
+      watch.close()
+      stopped.resolve(gateway.stop())
+    },
+    force: code => {
+      gateway.destroy()
+      flush()
+      process.exit(code)
+    },
+  })
+  try {
+    await gateway.start()
+  } catch (cause) {
+    complain((cause as Error).message)
+    watch.close()
+    flush()
+    return 1
+  }
+  if (gateway.unready === null) process.stderr.write(banner(gateway.config, gateway.edge, gateway.admin))
+  await stopped.promise
+  log.info('stopped')
+  flush()
+  process.exit(0)
+}
+
+/** Reloads when a file that the configuration was read from has changed, or on demand. */
+function watchFor(assembly: Assembly, { files }: Loaded, load: () => Loaded): ConfigWatch {
+  const failed = (error: Error) =>
+    assembly.log.warn({ err: error }, 'changes of the configuration go unnoticed')
+  const watch = watchConfig(
+    files,
+    () => {
+      const loaded = load()
+      watch.follow(loaded.files)
+      return reload(loaded, assembly)
+    },
+    { failed },
+  )
+  return watch
+}
+
+/** After a bug nothing is known for sure: better a line in the log and a fresh process. */
+function exitOnBug({ log, gateway, flush }: Assembly): void {
+  process.on('uncaughtException', bug => {
+    log.fatal({ err: bug }, 'a bug ended the gateway')
+    gateway.destroy()
+    flush()
+    process.exit(1)
+  })
+}
+
+function complain(sentence: string): void {
+  process.stderr.write(`gatehouse: ${sentence}\n`)
+}

@@ -1,0 +1,146 @@
+// Holds N workers that share the listening addresses: replaces those that crash, hands a reload to all, adds up what they count.
+
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import type { Logger } from '../base/log.ts'
+import { type Metrics, remains, type Snapshot } from '../base/metrics.ts'
+import type { Config, Endpoint } from '../config/schema.ts'
+import { backoff } from './backoff.ts'
+import { listenFailure } from './listen-failure.ts'
+import type { ManagedPlane } from './managed-plane.ts'
+import { type WorkerEnd, WorkerHandle } from './worker-handle.ts'
+
+/** A worker that lived as long is no longer held to be in a loop of crashes. */
+const steadyLife = 10_000
+/** How much longer than the grace a worker may take to end. */
+const drainSlack = 2_000
+
+export interface SupervisorParts {
+  readonly documentation: string
+  readonly metrics: Metrics
+  readonly log: Logger
+}
+
+export class Supervisor implements ManagedPlane {
+  readonly #count: number
+  readonly #parts: SupervisorParts
+  readonly #workers = new Set<WorkerHandle>()
+  readonly #up = new Set<WorkerHandle>()
+  readonly #restarts = new Set<NodeJS.Timeout>()
+  readonly #destroy = () => this.destroy()
+  #config: Config
+  #isEnding = false
+  #ended: Promise<Snapshot> = Promise.resolve([])
+
+  constructor(count: number, config: Config, parts: SupervisorParts) {
+    this.#count = count
+    this.#config = config
+    this.#parts = parts
+    process.once('exit', this.#destroy)
+  }
+
+  get isUp(): boolean {
+    return this.#up.size > 0
+  }
+
+  /** Starts the first worker alone: it proves the configuration, and finds the ports that the others share. */
+  async listen(): Promise<readonly Endpoint[]> {
+    for (const endpoint of this.#config.listen) await assertFree(endpoint)
+    const listen = await this.#start(0)
+    this.#config = { ...this.#config, listen }
+    await Promise.all(Array.from({ length: this.#count - 1 }, () => this.#start(0)))
+    return listen
+  }
+
+  /** Lets one worker prove the configuration before the others get it; one of those that fails is replaced. */
+  async reload(config: Config): Promise<void> {
+    const { listen } = this.#config
+    const next = { ...config, listen }
+    const [first, ...others] = this.#workers
+    await first?.ask({ kind: 'reload', config: next })
+    this.#config = next
+    for (const worker of others) worker.ask({ kind: 'reload', config: next }).catch(() => worker.kill())
+  }
+
+  async drain(grace: number): Promise<void> {
+    this.#end()
+    const cut = setTimeout(this.#destroy, grace + drainSlack)
+    await Promise.all([...this.#workers].map(worker => this.#retire(worker, grace)))
+    clearTimeout(cut)
+    process.off('exit', this.#destroy)
+  }
+
+  destroy(): void {
+    this.#end()
+    for (const worker of this.#workers) worker.kill()
+  }
+
+  async snapshots(): Promise<readonly Snapshot[]> {
+    const living = await Promise.all([...this.#workers].map(worker => worker.snapshot()))
+    return [...living.filter(snapshot => snapshot !== null), await this.#ended]
+  }
+
+  #end(): void {
+    this.#isEnding = true
+    for (const timer of this.#restarts) clearTimeout(timer)
+  }
+
+  async #retire(worker: WorkerHandle, grace: number): Promise<void> {
+    await worker.ask({ kind: 'drain', grace }).catch(() => worker.kill())
+    await worker.ended
+  }
+
+  /** Starts a worker and has it listen; `attempt` counts the crashes in a row before it. */
+  async #start(attempt: number): Promise<readonly Endpoint[]> {
+    const worker = new WorkerHandle()
+    const born = performance.now()
+    this.#workers.add(worker)
+    void worker.ended.then(end => {
+      const crashes = performance.now() - born < steadyLife ? attempt + 1 : 0
+      this.#bury(worker, end, crashes)
+    })
+    try {
+      const { documentation } = this.#parts
+      const endpoints = await worker.ask({ kind: 'start', config: this.#config, documentation })
+      this.#up.add(worker)
+      return endpoints
+    } catch (cause) {
+      worker.kill()
+      throw cause
+    }
+  }
+
+  /** Keeps what the worker counted and, unless all is ending, has another take its place. */
+  #bury(worker: WorkerHandle, end: WorkerEnd, crashes: number): void {
+    this.#workers.delete(worker)
+    this.#up.delete(worker)
+    const { last } = worker
+    if (last) this.#ended = this.#ended.then(ended => remains([ended, last]))
+    if (this.#isEnding) return
+    const delay = backoff(crashes)
+    this.#parts.log.error({ worker: worker.pid, ...end, delay }, 'a worker ended; another takes its place')
+    const timer = setTimeout(() => {
+      this.#restarts.delete(timer)
+      this.#replace(crashes)
+    }, delay)
+    this.#restarts.add(timer)
+  }
+
+  #replace(crashes: number): void {
+    this.#parts.metrics.workerRestarts.inc()
+    this.#start(crashes).catch(cause => this.#parts.log.error({ err: cause }, 'a worker did not start'))
+  }
+}
+
+/** Rejects when somebody listens there already: where ports are shared, the kernel would not say so. */
+async function assertFree(endpoint: Endpoint): Promise<void> {
+  const probe = createServer()
+  try {
+    probe.listen({ ...endpoint })
+    await once(probe, 'listening')
+  } catch (cause) {
+    throw listenFailure(cause)
+  }
+  probe.close()
+  await once(probe, 'close')
+}

@@ -1,0 +1,84 @@
+// One worker process as the supervisor holds it: asks with answers, the last numbers it counted, and its end.
+
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { getCompileCacheDir } from 'node:module'
+import type { Snapshot } from '../base/metrics.ts'
+import type { Ask, FromWorker, Reply, ToWorker } from './messages.ts'
+
+const snapshotPatience = 1000
+
+export interface WorkerEnd {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+}
+
+export class WorkerHandle {
+  readonly #child: ChildProcess
+  readonly #waiting = new Map<number, PromiseWithResolvers<unknown>>()
+  readonly ended: Promise<WorkerEnd>
+  #nextId = 0
+  #last: Snapshot | null = null
+
+  /** Starts a process; it inherits the environment and the log, and learns the rest from the first ask. */
+  constructor() {
+    const NODE_COMPILE_CACHE = getCompileCacheDir()
+    this.#child = fork(new URL('./edge-worker.ts', import.meta.url), {
+      serialization: 'advanced',
+      env: { ...process.env, ...(NODE_COMPILE_CACHE !== undefined && { NODE_COMPILE_CACHE }) },
+    })
+    this.#child.on('message', message => this.#receive(message as FromWorker))
+    const ended = Promise.withResolvers<WorkerEnd>()
+    this.#child.once('exit', (code, signal) => ended.resolve({ code, signal }))
+    this.#child.once('error', () => ended.resolve({ code: null, signal: null }))
+    this.ended = ended.promise
+    void this.ended.then(() => this.#giveUp())
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? 0
+  }
+
+  /** What the worker had counted when it last said so. */
+  get last(): Snapshot | null {
+    return this.#last
+  }
+
+  /** Rejects with the worker's own sentence, or when it ends before it answered. */
+  ask<A extends Ask>(ask: A): Promise<Reply[A['kind']]> {
+    const id = this.#nextId++
+    const answer = Promise.withResolvers<unknown>()
+    this.#waiting.set(id, answer)
+    this.#child.send({ id, ask } satisfies ToWorker, error => error && this.#settle(id)?.reject(error))
+    return answer.promise as Promise<Reply[A['kind']]>
+  }
+
+  /** Returns what the worker has counted; one that does not say so within a second is taken at its last word. */
+  async snapshot(): Promise<Snapshot | null> {
+    const patience = AbortSignal.timeout(snapshotPatience)
+    const late = once(patience, 'abort').then(() => null)
+    const fresh = await Promise.race([this.ask({ kind: 'snapshot' }).catch(() => null), late])
+    return (this.#last = fresh ?? this.#last)
+  }
+
+  kill(): void {
+    this.#child.kill('SIGKILL')
+  }
+
+  #receive(message: FromWorker): void {
+    if ('last' in message) this.#last = message.last
+    else if ('error' in message) this.#settle(message.id)?.reject(new Error(message.error))
+    else this.#settle(message.id)?.resolve(message.value)
+  }
+
+  #giveUp(): void {
+    for (const { reject } of this.#waiting.values()) reject(new Error('the worker ended'))
+    this.#waiting.clear()
+  }
+
+  #settle(id: number): PromiseWithResolvers<unknown> | undefined {
+    const waiting = this.#waiting.get(id)
+    this.#waiting.delete(id)
+    return waiting
+  }
+}

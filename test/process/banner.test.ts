@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Config } from '../../src/config/schema.ts'
+import { banner } from '../../src/process/banner.ts'
+import { urlOf } from '../../src/process/url.ts'
+
+const admin = { host: '127.0.0.1', port: 8081 }
+
+/** Writes the banner of a gateway whose zones have these hosts. */
+function greet(hosts: readonly string[], { isDefault = false, host = '0.0.0.0' } = {}): string {
+  const config = { zones: [{ hosts, isDefault }] } as unknown as Config
+  return banner(config, [{ host, port: 8080 }], admin)
+}
+
+test('the banner names both listeners and three lines to try', () => {
+  const text = greet(['localhost'])
+  assert.match(text, /listens on {2}http:\/\/localhost:8080\n/)
+  assert.match(text, /admin on {4}http:\/\/127\.0\.0\.1:8081 /)
+  const lines = text.split('\n').filter(line => line.includes('curl'))
+  assert.deepEqual(
+    lines.map(line => /Accept: ([\w/]+)/.exec(line)![1]),
+    ['application/json', 'text/markdown', 'text/html'],
+  )
+})
+
+test('the lines to try name a zone where the address alone would not reach one', () => {
+  assert.match(greet(['*.shop.example', 'shop.example']), /curl -i -H 'Host: shop\.example' -H/)
+  assert.doesNotMatch(greet(['shop.example'], { isDefault: true }), /Host:/)
+  assert.doesNotMatch(greet(['::1'], { host: '::1' }), /Host:/)
+})
+
+test('an address that stands for all is shown as localhost, IPv6 in brackets', () => {
+  assert.equal(urlOf({ host: '::', port: 1 }), 'http://localhost:1')
+  assert.equal(urlOf({ host: '::1', port: 1 }), 'http://[::1]:1')
+  assert.equal(urlOf({ host: '192.0.2.1', port: 1 }), 'http://192.0.2.1:1')
+})
