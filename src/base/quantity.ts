@@ -11,7 +11,7 @@ export interface Rate {
 /** Reads a duration in ms; "off" is 0. */
 export function parseDuration(text: string): Reading<number> {
   if (text === 'off') return { value: 0 }
-  return read(text, durationUnits, 'must be a whole number and a unit (ms, s, m, h, d), such as 30s, or off')
+  return read(text, durationUnits, 'must be a whole number and a unit (ms, s, m, h, d), such as 30s')
 }
 
 /** Writes whole ms in the largest unit that divides them. */

@@ -1,4 +1,33 @@
-// What the operator may tell us: the shape of a proven configuration, which everything above is built from.
+// What the operator may tell us: first the proven configuration that everything above is built from, then the schema of the file, as data.
+import { documentationUrl, endpoint, hostHeader, hostPattern, originUrl, serverName } from './host-rules.ts'
+import {
+  certificates,
+  duration,
+  durationOrOff,
+  fraction,
+  network,
+  oneOf,
+  poolName,
+  pseudonym,
+  routePath,
+  size,
+  truth,
+  whole,
+  workerCount,
+  zoneName,
+} from './rules.ts'
+import {
+  dictionary,
+  group,
+  list,
+  mapping,
+  optional,
+  placed,
+  required,
+  scalar,
+  shorthand,
+  type Value,
+} from './shape.ts'
 
 export interface Endpoint {
   readonly host: string // an IPv6 address stands without brackets
@@ -16,7 +45,7 @@ export interface Timeouts {
 }
 
 export interface OriginConfig {
-  readonly url: string // scheme://host:port, without a slash at the end
+  readonly url: string // as URL.origin gives it
   readonly protocol: 'http' | 'https'
   readonly host: string // an IPv6 address stands without brackets
   readonly port: number
@@ -77,3 +106,99 @@ export interface Config {
   readonly shutdown: { readonly grace: number } // ms
   readonly zones: readonly ZoneConfig[]
 }
+
+const KiB = 2 ** 10
+const MiB = 2 ** 20
+const TiB = 2 ** 40
+const second = 1000
+const minute = 60 * second
+const hour = 60 * minute
+const day = 24 * hour
+
+const limit = scalar(durationOrOff(1, day))
+const share = scalar(fraction)
+
+const origin = mapping({
+  url: required(scalar(originUrl)),
+  verify: optional(scalar(truth), true),
+  server_name: optional(scalar(serverName), null),
+  ca: optional(scalar(certificates, { unprinted: true }), null),
+})
+
+const route = mapping({
+  path: required(placed(scalar(routePath))),
+  pool: optional(placed(scalar(poolName)), null),
+  host: optional(scalar(hostHeader), 'preserve' as const),
+  body: optional(scalar(size(0, TiB)), null), // null: limits.body
+  timeouts: group({
+    connect: optional(limit, null), // null: the timeout of the same name for all routes
+    handshake: optional(limit, null),
+    response: optional(limit, null),
+    write: optional(limit, null),
+    idle: optional(limit, null),
+    total: optional(limit, null),
+  }),
+})
+
+const zone = mapping({
+  name: optional(placed(scalar(zoneName)), null), // null: its first host
+  hosts: optional(list(placed(scalar(hostPattern))), []),
+  default: optional(placed(scalar(truth)), null),
+  paused: optional(scalar(truth), false),
+  routes: optional(list(route), []),
+})
+
+/** Lists every setting of the file, with its form, its rule and its default. */
+export const schema = mapping({
+  name: optional(scalar(pseudonym), 'gatehouse'),
+  workers: optional(scalar(workerCount), 0),
+  listen: optional(list(scalar(endpoint), { least: 1 }), [{ host: '0.0.0.0', port: 8080 }]),
+  admin: optional(scalar(endpoint), { host: '127.0.0.1', port: 8081 }),
+  trusted_proxies: optional(list(placed(scalar(network))), []),
+  errors: group({
+    documentation: optional(scalar(documentationUrl), null),
+  }),
+  limits: group({
+    header_section: optional(scalar(size(1 * KiB, 1 * MiB)), 128 * KiB),
+    url: optional(scalar(size(256, 64 * KiB)), 16 * KiB),
+    body: optional(scalar(size(0, TiB)), 100 * MiB),
+    requests_per_connection: optional(scalar(whole(1, 1e9)), 10_000),
+  }),
+  client: group({
+    header_timeout: optional(scalar(duration(1, hour)), 10 * second),
+    keep_alive: optional(scalar(duration(1, hour)), 75 * second),
+  }),
+  timeouts: group({
+    connect: optional(limit, 19 * second),
+    handshake: optional(limit, 10 * second),
+    response: optional(limit, 120 * second),
+    write: optional(limit, 30 * second),
+    idle: optional(limit, 5 * minute),
+    total: optional(limit, 0),
+  }),
+  log: group({
+    level: optional(scalar(oneOf('debug', 'info', 'warn', 'error')), 'info' as const),
+    access: optional(scalar(truth), true),
+    sample: group({
+      '1xx': optional(share, 1),
+      '2xx': optional(share, 1),
+      '3xx': optional(share, 1),
+      '4xx': optional(share, 1),
+      '5xx': optional(share, 1),
+    }),
+  }),
+  shutdown: group({
+    grace: optional(scalar(durationOrOff(1, hour)), 30 * second),
+  }),
+  pools: optional(
+    dictionary(poolName, mapping({ origins: optional(list(placed(shorthand('url', origin))), []) })),
+    new Map<string, never>(),
+  ),
+  zones: required(list(placed(zone))),
+})
+
+/** What the file says, each value by itself in order, before settings are compared. */
+export type Settings = Value<typeof schema>
+export type RouteSettings = Value<typeof route>
+export type ZoneSettings = Value<typeof zone>
+export type OriginSettings = Value<typeof origin>

@@ -1,0 +1,77 @@
+// Rules for values that name hosts: listeners, zones, origins. Named by the schema.
+import { canonicalAddress } from '../base/address.ts'
+import { accept, readWhole, within } from './rules.ts'
+import type { Endpoint, OriginConfig, RouteConfig } from './schema.ts'
+import type { Rule } from './shape.ts'
+
+/** Takes where to listen; port 0 lets the system choose. */
+export const endpoint: Rule<Endpoint> = text => {
+  const [, written = '', digits = ''] = /^(.+):(\d+)$/.exec(text) ?? []
+  const host = readHost(written)
+  const port = within(readWhole(digits), 0, 65_535)
+  const found = host !== undefined && port !== undefined ? { host, port } : undefined
+  return accept(found, 'must be HOST:PORT, such as 0.0.0.0:8080 or [::]:8080')
+}
+
+/** Takes an exact name, an IP address, or a name under one star. */
+export const hostPattern: Rule<string> = text => {
+  const isWildcard = text.startsWith('*.')
+  const host = isWildcard ? readName(text.slice(2)) : readHost(text)
+  return accept(
+    host && isWildcard ? `*.${host}` : host,
+    'must be a host name, an IP address or *. and a name; without a port, and in punycode (xn--…) if it is international',
+  )
+}
+
+/** Takes the Host that an origin is to see. */
+export const hostHeader: Rule<RouteConfig['host']> = text => {
+  if (text === 'preserve' || text === 'origin') return { value: text }
+  const name = readHost(text)
+  return accept(name === undefined ? undefined : { name }, 'must be preserve, origin or a host name')
+}
+
+/** Takes a name for server name indication, which RFC 6066 section 3 denies to addresses. */
+export const serverName: Rule<string> = text => accept(readName(text), 'must be a host name')
+
+type OriginAddress = Pick<OriginConfig, 'url' | 'protocol' | 'host' | 'port'>
+
+/** Takes a URL of scheme, host and port alone; the rest of it comes from the request. */
+export const originUrl: Rule<OriginAddress> = text => {
+  const [, scheme = '', written = '', digits] =
+    /^(https?):\/\/(\[[^\]]+\]|[^[\]:/]+)(?::(\d+))?\/?$/i.exec(text) ?? []
+  const protocol = scheme.toLowerCase() === 'https' ? 'https' : 'http'
+  const usualPort = protocol === 'https' ? 443 : 80
+  const host = readHost(written)
+  const port = digits === undefined ? usualPort : within(readWhole(digits), 1, 65_535)
+  if (host === undefined || port === undefined) {
+    return { flaw: 'must be an http or https URL of host and port alone, such as http://127.0.0.1:9000' }
+  }
+  const authority = `${host.includes(':') ? `[${host}]` : host}${port === usualPort ? '' : `:${port}`}`
+  return { value: { url: `${protocol}://${authority}`, protocol, host, port } }
+}
+
+/** Takes the base of documentation links, and gives it without a slash at the end. */
+export const documentationUrl: Rule<string> = text => {
+  const isBase = /^https?:\/\/[!-~]+$/i.test(text) && !/[?#@\\]/.test(text) && URL.canParse(text)
+  return accept(
+    isBase ? new URL(text).href.replace(/\/+$/, '') : undefined,
+    'must be an absolute http or https URL without query and fragment',
+  )
+}
+
+const label = '[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?'
+const name = new RegExp(`^(?=.{1,253}$)(?:${label}\\.)*${label}$`)
+
+/** Reads a host name or an IP address, which loses its brackets. */
+function readHost(text: string): string | undefined {
+  if (text.includes('%')) return undefined
+  const isBracketed = text.startsWith('[') && text.endsWith(']')
+  const address = canonicalAddress(isBracketed ? text.slice(1, -1) : text)
+  return address ?? readName(text)
+}
+
+/** Reads a host name; one that ends in a number is an address gone wrong, such as 127.1. */
+function readName(text: string): string | undefined {
+  const lower = text.toLowerCase()
+  return name.test(lower) && !/(?:^|\.)(?:\d+|0x[\da-f]*)$/.test(lower) ? lower : undefined
+}

@@ -1,0 +1,41 @@
+// Reads the configuration from its file, with the environment and the files that it refers to. Called at start-up, on reload, and by `check`.
+import { isUtf8 } from 'node:buffer'
+import { readFileSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { type Parsed, parse } from './parse.ts'
+import type { Surroundings } from './references.ts'
+
+/** What was read, and from which files (absolute paths), those that cannot be read included. */
+export type Loaded = Parsed & { readonly files: readonly string[] }
+
+/** Loads a configuration; never throws, since a file that cannot be read is a mistake like any other. */
+export function loadConfig(path: string, env: Surroundings['env'] = process.env): Loaded {
+  const file = resolve(path)
+  const files = new Set([file])
+  const readFile = (reference: string): string => {
+    const referred = resolve(dirname(file), reference)
+    files.add(referred)
+    return readFileSync(referred, 'utf8')
+  }
+  return { ...readAndParse(file, { env, readFile }), files: [...files] }
+}
+
+function readAndParse(file: string, surroundings: Surroundings): Parsed {
+  let bytes: Buffer
+  try {
+    bytes = readFileSync(file)
+  } catch (error) {
+    return refuse(1, 1, `the file cannot be read (${(error as NodeJS.ErrnoException).code})`)
+  }
+  const text = bytes.toString('utf8')
+  return isUtf8(bytes) ? parse(text, surroundings) : refuseEncoding(text)
+}
+
+function refuseEncoding(text: string): Parsed {
+  const before = text.slice(0, text.indexOf('\uFFFD')).split('\n')
+  return refuse(before.length, before.at(-1)!.length + 1, 'the file is not UTF-8 from here on')
+}
+
+function refuse(line: number, column: number, message: string): Parsed {
+  return { mistakes: [{ line, column, path: '', message }] }
+}

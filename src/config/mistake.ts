@@ -1,0 +1,100 @@
+// Mistakes in a configuration, and how a person reads them. Noted by every reader of this folder, printed by the commands.
+
+/** One mistake, or one warning; `message` is a phrase that names the field and the rule. */
+export interface Mistake {
+  readonly line: number
+  readonly column: number
+  readonly path: string // such as zones[0].routes[1].pool; empty for the whole file
+  readonly message: string
+}
+
+export interface Place {
+  readonly line: number
+  readonly column: number
+}
+
+/** Collects what is wrong, so that all of it can be said at once. */
+export class Findings {
+  readonly #mistakes: Mistake[] = []
+  readonly #warnings: Mistake[] = []
+  readonly #paths = new Set<string>()
+
+  /** Notes a mistake; returns undefined, so that a reader can give up in the same statement. */
+  mistake({ line, column }: Place, path: string, message: string): undefined {
+    this.#mistakes.push({ line, column, path, message })
+    for (const { index } of path.matchAll(/[.[]/g)) this.#paths.add(path.slice(0, index))
+    this.#paths.add(path)
+  }
+
+  /** Tells whether a mistake was noted at a path or below it, so that what follows from it need not be said. */
+  concern(path: string): boolean {
+    return this.#paths.has(path)
+  }
+
+  warn({ line, column }: Place, path: string, message: string): void {
+    this.#warnings.push({ line, column, path, message })
+  }
+
+  get mistakes(): readonly Mistake[] {
+    return this.#mistakes.toSorted(byPlace)
+  }
+
+  get warnings(): readonly Mistake[] {
+    return this.#warnings.toSorted(byPlace)
+  }
+}
+
+/** Writes a mistake as editors and terminals like it: file, line and column first. */
+export function formatMistake(file: string, { line, column, path, message }: Mistake): string {
+  return [`${file}:${line}:${column}`, path && `${path}:`, message].filter(Boolean).join(' ')
+}
+
+/** Gives the last step of a path, which is what a message calls the field. */
+export function fieldName(path: string): string {
+  return /[\w-]+(?:\[\d+\])*$/.exec(path)?.[0] ?? (path || 'the configuration')
+}
+
+/** Extends a path by a key, or by the index of a member. */
+export function stepInto(path: string, step: string | number): string {
+  if (typeof step === 'number') return `${path}[${step}]`
+  if (!/^[\w-]{1,64}$/.test(step)) return `${path}[${quote(step)}]`
+  return path === '' ? step : `${path}.${step}`
+}
+
+/** Quotes what somebody wrote, cut to a length, and without the credentials of a URL. */
+export function quote(text: string): string {
+  const shown = text.replace(/\/\/.*@/s, '//…@')
+  return JSON.stringify(shown.length > 80 ? `${shown.slice(0, 79)}…` : shown)
+}
+
+/** Suggests the known word that somebody may have meant, as a phrase to append; empty when none is near. */
+export function didYouMean(word: string, known: Iterable<string>): string {
+  const most = word.length < 5 ? 1 : 2
+  const [best] = [...known]
+    .filter(candidate => Math.abs(candidate.length - word.length) <= most)
+    .map(candidate => ({ candidate, distance: editDistance(word, candidate) }))
+    .filter(({ distance }) => distance <= most)
+    .sort((a, b) => a.distance - b.distance)
+  return best ? `; did you mean ${best.candidate}?` : ''
+}
+
+function byPlace(a: Place, b: Place): number {
+  return a.line - b.line || a.column - b.column
+}
+
+/** Counts letters to add, drop, replace or swap with their neighbour. */
+function editDistance(a: string, b: string): number {
+  let before: number[] = []
+  let row = Array.from({ length: b.length + 1 }, (_, j) => j)
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i]
+    for (let j = 1; j <= b.length; j++) {
+      const replaced = row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)
+      const isSwap = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
+      next.push(Math.min(replaced, row[j]! + 1, next[j - 1]! + 1, isSwap ? before[j - 2]! + 1 : Infinity))
+    }
+    before = row
+    row = next
+  }
+  return row[b.length]!
+}

@@ -1,0 +1,187 @@
+// YAML to a frozen configuration, or to every mistake in it. Called by load; the text comes in, what it refers to is looked up by its caller.
+import {
+  type Alias,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  type Pair,
+  parseAllDocuments,
+  type Scalar,
+  type YAMLError,
+  type YAMLMap,
+} from 'yaml'
+import { Findings, type Mistake, type Place, quote, stepInto } from './mistake.ts'
+import type { Surroundings } from './references.ts'
+import { resolve } from './resolve.ts'
+import { type Config, schema } from './schema.ts'
+import type { Entry, Tree } from './tree.ts'
+
+export type Parsed =
+  | { readonly config: Config; readonly warnings: readonly Mistake[] }
+  | { readonly mistakes: readonly Mistake[] }
+
+/** Parses a configuration; gives every mistake at once, in the order of the file, and never throws at any text. */
+export function parse(text: string, surroundings: Surroundings): Parsed {
+  const findings = new Findings()
+  const tree = readTree(text, findings)
+  const settings = tree && schema.read(tree, '', { findings, surroundings })
+  const config = settings && resolve(settings, findings)
+  const { mistakes, warnings } = findings
+  return config && mistakes.length === 0 ? { config: freeze(config), warnings } : { mistakes }
+}
+
+const start: Place = { line: 1, column: 1 }
+const longestText = 2 ** 20
+const deepest = 32
+const mostValues = 100_000
+
+// Words of our own for the mistakes that people make, since those of the parser may quote the file, and with it a secret.
+const syntaxMistakes: Partial<Record<YAMLError['code'], string>> = {
+  TAB_AS_INDENT: 'a tab cannot indent; use spaces',
+  BAD_INDENT: 'this does not line up with the lines above, or a bracket is not closed',
+  BAD_SCALAR_START: 'a value that begins with @, % or ` must stand in quotes',
+  BAD_DQ_ESCAPE:
+    'the backslash begins no escape that double quotes know; in single quotes it is only a backslash',
+  BLOCK_AS_IMPLICIT_KEY:
+    'a second colon stands here, or the lines below are indented too far; a value that holds ": " must stand in quotes',
+  MISSING_CHAR:
+    'a colon, a comma or a closing quote is missing; a value that holds { or } must stand in quotes here',
+  RESOURCE_EXHAUSTION: `values are nested more than ${deepest} deep`,
+}
+
+/** Reads the one document of a text; mistakes of syntax are noted alone, since what follows from them is noise. */
+function readTree(text: string, findings: Findings): Tree | undefined {
+  if (text.length > longestText) return findings.mistake(start, '', 'the file is larger than 1 MiB')
+  const lines = new LineCounter()
+  const documents = parseAllDocuments<Node>(text, {
+    schema: 'failsafe',
+    uniqueKeys: false,
+    prettyErrors: false,
+    lineCounter: lines,
+    logLevel: 'silent',
+  })
+  const [document, second] = documents
+  if (!document?.contents) return findings.mistake(start, '', 'the file holds no settings')
+  const errors = [...documents].flatMap(({ errors }) => errors)
+  if (errors.length > 0) return noteSyntax(errors, lines, findings)
+  if (second)
+    return findings.mistake(
+      placeOf(second.contents, lines),
+      '',
+      'a second document begins here; the file must be one',
+    )
+  const reader = new TreeReader(lines, findings)
+  const tree = reader.read(document.contents)
+  if (reader.hasGivenUp) return undefined
+  return tree.kind === 'empty' ? findings.mistake(start, '', 'the file holds no settings') : tree
+}
+
+function noteSyntax(errors: readonly YAMLError[], lines: LineCounter, findings: Findings): undefined {
+  const noted = new Set<number>()
+  for (const { code, pos } of errors) {
+    const place = placeAt(pos[0], lines)
+    if (noted.has(place.line)) continue
+    noted.add(place.line)
+    findings.mistake(
+      place,
+      '',
+      `this is not YAML: ${syntaxMistakes[code] ?? 'look for an indentation, a bracket or a quote gone wrong'}`,
+    )
+  }
+}
+
+/** Turns the nodes of one document into a tree, following aliases up to a bound; a file that makes it give up has no tree. */
+class TreeReader {
+  hasGivenUp = false
+  readonly #lines: LineCounter
+  readonly #findings: Findings
+  readonly #anchored = new Map<string, { readonly tree: Tree; readonly size: number }>()
+  #values = 0
+
+  constructor(lines: LineCounter, findings: Findings) {
+    this.#lines = lines
+    this.#findings = findings
+  }
+
+  read(node: Node, path = '', depth = 0): Tree {
+    const place = placeOf(node, this.#lines)
+    const before = this.#values++
+    if (depth > deepest) return this.#giveUp(place, path, `values are nested more than ${deepest} deep`)
+    if (isAlias(node)) return this.#follow(node, place, path)
+    if (node.tag !== undefined) this.#findings.mistake(place, path, 'tags (!…) have no meaning here')
+    const tree = this.#convert(node, place, path, depth)
+    if (this.#values > mostValues)
+      return this.#giveUp(place, path, `there are more than ${mostValues} values, aliases followed`)
+    if ('anchor' in node && node.anchor)
+      this.#anchored.set(node.anchor, { tree, size: this.#values - before })
+    return tree
+  }
+
+  #convert(node: Node, place: Place, path: string, depth: number): Tree {
+    if (isMap(node)) return { kind: 'mapping', ...place, entries: this.#readEntries(node, path, depth) }
+    if (isSeq<Node>(node)) {
+      return {
+        kind: 'sequence',
+        ...place,
+        items: node.items.map((item, i) => this.read(item, stepInto(path, i), depth + 1)),
+      }
+    }
+    const { value, type } = node as Scalar<string>
+    if (type === 'PLAIN' && ['', '~', 'null'].includes(value)) return { kind: 'empty', ...place }
+    return { kind: 'scalar', ...place, text: value }
+  }
+
+  #readEntries(map: YAMLMap, path: string, depth: number): Map<string, Entry> {
+    const entries = new Map<string, Entry>()
+    for (const { key, value } of map.items as Pair<Node, Node | null>[]) {
+      const place = placeOf(key, this.#lines)
+      if (!isScalar<string>(key)) {
+        this.#findings.mistake(place, path, 'a key must be a plain word')
+        continue
+      }
+      const at = stepInto(path, key.value)
+      const first = entries.get(key.value)
+      const tree: Tree = value ? this.read(value, at, depth + 1) : { kind: 'empty', ...place }
+      if (first)
+        this.#findings.mistake(
+          place,
+          at,
+          `${quote(key.value)} stands here again; it stands on line ${first.key.line} already`,
+        )
+      else entries.set(key.value, { key: place, value: tree })
+    }
+    return entries
+  }
+
+  #follow({ source }: Alias, place: Place, path: string): Tree {
+    const anchored = this.#anchored.get(source)
+    if (anchored === undefined)
+      return this.#giveUp(place, path, `the alias *${source} has no anchor &${source} that ends before it`)
+    this.#values += anchored.size
+    return anchored.tree
+  }
+
+  #giveUp(place: Place, path: string, reason: string): Tree {
+    if (!this.hasGivenUp) this.#findings.mistake(place, path, reason)
+    this.hasGivenUp = true
+    return { kind: 'empty', ...place }
+  }
+}
+
+function placeOf(node: Node | null, lines: LineCounter): Place {
+  return placeAt(node?.range?.[0] ?? 0, lines)
+}
+
+function placeAt(offset: number, lines: LineCounter): Place {
+  const { line, col } = lines.linePos(offset)
+  return { line, column: col }
+}
+
+function freeze<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
+  Object.values(value).forEach(freeze)
+  return Object.freeze(value)
+}

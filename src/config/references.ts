@@ -1,0 +1,54 @@
+// ${NAME}, ${NAME:-default} and file:PATH inside values. What they stand for may be secret, so messages call it by its source.
+import type { Reading } from '../base/quantity.ts'
+import { quote } from './mistake.ts'
+
+/** What a configuration may look at besides its own text. */
+export interface Surroundings {
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** Reads a file as text, its path being relative to the configuration; throws as node:fs does. */
+  readonly readFile: (path: string) => string
+}
+
+/** Puts in what a value refers to; a flaw follows the name of the field. */
+export function resolveReferences(written: string, { env, readFile }: Surroundings): Reading<string> {
+  const flaws = new Set<string>()
+  const value = written.replace(reference, (_, inside: string, close: string) => {
+    const [, name = '', fallback] = (close && variable.exec(inside)) || []
+    if (name === '') flaws.add(`holds a reference that is not written \${NAME} or \${NAME:-default}`)
+    else if (!env[name] && fallback === undefined)
+      flaws.add(`refers to \${${name}}, which is not set and has no default`)
+    return env[name] || fallback || ''
+  })
+  if (flaws.size > 0) return { flaw: [...flaws].join(', and ') }
+  return written.startsWith(filePrefix)
+    ? readText(value.slice(filePrefix.length), written, readFile)
+    : { value }
+}
+
+/** Says what a value is without giving away what came from elsewhere. */
+export function describe(written: string): string {
+  if (written.startsWith(filePrefix)) return `the content of ${fileName(written)}`
+  const names = [...written.matchAll(reference)].map(([, inside]) => asVariable(inside!))
+  return names.length > 0 ? `the value of ${names.join(' and ')}` : quote(written)
+}
+
+const filePrefix = 'file:'
+const reference = /\$\{([^}]*)(\}?)/g
+const variable = /^([A-Za-z_]\w*)(?::-(.*))?$/s
+
+function readText(path: string, written: string, readFile: Surroundings['readFile']): Reading<string> {
+  try {
+    return { value: readFile(path).replace(/\r?\n$/, '') }
+  } catch (error) {
+    const { code = 'unknown reason' } = error as NodeJS.ErrnoException
+    return { flaw: `refers to the file ${fileName(written)}, which cannot be read (${code})` }
+  }
+}
+
+function fileName(written: string): string {
+  return written.slice(filePrefix.length).replace(reference, (_, inside: string) => asVariable(inside))
+}
+
+function asVariable(inside: string): string {
+  return `\${${inside.split(':-', 1)[0]}}`
+}

@@ -1,0 +1,134 @@
+// Rules for single values: text to what it means, or the phrase that says how it must be. Named by the schema.
+import { X509Certificate } from 'node:crypto'
+import { parseNetwork } from '../base/address.ts'
+import { isPlainPath, normalPath } from '../base/path.ts'
+import { formatDuration, formatSize, parseDuration, parseSize, type Reading } from '../base/quantity.ts'
+import type { Rule } from './shape.ts'
+
+/** Takes one of a few words. */
+export function oneOf<const T extends string>(...words: readonly T[]): Rule<T> {
+  return text =>
+    accept(
+      words.find(word => word === text),
+      `must be ${words.slice(0, -1).join(', ')} or ${words.at(-1)}`,
+    )
+}
+
+/** Takes a whole number, both ends included. */
+export function whole(least: number, most: number): Rule<number> {
+  return text =>
+    accept(within(readWhole(text), least, most), `must be a whole number from ${least} to ${most}`)
+}
+
+/** Takes a duration in ms, both ends included. */
+export function duration(least: number, most: number): Rule<number> {
+  return text => bounded(parseDuration(text), least, most, formatDuration)
+}
+
+/** Takes a duration in ms, both ends included, or off, which is 0. */
+export function durationOrOff(least: number, most: number): Rule<number> {
+  const rule = duration(least, most)
+  return text => {
+    const reading = text === 'off' ? { value: 0 } : rule(text)
+    return 'flaw' in reading ? { flaw: `${reading.flaw}, or off` } : reading
+  }
+}
+
+/** Takes a size in bytes, both ends included. */
+export function size(least: number, most: number): Rule<number> {
+  return text => bounded(parseSize(text), least, most, formatSize)
+}
+
+export const truth: Rule<boolean> = text =>
+  accept(
+    { true: true, on: true, false: false, off: false }[text],
+    'must be true or false (on and off are the same)',
+  )
+
+export const fraction: Rule<number> = text =>
+  accept(
+    within(/^\d+(?:\.\d+)?$/.test(text) ? Number(text) : undefined, 0, 1),
+    'must be a number from 0 to 1',
+  )
+
+/** Takes a token (RFC 9110 section 5.6.2), which is what Via and CDN-Loop want of a pseudonym. */
+export const pseudonym = matching(/^[\w!#$%&'*+.^`|~-]{1,64}$/, 'must be 1 to 64 letters, digits and hyphens')
+
+export const poolName = matching(
+  /^[\w.-]{1,64}$/,
+  'must be 1 to 64 letters, digits, dots, hyphens and underscores',
+)
+
+/** Takes the name of a zone, which is a label of metrics; there, `none` stands for requests without a zone. */
+export const zoneName = matching(
+  /^(?!none$)[\w.:*-]{1,253}$/,
+  'must be 1 to 253 letters, digits, dots, hyphens and underscores, and not "none"',
+)
+
+export const workerCount: Rule<number | 'auto'> = text =>
+  text === 'auto'
+    ? { value: text }
+    : accept(within(readWhole(text), 0, 64), 'must be auto or a whole number from 0 to 64')
+
+export const network: Rule<string> = text =>
+  accept(parseNetwork(text) ? text : undefined, 'must be an IP address or a network such as 10.0.0.0/8')
+
+const previews = '/cdn-cgi/error'
+
+/** Takes a prefix of paths; those of error previews belong to the gateway on every zone. */
+export const routePath: Rule<string> = text => {
+  if (!/^\/[!-~]*$/.test(text) || /[?#]/.test(text))
+    return { flaw: 'must begin with / and hold neither spaces nor ? nor #' }
+  if (!isPlainPath(text) && normalPath(text) !== text)
+    return {
+      flaw: 'must be in normal form: no doubled slash, no . or .. as a segment, nothing encoded without need',
+    }
+  if (`${text}/`.startsWith(`${previews}/`))
+    return { flaw: `must not lie under ${previews}/, which shows the errors of the gateway` }
+  return { value: text }
+}
+
+/** Takes certificates in PEM, each of which must be readable. */
+export const certificates: Rule<string> = text => {
+  const blocks = text.match(/-----BEGIN [^-]+-----[^-]*-----END [^-]+-----/g) ?? []
+  return accept(
+    blocks.length > 0 && blocks.every(isCertificate) ? text : undefined,
+    'must be one certificate or more in PEM, for one as file:PATH',
+  )
+}
+
+/** Takes what a pattern matches. */
+export function matching(pattern: RegExp, flaw: string): Rule<string> {
+  return text => accept(pattern.test(text) ? text : undefined, flaw)
+}
+
+/** Makes a reading of what was found, or else of the flaw. */
+export function accept<T>(value: T | undefined, flaw: string): Reading<T> {
+  return value === undefined ? { flaw } : { value }
+}
+
+export function within(value: number | undefined, least: number, most: number): number | undefined {
+  return value !== undefined && value >= least && value <= most ? value : undefined
+}
+
+export function readWhole(text: string): number | undefined {
+  return /^\d{1,15}$/.test(text) ? Number(text) : undefined
+}
+
+function bounded(
+  reading: Reading<number>,
+  least: number,
+  most: number,
+  format: (value: number) => string,
+): Reading<number> {
+  if ('flaw' in reading) return reading
+  return accept(within(reading.value, least, most), `must be from ${format(least)} to ${format(most)}`)
+}
+
+function isCertificate(pem: string): boolean {
+  try {
+    return new X509Certificate(pem) !== null
+  } catch {
+    return false
+  }
+}
