@@ -1,0 +1,43 @@
+// Reading /proc.
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { test } from 'node:test'
+import {
+  childrenOf,
+  cpuTime,
+  parseCpuTime,
+  parseResidentMemory,
+  residentMemory,
+} from '../../../bench/load/proc.ts'
+
+test('CPU time is user and system time, in microseconds', () => {
+  assert.equal(
+    parseCpuTime('42 (nginx) S 1 42 42 0 -1 4194624 96 0 0 0 150 50 0 0 20 0 1 0 7 8 9'),
+    2_000_000,
+  )
+})
+
+test('a process name with spaces and brackets does not shift the fields', () => {
+  assert.equal(parseCpuTime('42 (a) b (c) 1 2) S 1 42 42 0 -1 4194624 96 0 0 0 1 2 0 0 20 0 1 0'), 30_000)
+})
+
+test('resident memory is read in MiB', () => {
+  assert.equal(
+    parseResidentMemory('Name:\tnode\nVmHWM:\t  90000 kB\nVmRSS:\t   65536 kB\nRssAnon:\t 1 kB\n'),
+    64,
+  )
+  assert.ok(Number.isNaN(parseResidentMemory('Name:\tkthreadd\n')))
+})
+
+test('the running process can be read', () => {
+  assert.ok(cpuTime(process.pid) > 0)
+  assert.ok(residentMemory(process.pid) > 1)
+})
+
+test('the children of a process are found', async t => {
+  const child = spawn('cat')
+  t.after(() => child.kill())
+  await once(child, 'spawn')
+  assert.ok(childrenOf(process.pid).includes(child.pid!))
+})
