@@ -1,0 +1,94 @@
+// Writes the results of a bench as Markdown tables: pure functions for run.ts.
+import { CONNECTIONS, MIX_NAMES, MIXES, type MixName } from './mixes.ts'
+import { METRICS, type Metric, type Results, ratio, type Run, typical } from './results.ts'
+import { isMet, TARGETS, type Target } from './targets.ts'
+
+const BASE = 'nginx'
+const MARKS = new Map([
+  [true, '✓'],
+  [false, '✗'],
+  [null, ''],
+])
+
+/** Returns the whole report: the setting, the targets, and a table for each mix that was measured. */
+export function report(results: Results): string {
+  const mixes = MIX_NAMES.filter(mix => results.runs.some(run => run.mix === mix))
+  const parts = [
+    setting(results),
+    targets(results),
+    ...mixes.map(mix => mixTable(results, mix)),
+    surprises(results),
+  ]
+  return `${parts.filter(Boolean).join('\n\n')}\n`
+}
+
+/** Formats a number with three significant digits, and whole from a hundred on; a dash where there is none. */
+export function short(value: number | null): string {
+  if (value === null || Number.isNaN(value)) return '–'
+  if (Math.abs(value) >= 99.95) return value.toFixed(0)
+  return value.toFixed(Math.abs(value) >= 9.995 ? 1 : 2)
+}
+
+function setting({ date, machine, peers, rounds, seconds }: Results): string {
+  const present = Object.entries(peers).map(
+    ([name, version]) => `${name} ${version ?? 'not installed, skipped'}`,
+  )
+  return [
+    `# Load, ${date}`,
+    '',
+    `- ${machine.processor}, ${machine.memory}, ${machine.system}, Node ${machine.node}`,
+    `- ${present.join(', ')}`,
+    `- Every proxy has one process, no access log, keep-alive to the same origin; wrk holds ${CONNECTIONS} connections on the same machine`,
+    `- Medians over ${rounds} × ${seconds} s in alternating order, each in a fresh process after a second of warm-up; in brackets the median of the ratios to ${BASE} within each round`,
+  ].join('\n')
+}
+
+function targets(results: Results): string {
+  const rows = TARGETS.map(target => [
+    target.name,
+    `${target.sense} ${target.bound}${target.unit}`,
+    measured(target, results),
+    MARKS.get(isMet(target, results))!,
+  ])
+  return `## Targets\n\n${table(['target', 'bound', 'measured', 'met'], rows)}`
+}
+
+function measured(target: Target, results: Results): string {
+  const value = target.measured(results)
+  return value === null ? 'not measured' : `${short(value)}${target.unit}`
+}
+
+function mixTable({ runs, peers }: Results, mix: MixName): string {
+  const { title, unit, time } = MIXES[mix]
+  const head = ['', `CPU µs per ${unit}`, `${unit}s/s`, `p50 ms`, `p99 ms`, 'RSS MiB']
+  const names = Object.keys(peers).filter(name => runs.some(run => run.peer === name && run.mix === mix))
+  const rows = names.map(peer => [peer, ...METRICS.map(metric => cell(runs, peer, mix, metric))])
+  const note = time === 'latency' ? '' : `\n\np50 and p99 are the ${time}, against the origin asked directly.`
+  return `## ${mix}: ${title}\n\n${table(head, rows)}${note}`
+}
+
+function cell(runs: readonly Run[], peer: string, mix: MixName, metric: Metric): string {
+  const value = short(typical(runs, { peer, mix, metric }))
+  const factor = ratio(runs, { peer, mix, metric }, { peer: BASE, mix, metric })
+  return factor === null || peer === BASE || isAdded(mix, metric) ? value : `${value} (${short(factor)}×)`
+}
+
+/** A difference of two times may be near or below zero: a ratio of it says nothing. */
+function isAdded(mix: MixName, metric: Metric): boolean {
+  return MIXES[mix].time !== 'latency' && (metric === 'p50' || metric === 'p99')
+}
+
+function surprises({ runs }: Results): string {
+  const odd = runs.filter(run => run.unexpected > 0)
+  const lines = odd.map(run => `- ${run.peer}, ${run.mix}, round ${run.round}: ${run.unexpected}`)
+  return lines.length === 0 ? '' : `## Unexpected answers and broken connections\n\n${lines.join('\n')}`
+}
+
+/** Aligns the first column to the left and the others to the right, so that the text reads well unrendered too. */
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const widths = head.map((_, column) => Math.max(3, ...[head, ...rows].map(row => row[column]!.length)))
+  const rule = widths.map((width, column) => (column === 0 ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`))
+  const align = (cell: string, column: number) =>
+    column === 0 ? cell.padEnd(widths[column]!) : cell.padStart(widths[column]!)
+  return [head, rule, ...rows].map(row => `| ${row.map(align).join(' | ')} |`).join('\n')
+}

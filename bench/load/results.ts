@@ -1,0 +1,72 @@
+// What a bench has found, and the arithmetic on it: pure functions for the targets and the report.
+import type { Sample } from './measure.ts'
+import type { MixName } from './mixes.ts'
+import { median } from './statistics.ts'
+
+/** One sample of one round. */
+export interface Run extends Sample {
+  readonly mix: MixName
+  readonly round: number
+  readonly peer: string
+}
+
+export interface Soak {
+  readonly requests: number
+  /** Median of resident MiB in the second and in the last quarter. */
+  readonly secondQuarter: number
+  readonly lastQuarter: number
+}
+
+export interface Results {
+  readonly date: string
+  readonly machine: Readonly<Record<'processor' | 'memory' | 'system' | 'node', string>>
+  /** The version of each peer, or null where it is not installed. */
+  readonly peers: Readonly<Record<string, string | null>>
+  readonly rounds: number
+  readonly seconds: number
+  readonly runs: readonly Run[]
+  /** Milliseconds from start to the first answer of Gatehouse; null where not measured. */
+  readonly startup: number | null
+  readonly soak: Soak | null
+}
+
+export const METRICS = ['cost', 'rate', 'p50', 'p99', 'memory'] as const satisfies readonly (keyof Sample)[]
+
+export type Metric = (typeof METRICS)[number]
+
+/** A metric of a peer under a mix. */
+export interface Subject {
+  readonly peer: string
+  readonly mix: MixName
+  readonly metric: Metric
+}
+
+/** Returns the median over the rounds, or null where nothing was measured. */
+export function typical(runs: readonly Run[], subject: Subject): number | null {
+  return medianOrNull([...byRound(runs, subject).values()])
+}
+
+/** Returns the median of the ratios within each round, or null where no round has both. */
+export function ratio(runs: readonly Run[], subject: Subject, base: Subject): number | null {
+  const bases = byRound(runs, base)
+  const both = [...byRound(runs, subject)].filter(([round]) => bases.has(round))
+  return medianOrNull(both.map(([round, value]) => value / bases.get(round)!))
+}
+
+/** Returns the medians of the second and the last quarter of readings taken at a steady pace. */
+export function quarters(readings: readonly number[]): Pick<Soak, 'secondQuarter' | 'lastQuarter'> {
+  const quarter = Math.floor(readings.length / 4)
+  return {
+    secondQuarter: median(readings.slice(quarter, 2 * quarter)),
+    lastQuarter: median(readings.slice(readings.length - quarter)),
+  }
+}
+
+function byRound(runs: readonly Run[], { peer, mix, metric }: Subject): Map<number, number> {
+  const own = runs.filter(run => run.peer === peer && run.mix === mix)
+  return new Map(own.map(run => [run.round, run[metric]]))
+}
+
+function medianOrNull(values: readonly number[]): number | null {
+  return values.length === 0 ? null : median(values)
+}

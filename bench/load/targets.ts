@@ -1,0 +1,93 @@
+// The speed that Gatehouse is meant to have, as rows that report.ts prints with a tick or a cross.
+import type { MixName } from './mixes.ts'
+import { type Metric, type Results, ratio, typical } from './results.ts'
+
+export interface Target {
+  readonly name: string
+  readonly bound: number
+  readonly sense: 'at most' | 'at least'
+  readonly unit: '×' | ' ms'
+  /** Returns what was measured, or null where the run did not cover it. */
+  measured(results: Results): number | null
+}
+
+export const TARGETS: readonly Target[] = [
+  {
+    name: 'GET: CPU per request against nginx',
+    bound: 2.2,
+    sense: 'at most',
+    unit: '×',
+    measured: against('nginx', 'get', 'cost'),
+  },
+  {
+    name: 'POST: CPU per request against nginx',
+    bound: 2.6,
+    sense: 'at most',
+    unit: '×',
+    measured: against('nginx', 'post', 'cost'),
+  },
+  {
+    name: 'GET: requests a second against http-proxy-3',
+    bound: 2.4,
+    sense: 'at least',
+    unit: '×',
+    measured: against('http-proxy-3', 'get', 'rate'),
+  },
+  {
+    name: 'GET: requests a second against @fastify/http-proxy',
+    bound: 2,
+    sense: 'at least',
+    unit: '×',
+    measured: against('@fastify/http-proxy', 'get', 'rate'),
+  },
+  {
+    name: 'GET: requests a second against Caddy',
+    bound: 2,
+    sense: 'at least',
+    unit: '×',
+    measured: against('caddy', 'get', 'rate'),
+  },
+  {
+    name: 'Origin down: CPU per error document against a proxied GET',
+    bound: 1.5,
+    sense: 'at most',
+    unit: '×',
+    measured: ({ runs }) => ratio(runs, own('down', 'cost'), own('get', 'cost')),
+  },
+  {
+    name: 'SSE: added time to the first event, p50',
+    bound: 1,
+    sense: 'at most',
+    unit: ' ms',
+    measured: ({ runs }) => typical(runs, own('sse', 'p50')),
+  },
+  {
+    name: 'Start to first answered request',
+    bound: 500,
+    sense: 'at most',
+    unit: ' ms',
+    measured: ({ startup }) => startup,
+  },
+  {
+    name: 'Memory over a soak: last quarter against the second',
+    bound: 1.05,
+    sense: 'at most',
+    unit: '×',
+    measured: ({ soak }) => soak && soak.lastQuarter / soak.secondQuarter,
+  },
+]
+
+/** Says whether a target is met; null where it was not measured. */
+export function isMet({ bound, sense, measured }: Target, results: Results): boolean | null {
+  const value = measured(results)
+  if (value === null) return null
+  return sense === 'at most' ? value <= bound : value >= bound
+}
+
+function against(peer: string, mix: MixName, metric: Metric): Target['measured'] {
+  return ({ runs }) => ratio(runs, own(mix, metric), { peer, mix, metric })
+}
+
+function own(mix: MixName, metric: Metric) {
+  return { peer: 'gatehouse', mix, metric }
+}

@@ -1,0 +1,96 @@
+// The Markdown of the bench.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { report, short } from '../../../bench/load/report.ts'
+import type { Results, Run } from '../../../bench/load/results.ts'
+
+const SAMPLE = { mix: 'get', round: 1, p50: 0.5, p99: 2, memory: 8, unexpected: 0 } as const
+const RUNS: readonly Run[] = [
+  { ...SAMPLE, peer: 'gatehouse', cost: 21, rate: 40_000, p50: 1, memory: 80 },
+  { ...SAMPLE, peer: 'nginx', cost: 10, rate: 80_000 },
+]
+const RESULTS: Results = {
+  date: '2026-01-02',
+  machine: { processor: '2 × Quick', memory: '4 GiB', system: 'Linux 6.1', node: '26.0.0' },
+  peers: { gatehouse: '0.1.0', nginx: '1.22.1', caddy: null },
+  rounds: 1,
+  seconds: 3,
+  runs: RUNS,
+  startup: 600,
+  soak: { requests: 2_000_000, secondQuarter: 100, lastQuarter: 101 },
+}
+
+test('every number but those of nginx has its ratio to nginx in brackets', () => {
+  const lines = unaligned(RESULTS).split('\n')
+  assert.ok(
+    lines.includes(
+      '| gatehouse | 21.0 (2.10×) | 40000 (0.50×) | 1.00 (2.00×) | 2.00 (1.00×) | 80.0 (10.0×) |',
+    ),
+  )
+  assert.ok(lines.includes('| nginx | 10.0 | 80000 | 0.50 | 2.00 | 8.00 |'))
+})
+
+test('a target has a tick, a cross, or the words not measured', () => {
+  const text = unaligned(RESULTS)
+  assert.match(text, /\| GET: CPU per request against nginx \| at most 2.2× \| 2.10× \| ✓ \|/)
+  assert.match(text, /\| Start to first answered request \| at most 500 ms \| 600 ms \| ✗ \|/)
+  assert.match(text, /\| POST: CPU per request against nginx \| at most 2.6× \| not measured \| \|/)
+})
+
+test('a peer that is not installed is named as skipped', () => {
+  assert.match(report(RESULTS), /caddy not installed, skipped/)
+})
+
+test('there is a table for what was measured only', () => {
+  assert.deepEqual(report(RESULTS).match(/^## .*$/gm), ['## Targets', '## get: GET, 244 bytes of JSON'])
+})
+
+test('an added time has no ratio, since it may be near or below zero', () => {
+  const runs = RUNS.map(run => ({ ...run, mix: 'sse' as const }))
+  assert.match(
+    unaligned({ ...RESULTS, runs }),
+    /\| gatehouse \| 21.0 \(2.10×\) \| 40000 \(0.50×\) \| 1.00 \| 2.00 \| 80.0 /,
+  )
+})
+
+test('without nginx there are numbers and no ratios', () => {
+  const runs = RUNS.filter(run => run.peer !== 'nginx')
+  assert.match(unaligned({ ...RESULTS, runs }), /\| gatehouse \| 21.0 \| 40000 \| 1.00 \| 2.00 \| 80.0 \|/)
+})
+
+test('answers of another kind than the mix expects are listed', () => {
+  const runs = [...RUNS, { ...RUNS[0]!, round: 2, unexpected: 12 }]
+  assert.match(report({ ...RESULTS, runs }), /\n- gatehouse, get, round 2: 12\n$/)
+})
+
+test('numbers have three significant digits and are whole from a hundred on', () => {
+  assert.deepEqual([0.123, 9.994, 9.996, 99.94, 99.96, 12345.6].map(short), [
+    '0.12',
+    '9.99',
+    '10.0',
+    '99.9',
+    '100',
+    '12346',
+  ])
+  assert.deepEqual([null, Number.NaN, -0.77].map(short), ['–', '–', '-0.77'])
+})
+
+test('the columns of a table are aligned', () => {
+  const tables = report(RESULTS)
+    .split('\n\n')
+    .filter(part => part.startsWith('|'))
+  for (const table of tables)
+    assert.equal(
+      new Set(
+        table
+          .trim()
+          .split('\n')
+          .map(line => line.length),
+      ).size,
+      1,
+    )
+})
+
+function unaligned(results: Results): string {
+  return report(results).replace(/ +/g, ' ')
+}

@@ -1,0 +1,86 @@
+// The arithmetic on results, and the targets.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { MixName } from '../../../bench/load/mixes.ts'
+import { quarters, type Results, type Run, ratio, typical } from '../../../bench/load/results.ts'
+import { isMet, TARGETS } from '../../../bench/load/targets.ts'
+
+test('the typical value is the median over the rounds', () => {
+  const runs = [run('nginx', 1, { cost: 10 }), run('nginx', 2, { cost: 50 }), run('nginx', 3, { cost: 11 })]
+  assert.equal(typical(runs, subject('nginx')), 11)
+})
+
+test('other peers and mixes do not count', () => {
+  const runs = [
+    run('nginx', 1, { cost: 10 }),
+    run('caddy', 1, { cost: 60 }),
+    run('nginx', 1, { cost: 90, mix: 'post' }),
+  ]
+  assert.equal(typical(runs, subject('nginx')), 10)
+})
+
+test('a ratio is taken within each round, so that a slow round does not tilt it', () => {
+  const runs = [
+    ...[run('nginx', 1, { cost: 10 }), run('gatehouse', 1, { cost: 20 })],
+    ...[run('nginx', 2, { cost: 30 }), run('gatehouse', 2, { cost: 60 })],
+    ...[run('nginx', 3, { cost: 10 }), run('gatehouse', 3, { cost: 21 })],
+  ]
+  assert.equal(ratio(runs, subject('gatehouse'), subject('nginx')), 2)
+})
+
+test('a round that lacks one of the two is left out of the ratio', () => {
+  const runs = [
+    run('nginx', 1, { cost: 10 }),
+    run('gatehouse', 1, { cost: 20 }),
+    run('gatehouse', 2, { cost: 90 }),
+  ]
+  assert.equal(ratio(runs, subject('gatehouse'), subject('nginx')), 2)
+})
+
+test('what was not measured is null', () => {
+  assert.equal(typical([], subject('nginx')), null)
+  assert.equal(ratio([run('nginx', 1, {})], subject('gatehouse'), subject('nginx')), null)
+})
+
+test('the quarters of a soak leave out its beginning', () => {
+  assert.deepEqual(quarters([1, 90, 60, 62, 70, 70, 63, 63]), { secondQuarter: 61, lastQuarter: 63 })
+  assert.deepEqual(quarters([1, 2, 3, 4, 5]), { secondQuarter: 2, lastQuarter: 5 })
+})
+
+test('an upper target is met up to its bound and a lower one from its bound on', () => {
+  const slow = [run('gatehouse', 1, { cost: 23, rate: 19 })]
+  const fast = [run('gatehouse', 1, { cost: 22, rate: 20 })]
+  const others = [run('nginx', 1, { cost: 10 }), run('caddy', 1, { rate: 10 })]
+  assert.deepEqual(
+    [met('against nginx', [...slow, ...others]), met('against nginx', [...fast, ...others])],
+    [false, true],
+  )
+  assert.deepEqual(
+    [met('against Caddy', [...slow, ...others]), met('against Caddy', [...fast, ...others])],
+    [false, true],
+  )
+})
+
+test('a target that was not measured is neither met nor missed', () => {
+  for (const target of TARGETS) assert.equal(isMet(target, results([])), null)
+})
+
+function met(name: string, runs: Run[]): boolean | null {
+  return isMet(
+    TARGETS.find(target => target.name.startsWith('GET') && target.name.endsWith(name))!,
+    results(runs),
+  )
+}
+
+function results(runs: readonly Run[]): Results {
+  const machine = { processor: '', memory: '', system: '', node: '' }
+  return { date: '', machine, peers: {}, rounds: 1, seconds: 1, runs, startup: null, soak: null }
+}
+
+function run(peer: string, round: number, facts: Partial<Run>): Run {
+  return { peer, round, mix: 'get', cost: 1, rate: 1, p50: 1, p99: 1, memory: 1, unexpected: 0, ...facts }
+}
+
+function subject(peer: string, mix: MixName = 'get') {
+  return { peer, mix, metric: 'cost' } as const
+}
