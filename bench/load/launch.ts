@@ -1,0 +1,123 @@
+// Starts the processes of a bench, and ends every one of them by its id, also when the bench fails or is interrupted.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { get } from 'node:http'
+import { type AddressInfo, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { setTimeout as wait } from 'node:timers/promises'
+import { childrenOf } from './proc.ts'
+
+export interface Command {
+  readonly file: string
+  readonly args: readonly string[]
+  readonly env?: Readonly<Record<string, string>>
+}
+
+export interface Running {
+  /** The process that serves: the worker where a master only watches over it. */
+  readonly pid: number
+  readonly port: number
+  /** Milliseconds from the spawn to the first answer. */
+  readonly startup: number
+  /** Returns the beginning of what the process has printed. */
+  printed(): string
+  stop(): Promise<void>
+}
+
+/** The folder for generated configurations and logs; it goes when the bench ends. */
+export const folder = mkdtempSync(join(tmpdir(), 'gatehouse-bench-'))
+
+const STARTUP_LIMIT = 10_000
+const living = new Set<ChildProcess>()
+
+process.on('SIGINT', () => process.exit(130))
+process.on('SIGTERM', () => process.exit(143))
+process.on('exit', () => {
+  for (const child of living) kill(child)
+  rmSync(folder, { recursive: true, force: true })
+})
+
+/** Starts a server and waits for its first answer on the port; throws with what it printed if none comes. */
+export async function launch(name: string, port: number, command: Command): Promise<Running> {
+  const began = performance.now()
+  const log = join(folder, `${name.replaceAll('/', '-')}.log`)
+  const output = openSync(log, 'w')
+  const child = start(command, output)
+  closeSync(output)
+  while (!(await answers(port))) {
+    if (child.exitCode !== null || performance.now() - began > STARTUP_LIMIT) {
+      throw new Error(`${name} did not start: ${beginning(log)}`)
+    }
+    await wait(1)
+  }
+  const startup = performance.now() - began
+  const pid = childrenOf(child.pid!)[0] ?? child.pid!
+  return { pid, port, startup, printed: () => beginning(log), stop: () => stop(child) }
+}
+
+/** Runs a command to its end and returns its standard output; throws when it fails. */
+export async function run(command: Command): Promise<string> {
+  const child = start(command, 'pipe')
+  const ended = once(child, 'exit')
+  const output = await text(child.stdout!)
+  const [code] = await ended
+  if (code !== 0) throw new Error(`${command.file} ended with code ${code}: ${output.trim()}`)
+  return output
+}
+
+/** Writes a file for a process of the bench and returns its path. */
+export function keep(name: string, text: string): string {
+  const path = join(folder, name)
+  writeFileSync(path, text)
+  return path
+}
+
+/** Returns a port of 127.0.0.1 that nothing listens on. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+function start(command: Command, output: number | 'pipe'): ChildProcess {
+  const child = spawn(command.file, command.args, {
+    stdio: ['ignore', output, output],
+    env: { ...process.env, NODE_ENV: 'production', ...command.env },
+    detached: true,
+  })
+  living.add(child)
+  return child.once('exit', () => living.delete(child))
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  if (!living.has(child)) return
+  const ended = once(child, 'exit')
+  kill(child)
+  await ended
+}
+
+/** Ends the whole group that a detached child leads: a master killed alone would leave its worker behind. */
+function kill(child: ChildProcess): void {
+  if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
+}
+
+function beginning(log: string): string {
+  return readFileSync(log, 'utf8').slice(0, 2000).trim()
+}
+
+async function answers(port: number): Promise<boolean> {
+  try {
+    const signal = AbortSignal.timeout(1000)
+    const [response] = await once(get({ port, host: '127.0.0.1', agent: false, signal }), 'response')
+    response.resume()
+    return true
+  } catch {
+    return false
+  }
+}

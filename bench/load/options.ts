@@ -1,0 +1,73 @@
+// Reads the command line of the bench, for run.ts.
+import { parseArgs } from 'node:util'
+import { MIX_NAMES } from './mixes.ts'
+
+export interface Options {
+  /** Names of mixes, and `start` and `soak`. */
+  readonly parts: readonly string[]
+  readonly peers: readonly string[]
+  readonly rounds: number
+  readonly seconds: number
+  /** Whether everything is measured that the report shows, so that it may replace the last one. */
+  readonly complete: boolean
+}
+
+const PARTS: readonly string[] = [...MIX_NAMES, 'start', 'soak']
+
+export const USAGE = `npm run bench -- [options]
+  --only LIST     of ${PARTS.join(', ')} (all but soak)
+  --peers LIST    of the proxies, by name (all)
+  --rounds N      rounds of every mix (5)
+  --seconds N     length of one measurement (3)
+  --quick         one round of one second
+  --soak          memory over two million requests as well
+A run that is narrowed or quick only prints; a whole one also writes bench/results.`
+
+/** Returns the options, or a sentence that says what is wrong with them. */
+export function parseOptions(args: readonly string[], peers: readonly string[]): Options | string {
+  const given = readArgs(args)
+  if (typeof given === 'string') return given
+  const chosen = given.only?.split(',') ?? PARTS.filter(part => part !== 'soak')
+  const options = {
+    parts: given.soak === true ? [...new Set([...chosen, 'soak'])] : chosen,
+    peers: given.peers?.split(',') ?? peers,
+    rounds: Number(given.rounds ?? (given.quick ? 1 : 5)),
+    seconds: Number(given.seconds ?? (given.quick ? 1 : 3)),
+    complete: !(given.only || given.peers || given.quick),
+  }
+  return mistake(options, peers) ?? options
+}
+
+/** Says which of the two counts is no whole number from one on, or returns null. */
+export function countMistake({ rounds, seconds }: { rounds: number; seconds: number }): string | null {
+  if (!isCount(rounds)) return '--rounds must be a whole number from 1'
+  return isCount(seconds) ? null : '--seconds must be a whole number from 1'
+}
+
+function readArgs(args: readonly string[]) {
+  const options = {
+    only: { type: 'string' },
+    peers: { type: 'string' },
+    rounds: { type: 'string' },
+    seconds: { type: 'string' },
+    quick: { type: 'boolean' },
+    soak: { type: 'boolean' },
+  } as const
+  try {
+    return parseArgs({ args: [...args], options }).values
+  } catch (error) {
+    return (error as Error).message
+  }
+}
+
+function mistake(options: Options, peers: readonly string[]): string | null {
+  const part = options.parts.find(name => !PARTS.includes(name))
+  if (part !== undefined) return `--only: there is no ${part}; there are ${PARTS.join(', ')}`
+  const peer = options.peers.find(name => !peers.includes(name))
+  if (peer !== undefined) return `--peers: there is no ${peer}; there are ${peers.join(', ')}`
+  return countMistake(options)
+}
+
+function isCount(value: number): boolean {
+  return Number.isInteger(value) && value >= 1
+}

@@ -1,0 +1,48 @@
+// The contestants of the bench: Gatehouse and four other proxies, each set up to do the same work in one process.
+import { join } from 'node:path'
+import { packageVersion, ROOT } from './installed.ts'
+import { type Command, freePort, launch, type Running } from './launch.ts'
+import { caddy } from './peers/caddy.ts'
+import { gatehouse } from './peers/gatehouse.ts'
+import { nginx } from './peers/nginx.ts'
+
+export interface Peer {
+  readonly name: string
+  /** Returns the version, or null where the peer is not installed. */
+  version(): string | null
+  /** Writes the configuration that the peer needs and returns how to start it. */
+  prepare(port: number, origin: number): Promise<Command>
+}
+
+/** Every contestant, in the order of the reports. */
+export const PEERS: readonly Peer[] = [
+  gatehouse(),
+  nginx,
+  caddy,
+  script('http-proxy-3', 'http-proxy-3.ts'),
+  script('@fastify/http-proxy', 'fastify-http-proxy.ts'),
+]
+
+/** Starts a peer on a free port in front of the origin at the given port. */
+export async function launchPeer(peer: Peer, origin: number): Promise<Running> {
+  const port = await freePort()
+  return launch(peer.name, port, await peer.prepare(port, origin))
+}
+
+/** Starts the origin that every contestant stands before. */
+export async function launchOrigin(): Promise<Running> {
+  const port = await freePort()
+  return launch('origin', port, nodeScript('origin.ts', port))
+}
+
+function script(name: string, file: string): Peer {
+  return {
+    name,
+    version: () => packageVersion(join(ROOT, 'node_modules', name)),
+    prepare: async (port, origin) => nodeScript(`peers/${file}`, port, origin),
+  }
+}
+
+function nodeScript(path: string, ...ports: readonly number[]): Command {
+  return { file: process.execPath, args: [join(import.meta.dirname, path), ...ports.map(String)] }
+}

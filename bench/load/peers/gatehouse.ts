@@ -1,0 +1,35 @@
+// Gatehouse as a contestant of the bench, and on both sides of bench/compare.ts.
+import { join } from 'node:path'
+import { packageVersion, ROOT } from '../installed.ts'
+import { freePort, keep } from '../launch.ts'
+import type { Peer } from '../peers.ts'
+
+/** Makes a peer of the Gatehouse in a source tree, started as its user would start it. */
+export function gatehouse(name = 'gatehouse', root = ROOT): Peer {
+  return {
+    name,
+    version: () => packageVersion(root),
+    async prepare(port, origin) {
+      const path = keep('gatehouse.yaml', config(port, await freePort(), origin))
+      return { file: process.execPath, args: [join(root, 'src/main.ts'), 'start', '--config', path] }
+    },
+  }
+}
+
+function config(port: number, admin: number, origin: number): string {
+  return `workers: 0
+listen: ['127.0.0.1:${port}']
+admin: 127.0.0.1:${admin}
+log:
+  access: false
+pools:
+  origin:
+    origins: ['http://127.0.0.1:${origin}']
+zones:
+  - hosts: ['127.0.0.1']
+    default: true
+    routes:
+      - path: /
+        pool: origin
+`
+}

@@ -1,0 +1,52 @@
+// nginx as a contestant of the bench: one worker, everything streamed, nothing on disk.
+import { commandVersion } from '../installed.ts'
+import { folder, keep } from '../launch.ts'
+import type { Peer } from '../peers.ts'
+
+export const nginx: Peer = {
+  name: 'nginx',
+  version: () => commandVersion('nginx', ['-v']),
+  prepare: async (port, origin) => ({
+    file: 'nginx',
+    args: ['-p', folder, '-e', 'stderr', '-c', keep('nginx.conf', config(port, origin))],
+  }),
+}
+
+function config(port: number, origin: number): string {
+  return `worker_processes 1;
+daemon off;
+pid nginx.pid;
+error_log stderr crit;
+events { worker_connections 4096; }
+http {
+  access_log off;
+  client_body_temp_path nginx-body;
+  proxy_temp_path nginx-proxy;
+  fastcgi_temp_path nginx-fastcgi;
+  uwsgi_temp_path nginx-uwsgi;
+  scgi_temp_path nginx-scgi;
+  upstream origin {
+    server 127.0.0.1:${origin};
+    keepalive 128;
+    keepalive_requests 1000000000;
+  }
+  server {
+    listen 127.0.0.1:${port};
+    keepalive_requests 1000000000;
+    client_max_body_size 100m;
+    location / {
+      proxy_pass http://origin;
+      proxy_http_version 1.1;
+      proxy_request_buffering off;
+      proxy_max_temp_file_size 0;
+      proxy_set_header Connection "";
+      proxy_set_header Host $http_host;
+      proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
+      proxy_set_header X-Forwarded-Proto $scheme;
+      proxy_set_header X-Forwarded-Host $http_host;
+      proxy_set_header Via "1.1 nginx";
+    }
+  }
+}
+`
+}

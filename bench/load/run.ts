@@ -1,0 +1,86 @@
+// The load bench, run by `npm run bench`: Gatehouse and its peers behind the same origin and load, as ratios to nginx.
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { cpus, release, totalmem, type } from 'node:os'
+import { join } from 'node:path'
+import { commandVersion, ROOT } from './installed.ts'
+import type { Running } from './launch.ts'
+import { MIX_NAMES } from './mixes.ts'
+import { type Options, parseOptions, USAGE } from './options.ts'
+import { launchOrigin, launchPeer, PEERS } from './peers.ts'
+import { gatehouse } from './peers/gatehouse.ts'
+import { report } from './report.ts'
+import type { Results } from './results.ts'
+import { measureRounds } from './rounds.ts'
+import { soak } from './soak.ts'
+import { median } from './statistics.ts'
+
+const RESULTS = join(ROOT, 'bench/results')
+const STARTS = 5
+const SOAK_REQUESTS = 2_000_000
+
+const options = parseOptions(
+  process.argv.slice(2),
+  PEERS.map(peer => peer.name),
+)
+if (typeof options === 'string') exit(`${options}\n${USAGE}`)
+else if (commandVersion('wrk', ['-v']) === null)
+  exit('The bench drives its load with wrk, which is not installed.')
+else await bench(options)
+
+async function bench(options: Options): Promise<void> {
+  const origin = await launchOrigin()
+  const results = await collect(options, origin)
+  await origin.stop()
+  console.log(report(results))
+  if (options.complete) save(results)
+}
+
+async function collect(options: Options, origin: Running): Promise<Results> {
+  const chosen = PEERS.filter(peer => options.peers.includes(peer.name))
+  const peers = Object.fromEntries(chosen.map(peer => [peer.name, peer.version()]))
+  const present = chosen.filter(peer => peers[peer.name] !== null)
+  for (const peer of chosen)
+    if (!present.includes(peer)) console.error(`${peer.name} is not installed: skipped`)
+  const mixes = MIX_NAMES.filter(mix => options.parts.includes(mix))
+  return {
+    date: new Date().toISOString().slice(0, 10),
+    machine: machine(),
+    peers,
+    rounds: options.rounds,
+    seconds: options.seconds,
+    runs: await measureRounds(present, mixes, origin.port, options),
+    startup: options.parts.includes('start') ? await measureStartup(origin.port) : null,
+    soak: options.parts.includes('soak') ? await soak(gatehouse(), origin.port, SOAK_REQUESTS) : null,
+  }
+}
+
+async function measureStartup(origin: number): Promise<number> {
+  const times: number[] = []
+  while (times.length < STARTS) {
+    const proxy = await launchPeer(gatehouse(), origin)
+    times.push(proxy.startup)
+    await proxy.stop()
+  }
+  return median(times)
+}
+
+function machine(): Results['machine'] {
+  const processors = cpus()
+  return {
+    processor: `${processors.length} × ${processors[0]?.model.trim()}`,
+    memory: `${Math.round(totalmem() / 2 ** 30)} GiB`,
+    system: `${type()} ${/^\d+\.\d+/.exec(release())}`,
+    node: process.versions.node,
+  }
+}
+
+function save(results: Results): void {
+  mkdirSync(RESULTS, { recursive: true })
+  writeFileSync(join(RESULTS, `${results.date}.json`), `${JSON.stringify(results, null, 2)}\n`)
+  writeFileSync(join(RESULTS, 'latest.md'), report(results))
+}
+
+function exit(message: string): never {
+  console.error(message)
+  process.exit(2)
+}

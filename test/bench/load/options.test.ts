@@ -1,0 +1,53 @@
+// The command line of the bench.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type Options, parseOptions } from '../../../bench/load/options.ts'
+
+const PEERS = ['gatehouse', 'nginx']
+
+function parse(...args: string[]): Options {
+  const options = parseOptions(args, PEERS)
+  assert.ok(typeof options !== 'string', String(options))
+  return options
+}
+
+test('without options everything but the soak is measured, in five rounds of three seconds', () => {
+  assert.deepEqual(parse(), {
+    parts: ['get', 'post', 'mixed', 'body1m', 'sse', 'down', 'start'],
+    peers: PEERS,
+    rounds: 5,
+    seconds: 3,
+    complete: true,
+  })
+})
+
+test('a soak comes on top', () => {
+  assert.ok(parse('--soak').parts.includes('soak'))
+  assert.deepEqual(parse('--only', 'get,soak', '--soak').parts, ['get', 'soak'])
+  assert.ok(parse('--soak').complete)
+})
+
+test('a narrowed or quick run is not complete', () => {
+  assert.equal(parse('--quick').complete, false)
+  assert.equal(parse('--only', 'get').complete, false)
+  assert.equal(parse('--peers', 'nginx').complete, false)
+})
+
+test('quick is one round of one second unless another length is asked for', () => {
+  const { rounds, seconds } = parse('--quick', '--rounds', '2')
+  assert.deepEqual({ rounds, seconds }, { rounds: 2, seconds: 1 })
+})
+
+test('a wrong option is named in a sentence', () => {
+  assert.match(
+    String(parseOptions(['--only', 'get,put'], PEERS)),
+    /^--only: there is no put; there are get, /,
+  )
+  assert.match(
+    String(parseOptions(['--peers', 'squid'], PEERS)),
+    /^--peers: there is no squid; there are gatehouse, nginx$/,
+  )
+  assert.match(String(parseOptions(['--rounds', '0'], PEERS)), /^--rounds must be/)
+  assert.match(String(parseOptions(['--seconds', '1.5'], PEERS)), /^--seconds must be/)
+  assert.match(String(parseOptions(['--fast'], PEERS)), /--fast/)
+})
