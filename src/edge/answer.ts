@@ -2,7 +2,7 @@
 // file that knows these cases.
 import { type Answer, compose, composeEvent } from '../errors/compose.ts'
 import { errorRows } from '../errors/catalogue.ts'
-import type { Refusal } from '../errors/refusal.ts'
+import { type Refusal, refuse } from '../errors/refusal.ts'
 import { chunkText } from '../http1/chunk.ts'
 import type { Exchange } from './exchange.ts'
 import { connectionField } from './relay.ts'
@@ -16,6 +16,13 @@ export function answer(x: Exchange, refusal: Refusal): void {
   const mayAddEvent = x.eventStream !== null && !x.eventStream.isEncoded && x.responseFraming !== 'length'
   if (mayAddEvent) writeLastEvent(x, refusal)
   x.client.cutOff(x, mayAddEvent)
+}
+
+/** Ends the exchange for a bug of ours: the log gets it whole, the client only learns that it was us. */
+export function answerBug(x: Exchange, bug: unknown): void {
+  x.plane.log.error({ err: bug, ray: x.ray }, 'a request failed inside the gateway')
+  x.upstream?.abort()
+  answer(x, refuse('internal_server_error', {}, bug))
 }
 
 function respond(x: Exchange, refusal: Refusal): void {

@@ -5,18 +5,11 @@ import { canonicalAddress } from '../base/address.ts'
 import { nextRay } from '../base/ray.ts'
 import { refuse } from '../errors/refusal.ts'
 import { BodyReader } from '../http1/body.ts'
-import { endOfHead, mayContinue } from '../http1/head.ts'
 import { hostName } from '../http1/host.ts'
-import {
-  type HeadFault,
-  overLimit,
-  parseRequestHead,
-  type RequestHead,
-  requestBody,
-  startsBadly,
-} from '../http1/request-head.ts'
-import { answer } from './answer.ts'
+import { type HeadFault, type RequestHead, requestBody } from '../http1/request-head.ts'
+import { answer, answerBug } from './answer.ts'
 import { type Client, Exchange } from './exchange.ts'
+import { HeadReader } from './head-reader.ts'
 import type { Plane } from './plane.ts'
 import { record } from './record.ts'
 import { serve } from './serve.ts'
@@ -41,8 +34,7 @@ export class ClientConnection implements Client {
   #exchange: Exchange | null = null
   /** Received and not yet read. */
   #pending: Buffer | null = null
-  /** How much of an unfinished head has been looked through. */
-  #scanned = 0
+  readonly #heads = new HeadReader()
   #isReading = false
   #isBodyWanted = false
   #hasEnded = false
@@ -146,8 +138,19 @@ export class ClientConnection implements Client {
   #read(): void {
     if (this.#isReading) return
     this.#isReading = true
-    while (this.#pending !== null && this.#state === 'open' && this.#readSome(this.#pending)) {}
+    try {
+      while (this.#pending !== null && this.#state === 'open' && this.#readSome(this.#pending)) {}
+    } catch (bug) {
+      this.#crash(bug)
+    }
     this.#isReading = false
+  }
+
+  #crash(bug: unknown): void {
+    const x = this.#exchange
+    if (x !== null) return answerBug(x, bug)
+    this.#plane.log.error({ err: bug }, 'a connection failed inside the gateway')
+    this.destroy()
   }
 
   /** Reads one head or one run of body bytes; false when that has to wait. */
@@ -161,26 +164,20 @@ export class ClientConnection implements Client {
   }
 
   #readHead(bytes: Buffer): boolean {
-    const start = skipEmptyLines(bytes)
-    const end = endOfHead(bytes, Math.max(start, this.#scanned - 3))
-    const { limits } = this.#plane.snapshot
-    if (end === -1) return this.#waitForHead(bytes, start)
-    this.#scanned = 0
-    this.#pending = end === bytes.length ? null : bytes.subarray(end)
-    const head = parseRequestHead(bytes, start, end, limits)
-    if (typeof head === 'string') this.#refuse(head, bytes)
-    else this.#begin(head, bytes)
+    const { limits, client } = this.#plane.snapshot
+    const isFirst = !this.#heads.hasBegun
+    const head = this.#heads.read(bytes, limits)
+    if (head === null) {
+      if (isFirst) this.#deadline = this.#plane.coarseNow + client.headerTimeout
+      return false
+    }
+    if (typeof head === 'string') {
+      this.#refuse(head, bytes)
+      return false
+    }
+    this.#pending = head.end === bytes.length ? null : bytes.subarray(head.end)
+    this.#begin(head, bytes)
     return true
-  }
-
-  #waitForHead(bytes: Buffer, start: number): boolean {
-    const fault = overLimit(bytes, start, this.#plane.snapshot.limits) ?? startsBadly(bytes, start)
-    if (fault !== null) this.#refuse(fault, bytes)
-    else if (!mayContinue(bytes, Math.max(start, this.#scanned - 1))) this.#refuse('bad_request', bytes)
-    else if (this.#scanned === 0)
-      this.#deadline = this.#plane.coarseNow + this.#plane.snapshot.client.headerTimeout
-    this.#scanned = bytes.length
-    return false
   }
 
   #begin(head: RequestHead, bytes: Buffer): void {
@@ -308,12 +305,3 @@ export class ClientConnection implements Client {
     this.#gone(this)
   }
 }
-
-/** Skips empty lines before a request line, as some clients send them after a body (RFC 9112 section 2.2). */
-function skipEmptyLines(bytes: Buffer): number {
-  let at = 0
-  while (at < MOST_EMPTY_LINES * 2 && bytes[at] === 0x0d && bytes[at + 1] === 0x0a) at += 2
-  return at
-}
-
-const MOST_EMPTY_LINES = 4

@@ -5,6 +5,7 @@ import type { Refusal } from '../errors/refusal.ts'
 import type { BodyReader, Framing } from '../http1/body.ts'
 import type { RequestHead } from '../http1/request-head.ts'
 import type { EdgeRoute, EdgeZone } from './snapshot.ts'
+import type { Dial } from './dial.ts'
 import type { EventStream } from './event-stream.ts'
 import type { Origin } from './origins.ts'
 import type { Plane } from './plane.ts'
@@ -83,10 +84,8 @@ export class Exchange {
   sentAt = 0
   awaitedAt = 0
   answeredAt = 0
-  /** Ms of the connection's birth, where this exchange caused it. */
-  resolveTime = -1
-  connectTime = -1
-  handshakeTime = -1
+  /** Ms that the opening of the connection to the origin took, where this exchange caused it. */
+  openingTimes: Dial['times'] | null = null
 
   constructor(plane: Plane, client: Client, head: RequestHead, requestBody: BodyReader, ray: string) {
     this.plane = plane
@@ -105,11 +104,17 @@ export class Exchange {
     return client.isTrusted ? clientAddress(client.peer, head.xForwardedFor, snapshot.trusted) : client.peer
   }
 
+  becomeEventStream(stream: EventStream): void {
+    this.eventStream = stream
+    this.plane.metrics.eventStreams.inc()
+  }
+
   /** Hands a connection that has switched protocols to whoever passes its bytes. */
   becomeTunnel(tunnel: Upstream): void {
     this.status = 101
     this.stage = 'begun'
     this.upgrade = 'done'
+    this.plane.metrics.webSockets.inc()
     this.keepAlive = false
     this.upstream = tunnel
   }

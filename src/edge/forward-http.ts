@@ -7,8 +7,9 @@ import type { BodyReader } from '../http1/body.ts'
 import { chunkSize, chunkText, lastChunk } from '../http1/chunk.ts'
 import { isIdempotent } from '../http1/method.ts'
 import type { ResponseHead } from '../http1/response-head.ts'
-import { answer } from './answer.ts'
+import { answer, answerBug } from './answer.ts'
 import type { Exchange, Upstream } from './exchange.ts'
+import type { DialPhase } from './dial.ts'
 import { EventStream } from './event-stream.ts'
 import { Tunnel } from './forward-websocket.ts'
 import type { ConnectionUser, Failure, OriginConnection, TunnelUser } from './origin-connection.ts'
@@ -73,13 +74,13 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
     this.#connection = connection
     connection.use(this)
     x.sentAt = x.plane.clock.monotonic()
-    if (!connection.isReused) noteOpening(x, connection)
+    if (!connection.isReused) x.openingTimes = connection.times
     const head = outboundHead(x)
     if (x.requestBody.done) this.#sendWhole(connection, head)
     else this.#sendStreamed(connection, head)
   }
 
-  unconnected(phase: Phase, failure: Failure): void {
+  unconnected(phase: DialPhase, failure: Failure): void {
     const x = this.#x
     if (failure.code === 'EAI_AGAIN' && !this.#hasAskedNameAgain) {
       this.#hasAskedNameAgain = true
@@ -101,7 +102,7 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
     x.status = head.status
     // The client still sends what nobody will read: its connection has no future.
     if (!x.requestBody.done) x.keepAlive = false
-    if (head.isEventStream && body.framing !== 'none') x.eventStream = new EventStream(head)
+    if (head.isEventStream && body.framing !== 'none') x.becomeEventStream(new EventStream(head))
     this.#relay = new Relay(x, head, body)
     this.#enter('relaying', this.timeouts.idle)
   }
@@ -152,6 +153,11 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
       wasReused && this.#stage === 'waiting' && !this.#isStreamed && isIdempotent(this.method)
     if (mayAskAgain && x.retries === 0 && isLoss(failure)) this.#retry(true)
     else this.#fail(phase, failure)
+  }
+
+  crashed(bug: unknown): void {
+    this.#over()
+    answerBug(this.#x, bug)
   }
 
   // What the client's side says.
@@ -268,12 +274,6 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
   #deadlineIn(timeout: number): number {
     return timeout === 0 ? Number.POSITIVE_INFINITY : this.#x.plane.coarseNow + timeout
   }
-}
-
-function noteOpening(x: Exchange, connection: OriginConnection): void {
-  x.resolveTime = connection.resolveTime
-  x.connectTime = connection.connectTime
-  x.handshakeTime = connection.handshakeTime
 }
 
 function isLoss({ code }: Failure): boolean {

@@ -1,5 +1,6 @@
 // What follows a 101: bytes of another protocol, passed both ways untouched until one side ends (RFC 9110 section 7.8, RFC 6455). Takes over from
 // `forward-http.ts`.
+import { answerBug } from './answer.ts'
 import type { Exchange, Upstream } from './exchange.ts'
 import type { OriginConnection, TunnelUser } from './origin-connection.ts'
 
@@ -37,6 +38,10 @@ export class Tunnel implements Upstream, TunnelUser {
 
   failed(): void {
     this.tunnelEnd()
+  }
+
+  crashed(bug: unknown): void {
+    answerBug(this.#x, bug)
   }
 
   // What the client sends.

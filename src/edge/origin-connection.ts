@@ -1,12 +1,10 @@
-// One connection to an origin: from the name lookup to the last byte, one exchange at a time. It reads answers and tells its user; it decides nothing.
-import { connect as connectTcp, isIP, type Socket } from 'node:net'
-import { connect as connectTls } from 'node:tls'
-import type { Clock } from '../base/clock.ts'
+// One open connection to an origin, used by one exchange at a time. It reads answers and tells its user; it decides nothing.
+import type { Socket } from 'node:net'
 import type { Phase } from '../base/metrics.ts'
-import type { OriginConfig, Timeouts } from '../config/schema.ts'
 import type { BodyReader } from '../http1/body.ts'
 import { endOfHead, mayContinue } from '../http1/head.ts'
 import { parseResponseHead, type ResponseHead, responseBody } from '../http1/response-head.ts'
+import type { Dial } from './dial.ts'
 
 /** Most bytes that the head of an answer may have; more is 520. */
 const LARGEST_HEAD = 64 * 1024
@@ -46,6 +44,8 @@ export interface ConnectionUser {
   switched(head: ResponseHead): TunnelUser
   originDrained(): void
   failed(phase: Phase, failure: Failure): void
+  /** A bug of ours was met while the answer was read. */
+  crashed(bug: unknown): void
 }
 
 /** Who uses the connection after a switch of protocols. */
@@ -54,49 +54,42 @@ export interface TunnelUser {
   tunnelEnd(): void
   originDrained(): void
   failed(phase: Phase, failure: Failure): void
+  crashed(bug: unknown): void
 }
 
-/** Who opened the connection. */
+/** Who keeps the connection. */
 export interface ConnectionOwner {
-  opened(connection: OriginConnection): void
-  openFailed(connection: OriginConnection, phase: Phase, failure: Failure): void
   closed(connection: OriginConnection): void
 }
 
 export class OriginConnection {
-  readonly #owner: ConnectionOwner
-  readonly #clock: Clock
-  readonly #socket: Socket
-  readonly #timeouts: Timeouts
-  readonly #isTls: boolean
-  #phase: Phase = 'resolve'
-  #user: ConnectionUser | null = null
-  #partial: Buffer | null = null
-  #body: BodyReader | null = null
-  #tunnel: TunnelUser | null = null
-  #isClosed = false
-  #mayReuse = true
-  /** Monotonic ms at which `expire` is to be called: while opening and while idle. */
-  deadline: number
+  /** Monotonic ms at which an idle connection is to be closed. */
+  deadline = Number.POSITIVE_INFINITY
   /** Whether it has served an exchange before, so that its end may only mean that it was idle too long. */
   isReused = false
-  /** Ms that the peer grants an idle connection, or -1. */
+  /** Ms that the origin grants an idle connection, or -1. */
   grantedIdle = -1
-  resolveTime = -1
-  connectTime = -1
-  handshakeTime = -1
-  #phaseStarted: number
+  /** Ms that each phase of its opening took. */
+  readonly times: Dial['times']
+  readonly #owner: ConnectionOwner
+  readonly #socket: Socket
+  #phase: Phase = 'send'
+  #user: ConnectionUser | null = null
+  #tunnel: TunnelUser | null = null
+  #partial: Buffer | null = null
+  #body: BodyReader | null = null
+  #isClosed = false
+  #mayReuse = true
 
-  constructor(owner: ConnectionOwner, config: OriginConfig, timeouts: Timeouts, clock: Clock) {
+  constructor(owner: ConnectionOwner, socket: Socket, times: Dial['times']) {
     this.#owner = owner
-    this.#clock = clock
-    this.#timeouts = timeouts
-    this.#isTls = config.protocol === 'https'
-    this.#phaseStarted = clock.monotonic()
-    this.deadline = this.#phaseStarted + (timeouts.connect || Number.POSITIVE_INFINITY)
-    if (isIP(config.host) !== 0) this.#phase = 'connect'
-    this.#socket = this.#isTls ? connectTls(tlsOptions(config)) : connectTcp(tcpOptions(config))
-    this.#listen()
+    this.#socket = socket
+    this.times = times
+    socket.on('data', (bytes: Buffer) => this.#receive(bytes))
+    socket.on('end', () => this.#ended())
+    socket.on('error', (error: Failure) => this.#failed(error))
+    socket.on('close', () => this.#failed({ code: 'GH_CLOSED' }))
+    socket.on('drain', () => (this.#tunnel ?? this.#user)?.originDrained())
   }
 
   /** Gives the connection to an exchange. */
@@ -152,45 +145,14 @@ export class OriginConnection {
     this.#close()
   }
 
-  expire(): void {
-    if (this.#phase === 'resolve' || this.#phase === 'connect')
-      this.#openFailed({ code: 'GH_CONNECT_TIMEOUT' })
-    else if (this.#phase === 'handshake') this.#openFailed({ code: 'GH_HANDSHAKE_TIMEOUT' })
-    else this.destroy()
-  }
-
-  #listen(): void {
-    const socket = this.#socket
-    socket.setNoDelay(true)
-    socket.once('lookup', () => this.#enter('connect'))
-    socket.once('connect', () => this.#connected())
-    if (this.#isTls) socket.once('secureConnect', () => this.#opened())
-    socket.on('data', (bytes: Buffer) => this.#read(bytes))
-    socket.on('end', () => this.#ended())
-    socket.on('error', (error: Failure) => this.#failed(error))
-    socket.on('close', () => this.#failed({ code: 'GH_CLOSED' }))
-    socket.on('drain', () => (this.#tunnel ?? this.#user)?.originDrained())
-  }
-
-  #enter(phase: Phase): void {
-    const now = this.#clock.monotonic()
-    if (this.#phase === 'resolve') this.resolveTime = now - this.#phaseStarted
-    else if (this.#phase === 'connect') this.connectTime = now - this.#phaseStarted
-    else this.handshakeTime = now - this.#phaseStarted
-    this.#phaseStarted = now
-    this.#phase = phase
-  }
-
-  #connected(): void {
-    if (!this.#isTls) return this.#opened()
-    this.#enter('handshake')
-    this.deadline = this.#phaseStarted + (this.#timeouts.handshake || Number.POSITIVE_INFINITY)
-  }
-
-  #opened(): void {
-    this.#enter('send')
-    this.deadline = Number.POSITIVE_INFINITY
-    this.#owner.opened(this)
+  #receive(bytes: Buffer): void {
+    const user = this.#tunnel ?? this.#user
+    try {
+      this.#read(bytes)
+    } catch (bug) {
+      this.destroy()
+      user?.crashed(bug)
+    }
   }
 
   #read(bytes: Buffer): void {
@@ -301,18 +263,9 @@ export class OriginConnection {
 
   #failed(failure: Failure): void {
     if (this.#isClosed) return
-    if (this.#phase === 'resolve' || this.#phase === 'connect' || this.#phase === 'handshake')
-      return this.#openFailed(failure)
     const user = this.#tunnel ?? this.#user
     this.destroy()
     user?.failed(this.#phase, failure)
-  }
-
-  #openFailed(failure: Failure): void {
-    if (this.#isClosed) return
-    this.#isClosed = true
-    this.#socket.destroy()
-    this.#owner.openFailed(this, this.#phase, failure)
   }
 
   #close(): void {
@@ -320,22 +273,6 @@ export class OriginConnection {
     this.#isClosed = true
     this.#socket.destroy()
     this.#owner.closed(this)
-  }
-}
-
-function tcpOptions(config: OriginConfig) {
-  return { host: config.host, port: config.port, noDelay: true }
-}
-
-function tlsOptions(config: OriginConfig) {
-  const { verify, serverName, ca } = config.tls
-  const name = serverName ?? (isIP(config.host) === 0 ? config.host : undefined)
-  return {
-    ...tcpOptions(config),
-    rejectUnauthorized: verify,
-    ALPNProtocols: ['http/1.1'],
-    ...(name !== undefined && { servername: name }),
-    ...(ca !== null && { ca }),
   }
 }
 

@@ -1,8 +1,10 @@
 // Every origin of the configuration with its connections: who gets an idle one, when a new one is opened, and who waits. Called by `forward-http.ts` for
 // connections and by `snapshot.ts` for the origins themselves.
+import type { Socket } from 'node:net'
 import type { Clock } from '../base/clock.ts'
-import type { EdgeMetrics, Phase } from '../base/metrics.ts'
+import type { EdgeMetrics } from '../base/metrics.ts'
 import type { OriginConfig, Timeouts } from '../config/schema.ts'
+import { Dial, type Dialer, type DialPhase } from './dial.ts'
 import { type ConnectionOwner, type Failure, OriginConnection } from './origin-connection.ts'
 
 /** How long an idle connection is kept when the origin does not say; servers commonly close theirs after 5 s. */
@@ -15,21 +17,22 @@ const IDLE_MARGIN = 1_000
 export interface Waiter {
   readonly timeouts: Timeouts
   connected(connection: OriginConnection): void
-  unconnected(phase: Phase, failure: Failure): void
+  unconnected(phase: DialPhase, failure: Failure): void
 }
 
 /** One origin: an address, its idle connections, and those who wait for one. */
-export class Origin implements ConnectionOwner {
+export class Origin implements Dialer, ConnectionOwner {
   readonly config: OriginConfig
   /** The Host value for this origin: its default port is left out (RFC 9110 section 7.2). */
   readonly authority: string
+  session: Buffer | null = null
   readonly #clock: Clock
   readonly #metrics: EdgeMetrics
   /** The latest returned is the first taken: the rest may grow cold and close. */
   readonly #idle: OriginConnection[] = []
-  readonly #all = new Set<OriginConnection>()
+  readonly #open = new Set<OriginConnection>()
+  readonly #dials = new Set<Dial>()
   readonly #waiting = new Set<Waiter>()
-  #opening = 0
   /** Whether the last attempt to connect failed: then one attempt at a time speaks for all who wait, so that a dead origin costs little. */
   #isDown = false
   #isRetired = false
@@ -46,7 +49,7 @@ export class Origin implements ConnectionOwner {
     const idle = options.fresh ? undefined : this.#idle.pop()
     if (idle !== undefined) return waiter.connected(idle)
     this.#waiting.add(waiter)
-    this.#openMore()
+    this.#dialMore()
   }
 
   /** Takes back who no longer waits. */
@@ -56,7 +59,7 @@ export class Origin implements ConnectionOwner {
 
   /** Takes a connection back whose exchange ended well. */
   putBack(connection: OriginConnection): void {
-    if (!connection.release() || this.#isRetired) return connection.destroy()
+    if (!connection.release()) return connection.destroy()
     this.#offer(connection)
   }
 
@@ -69,41 +72,43 @@ export class Origin implements ConnectionOwner {
   /** Cuts every connection. */
   destroy(): void {
     this.#isRetired = true
-    for (const connection of this.#all) connection.destroy()
+    for (const dial of this.#dials) dial.abort()
+    for (const connection of this.#open) connection.destroy()
   }
 
-  /** Ends connections whose deadline has passed. */
+  /** Ends what has passed its deadline: dials, and connections that were idle long enough. */
   sweep(now: number): void {
-    for (const connection of this.#all) if (now >= connection.deadline) connection.expire()
+    for (const dial of this.#dials) if (now >= dial.deadline) dial.expire()
+    for (const connection of this.#open) if (now >= connection.deadline) connection.destroy()
   }
 
-  get isEmpty(): boolean {
-    return this.#all.size === 0 && this.#waiting.size === 0
+  get isUnused(): boolean {
+    return this.#open.size === 0 && this.#dials.size === 0
   }
 
-  opened(connection: OriginConnection): void {
-    this.#opening--
+  dialed(dial: Dial, socket: Socket): void {
+    const connection = new OriginConnection(this, socket, dial.times)
+    this.#dials.delete(dial)
+    this.#open.add(connection)
+    this.#metrics.originConnections.inc()
     this.#isDown = false
     this.#offer(connection)
-    this.#openMore()
+    this.#dialMore()
   }
 
-  openFailed(connection: OriginConnection, phase: Phase, failure: Failure): void {
-    this.#opening--
-    this.#remove(connection)
+  dialFailed(dial: Dial, phase: DialPhase, failure: Failure): void {
+    this.#dials.delete(dial)
     // A timeout has only cost the oldest its whole time; the others have their own deadlines.
     const isTimeout = failure.code === 'GH_CONNECT_TIMEOUT' || failure.code === 'GH_HANDSHAKE_TIMEOUT'
     const unlucky = this.#isDown && !isTimeout ? [...this.#waiting] : firstOf(this.#waiting)
     this.#isDown = true
-    for (const waiter of unlucky) {
-      this.#waiting.delete(waiter)
-      waiter.unconnected(phase, failure)
-    }
-    this.#openMore()
+    for (const waiter of unlucky) this.#waiting.delete(waiter)
+    for (const waiter of unlucky) waiter.unconnected(phase, failure)
+    this.#dialMore()
   }
 
   closed(connection: OriginConnection): void {
-    this.#remove(connection)
+    if (this.#open.delete(connection)) this.#metrics.originConnections.dec()
     const at = this.#idle.indexOf(connection)
     if (at !== -1) this.#idle.splice(at, 1)
   }
@@ -114,25 +119,15 @@ export class Origin implements ConnectionOwner {
       return waiter.connected(connection)
     }
     const granted = connection.grantedIdle === -1 ? DEFAULT_IDLE : connection.grantedIdle - IDLE_MARGIN
-    if (granted <= 0) return connection.destroy()
+    if (granted <= 0 || this.#isRetired) return connection.destroy()
     connection.deadline = this.#clock.monotonic() + Math.min(granted, LONGEST_IDLE)
     this.#idle.push(connection)
   }
 
-  #openMore(): void {
+  #dialMore(): void {
     const wanted = this.#isDown ? Math.min(1, this.#waiting.size) : this.#waiting.size
-    if (this.#opening >= wanted) return
     const [waiter] = this.#waiting
-    while (this.#opening < wanted) {
-      this.#opening++
-      const connection = new OriginConnection(this, this.config, waiter!.timeouts, this.#clock)
-      this.#all.add(connection)
-      this.#metrics.originConnections.inc()
-    }
-  }
-
-  #remove(connection: OriginConnection): void {
-    if (this.#all.delete(connection)) this.#metrics.originConnections.dec()
+    while (this.#dials.size < wanted) this.#dials.add(new Dial(this, waiter!.timeouts, this.#clock))
   }
 }
 
@@ -174,7 +169,7 @@ export class Origins {
     for (const origin of this.#byConfig.values()) origin.sweep(now)
     for (const origin of this.#retired) {
       origin.sweep(now)
-      if (origin.isEmpty) this.#retired.delete(origin)
+      if (origin.isUnused) this.#retired.delete(origin)
     }
   }
 

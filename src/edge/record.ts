@@ -1,7 +1,7 @@
 // The one reader of a finished exchange: metrics and access log. Called by the client connection, once per exchange.
-import { errorRows } from '../errors/catalogue.ts'
 import type { AccessEntry } from '../base/log.ts'
-import type { Phase } from '../base/metrics.ts'
+import { type EdgeMetrics, type Phase, phases } from '../base/metrics.ts'
+import { errorRows } from '../errors/catalogue.ts'
 import type { Exchange } from './exchange.ts'
 
 /** Counts the exchange and writes its line. */
@@ -10,35 +10,43 @@ export function record(x: Exchange): void {
   const now = plane.clock.monotonic()
   const zone = x.zone?.metrics ?? plane.metrics.zone('none')
   zone.request(x.status, now - x.startedAt)
-  if (x.sentAt !== 0) countPhases(x, now)
+  measure(x, now)
+  countPhases(plane.metrics)
   if (x.refusal !== null) plane.metrics.error(errorRows[x.refusal.error].code)
+  if (x.eventStream !== null) plane.metrics.eventStreams.dec()
+  if (x.upgrade === 'done') plane.metrics.webSockets.dec()
   if (x.aborted) plane.metrics.clientAbort()
   if (plane.accessLog !== null) plane.accessLog.write(entryOf(x, now))
 }
 
-/** Lists what is known of the time that the origin took, in ms: the phases of a new connection only where this exchange caused it. */
-function phasesOf(x: Exchange, now: number): Partial<Record<Phase, number>> {
-  const phases: Partial<Record<Phase, number>> = {}
-  if (x.resolveTime >= 0) phases.resolve = x.resolveTime
-  if (x.connectTime >= 0) phases.connect = x.connectTime
-  if (x.handshakeTime >= 0) phases.handshake = x.handshakeTime
-  if (x.awaitedAt !== 0) phases.send = x.awaitedAt - x.sentAt
-  if (x.answeredAt !== 0) {
-    phases.wait = x.answeredAt - Math.max(x.sentAt, x.awaitedAt)
-    phases.receive = now - x.answeredAt
-  }
-  return phases
+/** The ms of each phase of the exchange at hand, -1 where it did not happen; one object for all, since nobody keeps it. */
+const times: Record<Phase, number> = {
+  resolve: -1,
+  connect: -1,
+  handshake: -1,
+  send: -1,
+  wait: -1,
+  receive: -1,
 }
 
-function countPhases(x: Exchange, now: number): void {
-  const { metrics } = x.plane
-  if (x.resolveTime >= 0) metrics.phase('resolve', x.resolveTime)
-  if (x.connectTime >= 0) metrics.phase('connect', x.connectTime)
-  if (x.handshakeTime >= 0) metrics.phase('handshake', x.handshakeTime)
-  if (x.awaitedAt !== 0) metrics.phase('send', x.awaitedAt - x.sentAt)
-  if (x.answeredAt === 0) return
-  metrics.phase('wait', x.answeredAt - Math.max(x.sentAt, x.awaitedAt))
-  metrics.phase('receive', now - x.answeredAt)
+function measure(x: Exchange, now: number): void {
+  const opening = x.openingTimes
+  times.resolve = opening === null ? -1 : opening.resolve
+  times.connect = opening === null ? -1 : opening.connect
+  times.handshake = opening === null ? -1 : opening.handshake
+  times.send = x.awaitedAt === 0 ? -1 : x.awaitedAt - x.sentAt
+  times.wait = x.answeredAt === 0 ? -1 : x.answeredAt - Math.max(x.sentAt, x.awaitedAt)
+  times.receive = x.answeredAt === 0 ? -1 : now - x.answeredAt
+}
+
+function countPhases(metrics: EdgeMetrics): void {
+  for (const phase of phases) if (times[phase] >= 0) metrics.phase(phase, times[phase])
+}
+
+function knownPhases(): Partial<Record<Phase, number>> {
+  const known: Partial<Record<Phase, number>> = {}
+  for (const phase of phases) if (times[phase] >= 0) known[phase] = times[phase]
+  return known
 }
 
 function entryOf(x: Exchange, now: number): AccessEntry {
@@ -57,7 +65,7 @@ function entryOf(x: Exchange, now: number): AccessEntry {
     bytesIn: x.bytesIn,
     bytesOut: x.bytesOut,
     duration: now - x.startedAt,
-    phases: phasesOf(x, now),
+    phases: knownPhases(),
     origin: x.origin?.config.url ?? null,
     retries: x.retries,
     aborted: x.aborted,

@@ -1,6 +1,5 @@
 // The story of a request, in the order of its steps. Called by the client connection once per request head.
-import { refuse } from '../errors/refusal.ts'
-import { answer } from './answer.ts'
+import { answer, answerBug } from './answer.ts'
 import { examine } from './examine.ts'
 import type { Exchange } from './exchange.ts'
 import { forward } from './forward-http.ts'
@@ -13,7 +12,6 @@ export function serve(x: Exchange): void {
     const refusal = examine(x) ?? locate(x) ?? plan(x) ?? forward(x)
     if (refusal !== null) answer(x, refusal)
   } catch (bug) {
-    x.plane.log.error({ err: bug, ray: x.ray }, 'a request failed inside the gateway')
-    answer(x, refuse('internal_server_error', {}, bug))
+    answerBug(x, bug)
   }
 }
