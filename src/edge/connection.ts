@@ -1,6 +1,6 @@
 // One connection of a client: bytes in, requests out one after the other, answers back. It knows where each message ends and when to close; what to answer
 // is decided in `serve.ts`.
-import type { Socket } from 'node:net'
+import { isIPv6, type Socket } from 'node:net'
 import { canonicalAddress } from '../base/address.ts'
 import { nextRay } from '../base/ray.ts'
 import { refuse } from '../errors/refusal.ts'
@@ -26,6 +26,7 @@ type State = 'open' | 'closing' | 'closed'
 
 export class ClientConnection implements Client {
   readonly peer: string
+  readonly node: string
   readonly isTrusted: boolean
   readonly #socket: Socket
   readonly #plane: Plane
@@ -48,6 +49,7 @@ export class ClientConnection implements Client {
     this.#plane = plane
     this.#gone = gone
     this.peer = canonicalAddress(socket.remoteAddress ?? '') ?? ''
+    this.node = isIPv6(this.peer) ? `"[${this.peer}]"` : this.peer
     this.isTrusted = plane.snapshot.trusted.has(this.peer)
     this.#deadline = plane.coarseNow + plane.snapshot.client.headerTimeout
     socket.on('data', (bytes: Buffer) => this.#receive(bytes))

@@ -14,6 +14,8 @@ import type { Plane } from './plane.ts'
 export interface Client {
   /** The address of the socket's other end. */
   readonly peer: string
+  /** The peer as a node of Forwarded (RFC 7239 section 6). */
+  readonly node: string
   /** Whether the peer is a trusted hop, whose forwarding fields are believed. */
   readonly isTrusted: boolean
   /** Writes text (latin1) or bytes; false when the client should be given time to read. */

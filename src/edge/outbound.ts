@@ -1,6 +1,5 @@
 // The request as the origin will see it: one string, built from what the client sent less what ends at this hop, plus what a gateway must say of
 // itself (RFC 9110 section 7.6). Called by `forward-http.ts`.
-import { isIPv6 } from 'node:net'
 import { crossingLines, type FieldId, field } from '../http1/fields.ts'
 import type { Exchange } from './exchange.ts'
 
@@ -30,7 +29,7 @@ function framing(x: Exchange): string {
 /** Writes who asked, for which host and how: the client's own word only from a trusted hop, which is then added to. */
 function forwarding(x: Exchange): string {
   const { client, head } = x
-  const forwarded = `for=${node(client.peer)};host=${quoted(head.host ?? '')};proto=http`
+  const forwarded = `for=${client.node};host=${quoted(head.host ?? '')};proto=http`
   if (!client.isTrusted) {
     return `X-Forwarded-For: ${client.peer}\r\nX-Forwarded-Proto: http\r\nX-Forwarded-Host: ${head.host ?? ''}\r\nForwarded: ${forwarded}\r\n`
   }
@@ -60,11 +59,6 @@ function received(x: Exchange, wanted: FieldId): string | null {
 
 function appended(list: string | null, value: string): string {
   return list === null || list === '' ? value : `${list}, ${value}`
-}
-
-/** Writes an address as a node of Forwarded (RFC 7239 section 6). */
-function node(address: string): string {
-  return isIPv6(address) ? `"[${address}]"` : address
 }
 
 function quoted(host: string): string {

@@ -1,7 +1,8 @@
 // The one reader of a finished exchange: metrics and access log. Called by the client connection, once per exchange.
 import type { AccessEntry } from '../base/log.ts'
-import { type EdgeMetrics, type Phase, phases } from '../base/metrics.ts'
+import type { EdgeMetrics, Phase } from '../base/metrics.ts'
 import { errorRows } from '../errors/catalogue.ts'
+import type { Dial } from './dial.ts'
 import type { Exchange } from './exchange.ts'
 
 /** Counts the exchange and writes its line. */
@@ -10,8 +11,7 @@ export function record(x: Exchange): void {
   const now = plane.clock.monotonic()
   const zone = x.zone?.metrics ?? plane.metrics.zone('none')
   zone.request(x.status, now - x.startedAt)
-  measure(x, now)
-  countPhases(plane.metrics)
+  countPhases(x, now)
   if (x.refusal !== null) plane.metrics.error(errorRows[x.refusal.error].code)
   if (x.eventStream !== null) plane.metrics.eventStreams.dec()
   if (x.upgrade === 'done') plane.metrics.webSockets.dec()
@@ -19,34 +19,35 @@ export function record(x: Exchange): void {
   if (plane.accessLog !== null) plane.accessLog.write(entryOf(x, now))
 }
 
-/** The ms of each phase of the exchange at hand, -1 where it did not happen; one object for all, since nobody keeps it. */
-const times: Record<Phase, number> = {
-  resolve: -1,
-  connect: -1,
-  handshake: -1,
-  send: -1,
-  wait: -1,
-  receive: -1,
+function countPhases(x: Exchange, now: number): void {
+  const { phases } = x.plane.metrics
+  if (x.openingTimes !== null) countOpening(x.openingTimes, phases)
+  if (x.awaitedAt !== 0) phases.send.observe(x.awaitedAt - x.sentAt)
+  if (x.answeredAt === 0) return
+  phases.wait.observe(waitTime(x))
+  phases.receive.observe(now - x.answeredAt)
 }
 
-function measure(x: Exchange, now: number): void {
-  const opening = x.openingTimes
-  times.resolve = opening === null ? -1 : opening.resolve
-  times.connect = opening === null ? -1 : opening.connect
-  times.handshake = opening === null ? -1 : opening.handshake
-  times.send = x.awaitedAt === 0 ? -1 : x.awaitedAt - x.sentAt
-  times.wait = x.answeredAt === 0 ? -1 : x.answeredAt - Math.max(x.sentAt, x.awaitedAt)
-  times.receive = x.answeredAt === 0 ? -1 : now - x.answeredAt
+function countOpening({ resolve, connect, handshake }: Dial['times'], phases: EdgeMetrics['phases']): void {
+  if (resolve >= 0) phases.resolve.observe(resolve)
+  if (connect >= 0) phases.connect.observe(connect)
+  if (handshake >= 0) phases.handshake.observe(handshake)
 }
 
-function countPhases(metrics: EdgeMetrics): void {
-  for (const phase of phases) if (times[phase] >= 0) metrics.phase(phase, times[phase])
+/** Lists the phases that happened, in ms. */
+function phasesOf(x: Exchange, now: number): Partial<Record<Phase, number>> {
+  const times: Partial<Record<Phase, number>> = {}
+  for (const [phase, ms] of Object.entries(x.openingTimes ?? {})) if (ms >= 0) times[phase as Phase] = ms
+  if (x.awaitedAt !== 0) times.send = x.awaitedAt - x.sentAt
+  if (x.answeredAt === 0) return times
+  times.wait = waitTime(x)
+  times.receive = now - x.answeredAt
+  return times
 }
 
-function knownPhases(): Partial<Record<Phase, number>> {
-  const known: Partial<Record<Phase, number>> = {}
-  for (const phase of phases) if (times[phase] >= 0) known[phase] = times[phase]
-  return known
+/** Ms from the end of the request to the head of its answer, which may come first. */
+function waitTime(x: Exchange): number {
+  return Math.max(0, x.answeredAt - (x.awaitedAt === 0 ? x.sentAt : x.awaitedAt))
 }
 
 function entryOf(x: Exchange, now: number): AccessEntry {
@@ -65,7 +66,7 @@ function entryOf(x: Exchange, now: number): AccessEntry {
     bytesIn: x.bytesIn,
     bytesOut: x.bytesOut,
     duration: now - x.startedAt,
-    phases: knownPhases(),
+    phases: phasesOf(x, now),
     origin: x.origin?.config.url ?? null,
     retries: x.retries,
     aborted: x.aborted,
