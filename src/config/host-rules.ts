@@ -19,7 +19,7 @@ export const hostPattern: Rule<string> = text => {
   const host = isWildcard ? readName(text.slice(2)) : readHost(text)
   return accept(
     host && isWildcard ? `*.${host}` : host,
-    'must be a host name, an IP address or *. and a name; without a port, and in punycode (xn--…) if it is international',
+    'must be a host name, *. and a host name, or an IP address, without a port (international names in punycode: xn--…)',
   )
 }
 

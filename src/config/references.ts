@@ -16,7 +16,7 @@ export function resolveReferences(written: string, { env, readFile }: Surroundin
     const [, name = '', fallback] = (close && variable.exec(inside)) || []
     if (name === '') flaws.add(`holds a reference that is not written \${NAME} or \${NAME:-default}`)
     else if (!env[name] && fallback === undefined)
-      flaws.add(`refers to \${${name}}, which is not set and has no default`)
+      flaws.add(`refers to \${${name}}, which is unset or empty and has no default`)
     return env[name] || fallback || ''
   })
   if (flaws.size > 0) return { flaw: [...flaws].join(', and ') }
@@ -28,8 +28,8 @@ export function resolveReferences(written: string, { env, readFile }: Surroundin
 /** Says what a value is without giving away what came from elsewhere. */
 export function describe(written: string): string {
   if (written.startsWith(filePrefix)) return `the content of ${fileName(written)}`
-  const names = [...written.matchAll(reference)].map(([, inside]) => asVariable(inside!))
-  return names.length > 0 ? `the value of ${names.join(' and ')}` : quote(written)
+  const names = new Set([...written.matchAll(reference)].map(([, inside]) => asVariable(inside!)))
+  return names.size > 0 ? `the value of ${[...names].join(' and ')}` : quote(written)
 }
 
 const filePrefix = 'file:'

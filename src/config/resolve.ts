@@ -55,7 +55,7 @@ function resolveOrigin(origin: Placed<OriginSettings>, findings: Findings): Orig
     findings.mistake(
       origin,
       origin.path,
-      `${fieldName(origin.path)} has verify, server_name or ca, but they need an https url`,
+      `${fieldName(origin.path)} has verify: false, server_name or ca, which only an https url can have`,
     )
   } else if (!verify) {
     findings.warn(
@@ -139,11 +139,11 @@ function findPool(
 ): PoolConfig | null {
   const pool = pools.get(value)
   if (pool !== undefined) return pool
-  const known = pools.size === 0 ? 'of which there is none' : `which are ${[...pools.keys()].join(', ')}`
+  const known = pools.size === 0 ? ', of which there is none' : ` (${[...pools.keys()].join(', ')})`
   findings.mistake(
     place,
     place.path,
-    `pool must be one of pools, ${known}, but is ${shown}${didYouMean(value, pools.keys())}`,
+    `pool must be the name of a pool${known}, but is ${shown}${didYouMean(value, pools.keys())}`,
   )
   return null
 }

@@ -78,7 +78,7 @@ const previews = '/cdn-cgi/error'
 /** Takes a prefix of paths; those of error previews belong to the gateway on every zone. */
 export const routePath: Rule<string> = text => {
   if (!/^\/[!-~]*$/.test(text) || /[?#]/.test(text))
-    return { flaw: 'must begin with / and hold neither spaces nor ? nor #' }
+    return { flaw: 'must begin with / and hold visible ASCII characters, without ? and #' }
   if (!isPlainPath(text) && normalPath(text) !== text)
     return {
       flaw: 'must be in normal form: no doubled slash, no . or .. as a segment, nothing encoded without need',
@@ -93,7 +93,7 @@ export const certificates: Rule<string> = text => {
   const blocks = text.match(/-----BEGIN [^-]+-----[^-]*-----END [^-]+-----/g) ?? []
   return accept(
     blocks.length > 0 && blocks.every(isCertificate) ? text : undefined,
-    'must be one certificate or more in PEM, for one as file:PATH',
+    'must be certificates in PEM, such as file:ca.pem',
   )
 }
 

@@ -1,0 +1,60 @@
+import { deepEqual, equal, match } from 'node:assert/strict'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, type TestContext, test } from 'node:test'
+import { type Loaded, loadConfig } from '../../src/config/load.ts'
+
+describe('loadConfig', () => {
+  test('reads the file, its references to the environment, and files relative to itself', t => {
+    const folder = makeFolder(t, {
+      'gatehouse.yaml': `name: \${NAME}\nerrors: { documentation: file:more/url }\nzones: []\n`,
+      'more/url': 'https://docs.example\r\n',
+    })
+    const loaded = loadConfig(join(folder, 'gatehouse.yaml'), { NAME: 'edge' })
+    equal('config' in loaded && loaded.config.name, 'edge')
+    equal('config' in loaded && loaded.config.errors.documentation, 'https://docs.example')
+    deepEqual(loaded.files, [join(folder, 'gatehouse.yaml'), join(folder, 'more/url')])
+  })
+
+  test('passes warnings on', t => {
+    const folder = makeFolder(t, {
+      'gatehouse.yaml': 'pools: { a: { origins: [{ url: https://a, verify: off }] } }\nzones: []\n',
+    })
+    const loaded = loadConfig(join(folder, 'gatehouse.yaml'), {})
+    match(('warnings' in loaded && loaded.warnings[0]?.message) || '', /verify is false/)
+  })
+
+  test('names files that cannot be read among those it depends on, since they may come', t => {
+    const folder = makeFolder(t, { 'gatehouse.yaml': 'name: file:later\nzones: []\n' })
+    const loaded = loadConfig(join(folder, 'gatehouse.yaml'), {})
+    match(messageOf(loaded), /file later, which cannot be read \(ENOENT\)/)
+    deepEqual(loaded.files, [join(folder, 'gatehouse.yaml'), join(folder, 'later')])
+  })
+
+  test('gives a mistake for a file that is missing or a folder', t => {
+    const folder = makeFolder(t, {})
+    match(messageOf(loadConfig(join(folder, 'gatehouse.yaml'), {})), /cannot be read \(ENOENT\)/)
+    match(messageOf(loadConfig(folder, {})), /cannot be read \(EISDIR\)/)
+  })
+
+  test('gives the place where a file stops being UTF-8', t => {
+    const folder = makeFolder(t, { 'gatehouse.yaml': Buffer.from('zones: []\nname: b\xfcro\n', 'latin1') })
+    const loaded = loadConfig(join(folder, 'gatehouse.yaml'), {})
+    deepEqual('mistakes' in loaded && loaded.mistakes, [
+      { line: 2, column: 8, path: '', message: 'the file is not UTF-8 from here on' },
+    ])
+  })
+})
+
+function makeFolder(t: TestContext, files: Readonly<Record<string, string | Buffer>>): string {
+  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-load-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  mkdirSync(join(folder, 'more'))
+  for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content)
+  return folder
+}
+
+function messageOf(loaded: Loaded): string {
+  return ('mistakes' in loaded && loaded.mistakes[0]?.message) || ''
+}
