@@ -47,7 +47,7 @@ export async function launch(name: string, port: number, command: Command): Prom
   const output = openSync(log, 'w')
   const child = start(command, output)
   closeSync(output)
-  while (!(await answers(port))) {
+  while ((await statusOf(port)) === null) {
     if (child.exitCode !== null || performance.now() - began > STARTUP_LIMIT) {
       throw new Error(`${name} did not start: ${beginning(log)}`)
     }
@@ -66,6 +66,18 @@ export async function run(command: Command): Promise<string> {
   const [code] = await ended
   if (code !== 0) throw new Error(`${command.file} ended with code ${code}: ${output.trim()}`)
   return output
+}
+
+/** Returns the status of a GET of the root of a port, or null where no answer comes within a second. */
+export async function statusOf(port: number): Promise<number | null> {
+  try {
+    const signal = AbortSignal.timeout(1000)
+    const [response] = await once(get({ port, host: '127.0.0.1', agent: false, signal }), 'response')
+    response.resume()
+    return response.statusCode
+  } catch {
+    return null
+  }
 }
 
 /** Writes a file for a process of the bench and returns its path. */
@@ -109,15 +121,4 @@ function kill(child: ChildProcess): void {
 
 function beginning(log: string): string {
   return readFileSync(log, 'utf8').slice(0, 2000).trim()
-}
-
-async function answers(port: number): Promise<boolean> {
-  try {
-    const signal = AbortSignal.timeout(1000)
-    const [response] = await once(get({ port, host: '127.0.0.1', agent: false, signal }), 'response')
-    response.resume()
-    return true
-  } catch {
-    return false
-  }
 }

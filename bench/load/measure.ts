@@ -1,10 +1,10 @@
 // One measurement: a fresh process of a peer under one mix, for run.ts and bench/compare.ts.
 import { setTimeout as wait } from 'node:timers/promises'
 import { drive } from './drive.ts'
-import { freePort, type Running } from './launch.ts'
+import { freePort, type Running, statusOf } from './launch.ts'
 import { CONNECTIONS, MIXES, type MixName, STREAMS } from './mixes.ts'
 import { launchPeer, type Peer } from './peers.ts'
-import { cpuTime, residentMemory } from './proc.ts'
+import { cpuTime, refusedConnects, residentMemory } from './proc.ts'
 import { percentile } from './statistics.ts'
 import { type EventStream, openStreams, timeFirstEvents } from './streams.ts'
 
@@ -16,6 +16,8 @@ export interface Sample {
   /** Milliseconds: see `time` of the mix. */
   readonly p50: number
   readonly p99: number
+  /** Refused connections to the origin per request, event or error; other programs of the machine count as well. */
+  readonly attempts: number
   /** Resident MiB at the end of the load. */
   readonly memory: number
   /** Answers of another kind than the mix expects, and streams that ended. */
@@ -24,6 +26,7 @@ export interface Sample {
 
 const WARM_UP_SECONDS = 1
 const FIRST_EVENTS = 300
+const CHECKS_PER_SECOND = 5
 
 /** Starts the peer, warms it up, measures it for some seconds and ends it. */
 export async function measure(peer: Peer, mix: MixName, origin: number, seconds: number): Promise<Sample> {
@@ -31,7 +34,7 @@ export async function measure(peer: Peer, mix: MixName, origin: number, seconds:
   try {
     return mix === 'sse'
       ? await measureStreams(proxy, origin, seconds)
-      : await measureLoad(proxy, mix, seconds)
+      : await measureLoad(proxy, peer, mix, seconds)
   } catch (error) {
     throw new Error(`${peer.name} failed under ${mix} and had printed: ${proxy.printed()}`, { cause: error })
   } finally {
@@ -39,19 +42,41 @@ export async function measure(peer: Peer, mix: MixName, origin: number, seconds:
   }
 }
 
-async function measureLoad(proxy: Running, mix: MixName, seconds: number): Promise<Sample> {
+async function measureLoad(proxy: Running, peer: Peer, mix: MixName, seconds: number): Promise<Sample> {
   await drive(proxy.port, mix, WARM_UP_SECONDS)
-  const before = cpuTime(proxy.pid)
-  const load = await drive(proxy.port, mix, seconds)
-  const spent = cpuTime(proxy.pid) - before
+  const spent = meter(proxy)
+  const [load, wrong] = await Promise.all([
+    drive(proxy.port, mix, seconds),
+    countWrong(proxy, mix === 'down' ? peer.refusal : 200, seconds),
+  ])
   return {
-    cost: spent / load.requests,
+    ...spent(load.requests),
     rate: load.requests / load.seconds,
     p50: load.p50,
     p99: load.p99,
-    memory: residentMemory(proxy.pid),
-    unexpected: load.broken + unexpectedAnswers(load.refused, load.requests, MIXES[mix].refused),
+    unexpected: wrong + load.broken + unexpectedAnswers(load.refused, load.requests, MIXES[mix].refused),
   }
+}
+
+/** Begins to count what the proxy spends; the returned function divides it by the number of requests, events or errors. */
+function meter({ pid }: Running): (count: number) => Pick<Sample, 'cost' | 'attempts' | 'memory'> {
+  const cpu = cpuTime(pid)
+  const refused = refusedConnects()
+  return count => ({
+    cost: (cpuTime(pid) - cpu) / count,
+    attempts: (refusedConnects() - refused) / count,
+    memory: residentMemory(pid),
+  })
+}
+
+/** Asks a few times during the load and counts the answers of another status: wrk only tells 400 and more from less. */
+async function countWrong({ port }: Running, status: number, seconds: number): Promise<number> {
+  let wrong = 0
+  for (let check = 0; check < seconds * CHECKS_PER_SECOND; check++) {
+    await wait(500 / CHECKS_PER_SECOND)
+    if ((await statusOf(port)) !== status) wrong++
+  }
+  return wrong
 }
 
 /** Counts the answers that are refused, or not, against expectation; each connection may stop in the middle of a turn. */
@@ -71,7 +96,6 @@ async function measureStreams(proxy: Running, origin: number, seconds: number): 
       ...flow,
       p50: percentile(added, 50) - percentile(direct, 50),
       p99: percentile(added, 99) - percentile(direct, 99),
-      memory: residentMemory(proxy.pid),
       unexpected: streams.filter(stream => !stream.open).length,
     }
   })
@@ -79,12 +103,11 @@ async function measureStreams(proxy: Running, origin: number, seconds: number): 
 
 async function measureFlow(proxy: Running, streams: readonly EventStream[], seconds: number) {
   const received = countReceived(streams)
-  const before = cpuTime(proxy.pid)
+  const spent = meter(proxy)
   const began = performance.now()
   await wait(seconds * 1000)
-  const spent = cpuTime(proxy.pid) - before
   const events = countReceived(streams) - received
-  return { cost: spent / events, rate: (events * 1000) / (performance.now() - began) }
+  return { ...spent(events), rate: (events * 1000) / (performance.now() - began) }
 }
 
 function countReceived(streams: readonly EventStream[]): number {

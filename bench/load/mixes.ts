@@ -6,8 +6,8 @@ export interface Mix {
   readonly unit: 'request' | 'event' | 'error'
   /** The share of answers that are meant to have a status of 400 or more. */
   readonly refused: number
-  /** What p50 and p99 are the percentiles of. */
-  readonly time: 'latency' | 'added time to first event'
+  /** What a reader of the table must know. */
+  readonly note: string
 }
 
 /** Connections that wrk holds in every mix but sse. */
@@ -16,15 +16,26 @@ export const CONNECTIONS = 64
 /** Event streams that are open at once in sse. */
 export const STREAMS = 500
 
-const LOAD = { unit: 'request', refused: 0, time: 'latency' } as const
+const LOAD = { unit: 'request', refused: 0, note: '' } as const
 
 export const MIXES = {
   get: { ...LOAD, title: 'GET, 244 bytes of JSON' },
   post: { ...LOAD, title: 'POST of 60 bytes, 244 bytes of JSON back' },
   mixed: { ...LOAD, title: 'GET, POST and a 404 in turn', refused: 1 / 3 },
   body1m: { ...LOAD, title: 'GET of 1 MiB and POST of 1 MiB in turn' },
-  sse: { ...LOAD, title: `${STREAMS} event streams`, unit: 'event', time: 'added time to first event' },
-  down: { ...LOAD, title: 'Origin refuses connections', unit: 'error', refused: 1 },
+  sse: {
+    ...LOAD,
+    title: `${STREAMS} event streams`,
+    unit: 'event',
+    note: 'p50 and p99 are the time to the first event that comes on top of that of the origin asked directly.',
+  },
+  down: {
+    ...LOAD,
+    title: 'Origin refuses connections',
+    unit: 'error',
+    refused: 1,
+    note: 'Below one connect per error, requests that waited together share the refusal of one connection: cost and rate are then those of the sharing, and a lone request pays a whole connect.',
+  },
 } as const satisfies Record<string, Mix>
 
 export type MixName = keyof typeof MIXES

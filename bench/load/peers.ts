@@ -10,6 +10,8 @@ export interface Peer {
   readonly name: string
   /** Returns the version, or null where the peer is not installed. */
   version(): string | null
+  /** The status of its answer when the origin refuses the connection. */
+  readonly refusal: number
   /** Writes the configuration that the peer needs and returns how to start it. */
   prepare(port: number, origin: number): Promise<Command>
 }
@@ -19,8 +21,8 @@ export const PEERS: readonly Peer[] = [
   gatehouse(),
   nginx,
   caddy,
-  script('http-proxy-3', 'http-proxy-3.ts'),
-  script('@fastify/http-proxy', 'fastify-http-proxy.ts'),
+  script('http-proxy-3', 'http-proxy-3.ts', 502),
+  script('@fastify/http-proxy', 'fastify-http-proxy.ts', 500),
 ]
 
 /** Starts a peer on a free port in front of the origin at the given port. */
@@ -35,9 +37,10 @@ export async function launchOrigin(): Promise<Running> {
   return launch('origin', port, nodeScript('origin.ts', port))
 }
 
-function script(name: string, file: string): Peer {
+function script(name: string, file: string, refusal: number): Peer {
   return {
     name,
+    refusal,
     version: () => packageVersion(join(ROOT, 'node_modules', name)),
     prepare: async (port, origin) => nodeScript(`peers/${file}`, port, origin),
   }

@@ -20,6 +20,11 @@ export function childrenOf(pid: number): number[] {
   return ids.split(' ').filter(Boolean).map(Number)
 }
 
+/** Returns how many TCP connections of this machine have been refused so far, whoever asked for them. */
+export function refusedConnects(): number {
+  return parseRefusedConnects(readFileSync('/proc/net/snmp', 'latin1'))
+}
+
 /** Returns utime and stime of a line of /proc/PID/stat in microseconds; the name in it may hold spaces and brackets. */
 export function parseCpuTime(stat: string): number {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
@@ -29,4 +34,11 @@ export function parseCpuTime(stat: string): number {
 /** Returns VmRSS of /proc/PID/status in MiB; NaN where it is missing. */
 export function parseResidentMemory(status: string): number {
   return Number(/^VmRSS:\s*(\d+) kB$/m.exec(status)?.[1]) / 1024
+}
+
+/** Returns AttemptFails of /proc/net/snmp, where a line of names stands above a line of values; NaN where it is missing. */
+export function parseRefusedConnects(snmp: string): number {
+  const [names, values] = snmp.split('\n').filter(line => line.startsWith('Tcp:'))
+  const column = names?.split(' ').indexOf('AttemptFails') ?? -1
+  return Number(values?.split(' ')[column])
 }

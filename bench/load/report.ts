@@ -59,23 +59,37 @@ function measured(target: Target, results: Results): string {
 }
 
 function mixTable({ runs, peers }: Results, mix: MixName): string {
-  const { title, unit, time } = MIXES[mix]
-  const head = ['', `CPU µs per ${unit}`, `${unit}s/s`, `p50 ms`, `p99 ms`, 'RSS MiB']
+  const { title, unit, note } = MIXES[mix]
+  const metrics = METRICS.filter(metric => metric !== 'attempts' || unit === 'error')
+  const head = ['', ...metrics.map(metric => heading(metric, unit))]
   const names = Object.keys(peers).filter(name => runs.some(run => run.peer === name && run.mix === mix))
-  const rows = names.map(peer => [peer, ...METRICS.map(metric => cell(runs, peer, mix, metric))])
-  const note = time === 'latency' ? '' : `\n\np50 and p99 are the ${time}, against the origin asked directly.`
-  return `## ${mix}: ${title}\n\n${table(head, rows)}${note}`
+  const rows = names.map(peer => [peer, ...metrics.map(metric => cell(runs, peer, mix, metric))])
+  return [`## ${mix}: ${title}`, table(head, rows), note].filter(Boolean).join('\n\n')
+}
+
+function heading(metric: Metric, unit: string): string {
+  const headings = {
+    cost: `CPU µs per ${unit}`,
+    rate: `${unit}s/s`,
+    p50: 'p50 ms',
+    p99: 'p99 ms',
+    memory: 'RSS MiB',
+    attempts: `connects per ${unit}`,
+  }
+  return headings[metric]
 }
 
 function cell(runs: readonly Run[], peer: string, mix: MixName, metric: Metric): string {
   const value = short(typical(runs, { peer, mix, metric }))
+  if (peer === BASE || !isComparable(mix, metric)) return value
   const factor = ratio(runs, { peer, mix, metric }, { peer: BASE, mix, metric })
-  return factor === null || peer === BASE || isAdded(mix, metric) ? value : `${value} (${short(factor)}×)`
+  return factor === null ? value : `${value} (${short(factor)}×)`
 }
 
-/** A difference of two times may be near or below zero: a ratio of it says nothing. */
-function isAdded(mix: MixName, metric: Metric): boolean {
-  return MIXES[mix].time !== 'latency' && (metric === 'p50' || metric === 'p99')
+/** Tells whether a ratio says anything: an added time may be near or below zero, and a connect is no cost by itself. */
+function isComparable(mix: MixName, metric: Metric): boolean {
+  if (metric === 'attempts') return false
+  return MIXES[mix].unit !== 'event' || (metric !== 'p50' && metric !== 'p99')
 }
 
 function surprises({ runs }: Results): string {

@@ -30,7 +30,14 @@ export interface Results {
   readonly soak: Soak | null
 }
 
-export const METRICS = ['cost', 'rate', 'p50', 'p99', 'memory'] as const satisfies readonly (keyof Sample)[]
+export const METRICS = [
+  'cost',
+  'rate',
+  'p50',
+  'p99',
+  'memory',
+  'attempts',
+] as const satisfies readonly (keyof Sample)[]
 
 export type Metric = (typeof METRICS)[number]
 

@@ -5,6 +5,7 @@ import type { Peer } from '../peers.ts'
 
 export const caddy: Peer = {
   name: 'caddy',
+  refusal: 502,
   version: () => commandVersion('caddy', ['version']),
   prepare: async (port, origin) => ({
     file: 'caddy',

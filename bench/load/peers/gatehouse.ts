@@ -8,6 +8,7 @@ import type { Peer } from '../peers.ts'
 export function gatehouse(name = 'gatehouse', root = ROOT): Peer {
   return {
     name,
+    refusal: 521,
     version: () => packageVersion(root),
     async prepare(port, origin) {
       const path = keep('gatehouse.yaml', config(port, await freePort(), origin))

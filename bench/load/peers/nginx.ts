@@ -5,6 +5,7 @@ import type { Peer } from '../peers.ts'
 
 export const nginx: Peer = {
   name: 'nginx',
+  refusal: 502,
   version: () => commandVersion('nginx', ['-v']),
   prepare: async (port, origin) => ({
     file: 'nginx',

@@ -7,7 +7,9 @@ import {
   childrenOf,
   cpuTime,
   parseCpuTime,
+  parseRefusedConnects,
   parseResidentMemory,
+  refusedConnects,
   residentMemory,
 } from '../../../bench/load/proc.ts'
 
@@ -30,9 +32,17 @@ test('resident memory is read in MiB', () => {
   assert.ok(Number.isNaN(parseResidentMemory('Name:\tkthreadd\n')))
 })
 
+test('refused connections are found by the name of their column', () => {
+  const snmp =
+    'Ip: Forwarding AttemptFails\nIp: 1 9\nTcp: MaxConn ActiveOpens AttemptFails EstabResets\nTcp: -1 50 7 2\n'
+  assert.equal(parseRefusedConnects(snmp), 7)
+  assert.ok(Number.isNaN(parseRefusedConnects('Ip: Forwarding\nIp: 1\n')))
+})
+
 test('the running process can be read', () => {
   assert.ok(cpuTime(process.pid) > 0)
   assert.ok(residentMemory(process.pid) > 1)
+  assert.ok(refusedConnects() >= 0)
 })
 
 test('the children of a process are found', async t => {

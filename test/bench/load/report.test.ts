@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { report, short } from '../../../bench/load/report.ts'
 import type { Results, Run } from '../../../bench/load/results.ts'
 
-const SAMPLE = { mix: 'get', round: 1, p50: 0.5, p99: 2, memory: 8, unexpected: 0 } as const
+const SAMPLE = { mix: 'get', round: 1, p50: 0.5, p99: 2, memory: 8, attempts: 0, unexpected: 0 } as const
 const RUNS: readonly Run[] = [
   { ...SAMPLE, peer: 'gatehouse', cost: 21, rate: 40_000, p50: 1, memory: 80 },
   { ...SAMPLE, peer: 'nginx', cost: 10, rate: 80_000 },
@@ -51,6 +51,13 @@ test('an added time has no ratio, since it may be near or below zero', () => {
     unaligned({ ...RESULTS, runs }),
     /\| gatehouse \| 21.0 \(2.10×\) \| 40000 \(0.50×\) \| 1.00 \| 2.00 \| 80.0 /,
   )
+})
+
+test('the cost of an error stands beside the connects it took', () => {
+  const runs = RUNS.map(run => ({ ...run, mix: 'down' as const, attempts: run.peer === 'nginx' ? 1 : 0.02 }))
+  const text = unaligned({ ...RESULTS, runs })
+  assert.match(text, /\| RSS MiB \| connects per error \|/)
+  assert.match(text, /\| gatehouse \| 21.0 .* \| 80.0 \(10.0×\) \| 0.02 \|/)
 })
 
 test('without nginx there are numbers and no ratios', () => {

@@ -78,7 +78,19 @@ function results(runs: readonly Run[]): Results {
 }
 
 function run(peer: string, round: number, facts: Partial<Run>): Run {
-  return { peer, round, mix: 'get', cost: 1, rate: 1, p50: 1, p99: 1, memory: 1, unexpected: 0, ...facts }
+  return {
+    peer,
+    round,
+    mix: 'get',
+    cost: 1,
+    rate: 1,
+    p50: 1,
+    p99: 1,
+    memory: 1,
+    attempts: 0,
+    unexpected: 0,
+    ...facts,
+  }
 }
 
 function subject(peer: string, mix: MixName = 'get') {
