@@ -35,7 +35,7 @@ const pipeWrite = 4096 // PIPE_BUF: a pipe takes as much in one piece, so that l
 const mostWaiting = 8 * 1024 * 1024
 const flushPeriod = 250
 
-/** Opens the buffered way to a file or a descriptor; lines wait at most 250 ms, and beyond 8 MiB unread they are dropped. */
+/** Opens the buffered way to a file or a descriptor; requests wait at most 250 ms, and beyond 8 MiB unread they are dropped. */
 export function openLog(target: string | number = 1): LogDestination {
   return pino.destination({
     dest: target,
@@ -47,12 +47,14 @@ export function openLog(target: string | number = 1): LogDestination {
   })
 }
 
-/** Makes the logger; of an error it writes message, code and stack, never the request that the error may carry. */
+/** Makes the logger, whose lines go out at once; of an error it writes message, code and stack, never the request that the error may carry. */
 export function createLogger(level: LogLevel, destination: LogDestination): Logger {
-  return pino(
-    { level, base: { pid }, serializers: { err: describeError, cause: describeError } },
-    destination,
-  )
+  const serializers = { err: describeError, cause: describeError }
+  const write = (line: string) => {
+    destination.write(line)
+    destination.flush()
+  }
+  return pino({ level, base: { pid }, serializers }, { write })
 }
 
 /** Writes requests, sampled by status class; an answer outside of 100 to 599, and none at all, is always written. */
