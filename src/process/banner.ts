@@ -20,7 +20,7 @@ export function banner(config: Config, edge: readonly Endpoint[], admin: Endpoin
     `    curl -i ${host}-H 'Accept: text/html' ${site}/cdn-cgi/error/522   # or open it in a browser`,
     '',
   ]
-  return `${lines.join('\n')}\n`
+  return lines.join('\n')
 }
 
 /** Returns the curl option that names a zone, where the name in the URL would not reach one. */

@@ -2,6 +2,7 @@
 
 import { type ParseArgsConfig, parseArgs } from 'node:util'
 import type { Input } from './input.ts'
+import { print, tell } from './terminal.ts'
 import { version } from './version.ts'
 
 interface Command {
@@ -93,11 +94,11 @@ beside the program. The log goes to stdout, all else that a person reads to stde
 }
 
 function say(text: string): number {
-  process.stdout.write(text)
+  print(text)
   return 0
 }
 
 function complain(sentence: string): number {
-  process.stderr.write(`gatehouse: ${sentence}\n`)
+  tell(`gatehouse: ${sentence}`)
   return 2
 }

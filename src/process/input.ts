@@ -9,11 +9,11 @@ export interface Input {
   readonly args: readonly string[]
 }
 
-/** Returns the path of the configuration: the option, else GATEHOUSE_CONFIG, else the file of that name beside the program. */
-export function configPath({ config }: Input, fallback = 'gatehouse.yaml'): string {
-  return (
-    config ??
-    process.env.GATEHOUSE_CONFIG ??
-    fileURLToPath(new URL(`../../config/${fallback}`, import.meta.url))
-  )
+/** Returns the path of the configuration: the option, else GATEHOUSE_CONFIG, else the one beside the program. */
+export function configPath({ config }: Input): string {
+  return config ?? process.env.GATEHOUSE_CONFIG ?? bundledConfig('gatehouse.yaml')
+}
+
+export function bundledConfig(name: string): string {
+  return fileURLToPath(new URL(`../../config/${name}`, import.meta.url))
 }

@@ -5,16 +5,15 @@ import { formatMistake } from '../config/mistake.ts'
 import { type ConfigWatch, watchConfig } from '../config/watch.ts'
 import { type Assembly, assemble } from './assemble.ts'
 import { banner } from './banner.ts'
+import { isUsable } from './mistakes.ts'
 import { reload } from './reload.ts'
 import { obeySignals } from './signals.ts'
+import { tell } from './terminal.ts'
 
 /** Serves until a signal says stop, then ends the process with 0; returns 2 for a configuration with mistakes, 1 when it cannot listen. */
 export async function run(path: string, env: NodeJS.ProcessEnv = process.env): Promise<number> {
   const loaded = loadConfig(path, env)
-  if ('mistakes' in loaded) {
-    for (const mistake of loaded.mistakes) complain(formatMistake(path, mistake))
-    return 2
-  }
+  if (!isUsable(path, loaded)) return 2
   const assembly = assemble(loaded.config)
   for (const warning of loaded.warnings) assembly.log.warn(formatMistake(path, warning))
   exitOnBug(assembly)
@@ -42,12 +41,12 @@ async function serve({ gateway, log, flush }: Assembly, watch: ConfigWatch): Pro
   try {
     await gateway.start()
   } catch (cause) {
-    complain((cause as Error).message)
+    tell(`gatehouse: ${(cause as Error).message}`)
     watch.close()
     flush()
     return 1
   }
-  if (gateway.unready === null) process.stderr.write(banner(gateway.config, gateway.edge, gateway.admin))
+  if (gateway.unready === null) tell(banner(gateway.config, gateway.edge, gateway.admin))
   await stopped.promise
   log.info('stopped')
   flush()
@@ -78,8 +77,4 @@ function exitOnBug({ log, gateway, flush }: Assembly): void {
     flush()
     process.exit(1)
   })
-}
-
-function complain(sentence: string): void {
-  process.stderr.write(`gatehouse: ${sentence}\n`)
 }

@@ -59,7 +59,9 @@ export class Supervisor implements ManagedPlane {
     const [first, ...others] = this.#workers
     await first?.ask({ kind: 'reload', config: next })
     this.#config = next
-    for (const worker of others) worker.ask({ kind: 'reload', config: next }).catch(() => worker.kill())
+    await Promise.all(
+      others.map(worker => worker.ask({ kind: 'reload', config: next }).catch(() => worker.kill())),
+    )
   }
 
   async drain(grace: number): Promise<void> {

@@ -35,7 +35,12 @@ test('echo tells the request as it came', async t => {
     body: 'hello',
     headers: { 'x-mark': 'a' },
   })
-  const { method, url, headers, body } = (await response.json()) as { method: string; url: string; headers: Record<string, string>; body: string }
+  const { method, url, headers, body } = (await response.json()) as {
+    method: string
+    url: string
+    headers: Record<string, string>
+    body: string
+  }
   assert.deepEqual([method, url, headers['x-mark'], body], ['PUT', '/echo?x=1', 'a', 'hello'])
 })
 

@@ -5,18 +5,19 @@ import { catalogue } from '../../errors/catalogue.ts'
 import { compose } from '../../errors/compose.ts'
 import { refusalFor } from '../../errors/refusal.ts'
 import type { Input } from '../input.ts'
+import { print, tell } from '../terminal.ts'
 
 const documentation = 'http://127.0.0.1:8081/errors'
 
 /** Prints one error in the format that `--accept` asks for, Markdown by default since terminals show it well; or the list of all. */
 export function errors({ args: [code], accept = 'text/markdown' }: Input): number {
   if (code === undefined) {
-    process.stdout.write(list())
+    print(list())
     return 0
   }
   const refusal = refusalFor(code)
   if (refusal.error === 'not_found') {
-    process.stderr.write(`gatehouse: there is no error ${code}; gatehouse errors lists them all\n`)
+    tell(`gatehouse: there is no error ${code}; gatehouse errors lists them all`)
     return 2
   }
   const { body } = compose(
@@ -24,7 +25,7 @@ export function errors({ args: [code], accept = 'text/markdown' }: Input): numbe
     { ray: nextRay(), zone: 'localhost', accept, time: Date.now() },
     { documentation },
   )
-  process.stdout.write(body.endsWith('\n') ? body : `${body}\n`)
+  print(body.endsWith('\n') ? body : `${body}\n`)
   return 0
 }
 

@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { gatehouse } from '../help/command.ts'
+import { writeConfig } from '../help/gateway.ts'
+import { root } from '../help/source.ts'
+
+const valid = `
+pools: {site: {origins: ['http://127.0.0.1:9000']}}
+zones: [{hosts: [localhost], routes: [{path: /, pool: site}]}]
+`
+
+test('help lists every command, and each has a help of its own', async () => {
+  const { code, stdout } = await gatehouse(['--help'])
+  assert.equal(code, 0)
+  for (const name of ['start', 'check', 'errors', 'health', 'demo'])
+    assert.match(stdout, new RegExp(`gatehouse ${name} `))
+  assert.match(
+    (await gatehouse(['errors', '--help'])).stdout,
+    /^Usage: gatehouse errors \[CODE\] \[--accept TYPE\]/,
+  )
+})
+
+test('the version is that of the package', async () => {
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  assert.deepEqual(await gatehouse(['--version']), { code: 0, stdout: `${version}\n`, stderr: '' })
+})
+
+const misuses: readonly [args: string[], sentence: RegExp][] = [
+  [['strat'], /^gatehouse: there is no command 'strat'; see gatehouse --help\n$/],
+  [['constructor'], /^gatehouse: there is no command 'constructor'/],
+  [
+    ['start', '--colour'],
+    /^gatehouse: unknown option '--colour'; usage: gatehouse start \[--config PATH\]\n$/,
+  ],
+  [['check', '--config'], /^gatehouse: option '--config <value>' argument missing; usage:/],
+  [['check', 'now'], /^gatehouse: unexpected argument 'now'; usage:/],
+  [['errors', '9999'], /^gatehouse: there is no error 9999; gatehouse errors lists them all\n$/],
+]
+
+for (const [args, sentence] of misuses) {
+  test(`gatehouse ${args.join(' ')} is told in a sentence, with exit code 2`, async () => {
+    const { code, stdout, stderr } = await gatehouse(args)
+    assert.equal(code, 2)
+    assert.equal(stdout, '')
+    assert.match(stderr, sentence)
+  })
+}
+
+test('check accepts a valid configuration, from the option or the environment', async t => {
+  const path = writeConfig(t, valid)
+  const expected = { code: 0, stdout: `${path} is valid\n`, stderr: '' }
+  assert.deepEqual(await gatehouse(['check', '--config', path]), expected)
+  assert.deepEqual(await gatehouse(['check'], { GATEHOUSE_CONFIG: path }), expected)
+})
+
+test('check and start name every mistake with its line and column, and exit with 2', async t => {
+  const path = writeConfig(t, `${valid}colour: red\nlimits: {url: tall}\n`)
+  for (const command of ['check', 'start']) {
+    const { code, stderr } = await gatehouse([command, '--config', path])
+    assert.equal(code, 2)
+    assert.ok(stderr.includes(`${path}:6:1 colour`), stderr)
+    assert.ok(stderr.includes(`${path}:7:15 limits.url`), stderr)
+  }
+})
+
+test('errors shows one as Markdown, or as the type that is asked for', async () => {
+  const { code, stdout } = await gatehouse(['errors', '522'])
+  assert.equal(code, 0)
+  assert.match(stdout, /^---\nerror_code: 522\n[\s\S]*## What Happened\n/)
+  const json = await gatehouse(['errors', '1015', '--accept', 'application/json'])
+  assert.equal(JSON.parse(json.stdout).error_name, 'rate_limited')
+  assert.match((await gatehouse(['errors', '522', '--accept', 'text/html'])).stdout, /^<!doctype html>/i)
+})
+
+test('errors lists all 80 with code, status, retry, name and title', async () => {
+  const lines = (await gatehouse(['errors'])).stdout.trimEnd().split('\n')
+  assert.equal(lines.length, 81)
+  assert.match(
+    lines.find(line => line.startsWith('522 '))!,
+    /^522 +522 +120 s +connection_timeout +Connection timed out$/,
+  )
+  assert.match(lines.find(line => line.startsWith('526 '))!, /^526 +526 +- +/)
+})
+
+test('a reader that is gone does not make a command fail', () => {
+  const line = `{ sleep 1; "${process.execPath}" src/main.ts errors; } | true`
+  assert.equal(spawnSync('bash', ['-c', line], { cwd: root, encoding: 'utf8' }).stderr, '')
+})
+
+test('health says that no gateway answers', async t => {
+  const path = writeConfig(t, `listen: ['127.0.0.1:0']\nadmin: 127.0.0.1:1\n${valid}`)
+  const { code, stderr } = await gatehouse(['health', '--config', path])
+  assert.deepEqual([code, stderr], [1, 'gatehouse: http://127.0.0.1:1/healthz does not answer\n'])
+})
