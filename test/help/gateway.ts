@@ -1,0 +1,122 @@
+// Runs the gateway as an operator does, in a process of its own, for tests of whole journeys.
+
+import assert from 'node:assert/strict'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { EventEmitter, once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { text } from 'node:stream/consumers'
+import type { TestContext } from 'node:test'
+import { root } from './source.ts'
+
+export const main = join(root, 'src/main.ts')
+
+/** Put in NODE_OPTIONS, has every process of the gateway throw at SIGUSR2: a bug that a test can call for. */
+export const provokable = `--import=data:text/javascript,process.on('SIGUSR2',()=>{throw(new(Error)('provoked'))})`
+
+export interface LogLine {
+  readonly msg: string
+  readonly [member: string]: unknown
+}
+
+export interface GatewayOptions {
+  readonly command?: 'start' | 'demo'
+  readonly env?: NodeJS.ProcessEnv
+  readonly args?: readonly string[]
+}
+
+/** Writes the configuration to a file of its own, with free ports on loopback unless it names some. */
+export function writeConfig(t: TestContext, yaml: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const file = join(folder, 'gatehouse.yaml')
+  writeFileSync(file, withPorts(yaml))
+  return file
+}
+
+/** Adds what most configurations of tests share. */
+function withPorts(yaml: string): string {
+  return /^listen:/m.test(yaml) ? yaml : `listen: ['127.0.0.1:0']\nadmin: 127.0.0.1:0\n${yaml}`
+}
+
+/** Starts a gateway from the configuration and waits until it is ready; it is killed after the test, should it still run. */
+export async function startGateway(
+  t: TestContext,
+  yaml: string,
+  options: GatewayOptions = {},
+): Promise<RunningGateway> {
+  const file = writeConfig(t, yaml)
+  const { command = 'start', env, args = [] } = options
+  const child = spawn(process.execPath, [main, command, '--config', file, ...args], {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  t.after(() => child.kill('SIGKILL'))
+  const gateway = new RunningGateway(child, file)
+  await gateway.ready()
+  return gateway
+}
+
+export class RunningGateway {
+  readonly lines: LogLine[] = []
+  readonly exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>
+  /** All that it wrote to stderr, once it has exited. */
+  readonly stderr: Promise<string>
+  readonly file: string
+  readonly #child: ChildProcess
+  readonly #news = new EventEmitter()
+  edge = ''
+  admin = ''
+
+  constructor(child: ChildProcess, file: string) {
+    this.#child = child
+    this.file = file
+    this.stderr = text(child.stderr!)
+    this.exited = once(child, 'close').then(([code, signal]) => ({ code, signal }))
+    createInterface({ input: child.stdout! }).on('line', line => {
+      this.lines.push(JSON.parse(line))
+      this.#news.emit('line')
+    })
+  }
+
+  get pid(): number {
+    return this.#child.pid!
+  }
+
+  async ready(): Promise<void> {
+    const failed = this.exited.then(async () =>
+      assert.fail(`the gateway did not start: ${await this.stderr}`),
+    )
+    const { edge, admin } = (await Promise.race([this.logged('ready'), failed])) as unknown as Endpoints
+    this.edge = `http://${edge[0]!.host}:${edge[0]!.port}`
+    this.admin = `http://${admin.host}:${admin.port}`
+  }
+
+  /** Returns the first line of the log with this message that fits, as soon as it is written. */
+  async logged(msg: string, fits: (line: LogLine) => boolean = () => true): Promise<LogLine> {
+    for (;;) {
+      const line = this.lines.find(line => line.msg === msg && fits(line))
+      if (line) return line
+      await once(this.#news, 'line')
+    }
+  }
+
+  rewrite(yaml: string): void {
+    writeFileSync(this.file, withPorts(yaml))
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.#child.kill(signal)
+  }
+
+  async metrics(): Promise<string> {
+    return (await fetch(`${this.admin}/metrics`)).text()
+  }
+}
+
+interface Endpoints {
+  readonly edge: readonly { readonly host: string; readonly port: number }[]
+  readonly admin: { readonly host: string; readonly port: number }
+}

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { startGateway } from '../help/gateway.ts'
+import { siteConfig, startSite } from '../help/site.ts'
+
+test('each request is one line with its ray id, the same that the client and the origin see', async t => {
+  const seen: unknown[] = []
+  const origin = await startSite(t, (request, response) => {
+    seen.push(request.headers['svc-ray'])
+    response.end('hello')
+  })
+  const gateway = await startGateway(t, siteConfig(origin))
+  const response = await fetch(`${gateway.edge}/page`, { method: 'POST', body: 'four' })
+  const ray = response.headers.get('svc-ray')
+  const line = await gateway.logged('request')
+  assert.deepEqual(seen, [ray])
+  const { zone, client, method, host, path, version, status, error, retries, aborted } = line
+  assert.deepEqual(
+    { ray: line.ray, zone, client, method, host, path, version, status, error, retries, aborted },
+    {
+      ray,
+      zone: 'site',
+      client: '127.0.0.1',
+      method: 'POST',
+      host: '127.0.0.1',
+      path: '/page',
+      version: '1.1',
+      status: 200,
+      error: null,
+      retries: 0,
+      aborted: false,
+    },
+  )
+  assert.equal(line.bytes_in, 4)
+  assert.ok(Number(line.bytes_out) >= 5)
+  assert.ok(Number(line.duration) > 0)
+})
+
+test('an error is told by its name', async t => {
+  const gateway = await startGateway(t, siteConfig('http://127.0.0.1:1'))
+  await fetch(gateway.edge)
+  const { status, error } = await gateway.logged('request')
+  assert.deepEqual([status, error], [521, 'origin_down'])
+})
+
+test('no secret reaches the log: neither headers nor cookies nor the query, of request and response', async t => {
+  const origin = await startSite(t, (_, response) => response.setHeader('set-cookie', 'sid=hush').end('hush'))
+  const gateway = await startGateway(t, siteConfig(origin, 'log: {level: debug}'))
+  const headers = { authorization: 'Bearer hush', cookie: 'sid=hush', 'x-api-key': 'hush' }
+  await fetch(`${gateway.edge}/?token=hush`, { method: 'POST', headers, body: 'hush' })
+  await gateway.logged('request')
+  assert.equal(JSON.stringify(gateway.lines).includes('hush'), false)
+})
+
+test('with log.access off no request is written', async t => {
+  const origin = await startSite(t, (_, response) => response.end())
+  const gateway = await startGateway(t, siteConfig(origin, 'log: {access: off}'))
+  await fetch(gateway.edge)
+  gateway.signal('SIGTERM')
+  await gateway.exited
+  assert.equal(
+    gateway.lines.some(({ msg }) => msg === 'request'),
+    false,
+  )
+})
+
+test('what a reader of the log sees is JSON even when a client sends control characters', async t => {
+  const gateway = await startGateway(t, siteConfig('http://127.0.0.1:1'))
+  await fetch(`${gateway.edge}/%0a%22}{"level":60}`)
+  const { path } = await gateway.logged('request')
+  assert.equal(typeof path, 'string')
+})

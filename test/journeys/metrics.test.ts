@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { startGateway } from '../help/gateway.ts'
+import { readMetrics } from '../help/prometheus.ts'
+import { siteConfig, startSite } from '../help/site.ts'
+
+test('what went through the gateway is counted by zone and class, code and phase, under names that Prometheus reads', async t => {
+  const origin = await startSite(t, (_, response) => response.end('hello'))
+  const gateway = await startGateway(t, siteConfig(origin))
+  await (await fetch(gateway.edge)).text()
+  await (await fetch(`${gateway.edge}/cdn-cgi/error/522`)).text()
+  const { samples } = readMetrics(await gateway.metrics())
+  assert.equal(samples.get('gatehouse_requests_total{zone="site",status_class="2xx"}'), 1)
+  assert.equal(samples.get('gatehouse_requests_total{zone="site",status_class="5xx"}'), 1)
+  assert.equal(samples.get('gatehouse_request_duration_seconds_count{zone="site",status_class="2xx"}'), 1)
+  assert.equal(samples.get('gatehouse_origin_phase_duration_seconds_count{phase="connect"}'), 1)
+  assert.equal(samples.get('gatehouse_connections_open{side="origin"}'), 1)
+})
+
+test('neither paths nor hosts nor addresses of clients become labels', async t => {
+  const origin = await startSite(t, (_, response) => response.end())
+  const gateway = await startGateway(t, siteConfig(origin))
+  const { port } = new URL(gateway.edge)
+  await fetch(`${gateway.edge}/a-path-to-see?and=a-query`, { headers: { 'x-forwarded-for': '192.0.2.77' } })
+  await fetch(`http://localhost:${port}/`)
+  const text = await gateway.metrics()
+  assert.doesNotMatch(text, /a-path-to-see|a-query|192\.0\.2\.77|localhost|127\.0\.0\.1/)
+  assert.equal(readMetrics(text).samples.get('gatehouse_requests_total{zone="none",status_class="4xx"}'), 1)
+})
+
+test('open connections are a gauge that returns to zero', async t => {
+  const origin = await startSite(t, (_, response) => response.end())
+  const gateway = await startGateway(t, siteConfig(origin))
+  await (await fetch(gateway.edge, { headers: { connection: 'close' } })).text()
+  const open = async () =>
+    readMetrics(await gateway.metrics()).samples.get('gatehouse_connections_open{side="client"}')
+  while ((await open()) !== 0);
+})

@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { type RunningGateway, startGateway } from '../help/gateway.ts'
+import { readMetrics } from '../help/prometheus.ts'
+import { siteConfig, startSite } from '../help/site.ts'
+
+const reloaded = 'the configuration was reloaded'
+const refused = 'the configuration was not reloaded'
+
+/** Starts a gateway before a site called `old`, with one called `new` standing by. */
+async function startBetweenSites(t: TestContext, more = '') {
+  const [before, after] = await Promise.all(
+    ['old', 'new'].map(name => startSite(t, (_, response) => response.end(name))),
+  )
+  const gateway = await startGateway(t, siteConfig(before!, more))
+  return { gateway, before: before!, after: after! }
+}
+
+/** Asks on a connection of its own, which any worker may get. */
+async function served({ edge }: RunningGateway): Promise<string> {
+  return (await fetch(edge, { headers: { connection: 'close' } })).text()
+}
+
+async function reloads(gateway: RunningGateway): Promise<Record<'success' | 'failure', number | undefined>> {
+  const { samples } = readMetrics(await gateway.metrics())
+  const count = (result: string) => samples.get(`gatehouse_config_reloads_total{result="${result}"}`)
+  return { success: count('success'), failure: count('failure') }
+}
+
+for (const workers of [0, 2]) {
+  test(`a changed file is put in force for every process (workers: ${workers})`, async t => {
+    const { gateway, after } = await startBetweenSites(t, `workers: ${workers}`)
+    assert.equal(await served(gateway), 'old')
+    gateway.rewrite(siteConfig(after, `workers: ${workers}`))
+    await gateway.logged(reloaded)
+    for (let i = 0; i < 8; i++) assert.equal(await served(gateway), 'new')
+    assert.deepEqual(await reloads(gateway), { success: 1, failure: 0 })
+  })
+
+  test(`a file with mistakes changes nothing, and the log names each of them (workers: ${workers})`, async t => {
+    const { gateway, after } = await startBetweenSites(t, `workers: ${workers}`)
+    gateway.rewrite(siteConfig(after, `workers: ${workers}\ncolour: red\nlimits: {url: tall}`))
+    await gateway.logged(refused, ({ reason }) => String(reason).includes('colour'))
+    await gateway.logged(refused, ({ reason }) => String(reason).includes('limits.url'))
+    assert.equal(await served(gateway), 'old')
+    assert.deepEqual(await reloads(gateway), { success: 0, failure: 1 })
+  })
+}
+
+test('SIGHUP reloads even when no file has changed', async t => {
+  const { gateway } = await startBetweenSites(t)
+  gateway.signal('SIGHUP')
+  await gateway.logged(reloaded)
+  assert.equal(await served(gateway), 'old')
+})
+
+test('a reload that would change what is bound at the start is refused by name', async t => {
+  const { gateway, after } = await startBetweenSites(t)
+  gateway.rewrite(
+    `listen: ['127.0.0.1:1']\nadmin: 127.0.0.1:2\n${siteConfig(after, 'workers: 3\nlog: {access: off}')}`,
+  )
+  const { reason } = await gateway.logged(refused)
+  assert.equal(reason, 'only a restart changes listen, admin, workers, log.access')
+  assert.equal(await served(gateway), 'old')
+})
+
+test('after a refused reload the next good one is put in force', async t => {
+  const { gateway, after } = await startBetweenSites(t)
+  gateway.rewrite('zones: 7')
+  await gateway.logged(refused)
+  gateway.rewrite(siteConfig(after))
+  await gateway.logged(reloaded)
+  assert.equal(await served(gateway), 'new')
+})
+
+test('what the log writes changes with a reload', async t => {
+  const { gateway, after } = await startBetweenSites(t)
+  gateway.rewrite(siteConfig(after, 'log: {sample: {2xx: 0}}'))
+  await gateway.logged(reloaded)
+  assert.equal(await served(gateway), 'new')
+  await fetch(`${gateway.edge}/cdn-cgi/error/522`)
+  await gateway.logged('request', ({ status }) => status === 522)
+  assert.equal(
+    gateway.lines.some(({ msg, status }) => msg === 'request' && status === 200),
+    false,
+  )
+})
+
+test('a request that began before a reload is finished with what it began with', async t => {
+  const asked = Promise.withResolvers<() => void>()
+  const slow = await startSite(t, (_, response) => asked.resolve(() => response.end('slow')))
+  const fast = await startSite(t, (_, response) => response.end('fast'))
+  const gateway = await startGateway(t, siteConfig(slow))
+  const answer = served(gateway)
+  const finish = await asked.promise
+  gateway.rewrite(siteConfig(fast))
+  await gateway.logged(reloaded)
+  assert.equal(await served(gateway), 'fast')
+  finish()
+  assert.equal(await answer, 'slow')
+})

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
+import { connect } from 'node:net'
+import { type TestContext, test } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
+import { provokable, type RunningGateway, startGateway } from '../help/gateway.ts'
+import { siteConfig, startSite } from '../help/site.ts'
+
+/** Starts a gateway with one request under way; the origin answers when the test says so. */
+async function startWithRequest(t: TestContext, more = '') {
+  const asked = Promise.withResolvers<ServerResponse>()
+  const origin = await startSite(t, (_, response) => asked.resolve(response))
+  const gateway = await startGateway(t, siteConfig(origin, more))
+  const answer = fetch(gateway.edge).then(response => response.text())
+  answer.catch(() => {})
+  return { gateway, answer, origin: await asked.promise }
+}
+
+async function readiness({ admin }: RunningGateway): Promise<unknown> {
+  const response = await fetch(`${admin}/readyz`)
+  return [response.status, await response.json()]
+}
+
+for (const workers of [0, 2]) {
+  test(`SIGTERM: unready at once, no new connection, what runs is finished, exit 0 (workers: ${workers})`, async t => {
+    const { gateway, answer, origin } = await startWithRequest(t, `workers: ${workers}`)
+    assert.deepEqual(await readiness(gateway), [200, { status: 'ready' }])
+    gateway.signal('SIGTERM')
+    await gateway.logged('stopping')
+    assert.deepEqual(await readiness(gateway), [503, { status: 'unready', reason: 'draining' }])
+    const [refused] = await once(connect(Number(new URL(gateway.edge).port), '127.0.0.1'), 'error')
+    assert.equal(refused.code, 'ECONNREFUSED')
+    origin.end('in time')
+    assert.equal(await answer, 'in time')
+    assert.deepEqual(await gateway.exited, { code: 0, signal: null })
+    assert.ok(
+      gateway.lines.some(({ msg, status }) => msg === 'request' && status === 200),
+      'the log was flushed',
+    )
+  })
+
+  test(`what still runs after the grace is cut, exit 0 all the same (workers: ${workers})`, async t => {
+    const { gateway, answer } = await startWithRequest(t, `workers: ${workers}\nshutdown: {grace: 100ms}`)
+    gateway.signal('SIGTERM')
+    await assert.rejects(answer)
+    assert.deepEqual(await gateway.exited, { code: 0, signal: null })
+  })
+
+  test(`a second signal exits at once, with the code of that signal (workers: ${workers})`, async t => {
+    for (const [signal, code] of [
+      ['SIGTERM', 143],
+      ['SIGINT', 130],
+    ] as const) {
+      const { gateway, answer } = await startWithRequest(t, `workers: ${workers}`)
+      gateway.signal('SIGTERM')
+      await gateway.logged('stopping')
+      gateway.signal(signal)
+      assert.deepEqual(await gateway.exited, { code, signal: null })
+      await assert.rejects(answer)
+    }
+  })
+}
+
+test('one Ctrl-C that arrives twice, from the terminal and from npm, is one', async t => {
+  const { gateway, answer, origin } = await startWithRequest(t)
+  gateway.signal('SIGINT')
+  await wait(20)
+  gateway.signal('SIGINT')
+  await gateway.logged('stopping')
+  origin.end('in time')
+  assert.equal(await answer, 'in time')
+  assert.deepEqual(await gateway.exited, { code: 0, signal: null })
+})
+
+test('a bug ends the gateway with a line in the log and exit code 1', async t => {
+  const origin = await startSite(t, (_, response) => response.end())
+  const gateway = await startGateway(t, siteConfig(origin), { env: { NODE_OPTIONS: provokable } })
+  gateway.signal('SIGUSR2')
+  assert.deepEqual(await gateway.exited, { code: 1, signal: null })
+  const { level, err } = await gateway.logged('a bug ended the gateway')
+  assert.equal(level, 60)
+  assert.equal((err as Error).message, 'provoked')
+})

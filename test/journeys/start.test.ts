@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer, type AddressInfo } from 'node:net'
+import { type TestContext, test } from 'node:test'
+import { gatehouse } from '../help/command.ts'
+import { startGateway, writeConfig } from '../help/gateway.ts'
+import { siteConfig, startSite } from '../help/site.ts'
+
+const closed = siteConfig('http://127.0.0.1:1')
+
+/** Takes a port of loopback for the time of the test. */
+async function takePort(t: TestContext): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  t.after(() => server.close())
+  await once(server, 'listening')
+  return (server.address() as AddressInfo).port
+}
+
+test('what the gateway says when it is up: the real addresses and lines to try on stderr, a line of the log on stdout', async t => {
+  const gateway = await startGateway(t, closed)
+  gateway.signal('SIGTERM')
+  const text = await gateway.stderr
+  assert.ok(text.includes(`listens on  ${gateway.edge}\n`), text)
+  assert.ok(text.includes(`admin on    ${gateway.admin} `), text)
+  assert.ok(text.includes(`curl -i -H 'Accept: application/json' ${gateway.edge}/\n`), text)
+  assert.deepEqual(
+    gateway.lines.map(({ msg }) => msg),
+    ['ready', 'stopping', 'stopped'],
+  )
+})
+
+test('with a site there the site is served', async t => {
+  const origin = await startSite(t, (_, response) => response.end('hello'))
+  const gateway = await startGateway(t, siteConfig(origin))
+  const response = await fetch(gateway.edge)
+  assert.equal(response.status, 200)
+  assert.equal(await response.text(), 'hello')
+  assert.match(response.headers.get('svc-ray')!, /^[0-9a-f]{16}$/)
+})
+
+test('with nothing there the first request shows a 521 in the format that it asked for, documented by the gateway itself', async t => {
+  const gateway = await startGateway(t, closed)
+  const ask = (accept: string) => fetch(gateway.edge, { headers: { accept } })
+  const problem = (await (await ask('application/json')).json()) as { error_code: number; type: string }
+  assert.equal(problem.error_code, 521)
+  assert.equal(problem.type, `${gateway.admin}/errors/521`)
+  assert.equal((await fetch(problem.type)).status, 200)
+  assert.match(await (await ask('text/markdown')).text(), /## What Happened/)
+  assert.match(await (await ask('text/html')).text(), /<html lang="en">/)
+})
+
+test('healthz, readyz and metrics answer on the admin listener, and none of them on the edge', async t => {
+  const gateway = await startGateway(t, closed)
+  for (const path of ['/healthz', '/readyz', '/metrics']) {
+    assert.equal((await fetch(gateway.admin + path)).status, 200, path)
+    assert.equal((await fetch(gateway.edge + path)).status, 521, path)
+  }
+})
+
+for (const workers of [0, 2]) {
+  test(`an address in use is named in a sentence, exit code 1 (workers: ${workers})`, async t => {
+    const port = await takePort(t)
+    const sentence = `gatehouse: cannot listen on 127.0.0.1:${port}: the address is already in use\n`
+    for (const [edge, admin] of [
+      [port, 0],
+      [0, port],
+    ]) {
+      const yaml = `listen: ['127.0.0.1:${edge}']\nadmin: 127.0.0.1:${admin}\nworkers: ${workers}${closed}`
+      const { code, stderr } = await gatehouse(['start', '--config', writeConfig(t, yaml)])
+      assert.deepEqual([code, stderr], [1, sentence])
+    }
+  })
+}
+
+test('the health command sees the gateway of its configuration', async t => {
+  const gateway = await startGateway(t, closed)
+  gateway.rewrite(`listen: ['127.0.0.1:0']\nadmin: ${new URL(gateway.admin).host}${closed}`)
+  assert.deepEqual(await gatehouse(['health', '--config', gateway.file]), { code: 0, stdout: '', stderr: '' })
+})

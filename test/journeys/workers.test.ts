@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { type TestContext, test } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
+import { provokable, type RunningGateway, startGateway } from '../help/gateway.ts'
+import { readMetrics } from '../help/prometheus.ts'
+import { siteConfig, startSite } from '../help/site.ts'
+
+const replaced = 'a worker ended; another takes its place'
+
+async function startWorkers(t: TestContext, workers: number | 'auto') {
+  const origin = await startSite(t, (_, response) => response.end('hello'))
+  return startGateway(t, siteConfig(origin, `workers: ${workers}`), { env: { NODE_OPTIONS: provokable } })
+}
+
+/** Lists the processes that the gateway has started and that still run. */
+function childrenOf({ pid }: RunningGateway): number[] {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim()
+  return children.split(' ').filter(Boolean).map(Number)
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return !readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z ')
+  } catch {
+    return false
+  }
+}
+
+async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await holds())) await wait(10)
+}
+
+async function counted(gateway: RunningGateway, series: string): Promise<number> {
+  return readMetrics(await gateway.metrics()).samples.get(series) ?? 0
+}
+
+const answered = 'gatehouse_requests_total{zone="site",status_class="2xx"}'
+
+/** Sends requests on connections of their own, so that the kernel spreads them. */
+async function send(gateway: RunningGateway, count: number): Promise<void> {
+  for (let i = 0; i < count; i++) {
+    const response = await fetch(gateway.edge, { headers: { connection: 'close' } })
+    assert.equal(await response.text(), 'hello')
+  }
+}
+
+test('as many workers run as the configuration says, and auto is one for each processor', async t => {
+  assert.equal(childrenOf(await startWorkers(t, 3)).length, 3)
+  assert.equal(childrenOf(await startWorkers(t, 'auto')).length, availableParallelism())
+})
+
+test('the numbers of all workers are added up, and each request is one line of the log', async t => {
+  const gateway = await startWorkers(t, 2)
+  await send(gateway, 20)
+  assert.equal(await counted(gateway, answered), 20)
+  await until(() => gateway.lines.filter(({ msg }) => msg === 'request').length === 20)
+  const pids = new Set(gateway.lines.filter(({ msg }) => msg === 'request').map(({ pid }) => pid))
+  assert.ok([...pids].every(pid => childrenOf(gateway).includes(Number(pid))))
+})
+
+test('a worker that is killed is replaced, the log and the metrics tell so, and no counter goes backwards', async t => {
+  const gateway = await startWorkers(t, 2)
+  await send(gateway, 10)
+  assert.equal(await counted(gateway, answered), 10)
+  const [victim, survivor] = childrenOf(gateway)
+  process.kill(victim!, 'SIGKILL')
+  const { worker, signal, level } = await gateway.logged(replaced)
+  assert.deepEqual([worker, signal, level], [victim, 'SIGKILL', 50])
+  await until(() => childrenOf(gateway).length === 2)
+  assert.ok(childrenOf(gateway).includes(survivor!))
+  await send(gateway, 10)
+  assert.equal(await counted(gateway, answered), 20)
+  assert.equal(await counted(gateway, 'gatehouse_worker_restarts_total'), 1)
+})
+
+test('a worker that a bug ends leaves its reason in the log and its numbers with the supervisor', async t => {
+  const gateway = await startWorkers(t, 1)
+  await send(gateway, 5)
+  process.kill(childrenOf(gateway)[0]!, 'SIGUSR2')
+  const { err } = await gateway.logged('a bug ended this worker')
+  assert.equal((err as Error).message, 'provoked')
+  const { code } = await gateway.logged(replaced)
+  assert.equal(code, 1)
+  await until(async () => (await fetch(`${gateway.admin}/readyz`)).ok)
+  await send(gateway, 5)
+  assert.equal(await counted(gateway, answered), 10)
+})
+
+test('readyz tells when no worker is up', async t => {
+  const gateway = await startWorkers(t, 1)
+  process.kill(childrenOf(gateway)[0]!, 'SIGKILL')
+  await gateway.logged(replaced)
+  const response = await fetch(`${gateway.admin}/readyz`)
+  assert.deepEqual(
+    [response.status, await response.json()],
+    [503, { status: 'unready', reason: 'no worker is up' }],
+  )
+  await until(async () => (await fetch(`${gateway.admin}/readyz`)).ok)
+})
+
+test('a worker started after a reload has the new configuration', async t => {
+  const gateway = await startWorkers(t, 1)
+  const fresh = await startSite(t, (_, response) => response.end('fresh'))
+  gateway.rewrite(siteConfig(fresh, 'workers: 1'))
+  await gateway.logged('the configuration was reloaded')
+  process.kill(childrenOf(gateway)[0]!, 'SIGKILL')
+  await gateway.logged(replaced)
+  await until(async () => (await fetch(`${gateway.admin}/readyz`)).ok)
+  assert.equal(await (await fetch(gateway.edge)).text(), 'fresh')
+})
+
+test('workers do not outlive their supervisor, and signals meant for it do not end them', async t => {
+  const gateway = await startWorkers(t, 2)
+  const workers = childrenOf(gateway)
+  for (const worker of workers)
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.kill(worker, signal)
+  await send(gateway, 4)
+  assert.deepEqual(childrenOf(gateway), workers)
+  gateway.signal('SIGKILL')
+  await until(() => !workers.some(isAlive))
+})
