@@ -24,7 +24,6 @@ export interface LogLine {
 export interface GatewayOptions {
   readonly command?: 'start' | 'demo'
   readonly env?: NodeJS.ProcessEnv
-  readonly args?: readonly string[]
 }
 
 /** Writes the configuration to a file of its own, with free ports on loopback unless it names some. */
@@ -42,17 +41,24 @@ function withPorts(yaml: string): string {
 }
 
 /** Starts a gateway from the configuration and waits until it is ready; it is killed after the test, should it still run. */
-export async function startGateway(
+export function startGateway(
   t: TestContext,
   yaml: string,
   options: GatewayOptions = {},
 ): Promise<RunningGateway> {
+  const { command = 'start', env } = options
   const file = writeConfig(t, yaml)
-  const { command = 'start', env, args = [] } = options
-  const child = spawn(process.execPath, [main, command, '--config', file, ...args], {
-    env: { ...process.env, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+  return spawnGateway(t, [main, command, '--config', file], { env: { ...process.env, ...env } }, file)
+}
+
+/** Starts Node with arguments that make it a gateway, and waits until it is ready. */
+export async function spawnGateway(
+  t: TestContext,
+  args: readonly string[],
+  options: { readonly cwd?: string; readonly env: NodeJS.ProcessEnv },
+  file = '',
+): Promise<RunningGateway> {
+  const child = spawn(process.execPath, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
   t.after(() => child.kill('SIGKILL'))
   const gateway = new RunningGateway(child, file)
   await gateway.ready()
