@@ -6,7 +6,7 @@ import type { Rule } from './shape.ts'
 
 /** Takes where to listen; port 0 lets the system choose. */
 export const endpoint: Rule<Endpoint> = text => {
-  const [, written = '', digits = ''] = /^(.+):(\d+)$/.exec(text) ?? []
+  const [, written = '', digits = ''] = /^(\[[^\]]+\]|[^:]+):(\d+)$/.exec(text) ?? []
   const host = readHost(written)
   const port = within(readWhole(digits), 0, 65_535)
   const found = host !== undefined && port !== undefined ? { host, port } : undefined
@@ -19,7 +19,7 @@ export const hostPattern: Rule<string> = text => {
   const host = isWildcard ? readName(text.slice(2)) : readHost(text)
   return accept(
     host && isWildcard ? `*.${host}` : host,
-    'must be a host name, *. and a host name, or an IP address, without a port (international names in punycode: xn--…)',
+    'must be a host name, *. and a host name, or an IP address, without port (not ASCII: in punycode, xn--…)',
   )
 }
 
@@ -62,12 +62,11 @@ export const documentationUrl: Rule<string> = text => {
 const label = '[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?'
 const name = new RegExp(`^(?=.{1,253}$)(?:${label}\\.)*${label}$`)
 
-/** Reads a host name or an IP address, which loses its brackets. */
+/** Reads a host name or an IP address; one of IPv6 may stand in brackets, and loses them. */
 function readHost(text: string): string | undefined {
   if (text.includes('%')) return undefined
-  const isBracketed = text.startsWith('[') && text.endsWith(']')
-  const address = canonicalAddress(isBracketed ? text.slice(1, -1) : text)
-  return address ?? readName(text)
+  const [, v6] = /^\[(.*:.*)\]$/.exec(text) ?? []
+  return canonicalAddress(v6 ?? text) ?? readName(text)
 }
 
 /** Reads a host name; one that ends in a number is an address gone wrong, such as 127.1. */

@@ -1,16 +1,14 @@
 // Mistakes in a configuration, and how a person reads them. Noted by every reader of this folder, printed by the commands.
 
-/** One mistake, or one warning; `message` is a phrase that names the field and the rule. */
-export interface Mistake {
-  readonly line: number
-  readonly column: number
-  readonly path: string // such as zones[0].routes[1].pool; empty for the whole file
-  readonly message: string
-}
-
 export interface Place {
   readonly line: number
   readonly column: number
+  readonly path: string // such as zones[0].routes[1].pool; empty for the whole file
+}
+
+/** One mistake, or one warning. */
+export interface Mistake extends Place {
+  readonly message: string
 }
 
 /** Collects what is wrong, so that all of it can be said at once. */
@@ -20,19 +18,24 @@ export class Findings {
   readonly #paths = new Set<string>()
 
   /** Notes a mistake; returns undefined, so that a reader can give up in the same statement. */
-  mistake({ line, column }: Place, path: string, message: string): undefined {
+  mistake({ line, column, path }: Place, message: string): undefined {
     this.#mistakes.push({ line, column, path, message })
     for (const { index } of path.matchAll(/[.[]/g)) this.#paths.add(path.slice(0, index))
     this.#paths.add(path)
   }
 
+  /** Notes what is wrong with a field, as a phrase that follows its name; returns undefined too. */
+  flaw(place: Place, flaw: string): undefined {
+    return this.mistake(place, `${fieldName(place.path)} ${flaw}`)
+  }
+
+  warn({ line, column, path }: Place, message: string): void {
+    this.#warnings.push({ line, column, path, message })
+  }
+
   /** Tells whether a mistake was noted at a path or below it, so that what follows from it need not be said. */
   concern(path: string): boolean {
     return this.#paths.has(path)
-  }
-
-  warn({ line, column }: Place, path: string, message: string): void {
-    this.#warnings.push({ line, column, path, message })
   }
 
   get mistakes(): readonly Mistake[] {

@@ -27,69 +27,59 @@ export type Parsed =
 export function parse(text: string, surroundings: Surroundings): Parsed {
   const findings = new Findings()
   const tree = readTree(text, findings)
-  const settings = tree && schema.read(tree, '', { findings, surroundings })
+  const settings = tree && schema.read(tree, { findings, surroundings })
   const config = settings && resolve(settings, findings)
   const { mistakes, warnings } = findings
   return config && mistakes.length === 0 ? { config: freeze(config), warnings } : { mistakes }
 }
 
-const start: Place = { line: 1, column: 1 }
+const start: Place = { line: 1, column: 1, path: '' }
 const longestText = 2 ** 20
 const deepest = 32
 const mostValues = 100_000
 
-// Words of our own for the mistakes that people make, since those of the parser may quote the file, and with it a secret.
+// Words of our own, since those of the parser may quote the file, and with it a secret.
+const anySyntaxMistake = 'look for an indentation, a bracket or a quote gone wrong'
 const syntaxMistakes: Partial<Record<YAMLError['code'], string>> = {
   TAB_AS_INDENT: 'a tab cannot indent; use spaces',
   BAD_INDENT: 'this does not line up with the lines above, or a bracket is not closed',
   BAD_SCALAR_START: 'a value that begins with @, % or ` must stand in quotes',
-  BAD_DQ_ESCAPE:
-    'the backslash begins no escape that double quotes know; in single quotes it is only a backslash',
-  BLOCK_AS_IMPLICIT_KEY:
-    'a second colon stands here, or the lines below are indented too far; a value that holds ": " must stand in quotes',
-  MISSING_CHAR:
-    'a colon, a comma or a closing quote is missing; a value that holds { or } must stand in quotes here',
+  BAD_DQ_ESCAPE: 'the backslash begins no escape of double quotes; in single quotes it is only a backslash',
+  BLOCK_AS_IMPLICIT_KEY: 'a second colon stands here, or the lines below are indented too far',
+  MISSING_CHAR: 'a colon, a comma or a closing quote is missing, or a value with { or } needs quotes',
   RESOURCE_EXHAUSTION: `values are nested more than ${deepest} deep`,
 }
 
 /** Reads the one document of a text; mistakes of syntax are noted alone, since what follows from them is noise. */
 function readTree(text: string, findings: Findings): Tree | undefined {
-  if (text.length > longestText) return findings.mistake(start, '', 'the file is larger than 1 MiB')
+  if (text.length > longestText) return findings.mistake(start, 'the file is larger than 1 MiB')
   const lines = new LineCounter()
-  const documents = parseAllDocuments<Node>(text, {
-    schema: 'failsafe',
-    uniqueKeys: false,
-    prettyErrors: false,
-    lineCounter: lines,
-    logLevel: 'silent',
-  })
-  const [document, second] = documents
-  if (!document?.contents) return findings.mistake(start, '', 'the file holds no settings')
-  const errors = [...documents].flatMap(({ errors }) => errors)
+  const documents = [...parseAllDocuments<Node>(text, { ...parserOptions, lineCounter: lines })]
+  const [first, second] = documents
+  if (!first?.contents) return findings.mistake(start, 'the file holds no settings')
+  const errors = documents.flatMap(document => document.errors)
   if (errors.length > 0) return noteSyntax(errors, lines, findings)
-  if (second)
-    return findings.mistake(
-      placeOf(second.contents, lines),
-      '',
-      'a second document begins here; the file must be one',
-    )
+  if (second) return findings.mistake(placeOf(second.contents, lines), 'a second document begins here')
   const reader = new TreeReader(lines, findings)
-  const tree = reader.read(document.contents)
+  const tree = reader.read(first.contents)
   if (reader.hasGivenUp) return undefined
-  return tree.kind === 'empty' ? findings.mistake(start, '', 'the file holds no settings') : tree
+  return tree.kind === 'empty' ? findings.mistake(start, 'the file holds no settings') : tree
 }
 
+const parserOptions = {
+  schema: 'failsafe',
+  uniqueKeys: false,
+  prettyErrors: false,
+  logLevel: 'silent',
+} as const
+
 function noteSyntax(errors: readonly YAMLError[], lines: LineCounter, findings: Findings): undefined {
-  const noted = new Set<number>()
+  let lastLine = 0
   for (const { code, pos } of errors) {
     const place = placeAt(pos[0], lines)
-    if (noted.has(place.line)) continue
-    noted.add(place.line)
-    findings.mistake(
-      place,
-      '',
-      `this is not YAML: ${syntaxMistakes[code] ?? 'look for an indentation, a bracket or a quote gone wrong'}`,
-    )
+    if (place.line === lastLine) continue
+    lastLine = place.line
+    findings.mistake(place, `this is not YAML: ${syntaxMistakes[code] ?? anySyntaxMistake}`)
   }
 }
 
@@ -107,77 +97,68 @@ class TreeReader {
   }
 
   read(node: Node, path = '', depth = 0): Tree {
-    const place = placeOf(node, this.#lines)
+    const place = placeOf(node, this.#lines, path)
     const before = this.#values++
-    if (depth > deepest) return this.#giveUp(place, path, `values are nested more than ${deepest} deep`)
-    if (isAlias(node)) return this.#follow(node, place, path)
-    if (node.tag !== undefined) this.#findings.mistake(place, path, 'tags (!…) have no meaning here')
-    const tree = this.#convert(node, place, path, depth)
-    if (this.#values > mostValues)
-      return this.#giveUp(place, path, `there are more than ${mostValues} values, aliases followed`)
-    if ('anchor' in node && node.anchor)
-      this.#anchored.set(node.anchor, { tree, size: this.#values - before })
-    return tree
+    if (depth > deepest) return this.#giveUp(place, `values are nested more than ${deepest} deep`)
+    if (isAlias(node)) return this.#follow(node, place)
+    if (node.tag !== undefined) this.#findings.mistake(place, 'tags (!…) have no meaning here')
+    const tree = this.#convert(node, place, depth)
+    const { anchor } = node as Scalar
+    if (anchor) this.#anchored.set(anchor, { tree, size: this.#values - before })
+    return this.#values > mostValues
+      ? this.#giveUp(place, `there are more than ${mostValues} values, aliases followed`)
+      : tree
   }
 
-  #convert(node: Node, place: Place, path: string, depth: number): Tree {
-    if (isMap(node)) return { kind: 'mapping', ...place, entries: this.#readEntries(node, path, depth) }
+  #convert(node: Node, place: Place, depth: number): Tree {
+    if (isMap(node)) return { ...place, kind: 'mapping', entries: this.#readEntries(node, place.path, depth) }
     if (isSeq<Node>(node)) {
-      return {
-        kind: 'sequence',
-        ...place,
-        items: node.items.map((item, i) => this.read(item, stepInto(path, i), depth + 1)),
-      }
+      const items = node.items.map((item, i) => this.read(item, stepInto(place.path, i), depth + 1))
+      return { ...place, kind: 'sequence', items }
     }
     const { value, type } = node as Scalar<string>
-    if (type === 'PLAIN' && ['', '~', 'null'].includes(value)) return { kind: 'empty', ...place }
-    return { kind: 'scalar', ...place, text: value }
+    const isEmpty = type === 'PLAIN' && ['', '~', 'null'].includes(value)
+    return isEmpty ? { ...place, kind: 'empty' } : { ...place, kind: 'scalar', text: value }
   }
 
   #readEntries(map: YAMLMap, path: string, depth: number): Map<string, Entry> {
     const entries = new Map<string, Entry>()
     for (const { key, value } of map.items as Pair<Node, Node | null>[]) {
-      const place = placeOf(key, this.#lines)
       if (!isScalar<string>(key)) {
-        this.#findings.mistake(place, path, 'a key must be a plain word')
+        this.#findings.mistake(placeOf(key, this.#lines, path), 'a key must be a plain word')
         continue
       }
-      const at = stepInto(path, key.value)
+      const place = placeOf(key, this.#lines, stepInto(path, key.value))
       const first = entries.get(key.value)
-      const tree: Tree = value ? this.read(value, at, depth + 1) : { kind: 'empty', ...place }
-      if (first)
-        this.#findings.mistake(
-          place,
-          at,
-          `${quote(key.value)} stands here again; it stands on line ${first.key.line} already`,
-        )
-      else entries.set(key.value, { key: place, value: tree })
+      const tree: Tree = value ? this.read(value, place.path, depth + 1) : { ...place, kind: 'empty' }
+      if (!first) entries.set(key.value, { key: place, value: tree })
+      else this.#findings.mistake(place, `${quote(key.value)} stands on line ${first.key.line} already`)
     }
     return entries
   }
 
-  #follow({ source }: Alias, place: Place, path: string): Tree {
+  #follow({ source }: Alias, place: Place): Tree {
     const anchored = this.#anchored.get(source)
-    if (anchored === undefined)
-      return this.#giveUp(place, path, `the alias *${source} has no anchor &${source} that ends before it`)
+    if (!anchored)
+      return this.#giveUp(place, `the alias *${source} has no anchor &${source} that ends before it`)
     this.#values += anchored.size
     return anchored.tree
   }
 
-  #giveUp(place: Place, path: string, reason: string): Tree {
-    if (!this.hasGivenUp) this.#findings.mistake(place, path, reason)
+  #giveUp(place: Place, reason: string): Tree {
+    if (!this.hasGivenUp) this.#findings.mistake(place, reason)
     this.hasGivenUp = true
-    return { kind: 'empty', ...place }
+    return { ...place, kind: 'empty' }
   }
 }
 
-function placeOf(node: Node | null, lines: LineCounter): Place {
-  return placeAt(node?.range?.[0] ?? 0, lines)
+function placeOf(node: Node | null, lines: LineCounter, path = ''): Place {
+  return placeAt(node?.range?.[0] ?? 0, lines, path)
 }
 
-function placeAt(offset: number, lines: LineCounter): Place {
+function placeAt(offset: number, lines: LineCounter, path = ''): Place {
   const { line, col } = lines.linePos(offset)
-  return { line, column: col }
+  return { line, column: col, path }
 }
 
 function freeze<T>(value: T): T {

@@ -15,14 +15,13 @@ export function resolveReferences(written: string, { env, readFile }: Surroundin
   const value = written.replace(reference, (_, inside: string, close: string) => {
     const [, name = '', fallback] = (close && variable.exec(inside)) || []
     if (name === '') flaws.add(`holds a reference that is not written \${NAME} or \${NAME:-default}`)
-    else if (!env[name] && fallback === undefined)
+    const given = (Object.hasOwn(env, name) && env[name]) || fallback
+    if (name !== '' && given === undefined)
       flaws.add(`refers to \${${name}}, which is unset or empty and has no default`)
-    return env[name] || fallback || ''
+    return given ?? ''
   })
   if (flaws.size > 0) return { flaw: [...flaws].join(', and ') }
-  return written.startsWith(filePrefix)
-    ? readText(value.slice(filePrefix.length), written, readFile)
-    : { value }
+  return written.startsWith(filePrefix) ? readText(value, written, readFile) : { value }
 }
 
 /** Says what a value is without giving away what came from elsewhere. */
@@ -36,9 +35,9 @@ const filePrefix = 'file:'
 const reference = /\$\{([^}]*)(\}?)/g
 const variable = /^([A-Za-z_]\w*)(?::-(.*))?$/s
 
-function readText(path: string, written: string, readFile: Surroundings['readFile']): Reading<string> {
+function readText(named: string, written: string, readFile: Surroundings['readFile']): Reading<string> {
   try {
-    return { value: readFile(path).replace(/\r?\n$/, '') }
+    return { value: readFile(named.slice(filePrefix.length)).replace(/\r?\n$/, '') }
   } catch (error) {
     const { code = 'unknown reason' } = error as NodeJS.ErrnoException
     return { flaw: `refers to the file ${fileName(written)}, which cannot be read (${code})` }

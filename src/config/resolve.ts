@@ -1,5 +1,5 @@
 // From what the file says to the configuration: hands defaults down, follows names, and checks what no value can break by itself.
-import { didYouMean, type Findings, fieldName } from './mistake.ts'
+import { didYouMean, type Findings, stepInto } from './mistake.ts'
 import type {
   Config,
   OriginConfig,
@@ -51,62 +51,47 @@ function resolvePools(pools: Settings['pools'], findings: Findings): Pools {
 function resolveOrigin(origin: Placed<OriginSettings>, findings: Findings): OriginConfig[] {
   const { url, verify, server_name: serverName, ca } = origin.value
   if (url === null) return []
-  if (url.protocol === 'http' && (!verify || serverName !== null || ca !== null)) {
-    findings.mistake(
-      origin,
-      origin.path,
-      `${fieldName(origin.path)} has verify: false, server_name or ca, which only an https url can have`,
-    )
+  const needsTls = !verify || serverName !== null || ca !== null
+  if (url.protocol === 'http' && needsTls) {
+    findings.flaw(origin, 'has verify: false, server_name or ca, which only an https url can have')
   } else if (!verify) {
     findings.warn(
       origin,
-      origin.path,
-      'verify is false, so any certificate passes: who sits between gateway and origin can read and change all',
+      'verify is false: whoever gets between the gateway and this origin can read and change all',
     )
   }
   return [{ ...url, tls: { verify, serverName, ca } }]
 }
 
 function resolveZones(settings: Settings, pools: Pools, findings: Findings): ZoneConfig[] {
-  const zones = settings.zones ?? []
-  const names = zones.flatMap(({ value: { name, hosts } }) => name ?? hosts[0] ?? [])
-  const defaults = zones.flatMap(({ value }) =>
-    value.default?.value ? { ...value.default, value: 'default' } : [],
-  )
-  refuseRepeats(
-    zones.flatMap(({ value }) => value.hosts),
-    'a host belongs to one zone',
-    findings,
-  )
+  const zones = (settings.zones ?? []).map(({ value }) => value)
+  const hosts = zones.flatMap(zone => zone.hosts)
+  const names = zones.flatMap(zone => zone.name ?? zone.hosts[0] ?? [])
+  const defaults = zones.flatMap(zone => (zone.default?.value ? { ...zone.default, value: 'default' } : []))
+  refuseRepeats(hosts, 'a host belongs to one zone', findings)
   refuseRepeats(names, 'a name belongs to one zone', findings)
   refuseRepeats(defaults, 'one zone can be the default', findings)
+  settings.zones?.forEach(zone => {
+    refuseUnreachable(zone, findings)
+  })
   return zones.map(zone => resolveZone(zone, settings, pools, findings))
 }
 
-function resolveZone(
-  { value: zone, ...place }: Placed<ZoneSettings>,
-  settings: Settings,
-  pools: Pools,
-  findings: Findings,
-): ZoneConfig {
+function refuseUnreachable({ value: zone, ...place }: Placed<ZoneSettings>, findings: Findings): void {
+  const isReachable = zone.hosts.length > 0 || zone.default?.value
+  const isUnclear = ['hosts', 'default'].some(key => findings.concern(stepInto(place.path, key)))
+  if (!isReachable && !isUnclear)
+    findings.flaw(place, 'must have hosts or default: true, or no request can reach it')
+}
+
+function resolveZone(zone: ZoneSettings, settings: Settings, pools: Pools, findings: Findings): ZoneConfig {
   const hosts = zone.hosts.map(({ value }) => value)
-  const isDefault = zone.default?.value ?? false
-  if (hosts.length === 0 && !isDefault && !findings.concern(`${place.path}.hosts`)) {
-    findings.mistake(
-      place,
-      place.path,
-      `${fieldName(place.path)} must have hosts or default: true, or no request can reach it`,
-    )
-  }
-  refuseRepeats(
-    zone.routes.flatMap(({ path }) => path ?? []),
-    'a path stands once in a zone',
-    findings,
-  )
+  const paths = zone.routes.flatMap(({ path }) => path ?? [])
+  refuseRepeats(paths, 'a path stands once in a zone', findings)
   return {
     name: zone.name?.value ?? hosts[0] ?? 'default',
     hosts,
-    isDefault,
+    isDefault: zone.default?.value ?? false,
     paused: zone.paused,
     routes: zone.routes.flatMap(route => resolveRoute(route, settings, pools, findings)),
   }
@@ -118,33 +103,19 @@ function resolveRoute(
   pools: Pools,
   findings: Findings,
 ): RouteConfig[] {
+  const { path, host } = route
   const pool = route.pool && findPool(route.pool, pools, findings)
-  if (route.path === null) return []
   const bodyLimit = route.body ?? settings.limits.body
-  return [
-    {
-      path: route.path.value,
-      pool,
-      host: route.host,
-      bodyLimit,
-      timeouts: inherit(route.timeouts, settings.timeouts),
-    },
-  ]
+  const timeouts = inherit(route.timeouts, settings.timeouts)
+  return path === null ? [] : [{ path: path.value, pool, host, bodyLimit, timeouts }]
 }
 
-function findPool(
-  { value, shown, ...place }: Placed<string>,
-  pools: Pools,
-  findings: Findings,
-): PoolConfig | null {
-  const pool = pools.get(value)
+function findPool(name: Placed<string>, pools: Pools, findings: Findings): PoolConfig | null {
+  const pool = pools.get(name.value)
   if (pool !== undefined) return pool
   const known = pools.size === 0 ? ', of which there is none' : ` (${[...pools.keys()].join(', ')})`
-  findings.mistake(
-    place,
-    place.path,
-    `pool must be the name of a pool${known}, but is ${shown}${didYouMean(value, pools.keys())}`,
-  )
+  const hint = didYouMean(name.value, pools.keys())
+  findings.flaw(name, `must be the name of a pool${known}, but is ${name.shown}${hint}`)
   return null
 }
 
@@ -160,13 +131,9 @@ function inherit(own: RouteSettings['timeouts'], all: Timeouts): Timeouts {
 }
 
 function warnOfOpenTrust({ trusted_proxies: networks }: Settings, findings: Findings): void {
-  for (const { value, path, ...place } of networks) {
-    if (value.endsWith('/0'))
-      findings.warn(
-        place,
-        path,
-        'everybody is trusted, so any client can claim any address in X-Forwarded-For',
-      )
+  for (const network of networks) {
+    if (!network.value.endsWith('/0')) continue
+    findings.warn(network, 'everybody is trusted, so any client can claim any address in X-Forwarded-For')
   }
 }
 
@@ -175,12 +142,7 @@ function refuseRepeats(items: Iterable<Placed<string>>, rule: string, findings: 
   for (const item of items) {
     const first = seen.get(item.value)
     if (first === undefined) seen.set(item.value, item)
-    else if (!findings.concern(item.path)) {
-      findings.mistake(
-        item,
-        item.path,
-        `${fieldName(item.path)} repeats ${first.path} of line ${first.line}; ${rule}`,
-      )
-    }
+    else if (!findings.concern(item.path))
+      findings.flaw(item, `repeats ${first.path} of line ${first.line}; ${rule}`)
   }
 }

@@ -1,7 +1,7 @@
 // Rules for single values: text to what it means, or the phrase that says how it must be. Named by the schema.
 import { X509Certificate } from 'node:crypto'
 import { parseNetwork } from '../base/address.ts'
-import { isPlainPath, normalPath } from '../base/path.ts'
+import { normalPath } from '../base/path.ts'
 import { formatDuration, formatSize, parseDuration, parseSize, type Reading } from '../base/quantity.ts'
 import type { Rule } from './shape.ts'
 
@@ -39,11 +39,11 @@ export function size(least: number, most: number): Rule<number> {
   return text => bounded(parseSize(text), least, most, formatSize)
 }
 
-export const truth: Rule<boolean> = text =>
-  accept(
-    { true: true, on: true, false: false, off: false }[text],
-    'must be true or false (on and off are the same)',
-  )
+export const truth: Rule<boolean> = text => {
+  const isTrue = text === 'true' || text === 'on'
+  const isFalse = text === 'false' || text === 'off'
+  return accept(isTrue || isFalse ? isTrue : undefined, 'must be true or false (on and off are the same)')
+}
 
 export const fraction: Rule<number> = text =>
   accept(
@@ -77,15 +77,19 @@ const previews = '/cdn-cgi/error'
 
 /** Takes a prefix of paths; those of error previews belong to the gateway on every zone. */
 export const routePath: Rule<string> = text => {
-  if (!/^\/[!-~]*$/.test(text) || /[?#]/.test(text))
+  if (!/^\/[!-~]*$/.test(text) || /[?#]/.test(text)) {
     return { flaw: 'must begin with / and hold visible ASCII characters, without ? and #' }
-  if (!isPlainPath(text) && normalPath(text) !== text)
+  }
+  if (normalPath(text) !== text) {
     return {
       flaw: 'must be in normal form: no doubled slash, no . or .. as a segment, nothing encoded without need',
     }
-  if (`${text}/`.startsWith(`${previews}/`))
-    return { flaw: `must not lie under ${previews}/, which shows the errors of the gateway` }
-  return { value: text }
+  }
+  const isPreview = `${text}/`.startsWith(`${previews}/`)
+  return accept(
+    isPreview ? undefined : text,
+    `must not lie under ${previews}/, which shows the errors of the gateway`,
+  )
 }
 
 /** Takes certificates in PEM, each of which must be readable. */

@@ -1,8 +1,8 @@
 // The forms a setting can take, as parts to build a schema of: each reads a tree to a value, and notes every mistake it meets.
 import type { Reading } from '../base/quantity.ts'
-import { didYouMean, type Findings, fieldName, type Place, quote, stepInto } from './mistake.ts'
+import { didYouMean, type Findings, type Place, quote, stepInto } from './mistake.ts'
 import { describe, resolveReferences, type Surroundings } from './references.ts'
-import type { Mapping, Tree } from './tree.ts'
+import type { Entry, Mapping, Sequence, Tree } from './tree.ts'
 
 export interface Context {
   readonly findings: Findings
@@ -11,7 +11,7 @@ export interface Context {
 
 /** Reads a tree; undefined means that a mistake was noted. */
 export interface Shape<T> {
-  read(tree: Tree, path: string, context: Context): T | undefined
+  read(tree: Tree, context: Context): T | undefined
 }
 
 export type Value<S> = S extends Shape<infer T> ? T : never
@@ -31,7 +31,6 @@ export type Values<F extends Fields> = { readonly [K in keyof F]: F[K] extends F
 /** A value together with where it stands, for rules that compare settings. */
 export interface Placed<T> extends Place {
   readonly value: T
-  readonly path: string
   readonly shown: string // safe to print
 }
 
@@ -46,28 +45,22 @@ export function required<T>(shape: Shape<T>): Field<T | null> {
 }
 
 /** Makes a mapping that may be left out, or be left empty: its fields have defaults of their own. */
-export function group<F extends Fields>(fields: F): Field<Values<F>> & { readonly shape: MappingShape<F> } {
-  return { shape: mapping(fields), fallback: fallbacks(fields), isRequired: false }
+export function group<F extends Fields>(fields: F): Field<Values<F>> {
+  const fallbacks = Object.entries(fields).map(([key, { fallback }]) => [key, fallback])
+  return { shape: mapping(fields), fallback: Object.fromEntries(fallbacks) as Values<F>, isRequired: false }
 }
 
 /** Reads one value; one that is `unprinted` never stands in a message. */
 export function scalar<T>(rule: Rule<T>, { unprinted = false } = {}): Shape<T> {
   return {
-    read(tree, path, { findings, surroundings }) {
-      const name = fieldName(path)
-      if (tree.kind === 'empty')
-        return findings.mistake(tree, path, `${name} is empty: give it a value, or leave it out`)
-      if (tree.kind !== 'scalar')
-        return findings.mistake(tree, path, `${name} must be a single value, but is ${describeTree(tree)}`)
-      const resolved = resolveReferences(tree.text, surroundings)
-      if ('flaw' in resolved) return findings.mistake(tree, path, `${name} ${resolved.flaw}`)
-      const reading = rule(resolved.value)
+    read(tree, { findings, surroundings }) {
+      if (tree.kind === 'empty') return findings.flaw(tree, 'is empty: give it a value, or leave it out')
+      if (tree.kind !== 'scalar') return refuse(tree, 'must be a single value', findings)
+      const text = resolveReferences(tree.text, surroundings)
+      if ('flaw' in text) return findings.flaw(tree, text.flaw)
+      const reading = rule(text.value)
       if ('value' in reading) return reading.value
-      return findings.mistake(
-        tree,
-        path,
-        `${name} ${reading.flaw}${unprinted ? '' : `, but is ${describe(tree.text)}`}`,
-      )
+      return unprinted ? findings.flaw(tree, reading.flaw) : refuse(tree, reading.flaw, findings)
     },
   }
 }
@@ -75,35 +68,27 @@ export function scalar<T>(rule: Rule<T>, { unprinted = false } = {}): Shape<T> {
 /** Reads a list; members with mistakes are left out. */
 export function list<T>(member: Shape<T>, { least = 0 } = {}): Shape<readonly T[]> {
   return {
-    read(tree, path, context) {
-      const items = tree.kind === 'empty' ? [] : tree.kind === 'sequence' ? tree.items : null
-      if (items === null) return refuse(tree, path, context, 'must be a list')
-      if (items.length < least) return refuse(tree, path, context, `must have at least ${least} member`)
-      return items
-        .map((item, i) => member.read(item, stepInto(path, i), context))
-        .filter(value => value !== undefined)
+    read(tree, context) {
+      const items = itemsOf(tree)
+      if (!items) return refuse(tree, 'must be a list', context.findings)
+      if (items.length < least) return context.findings.flaw(tree, `must have at least ${least} member`)
+      return items.map(item => member.read(item, context)).filter(value => value !== undefined)
     },
   }
 }
 
-export interface MappingShape<F extends Fields> extends Shape<Values<F>> {
-  readonly fields: F
-}
-
 /** Reads a mapping of known keys; any other key is a mistake. */
-export function mapping<F extends Fields>(fields: F): MappingShape<F> {
+export function mapping<F extends Fields>(fields: F): Shape<Values<F>> {
+  const keys = Object.keys(fields)
   return {
-    fields,
-    read(tree, path, context) {
-      if (tree.kind !== 'mapping' && tree.kind !== 'empty')
-        return refuse(tree, path, context, `must be a mapping of ${Object.keys(fields).join(', ')}`)
-      const entries: Mapping['entries'] = tree.kind === 'mapping' ? tree.entries : new Map()
-      refuseUnknown(entries, fields, path, context)
-      const values = Object.entries(fields).map(([key, field]) => [
-        key,
-        readField(tree, entries.get(key)?.value, field, stepInto(path, key), context),
-      ])
-      return Object.fromEntries(values) as Values<F>
+    read(tree, context) {
+      const entries = entriesOf(tree)
+      if (!entries) return refuse(tree, `must be a mapping of ${keys.join(', ')}`, context.findings)
+      for (const [key, entry] of entries) {
+        if (!Object.hasOwn(fields, key)) refuseKey(key, entry, keys, context.findings)
+      }
+      const read = (key: string) => readField(tree, key, entries.get(key)?.value, fields[key]!, context)
+      return Object.fromEntries(keys.map(key => [key, read(key)])) as Values<F>
     },
   }
 }
@@ -111,16 +96,14 @@ export function mapping<F extends Fields>(fields: F): MappingShape<F> {
 /** Reads a mapping whose keys are names that the operator gives; a value with mistakes is null. */
 export function dictionary<T>(name: Rule<string>, value: Shape<T>): Shape<ReadonlyMap<string, T | null>> {
   return {
-    read(tree, path, context) {
-      if (tree.kind === 'empty') return new Map()
-      if (tree.kind !== 'mapping') return refuse(tree, path, context, 'must be a mapping of names')
+    read(tree, context) {
+      const entries = entriesOf(tree)
+      if (!entries) return refuse(tree, 'must be a mapping of names', context.findings)
       const values = new Map<string, T | null>()
-      for (const [key, entry] of tree.entries) {
-        const at = stepInto(path, key)
+      for (const [key, entry] of entries) {
         const reading = name(key)
-        if ('flaw' in reading)
-          context.findings.mistake(entry.key, at, `the name ${fieldName(at)} ${reading.flaw}`)
-        values.set(key, value.read(entry.value, at, context) ?? null)
+        if ('flaw' in reading) context.findings.mistake(entry.key, `the name ${quote(key)} ${reading.flaw}`)
+        values.set(key, value.read(entry.value, context) ?? null)
       }
       return values
     },
@@ -130,12 +113,10 @@ export function dictionary<T>(name: Rule<string>, value: Shape<T>): Shape<Readon
 /** Reads a mapping, or a single value that stands for the mapping with only that key. */
 export function shorthand<T>(key: string, full: Shape<T>): Shape<T> {
   return {
-    read(tree, path, context) {
-      if (tree.kind !== 'scalar') return full.read(tree, path, context)
-      const { line, column } = tree
+    read(tree, context) {
+      if (tree.kind !== 'scalar') return full.read(tree, context)
       return full.read(
-        { kind: 'mapping', line, column, entries: new Map([[key, { key: tree, value: tree }]]) },
-        path,
+        { ...tree, kind: 'mapping', entries: new Map([[key, { key: tree, value: tree }]]) },
         context,
       )
     },
@@ -145,51 +126,45 @@ export function shorthand<T>(key: string, full: Shape<T>): Shape<T> {
 /** Keeps with a value where it stands. */
 export function placed<T>(shape: Shape<T>): Shape<Placed<T>> {
   return {
-    read(tree, path, context) {
-      const value = shape.read(tree, path, context)
-      if (value === undefined) return undefined
-      return { value, path, line: tree.line, column: tree.column, shown: describeTree(tree) }
+    read(tree, context) {
+      const value = shape.read(tree, context)
+      const { line, column, path } = tree
+      return value === undefined ? undefined : { value, line, column, path, shown: describeTree(tree) }
     },
   }
 }
 
+function itemsOf(tree: Tree): Sequence['items'] | null {
+  if (tree.kind === 'sequence') return tree.items
+  return tree.kind === 'empty' ? [] : null
+}
+
+function entriesOf(tree: Tree): Mapping['entries'] | null {
+  if (tree.kind === 'mapping') return tree.entries
+  return tree.kind === 'empty' ? new Map() : null
+}
+
+function refuseKey(key: string, entry: Entry, known: readonly string[], findings: Findings): void {
+  findings.mistake(entry.key, `${quote(key)} is not a setting here${didYouMean(key, known)}`)
+}
+
 function readField<T>(
   parent: Tree,
+  key: string,
   tree: Tree | undefined,
   field: Field<T>,
-  path: string,
   context: Context,
 ): T {
-  if (tree !== undefined) return field.shape.read(tree, path, context) ?? field.fallback
-  if (field.isRequired) context.findings.mistake(parent, path, `${fieldName(path)} is missing`)
+  if (tree !== undefined) return field.shape.read(tree, context) ?? field.fallback
+  if (field.isRequired) context.findings.flaw({ ...parent, path: stepInto(parent.path, key) }, 'is missing')
   return field.fallback
 }
 
-function refuseUnknown(
-  entries: Mapping['entries'],
-  fields: Fields,
-  path: string,
-  { findings }: Context,
-): void {
-  for (const [key, entry] of entries) {
-    if (Object.hasOwn(fields, key)) continue
-    findings.mistake(
-      entry.key,
-      stepInto(path, key),
-      `${quote(key)} is not a setting here${didYouMean(key, Object.keys(fields))}`,
-    )
-  }
-}
-
-function refuse(tree: Tree, path: string, { findings }: Context, rule: string): undefined {
-  return findings.mistake(tree, path, `${fieldName(path)} ${rule}, but is ${describeTree(tree)}`)
+function refuse(tree: Tree, rule: string, findings: Findings): undefined {
+  return findings.flaw(tree, `${rule}, but is ${describeTree(tree)}`)
 }
 
 function describeTree(tree: Tree): string {
   if (tree.kind === 'scalar') return describe(tree.text)
   return { empty: 'empty', sequence: 'a list', mapping: 'a mapping' }[tree.kind]
-}
-
-function fallbacks<F extends Fields>(fields: F): Values<F> {
-  return Object.fromEntries(Object.entries(fields).map(([key, field]) => [key, field.fallback])) as Values<F>
 }

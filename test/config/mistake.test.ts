@@ -44,9 +44,9 @@ describe('didYouMean', () => {
 describe('Findings', () => {
   test('gives mistakes in the order of the file, whatever the order they were found in', () => {
     const findings = new Findings()
-    findings.mistake({ line: 2, column: 1 }, 'c', 'third')
-    findings.mistake({ line: 1, column: 9 }, 'b', 'second')
-    findings.mistake({ line: 1, column: 2 }, 'a', 'first')
+    findings.mistake({ line: 2, column: 1, path: 'c' }, 'third')
+    findings.mistake({ line: 1, column: 9, path: 'b' }, 'second')
+    findings.mistake({ line: 1, column: 2, path: 'a' }, 'first')
     deepEqual(
       findings.mistakes.map(({ message }) => message),
       ['first', 'second', 'third'],
@@ -55,7 +55,7 @@ describe('Findings', () => {
 
   test('concern a path by a mistake at it or below, not by one beside it', () => {
     const findings = new Findings()
-    findings.mistake({ line: 1, column: 1 }, 'zones[10].hosts[1]', 'wrong')
+    findings.mistake({ line: 1, column: 1, path: 'zones[10].hosts[1]' }, 'wrong')
     for (const path of ['zones', 'zones[10]', 'zones[10].hosts', 'zones[10].hosts[1]'])
       equal(findings.concern(path), true, path)
     for (const path of ['zones[1]', 'zones[10].host', 'zones[10].hosts[0]'])
