@@ -57,11 +57,9 @@ export class PathLookup<T> {
 }
 
 function leads(prefix: string, path: string): boolean {
-  return endsSegment(prefix.length, path, prefix) && path.startsWith(prefix)
-}
-
-function endsSegment(end: number, path: string, prefix: string): boolean {
-  if (end >= path.length) return end === path.length
-  const next = path.charCodeAt(end)
-  return next === 0x2f || next === 0x3f || prefix.charCodeAt(end - 1) === 0x2f
+  const end = prefix.length
+  const next = path.charCodeAt(end) // NaN at the end of the path and beyond
+  const isBorder =
+    end === path.length || next === 0x2f || next === 0x3f || prefix.charCodeAt(end - 1) === 0x2f
+  return isBorder && path.startsWith(prefix)
 }
