@@ -5,8 +5,13 @@ import type { Phase } from './metrics.ts'
 
 export type { Logger }
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
-export type LogDestination = ReturnType<typeof pino.destination>
 export type LogSample = Readonly<Record<'1xx' | '2xx' | '3xx' | '4xx' | '5xx', number>>
+
+/** Where lines go; one that holds them back can be told to let go. */
+export interface LogDestination {
+  write(line: string): unknown
+  flush?(): void
+}
 
 /** What the access log may know of a request: a closed list, so that no header, cookie, query or body can slip in. */
 export interface AccessEntry {
@@ -36,7 +41,7 @@ const mostWaiting = 8 * 1024 * 1024
 const flushPeriod = 250
 
 /** Opens the buffered way to a file or a descriptor; requests wait at most 250 ms, and beyond 8 MiB unread they are dropped. */
-export function openLog(target: string | number = 1): LogDestination {
+export function openLog(target: string | number = 1) {
   return pino.destination({
     dest: target,
     sync: false,
@@ -52,7 +57,7 @@ export function createLogger(level: LogLevel, destination: LogDestination): Logg
   const serializers = { err: describeError, cause: describeError }
   const write = (line: string) => {
     destination.write(line)
-    destination.flush()
+    destination.flush?.()
   }
   return pino({ level, base: { pid }, serializers }, { write })
 }
