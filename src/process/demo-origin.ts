@@ -55,38 +55,38 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   )
   try {
     if (misdeed) await misdeed.commit(response, request, url)
-    else if (pathname === '/') response.setHeader('content-type', 'text/html; charset=utf-8').end(frontPage())
+    else if (pathname === '/')
+      response.setHeader('content-type', 'text/html; charset=utf-8').end(frontPage(request))
     else response.writeHead(404).end('The demo origin has no such page.\n')
   } catch {
     response.destroy()
   }
 }
 
-function frontPage(): string {
-  return `${html`<!doctype html>
+function frontPage({ headers }: IncomingMessage): string {
+  const { port } = new URL(`http://${headers.host}`)
+  const markup = html`<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
 <title>Gatehouse demo</title>
-<style>body { font: 1rem/1.5 system-ui; max-width: 46rem; margin: 2rem auto; padding: 0 1rem; color-scheme: light dark } dd { margin: 0 0 .75rem }</style>
+<style>
+:root { color-scheme: light dark; font: 1rem/1.5 system-ui, sans-serif }
+body { max-width: 46rem; margin: 2rem auto; padding: 0 1rem }
+dd { margin: 0 0 .75rem }
+</style>
 <h1>An origin that misbehaves on demand</h1>
 <p>You see this page through Gatehouse. Each link is one way to fail; ask for it with <code>curl</code> and
 <code>Accept: application/json</code> or <code>text/markdown</code> to read the same in another format.</p>
 <dl>
-${misdeeds.map(({ example, expect }) => html`<dt><a href="${example}">${example}</a></dt><dd>${expect}</dd>\n`)}
-<dt>/ws</dt><dd>A WebSocket that says back what it hears.</dd>
+${misdeeds.map(({ example, expect }) => html`<dt><a href="${example}">${example}</a><dd>${expect}\n`)}
+<dt>/ws<dd>A WebSocket that says back what it hears.
 </dl>
 <h2>Zones without a working origin</h2>
-<dl id="zones">
-${zones.map(({ host, expect }) => html`<dt>${host}</dt><dd>${expect}</dd>\n`)}
+<dl>
+${zones.map(({ host, expect }) => html`<dt><a href="http://${host}:${port}/">${host}</a><dd>${expect}\n`)}
 </dl>
-<script>
-for (const host of document.querySelectorAll('#zones dt')) {
-  const link = Object.assign(document.createElement('a'), { textContent: host.textContent })
-  link.href = \`//\${host.textContent}:\${location.port}/\`
-  host.replaceChildren(link)
-}
-</script>
 </html>
-`}`
+`
+  return markup.toString()
 }

@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { gatehouse } from '../help/command.ts'
 import { startGateway, writeConfig } from '../help/gateway.ts'
 import { siteConfig, startSite } from '../help/site.ts'
+import { root } from '../help/source.ts'
 
 const closed = siteConfig('http://127.0.0.1:1')
 
@@ -76,4 +79,14 @@ test('the health command sees the gateway of its configuration', async t => {
   const gateway = await startGateway(t, closed)
   gateway.rewrite(`listen: ['127.0.0.1:0']\nadmin: ${new URL(gateway.admin).host}${closed}`)
   assert.deepEqual(await gatehouse(['health', '--config', gateway.file]), { code: 0, stdout: '', stderr: '' })
+})
+
+test('the default configuration serves localhost and 127.0.0.1 from the origin in ORIGIN', async t => {
+  const shipped = readFileSync(join(root, 'config/gatehouse.yaml'), 'utf8')
+  const ORIGIN = await startSite(t, ({ headers }, response) => response.end(headers.host))
+  const gateway = await startGateway(t, shipped, { env: { ORIGIN } })
+  const { port } = new URL(gateway.edge)
+  for (const host of ['localhost', '127.0.0.1']) {
+    assert.equal(await (await fetch(`http://${host}:${port}/`)).text(), `${host}:${port}`)
+  }
 })

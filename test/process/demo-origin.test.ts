@@ -22,8 +22,10 @@ async function raw(origin: string, path: string): Promise<string | null> {
   )
 }
 
-test('the front page links to every misdeed and escapes what it says', async t => {
-  const page = await (await fetch(await startOrigin(t))).text()
+test('the front page links to every misdeed, and to the other zones at the port that it was asked at', async t => {
+  const origin = await startOrigin(t)
+  const page = await (await fetch(origin)).text()
+  assert.ok(page.includes(`href="http://down.localhost:${new URL(origin).port}/"`))
   for (const { example } of misdeeds)
     assert.ok(page.includes(`href="${example.replaceAll('&', '&#38;')}"`), example)
 })
