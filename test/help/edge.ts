@@ -1,0 +1,157 @@
+// A data plane on a free port, with one zone for site.test in front of the origins that a test names, and its records at hand.
+
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
+import type { Clock } from '../../src/base/clock.ts'
+import { AccessLog, createLogger, type LogDestination } from '../../src/base/log.ts'
+import { EdgeMetrics } from '../../src/base/metrics.ts'
+import type { Config, OriginConfig, RouteConfig, Timeouts, ZoneConfig } from '../../src/config/schema.ts'
+import { DataPlane } from '../../src/edge/data-plane.ts'
+import { connectTo, type Message, type Wire } from './raw.ts'
+
+export interface EdgeSettings {
+  readonly route?: Partial<RouteConfig>
+  readonly zone?: Partial<ZoneConfig>
+  /** Further zones. */
+  readonly zones?: readonly ZoneConfig[]
+  readonly timeouts?: Partial<Timeouts>
+  readonly limits?: Partial<Config['limits']>
+  readonly client?: Partial<Config['client']>
+  readonly trustedProxies?: readonly string[]
+  readonly name?: string
+}
+
+export type Member = string | { readonly url: string; readonly tls?: Partial<OriginConfig['tls']> }
+
+const documentation = 'http://127.0.0.1/errors'
+
+/** Describes the edge that `startEdge` starts. */
+export function edgeConfig(members: readonly Member[], settings: EdgeSettings = {}): Config {
+  return {
+    name: settings.name ?? 'gatehouse',
+    workers: 0,
+    listen: [{ host: '127.0.0.1', port: 0 }],
+    admin: { host: '127.0.0.1', port: 0 },
+    errors: { documentation },
+    trustedProxies: settings.trustedProxies ?? [],
+    limits: { headerSection: 128 * 1024, url: 16 * 1024, requestsPerConnection: 10_000, ...settings.limits },
+    client: { headerTimeout: 10_000, keepAlive: 75_000, ...settings.client },
+    log: { level: 'error', access: true, sample: { '1xx': 1, '2xx': 1, '3xx': 1, '4xx': 1, '5xx': 1 } },
+    shutdown: { grace: 30_000 },
+    zones: [zoneTo(members, settings), ...(settings.zones ?? [])],
+  }
+}
+
+/** Describes a zone for site.test with one route to the members. */
+export function zoneTo(members: readonly Member[], settings: EdgeSettings = {}): ZoneConfig {
+  const route: RouteConfig = {
+    path: '/',
+    pool: { name: 'pool', origins: members.map(originOf) },
+    host: 'preserve',
+    bodyLimit: 100 * 1024 * 1024,
+    timeouts: { ...usualTimeouts, ...settings.timeouts },
+    ...settings.route,
+  }
+  return {
+    name: 'site',
+    hosts: ['site.test'],
+    isDefault: false,
+    paused: false,
+    routes: [route],
+    ...settings.zone,
+  }
+}
+
+const usualTimeouts: Timeouts = {
+  connect: 5_000,
+  handshake: 5_000,
+  response: 5_000,
+  write: 5_000,
+  idle: 5_000,
+  total: 0,
+}
+
+function originOf(member: Member): OriginConfig {
+  const { url, tls } = typeof member === 'string' ? { url: member } : { tls: {}, ...member }
+  const { protocol, hostname, port, origin } = new URL(url)
+  const isTls = protocol === 'https:'
+  return {
+    url: origin,
+    protocol: isTls ? 'https' : 'http',
+    host: hostname.replace(/^\[|\]$/g, ''),
+    port: Number(port) || (isTls ? 443 : 80),
+    tls: { verify: true, serverName: null, ca: null, ...tls },
+  }
+}
+
+export class Edge {
+  readonly plane: DataPlane
+  readonly metrics: EdgeMetrics
+  /** Lines of the access log, and of the log of events. */
+  readonly accesses: Record<string, unknown>[]
+  readonly events: Record<string, unknown>[]
+  readonly #t: TestContext
+  port = 0
+
+  constructor(t: TestContext, config: Config, clock?: Clock) {
+    this.#t = t
+    this.metrics = new EdgeMetrics()
+    this.accesses = []
+    this.events = []
+    this.plane = new DataPlane(config, {
+      documentation,
+      metrics: this.metrics,
+      accessLog: new AccessLog(linesTo(this.accesses), config.log.sample),
+      log: createLogger('error', linesTo(this.events)),
+      ...(clock && { clock }),
+    })
+  }
+
+  connect(from?: string): Promise<Wire> {
+    return connectTo(this.#t, this.port, from)
+  }
+
+  /** Sends one request on a connection of its own and reads the answer. */
+  async ask(request: string): Promise<Message> {
+    const client = await this.connect()
+    await client.send(request)
+    const answer = await client.response(/^[A-Z]+/.exec(request)?.[0])
+    client.leave()
+    return answer
+  }
+}
+
+/** Starts a data plane before the members of one pool; it is destroyed after the test. */
+export async function startEdge(
+  t: TestContext,
+  members: readonly Member[],
+  settings: EdgeSettings & { readonly clock?: Clock } = {},
+): Promise<Edge> {
+  const edge = new Edge(t, edgeConfig(members, settings), settings.clock)
+  t.after(() => edge.plane.destroy())
+  const [endpoint] = await edge.plane.listen({ reusePort: false })
+  edge.port = endpoint!.port
+  return edge
+}
+
+/** Reads the error record of an answer asked for as JSON, and asserts that its header fields agree with it. */
+export function recordOf(answer: Message): Record<string, unknown> {
+  assert.match(answer.field('content-type') ?? '', /^application\/(problem\+)?json; charset=utf-8$/)
+  const record = JSON.parse(answer.text)
+  assert.equal(record.svc_error, true)
+  assert.equal(record.status, answer.status)
+  assert.equal(record.ray_id, answer.field('svc-ray'))
+  assert.equal(record.instance, record.ray_id)
+  assert.equal(answer.field('retry-after'), record.retryable ? String(record.retry_after) : null)
+  assert.equal(answer.field('cache-control'), 'private, no-store')
+  return record
+}
+
+/** Tells the code of the record in an answer, after `recordOf` looked at it. */
+export function codeOf(answer: Message): unknown {
+  return recordOf(answer).error_code
+}
+
+function linesTo(lines: Record<string, unknown>[]): LogDestination {
+  return { write: (line: string) => lines.push(JSON.parse(line)) } as unknown as LogDestination
+}

@@ -1,0 +1,106 @@
+// An origin that does on the wire exactly what a test says, and keeps what it received.
+
+import { EventEmitter, once } from 'node:events'
+import { type AddressInfo, createServer, type Server } from 'node:net'
+import type { TestContext } from 'node:test'
+import { Ended, type Message, Wire } from './raw.ts'
+
+/** What an origin does with one connection; `nth` counts them from 0. */
+export type Script = (wire: Wire, nth: number) => unknown
+
+/** What is answered to a request: the bytes, or nothing where the wire was served by hand. */
+export type Respond = (
+  request: Message,
+  wire: Wire,
+) => string | Buffer | undefined | Promise<string | undefined>
+
+export class Origin {
+  readonly wires: Wire[] = []
+  /** The requests that it read whole, over all connections. */
+  readonly requests: Message[] = []
+  readonly #server: Server
+  readonly #news = new EventEmitter()
+
+  constructor(server: Server) {
+    this.#server = server
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}`
+  }
+
+  get bytesReceived(): number {
+    return this.wires.reduce((sum, wire) => sum + wire.bytesReceived, 0)
+  }
+
+  /** Gives the nth connection, from 0, as soon as it is there. */
+  async wire(nth = 0): Promise<Wire> {
+    while (this.wires.length <= nth) await once(this.#news, 'connection')
+    return this.wires[nth]!
+  }
+
+  /** Stops listening, and hangs up. */
+  async goDown(): Promise<void> {
+    const closed = once(this.#server, 'close')
+    this.#server.close()
+    for (const { socket } of this.wires) socket.destroy()
+    await closed
+  }
+
+  accept(wire: Wire): void {
+    this.wires.push(wire)
+    this.#news.emit('connection')
+  }
+}
+
+/** Starts an origin that follows a script on each connection, on a free port unless one is given. */
+export async function startOrigin(t: TestContext, script: Script, port = 0): Promise<Origin> {
+  const server = createServer({ allowHalfOpen: true, noDelay: true })
+  const origin = new Origin(server)
+  server.on('connection', socket => {
+    const wire = new Wire(socket)
+    origin.accept(wire)
+    follow(script, wire, origin.wires.length - 1)
+  })
+  t.after(() => {
+    server.close()
+    for (const { socket } of origin.wires) socket.destroy()
+  })
+  server.listen(port, '127.0.0.1')
+  await once(server, 'listening')
+  return origin
+}
+
+/** Starts an origin that reads each request whole, keeps it, and answers. */
+export async function startResponder(t: TestContext, respond: Respond | string, port = 0): Promise<Origin> {
+  const origin = await startOrigin(t, answerAll, port)
+  async function answerAll(wire: Wire): Promise<void> {
+    for (;;) {
+      const request = await wire.request()
+      origin.requests.push(request)
+      const answer = typeof respond === 'string' ? respond : await respond(request, wire)
+      if (answer !== undefined) await wire.send(answer)
+    }
+  }
+  return origin
+}
+
+/** Writes a whole answer with its length. */
+export function ok(body = '', ...fields: string[]): string {
+  return `${['HTTP/1.1 200 OK', ...fields, `Content-Length: ${body.length}`].join('\r\n')}\r\n\r\n${body}`
+}
+
+/** A connection that ends in the middle of a script has simply ended the script. */
+async function follow(script: Script, wire: Wire, nth: number): Promise<void> {
+  try {
+    await script(wire, nth)
+    if (wire.socket.readable) await wire.ending
+  } catch (error) {
+    if (!(error instanceof Ended)) throw error
+  }
+  wire.socket.destroy()
+}
