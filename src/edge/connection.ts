@@ -220,6 +220,8 @@ export class ClientConnection implements Client {
   #bodyDone(x: Exchange): void {
     this.#isBodyWanted = false
     this.#deadline = Number.POSITIVE_INFINITY
+    // The last bytes may have paused it, and only reading tells that the client leaves.
+    this.#socket.resume()
     x.upstream?.bodyEnd()
   }
 

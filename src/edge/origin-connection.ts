@@ -105,6 +105,8 @@ export class OriginConnection {
   release(): boolean {
     this.#user = null
     this.isReused = true
+    // Its last user may have paused it; whatever it says while idle must be heard.
+    this.#socket.resume()
     return this.#mayReuse && !this.#isClosed
   }
 

@@ -1,0 +1,165 @@
+// Large bodies: whole, both ways, and never held in memory for somebody who does not read.
+
+import assert from 'node:assert/strict'
+import { createHash, randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { test } from 'node:test'
+import { startEdge } from '../help/edge.ts'
+import { ok, startOrigin, startResponder } from '../help/origin.ts'
+import { request, type Wire } from '../help/raw.ts'
+
+const MiB = 1024 * 1024
+const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
+
+/** Writes until the other side has taken nothing for a while; returns how many bytes were handed over. */
+async function pourUntilStalled(wire: Wire): Promise<number> {
+  const piece = Buffer.alloc(256 * 1024, 'x')
+  let poured = 0
+  for (;;) {
+    poured += piece.length
+    if (wire.socket.write(piece)) continue
+    const stalled = await once(wire.socket, 'drain', { signal: AbortSignal.timeout(300) }).then(
+      () => false,
+      () => true,
+    )
+    if (stalled) return poured
+  }
+}
+
+test('16 MiB go up whole, with a length and chunked', async t => {
+  const origin = await startResponder(t, ({ body }) => ok(sha256(body)))
+  const edge = await startEdge(t, [origin.url])
+  const body = randomBytes(16 * MiB)
+  const client = await edge.connect()
+  await client.send(request('POST /', `Content-Length: ${body.length}`))
+  await client.send(body)
+  assert.equal((await client.response()).text, sha256(body))
+  await client.send(request('POST /', 'Transfer-Encoding: chunked'))
+  for (let at = 0; at < body.length; at += 700_001) {
+    const piece = body.subarray(at, at + 700_001)
+    await client.send(`${piece.length.toString(16)}\r\n`)
+    await client.send(piece)
+    await client.send('\r\n')
+  }
+  await client.send('0\r\n\r\n')
+  assert.equal((await client.response()).text, sha256(body))
+})
+
+test('16 MiB come down whole, with a length, chunked and to the end of the connection', async t => {
+  const body = randomBytes(16 * MiB)
+  const origin = await startResponder(t, async ({ target }, wire) => {
+    if (target === '/length') await wire.send(`HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n`)
+    else if (target === '/chunked')
+      await wire.send(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${body.length.toString(16)}\r\n`)
+    else await wire.send('HTTP/1.1 200 OK\r\n\r\n')
+    await wire.send(body)
+    if (target === '/chunked') await wire.send('\r\n0\r\n\r\n')
+    if (target === '/close') wire.finish()
+    return undefined
+  })
+  const edge = await startEdge(t, [origin.url])
+  const client = await edge.connect()
+  for (const target of ['/length', '/chunked', '/close']) {
+    await client.send(request(`GET ${target}`))
+    assert.equal(sha256((await client.response()).body), sha256(body), target)
+  }
+})
+
+test('a client that does not read stops its origin, and gets the rest when it reads again', async t => {
+  const { promise: poured, resolve } = Promise.withResolvers<number>()
+  const origin = await startOrigin(t, async wire => {
+    await wire.request()
+    await wire.send('HTTP/1.1 200 OK\r\n\r\n')
+    resolve(await pourUntilStalled(wire))
+    wire.finish()
+  })
+  const edge = await startEdge(t, [origin.url])
+  const client = await edge.connect()
+  await client.send(request('GET /'))
+  client.socket.pause()
+  const length = await poured
+  assert.ok(length < 64 * MiB, `the origin could send ${length} bytes`)
+  client.socket.resume()
+  assert.equal((await client.response()).body.length, length)
+})
+
+test('an origin that does not read stops its client, and gets the rest when it reads again', async t => {
+  const { promise: resumed, resolve } = Promise.withResolvers<void>()
+  const origin = await startOrigin(t, async wire => {
+    const message = await wire.head()
+    wire.socket.pause()
+    await resumed
+    wire.socket.resume()
+    await wire.body(message, false)
+    await wire.send(ok(String(message.body.length)))
+  })
+  const edge = await startEdge(t, [origin.url])
+  const client = await edge.connect()
+  const whole = 48 * MiB
+  await client.send(request('POST /', `Content-Length: ${whole}`))
+  const length = await pourUntilStalled(client)
+  assert.ok(length < whole, `the client could send ${length} bytes`)
+  resolve()
+  await client.send(Buffer.alloc(whole - length))
+  assert.equal((await client.response()).text, String(whole))
+})
+
+test('a client whose upload was held back at its last byte can send its next request', async t => {
+  const origin = await startOrigin(t, async (wire, nth) => {
+    const message = await wire.head()
+    wire.socket.pause()
+    if (nth === 0) await wire.ending
+    setTimeout(() => wire.socket.resume(), 50)
+    await wire.body(message, false)
+    await wire.send(ok(String(message.body.length)))
+    await wire.send(ok((await wire.request()).target))
+  })
+  const edge = await startEdge(t, [origin.url], { timeouts: { write: 200 } })
+  const stalled = await edge.connect()
+  await stalled.send(request('POST /', `Content-Length: ${64 * MiB}`))
+  void pourUntilStalled(stalled)
+  assert.equal((await stalled.response()).status, 524)
+  // This is how much passes before the gateway holds a client back.
+  const capacity = Number(edge.accesses[0]!.bytes_in)
+  for (const length of [capacity - 65_536, capacity, capacity + 65_536]) {
+    const client = await edge.connect()
+    await client.send(request('POST /', `Content-Length: ${length}`))
+    await client.send(Buffer.alloc(length))
+    assert.equal((await client.response()).text, String(length))
+    await client.send(request('GET /next'))
+    assert.equal((await client.response()).text, '/next')
+    client.leave()
+    origin.wires.at(-1)!.leave()
+  }
+})
+
+test('an answer that fills the client to the brim leaves the connection of the origin fit for the next', async t => {
+  const origin = await startResponder(t, ({ target }) => {
+    const head = `HTTP/1.1 200 OK\r\nContent-Length: ${Number(target.slice(1)).toString().padStart(8, '0')}\r\n\r\n`
+    return head + 'x'.repeat(Number(target.slice(1)))
+  })
+  const edge = await startEdge(t, [origin.url])
+  const headLength = 'HTTP/1.1 200 OK\r\nContent-Length: 00000000\r\n\r\n'.length
+  for (const runs of [1, 2, 3, 1, 2, 3]) {
+    const length = runs * 65_536 - headLength
+    assert.equal((await edge.ask(request(`GET /${length}`))).body.length, length)
+  }
+})
+
+test('a client that reads slowly to the end leaves the connection of the origin fit for the next', async t => {
+  const body = Buffer.alloc(8 * MiB, 'x')
+  const origin = await startResponder(t, async (_, wire) => {
+    await wire.send(`HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n`)
+    await wire.send(body)
+    return undefined
+  })
+  const edge = await startEdge(t, [origin.url])
+  for (let i = 0; i < 3; i++) {
+    const client = await edge.connect()
+    client.socket.pause()
+    await client.send(request('GET /'))
+    await once(client.socket, 'readable', { signal: AbortSignal.timeout(20) }).catch(() => {})
+    client.socket.resume()
+    assert.equal((await client.response()).body.length, body.length)
+  }
+})
