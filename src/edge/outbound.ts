@@ -29,16 +29,21 @@ function framing(x: Exchange): string {
 /** Writes who asked, for which host and how: the client's own word only from a trusted hop, which is then added to. */
 function forwarding(x: Exchange): string {
   const { client, head } = x
-  const forwarded = `for=${client.node};host=${quoted(head.host ?? '')};proto=http`
+  const forwarded = `for=${client.node}${head.host === null ? '' : `;host=${quoted(head.host)}`};proto=http`
   if (!client.isTrusted) {
-    return `X-Forwarded-For: ${client.peer}\r\nX-Forwarded-Proto: http\r\nX-Forwarded-Host: ${head.host ?? ''}\r\nForwarded: ${forwarded}\r\n`
+    return `X-Forwarded-For: ${client.peer}\r\nX-Forwarded-Proto: http\r\n${forwardedHost(head.host)}Forwarded: ${forwarded}\r\n`
   }
   return (
     `X-Forwarded-For: ${appended(received(x, field.xForwardedFor), client.peer)}\r\n` +
     `X-Forwarded-Proto: ${received(x, field.xForwardedProto) ?? 'http'}\r\n` +
-    `X-Forwarded-Host: ${received(x, field.xForwardedHost) ?? head.host ?? ''}\r\n` +
+    forwardedHost(received(x, field.xForwardedHost) ?? head.host) +
     `Forwarded: ${appended(received(x, field.forwarded), forwarded)}\r\n`
   )
+}
+
+/** Writes nothing for a client of HTTP/1.0 that named no host. */
+function forwardedHost(host: string | null): string {
+  return host === null ? '' : `X-Forwarded-Host: ${host}\r\n`
 }
 
 /** Writes the hops so far and this one. These two are kept whoever sent them: they only make loops visible (RFC 8586, RFC 9110 section 7.6.3). */
