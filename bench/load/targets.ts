@@ -48,7 +48,7 @@ export const TARGETS: readonly Target[] = [
     measured: against('caddy', 'get', 'rate'),
   },
   {
-    name: 'Origin down: CPU per error document against a proxied GET',
+    name: 'Origin down, 64 waiting: CPU per error document against a proxied GET',
     bound: 1.5,
     sense: 'at most',
     unit: '×',
