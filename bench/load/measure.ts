@@ -91,11 +91,11 @@ async function measureStreams(proxy: Running, origin: number, seconds: number): 
   return whileStreaming(proxy.port, async streams => {
     await wait(WARM_UP_SECONDS * 1000)
     const flow = await measureFlow(proxy, streams, seconds)
-    const added = await timeFirstEvents(proxy.port, FIRST_EVENTS)
+    const proxied = await timeFirstEvents(proxy.port, FIRST_EVENTS)
     return {
       ...flow,
-      p50: percentile(added, 50) - percentile(direct, 50),
-      p99: percentile(added, 99) - percentile(direct, 99),
+      p50: percentile(proxied, 50) - percentile(direct, 50),
+      p99: percentile(proxied, 99) - percentile(direct, 99),
       unexpected: streams.filter(stream => !stream.open).length,
     }
   })

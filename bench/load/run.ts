@@ -23,6 +23,7 @@ const options = parseOptions(
   PEERS.map(peer => peer.name),
 )
 if (typeof options === 'string') exit(`${options}\n${USAGE}`)
+else if (process.platform !== 'linux') exit('The bench reads /proc and runs on Linux only.')
 else if (commandVersion('wrk', ['-v']) === null)
   exit('The bench drives its load with wrk, which is not installed.')
 else await bench(options)
