@@ -91,6 +91,7 @@ const LONGEST_REMEMBERED = 256
 function remember(accept: string, format: Format): Format {
   if (accept.length > LONGEST_REMEMBERED) return format
   if (remembered.size === MOST_REMEMBERED) remembered.delete(remembered.keys().next().value!)
-  remembered.set(accept, format)
+  // A copy, since a slice would keep the whole head of its request alive.
+  remembered.set(JSON.parse(JSON.stringify(accept)), format)
   return format
 }

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { errorRows } from '../../src/errors/catalogue.ts'
+import { documentError, documentIndex } from '../../src/errors/document.ts'
+
+const rows = Object.values(errorRows)
+
+function headerOf({ headers }: { readonly headers: readonly string[] }, name: string): string | undefined {
+  const at = headers.indexOf(name)
+  return at === -1 ? undefined : headers[at + 1]
+}
+
+test('every error is documented in every format, with its cause and its remedy', () => {
+  for (const row of rows) {
+    for (const accept of ['text/html', 'application/json', 'text/markdown']) {
+      const answer = documentError(String(row.code), accept)!
+      assert.equal(answer.status, 200)
+      assert.equal(headerOf(answer, 'Content-Length'), String(Buffer.byteLength(answer.body)))
+      assert.ok(answer.body.includes(row.cause), `${row.code} as ${accept}`)
+      assert.ok(answer.body.includes(row.remedy), `${row.code} as ${accept}`)
+    }
+  }
+})
+
+test('a code that no error has is not documented', () => {
+  for (const code of ['', '999', '0522', 'connection_timeout']) assert.equal(documentError(code, null), null)
+})
+
+test('the document of an error tells programs what its row says', () => {
+  const { cause, remedy, detail, what_you_should_do, ...facts } = JSON.parse(
+    documentError('1015', 'application/json')!.body,
+  )
+  assert.deepEqual(facts, {
+    code: 1015,
+    name: 'rate_limited',
+    title: 'You are being rate limited',
+    status: 429,
+    category: 'rate_limit',
+    retryable: true,
+    retry_after: 30,
+    owner_action_required: false,
+    raised: true,
+  })
+})
+
+test('the document says which errors are shown by preview only', () => {
+  assert.match(documentError('1101', 'text/markdown')!.body, /preview only/)
+  assert.doesNotMatch(documentError('522', 'text/markdown')!.body, /preview only/)
+})
+
+test('the index lists every error in the order of the codes', () => {
+  const codes = rows.map(row => row.code).sort((a, b) => a - b)
+  const { errors } = JSON.parse(documentIndex('application/json').body)
+  assert.deepEqual(
+    errors.map((entry: { code: number }) => entry.code),
+    codes,
+  )
+  const page = documentIndex('text/html').body
+  assert.deepEqual(
+    Array.from(page.matchAll(/href="errors\/(\d+)"/g), ([, code]) => Number(code)),
+    codes,
+  )
+  assert.equal(documentIndex('text/markdown').body.match(/^\| \d+ \|/gm)?.length, codes.length)
+})
+
+test('the pages run no script', () => {
+  assert.match(headerOf(documentIndex(null), 'Content-Security-Policy')!, /script-src 'none'/)
+  assert.doesNotMatch(documentIndex(null).body, /<script/)
+})

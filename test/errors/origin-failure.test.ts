@@ -1,0 +1,203 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { lookup } from 'node:dns'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { connect as connectTls, type ConnectionOptions, createServer as createTlsServer } from 'node:tls'
+import fc from 'fast-check'
+import type { ErrorName } from '../../src/errors/catalogue.ts'
+import { type OriginPhase, originFailure } from '../../src/errors/origin-failure.ts'
+
+const expected: Readonly<Record<OriginPhase, Readonly<Record<string, ErrorName>>>> = {
+  resolve: {
+    ENOTFOUND: 'origin_dns_error',
+    ENODATA: 'origin_dns_error',
+    EAI_AGAIN: 'origin_dns_error',
+    ESERVFAIL: 'origin_dns_error',
+    ETIMEOUT: 'origin_dns_error',
+    GH_CONNECT_TIMEOUT: 'origin_dns_error',
+    GH_QUEUE_TIMEOUT: 'origin_gateway_timeout',
+    GH_TOTAL_TIMEOUT: 'origin_gateway_timeout',
+    EMFILE: 'internal_server_error',
+  },
+  connect: {
+    ECONNREFUSED: 'origin_down',
+    ECONNRESET: 'origin_down',
+    GH_CLOSED: 'origin_down',
+    GH_CONNECT_TIMEOUT: 'connection_timeout',
+    ETIMEDOUT: 'connection_timeout',
+    EHOSTUNREACH: 'origin_unreachable',
+    ENETUNREACH: 'origin_unreachable',
+    EADDRNOTAVAIL: 'origin_unreachable',
+    ENOTFOUND: 'origin_dns_error',
+    GH_TOTAL_TIMEOUT: 'origin_gateway_timeout',
+    EMFILE: 'internal_server_error',
+  },
+  handshake: {
+    CERT_HAS_EXPIRED: 'invalid_ssl_certificate',
+    CERT_NOT_YET_VALID: 'invalid_ssl_certificate',
+    CERT_SIGNATURE_FAILURE: 'invalid_ssl_certificate',
+    DEPTH_ZERO_SELF_SIGNED_CERT: 'invalid_ssl_certificate',
+    SELF_SIGNED_CERT_IN_CHAIN: 'invalid_ssl_certificate',
+    UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'invalid_ssl_certificate',
+    UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'invalid_ssl_certificate',
+    ERR_TLS_CERT_ALTNAME_INVALID: 'invalid_ssl_certificate',
+    HOSTNAME_MISMATCH: 'invalid_ssl_certificate',
+    EPROTO: 'ssl_handshake_failed',
+    ECONNRESET: 'ssl_handshake_failed',
+    ERR_SSL_WRONG_VERSION_NUMBER: 'ssl_handshake_failed',
+    ERR_SSL_TLSV1_ALERT_CERTIFICATE_REQUIRED: 'ssl_handshake_failed',
+    GH_CLOSED: 'ssl_handshake_failed',
+    GH_HANDSHAKE_TIMEOUT: 'ssl_handshake_failed',
+    GH_TOTAL_TIMEOUT: 'origin_gateway_timeout',
+  },
+  send: {
+    GH_WRITE_TIMEOUT: 'origin_response_timeout',
+    EPIPE: 'origin_unknown_error',
+    ECONNRESET: 'origin_unknown_error',
+    GH_TOTAL_TIMEOUT: 'origin_gateway_timeout',
+  },
+  wait: {
+    GH_RESPONSE_TIMEOUT: 'origin_response_timeout',
+    ETIMEDOUT: 'origin_response_timeout',
+    GH_CLOSED: 'origin_unknown_error',
+    GH_BAD_HEAD: 'origin_unknown_error',
+    GH_HEAD_TOO_LARGE: 'origin_unknown_error',
+    ECONNRESET: 'origin_unknown_error',
+    GH_BAD_FRAMING: 'origin_bad_gateway',
+    GH_BAD_UPGRADE: 'origin_bad_gateway',
+    GH_TOTAL_TIMEOUT: 'origin_gateway_timeout',
+  },
+  receive: {
+    GH_IDLE_TIMEOUT: 'origin_response_timeout',
+    GH_BAD_FRAMING: 'origin_bad_gateway',
+    GH_CLOSED: 'origin_unknown_error',
+    ECONNRESET: 'origin_unknown_error',
+  },
+}
+
+for (const phase of Object.keys(expected) as OriginPhase[]) {
+  test(`each failure of the phase ${phase} has its error`, () => {
+    for (const [code, error] of Object.entries(expected[phase]))
+      assert.equal(originFailure(phase, { code }), error, code)
+  })
+}
+
+test('a failure that nobody foresaw is ours before the connection stands, and of the origin afterwards', () => {
+  const phases = Object.keys(expected) as OriginPhase[]
+  assert.deepEqual(
+    phases.map(phase => originFailure(phase, {})),
+    [
+      'internal_server_error',
+      'internal_server_error',
+      'ssl_handshake_failed',
+      'origin_unknown_error',
+      'origin_unknown_error',
+      'origin_unknown_error',
+    ],
+  )
+  fc.assert(
+    fc.property(fc.constantFrom(...phases), fc.string(), (phase, code) => {
+      assert.equal(originFailure(phase, { code: `?${code}` }), originFailure(phase, {}))
+    }),
+  )
+})
+
+test('a port where nobody listens is an origin that is down', async t => {
+  const port = await portOf(t, createServer(), { closed: true })
+  assert.equal(originFailure('connect', await failureOf(t, connect(port, '127.0.0.1'))), 'origin_down')
+})
+
+test('a name that cannot exist is an origin that does not resolve', async () => {
+  const failure = await new Promise<NodeJS.ErrnoException>(resolve =>
+    lookup('origin.invalid', error => resolve(error!)),
+  )
+  assert.equal(originFailure('resolve', failure), 'origin_dns_error')
+})
+
+test('a server that speaks no TLS fails the handshake', async t => {
+  const port = await portOf(
+    t,
+    createServer(socket => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')),
+  )
+  assert.equal(await handshakeWith(t, port), 'ssl_handshake_failed')
+})
+
+test('a server that resets in the handshake fails it', async t => {
+  const port = await portOf(
+    t,
+    createServer(socket => socket.once('data', () => socket.resetAndDestroy())),
+  )
+  assert.equal(await handshakeWith(t, port), 'ssl_handshake_failed')
+})
+
+test('a server without a common version of TLS fails the handshake', async t => {
+  const port = await tlsPort(t)
+  assert.equal(
+    await handshakeWith(t, port, { maxVersion: 'TLSv1.1', minVersion: 'TLSv1.1' }),
+    'ssl_handshake_failed',
+  )
+})
+
+test('a self-signed certificate is not trusted', async t => {
+  assert.equal(await handshakeWith(t, await tlsPort(t)), 'invalid_ssl_certificate')
+})
+
+test('a certificate for another name is not trusted, even from a trusted issuer', async t => {
+  const { cert } = certificate(t)
+  const port = await tlsPort(t)
+  assert.equal(
+    await handshakeWith(t, port, { ca: cert, servername: 'other.example' }),
+    'invalid_ssl_certificate',
+  )
+})
+
+async function handshakeWith(
+  t: TestContext,
+  port: number,
+  options: ConnectionOptions = {},
+): Promise<ErrorName> {
+  const socket = connectTls({ port, host: '127.0.0.1', servername: 'origin.example', ...options })
+  return originFailure('handshake', await failureOf(t, socket))
+}
+
+function failureOf(t: TestContext, socket: Socket): Promise<NodeJS.ErrnoException> {
+  t.after(() => socket.destroy())
+  return new Promise(resolve => socket.once('error', resolve))
+}
+
+async function portOf(t: TestContext, server: Server, { closed = false } = {}): Promise<number> {
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  if (closed) server.close()
+  else t.after(() => void server.close())
+  return port
+}
+
+function tlsPort(t: TestContext): Promise<number> {
+  const server = createTlsServer({ ...certificate(t), minVersion: 'TLSv1.2' })
+  server.on('tlsClientError', () => {})
+  return portOf(t, server)
+}
+
+const made = new Map<TestContext, { readonly key: string; readonly cert: string }>()
+
+/** Makes a self-signed certificate for origin.example, one for each test. */
+function certificate(t: TestContext): { readonly key: string; readonly cert: string } {
+  const known = made.get(t)
+  if (known) return known
+  const folder = mkdtempSync(join(tmpdir(), 'certificate-'))
+  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
+  const subject = ['-subj', '/CN=origin.example', '-addext', 'subjectAltName=DNS:origin.example']
+  const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-keyout', key]
+  execFileSync('openssl', ['req', '-x509', ...newKey, '-out', cert, '-days', '1', ...subject], {
+    stdio: 'ignore',
+  })
+  const pair = { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') }
+  rmSync(folder, { recursive: true })
+  made.set(t, pair)
+  return pair
+}
