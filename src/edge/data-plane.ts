@@ -6,14 +6,13 @@ import type { AccessLog, Logger } from '../base/log.ts'
 import type { EdgeMetrics } from '../base/metrics.ts'
 import type { Config, Endpoint } from '../config/schema.ts'
 import { ClientConnection } from './connection.ts'
+import { HIGH_WATER_MARK } from './dial.ts'
 import { Origins } from './origins.ts'
 import type { Plane } from './plane.ts'
 import { buildSnapshot, type Snapshot } from './snapshot.ts'
 
 /** Ms between two looks at the deadlines: what a timeout may be late by. */
 const TICK = 100
-/** Bytes that a socket may hold unsent before its sender is asked to wait. */
-const HIGH_WATER_MARK = 64 * 1024
 
 export interface DataPlaneOptions {
   /** Base of the `type` URIs, without a slash at the end. */

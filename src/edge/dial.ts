@@ -5,6 +5,9 @@ import type { Clock } from '../base/clock.ts'
 import type { OriginConfig, Timeouts } from '../config/schema.ts'
 import type { Failure } from './origin-connection.ts'
 
+/** Bytes that a socket may hold unsent before its sender is asked to wait: several reads, so that a busy peer is not stopped at each one. */
+export const HIGH_WATER_MARK = 256 * 1024
+
 export type DialPhase = 'resolve' | 'connect' | 'handshake'
 
 /** Who wants the connection. */
@@ -92,7 +95,7 @@ export class Dial {
 function open(dialer: Dialer): Socket {
   const { config, session } = dialer
   const { verify, serverName, ca } = config.tls
-  const address = { host: config.host, port: config.port, noDelay: true }
+  const address = { host: config.host, port: config.port, noDelay: true, highWaterMark: HIGH_WATER_MARK }
   if (config.protocol === 'http') return connectTcp(address)
   const name = serverName ?? (isIP(config.host) === 0 ? config.host : null)
   return connectTls({
