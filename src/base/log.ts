@@ -36,21 +36,6 @@ export interface AccessEntry {
 
 const { pid } = process
 const longestText = 1024
-const pipeWrite = 4096 // PIPE_BUF: a pipe takes as much in one piece, so that lines of several workers never mix
-const mostWaiting = 8 * 1024 * 1024
-const flushPeriod = 250
-
-/** Opens the buffered way to a file or a descriptor; requests wait at most 250 ms, and beyond 8 MiB unread they are dropped. */
-export function openLog(target: string | number = 1) {
-  return pino.destination({
-    dest: target,
-    sync: false,
-    minLength: pipeWrite - longestText,
-    maxWrite: pipeWrite,
-    maxLength: mostWaiting,
-    periodicFlush: flushPeriod,
-  })
-}
 
 /** Makes the logger, whose lines go out at once; of an error it writes message, code and stack, never the request that the error may carry. */
 export function createLogger(level: LogLevel, destination: LogDestination): Logger {

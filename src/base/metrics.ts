@@ -78,6 +78,7 @@ export class EdgeMetrics {
 export class Metrics {
   readonly edge = new EdgeMetrics()
   readonly workerRestarts = new Tally()
+  readonly droppedLogLines = new Tally()
   readonly reloads = { success: new Tally(), failure: new Tally() }
   readonly #registry = new Registry()
 
@@ -124,6 +125,12 @@ export class Metrics {
       { labels: { result: 'success' }, value: this.reloads.success.value },
       { labels: { result: 'failure' }, value: this.reloads.failure.value },
     ])
+    declare(
+      'counter',
+      'gatehouse_log_lines_dropped_total',
+      'Lines of the log that nobody took in time.',
+      () => [{ labels: {}, value: this.droppedLogLines.value }],
+    )
     declare('gauge', 'gatehouse_build_info', 'Always 1; the labels tell what runs.', () => [
       { labels: { version, node: process.versions.node }, value: 1 },
     ])

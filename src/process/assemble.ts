@@ -1,7 +1,8 @@
 // Builds every object of a gateway by hand, in the order of their ranks. No container: this file is the wiring.
 
 import { availableParallelism } from 'node:os'
-import { createLogger, type Logger, openLog } from '../base/log.ts'
+import { LineWriter } from '../base/line-writer.ts'
+import { createLogger, type Logger } from '../base/log.ts'
 import { Metrics } from '../base/metrics.ts'
 import type { Config } from '../config/schema.ts'
 import { Gateway } from './gateway.ts'
@@ -13,14 +14,14 @@ export interface Assembly {
   readonly gateway: Gateway
   readonly metrics: Metrics
   readonly log: Logger
-  /** Writes what the log still holds. */
-  readonly flush: () => void
+  /** Where the log goes. */
+  readonly destination: LineWriter
 }
 
 export function assemble(config: Config): Assembly {
-  const destination = openLog()
-  const log = createLogger(config.log.level, destination)
   const metrics = new Metrics(version)
+  const destination = new LineWriter(process.stdout, { dropped: metrics.droppedLogLines })
+  const log = createLogger(config.log.level, destination)
   const workers = config.workers === 'auto' ? availableParallelism() : config.workers
   const gateway = new Gateway(config, {
     log,
@@ -30,5 +31,5 @@ export function assemble(config: Config): Assembly {
         ? new LocalPlane(config, { documentation, metrics, destination, log, reusePort: false })
         : new Supervisor(workers, config, { documentation, metrics, log }),
   })
-  return { gateway, metrics, log, flush: () => destination.flushSync() }
+  return { gateway, metrics, log, destination }
 }

@@ -1,16 +1,19 @@
 // One data-plane process: does what its supervisor asks, and outlives it only to finish what runs.
 
-import { createLogger, openLog } from '../base/log.ts'
+import { LineWriter } from '../base/line-writer.ts'
+import { createLogger } from '../base/log.ts'
 import { Metrics } from '../base/metrics.ts'
 import { LocalPlane } from './local-plane.ts'
 import type { Ask, FromWorker, Reply, ToWorker } from './messages.ts'
 import { version } from './version.ts'
 
 const orphanGrace = 30_000
+/** How long the last lines of the log may take, in ms. */
+const lastWords = 1000
 
-const destination = openLog()
-const log = createLogger('info', destination)
 const metrics = new Metrics(version)
+const destination = new LineWriter(process.stdout, { dropped: metrics.droppedLogLines })
+const log = createLogger('info', destination)
 let plane: LocalPlane | null = null
 
 process.on('message', async ({ id, ask }: ToWorker) => {
@@ -50,7 +53,7 @@ function start({ config, documentation }: Ask & { kind: 'start' }) {
 async function leave(grace: number): Promise<void> {
   await plane?.drain(grace)
   await tell({ last: await metrics.snapshot() })
-  destination.flushSync()
+  await destination.drain(lastWords)
   process.exit(0)
 }
 
@@ -58,9 +61,9 @@ async function leave(grace: number): Promise<void> {
 async function crash(bug: unknown): Promise<void> {
   log.fatal({ err: bug }, 'a bug ended this worker')
   plane?.destroy()
-  destination.flushSync()
-  setTimeout(() => process.exit(1), 500)
+  setTimeout(() => process.exit(1), lastWords)
   await tell({ last: await metrics.snapshot() })
+  await destination.drain(lastWords)
   process.exit(1)
 }
 

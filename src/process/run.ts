@@ -1,5 +1,6 @@
 // Runs a gateway for as long as its process lives: from the configuration to the exit code. The commands start and demo call it.
 
+import type { LineWriter } from '../base/line-writer.ts'
 import { type Loaded, loadConfig } from '../config/load.ts'
 import { formatMistake } from '../config/mistake.ts'
 import { type ConfigWatch, watchConfig } from '../config/watch.ts'
@@ -9,6 +10,9 @@ import { isUsable } from './mistakes.ts'
 import { reload } from './reload.ts'
 import { obeySignals } from './signals.ts'
 import { tell } from './terminal.ts'
+
+/** How long the last lines of the log may take, in ms. */
+const lastWords = 1000
 
 /** Serves until a signal says stop, then ends the process with 0; returns 2 for a configuration with mistakes, 1 when it cannot listen. */
 export async function run(path: string, env: NodeJS.ProcessEnv = process.env): Promise<number> {
@@ -23,7 +27,7 @@ export async function run(path: string, env: NodeJS.ProcessEnv = process.env): P
   )
 }
 
-async function serve({ gateway, log, flush }: Assembly, watch: ConfigWatch): Promise<number> {
+async function serve({ gateway, log, destination }: Assembly, watch: ConfigWatch): Promise<number> {
   const stopped = Promise.withResolvers<void>()
   obeySignals({
     reload: () => watch.trigger(),
@@ -34,7 +38,7 @@ async function serve({ gateway, log, flush }: Assembly, watch: ConfigWatch): Pro
     },
     force: code => {
       gateway.destroy()
-      flush()
+      destination.flush()
       process.exit(code)
     },
   })
@@ -42,15 +46,12 @@ async function serve({ gateway, log, flush }: Assembly, watch: ConfigWatch): Pro
     await gateway.start()
   } catch (cause) {
     tell(`gatehouse: ${(cause as Error).message}`)
-    watch.close()
-    flush()
-    return 1
+    return leave(1, destination)
   }
   if (gateway.unready === null) tell(banner(gateway.config, gateway.edge, gateway.admin))
   await stopped.promise
   log.info('stopped')
-  flush()
-  process.exit(0)
+  return leave(0, destination)
 }
 
 /** Reloads when a file that the configuration was read from has changed, or on demand. */
@@ -70,11 +71,16 @@ function watchFor(assembly: Assembly, { files }: Loaded, load: () => Loaded): Co
 }
 
 /** After a bug nothing is known for sure: better a line in the log and a fresh process. */
-function exitOnBug({ log, gateway, flush }: Assembly): void {
+function exitOnBug({ log, gateway, destination }: Assembly): void {
   process.on('uncaughtException', bug => {
     log.fatal({ err: bug }, 'a bug ended the gateway')
     gateway.destroy()
-    flush()
-    process.exit(1)
+    void leave(1, destination)
   })
+}
+
+/** Ends the process when the log is written, or when nobody reads it. */
+async function leave(code: number, destination: LineWriter): Promise<never> {
+  await destination.drain(lastWords)
+  process.exit(code)
 }

@@ -42,6 +42,7 @@ test('every counter and gauge shows what the edge did to it', async () => {
   edge.webSockets.inc()
   metrics.workerRestarts.inc()
   metrics.reloads.failure.inc()
+  metrics.droppedLogLines.inc()
   const { samples } = readMetrics(await metrics.expose())
   const expected = {
     'gatehouse_errors_total{code="522"}': 1,
@@ -54,6 +55,7 @@ test('every counter and gauge shows what the edge did to it', async () => {
     'gatehouse_streams_open{kind="event_stream"}': 1,
     'gatehouse_streams_open{kind="websocket"}': 1,
     gatehouse_worker_restarts_total: 1,
+    gatehouse_log_lines_dropped_total: 1,
     'gatehouse_config_reloads_total{result="success"}': 0,
     'gatehouse_config_reloads_total{result="failure"}': 1,
   }

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { connect } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
-import { provokable, type RunningGateway, startGateway } from '../help/gateway.ts'
+import { main, provokable, type RunningGateway, startGateway, writeConfig } from '../help/gateway.ts'
 import { siteConfig, startSite } from '../help/site.ts'
 
 /** Starts a gateway with one request under way; the origin answers when the test says so. */
@@ -81,4 +82,23 @@ test('a bug ends the gateway with a line in the log and exit code 1', async t =>
   const { level, err } = await gateway.logged('a bug ended the gateway')
   assert.equal(level, 60)
   assert.equal((err as Error).message, 'provoked')
+})
+
+test('a reader of the log that has stalled, or left, does not hold up the exit', async t => {
+  const file = writeConfig(t, siteConfig('http://127.0.0.1:1'))
+  for (const leaves of [false, true]) {
+    const child = spawn(process.execPath, [main, 'start', '--config', file], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    t.after(() => child.kill('SIGKILL'))
+    const edge = /listens on +(\S+)/.exec(String(await once(child.stderr, 'data')))![1]!
+    if (leaves) child.stdout.destroy()
+    for (let i = 0; i < 60; i++) {
+      await Promise.all(
+        Array.from({ length: 10 }, () => fetch(`${edge}/${'x'.repeat(1000)}`).then(answer => answer.text())),
+      )
+    }
+    child.kill('SIGTERM')
+    assert.deepEqual(await once(child, 'exit'), [0, null])
+  }
 })
