@@ -41,7 +41,8 @@ export class ClientConnection implements Client {
   #hasEnded = false
   #requests = 0
   #deadline: number
-  #host = ''
+  /** The Host of the last request, which mostly is that of the next one. */
+  #host: string | null = null
   #hostName = ''
 
   constructor(socket: Socket, plane: Plane, gone: (connection: ClientConnection) => void) {
