@@ -1,0 +1,132 @@
+// What a gateway says of itself and of the client, and whose word it believes.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { codeOf, edgeConfig, startEdge } from '../help/edge.ts'
+import { ok, startResponder } from '../help/origin.ts'
+import { request } from '../help/raw.ts'
+
+const claims = [
+  'X-Forwarded-For: 203.0.113.7',
+  'X-Forwarded-Proto: https',
+  'X-Forwarded-Host: claimed.test',
+  'Forwarded: for=203.0.113.7;proto=https',
+]
+
+test('the origin learns of the client, of the host it asked for, and of this hop', async t => {
+  const origin = await startResponder(t, ok())
+  const edge = await startEdge(t, [origin.url])
+  await edge.ask('GET / HTTP/1.1\r\nHost: Site.test:8080\r\n\r\n')
+  const [received] = origin.requests
+  assert.equal(received!.field('host'), 'Site.test:8080')
+  assert.equal(received!.field('x-forwarded-for'), '127.0.0.1')
+  assert.equal(received!.field('x-forwarded-proto'), 'http')
+  assert.equal(received!.field('x-forwarded-host'), 'Site.test:8080')
+  assert.equal(received!.field('forwarded'), 'for=127.0.0.1;host="Site.test:8080";proto=http')
+  assert.equal(received!.field('via'), '1.1 gatehouse')
+  assert.equal(received!.field('cdn-loop'), 'gatehouse')
+})
+
+test('what a stranger claims of earlier hops is replaced', async t => {
+  const origin = await startResponder(t, ok())
+  const edge = await startEdge(t, [origin.url], { trustedProxies: ['10.0.0.0/8'] })
+  await edge.ask(request('GET /', ...claims, 'X-Forwarded-For: 203.0.113.8'))
+  const [received] = origin.requests
+  assert.equal(received!.field('x-forwarded-for'), '127.0.0.1')
+  assert.equal(received!.field('x-forwarded-proto'), 'http')
+  assert.equal(received!.field('x-forwarded-host'), 'site.test')
+  assert.equal(received!.field('forwarded'), 'for=127.0.0.1;host=site.test;proto=http')
+  assert.equal(edge.accesses[0]!.client, '127.0.0.1')
+})
+
+test('what a trusted hop says is kept and added to', async t => {
+  const origin = await startResponder(t, ok())
+  const edge = await startEdge(t, [origin.url], { trustedProxies: ['127.0.0.2'] })
+  const hop = await edge.connect('127.0.0.2')
+  await hop.send(request('GET /', ...claims))
+  await hop.response()
+  const [received] = origin.requests
+  assert.equal(received!.field('x-forwarded-for'), '203.0.113.7, 127.0.0.2')
+  assert.equal(received!.field('x-forwarded-proto'), 'https')
+  assert.equal(received!.field('x-forwarded-host'), 'claimed.test')
+  assert.equal(
+    received!.field('forwarded'),
+    'for=203.0.113.7;proto=https, for=127.0.0.2;host=site.test;proto=http',
+  )
+  assert.equal(edge.accesses[0]!.client, '203.0.113.7')
+})
+
+test('a trusted hop that says nothing is told of like any client', async t => {
+  const origin = await startResponder(t, ok())
+  const edge = await startEdge(t, [origin.url], { trustedProxies: ['127.0.0.0/8'] })
+  await edge.ask(request('GET /'))
+  assert.equal(origin.requests[0]!.field('x-forwarded-for'), '127.0.0.1')
+  assert.equal(origin.requests[0]!.field('x-forwarded-proto'), 'http')
+})
+
+test('earlier hops in Via and CDN-Loop stay, whoever sent them', async t => {
+  const origin = await startResponder(t, ok())
+  const edge = await startEdge(t, [origin.url], { name: 'here' })
+  await edge.ask(request('GET /', 'Via: 1.0 a', 'CDN-Loop: a; x="y"', 'Via: 1.1 b (c)', 'CDN-Loop: b'))
+  const [received] = origin.requests
+  assert.equal(received!.field('via'), '1.0 a, 1.1 b (c), 1.1 here')
+  assert.equal(received!.field('cdn-loop'), 'a; x="y", b, here')
+})
+
+test('a request that passed here before is a loop', async t => {
+  const origin = await startResponder(t, ok())
+  const edge = await startEdge(t, [origin.url], { name: 'Here' })
+  for (const hops of ['here', 'a, HERE; v=1', 'a;x="y", here ;z']) {
+    const answer = await edge.ask(request('GET /', `CDN-Loop: ${hops}`, 'Accept: application/json'))
+    assert.equal(codeOf(answer), 1000, hops)
+  }
+  assert.equal((await edge.ask(request('GET /', 'CDN-Loop: here-not, nowhere; here'))).status, 200)
+  assert.equal(origin.requests.length, 1)
+})
+
+test('a gateway that leads to itself ends the loop at the first turn', async t => {
+  const edge = await startEdge(t, [])
+  edge.plane.reload(edgeConfig([`http://127.0.0.1:${edge.port}`]))
+  const answer = await edge.ask(request('GET /', 'Accept: application/json'))
+  assert.equal(JSON.parse(answer.text).error_code, 1000)
+  assert.equal(edge.accesses.length, 2)
+})
+
+test('every answer carries a ray of its own, which is the one that the origin and the log see', async t => {
+  const origin = await startResponder(t, ok())
+  const edge = await startEdge(t, [origin.url])
+  const rays = new Set<string>()
+  for (let i = 0; i < 5; i++)
+    rays.add((await edge.ask(request('GET /', 'svc-ray: 0123456789abcdef'))).field('svc-ray')!)
+  assert.equal(rays.size, 5)
+  for (const ray of rays) assert.match(ray, /^[0-9a-f]{16}$/)
+  assert.deepEqual(
+    [...rays],
+    origin.requests.map(request => request.field('svc-ray')),
+  )
+  assert.deepEqual(
+    [...rays],
+    edge.accesses.map(({ ray }) => ray),
+  )
+})
+
+test("the ray of the origin's own making is replaced", async t => {
+  const origin = await startResponder(t, ok('', 'svc-ray: ffffffffffffffff', 'SVC-Ray: 0'))
+  const edge = await startEdge(t, [origin.url])
+  const answer = await edge.ask(request('GET /'))
+  assert.equal(answer.field('svc-ray'), origin.requests[0]!.field('svc-ray'))
+})
+
+test('the origin sees the Host that its route says', async t => {
+  const origin = await startResponder(t, ok())
+  for (const [host, expected] of [
+    ['preserve', 'site.test'],
+    ['origin', `127.0.0.1:${origin.port}`],
+    [{ name: 'inner.test' }, 'inner.test'],
+  ] as const) {
+    const edge = await startEdge(t, [origin.url], { route: { host } })
+    await edge.ask(request('GET /'))
+    assert.equal(origin.requests.at(-1)!.field('host'), expected)
+    assert.equal(origin.requests.at(-1)!.field('x-forwarded-host'), 'site.test')
+  }
+})

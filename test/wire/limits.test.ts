@@ -1,0 +1,115 @@
+// Limits: each is refused with its own error as soon as it is broken, and what is just below passes.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { codeOf, recordOf, startEdge } from '../help/edge.ts'
+import { ok, startOrigin, startResponder } from '../help/origin.ts'
+import { chunks, post, request } from '../help/raw.ts'
+
+const json = 'Accept: application/json'
+
+test('CONNECT, TRACE and other protocols are refused, each in its way', async t => {
+  const origin = await startResponder(t, ok())
+  const edge = await startEdge(t, [origin.url])
+  const connect = await edge.ask(`CONNECT site.test:443 HTTP/1.1\r\nHost: site.test:443\r\n${json}\r\n\r\n`)
+  assert.equal(codeOf(connect), 1045)
+  const trace = await edge.ask(request('TRACE /', json))
+  assert.equal(codeOf(trace), 405)
+  assert.match(trace.field('allow')!, /\bGET\b/)
+  assert.doesNotMatch(trace.field('allow')!, /TRACE|CONNECT/)
+  for (const protocol of ['h2c', 'TLS/1.0', 'websocket, h2c']) {
+    const answer = await edge.ask(request('GET /', 'Connection: Upgrade', `Upgrade: ${protocol}`, json))
+    assert.equal(codeOf(answer), 501, protocol)
+  }
+  assert.equal(origin.bytesReceived, 0)
+})
+
+test('what follows a CONNECT is never taken for a request', async t => {
+  const origin = await startResponder(t, ok())
+  const edge = await startEdge(t, [origin.url])
+  const client = await edge.connect()
+  await client.send(`CONNECT site.test:443 HTTP/1.1\r\nHost: site.test:443\r\n\r\n${request('GET /')}`)
+  await client.response()
+  assert.equal(await client.rest(), '')
+  assert.equal(origin.bytesReceived, 0)
+})
+
+test('a head over the limit is 1038, whole or still growing; one below passes', async t => {
+  const origin = await startResponder(t, ok())
+  const edge = await startEdge(t, [origin.url], { limits: { headerSection: 4096 } })
+  const head = (length: number) => {
+    const rest = request('GET /', json, 'X-Pad: ')
+    return rest.replace('X-Pad: ', `X-Pad: ${'x'.repeat(length - rest.length)}`)
+  }
+  assert.equal((await edge.ask(head(4096))).status, 200)
+  assert.equal(recordOf(await edge.ask(head(4097))).retry_after, 60)
+  const client = await edge.connect()
+  await client.send(head(8000).slice(0, 5000))
+  assert.equal(codeOf(await client.response()), 1038)
+  assert.equal(await client.ending, 'FIN')
+  assert.equal(origin.requests.length, 1)
+})
+
+test('a head of many small fields counts like one of a large field', async t => {
+  const origin = await startResponder(t, ok())
+  const edge = await startEdge(t, [origin.url], { limits: { headerSection: 4096 } })
+  const answer = await edge.ask(request('GET /', json, ...Array.from({ length: 1_500 }, () => 'a:')))
+  assert.equal(codeOf(answer), 1038)
+})
+
+test('a target over the limit is 414, whole or still growing; one below passes', async t => {
+  const origin = await startResponder(t, ok())
+  const edge = await startEdge(t, [origin.url], { limits: { url: 1024 } })
+  assert.equal((await edge.ask(request(`GET /${'x'.repeat(1023)}`))).status, 200)
+  assert.equal(codeOf(await edge.ask(request(`GET /${'x'.repeat(1024)}`, json))), 414)
+  const client = await edge.connect()
+  await client.send(`GET /${'x'.repeat(2_000)}`)
+  assert.equal((await client.response()).status, 414)
+  assert.equal(origin.requests.length, 1)
+})
+
+test('a body over the limit by its length is 413 before a byte of it was read', async t => {
+  const origin = await startResponder(t, ok())
+  const edge = await startEdge(t, [origin.url], { route: { bodyLimit: 1000 } })
+  assert.equal((await edge.ask(post('/', 'x'.repeat(1000)))).status, 200)
+  const client = await edge.connect()
+  await client.send(request('POST /', 'Content-Length: 1001', json))
+  const answer = await client.response()
+  assert.equal(codeOf(answer), 413)
+  assert.equal(answer.field('connection'), 'close')
+  assert.equal(origin.requests.length, 1)
+})
+
+test('a body over the limit by its chunks is 413 as soon as it is, and the origin is left', async t => {
+  const origin = await startOrigin(t, wire => wire.request())
+  const edge = await startEdge(t, [origin.url], { route: { bodyLimit: 1000 } })
+  const client = await edge.connect()
+  await client.send(`${request('POST /', 'Transfer-Encoding: chunked', json)}${chunks('x'.repeat(1000))}`)
+  await (await origin.wire()).until('x'.repeat(1000))
+  await client.send(chunks('!'))
+  assert.equal(codeOf(await client.response()), 413)
+  await (await origin.wire()).ending
+  assert.doesNotMatch((await origin.wire()).unread, /!|0\r\n\r\n$/)
+})
+
+test('a refused client that goes on sending still gets to read why', async t => {
+  const edge = await startEdge(t, ['http://127.0.0.1:1'], { route: { bodyLimit: 1000 } })
+  const client = await edge.connect()
+  await client.send(request('POST /', `Content-Length: ${4 * 1024 * 1024}`, json))
+  await client.send(Buffer.alloc(4 * 1024 * 1024))
+  assert.equal(codeOf(await client.response()), 413)
+})
+
+test('the last request of a connection is answered with close, and what follows is not served', async t => {
+  const origin = await startResponder(t, ok())
+  const edge = await startEdge(t, [origin.url], { limits: { requestsPerConnection: 3 } })
+  const client = await edge.connect()
+  await client.send(request('GET /').repeat(4))
+  const fields = [await client.response(), await client.response(), await client.response()]
+  assert.deepEqual(
+    fields.map(answer => answer.field('connection')),
+    [null, null, 'close'],
+  )
+  assert.equal(await client.rest(), '')
+  assert.equal(origin.requests.length, 3)
+})
