@@ -80,60 +80,12 @@ export class Metrics {
   readonly workerRestarts = new Tally()
   readonly droppedLogLines = new Tally()
   readonly reloads = { success: new Tally(), failure: new Tally() }
+  readonly version: string
   readonly #registry = new Registry()
 
   constructor(version: string) {
-    const { edge } = this
-    const declare = (type: string, name: string, help: string, read: () => Sample[]) =>
-      this.#registry.registerMetric(readOut(type, name, help, read))
-
-    declare('counter', 'gatehouse_requests_total', 'Requests by zone and status class.', () => requests(edge))
-    declare('histogram', requestDuration, 'Seconds from the first byte of a request to its end.', () =>
-      durations(edge),
-    )
-    declare('histogram', phaseDuration, 'Seconds that origins took, by phase.', () => phaseDurations(edge))
-    declare('counter', 'gatehouse_errors_total', 'Errors that the gateway answered itself, by code.', () =>
-      errors(edge),
-    )
-    declare(
-      'counter',
-      'gatehouse_origin_retries_total',
-      'Attempts at another origin after one refused.',
-      () => [{ labels: {}, value: edge.retries.value }],
-    )
-    declare(
-      'counter',
-      'gatehouse_origin_ejections_total',
-      'Origins taken out of their pool for a while.',
-      () => [{ labels: {}, value: edge.ejections.value }],
-    )
-    declare('gauge', 'gatehouse_connections_open', 'Open connections, with clients and with origins.', () => [
-      { labels: { side: 'client' }, value: edge.clientConnections.value },
-      { labels: { side: 'origin' }, value: edge.originConnections.value },
-    ])
-    declare('gauge', 'gatehouse_streams_open', 'Open streams, by kind.', () => [
-      { labels: { kind: 'event_stream' }, value: edge.eventStreams.value },
-      { labels: { kind: 'websocket' }, value: edge.webSockets.value },
-    ])
-    declare('counter', 'gatehouse_client_aborts_total', 'Requests whose client left before the end.', () => [
-      { labels: {}, value: edge.clientAborts.value },
-    ])
-    declare('counter', 'gatehouse_worker_restarts_total', 'Workers replaced after a crash.', () => [
-      { labels: {}, value: this.workerRestarts.value },
-    ])
-    declare('counter', 'gatehouse_config_reloads_total', 'Reloads of the configuration, by result.', () => [
-      { labels: { result: 'success' }, value: this.reloads.success.value },
-      { labels: { result: 'failure' }, value: this.reloads.failure.value },
-    ])
-    declare(
-      'counter',
-      'gatehouse_log_lines_dropped_total',
-      'Lines of the log that nobody took in time.',
-      () => [{ labels: {}, value: this.droppedLogLines.value }],
-    )
-    declare('gauge', 'gatehouse_build_info', 'Always 1; the labels tell what runs.', () => [
-      { labels: { version, node: process.versions.node }, value: 1 },
-    ])
+    this.version = version
+    for (const family of families) this.#registry.registerMetric(readOut(family, this))
     collectDefaultMetrics({ register: this.#registry })
   }
 
@@ -156,14 +108,115 @@ export async function remains(ended: readonly Snapshot[]): Promise<Snapshot> {
 
 export const metricsContentType = Registry.PROMETHEUS_CONTENT_TYPE
 
+interface Family {
+  readonly type: 'counter' | 'gauge' | 'histogram'
+  readonly name: string
+  readonly help: string
+  readonly read: (metrics: Metrics) => readonly Sample[]
+}
+
 const requestDuration = 'gatehouse_request_duration_seconds'
 const phaseDuration = 'gatehouse_origin_phase_duration_seconds'
 
-/** Dresses a reader as a metric of prom-client, whose registry asks no more of one than its `get`. */
-function readOut(type: string, name: string, help: string, read: () => Sample[]): Metric {
+const families: readonly Family[] = [
+  {
+    type: 'counter',
+    name: 'gatehouse_requests_total',
+    help: 'Requests by zone and status class.',
+    read: ({ edge }) => requests(edge),
+  },
+  {
+    type: 'histogram',
+    name: requestDuration,
+    help: 'Seconds from the first byte of a request to its end, by zone and status class.',
+    read: ({ edge }) => durations(edge),
+  },
+  {
+    type: 'histogram',
+    name: phaseDuration,
+    help: 'Seconds that origins took, by phase.',
+    read: ({ edge }) => phaseDurations(edge),
+  },
+  {
+    type: 'counter',
+    name: 'gatehouse_errors_total',
+    help: 'Errors that the gateway answered itself, by code.',
+    read: ({ edge }) => errors(edge),
+  },
+  {
+    type: 'counter',
+    name: 'gatehouse_origin_retries_total',
+    help: 'Attempts at another origin after one refused.',
+    read: ({ edge }) => [sample(edge.retries)],
+  },
+  {
+    type: 'counter',
+    name: 'gatehouse_origin_ejections_total',
+    help: 'Origins taken out of their pool for a while.',
+    read: ({ edge }) => [sample(edge.ejections)],
+  },
+  {
+    type: 'gauge',
+    name: 'gatehouse_connections_open',
+    help: 'Open connections, with clients and with origins.',
+    read: ({ edge }) => [
+      sample(edge.clientConnections, { side: 'client' }),
+      sample(edge.originConnections, { side: 'origin' }),
+    ],
+  },
+  {
+    type: 'gauge',
+    name: 'gatehouse_streams_open',
+    help: 'Open streams, by kind.',
+    read: ({ edge }) => [
+      sample(edge.eventStreams, { kind: 'event_stream' }),
+      sample(edge.webSockets, { kind: 'websocket' }),
+    ],
+  },
+  {
+    type: 'counter',
+    name: 'gatehouse_client_aborts_total',
+    help: 'Requests whose client left before the end.',
+    read: ({ edge }) => [sample(edge.clientAborts)],
+  },
+  {
+    type: 'counter',
+    name: 'gatehouse_worker_restarts_total',
+    help: 'Workers replaced after a crash.',
+    read: ({ workerRestarts }) => [sample(workerRestarts)],
+  },
+  {
+    type: 'counter',
+    name: 'gatehouse_config_reloads_total',
+    help: 'Reloads of the configuration, by result.',
+    read: ({ reloads }) => [
+      sample(reloads.success, { result: 'success' }),
+      sample(reloads.failure, { result: 'failure' }),
+    ],
+  },
+  {
+    type: 'counter',
+    name: 'gatehouse_log_lines_dropped_total',
+    help: 'Lines of the log that nobody took in time.',
+    read: ({ droppedLogLines }) => [sample(droppedLogLines)],
+  },
+  {
+    type: 'gauge',
+    name: 'gatehouse_build_info',
+    help: 'Always 1; the labels tell what runs.',
+    read: ({ version }) => [{ labels: { version, node: process.versions.node }, value: 1 }],
+  },
+]
+
+/** Dresses a family as a metric of prom-client, whose registry asks no more of one than its `get`. */
+function readOut({ type, name, help, read }: Family, metrics: Metrics): Metric {
   const aggregator = name.endsWith('_info') ? 'first' : 'sum'
-  const get = () => ({ name, help, type, aggregator, values: read() })
+  const get = () => ({ name, help, type, aggregator, values: read(metrics) })
   return { name, help, type, aggregator, get } as unknown as Metric
+}
+
+function sample({ value }: Tally, labels: Sample['labels'] = {}): Sample {
+  return { labels, value }
 }
 
 function requests({ zones }: EdgeMetrics): Sample[] {
