@@ -1,0 +1,211 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Browser, Page } from 'playwright-core'
+import { type ErrorName, errorRows } from '../../src/errors/catalogue.ts'
+import { type Answer, compose } from '../../src/errors/compose.ts'
+import { documentError, documentIndex } from '../../src/errors/document.ts'
+import { refuse } from '../../src/errors/refusal.ts'
+import { launchBrowser, openPage } from '../help/browser.ts'
+
+let browser: Browser
+before(async () => {
+  browser = await launchBrowser()
+})
+after(() => browser?.close())
+
+const ray = '8f3c1e0a9b7d2c46'
+const time = Date.UTC(2026, 4, 6, 7, 8, 9)
+
+function pageOf(name: ErrorName, zone = 'www.example.com'): Answer {
+  return compose(
+    refuse(name),
+    { ray, zone, accept: 'text/html', time },
+    { documentation: 'http://docs.example' },
+  )
+}
+
+test('a page is complete and causes no complaint, be it of the console or of the policy', async t => {
+  const { page, complaints } = await openPage(t, browser, pageOf('connection_timeout'))
+  await page.getByRole('heading', { level: 1, name: 'Connection timed out' }).waitFor()
+  assert.deepEqual(await page.locator('main h2').allTextContents(), [
+    'What happened',
+    'What you should do',
+    'If you report this',
+  ])
+  assert.deepEqual(complaints, [])
+})
+
+test('a page has landmarks, a language, a title, and asks not to be indexed', async t => {
+  const { page } = await openPage(t, browser, pageOf('origin_down'))
+  assert.equal(await page.getByRole('main').count(), 1)
+  assert.equal(await page.getByRole('contentinfo').count(), 1)
+  assert.equal(await page.locator('html').getAttribute('lang'), 'en')
+  assert.equal(await page.title(), 'Error 521: Web server is down')
+  assert.equal(await page.locator('meta[name=robots]').getAttribute('content'), 'noindex')
+})
+
+test('the policy stops a script that is not ours', async t => {
+  const { body, ...answer } = pageOf('origin_down')
+  const spoilt = {
+    ...answer,
+    body: body.replace('</main>', '<script>document.title = "spoilt"</script></main>'),
+  }
+  const { page, complaints } = await openPage(t, browser, spoilt)
+  assert.equal(await page.title(), 'Error 521: Web server is down')
+  assert.match(complaints.join(), /Content Security Policy/)
+})
+
+test('the countdown runs down, and then offers to try again', async t => {
+  const { page, complaints } = await openPage(t, browser, pageOf('connection_timeout'), {}, page =>
+    page.clock.install(),
+  )
+  const again = page.getByRole('link', { name: 'Try again' })
+  const timer = page.getByRole('timer')
+  assert.equal(await timer.textContent(), 'You can try again in 2:00')
+  assert.equal(await again.isVisible(), false)
+  await page.clock.runFor(61_000)
+  assert.match((await timer.textContent())!, /in 5[89] seconds$/)
+  assert.ok(Number(await page.getByRole('progressbar').getAttribute('value')) >= 61)
+  await page.clock.runFor(60_000)
+  assert.equal(await page.getByRole('status').textContent(), 'You can try again now.')
+  assert.equal(await timer.count(), 0)
+  await again.click()
+  await page.getByRole('timer').waitFor()
+  assert.deepEqual(complaints, [])
+})
+
+test('a countdown shows where its time is gone when the computer slept', async t => {
+  const { page } = await openPage(t, browser, pageOf('connection_timeout'), {}, page => page.clock.install())
+  await page.clock.fastForward('01:00:00')
+  assert.equal(await page.getByRole('status').textContent(), 'You can try again now.')
+})
+
+test('a page that is of no use to retry offers none', async t => {
+  const { page, complaints } = await openPage(t, browser, pageOf('invalid_ssl_certificate'))
+  assert.equal(await page.getByRole('timer').count(), 0)
+  assert.equal(await page.getByRole('link').count(), 0)
+  assert.deepEqual(complaints, [])
+})
+
+test('the copy button copies the ray ID, on a plain HTTP site too', async t => {
+  const { page } = await openPage(t, browser, pageOf('origin_down'))
+  assert.equal(await page.evaluate('isSecureContext'), false)
+  await page.getByRole('button', { name: 'Copy' }).click()
+  await page.getByRole('button', { name: 'Copied' }).waitFor()
+  await page.evaluate("document.body.append(document.createElement('textarea'))")
+  await page.locator('textarea').focus()
+  await page.keyboard.press('Control+V')
+  assert.equal(await page.locator('textarea').inputValue(), ray)
+})
+
+test('times are shown in the zone of the reader', async t => {
+  const options = { timezoneId: 'Asia/Tokyo', locale: 'en-GB' }
+  const { page } = await openPage(t, browser, pageOf('origin_down'), options)
+  assert.match((await page.locator('dd time').textContent())!, /16:08:09/)
+})
+
+test('without script the page tells the same, with the plain wait and a link', async t => {
+  const { page, complaints } = await openPage(t, browser, pageOf('connection_timeout'), {
+    javaScriptEnabled: false,
+  })
+  assert.equal(
+    await page.locator('#wait').textContent(),
+    'You can try again in 120 seconds, at 2026-05-06 07:10:09 UTC.',
+  )
+  assert.equal(await page.getByRole('link', { name: 'Try again' }).isVisible(), true)
+  assert.equal(await page.getByRole('button').count(), 0)
+  assert.equal(await page.getByText(ray).isVisible(), true)
+  assert.deepEqual(complaints, [])
+})
+
+test('no page scrolls sideways on the smallest screen, whatever the host', async t => {
+  const small = { viewport: { width: 320, height: 640 } }
+  const { page } = await openPage(t, browser, pageOf('connection_timeout'), small)
+  for (const name of Object.keys(errorRows) as ErrorName[]) {
+    for (const zone of ['www.example.com', 'a'.repeat(253)]) {
+      await page.setContent(pageOf(name, zone).body)
+      assert.ok((await widthOf(page)) <= 320, `${name}, ${zone}`)
+    }
+  }
+})
+
+test('the documentation fits the smallest screen too', async t => {
+  for (const answer of [documentIndex(null), documentError('1013', null)!]) {
+    const { page, complaints } = await openPage(t, browser, answer, { viewport: { width: 320, height: 640 } })
+    assert.ok((await widthOf(page)) <= 320)
+    assert.deepEqual(complaints, [])
+  }
+})
+
+for (const colorScheme of ['light', 'dark'] as const) {
+  test(`every text of a ${colorScheme} page has the contrast of WCAG AA`, async t => {
+    const answers = [
+      pageOf('connection_timeout'),
+      pageOf('bad_request'),
+      pageOf('internal_server_error'),
+      documentError('522', null)!,
+      documentIndex(null),
+    ]
+    for (const answer of answers) {
+      const { page } = await openPage(t, browser, answer, { colorScheme })
+      const texts = await page.evaluate(coloursOfTexts)
+      assert.ok(texts.length > 10)
+      for (const { text, colour, ground } of texts) {
+        assert.ok(contrast(colour, ground) >= 4.5, `${text}: rgb(${colour}) on rgb(${ground})`)
+      }
+    }
+  })
+}
+
+test('a page is dark where the reader prefers it', async t => {
+  const brightnessOf = async (colorScheme: 'light' | 'dark') => {
+    const { page } = await openPage(t, browser, pageOf('origin_down'), { colorScheme })
+    const [first] = await page.evaluate(coloursOfTexts)
+    return luminance(first!.ground)
+  }
+  assert.ok((await brightnessOf('light')) > 0.8)
+  assert.ok((await brightnessOf('dark')) < 0.05)
+})
+
+function widthOf(page: Page): Promise<number> {
+  return page.evaluate('document.documentElement.scrollWidth')
+}
+
+type Colour = readonly number[]
+
+interface Coloured {
+  readonly text: string
+  readonly colour: Colour
+  readonly ground: Colour
+}
+
+/** Lists, in the page, each text that is shown, with its colour and that of the nearest ground that is not transparent. */
+const coloursOfTexts = `(() => {
+  const numbers = colour => colour.match(/[\\d.]+/g).map(Number)
+  const groundOf = element => {
+    const ground = numbers(getComputedStyle(element).backgroundColor)
+    return ground[3] === 0 ? groundOf(element.parentElement) : ground.slice(0, 3)
+  }
+  const texts = []
+  for (const element of document.body.querySelectorAll('*')) {
+    const own = [...element.childNodes].some(node => node.nodeType === 3 && node.data.trim())
+    if (!own || !element.checkVisibility()) continue
+    const colour = numbers(getComputedStyle(element).color).slice(0, 3)
+    texts.push({ text: element.textContent.trim(), colour, ground: groundOf(element) })
+  }
+  return texts
+})()` as unknown as () => readonly Coloured[]
+
+/** The contrast ratio of WCAG 2.2. */
+function contrast(a: Colour, b: Colour): number {
+  const [dark, light] = [luminance(a), luminance(b)].sort((x, y) => x - y)
+  return (light! + 0.05) / (dark! + 0.05)
+}
+
+function luminance(colour: Colour): number {
+  const [red, green, blue] = colour.map(value => {
+    const part = value / 255
+    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4
+  })
+  return 0.2126 * red! + 0.7152 * green! + 0.0722 * blue!
+}

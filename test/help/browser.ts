@@ -1,0 +1,79 @@
+// A real Chromium for tests of pages: opens one page of an answer, served as the edge would, and watches it for complaints.
+
+import { existsSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { delimiter, join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+
+/** The host of every page: unlike localhost not a secure context, just as for the visitors of a plain HTTP site. */
+const HOST = 'site.test'
+
+/** What a page is served from. */
+export interface Served {
+  readonly headers: readonly string[]
+  readonly body: string
+}
+
+export interface OpenedPage {
+  readonly page: Page
+  /** What the console, the policy or an exception had to say; empty when all is well. */
+  readonly complaints: readonly string[]
+}
+
+/** Starts Chromium; fails with a sentence that says how to get it where there is none. */
+export async function launchBrowser(): Promise<Browser> {
+  return chromium.launch({
+    executablePath: chromiumPath(),
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+      `--host-resolver-rules=MAP ${HOST} 127.0.0.1`,
+    ],
+  })
+}
+
+/** Opens what is served with status 200, in a context of its own; `prepare` sees the page before it loads. */
+export async function openPage(
+  t: TestContext,
+  browser: Browser,
+  served: Served,
+  options: BrowserContextOptions = {},
+  prepare: (page: Page) => Promise<unknown> = async () => {},
+): Promise<OpenedPage> {
+  const context = await browser.newContext(options)
+  t.after(() => context.close())
+  const page = await context.newPage()
+  const complaints: string[] = []
+  page.on('console', message => complaints.push(message.text()))
+  page.on('pageerror', error => complaints.push(String(error)))
+  await prepare(page)
+  await page.goto(await serve(t, served))
+  return { page, complaints }
+}
+
+async function serve(t: TestContext, { headers, body }: Served): Promise<string> {
+  const server = createServer((_, response) => response.writeHead(200, [...headers]).end(body))
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  return `http://${HOST}:${(server.address() as AddressInfo).port}/`
+}
+
+function chromiumPath(): string {
+  const folders = (process.env.PATH ?? '').split(delimiter)
+  const candidates = [process.env.CHROMIUM, ...folders.map(folder => join(folder, 'chromium'))]
+  const found = candidates.find(path => path && existsSync(path))
+  if (found) return found
+  throw new Error(
+    'Chromium is missing: install the package chromium (apt-get install chromium), or name its path in CHROMIUM.',
+  )
+}
