@@ -26,6 +26,22 @@ export interface Options {
   readonly documentation: string
 }
 
+/** What an answer holds: its media type, its body, and the policy where it is a page. */
+interface Content {
+  readonly type: string
+  readonly policy: string | null
+  readonly body: string
+}
+
+/** A way to write the record; the escaping makes any zone safe where the renderer puts it. */
+interface Form {
+  readonly type: string
+  readonly policy: string | null
+  readonly write: (problem: Problem) => string
+  readonly escaping: (text: string) => string
+  readonly templates: Map<string, Template>
+}
+
 /** Composes the answer to a request that was refused, in the format that it accepts. */
 export function compose(refusal: Refusal, occasion: Occasion, options: Options): Answer {
   const content = standard(refusal, occasion, options)
@@ -43,25 +59,9 @@ export function composeEvent(refusal: Refusal, occasion: Occasion, options: Opti
   return render(forms.event, refusal, occasion, options)
 }
 
-/** What an answer holds: its media type, its body, and the policy where it is a page. */
-interface Content {
-  readonly type: string
-  readonly policy: string | null
-  readonly body: string
-}
-
 function standard(refusal: Refusal, occasion: Occasion, options: Options): Content {
   const form = forms[negotiate(occasion.accept)]
   return { type: form.type, policy: form.policy, body: render(form, refusal, occasion, options) }
-}
-
-/** A way to write the record; the escaping makes any zone safe where the renderer puts it. */
-interface Form {
-  readonly type: string
-  readonly policy: string | null
-  readonly write: (problem: Problem) => string
-  readonly escaping: (text: string) => string
-  readonly templates: Map<string, Template>
 }
 
 function form(

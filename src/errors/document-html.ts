@@ -18,6 +18,8 @@ blockquote p+p{margin-top:.75rem}
 table{width:100%;margin-top:2rem;border-collapse:collapse;font-size:.9375rem;font-variant-numeric:tabular-nums}
 th{text-align:left;font-size:.875rem;color:var(--soft)}
 th,td{padding:.5rem .75rem .5rem 0;border-bottom:1px solid var(--line);vertical-align:top}
+th,td:not(:nth-child(2)){white-space:nowrap}
+th:last-child,td:last-child{padding-right:0}
 td code{display:block;font-size:.8125rem;color:var(--soft)}
 `
 
@@ -51,7 +53,7 @@ export function documentIndexPage(entries: readonly Entry[]): string {
     html`<main>
 <h1>Errors</h1>
 <table>
-<thead><tr><th scope="col">Code</th><th scope="col">Error</th><th scope="col">HTTP</th><th scope="col">Retry after</th></tr></thead>
+<thead><tr><th scope="col">Code</th><th scope="col">Error</th><th scope="col">HTTP</th><th scope="col">Retry</th></tr></thead>
 <tbody>
 ${entries.map(
   entry => html`<tr><td><a href="errors/${entry.code}">${entry.code}</a></td><td>${entry.title} <code>${entry.name}</code></td><td>${entry.status}</td><td>${entry.retry_after !== undefined && `${entry.retry_after} s`}</td></tr>
