@@ -1,0 +1,126 @@
+import { equal } from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import fc from 'fast-check'
+import { crosses, equalsIgnoreCase, field, fieldId, listHas } from '../../src/http1/fields.ts'
+
+describe('fieldId', () => {
+  const known = [
+    ['Connection', field.connection],
+    ['keep-alive', field.keepAlive],
+    ['Proxy-Connection', field.proxyConnection],
+    ['TE', field.te],
+    ['Transfer-Encoding', field.transferEncoding],
+    ['UPGRADE', field.upgrade],
+    ['Proxy-Authenticate', field.proxyAuthenticate],
+    ['Proxy-Authorization', field.proxyAuthorization],
+    ['CONTENT-LENGTH', field.contentLength],
+    ['hOsT', field.host],
+    ['Expect', field.expect],
+    ['Forwarded', field.forwarded],
+    ['X-Forwarded-For', field.xForwardedFor],
+    ['X-Forwarded-Proto', field.xForwardedProto],
+    ['X-Forwarded-Host', field.xForwardedHost],
+    ['Via', field.via],
+    ['CDN-Loop', field.cdnLoop],
+    ['svc-ray', field.ray],
+    ['Accept', field.accept],
+    ['Content-Type', field.contentType],
+    ['Date', field.date],
+    ['Content-Encoding', field.contentEncoding],
+  ] as const
+  for (const [name, id] of known) test(`knows ${name}`, () => equal(fieldId(name), id))
+
+  const strange = ['', 'Hos', 'Hostt', 'Hpst', 'X-Host', 'content.length', 'content length', 'x'.repeat(500)]
+  for (const name of strange)
+    test(`takes "${name.slice(0, 20)}" for any other field`, () => equal(fieldId(name), field.other))
+
+  test('is not fooled by bytes that only differ in the bit of the case', () => {
+    for (const name of ['cONTENT\rLENGTH', 'HOS\x14', '\x08ost', '^ia', 'TRANSFER\rENCODING'])
+      equal(fieldId(name), field.other)
+  })
+
+  test('sees through underscores that an origin would fold into hyphens', () => {
+    for (const name of [
+      'content_length',
+      'Transfer_Encoding',
+      'X_Forwarded-For',
+      'x-forwarded_for',
+      'SVC_RAY',
+    ])
+      equal(fieldId(name), field.twin)
+  })
+
+  test('leaves underscores alone where no known field has a hyphen', () => {
+    for (const name of ['x_custom', '_', 'ho_t', 'content_lengths', '_-_']) equal(fieldId(name), field.other)
+  })
+
+  test('finds a known name in any case, and its twin', () => {
+    const anyCase = fc
+      .tuple(fc.constantFrom(...known), fc.infiniteStream(fc.boolean()))
+      .map(([[name, id], upper]) => {
+        const cased = [...name].map(letter =>
+          upper.next().value ? letter.toUpperCase() : letter.toLowerCase(),
+        )
+        return { name: cased.join(''), id }
+      })
+    fc.assert(
+      fc.property(anyCase, ({ name, id }) => {
+        equal(fieldId(name), id)
+        if (name.includes('-')) equal(fieldId(name.replace('-', '_')), field.twin)
+      }),
+    )
+  })
+
+  test('agrees with a naive model on any name', () => {
+    const names = new Map(known.map(([name, id]) => [name.toLowerCase(), id]))
+    const letter = fc.constantFrom('a', 'E', 'T', '-', '_', 'H', 'o', 's', 't', 'v', 'i')
+    const name = fc.array(letter, { maxLength: 6 }).map(letters => letters.join(''))
+    fc.assert(fc.property(name, name => equal(fieldId(name), names.get(name.toLowerCase()) ?? field.other)))
+  })
+})
+
+describe('crosses', () => {
+  const passed = ['other', 'accept', 'contentType', 'date', 'contentEncoding']
+  for (const [name, id] of Object.entries(field)) {
+    const says = passed.includes(name) ? `passes ${name} on` : `keeps ${name} from the next hop`
+    test(says, () => equal(crosses(id), passed.includes(name)))
+  }
+})
+
+describe('equalsIgnoreCase', () => {
+  test('ignores the case of letters', () => {
+    equal(equalsIgnoreCase('ChunKed', 'chunked'), true)
+    equal(equalsIgnoreCase('100-Continue', '100-continue'), true)
+  })
+
+  test('wants the same length and takes no twin for the name', () => {
+    equal(equalsIgnoreCase('chunke', 'chunked'), false)
+    equal(equalsIgnoreCase('chunkedd', 'chunked'), false)
+    equal(equalsIgnoreCase('100_continue', '100-continue'), false)
+  })
+
+  test('takes no other letter for one of ASCII', () => {
+    equal(equalsIgnoreCase('\u212aeep-alive', 'keep-alive'), false)
+    equal(equalsIgnoreCase('keep\ralive', 'keep-alive'), false)
+  })
+})
+
+describe('listHas', () => {
+  const lists = [
+    ['close', true],
+    ['Close', true],
+    ['keep-alive, close', true],
+    ['keep-alive,close', true],
+    ['close\t ,keep-alive', true],
+    [', ,close', true],
+    ['', false],
+    [',', false],
+    ['closed', false],
+    ['enclose', false],
+    ['close;q=1', false],
+    ['"close"', false],
+    ['keep-alive close', false],
+  ] as const
+  for (const [list, isIn] of lists)
+    test(`finds ${isIn ? 'close' : 'no close'} in "${list}"`, () => equal(listHas(list, 'close'), isIn))
+})
