@@ -182,10 +182,9 @@ function readVersion(text: string, at: number, head: RequestHead): boolean {
 /** Judges what only the whole head can tell: framing, target form and Host, persistence. */
 function settle(head: RequestHead): RequestHead | HeadFault {
   if (head.chunked && (head.contentLength !== -1 || head.minor === 0)) return 'bad_request'
+  if (head.host === null && head.minor === 1) return 'bad_request'
   if (head.connection !== null) readConnection(head)
-  const fault = settleTarget(head)
-  if (fault !== null) return fault
-  return head.host === null && head.minor === 1 ? 'bad_request' : head
+  return settleTarget(head) ?? head
 }
 
 function readConnection(head: RequestHead): void {

@@ -124,6 +124,7 @@ describe('Host', () => {
 
   const bad = [
     ['is missing in HTTP/1.1', 'GET / HTTP/1.1\r\n\r\n'],
+    ['is missing beside an absolute target', 'GET http://a.example/ HTTP/1.1\r\n\r\n'],
     ['comes twice', 'GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n'],
     ['comes twice with the same value', 'GET / HTTP/1.1\r\nHost: a\r\nhost: a\r\n\r\n'],
     ['comes twice, once empty', 'GET / HTTP/1.1\r\nHost:\r\nHost: a\r\n\r\n'],
