@@ -1,0 +1,155 @@
+// The metrics of the gateway as Prometheus sees them: name, help, type, and how each is read out. metrics.ts registers them.
+
+import { bucketBounds, type Distribution, type Tally } from './distribution.ts'
+import type { EdgeMetrics, Metrics } from './metrics.ts'
+
+/** One line of a family; a histogram has several names. */
+export interface Sample {
+  readonly metricName?: string
+  readonly labels: Readonly<Record<string, string | number>>
+  readonly value: number
+}
+
+export interface Family {
+  readonly type: 'counter' | 'gauge' | 'histogram'
+  readonly name: string
+  readonly help: string
+  readonly read: (metrics: Metrics) => readonly Sample[]
+}
+
+const requestDuration = 'gatehouse_request_duration_seconds'
+const phaseDuration = 'gatehouse_origin_phase_duration_seconds'
+
+export const families: readonly Family[] = [
+  {
+    type: 'counter',
+    name: 'gatehouse_requests_total',
+    help: 'Requests by zone and status class.',
+    read: ({ edge }) => requests(edge),
+  },
+  {
+    type: 'histogram',
+    name: requestDuration,
+    help: 'Seconds from the first byte of a request to its end, by zone and status class.',
+    read: ({ edge }) => durations(edge),
+  },
+  {
+    type: 'histogram',
+    name: phaseDuration,
+    help: 'Seconds that origins took, by phase.',
+    read: ({ edge }) => phaseDurations(edge),
+  },
+  {
+    type: 'counter',
+    name: 'gatehouse_errors_total',
+    help: 'Errors that the gateway answered itself, by code.',
+    read: ({ edge }) => errors(edge),
+  },
+  {
+    type: 'counter',
+    name: 'gatehouse_origin_retries_total',
+    help: 'Attempts at another origin after one refused.',
+    read: ({ edge }) => [sample(edge.retries)],
+  },
+  {
+    type: 'counter',
+    name: 'gatehouse_origin_ejections_total',
+    help: 'Origins taken out of their pool for a while.',
+    read: ({ edge }) => [sample(edge.ejections)],
+  },
+  {
+    type: 'gauge',
+    name: 'gatehouse_connections_open',
+    help: 'Open connections, with clients and with origins.',
+    read: ({ edge }) => [
+      sample(edge.clientConnections, { side: 'client' }),
+      sample(edge.originConnections, { side: 'origin' }),
+    ],
+  },
+  {
+    type: 'gauge',
+    name: 'gatehouse_streams_open',
+    help: 'Open streams, by kind.',
+    read: ({ edge }) => [
+      sample(edge.eventStreams, { kind: 'event_stream' }),
+      sample(edge.webSockets, { kind: 'websocket' }),
+    ],
+  },
+  {
+    type: 'counter',
+    name: 'gatehouse_client_aborts_total',
+    help: 'Requests whose client left before the end.',
+    read: ({ edge }) => [sample(edge.clientAborts)],
+  },
+  {
+    type: 'counter',
+    name: 'gatehouse_worker_restarts_total',
+    help: 'Workers replaced after a crash.',
+    read: ({ workerRestarts }) => [sample(workerRestarts)],
+  },
+  {
+    type: 'counter',
+    name: 'gatehouse_config_reloads_total',
+    help: 'Reloads of the configuration, by result.',
+    read: ({ reloads }) => [
+      sample(reloads.success, { result: 'success' }),
+      sample(reloads.failure, { result: 'failure' }),
+    ],
+  },
+  {
+    type: 'counter',
+    name: 'gatehouse_log_lines_dropped_total',
+    help: 'Lines of the log that nobody took in time.',
+    read: ({ droppedLogLines }) => [sample(droppedLogLines)],
+  },
+  {
+    type: 'gauge',
+    name: 'gatehouse_build_info',
+    help: 'Always 1; the labels tell what runs.',
+    read: ({ version }) => [{ labels: { version, node: process.versions.node }, value: 1 }],
+  },
+]
+
+function sample({ value }: Tally, labels: Sample['labels'] = {}): Sample {
+  return { labels, value }
+}
+
+function requests({ zones }: EdgeMetrics): Sample[] {
+  return [...zones].flatMap(([zone, { classes }]) =>
+    Object.entries(classes).map(([status_class, { count }]) => ({
+      labels: { zone, status_class },
+      value: count,
+    })),
+  )
+}
+
+function durations({ zones }: EdgeMetrics): Sample[] {
+  return [...zones].flatMap(([zone, { classes }]) =>
+    Object.entries(classes).flatMap(([status_class, times]) =>
+      histogram(requestDuration, { zone, status_class }, times),
+    ),
+  )
+}
+
+function phaseDurations({ phases }: EdgeMetrics): Sample[] {
+  return Object.entries(phases).flatMap(([phase, times]) => histogram(phaseDuration, { phase }, times))
+}
+
+function errors(edge: EdgeMetrics): Sample[] {
+  return [...edge.errors].flatMap((value, code) => (value === 0 ? [] : [{ labels: { code }, value }]))
+}
+
+function histogram(name: string, labels: Record<string, string>, times: Distribution): Sample[] {
+  if (times.count === 0) return []
+  let below = 0
+  const buckets = [...bucketBounds, Number.POSITIVE_INFINITY].map((bound, i) => ({
+    metricName: `${name}_bucket`,
+    labels: { ...labels, le: bound === Number.POSITIVE_INFINITY ? '+Inf' : bound / 1000 },
+    value: (below += times.counts[i]!),
+  }))
+  return [
+    ...buckets,
+    { metricName: `${name}_sum`, labels, value: times.sum / 1000 },
+    { metricName: `${name}_count`, labels, value: below },
+  ]
+}
