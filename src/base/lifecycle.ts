@@ -5,7 +5,7 @@ export interface Part {
   start(): Promise<void> | void
   stop(): Promise<void> | void
   /** How long `stop` may take, in ms; after that the next part's turn comes all the same. */
-  readonly deadline: number
+  deadline(): number
 }
 
 export type Phase = 'starting' | 'running' | 'stopping' | 'stopped'
@@ -50,7 +50,7 @@ export class Lifecycle {
   async #stop(): Promise<void> {
     this.#phase = 'stopping'
     for (const part of this.#started.reverse()) {
-      await within(part.deadline, part).catch(cause => this.#failed(part.name, cause))
+      await within(part.deadline(), part).catch(cause => this.#failed(part.name, cause))
     }
     this.#phase = 'stopped'
   }

@@ -97,7 +97,7 @@ export class Gateway {
   #adminPart(): Part {
     return {
       name: 'admin listener',
-      deadline: adminGrace,
+      deadline: () => adminGrace,
       start: async () => {
         this.#admin = await this.#server.listen(this.#config.admin)
       },
@@ -108,7 +108,7 @@ export class Gateway {
   #planePart(): Part {
     return {
       name: 'data plane',
-      deadline: this.#config.shutdown.grace + drainSlack,
+      deadline: () => this.#config.shutdown.grace + drainSlack,
       start: async () => {
         const documentation = this.#config.errors.documentation ?? `${urlOf(this.#admin)}/errors`
         this.#plane = this.#buildPlane(this.#config, documentation)

@@ -78,8 +78,10 @@ export class Supervisor implements ManagedPlane {
   }
 
   async snapshots(): Promise<readonly Snapshot[]> {
-    const living = await Promise.all([...this.#workers].map(worker => worker.snapshot()))
-    return [...living.filter(snapshot => snapshot !== null), await this.#ended]
+    // Both at one moment: a worker that ends meanwhile counts among the living, once.
+    const [workers, ended] = [[...this.#workers], this.#ended]
+    const living = await Promise.all(workers.map(worker => worker.snapshot()))
+    return [...living.filter(snapshot => snapshot !== null), await ended]
   }
 
   #end(): void {

@@ -6,7 +6,7 @@ import { Lifecycle, type Part } from '../../src/base/lifecycle.ts'
 function part(name: string, story: string[], more: Partial<Part> = {}): Part {
   return {
     name,
-    deadline: 1000,
+    deadline: () => 1000,
     start: () => void story.push(`+${name}`),
     stop: () => void story.push(`-${name}`),
     ...more,
@@ -42,7 +42,7 @@ test('a part that does not stop in time, or fails to, is named, and the others a
   const life = new Lifecycle(
     [
       part('a', story),
-      part('b', story, { deadline: 20, stop: () => new Promise(() => {}) }),
+      part('b', story, { deadline: () => 20, stop: () => new Promise(() => {}) }),
       part('c', story, { stop: () => Promise.reject(new Error('stuck')) }),
     ],
     (name, cause) => failures.push(`${name}: ${(cause as Error).message}`),
