@@ -95,9 +95,9 @@ export class ClientConnection implements Client {
 
   finish(x: Exchange): void {
     this.#conclude(x)
-    if (!x.keepAlive || !x.requestBody.done || this.#hasEnded) return this.#close()
+    if (!x.keepAlive || !x.requestBody.done) return this.#close()
+    if (this.#pending === null && (this.#hasEnded || this.#plane.isDraining)) return this.#close()
     this.#deadline = this.#plane.coarseNow + this.#plane.snapshot.client.keepAlive
-    if (this.#plane.isDraining && this.#pending === null) return this.#close()
     if (this.#pending === null) return
     this.#socket.resume()
     this.#read()
@@ -147,6 +147,14 @@ export class ClientConnection implements Client {
       this.#crash(bug)
     }
     this.#isReading = false
+    if (this.#hasEnded) this.#stopShort()
+  }
+
+  /** Gives up what can't be read to its end, since the client has sent all it will. */
+  #stopShort(): void {
+    const x = this.#exchange
+    if (x === null) this.#close()
+    else if (this.#isBodyWanted && !x.requestBody.done) this.#lose(x)
   }
 
   #crash(bug: unknown): void {
@@ -193,6 +201,7 @@ export class ClientConnection implements Client {
     this.#exchange = x
     this.#isBodyWanted = false
     this.#deadline = Number.POSITIVE_INFINITY
+    if (this.#hasEnded) this.#askWhetherThere(x)
     serve(x)
   }
 
@@ -289,8 +298,12 @@ export class ClientConnection implements Client {
     const x = this.#exchange
     if (x === null || this.#state !== 'open') return this.#close()
     if (x.upgrade === 'done') x.upstream?.bodyEnd()
-    else if (!x.requestBody.done || x.stage !== 'none') this.#lose(x)
-    else if (x.head.minor === 1) for (const delay of PROBES) setTimeout(() => this.#probe(x), delay)
+    else if (x.stage !== 'none' || (!x.requestBody.done && this.#pending === null)) this.#lose(x)
+    else this.#askWhetherThere(x)
+  }
+
+  #askWhetherThere(x: Exchange): void {
+    if (x.head.minor === 1) for (const delay of PROBES) setTimeout(() => this.#probe(x), delay)
   }
 
   #probe(x: Exchange): void {
