@@ -32,11 +32,11 @@ export const field = {
 
 export type FieldId = (typeof field)[keyof typeof field]
 
-/** The field lines of a message, and what its Connection fields list (null for nothing but `close` or `keep-alive`). */
+/** The field lines of a message, and the names that its Connection fields list (lower-case; null for none). */
 export interface FieldLines {
   readonly fields: readonly string[]
   readonly ids: readonly FieldId[]
-  readonly connection: string | null
+  readonly hopByHop: ReadonlySet<string> | null
 }
 
 const FIRST_PASSED = field.accept
@@ -48,11 +48,11 @@ export function crosses(id: FieldId): boolean {
 
 /** Writes the field lines of a message that go on to the next hop, as received: not those that end here, nor those that Connection names. */
 export function crossingLines(message: FieldLines): string {
-  const { fields, ids, connection } = message
+  const { fields, ids, hopByHop } = message
   let lines = ''
   for (let i = 0; i < ids.length; i++) {
     const name = fields[2 * i]!
-    if (!crosses(ids[i]!) || (connection !== null && listHas(connection, name.toLowerCase()))) continue
+    if (!crosses(ids[i]!) || hopByHop?.has(name.toLowerCase())) continue
     lines += `${name}: ${fields[2 * i + 1]}\r\n`
   }
   return lines
@@ -77,7 +77,7 @@ export function equalsIgnoreCase(text: string, lower: string): boolean {
   return text.length === lower.length && compare(text, lower) === SAME
 }
 
-/** Tells whether a comma-separated list (Connection, Upgrade, Transfer-Encoding) holds a lower-case token. */
+/** Tells whether a comma-separated list (Transfer-Encoding, CDN-Loop) holds a lower-case token. */
 export function listHas(list: string, token: string): boolean {
   let from = 0
   while (from <= list.length) {

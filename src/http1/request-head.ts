@@ -2,6 +2,7 @@
 // here, so that nothing ambiguous ever reaches an origin. Called by the client connection.
 import { BodyReader } from './body.ts'
 import { isTargetByte, isTokenByte, SP } from './characters.ts'
+import { connectionOptions } from './connection-options.ts'
 import { equalsIgnoreCase, type FieldId, field, listHas } from './fields.ts'
 import { type FieldReader, parseContentLength, readFieldLines } from './head.ts'
 
@@ -42,8 +43,9 @@ export class RequestHead implements FieldReader {
   xForwardedFor: string | null = null
   cdnLoop: string | null = null
   via: string | null = null
-  /** Names that Connection lists beside `close`, `keep-alive` and `upgrade`: they end at this hop. */
   connection: string | null = null
+  /** Names that Connection lists, lower-case: these fields end at this hop. */
+  hopByHop: ReadonlySet<string> | null = null
   /** Offset behind the head. */
   end = 0
   fault: HeadFault | null = null
@@ -188,11 +190,10 @@ function settle(head: RequestHead): RequestHead | HeadFault {
 }
 
 function readConnection(head: RequestHead): void {
-  const options = head.connection!
-  if (listHas(options, 'close')) head.keepAlive = false
-  else if (head.minor === 0 && listHas(options, 'keep-alive')) head.keepAlive = true
-  if (!listHas(options, 'upgrade')) head.upgrade = null
-  head.connection = onlyNames(options)
+  const { close, keepAlive, upgrade, hopByHop } = connectionOptions(head.connection!)
+  head.keepAlive = !close && (keepAlive || head.minor === 1)
+  head.hopByHop = hopByHop
+  if (!upgrade) head.upgrade = null
 }
 
 /** Brings the target into origin form; an absolute one must agree with Host (RFC 9112 section 3.2). */
@@ -209,17 +210,6 @@ function settleTarget(head: RequestHead): HeadFault | null {
   const path = absolute[2]!
   head.target = path.startsWith('/') ? path : `/${path}`
   return null
-}
-
-/** Drops the options that mean this connection and keeps the field names, lower-case; null when there are none. */
-function onlyNames(options: string): string | null {
-  if (equalsIgnoreCase(options, 'keep-alive') || equalsIgnoreCase(options, 'close')) return null
-  const names = options
-    .toLowerCase()
-    .split(',')
-    .map(name => name.trim())
-    .filter(name => name !== '' && name !== 'close' && name !== 'keep-alive' && name !== 'upgrade')
-  return names.length === 0 ? null : names.join(',')
 }
 
 function isListOfTokens(value: string): boolean {

@@ -1,8 +1,9 @@
 // A response head as an origin sent it (RFC 9112 sections 4 and 6.3). What an origin says is passed on unchanged where it is sound, and refused as a
 // whole where two readers could disagree on it. Called by the origin connection.
-import { CR, isFieldByte, LF, SP } from './characters.ts'
 import { BodyReader } from './body.ts'
-import { equalsIgnoreCase, type FieldId, field, listHas } from './fields.ts'
+import { CR, isFieldByte, LF, SP } from './characters.ts'
+import { connectionOptions } from './connection-options.ts'
+import { equalsIgnoreCase, type FieldId, field } from './fields.ts'
 import { type FieldReader, parseContentLength, readFieldLines } from './head.ts'
 
 /** `unparsable`: not HTTP/1; `framing`: HTTP, but nobody can tell where its body ends. */
@@ -22,6 +23,8 @@ export class ResponseHead implements FieldReader {
   /** Seconds that the origin's Keep-Alive field grants an idle connection, or -1. */
   keepAliveTimeout = -1
   connection: string | null = null
+  /** Names that Connection lists, lower-case: these fields end at this hop. */
+  hopByHop: ReadonlySet<string> | null = null
   upgrade: string | null = null
   hasDate = false
   isEventStream = false
@@ -122,8 +125,7 @@ function readStatusLine(bytes: Buffer, text: string, start: number, head: Respon
 }
 
 function readConnection(head: ResponseHead): void {
-  const options = head.connection!
-  if (listHas(options, 'close')) head.keepAlive = false
-  else if (!head.keepAlive) head.keepAlive = listHas(options, 'keep-alive')
-  if (equalsIgnoreCase(options, 'keep-alive') || equalsIgnoreCase(options, 'close')) head.connection = null
+  const { close, keepAlive, hopByHop } = connectionOptions(head.connection!)
+  head.keepAlive = !close && (keepAlive || head.keepAlive)
+  head.hopByHop = hopByHop
 }

@@ -1,7 +1,7 @@
 import { equal } from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { crosses, equalsIgnoreCase, field, fieldId, listHas } from '../../src/http1/fields.ts'
+import { crosses, crossingLines, equalsIgnoreCase, field, fieldId, listHas } from '../../src/http1/fields.ts'
 
 describe('fieldId', () => {
   const known = [
@@ -87,6 +87,24 @@ describe('crosses', () => {
   }
 })
 
+describe('crossingLines', () => {
+  test('keeps order, case and repetition of what crosses', () => {
+    const fields = ['X-B', '1', 'Host', 'a', 'x-a', '', 'Content-Length', '5', 'X-B', '2', 'ACCEPT', '*/*']
+    equal(crossingLines(message(fields)), 'X-B: 1\r\nx-a: \r\nX-B: 2\r\nACCEPT: */*\r\n')
+  })
+
+  test('leaves out what Connection names, in any case', () => {
+    const fields = ['X-Mine', '1', 'X-Yours', '2', 'X-MINE', '3', 'Accept', '*/*']
+    equal(crossingLines(message(fields, ['x-mine', 'accept'])), 'X-Yours: 2\r\n')
+  })
+
+  test('is no more work for ten thousand fields that ten thousand options name', () => {
+    const names = Array.from({ length: 10_000 }, (_, i) => `x-${i}`)
+    const fields = ['X-Last', '', ...names.flatMap(name => [name, ''])]
+    equal(crossingLines(message(fields, names)), 'X-Last: \r\n')
+  })
+})
+
 describe('equalsIgnoreCase', () => {
   test('ignores the case of letters', () => {
     equal(equalsIgnoreCase('ChunKed', 'chunked'), true)
@@ -124,3 +142,8 @@ describe('listHas', () => {
   for (const [list, isIn] of lists)
     test(`finds ${isIn ? 'close' : 'no close'} in "${list}"`, () => equal(listHas(list, 'close'), isIn))
 })
+
+function message(fields: readonly string[], hopByHop: readonly string[] | null = null) {
+  const ids = fields.filter((_, i) => i % 2 === 0).map(fieldId)
+  return { fields, ids, hopByHop: hopByHop === null ? null : new Set(hopByHop) }
+}
