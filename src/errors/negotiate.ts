@@ -32,7 +32,7 @@ const stands: ReadonlyMap<string, readonly Format[]> = new Map([
 function choose(accept: string): Format {
   const negotiator = new Negotiator({ headers: { accept: knownRanges(accept) } })
   for (const range of negotiator.mediaTypes()) {
-    // Stands for any type that only this range covers: a format that ranks below it has a range of its own with a lower q.
+    // A type that this range alone covers: whatever ranks below it has a range of its own with a lower q.
     const anyOther = range.replaceAll('*', 'x')
     for (const format of stands.get(range)!) {
       const own = mediaTypes[format]
@@ -77,9 +77,7 @@ const QUOTED = '"(?:[^"\\\\]|\\\\.)*"'
 const PARAMETER = `[ \\t]*;(?:[ \\t]*(${TOKEN})(?:=(${TOKEN}|${QUOTED}))?)?`
 
 const MEMBERS = /(?:[^",]+|"(?:[^"\\]+|\\.)*("|\\?$))+/gs
-const RANGE = new RegExp(
-  `^[ \\t]*(${TOKEN}/${TOKEN})((?:${PARAMETER.replaceAll(/\((?!\?)/g, '(?:')})*)[ \\t]*$`,
-)
+const RANGE = new RegExp(`^[ \\t]*(${TOKEN}/${TOKEN})((?:${PARAMETER})*)[ \\t]*$`)
 const PARAMETERS = new RegExp(PARAMETER, 'g')
 const QVALUE = /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/
 

@@ -69,12 +69,12 @@ const stations: readonly Station[] = [
 
 /** Draws the way from the client to the origin, and marks the station where the request stopped. */
 function way(stopped: Stage): Html {
-  const last = stations.findIndex(station => station.stage === stopped)
+  const at = stations.findIndex(station => station.stage === stopped)
   // A request that was refused for what it is has still reached the gateway.
-  const reached = Math.max(last, 1)
+  const reached = Math.max(at, 1)
   return html`<ol class="way" aria-label="The way of your request">
 ${stations.map((station, i) => {
-  if (i === last) return stop(station, 'bad', station.trouble)
+  if (i === at) return stop(station, 'bad', station.trouble)
   return i <= reached ? stop(station, 'good', 'Working') : stop(station, 'idle', 'Not reached')
 })}</ol>`
 }

@@ -107,6 +107,7 @@ test('several Accept lines are one list', () => {
 test('a malformed member is skipped', () => {
   all([
     ['application/json;q=2, text/markdown;q=0.1', 'markdown'],
+    ['application/json;q=1.001, text/markdown;q=0.1', 'markdown'],
     ['application/json;q=-1, text/markdown;q=0.1', 'markdown'],
     ['application/json;q=0.1234, text/markdown;q=0.1', 'markdown'],
     ['application/json;q=high, text/markdown;q=0.1', 'markdown'],
@@ -119,8 +120,9 @@ test('a malformed member is skipped', () => {
   ])
 })
 
-test('of a range listed twice the higher q counts', () => {
+test('of a range listed twice the higher q counts, and the first of equals', () => {
   all([
+    ['application/json, text/html, application/json', 'json'],
     ['application/json;q=0.2, text/html;q=0.5, application/json', 'json'],
     ['application/json;q=0.8, text/html;q=0.5, application/json;q=0', 'json'],
   ])
