@@ -38,6 +38,7 @@ export class RequestHead implements FieldReader {
   chunked = false
   keepAlive = true
   expect: string | null = null
+  /** The protocols asked for, where the client may ask. */
   upgrade: string | null = null
   accept: string | null = null
   xForwardedFor: string | null = null
@@ -185,15 +186,20 @@ function readVersion(text: string, at: number, head: RequestHead): boolean {
 function settle(head: RequestHead): RequestHead | HeadFault {
   if (head.chunked && (head.contentLength !== -1 || head.minor === 0)) return 'bad_request'
   if (head.host === null && head.minor === 1) return 'bad_request'
-  if (head.connection !== null) readConnection(head)
+  settleConnection(head)
   return settleTarget(head) ?? head
 }
 
-function readConnection(head: RequestHead): void {
-  const { close, keepAlive, upgrade, hopByHop } = connectionOptions(head.connection!)
+/** An upgrade counts only in HTTP/1.1 and where Connection announces it (RFC 9110 section 7.8). */
+function settleConnection(head: RequestHead): void {
+  if (head.connection === null) {
+    head.upgrade = null
+    return
+  }
+  const { close, keepAlive, upgrade, hopByHop } = connectionOptions(head.connection)
   head.keepAlive = !close && (keepAlive || head.minor === 1)
   head.hopByHop = hopByHop
-  if (!upgrade) head.upgrade = null
+  if (!upgrade || head.minor === 0) head.upgrade = null
 }
 
 /** Brings the target into origin form; an absolute one must agree with Host (RFC 9112 section 3.2). */

@@ -271,6 +271,16 @@ describe('what a gateway looks at', () => {
     )
     equal(head.upgrade, 'WebSocket')
   })
+
+  const unasked = [
+    ['no Connection announces', 'HTTP/1.1', ''],
+    ['Connection does not name', 'HTTP/1.1', 'Connection: keep-alive\r\n'],
+    ['HTTP/1.0 does not know', 'HTTP/1.0', 'Connection: Upgrade\r\n'],
+  ] as const
+  for (const [reason, version, lines] of unasked)
+    test(`leaves out an upgrade that ${reason}`, () => {
+      equal(accepted(`GET / ${version}\r\nHost: a\r\nUpgrade: websocket\r\n${lines}\r\n`).upgrade, null)
+    })
 })
 
 describe('parseRequestHead', () => {
