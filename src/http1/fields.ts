@@ -77,7 +77,7 @@ export function equalsIgnoreCase(text: string, lower: string): boolean {
   return text.length === lower.length && compare(text, lower) === SAME
 }
 
-/** Tells whether a comma-separated list (Transfer-Encoding, CDN-Loop) holds a lower-case token. */
+/** Tells whether a comma-separated list (such as CDN-Loop) holds a lower-case token. */
 export function listHas(list: string, token: string): boolean {
   let from = 0
   while (from <= list.length) {

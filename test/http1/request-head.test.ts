@@ -173,6 +173,10 @@ describe('the framing of a request', () => {
     ['TE.0: identity', 'Transfer-Encoding: identity\r\n'],
     ['TE.0: a coding without chunked', 'Transfer-Encoding: gzip\r\n'],
     ['TE.0: no coding', 'Transfer-Encoding:\r\n'],
+    ['TE.TE: chunked twice on one line', 'Transfer-Encoding: chunked, chunked\r\n'],
+    ['TE.TE: chunked on both sides of another', 'Transfer-Encoding: chunked, x, chunked\r\n'],
+    ['chunks under another coding', 'Transfer-Encoding: chunked, gzip\r\n'],
+    ['chunks under identity', 'Transfer-Encoding: chunked, identity\r\n'],
     ['a coding that only begins so', 'Transfer-Encoding: chunkedx\r\n'],
     ['a coding that only ends so', 'Transfer-Encoding: xchunked\r\n'],
     ['a coding with a parameter', 'Transfer-Encoding: chunked;q=1\r\n'],
@@ -197,7 +201,7 @@ describe('the framing of a request', () => {
     equal(parse('POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n'), 'bad_request')
   })
 
-  for (const value of ['gzip, chunked', 'GZIP ,\tChunked', 'gzip,deflate,chunked'])
+  for (const value of ['gzip, chunked', 'GZIP ,\tChunked', 'gzip,deflate,chunked', 'xchunked, chunked'])
     test(`is refused by name for a coding under the chunks that nobody here undoes: ${value}`, () => {
       equal(parse(`POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: ${value}\r\n\r\n`), 'not_implemented')
     })
