@@ -17,13 +17,14 @@ export function endOfHead(bytes: Buffer, start: number): number {
 }
 
 /**
- * Tells whether an unfinished head can still become a good one, from its bytes between `from` and the end: a NUL or a LF without its CR can't, and
- * waiting for the rest would let the peer hang until its timeout.
+ * Tells whether an unfinished head can still become a good one, from its bytes between `from` and the end: a NUL, or one of CR and LF without the
+ * other, can't, and waiting for the rest would let the peer hang until its timeout.
  */
 export function mayContinue(bytes: Buffer, from: number): boolean {
   for (let i = from; i < bytes.length; i++) {
     const byte = bytes[i]!
     if (byte === 0 || (byte === LF && (i === 0 || bytes[i - 1] !== CR))) return false
+    if (byte === CR && i + 1 < bytes.length && bytes[i + 1] !== LF) return false
   }
   return true
 }

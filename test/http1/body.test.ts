@@ -169,6 +169,7 @@ describe('a trailer section', () => {
 
   test('is refused as soon as it can only be bad', () => {
     equal(chunked('0\r\nX-A: 1\n').state, 'faulty')
+    equal(chunked('0\r\nX-A: 1\rX').state, 'faulty')
     equal(chunked('0\r\nX-A: \0').state, 'faulty')
   })
 })

@@ -33,6 +33,8 @@ describe('mayContinue', () => {
     ['a bare LF', 'GET / HTTP/1.1\nHost: a'],
     ['a LF as the first byte', '\nGET'],
     ['two LF behind one CR', 'GET / HTTP/1.1\r\n\n'],
+    ['a bare CR', 'GET / HTTP/1.1\rHost: a'],
+    ['two CR', 'GET / HTTP/1.1\r\r'],
     ['a NUL', 'GET / HTTP/1.1\r\nA: \0'],
   ] as const
   for (const [hole, text] of hopeless)
@@ -41,6 +43,7 @@ describe('mayContinue', () => {
   test('sees the CR in front of the place where it begins', () => {
     equal(mayContinue(latin1('A: b\r\n'), 5), true)
     equal(mayContinue(latin1('A: bc\n'), 5), false)
+    equal(mayContinue(latin1('A: b\rc'), 4), false)
   })
 })
 
