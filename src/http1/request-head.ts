@@ -133,7 +133,7 @@ export function overLimit(bytes: Buffer, start: number, limits: HeadLimits): Hea
   const length = bytes.length - start
   if (length > limits.headerSection)
     return isLineOpen(bytes, start) ? 'uri_too_long' : 'http_headers_exceed_limit'
-  if (length > limits.url + LONGEST_METHOD && isLineOpen(bytes, start)) return 'uri_too_long'
+  if (length > limits.url + AROUND_TARGET && isLineOpen(bytes, start)) return 'uri_too_long'
   return null
 }
 
@@ -153,6 +153,9 @@ export function requestBody(head: RequestHead): BodyReader {
 }
 
 const LONGEST_METHOD = 64
+
+/** Most bytes of an acceptable request line, less those of its target, as long as its LF is missing. */
+const AROUND_TARGET = LONGEST_METHOD + '  HTTP/1.1\r'.length
 
 /** Other codings, then `chunked` once: any other order leaves the end of the body unknown (RFC 9112 section 6.3). */
 const CODINGS_UNDER_CHUNKED = /^(?:(?!chunked[ \t]*,)[!#$%&'*+\-.^_`|~0-9A-Za-z]+[ \t]*,[ \t]*)+chunked$/i

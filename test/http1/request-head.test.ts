@@ -359,6 +359,12 @@ describe('a head that is still growing', () => {
     equal(overLimit(latin1(`GET /${'a'.repeat(2000)}`), 0, limits), 'uri_too_long')
   })
 
+  test('is not over it with the longest method and target', () => {
+    const line = `${'M'.repeat(64)} /${'a'.repeat(99)} HTTP/1.1\r`
+    equal(overLimit(latin1(line), 0, limits), null)
+    accepted(`${line}\nHost: a\r\n\r\n`)
+  })
+
   test('is over the limit of the section behind its first line', () => {
     equal(overLimit(latin1(`GET / HTTP/1.1\r\nX: ${'x'.repeat(900)}`), 0, limits), null)
     equal(
