@@ -67,7 +67,7 @@ export class ResponseHead implements FieldReader {
         this.isEncoded = true
         break
       case field.contentType:
-        this.isEventStream = value.length >= 17 && equalsIgnoreCase(value.slice(0, 17), 'text/event-stream')
+        this.isEventStream = /^text\/event-stream[ \t]*(?:;|$)/i.test(value)
         break
       default:
     }

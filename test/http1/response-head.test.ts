@@ -88,6 +88,8 @@ describe('the fields of an answer', () => {
     ['text/event-stream;charset=utf-8', true],
     ['text/event-stream ; charset=utf-8', true],
     ['text/event', false],
+    ['text/event-streams', false],
+    ['text/event-stream+json', false],
     ['text/html; charset=utf-8', false],
   ] as const
   for (const [type, isEventStream] of streams)
