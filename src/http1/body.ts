@@ -38,9 +38,12 @@ export class BodyReader implements FieldReader {
   #digits = 0
   #overhead = 0
   #partialTrailer: Buffer | null = null
+  readonly #hopByHop: ReadonlySet<string> | null
 
-  constructor(framing: Framing, length: number) {
+  /** Begins a body; `length` is read for that framing only, `hopByHop` are the names that Connection lists. */
+  constructor(framing: Framing, length: number, hopByHop: ReadonlySet<string> | null = null) {
     this.framing = framing
+    this.#hopByHop = hopByHop
     this.#remaining = framing === 'length' ? length : 0
     this.done = framing === 'none' || (framing === 'length' && length === 0)
   }
@@ -61,9 +64,9 @@ export class BodyReader implements FieldReader {
     else if (!this.done) this.faulty = true
   }
 
-  /** Takes one trailer field; fields that frame, route or authenticate may not come so late (RFC 9110 section 6.5.1). */
+  /** Takes one trailer field, and keeps it if it may go on; false for one that frames the message. Part of parsing, not for callers. */
   field(name: string, value: string, id: FieldId): boolean {
-    if (crosses(id) && !LATE_FORBIDDEN.has(name.toLowerCase())) (this.trailers ??= []).push(name, value)
+    if (crosses(id) && this.#mayComeLate(name.toLowerCase())) (this.trailers ??= []).push(name, value)
     return id !== field.contentLength && id !== field.transferEncoding
   }
 
@@ -143,14 +146,20 @@ export class BodyReader implements FieldReader {
     return this.#rest(at + end - (before === null ? 0 : before.length))
   }
 
+  /** An underscore may stand for a hyphen, since some origins fold one into the other. */
+  #mayComeLate(name: string): boolean {
+    return !this.#hopByHop?.has(name) && !SPENT_BEFORE_BODY.has(name.replaceAll('_', '-'))
+  }
+
   #rest(at: number): number {
     this.from = this.to = at
     return at
   }
 }
 
-/** Fields whose meaning is spent when the body begins, beside those that never cross. */
-const LATE_FORBIDDEN = new Set([
+/** Fields that control, route or authenticate a message, beside those that never cross: too late behind its body (RFC 9110 section 6.5.1). */
+const SPENT_BEFORE_BODY = new Set([
+  'age',
   'authorization',
   'cache-control',
   'content-encoding',
@@ -158,12 +167,21 @@ const LATE_FORBIDDEN = new Set([
   'content-type',
   'cookie',
   'date',
+  'expires',
+  'if-match',
+  'if-modified-since',
+  'if-none-match',
+  'if-range',
+  'if-unmodified-since',
   'location',
   'max-forwards',
+  'pragma',
+  'range',
   'retry-after',
   'set-cookie',
   'trailer',
   'vary',
+  'warning',
   'www-authenticate',
 ])
 

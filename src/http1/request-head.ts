@@ -148,7 +148,7 @@ export function startsBadly(bytes: Buffer, start: number): HeadFault | null {
 
 /** Makes the reader of the body that follows a head (RFC 9112 section 6.3). */
 export function requestBody(head: RequestHead): BodyReader {
-  if (head.chunked) return new BodyReader('chunked', 0)
+  if (head.chunked) return new BodyReader('chunked', 0, head.hopByHop)
   return head.contentLength > 0 ? new BodyReader('length', head.contentLength) : new BodyReader('none', 0)
 }
 

@@ -99,7 +99,7 @@ export function responseBody(head: ResponseHead, method: string): BodyReader | R
   if (method === 'HEAD' || head.status === 304) return new BodyReader('none', 0)
   if (head.status === 204)
     return head.chunked || head.contentLength > 0 ? 'framing' : new BodyReader('none', 0)
-  if (head.chunked) return new BodyReader('chunked', 0)
+  if (head.chunked) return new BodyReader('chunked', 0, head.hopByHop)
   if (head.contentLength !== -1) return new BodyReader('length', head.contentLength)
   return new BodyReader('close', 0)
 }

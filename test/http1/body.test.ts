@@ -143,6 +143,8 @@ describe('a trailer section', () => {
   const late = [
     ...['Host', 'Authorization', 'Proxy-Authorization', 'Cookie', 'Set-Cookie', 'WWW-Authenticate'],
     ...['Content-Type', 'Content-Encoding', 'Content-Range', 'Cache-Control', 'Vary', 'Location'],
+    ...['Age', 'Expires', 'Pragma', 'Warning', 'Range', 'If-Match', 'If-None-Match', 'If-Range'],
+    ...['If-Modified-Since', 'If-Unmodified-Since', 'set_cookie', 'WWW_Authenticate'],
     ...['Max-Forwards', 'Expect', 'TE', 'Connection', 'Upgrade', 'Trailer', 'Date', 'Retry-After'],
     ...['X-Forwarded-For', 'X-Forwarded-Host', 'Forwarded', 'Via', 'CDN-Loop', 'svc-ray', 'content_length'],
   ]
@@ -150,6 +152,12 @@ describe('a trailer section', () => {
     test(`loses ${name}, which may not come so late`, () => {
       deepEqual(chunked(`0\r\n${name}: x\r\nX-A: 1\r\n\r\n`).trailers, ['X-A', '1'])
     })
+
+  test('loses what Connection names', () => {
+    const reader = new BodyReader('chunked', 0, new Set(['x-a']))
+    reader.next(Buffer.from('0\r\nX-A: 1\r\nX-B: 2\r\n\r\n'), 0)
+    deepEqual(reader.trailers, ['X-B', '2'])
+  })
 
   const faulty = [
     ['a folded line', '0\r\nX-A: 1\r\n 2\r\n\r\n'],

@@ -206,6 +206,15 @@ describe('the framing of a request', () => {
       equal(parse(`POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: ${value}\r\n\r\n`), 'not_implemented')
     })
 
+  test('tells the body which trailers end at this hop', () => {
+    const head = accepted(
+      'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nConnection: X-A\r\n\r\n',
+    )
+    const body = requestBody(head)
+    body.next(latin1('0\r\nX-A: 1\r\nX-B: 2\r\n\r\n'), 0)
+    deepEqual(body.trailers, ['X-B', '2'])
+  })
+
   test('takes no underscore twin for the word on framing', () => {
     const head = accepted(
       'POST / HTTP/1.1\r\nHost: a\r\nContent_Length: 5\r\nTransfer_Encoding: chunked\r\n\r\n',

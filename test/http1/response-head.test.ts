@@ -137,6 +137,14 @@ describe('the framing of an answer', () => {
     equal(framingOf('HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n'), 'framing')
   })
 
+  test('tells the body which trailers end at this hop', () => {
+    const head = accepted('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nConnection: X-A\r\n\r\n')
+    const body = responseBody(head, 'GET')
+    ok(typeof body !== 'string')
+    body.next(Buffer.from('0\r\nX-A: 1\r\nX-B: 2\r\n\r\n'), 0)
+    deepEqual(body.trailers, ['X-B', '2'])
+  })
+
   test('takes no underscore twin for the word on framing', () => {
     const head = accepted('HTTP/1.1 200 OK\r\nContent_Length: 5\r\nTransfer_Encoding: chunked\r\n\r\n')
     equal(framingOf('HTTP/1.1 200 OK\r\nContent_Length: 5\r\n\r\n'), 'close')
