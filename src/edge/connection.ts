@@ -179,7 +179,8 @@ export class ClientConnection implements Client {
     const isFirst = !this.#heads.hasBegun
     const head = this.#heads.read(bytes, limits)
     if (head === null) {
-      if (isFirst) this.#deadline = this.#plane.coarseNow + client.headerTimeout
+      if (!this.#heads.hasBegun) this.#pending = null
+      else if (isFirst) this.#deadline = this.#plane.coarseNow + client.headerTimeout
       return false
     }
     if (typeof head === 'string') {

@@ -165,10 +165,13 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
   body(bytes: Buffer): void {
     if (this.#stage === 'gathering the body') {
       this.#smallBody = this.#smallBody === null ? bytes : Buffer.concat([this.#smallBody, bytes])
-    } else if (this.#connection !== null && !this.#sendBody(this.#connection, bytes)) {
-      this.#x.client.pauseBody()
-      if (this.#stage === 'sending') this.#stageDeadline = this.#deadlineIn(this.timeouts.write)
+      return
     }
+    // An answer that came early is as alive as the request that still goes on.
+    if (this.#stage === 'relaying') this.#stageDeadline = this.#deadlineIn(this.timeouts.idle)
+    if (this.#connection === null || this.#sendBody(this.#connection, bytes)) return
+    this.#x.client.pauseBody()
+    if (this.#stage === 'sending') this.#stageDeadline = this.#deadlineIn(this.timeouts.write)
   }
 
   bodyEnd(): void {

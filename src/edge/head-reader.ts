@@ -21,7 +21,7 @@ export class HeadReader {
     return this.#scanned > 0
   }
 
-  /** Reads the head that `bytes` begin with; null while it is not complete, and then to be called with the same bytes and more. */
+  /** Reads the head that `bytes` begin with; null while it is not complete: once it has begun, to be called with the same bytes and more. */
   read(bytes: Buffer, limits: HeadLimits): RequestHead | HeadFault | null {
     const start = skipEmptyLines(bytes)
     const end = endOfHead(bytes, Math.max(start, this.#scanned - 3))
@@ -34,7 +34,7 @@ export class HeadReader {
     const fault = overLimit(bytes, start, limits) ?? startsBadly(bytes, start)
     if (fault !== null) return fault
     if (!mayContinue(bytes, Math.max(start, this.#scanned - 1))) return 'bad_request'
-    this.#scanned = bytes.length
+    this.#scanned = start === bytes.length ? 0 : bytes.length
     return null
   }
 }

@@ -1,0 +1,111 @@
+// Clients that take too long, and streams in which nothing moves.
+
+import assert from 'node:assert/strict'
+import { setTimeout as wait } from 'node:timers/promises'
+import { test } from 'node:test'
+import { codeOf, startEdge } from '../help/edge.ts'
+import { ok, startOrigin, startResponder } from '../help/origin.ts'
+import { chunks, request } from '../help/raw.ts'
+
+const json = 'Accept: application/json'
+
+test('a head that does not come to its end in time is 408, however steadily it drips', async t => {
+  const origin = await startResponder(t, ok())
+  const edge = await startEdge(t, [origin.url], { client: { headerTimeout: 250 } })
+  const client = await edge.connect()
+  await client.send(`GET / HTTP/1.1\r\n${json}\r\nHost: site.test\r\n`)
+  const timer = setInterval(() => client.send('X-A: 1\r\n'), 30)
+  t.after(() => clearInterval(timer))
+  const answer = await client.response()
+  assert.equal(codeOf(answer), 408)
+  assert.equal(answer.field('connection'), 'close')
+  clearInterval(timer)
+  assert.equal(await client.rest(), '')
+  assert.equal(origin.bytesReceived, 0)
+})
+
+test('a connection on which nothing comes is closed without a word', async t => {
+  const edge = await startEdge(t, ['http://127.0.0.1:1'], { client: { headerTimeout: 150 } })
+  const client = await edge.connect()
+  assert.equal(await client.rest(), '')
+  assert.equal(await client.ending, 'FIN')
+})
+
+test('a kept connection is closed without a word when it was idle too long', async t => {
+  const origin = await startResponder(t, ok('hi'))
+  const edge = await startEdge(t, [origin.url], { client: { keepAlive: 150 } })
+  const client = await edge.connect()
+  await client.send(request('GET /'))
+  await client.response()
+  assert.equal(await client.rest(), '')
+})
+
+test('an empty line behind a request does not begin the next one', async t => {
+  const origin = await startResponder(t, ok('hi'))
+  const edge = await startEdge(t, [origin.url], { client: { headerTimeout: 150, keepAlive: 450 } })
+  const client = await edge.connect()
+  await client.send(`${request('GET /')}\r\n`)
+  await client.response()
+  await wait(300)
+  await client.send(request('GET /'))
+  assert.equal((await client.response()).text, 'hi')
+  await client.send('\r\n')
+  assert.equal(await client.rest(), '')
+})
+
+test('a body that stops coming is 408, and its origin is left', async t => {
+  const origin = await startOrigin(t, wire => wire.request())
+  const edge = await startEdge(t, [origin.url], { timeouts: { idle: 200 } })
+  for (const bytes of [
+    `${request('POST /', 'Content-Length: 10', json)}hello`,
+    `${request('POST /', 'Content-Length: 100000', json)}hello`,
+    `${request('POST /', 'Transfer-Encoding: chunked', json)}${chunks('hello')}`,
+  ]) {
+    const client = await edge.connect()
+    await client.send(bytes)
+    assert.equal(codeOf(await client.response()), 408)
+    assert.equal(await client.ending, 'FIN')
+  }
+  for (const wire of origin.wires) await wire.ending
+})
+
+test('a body that comes slowly but steadily comes through', async t => {
+  const origin = await startResponder(t, ({ text }) => ok(text))
+  const edge = await startEdge(t, [origin.url], { timeouts: { idle: 250, write: 150, response: 150 } })
+  const client = await edge.connect()
+  await client.send(request('POST /', 'Transfer-Encoding: chunked'))
+  for (let i = 0; i < 6; i++) {
+    await wait(80)
+    await client.send(chunks(String(i)))
+  }
+  await client.send('0\r\n\r\n')
+  assert.equal((await client.response()).text, '012345')
+})
+
+test('an upload behind an early answer keeps that answer alive', async t => {
+  const origin = await startOrigin(t, async wire => {
+    const message = await wire.head()
+    await wire.send('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n')
+    await wire.body(message, false)
+    await wire.send(`${chunks(message.text)}0\r\n\r\n`)
+  })
+  const edge = await startEdge(t, [origin.url], { timeouts: { idle: 250 } })
+  const client = await edge.connect()
+  await client.send(request('POST /', 'Transfer-Encoding: chunked'))
+  for (let i = 0; i < 6; i++) {
+    await wait(80)
+    await client.send(chunks(String(i)))
+  }
+  await client.send('0\r\n\r\n')
+  assert.equal((await client.response()).text, '012345')
+})
+
+test('a timeout that is off never comes', async t => {
+  const origin = await startResponder(t, async () => {
+    await wait(400)
+    return ok('hi')
+  })
+  const off = { connect: 0, handshake: 0, response: 0, write: 0, idle: 0, total: 0 }
+  const edge = await startEdge(t, [origin.url], { timeouts: off })
+  assert.equal((await edge.ask(request('GET /'))).text, 'hi')
+})
