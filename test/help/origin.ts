@@ -15,6 +15,7 @@ export type Respond = (
 ) => string | Buffer | undefined | Promise<string | undefined>
 
 export class Origin {
+  readonly port: number
   readonly wires: Wire[] = []
   /** The requests that it read whole, over all connections. */
   readonly requests: Message[] = []
@@ -23,10 +24,7 @@ export class Origin {
 
   constructor(server: Server) {
     this.#server = server
-  }
-
-  get port(): number {
-    return (this.#server.address() as AddressInfo).port
+    this.port = (server.address() as AddressInfo).port
   }
 
   get url(): string {
@@ -60,6 +58,8 @@ export class Origin {
 /** Starts an origin that follows a script on each connection, on a free port unless one is given. */
 export async function startOrigin(t: TestContext, script: Script, port = 0): Promise<Origin> {
   const server = createServer({ allowHalfOpen: true, noDelay: true })
+  server.listen(port, '127.0.0.1')
+  await once(server, 'listening')
   const origin = new Origin(server)
   server.on('connection', socket => {
     const wire = new Wire(socket)
@@ -70,8 +70,6 @@ export async function startOrigin(t: TestContext, script: Script, port = 0): Pro
     server.close()
     for (const { socket } of origin.wires) socket.destroy()
   })
-  server.listen(port, '127.0.0.1')
-  await once(server, 'listening')
   return origin
 }
 

@@ -1,0 +1,232 @@
+// Origins behind TLS: verified unless told otherwise; what is wrong with them is 525 or 526.
+
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer as createTcpServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test, type TestContext } from 'node:test'
+import { createServer, type TlsOptions } from 'node:tls'
+import { recordOf, startEdge } from '../help/edge.ts'
+import { ok, startOrigin } from '../help/origin.ts'
+import { request, Wire } from '../help/raw.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'gatehouse-tls-'))
+after(() => rmSync(folder, { recursive: true }))
+
+const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd: folder, stdio: 'pipe' })
+const read = (name: string) => readFileSync(join(folder, name), 'utf8')
+
+/** Makes an authority, and with it a certificate that is good, one that has expired and one for another name; beside them a self-signed one. */
+function makeCertificates(): void {
+  const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
+  openssl(
+    'req',
+    '-x509',
+    ...curve,
+    '-keyout',
+    'ca.key',
+    '-out',
+    'ca.pem',
+    '-subj',
+    '/CN=Test CA',
+    '-days',
+    '2',
+  )
+  openssl(
+    'req',
+    '-x509',
+    ...curve,
+    '-keyout',
+    'self.key',
+    '-out',
+    'self.pem',
+    '-subj',
+    '/CN=localhost',
+    '-days',
+    '2',
+  )
+  writeFileSync(join(folder, 'index.txt'), '')
+  writeFileSync(join(folder, 'serial'), '01\n')
+  writeFileSync(
+    join(folder, 'ca.cnf'),
+    `[ca]
+default_ca=x
+[x]
+dir=.
+database=index.txt
+serial=serial
+new_certs_dir=.
+certificate=ca.pem
+private_key=ca.key
+default_md=sha256
+policy=p
+copy_extensions=copy
+unique_subject=no
+[p]
+commonName=supplied
+`,
+  )
+  for (const [name, host, end] of [
+    ['good', 'localhost', '20990101000000Z'],
+    ['expired', 'localhost', '20200102000000Z'],
+    ['other', 'other.test', '20990101000000Z'],
+  ] as const) {
+    openssl(
+      'req',
+      ...curve,
+      '-keyout',
+      `${name}.key`,
+      '-out',
+      `${name}.csr`,
+      '-subj',
+      `/CN=${host}`,
+      '-addext',
+      `subjectAltName=DNS:${host}`,
+    )
+    openssl(
+      'ca',
+      '-batch',
+      '-config',
+      'ca.cnf',
+      '-in',
+      `${name}.csr`,
+      '-out',
+      `${name}.pem`,
+      '-startdate',
+      '20200101000000Z',
+      '-enddate',
+      end,
+    )
+  }
+}
+
+makeCertificates()
+
+/** Starts an origin behind TLS that answers every request with the name that was asked for. */
+async function startTlsOrigin(
+  t: TestContext,
+  certificate: string,
+  options: TlsOptions = {},
+): Promise<string> {
+  const server = createServer({
+    key: read(`${certificate}.key`),
+    cert: read(`${certificate}.pem`),
+    ...options,
+  })
+  server.on('tlsClientError', () => {})
+  server.on('secureConnection', async socket => {
+    t.after(() => socket.destroy())
+    const wire = new Wire(socket)
+    for (;;) {
+      const message = await wire.request().catch(() => null)
+      if (message === null) return socket.destroy()
+      await wire.send(ok(`${message.target} ${socket.servername} ${socket.alpnProtocol}`))
+    }
+  })
+  t.after(() => server.close())
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return `https://localhost:${(server.address() as AddressInfo).port}`
+}
+
+const ask = request('GET /path', 'Accept: application/json')
+
+test('an origin with a certificate of a known authority is trusted, and its connection kept', async t => {
+  const url = await startTlsOrigin(t, 'good', { ALPNProtocols: ['http/1.1'] })
+  const edge = await startEdge(t, [{ url, tls: { ca: read('ca.pem') } }])
+  for (let i = 0; i < 2; i++) assert.equal((await edge.ask(ask)).text, '/path localhost http/1.1')
+  assert.equal(edge.metrics.originConnections.value, 1)
+})
+
+test('an origin reached by its address is verified by the name that the operator gives', async t => {
+  const url = (await startTlsOrigin(t, 'good')).replace('localhost', '127.0.0.1')
+  const ca = read('ca.pem')
+  const named = await startEdge(t, [{ url, tls: { ca, serverName: 'localhost' } }])
+  assert.match((await named.ask(ask)).text, /^\/path localhost/)
+  const unnamed = await startEdge(t, [{ url, tls: { ca } }])
+  assert.equal(recordOf(await unnamed.ask(ask)).error_code, 526)
+})
+
+for (const [certificate, what] of [
+  ['good', 'of an authority that nobody knows'],
+  ['self', 'that it signed itself'],
+  ['expired', 'that has expired'],
+  ['other', 'for another name'],
+] as const) {
+  test(`an origin with a certificate ${what} is 526, unless it need not be verified`, async t => {
+    const url = await startTlsOrigin(t, certificate)
+    const ca = certificate === 'good' ? null : read('ca.pem')
+    const edge = await startEdge(t, [{ url, tls: { ca } }])
+    const answer = await edge.ask(ask)
+    const record = recordOf(answer)
+    assert.deepEqual(
+      [
+        answer.status,
+        record.error_code,
+        record.error_name,
+        record.error_category,
+        record.retryable,
+        record.owner_action_required,
+      ],
+      [526, 526, 'invalid_ssl_certificate', 'ssl', false, true],
+    )
+    const lenient = await startEdge(t, [{ url, tls: { verify: false } }])
+    assert.equal((await lenient.ask(ask)).status, 200)
+  })
+}
+
+/** Asserts that this origin fails the handshake. */
+async function assertNoHandshake(t: TestContext, url: string): Promise<void> {
+  const edge = await startEdge(t, [{ url, tls: { ca: read('ca.pem') } }], { timeouts: { handshake: 200 } })
+  const answer = await edge.ask(ask)
+  const record = recordOf(answer)
+  assert.deepEqual(
+    [answer.status, record.error_code, record.error_name, record.error_category, record.retryable],
+    [525, 525, 'ssl_handshake_failed', 'ssl', false],
+  )
+}
+
+test('an origin that speaks no TLS on its port is 525', async t => {
+  const origin = await startOrigin(t, async wire => {
+    await wire.bytes(1)
+    await wire.send('HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n')
+    wire.finish()
+  })
+  await assertNoHandshake(t, origin.url.replace('http:', 'https:'))
+})
+
+test('an origin that closes, resets or falls silent in the handshake is 525', async t => {
+  const endings: ((wire: Wire) => unknown)[] = [
+    wire => wire.leave(),
+    wire => wire.reset(),
+    wire => wire.ending,
+  ]
+  for (const end of endings) {
+    const origin = await startOrigin(t, wire => wire.bytes(1).then(() => end(wire)))
+    await assertNoHandshake(t, origin.url.replace('http:', 'https:'))
+  }
+})
+
+test('an origin with which we share no version is 525', async t => {
+  await assertNoHandshake(
+    t,
+    await startTlsOrigin(t, 'good', {
+      minVersion: 'TLSv1.1',
+      maxVersion: 'TLSv1.1',
+      ciphers: 'ALL@SECLEVEL=0',
+    }),
+  )
+})
+
+test('an origin that nobody listens for is 521 behind TLS too', async t => {
+  const server = createTcpServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  const edge = await startEdge(t, [`https://127.0.0.1:${port}`])
+  assert.equal(recordOf(await edge.ask(ask)).error_code, 521)
+})
