@@ -1,13 +1,12 @@
 // Where the body of a message ends and which of the received bytes are its data (RFC 9112 sections 6 and 7). One reader for both directions; it copies
 // nothing: it points into the caller's buffer.
 import { CR, hexValue, isFieldByte, LF, SEMICOLON } from './characters.ts'
-import { crosses, type FieldId, field } from './fields.ts'
-import { endOfHead, type FieldReader, mayContinue, readFieldLines } from './head.ts'
+import { TrailerSection } from './trailers.ts'
 
 export type Framing = 'none' | 'length' | 'chunked' | 'close'
 
-/** Bytes of chunk extensions and of trailers that one body may have, each. */
-const OVERHEAD_LIMIT = 16 * 1024
+/** Most bytes of all chunk extensions of one body. */
+const EXTENSIONS_LIMIT = 16 * 1024
 
 /** The longest chunk that a sender may announce: 2^40 bytes, far beyond any real one and far from rounding. */
 const LARGEST_CHUNK_DIGITS = 10
@@ -24,20 +23,18 @@ type ChunkState = (typeof chunk)[keyof typeof chunk]
  *       if (body.to > body.from) …
  *     }
  */
-export class BodyReader implements FieldReader {
+export class BodyReader {
   readonly framing: Framing
   from = 0
   to = 0
   done: boolean
   faulty = false
-  /** Field lines that followed the last chunk and may go on to the next hop; flat, null when there were none. */
-  trailers: string[] | null = null
   /** Bytes still to come: of the body (`length`) or of the current chunk. */
   #remaining: number
   #state: ChunkState = chunk.size
   #digits = 0
-  #overhead = 0
-  #partialTrailer: Buffer | null = null
+  #extensions = 0
+  #trailers: TrailerSection | null = null
   readonly #hopByHop: ReadonlySet<string> | null
 
   /** Begins a body; `length` is read for that framing only, `hopByHop` are the names that Connection lists. */
@@ -64,10 +61,9 @@ export class BodyReader implements FieldReader {
     else if (!this.done) this.faulty = true
   }
 
-  /** Takes one trailer field, and keeps it if it may go on; false for one that frames the message. Part of parsing, not for callers. */
-  field(name: string, value: string, id: FieldId): boolean {
-    if (crosses(id) && this.#mayComeLate(name.toLowerCase())) (this.trailers ??= []).push(name, value)
-    return id !== field.contentLength && id !== field.transferEncoding
+  /** Field lines that followed the last chunk and may go on to the next hop; flat, null when there were none. */
+  get trailers(): string[] | null {
+    return this.#trailers === null ? null : this.#trailers.fields
   }
 
   #data(available: number, at: number): number {
@@ -103,8 +99,8 @@ export class BodyReader implements FieldReader {
       case chunk.size:
         return this.#sizeByte(byte)
       case chunk.extension:
-        if (byte === CR) this.#state = chunk.sizeLf
-        else return isFieldByte[byte] === 1 && ++this.#overhead <= OVERHEAD_LIMIT
+        if (byte !== CR) return isFieldByte[byte] === 1 && ++this.#extensions <= EXTENSIONS_LIMIT
+        this.#state = chunk.sizeLf
         return true
       case chunk.sizeLf:
         this.#state = this.#remaining === 0 ? chunk.trailer : chunk.data
@@ -131,62 +127,11 @@ export class BodyReader implements FieldReader {
   }
 
   #trailer(bytes: Buffer, at: number): number {
-    const before = this.#partialTrailer
-    const section = before === null ? bytes.subarray(at) : Buffer.concat([before, bytes.subarray(at)])
-    const end = endOfTrailer(section)
-    if (end === -1) {
-      this.#partialTrailer = Buffer.from(section)
-      this.faulty = section.length > OVERHEAD_LIMIT || !mayContinue(section, 0)
-      return this.#rest(bytes.length)
-    }
-    const text = section.toString('latin1', 0, end)
-    this.faulty = end > OVERHEAD_LIMIT || !readFieldLines(section, text, 0, 0, end, this)
-    this.done = !this.faulty
-    this.#partialTrailer = null
-    return this.#rest(at + end - (before === null ? 0 : before.length))
+    const section = (this.#trailers ??= new TrailerSection(this.#hopByHop))
+    const end = section.next(bytes, at)
+    this.done = section.done
+    this.faulty = section.faulty
+    this.from = this.to = end
+    return end
   }
-
-  /** An underscore may stand for a hyphen, since some origins fold one into the other. */
-  #mayComeLate(name: string): boolean {
-    return !this.#hopByHop?.has(name) && !SPENT_BEFORE_BODY.has(name.replaceAll('_', '-'))
-  }
-
-  #rest(at: number): number {
-    this.from = this.to = at
-    return at
-  }
-}
-
-/** Fields that control, route or authenticate a message, beside those that never cross: too late behind its body (RFC 9110 section 6.5.1). */
-const SPENT_BEFORE_BODY = new Set([
-  'age',
-  'authorization',
-  'cache-control',
-  'content-encoding',
-  'content-range',
-  'content-type',
-  'cookie',
-  'date',
-  'expires',
-  'if-match',
-  'if-modified-since',
-  'if-none-match',
-  'if-range',
-  'if-unmodified-since',
-  'location',
-  'max-forwards',
-  'pragma',
-  'range',
-  'retry-after',
-  'set-cookie',
-  'trailer',
-  'vary',
-  'warning',
-  'www-authenticate',
-])
-
-/** Finds the end of a trailer section, which is only an empty line when there are no trailers. */
-function endOfTrailer(section: Buffer): number {
-  if (section[0] === CR && section[1] === LF) return 2
-  return endOfHead(section, 0)
 }
