@@ -1,11 +1,11 @@
 // Chunked bodies as we write them (RFC 9112 section 7.1); `body.ts` reads them.
 
-/** Writes one chunk as latin1 text; for small ones, where copying is cheaper than another write. */
+/** Writes one chunk as latin1 text, of at least one byte, since an empty one would end the body; for small ones, where copying is cheaper than another write. */
 export function chunkText(bytes: Buffer): string {
   return `${bytes.length.toString(16)}\r\n${bytes.toString('latin1')}\r\n`
 }
 
-/** Writes the line that opens a chunk; the data and `CRLF` follow. */
+/** Writes the line that opens a chunk of at least one byte; the data and `CRLF` follow. */
 export function chunkSize(length: number): string {
   return `${length.toString(16)}\r\n`
 }

@@ -9,8 +9,9 @@ export interface ConnectionOptions {
   readonly hopByHop: ReadonlySet<string> | null
 }
 
-/** Reads the options of all Connection fields of a message, joined with commas. */
-export function connectionOptions(value: string): ConnectionOptions {
+/** Reads the options of all Connection fields of a message, joined with commas; null when it has none. */
+export function connectionOptions(value: string | null): ConnectionOptions {
+  if (value === null) return NOTHING
   if (equalsIgnoreCase(value, 'keep-alive')) return KEEP_ALIVE
   if (equalsIgnoreCase(value, 'close')) return CLOSE
   const options = new Set(
@@ -28,5 +29,6 @@ export function connectionOptions(value: string): ConnectionOptions {
   }
 }
 
+const NOTHING: ConnectionOptions = { close: false, keepAlive: false, upgrade: false, hopByHop: null }
 const KEEP_ALIVE: ConnectionOptions = { close: false, keepAlive: true, upgrade: false, hopByHop: null }
 const CLOSE: ConnectionOptions = { close: true, keepAlive: false, upgrade: false, hopByHop: null }

@@ -1,10 +1,10 @@
 // A request head as this gateway will act on it (RFC 9112 sections 2 and 3). Everything that two readers could understand differently is a fault
 // here, so that nothing ambiguous ever reaches an origin. Called by the client connection.
 import { BodyReader } from './body.ts'
-import { isTargetByte, isTokenByte, SP } from './characters.ts'
 import { connectionOptions } from './connection-options.ts'
 import { equalsIgnoreCase, type FieldId, field } from './fields.ts'
 import { type FieldReader, parseContentLength, readFieldLines } from './head.ts'
+import { AROUND_TARGET, readRequestLine, settleTarget } from './request-line.ts'
 
 /** Why a head is refused; each is the name of an error. */
 export type HeadFault =
@@ -152,40 +152,11 @@ export function requestBody(head: RequestHead): BodyReader {
   return head.contentLength > 0 ? new BodyReader('length', head.contentLength) : new BodyReader('none', 0)
 }
 
-const LONGEST_METHOD = 64
-
-/** Most bytes of an acceptable request line, less those of its target, as long as its LF is missing. */
-const AROUND_TARGET = LONGEST_METHOD + '  HTTP/1.1\r'.length
-
 /** Other codings, then `chunked` once: any other order leaves the end of the body unknown (RFC 9112 section 6.3). */
 const CODINGS_UNDER_CHUNKED = /^(?:(?!chunked[ \t]*,)[!#$%&'*+\-.^_`|~0-9A-Za-z]+[ \t]*,[ \t]*)+chunked$/i
 
 function isLineOpen(bytes: Buffer, start: number): boolean {
   return bytes.indexOf(0x0a, start) === -1
-}
-
-/** Reads `METHOD SP target SP HTTP/1.x CRLF`; returns the offset behind it, or -1. */
-function readRequestLine(bytes: Buffer, text: string, start: number, head: RequestHead): number {
-  let at = start
-  while (isTokenByte[bytes[at]!] === 1) at++
-  if (at === start || at - start > LONGEST_METHOD || bytes[at] !== SP) return -1
-  head.method = text.slice(0, at - start)
-  const targetStart = ++at
-  while (isTargetByte[bytes[at]!] === 1) at++
-  if (at === targetStart || bytes[at] !== SP) return -1
-  head.target = text.slice(targetStart - start, at - start)
-  return readVersion(text, at + 1 - start, head) ? at + 11 : -1
-}
-
-function readVersion(text: string, at: number, head: RequestHead): boolean {
-  if (text.startsWith('HTTP/1.1\r\n', at)) return true
-  if (text.startsWith('HTTP/1.0\r\n', at)) {
-    head.minor = 0
-    head.keepAlive = false
-    return true
-  }
-  if (/^HTTP\/[0-9]\.[0-9]\r\n/.test(text.slice(at, at + 10))) head.fault = 'http_version_not_supported'
-  return false
 }
 
 /** Judges what only the whole head can tell: framing, target form and Host, persistence. */
@@ -198,30 +169,10 @@ function settle(head: RequestHead): RequestHead | HeadFault {
 
 /** An upgrade counts only in HTTP/1.1 and where Connection announces it (RFC 9110 section 7.8). */
 function settleConnection(head: RequestHead): void {
-  if (head.connection === null) {
-    head.upgrade = null
-    return
-  }
   const { close, keepAlive, upgrade, hopByHop } = connectionOptions(head.connection)
   head.keepAlive = !close && (keepAlive || head.minor === 1)
   head.hopByHop = hopByHop
   if (!upgrade || head.minor === 0) head.upgrade = null
-}
-
-/** Brings the target into origin form; an absolute one must agree with Host (RFC 9112 section 3.2). */
-function settleTarget(head: RequestHead): HeadFault | null {
-  const { target, method } = head
-  if (target.charCodeAt(0) === 0x2f) return null
-  if (method === 'CONNECT') return null
-  if (target === '*') return method === 'OPTIONS' ? null : 'bad_request'
-  const absolute = /^https?:\/\/([^/?]+)(.*)$/is.exec(target)
-  if (absolute === null) return 'bad_request'
-  const authority = absolute[1]!
-  if (head.host !== null && head.host.toLowerCase() !== authority.toLowerCase()) return 'bad_request'
-  head.host = authority
-  const path = absolute[2]!
-  head.target = path.startsWith('/') ? path : `/${path}`
-  return null
 }
 
 function join(before: string | null, value: string): string {

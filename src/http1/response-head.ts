@@ -89,7 +89,7 @@ export function parseResponseHead(bytes: Buffer, start: number, end: number): Re
   if (fieldsAt === -1) return 'unparsable'
   if (!readFieldLines(bytes, text, start, fieldsAt, end, head)) return head.fault ?? 'unparsable'
   if (head.chunked && (head.contentLength !== -1 || text.charCodeAt(7) === 0x30)) return 'framing'
-  if (head.connection !== null) readConnection(head)
+  settleConnection(head)
   head.end = end
   return head
 }
@@ -124,8 +124,8 @@ function readStatusLine(bytes: Buffer, text: string, start: number, head: Respon
   return at + 2
 }
 
-function readConnection(head: ResponseHead): void {
-  const { close, keepAlive, hopByHop } = connectionOptions(head.connection!)
+function settleConnection(head: ResponseHead): void {
+  const { close, keepAlive, hopByHop } = connectionOptions(head.connection)
   head.keepAlive = !close && (keepAlive || head.keepAlive)
   head.hopByHop = hopByHop
 }

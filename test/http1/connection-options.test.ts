@@ -22,6 +22,8 @@ describe('connectionOptions', () => {
   for (const [value, options, names] of values)
     test(`reads "${value}"`, () => deepEqual(read(value), [...options, ...names]))
 
+  test('reads nothing in no field', () => deepEqual(read(null), []))
+
   test('finds every option of a list, however it is written', () => {
     const option = fc.constantFrom('close', 'Keep-Alive', 'UPGRADE', 'X-A', 'x-b')
     const comma = fc.constantFrom(',', ', ', ' ,\t', ',,')
@@ -35,7 +37,7 @@ describe('connectionOptions', () => {
 })
 
 /** Gives the known options in the order of the alphabet, then the names. */
-function read(value: string): string[] {
+function read(value: string | null): string[] {
   const { close, keepAlive, upgrade, hopByHop } = connectionOptions(value)
   const known = { close, 'keep-alive': keepAlive, upgrade }
   return [...Object.entries(known).flatMap(([name, isSet]) => (isSet ? [name] : [])), ...(hopByHop ?? [])]

@@ -1,0 +1,48 @@
+// The first line of a request: method, target and version (RFC 9112 section 3), and the target brought into origin form. Called by `request-head.ts`.
+import { isTargetByte, isTokenByte, SP } from './characters.ts'
+import type { HeadFault, RequestHead } from './request-head.ts'
+
+/** Bytes of the longest method that is accepted. */
+const LONGEST_METHOD = 64
+
+/** Most bytes of an acceptable line, less those of its target, as long as its LF is missing. */
+export const AROUND_TARGET = LONGEST_METHOD + '  HTTP/1.1\r'.length
+
+/** Reads `METHOD SP target SP HTTP/1.x CRLF` into the head; returns the offset behind it, or -1. */
+export function readRequestLine(bytes: Buffer, text: string, start: number, head: RequestHead): number {
+  let at = start
+  while (isTokenByte[bytes[at]!] === 1) at++
+  if (at === start || at - start > LONGEST_METHOD || bytes[at] !== SP) return -1
+  head.method = text.slice(0, at - start)
+  const targetStart = ++at
+  while (isTargetByte[bytes[at]!] === 1) at++
+  if (at === targetStart || bytes[at] !== SP) return -1
+  head.target = text.slice(targetStart - start, at - start)
+  return readVersion(text, at + 1 - start, head) ? at + ' HTTP/1.1\r\n'.length : -1
+}
+
+/** Brings the target into origin form; an absolute one must agree with Host (RFC 9112 section 3.2). */
+export function settleTarget(head: RequestHead): HeadFault | null {
+  const { target, method } = head
+  if (target.charCodeAt(0) === 0x2f) return null
+  if (method === 'CONNECT') return null
+  if (target === '*') return method === 'OPTIONS' ? null : 'bad_request'
+  const absolute = /^https?:\/\/([^/?]+)(.*)$/is.exec(target)
+  if (absolute === null) return 'bad_request'
+  const authority = absolute[1]!
+  if (head.host !== null && head.host.toLowerCase() !== authority.toLowerCase()) return 'bad_request'
+  head.host = authority
+  const path = absolute[2]!
+  head.target = path.startsWith('/') ? path : `/${path}`
+  return null
+}
+
+function readVersion(text: string, at: number, head: RequestHead): boolean {
+  if (text.startsWith('HTTP/1.1\r\n', at)) return true
+  if (text.startsWith('HTTP/1.0\r\n', at)) {
+    head.minor = 0
+    return true
+  }
+  if (/^HTTP\/[0-9]\.[0-9]\r\n/.test(text.slice(at, at + 10))) head.fault = 'http_version_not_supported'
+  return false
+}
