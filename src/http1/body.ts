@@ -1,6 +1,6 @@
 // Where the body of a message ends and which of the received bytes are its data (RFC 9112 sections 6 and 7). One reader for both directions; it copies
 // nothing: it points into the caller's buffer.
-import { CR, hexValue, isFieldByte, LF, SEMICOLON } from './characters.ts'
+import { BACKSLASH, CR, DQUOTE, hexValue, isFieldByte, LF, SEMICOLON } from './characters.ts'
 import { TrailerSection } from './trailers.ts'
 
 export type Framing = 'none' | 'length' | 'chunked' | 'close'
@@ -12,7 +12,17 @@ const EXTENSIONS_LIMIT = 16 * 1024
 const LARGEST_CHUNK_DIGITS = 10
 
 /** What the next byte of a chunked body belongs to. */
-const chunk = { size: 0, extension: 1, sizeLf: 2, data: 3, dataCr: 4, dataLf: 5, trailer: 6 } as const
+const chunk = {
+  size: 0,
+  extension: 1,
+  quoted: 2,
+  quotedPair: 3,
+  sizeLf: 4,
+  data: 5,
+  dataCr: 6,
+  dataLf: 7,
+  trailer: 8,
+} as const
 type ChunkState = (typeof chunk)[keyof typeof chunk]
 
 /**
@@ -99,9 +109,9 @@ export class BodyReader {
       case chunk.size:
         return this.#sizeByte(byte)
       case chunk.extension:
-        if (byte !== CR) return isFieldByte[byte] === 1 && ++this.#extensions <= EXTENSIONS_LIMIT
-        this.#state = chunk.sizeLf
-        return true
+      case chunk.quoted:
+      case chunk.quotedPair:
+        return this.#extensionByte(byte)
       case chunk.sizeLf:
         this.#state = this.#remaining === 0 ? chunk.trailer : chunk.data
         this.#digits = 0
@@ -124,6 +134,19 @@ export class BodyReader {
     // The grammar allows white space before the semicolon, and only smugglers send it.
     this.#state = byte === CR ? chunk.sizeLf : chunk.extension
     return this.#digits > 0 && (byte === CR || byte === SEMICOLON)
+  }
+
+  /** Skips extensions, as nobody here knows any; what is quoted has to end on its line. */
+  #extensionByte(byte: number): boolean {
+    const state = this.#state
+    if (state === chunk.quotedPair) this.#state = chunk.quoted
+    else if (byte === DQUOTE) this.#state = state === chunk.quoted ? chunk.extension : chunk.quoted
+    else if (state === chunk.quoted && byte === BACKSLASH) this.#state = chunk.quotedPair
+    else if (state === chunk.extension && byte === CR) {
+      this.#state = chunk.sizeLf
+      return true
+    }
+    return isFieldByte[byte] === 1 && ++this.#extensions <= EXTENSIONS_LIMIT
   }
 
   #trailer(bytes: Buffer, at: number): number {

@@ -75,6 +75,7 @@ describe('a chunked body', () => {
     ['line ends inside the data', '4\r\n\r\n\r\n\r\n0\r\n\r\n', '\r\n\r\n'],
     ['a last chunk inside the data', '5\r\n0\r\n\r\n\r\n0\r\n\r\n', '0\r\n\r\n'],
     ['extensions', '5;a=b;c="d e"\r\nhello\r\n0;x\r\n\r\n', 'hello'],
+    ['extensions with quoted quotes', '5;a="\\"\\\\";b="\\;"\r\nhello\r\n0\r\n\r\n', 'hello'],
   ] as const
   for (const [what, text, data] of good)
     test(`reads ${what}`, () => {
@@ -102,6 +103,9 @@ describe('a chunked body', () => {
     ['two CR behind the size', '5\r\r\nhello\r\n0\r\n\r\n'],
     ['a bare LF inside an extension', '5;a\nb\r\nhello\r\n0\r\n\r\n'],
     ['a bare LF inside a quoted extension', '5;a="\n"\r\nhello\r\n0\r\n\r\n'],
+    ['a quoted extension that goes on behind its line', '5;a="\r\nhello\r\n0\r\n\r\n"\r\n'],
+    ['a quoted extension whose last quote is quoted', '5;a="\\"\r\nhello\r\n0\r\n\r\n'],
+    ['a quoted line end inside an extension', '5;a="\\\r\n"\r\nhello\r\n0\r\n\r\n'],
     ['a bare CR inside an extension', '5;a\rb\r\nhello\r\n0\r\n\r\n'],
     ['a NUL inside an extension', '5;a\0\r\nhello\r\n0\r\n\r\n'],
     ['a bare LF behind the data', '5\r\nhello\n0\r\n\r\n'],
@@ -210,7 +214,7 @@ function pieces(text: string, cuts: readonly number[]): string[] {
 /** Makes chunked bodies with what follows them, with a byte changed in every second one. */
 function nearlyChunked(): fc.Arbitrary<string> {
   const data = fc.string({ unit: fc.constantFrom('a', '\r', '\n', '0', '\xff'), minLength: 1, maxLength: 20 })
-  const extension = fc.constantFrom('', '', ';a', ';a="b"')
+  const extension = fc.constantFrom('', '', ';a', ';a="b"', ';a="\\"')
   const chunk = fc
     .tuple(data, extension)
     .map(([data, extension]) => `${data.length.toString(16)}${extension}\r\n${data}\r\n`)
