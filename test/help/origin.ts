@@ -92,13 +92,12 @@ export function ok(body = '', ...fields: string[]): string {
   return `${['HTTP/1.1 200 OK', ...fields, `Content-Length: ${body.length}`].join('\r\n')}\r\n\r\n${body}`
 }
 
-/** A connection that ends in the middle of a script has simply ended the script. */
+/** Closes the connection behind the script; one that ends in the middle of it has simply ended it. */
 async function follow(script: Script, wire: Wire, nth: number): Promise<void> {
   try {
     await script(wire, nth)
-    if (wire.socket.readable) await wire.ending
   } catch (error) {
     if (!(error instanceof Ended)) throw error
   }
-  wire.socket.destroy()
+  wire.socket.destroySoon()
 }

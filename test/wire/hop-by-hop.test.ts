@@ -52,6 +52,13 @@ test('a Connection field can not take away what the gateway says itself', async 
   for (const name of ['host', 'x-forwarded-for', 'via', 'svc-ray']) assert.ok(received!.field(name), name)
 })
 
+test('an Upgrade that Connection does not name means nothing, and ends here', async t => {
+  const origin = await startResponder(t, ok())
+  const edge = await startEdge(t, [origin.url])
+  assert.equal((await edge.ask(request('GET /', 'Upgrade: h2c'))).status, 200)
+  assert.equal(origin.requests[0]!.field('upgrade'), null)
+})
+
 test('hop-by-hop fields of an answer never reach the client', async t => {
   const origin = await startResponder(
     t,

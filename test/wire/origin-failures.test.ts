@@ -54,7 +54,6 @@ function startSaying(
     await wire.request()
     await wire.send(bytes)
     await then(wire)
-    wire.finish()
   })
 }
 

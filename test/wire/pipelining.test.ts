@@ -1,0 +1,80 @@
+// Requests that come before the answers to earlier ones: answered in order, one at a time.
+
+import assert from 'node:assert/strict'
+import { setTimeout as wait } from 'node:timers/promises'
+import { test } from 'node:test'
+import { startEdge } from '../help/edge.ts'
+import { ok, startResponder } from '../help/origin.ts'
+import { chunks, post, request } from '../help/raw.ts'
+
+test('pipelined requests are answered in order, also when the first is slow', async t => {
+  let running = 0
+  const origin = await startResponder(t, async ({ target, text }) => {
+    assert.equal(++running, 1)
+    if (target === '/1') await wait(100)
+    running--
+    return ok(target + text)
+  })
+  const edge = await startEdge(t, [origin.url])
+  const client = await edge.connect()
+  await client.send(
+    request('GET /1') +
+      post('/2', 'hello') +
+      `${request('POST /3', 'Transfer-Encoding: chunked')}${chunks('a', 'b')}0\r\n\r\n` +
+      request('GET /4'),
+  )
+  for (const expected of ['/1', '/2hello', '/3ab', '/4'])
+    assert.equal((await client.response()).text, expected)
+})
+
+test('pipelined requests are answered in order, also when some are refused', async t => {
+  const origin = await startResponder(t, ({ target }) => ok(target))
+  const edge = await startEdge(t, [origin.url], { route: { path: '/here' } })
+  const client = await edge.connect()
+  await client.send(
+    ['/here/1', '/nowhere', '/here/2', '/cdn-cgi/error/522', '/here/3']
+      .map(path => request(`GET ${path}`))
+      .join(''),
+  )
+  const statuses: number[] = []
+  for (let i = 0; i < 5; i++) statuses.push((await client.response()).status)
+  assert.deepEqual(statuses, [200, 409, 200, 522, 200])
+})
+
+test('a thousand pipelined requests are all answered', async t => {
+  const origin = await startResponder(t, ({ target }) => ok(target))
+  const edge = await startEdge(t, [origin.url])
+  const client = await edge.connect()
+  void client.send(Array.from({ length: 1_000 }, (_, i) => request(`GET /${i}`)).join(''))
+  for (let i = 0; i < 1_000; i++) assert.equal((await client.response()).text, `/${i}`)
+})
+
+test('a client that pipelines without end and reads nothing is held back', async t => {
+  const origin = await startResponder(t, ok('x'.repeat(10_000)))
+  const edge = await startEdge(t, [origin.url], { limits: { requestsPerConnection: 1_000_000 } })
+  const client = await edge.connect()
+  client.socket.pause()
+  const batch = request('GET /').repeat(1_000)
+  const taken = await Promise.race([
+    (async () => {
+      for (let i = 0; i < 2_000; i++) await client.send(batch)
+      return true
+    })(),
+    wait(1_000, false),
+  ])
+  assert.equal(taken, false, 'the client could send two million requests')
+  assert.ok(origin.requests.length < 20_000, `${origin.requests.length} were served`)
+})
+
+test('what stands behind a body is the next request, at whatever byte a packet ends', async t => {
+  const origin = await startResponder(t, ({ target, text }) => ok(target + text))
+  const edge = await startEdge(t, [origin.url])
+  const bytes = `${post('/1', 'hello')}${request('POST /2', 'Transfer-Encoding: chunked')}${chunks('you')}0\r\n\r\n${request('GET /3')}`
+  for (let cut = 1; cut < bytes.length; cut += 7) {
+    const client = await edge.connect()
+    await client.send(bytes.slice(0, cut))
+    await client.send(bytes.slice(cut))
+    for (const expected of ['/1hello', '/2you', '/3']) assert.equal((await client.response()).text, expected)
+    client.leave()
+  }
+})
