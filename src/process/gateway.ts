@@ -27,6 +27,7 @@ export class Gateway {
   readonly #buildPlane: GatewayParts['buildPlane']
   readonly #server: AdminServer
   readonly #life: Lifecycle
+  readonly #started = Promise.withResolvers<void>()
   #config: Config
   #plane: ManagedPlane | null = null
   #edge: readonly Endpoint[] = []
@@ -75,11 +76,13 @@ export class Gateway {
       this.destroy()
       throw listenFailure(cause)
     }
+    this.#started.resolve()
     this.#log.info({ edge: this.#edge, admin: this.#admin }, 'ready')
   }
 
-  /** Swaps the configuration; rejects and changes nothing when the data plane does not build from it. */
+  /** Swaps the configuration, once it is started; rejects and changes nothing when the data plane does not build from it. */
   async reload(config: Config): Promise<void> {
+    await this.#started.promise
     await this.#plane?.reload(config)
     this.#log.level = config.log.level
     this.#config = config

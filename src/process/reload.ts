@@ -1,6 +1,7 @@
 // A new configuration for a running gateway: proven and swapped as a whole, or refused with every reason in the log.
 
 import { isDeepStrictEqual } from 'node:util'
+import type { Logger } from '../base/log.ts'
 import type { Loaded } from '../config/load.ts'
 import { formatMistake } from '../config/mistake.ts'
 import type { Config } from '../config/schema.ts'
@@ -19,13 +20,17 @@ const bound: Readonly<Record<string, (config: Config) => unknown>> = {
 /** Puts what was loaded in force; never rejects, since a bad configuration changes nothing. */
 export async function reload(loaded: Loaded, { gateway, metrics, log }: Assembly): Promise<void> {
   const reasons = await attempt(loaded, gateway)
-  if (reasons.length === 0) {
-    metrics.reloads.success.inc()
-    log.info('the configuration was reloaded')
-    return
-  }
-  metrics.reloads.failure.inc()
   for (const reason of reasons) log.error({ reason }, 'the configuration was not reloaded')
+  if (reasons.length > 0) return metrics.reloads.failure.inc()
+  metrics.reloads.success.inc()
+  logWarnings(loaded, log)
+  log.info('the configuration was reloaded')
+}
+
+/** Keeps in the log what is permitted but unwise. */
+export function logWarnings(loaded: Loaded, log: Logger): void {
+  if ('mistakes' in loaded) return
+  for (const warning of loaded.warnings) log.warn(formatMistake(loaded.files[0]!, warning))
 }
 
 async function attempt(loaded: Loaded, gateway: Gateway): Promise<readonly string[]> {

@@ -2,12 +2,11 @@
 
 import type { LineWriter } from '../base/line-writer.ts'
 import { type Loaded, loadConfig } from '../config/load.ts'
-import { formatMistake } from '../config/mistake.ts'
 import { type ConfigWatch, watchConfig } from '../config/watch.ts'
 import { type Assembly, assemble } from './assemble.ts'
 import { banner } from './banner.ts'
 import { isUsable } from './mistakes.ts'
-import { reload } from './reload.ts'
+import { logWarnings, reload } from './reload.ts'
 import { obeySignals } from './signals.ts'
 import { tell } from './terminal.ts'
 
@@ -19,7 +18,7 @@ export async function run(path: string, env: NodeJS.ProcessEnv = process.env): P
   const loaded = loadConfig(path, env)
   if (!isUsable(path, loaded)) return 2
   const assembly = assemble(loaded.config)
-  for (const warning of loaded.warnings) assembly.log.warn(formatMistake(path, warning))
+  logWarnings(loaded, assembly.log)
   exitOnBug(assembly)
   return serve(
     assembly,

@@ -90,3 +90,16 @@ test('the default configuration serves localhost and 127.0.0.1 from the origin i
     assert.equal(await (await fetch(`http://${host}:${port}/`)).text(), `${host}:${port}`)
   }
 })
+
+test('an origin whose certificate is not verified is warned about, on stderr and in the log', async t => {
+  const gateway = await startGateway(
+    t,
+    `
+pools: {site: {origins: [{url: 'https://127.0.0.1:1', verify: false}]}}
+zones: [{hosts: [127.0.0.1], routes: [{path: /, pool: site}]}]`,
+  )
+  const warning = gateway.lines.find(({ level }) => level === 40)!.msg
+  assert.match(warning, /gatehouse\.yaml:4:\d+ pools\.site\.origins\[0\]: verify is false/)
+  gateway.signal('SIGTERM')
+  assert.ok((await gateway.stderr).startsWith(`${warning}\n`))
+})
