@@ -46,6 +46,6 @@ async function attempt(loaded: Loaded, gateway: Gateway): Promise<readonly strin
 }
 
 /** Names the settings that differ although they cannot change while the gateway runs. */
-export function boundChanges(before: Config, after: Config): readonly string[] {
+function boundChanges(before: Config, after: Config): readonly string[] {
   return Object.keys(bound).filter(name => !isDeepStrictEqual(bound[name]!(before), bound[name]!(after)))
 }
