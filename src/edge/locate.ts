@@ -14,7 +14,8 @@ export function locate(x: Exchange): Refusal | null {
   const { target } = x.head
   if (target.startsWith(PREVIEW)) return refusalFor(previewCode(target))
   if (zone.config.paused) return refuse('dns_resolution_error')
-  x.route = zone.routes.find(target)
+  // OPTIONS * asks about the origin as a whole (RFC 9110 section 9.3.7).
+  x.route = zone.routes.find(target === '*' ? '/' : target)
   return x.route === null ? refuse('dns_resolution_error') : null
 }
 

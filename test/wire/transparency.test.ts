@@ -23,6 +23,13 @@ test('methods reach the origin as they are, also those that nobody registered', 
   )
 })
 
+test('a question about the origin as a whole reaches it', async t => {
+  const origin = await startResponder(t, ok('', 'Allow: GET'))
+  const edge = await startEdge(t, [origin.url])
+  assert.equal((await edge.ask(request('OPTIONS *'))).field('allow'), 'GET')
+  assert.equal(origin.requests[0]!.startLine, 'OPTIONS * HTTP/1.1')
+})
+
 test('path and query reach the origin byte for byte', async t => {
   const origin = await startResponder(t, ok())
   const edge = await startEdge(t, [origin.url])
