@@ -11,7 +11,11 @@ interface Need {
   readonly variable: string
 }
 
-const needs: readonly Need[] = [{ command: 'chromium', aptPackage: 'chromium', variable: 'CHROMIUM' }]
+const needs: readonly Need[] = [
+  { command: 'chromium', aptPackage: 'chromium', variable: 'CHROMIUM' },
+  { command: 'curl', aptPackage: 'curl', variable: 'CURL' },
+  { command: 'openssl', aptPackage: 'openssl', variable: 'OPENSSL' },
+]
 
 const missing = needs.filter(need => !isPresent(need))
 if (missing.length > 0) install(missing)

@@ -193,9 +193,13 @@ function certificate(t: TestContext): { readonly key: string; readonly cert: str
   const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
   const subject = ['-subj', '/CN=origin.example', '-addext', 'subjectAltName=DNS:origin.example']
   const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-keyout', key]
-  execFileSync('openssl', ['req', '-x509', ...newKey, '-out', cert, '-days', '1', ...subject], {
-    stdio: 'ignore',
-  })
+  execFileSync(
+    process.env.OPENSSL ?? 'openssl',
+    ['req', '-x509', ...newKey, '-out', cert, '-days', '1', ...subject],
+    {
+      stdio: 'ignore',
+    },
+  )
   const pair = { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') }
   rmSync(folder, { recursive: true })
   made.set(t, pair)

@@ -16,7 +16,8 @@ import { request, Wire } from '../help/raw.ts'
 const folder = mkdtempSync(join(tmpdir(), 'gatehouse-tls-'))
 after(() => rmSync(folder, { recursive: true }))
 
-const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd: folder, stdio: 'pipe' })
+const openssl = (...args: string[]) =>
+  execFileSync(process.env.OPENSSL ?? 'openssl', args, { cwd: folder, stdio: 'pipe' })
 const read = (name: string) => readFileSync(join(folder, name), 'utf8')
 
 /** Makes an authority, and with it a certificate that is good, one that has expired and one for another name; beside them a self-signed one. */
