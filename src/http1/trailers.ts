@@ -41,9 +41,8 @@ export class TrailerSection implements FieldReader {
     return id !== field.contentLength && id !== field.transferEncoding
   }
 
-  /** Keeps a copy, as `section` points into a buffer of the caller's. */
   #wait(section: Buffer): void {
-    this.#partial = Buffer.from(section)
+    this.#partial = section
     this.faulty = section.length > LIMIT || !mayContinue(section, 0)
   }
 

@@ -83,6 +83,8 @@ describe('a chunked body', () => {
     })
 
   const faulty = [
+    ['an empty size where the last chunk should be', ''],
+    ['an extension alone where the last chunk should be', ';a'],
     ['an empty size', '\r\nhello\r\n0\r\n\r\n'],
     ['an extension without a size', ';a=b\r\nhello\r\n0\r\n\r\n'],
     ['a size with 0x before it', '0x5\r\nhello\r\n0\r\n\r\n'],

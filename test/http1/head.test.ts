@@ -105,6 +105,11 @@ describe('readFieldLines', () => {
     deepEqual(fields, ['A', 'b'])
   })
 
+  test('wants the empty line where the end is', () => {
+    const reader = { field: () => true }
+    equal(readFieldLines(latin1('A: b\r\n'), 'A: b\r\n', 0, 0, 6, reader), false)
+  })
+
   test('reads back whatever was written by the rules', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(fieldName(), fieldValue())), lines => {
@@ -138,6 +143,7 @@ describe('parseContentLength', () => {
     ['an exponent', '1e3'],
     ['hexadecimal', '0x5'],
     ['digits with a separator', '1_000'],
+    ['seventeen digits, though most are nought', '00000000000000005'],
     ['a quoted length', '"5"'],
     ['digits of another script', '\xb2'],
     ['the first length that rounds', '9007199254740992'],
