@@ -6,25 +6,10 @@ import { once } from 'node:events'
 import { test } from 'node:test'
 import { startEdge } from '../help/edge.ts'
 import { ok, startOrigin, startResponder } from '../help/origin.ts'
-import { request, type Wire } from '../help/raw.ts'
+import { request } from '../help/raw.ts'
 
 const MiB = 1024 * 1024
 const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
-
-/** Writes until the other side has taken nothing for a while; returns how many bytes were handed over. */
-async function pourUntilStalled(wire: Wire): Promise<number> {
-  const piece = Buffer.alloc(256 * 1024, 'x')
-  let poured = 0
-  for (;;) {
-    poured += piece.length
-    if (wire.socket.write(piece)) continue
-    const stalled = await once(wire.socket, 'drain', { signal: AbortSignal.timeout(300) }).then(
-      () => false,
-      () => true,
-    )
-    if (stalled) return poured
-  }
-}
 
 test('16 MiB go up whole, with a length and chunked', async t => {
   const origin = await startResponder(t, ({ body }) => ok(sha256(body)))
@@ -70,7 +55,7 @@ test('a client that does not read stops its origin, and gets the rest when it re
   const origin = await startOrigin(t, async wire => {
     await wire.request()
     await wire.send('HTTP/1.1 200 OK\r\n\r\n')
-    resolve(await pourUntilStalled(wire))
+    resolve(await wire.pour())
     wire.finish()
   })
   const edge = await startEdge(t, [origin.url])
@@ -97,7 +82,7 @@ test('an origin that does not read stops its client, and gets the rest when it r
   const client = await edge.connect()
   const whole = 48 * MiB
   await client.send(request('POST /', `Content-Length: ${whole}`))
-  const length = await pourUntilStalled(client)
+  const length = await client.pour()
   assert.ok(length < whole, `the client could send ${length} bytes`)
   resolve()
   await client.send(Buffer.alloc(whole - length))
@@ -117,7 +102,7 @@ test('a client whose upload was held back at its last byte can send its next req
   const edge = await startEdge(t, [origin.url], { timeouts: { write: 200 } })
   const stalled = await edge.connect()
   await stalled.send(request('POST /', `Content-Length: ${64 * MiB}`))
-  void pourUntilStalled(stalled)
+  void stalled.pour()
   assert.equal((await stalled.response()).status, 524)
   // This is how much passes before the gateway holds a client back.
   const capacity = Number(edge.accesses[0]!.bytes_in)
