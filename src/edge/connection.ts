@@ -55,7 +55,7 @@ export class ClientConnection implements Client {
     this.#deadline = plane.coarseNow + plane.snapshot.client.headerTimeout
     socket.on('data', (bytes: Buffer) => this.#receive(bytes))
     socket.on('end', () => this.#ended())
-    socket.on('drain', () => this.#exchange?.upstream?.clientDrained())
+    socket.on('drain', () => this.#drained())
     // A reset is told by the close that follows.
     socket.on('error', () => {})
     socket.on('close', () => this.#closed())
@@ -153,8 +153,8 @@ export class ClientConnection implements Client {
   /** Gives up what can't be read to its end, since the client has sent all it will. */
   #stopShort(): void {
     const x = this.#exchange
-    if (x === null) this.#close()
-    else if (this.#isBodyWanted && !x.requestBody.done) this.#lose(x)
+    if (x === null && !this.#isHeldBack) this.#close()
+    else if (x !== null && this.#isBodyWanted && !x.requestBody.done) this.#lose(x)
   }
 
   #crash(bug: unknown): void {
@@ -167,11 +167,29 @@ export class ClientConnection implements Client {
   /** Reads one head or one run of body bytes; false when that has to wait. */
   #readSome(bytes: Buffer): boolean {
     const x = this.#exchange
-    if (x === null) return this.#readHead(bytes)
+    if (x === null) return this.#isHeldBack ? this.#holdBack(bytes) : this.#readHead(bytes)
     if (this.#isBodyWanted && !x.requestBody.done) return this.#readBodyBytes(x, bytes)
     if (this.#isBodyWanted && x.upgrade === 'done') return this.#passOn(x, bytes)
-    if (!x.requestBody.done || bytes.length > READ_AHEAD) this.#socket.pause()
+    if (x.requestBody.done) return this.#holdBack(bytes)
+    this.#socket.pause()
     return false
+  }
+
+  /** Whether requests wait because the client does not read the answers to earlier ones. */
+  get #isHeldBack(): boolean {
+    return this.#pending !== null && this.#socket.writableNeedDrain
+  }
+
+  #holdBack(bytes: Buffer): false {
+    if (bytes.length > READ_AHEAD) this.#socket.pause()
+    return false
+  }
+
+  /** Goes on when the client has read what it was sent. */
+  #drained(): void {
+    if (this.#exchange !== null) return this.#exchange.upstream?.clientDrained()
+    this.#socket.resume()
+    this.#read()
   }
 
   #readHead(bytes: Buffer): boolean {
@@ -297,8 +315,8 @@ export class ClientConnection implements Client {
   #ended(): void {
     this.#hasEnded = true
     const x = this.#exchange
-    if (x === null || this.#state !== 'open') return this.#close()
-    if (x.upgrade === 'done') x.upstream?.bodyEnd()
+    if (x === null) this.#stopShort()
+    else if (x.upgrade === 'done') x.upstream?.bodyEnd()
     else if (x.stage !== 'none' || (!x.requestBody.done && this.#pending === null)) this.#lose(x)
     else this.#askWhetherThere(x)
   }

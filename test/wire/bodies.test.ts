@@ -2,7 +2,6 @@
 
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
-import { once } from 'node:events'
 import { test } from 'node:test'
 import { startEdge } from '../help/edge.ts'
 import { ok, startOrigin, startResponder } from '../help/origin.ts'
@@ -115,36 +114,5 @@ test('a client whose upload was held back at its last byte can send its next req
     assert.equal((await client.response()).text, '/next')
     client.leave()
     origin.wires.at(-1)!.leave()
-  }
-})
-
-test('an answer that fills the client to the brim leaves the connection of the origin fit for the next', async t => {
-  const origin = await startResponder(t, ({ target }) => {
-    const head = `HTTP/1.1 200 OK\r\nContent-Length: ${Number(target.slice(1)).toString().padStart(8, '0')}\r\n\r\n`
-    return head + 'x'.repeat(Number(target.slice(1)))
-  })
-  const edge = await startEdge(t, [origin.url])
-  const headLength = 'HTTP/1.1 200 OK\r\nContent-Length: 00000000\r\n\r\n'.length
-  for (const runs of [1, 2, 3, 1, 2, 3]) {
-    const length = runs * 65_536 - headLength
-    assert.equal((await edge.ask(request(`GET /${length}`))).body.length, length)
-  }
-})
-
-test('a client that reads slowly to the end leaves the connection of the origin fit for the next', async t => {
-  const body = Buffer.alloc(8 * MiB, 'x')
-  const origin = await startResponder(t, async (_, wire) => {
-    await wire.send(`HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n`)
-    await wire.send(body)
-    return undefined
-  })
-  const edge = await startEdge(t, [origin.url])
-  for (let i = 0; i < 3; i++) {
-    const client = await edge.connect()
-    client.socket.pause()
-    await client.send(request('GET /'))
-    await once(client.socket, 'readable', { signal: AbortSignal.timeout(20) }).catch(() => {})
-    client.socket.resume()
-    assert.equal((await client.response()).body.length, body.length)
   }
 })

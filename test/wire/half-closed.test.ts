@@ -69,6 +69,19 @@ test('a half-closed client gets all the answers it asked for', async t => {
   assert.equal(await client.rest(), '')
 })
 
+test('a half-closed client that reads late gets all the answers it asked for', async t => {
+  const origin = await startResponder(t, ok('x'.repeat(50_000)))
+  const edge = await startEdge(t, [origin.url])
+  const client = await edge.connect()
+  client.socket.pause()
+  client.socket.end(request('GET /').repeat(300))
+  for (let served = -1; served < origin.requests.length; await wait(150)) served = origin.requests.length
+  assert.ok(origin.requests.length < 300)
+  client.socket.resume()
+  for (let i = 0; i < 300; i++) assert.equal((await finalResponse(client)).body.length, 50_000)
+  assert.equal(await client.rest(), '')
+})
+
 test('a half-closed client gets its refusal', async t => {
   const edge = await startEdge(t, ['http://127.0.0.1:1'])
   const client = await edge.connect()
