@@ -164,9 +164,9 @@ test('a connection is kept no longer than the origin grants', async t => {
 })
 
 test('an answer before the end of its request ends both connections', async t => {
-  const origin = await startOrigin(t, async wire => {
+  const origin = await startOrigin(t, async (wire, nth) => {
     await wire.head()
-    await wire.send('HTTP/1.1 413 Too Much\r\nContent-Length: 2\r\n\r\nno')
+    await wire.send(nth === 0 ? 'HTTP/1.1 413 Too Much\r\nContent-Length: 2\r\n\r\nno' : ok('hi'))
     await wire.ending
   })
   const edge = await startEdge(t, [origin.url])
@@ -175,6 +175,7 @@ test('an answer before the end of its request ends both connections', async t =>
   const answer = await client.response()
   assert.deepEqual([answer.status, answer.text, answer.field('connection')], [413, 'no', 'close'])
   assert.equal(await client.ending, 'FIN')
+  assert.equal((await edge.ask(request('GET /'))).text, 'hi')
   await (await origin.wire()).ending
 })
 
