@@ -93,7 +93,8 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
   }
 
   interim(head: ResponseHead): void {
-    if (head.status !== 100 && this.#x.head.minor === 1) this.#x.client.write(relayedInterim(head))
+    if (head.status === 100 || this.#x.head.minor === 0) return
+    if (!this.#x.client.write(relayedInterim(head))) this.#connection?.pause()
   }
 
   head(head: ResponseHead, body: BodyReader): void {

@@ -84,6 +84,20 @@ test('102 and 103 pass as they come, before the answer', async t => {
   assert.equal((await client.response()).text, 'hi')
 })
 
+test('an origin that sends interim answers without end stops when the client does not read', async t => {
+  const hints = `HTTP/1.1 103 Early Hints\r\nLink: <${'x'.repeat(1_000)}>\r\n\r\n`
+  const { promise: poured, resolve } = Promise.withResolvers<number>()
+  const origin = await startOrigin(t, async wire => {
+    await wire.request()
+    resolve(await wire.pour(Buffer.from(hints.repeat(200))))
+  })
+  const edge = await startEdge(t, [origin.url])
+  const client = await edge.connect()
+  client.socket.pause()
+  await client.send(request('GET /'))
+  assert.ok((await poured) < 64 * 1024 * 1024)
+})
+
 test('a switch of protocols that nobody asked for is a bad gateway', async t => {
   const origin = await startOrigin(t, async wire => {
     await wire.request()
