@@ -157,7 +157,6 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
   }
 
   crashed(bug: unknown): void {
-    this.#over()
     answerBug(this.#x, bug)
   }
 

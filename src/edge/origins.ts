@@ -18,6 +18,8 @@ export interface Waiter {
   readonly timeouts: Timeouts
   connected(connection: OriginConnection): void
   unconnected(phase: DialPhase, failure: Failure): void
+  /** A bug of ours was met while the waiter was told. */
+  crashed(bug: unknown): void
 }
 
 /** One origin: an address, its idle connections, and those who wait for one. */
@@ -103,7 +105,7 @@ export class Origin implements Dialer, ConnectionOwner {
     const unlucky = this.#isDown && !isTimeout ? [...this.#waiting] : firstOf(this.#waiting)
     this.#isDown = true
     for (const waiter of unlucky) this.#waiting.delete(waiter)
-    for (const waiter of unlucky) waiter.unconnected(phase, failure)
+    for (const waiter of unlucky) tell(waiter, () => waiter.unconnected(phase, failure))
     this.#dialMore()
   }
 
@@ -116,7 +118,7 @@ export class Origin implements Dialer, ConnectionOwner {
   #offer(connection: OriginConnection): void {
     for (const waiter of this.#waiting) {
       this.#waiting.delete(waiter)
-      return waiter.connected(connection)
+      return tell(waiter, () => waiter.connected(connection))
     }
     const granted = connection.grantedIdle === -1 ? DEFAULT_IDLE : connection.grantedIdle - IDLE_MARGIN
     if (granted <= 0 || this.#isRetired) return connection.destroy()
@@ -176,6 +178,15 @@ export class Origins {
   destroy(): void {
     for (const origin of this.#byConfig.values()) origin.destroy()
     for (const origin of this.#retired) origin.destroy()
+  }
+}
+
+/** Tells a waiter its news; a bug that it meets is its own, and no affair of whoever brought them. */
+function tell(waiter: Waiter, news: () => void): void {
+  try {
+    news()
+  } catch (bug) {
+    waiter.crashed(bug)
   }
 }
 

@@ -6,7 +6,7 @@ import { Worker } from 'node:worker_threads'
 import { once } from 'node:events'
 import type { RouteConfig } from '../../src/config/schema.ts'
 import { type Edge, type EdgeSettings, recordOf, startEdge, zoneTo } from '../help/edge.ts'
-import { type Origin, startOrigin } from '../help/origin.ts'
+import { type Origin, ok, startOrigin, startResponder } from '../help/origin.ts'
 import { connectTo, request, type Wire } from '../help/raw.ts'
 
 const ask = request('GET /', 'Accept: application/json')
@@ -101,7 +101,7 @@ for (const [what, start] of Object.entries(unknown)) {
   })
 }
 
-const broken: Record<string, string> = {
+const misframed: Record<string, string> = {
   'frames twice': 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
   'gives two lengths': 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello!',
   'gives a list of lengths': 'HTTP/1.1 200 OK\r\nContent-Length: 5, 6\r\n\r\nhello!',
@@ -119,7 +119,7 @@ const broken: Record<string, string> = {
     'HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\nConnection: Upgrade\r\n\r\n',
 }
 
-for (const [what, bytes] of Object.entries(broken)) {
+for (const [what, bytes] of Object.entries(misframed)) {
   test(`an origin that ${what} is 502, and is left`, async t => {
     const origin = await startSaying(t, bytes, wire => wire.ending)
     const edge = await startEdge(t, [origin.url])
@@ -221,19 +221,33 @@ test('a zone that is paused, or has no route or no origin for a request, is 1004
   for (const setting of settings) await assertFails(await startEdge(t, ['http://127.0.0.1:1'], setting), 1004)
 })
 
-test('a bug of ours is 500, told to the log alone, and harms nobody else', async t => {
-  const [route] = zoneTo(['http://127.0.0.1:1']).routes
-  const buggy: RouteConfig = Object.defineProperty({ ...route!, path: '/bug' }, 'bodyLimit', {
+/** Replaces a member by one that can not be read. */
+function spoiled<T extends object>(whole: T, member: keyof T): T {
+  return Object.defineProperty({ ...whole }, member, {
     get: () => {
       throw new Error('the secret of the gateway')
     },
   })
-  const edge = await startEdge(t, [], { zone: { routes: [buggy, { ...route!, path: '/' }] } })
-  await assertFails(edge, 500, request('GET /bug', 'Accept: application/json'))
-  const [event] = edge.events
-  assert.match(JSON.stringify(event), /the secret of the gateway/)
-  await assertFails(edge, 521)
-})
+}
+
+const bugs: Record<string, (route: RouteConfig) => RouteConfig> = {
+  'before the origin is asked': route => spoiled(route, 'bodyLimit'),
+  'when the connection stands': route => ({ ...route, timeouts: spoiled(route.timeouts, 'response') }),
+  'when the answer comes': route => ({ ...route, timeouts: spoiled(route.timeouts, 'idle') }),
+}
+
+for (const [when, spoil] of Object.entries(bugs)) {
+  test(`a bug of ours ${when} is 500, told to the log alone, and harms nobody else`, async t => {
+    const origin = await startResponder(t, ok('hi'))
+    const [route] = zoneTo([origin.url]).routes
+    const edge = await startEdge(t, [], { zone: { routes: [spoil({ ...route!, path: '/bug' }), route!] } })
+    await assertFails(edge, 500, request('GET /bug', 'Accept: application/json'))
+    assert.match(JSON.stringify(edge.events), /the secret of the gateway/)
+    for (const wire of origin.wires) await wire.ending
+    assert.equal(edge.metrics.originConnections.value, 0)
+    assert.equal((await edge.ask(ask)).text, 'hi')
+  })
+}
 
 test('the reason phrase of 520 and above says what happened', async t => {
   const edge = await startEdge(t, ['http://127.0.0.1:1'])
