@@ -143,6 +143,7 @@ export class ClientConnection implements Client {
     this.#isReading = true
     try {
       while (this.#pending !== null && this.#state === 'open' && this.#readSome(this.#pending)) {}
+      this.#exchange?.upstream?.flushBody()
     } catch (bug) {
       this.#crash(bug)
     }

@@ -5,24 +5,20 @@ import type { Refusal } from '../errors/refusal.ts'
 import type { BodyReader, Framing } from '../http1/body.ts'
 import type { RequestHead } from '../http1/request-head.ts'
 import type { EdgeRoute, EdgeZone } from './snapshot.ts'
+import type { ByteSink } from './body-writer.ts'
 import type { Dial } from './dial.ts'
 import type { EventStream } from './event-stream.ts'
 import type { Origin } from './origins.ts'
 import type { Plane } from './plane.ts'
 
 /** The client's side of an exchange, as the steps need it. */
-export interface Client {
+export interface Client extends ByteSink {
   /** The address of the socket's other end. */
   readonly peer: string
   /** The peer as a node of Forwarded (RFC 7239 section 6). */
   readonly node: string
   /** Whether the peer is a trusted hop, whose forwarding fields are believed. */
   readonly isTrusted: boolean
-  /** Writes text (latin1) or bytes; false when the client should be given time to read. */
-  write(data: string | Buffer): boolean
-  /** Joins the writes between the two calls into one packet. */
-  cork(): void
-  uncork(): void
   /** Asks for the rest of the request body, which then reaches `Upstream.body`. */
   readBody(): void
   /** Stops the request body until `readBody`. */
@@ -40,6 +36,8 @@ export interface Upstream {
   expire(): void
   /** Takes decoded body bytes. */
   body(bytes: Buffer): void
+  /** All body bytes that were received are delivered for now. */
+  flushBody(): void
   bodyEnd(): void
   /** The client reads again after `write` gave false. */
   clientDrained(): void

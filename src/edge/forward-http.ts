@@ -4,10 +4,10 @@ import type { Timeouts } from '../config/schema.ts'
 import { originFailure } from '../errors/origin-failure.ts'
 import { refuse } from '../errors/refusal.ts'
 import type { BodyReader } from '../http1/body.ts'
-import { chunkSize, chunkText, lastChunk } from '../http1/chunk.ts'
 import { isIdempotent } from '../http1/method.ts'
 import type { ResponseHead } from '../http1/response-head.ts'
 import { answer, answerBug } from './answer.ts'
+import { BodyWriter } from './body-writer.ts'
 import type { Exchange, Upstream } from './exchange.ts'
 import type { DialPhase } from './dial.ts'
 import { EventStream } from './event-stream.ts'
@@ -15,7 +15,7 @@ import { Tunnel } from './forward-websocket.ts'
 import type { ConnectionUser, Failure, OriginConnection, TunnelUser } from './origin-connection.ts'
 import type { Waiter } from './origins.ts'
 import { outboundHead } from './outbound.ts'
-import { Relay, relayedInterim, relayedSwitch } from './relay.ts'
+import { relayedFraming, relayedHead, relayedInterim, relayedSwitch } from './relay.ts'
 
 /** Request bodies up to this many bytes are read whole before the origin is asked: one write, and they can be sent again. */
 const SMALL_BODY = 64 * 1024
@@ -42,10 +42,10 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
   #stage: Stage = 'gathering the body'
   #stageDeadline = Number.POSITIVE_INFINITY
   #smallBody: Buffer | null = null
-  /** Whether the body went out as it came, so that it can't be sent again. */
-  #isStreamed = false
   #connection: OriginConnection | null = null
-  #relay: Relay | null = null
+  /** Where the request goes when its body is passed on as it comes, so that it can't be sent again. */
+  #streamed: BodyWriter | null = null
+  #answer: BodyWriter | null = null
   #hasAskedNameAgain = false
 
   constructor(x: Exchange) {
@@ -57,7 +57,7 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
   }
 
   get deadline(): number {
-    return this.#relay === null ? Math.min(this.#stageDeadline, this.#totalDeadline) : this.#stageDeadline
+    return this.#answer === null ? Math.min(this.#stageDeadline, this.#totalDeadline) : this.#stageDeadline
   }
 
   start(): void {
@@ -104,26 +104,28 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
     // The client still sends what nobody will read: its connection has no future.
     if (!x.requestBody.done) x.keepAlive = false
     if (head.isEventStream && body.framing !== 'none') x.becomeEventStream(new EventStream(head))
-    this.#relay = new Relay(x, head, body)
+    x.responseFraming = relayedFraming(x, body)
+    this.#answer = new BodyWriter(x.client, relayedHead(x, head), x.responseFraming)
     this.#enter('relaying', this.timeouts.idle)
   }
 
   data(bytes: Buffer): void {
     const x = this.#x
+    x.bytesOut += bytes.length
     if (x.eventStream !== null) x.eventStream.note(bytes)
     this.#stageDeadline = this.#deadlineIn(this.timeouts.idle)
-    if (!this.#relay!.data(bytes)) this.#connection?.pause()
+    this.#relayed(this.#answer!.data(bytes))
   }
 
-  flush(): void {
-    if (this.#relay !== null && !this.#relay.flush()) this.#connection?.pause()
+  flushAnswer(): void {
+    if (this.#answer !== null) this.#relayed(this.#answer.flush())
   }
 
   end(trailers: string[] | null): void {
     const x = this.#x
     const connection = this.#connection!
     this.#over()
-    this.#relay!.end(trailers)
+    this.#answer!.end(trailers)
     if (x.requestBody.done) x.origin!.putBack(connection)
     else connection.destroy()
     x.client.finish(x)
@@ -151,7 +153,7 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
     this.#connection = null
     // The origin closed an idle connection as we wrote to it. It has most likely seen nothing, and where it has, asking again does no harm.
     const mayAskAgain =
-      wasReused && this.#stage === 'waiting' && !this.#isStreamed && isIdempotent(this.method)
+      wasReused && this.#stage === 'waiting' && this.#streamed === null && isIdempotent(this.method)
     if (mayAskAgain && x.retries === 0 && isLoss(failure)) this.#retry(true)
     else this.#fail(phase, failure)
   }
@@ -169,18 +171,18 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
     }
     // An answer that came early is as alive as the request that still goes on.
     if (this.#stage === 'relaying') this.#stageDeadline = this.#deadlineIn(this.timeouts.idle)
-    if (this.#connection === null || this.#sendBody(this.#connection, bytes)) return
-    this.#x.client.pauseBody()
-    if (this.#stage === 'sending') this.#stageDeadline = this.#deadlineIn(this.timeouts.write)
+    this.#sent(this.#streamed!.data(bytes))
+  }
+
+  flushBody(): void {
+    if (this.#streamed !== null) this.#sent(this.#streamed.flush())
   }
 
   bodyEnd(): void {
     if (this.#stage === 'gathering the body') return this.#connect(false)
-    const connection = this.#connection
-    if (connection === null) return
-    if (this.#x.head.chunked) connection.write(lastChunk(this.#x.requestBody.trailers))
+    this.#streamed!.end(this.#x.requestBody.trailers)
     this.#x.awaitedAt = this.#x.plane.clock.monotonic()
-    this.#await(connection)
+    this.#await(this.#connection!)
   }
 
   clientDrained(): void {
@@ -196,7 +198,7 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
 
   expire(): void {
     const stage = this.#stage
-    const isTotal = this.#relay === null && this.#x.plane.clock.monotonic() >= this.#totalDeadline
+    const isTotal = this.#answer === null && this.#x.plane.clock.monotonic() >= this.#totalDeadline
     this.abort()
     if (isTotal) this.#fail('wait', { code: 'GH_TOTAL_TIMEOUT' })
     else if (stage === 'connecting') this.#fail('connect', { code: 'GH_CONNECT_TIMEOUT' })
@@ -225,24 +227,23 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
   }
 
   #sendStreamed(connection: OriginConnection, head: string): void {
-    this.#isStreamed = true
+    this.#streamed = new BodyWriter(connection, head, this.#x.requestBody.framing)
     this.#enter('sending', 0)
-    connection.cork()
-    connection.write(head)
     this.#invite()
     this.#x.client.readBody()
-    connection.uncork()
   }
 
-  #sendBody(connection: OriginConnection, bytes: Buffer): boolean {
-    if (!this.#x.head.chunked) return connection.write(bytes)
-    if (bytes.length < SMALL_BODY / 4) return connection.write(chunkText(bytes))
-    connection.cork()
-    connection.write(chunkSize(bytes.length))
-    connection.write(bytes)
-    const mayGoOn = connection.write('\r\n')
-    connection.uncork()
-    return mayGoOn
+  /** Lets the client wait while the origin does not read. */
+  #sent(mayGoOn: boolean): void {
+    if (mayGoOn) return
+    this.#x.client.pauseBody()
+    if (this.#stage === 'sending') this.#stageDeadline = this.#deadlineIn(this.timeouts.write)
+  }
+
+  /** Lets the origin wait while the client does not read. */
+  #relayed(mayGoOn: boolean): void {
+    if (this.#answer!.hasBegun) this.#x.stage = 'begun'
+    if (!mayGoOn) this.#connection?.pause()
   }
 
   /** Tells a client that waits for it to send its body (RFC 9110 section 10.1.1). */

@@ -51,6 +51,8 @@ export class Tunnel implements Upstream, TunnelUser {
     if (!this.#connection.write(bytes)) this.#x.client.pauseBody()
   }
 
+  flushBody(): void {}
+
   bodyEnd(): void {
     this.#connection.end()
   }

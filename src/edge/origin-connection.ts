@@ -38,7 +38,7 @@ export interface ConnectionUser {
   head(head: ResponseHead, body: BodyReader): void
   data(bytes: Buffer): void
   /** All that was read is delivered for now. */
-  flush(): void
+  flushAnswer(): void
   end(trailers: string[] | null): void
   /** The answer was 101: gives who takes the bytes of the other protocol. */
   switched(head: ResponseHead): TunnelUser
@@ -163,7 +163,7 @@ export class OriginConnection {
     if (this.#user === null) return this.#close()
     if (this.#body === null) this.#readHead(bytes)
     else this.#readBody(bytes, 0)
-    this.#user?.flush()
+    this.#user?.flushAnswer()
   }
 
   #readHead(chunk: Buffer): void {
