@@ -83,13 +83,16 @@ export class Wire {
     await new Promise<unknown>(resolve => this.socket.write(data, 'latin1', resolve))
   }
 
-  /** Sends without end until the other side has taken nothing for a while; tells how many bytes were handed over. */
+  /** Sends on and on until the other side has taken nothing for a while, or 256 MiB; tells how many bytes were handed over. */
   async pour(piece = Buffer.alloc(256 * 1024)): Promise<number> {
-    for (let poured = piece.length; ; poured += piece.length) {
+    let poured = 0
+    while (poured < 256 * 1024 * 1024) {
+      poured += piece.length
       if (this.socket.write(piece)) continue
       const drained = await once(this.socket, 'drain', { signal: AbortSignal.timeout(300) }).catch(() => null)
-      if (drained === null) return poured
+      if (drained === null) break
     }
+    return poured
   }
 
   /** Closes the sending half. */

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { setTimeout as wait } from 'node:timers/promises'
 import { test } from 'node:test'
 import { startEdge } from '../help/edge.ts'
-import { ok, startResponder } from '../help/origin.ts'
+import { ok, startOrigin, startResponder } from '../help/origin.ts'
 import { chunks, post, request } from '../help/raw.ts'
 
 test('pipelined requests are answered in order, also when the first is slow', async t => {
@@ -47,6 +47,24 @@ test('a thousand pipelined requests are all answered', async t => {
   const client = await edge.connect()
   void client.send(Array.from({ length: 1_000 }, (_, i) => request(`GET /${i}`)).join(''))
   for (let i = 0; i < 1_000; i++) assert.equal((await client.response()).text, `/${i}`)
+})
+
+test('what a client sends ahead of its answer is left with it', async t => {
+  const origin = await startOrigin(t, async wire => {
+    await wire.request()
+    await wire.ending
+  })
+  const edge = await startEdge(t, [origin.url])
+  const client = await edge.connect()
+  await client.send(request('GET /'))
+  await origin.wire()
+  await client.pour()
+  const piece = Buffer.alloc(256 * 1024)
+  assert.equal(
+    await client.pour(piece),
+    piece.length,
+    'nothing moves once the buffers of the kernel are full',
+  )
 })
 
 test('a client that asks on and on and reads nothing is held back, and gets all when it reads', async t => {

@@ -91,8 +91,10 @@ test('a reload counts for the next request, and what runs ends as it began', asy
   edge.plane.reload(edgeConfig([after.url]))
   assert.equal((await edge.ask(request('GET /'))).text, 'after')
   resolve()
+  const start = Date.now()
   assert.equal((await old.response()).text, 'before hello')
   await (await before.wire()).ending
+  assert.ok(Date.now() - start < 1_000, 'no connection is kept to an origin that nobody names')
   await old.send(request('GET /'))
   assert.equal((await old.response()).text, 'after')
 })

@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test, type TestContext } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
 import { type ClientOptions, WebSocket, WebSocketServer } from 'ws'
 import { type Edge, type EdgeSettings, recordOf, startEdge } from '../help/edge.ts'
 import { ok, startOrigin, startResponder } from '../help/origin.ts'
@@ -131,13 +132,21 @@ test('a client that leaves closes the origin, an origin that dies closes the cli
   )
 })
 
-test('a socket on which nothing moves is closed after the idle limit, and not before', async t => {
-  const { edge } = await startEcho(t, { timeouts: { idle: 250, response: 150, total: 200 } })
+test('a socket on which nothing moves either way is closed after the idle limit, and not before', async t => {
+  const { server, edge } = await startEcho(t, { timeouts: { idle: 250, response: 150, total: 200 } })
   const socket = open(t, edge)
   await once(socket, 'open')
-  for (let i = 0; i < 5; i++) {
-    await echo(socket, 'still here')
-    await new Promise(resolve => setTimeout(resolve, 100))
+  const [peer] = server.clients
+  for (const [from, to] of [
+    [socket, peer!],
+    [peer!, socket],
+  ] as const) {
+    for (let i = 0; i < 5; i++) {
+      // A pong that nobody asked for is not answered.
+      from.pong()
+      await once(to, 'pong')
+      await wait(100)
+    }
   }
   const [code] = await once(socket, 'close')
   assert.equal(code, 1006)
