@@ -109,13 +109,24 @@ export class ClientConnection implements Client {
     else this.#socket.resetAndDestroy()
   }
 
+  abandon(x: Exchange): void {
+    x.aborted = true
+    x.upstream?.abort()
+    this.#conclude(x)
+    this.#socket.resetAndDestroy()
+  }
+
   // ── what time and shutdown ask of it ──
 
   /** Acts on deadlines that have passed, its own and those of the exchange it serves. */
   sweep(now: number): void {
-    const upstream = this.#exchange?.upstream
-    if (upstream && now >= upstream.deadline) upstream.expire()
-    if (now >= this.#deadline) this.#expire()
+    try {
+      const upstream = this.#exchange?.upstream
+      if (upstream && now >= upstream.deadline) upstream.expire()
+      if (now >= this.#deadline) this.#expire()
+    } catch (bug) {
+      this.#crash(bug)
+    }
   }
 
   /** Closes now when idle, else with the end of the exchange it serves. */
@@ -155,7 +166,7 @@ export class ClientConnection implements Client {
   #stopShort(): void {
     const x = this.#exchange
     if (x === null && !this.#isHeldBack) this.#close()
-    else if (x !== null && this.#isBodyWanted && !x.requestBody.done) this.#lose(x)
+    else if (x !== null && this.#isBodyWanted && !x.requestBody.done) this.abandon(x)
   }
 
   #crash(bug: unknown): void {
@@ -318,7 +329,7 @@ export class ClientConnection implements Client {
     const x = this.#exchange
     if (x === null) this.#stopShort()
     else if (x.upgrade === 'done') x.upstream?.bodyEnd()
-    else if (x.stage !== 'none' || (!x.requestBody.done && this.#pending === null)) this.#lose(x)
+    else if (x.stage !== 'none' || (!x.requestBody.done && this.#pending === null)) this.abandon(x)
     else this.#askWhetherThere(x)
   }
 
@@ -330,16 +341,9 @@ export class ClientConnection implements Client {
     if (x.stage === 'none' && this.#exchange === x) this.write('HTTP/1.1 102 Processing\r\n\r\n')
   }
 
-  #lose(x: Exchange): void {
-    x.aborted = true
-    x.upstream?.abort()
-    this.#conclude(x)
-    this.#socket.destroy()
-  }
-
   #closed(): void {
     this.#state = 'closed'
-    if (this.#exchange !== null) this.#lose(this.#exchange)
+    if (this.#exchange !== null) this.abandon(this.#exchange)
     this.#gone(this)
   }
 }

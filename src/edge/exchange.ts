@@ -27,6 +27,8 @@ export interface Client extends ByteSink {
   finish(exchange: Exchange): void
   /** Ends the exchange and the connection so that the client sees the truncation; what is written already goes out first when `gently`. */
   cutOff(exchange: Exchange, gently: boolean): void
+  /** Ends the exchange and the connection of a client that has left, or no longer reads. */
+  abandon(exchange: Exchange): void
 }
 
 /** Whoever carries a request to its origin, as the client's side sees it. */

@@ -37,8 +37,8 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
   readonly wantsUpgrade: boolean
   readonly timeouts: Timeouts
   readonly #x: Exchange
-  /** Monotonic ms by which the head of an answer must have come, over all attempts. */
-  readonly #totalDeadline: number
+  /** Monotonic ms by which the head of an answer must have come, over all attempts; counted from the first. */
+  #totalDeadline = Number.POSITIVE_INFINITY
   #stage: Stage = 'gathering the body'
   #stageDeadline = Number.POSITIVE_INFINITY
   #smallBody: Buffer | null = null
@@ -47,13 +47,14 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
   #streamed: BodyWriter | null = null
   #answer: BodyWriter | null = null
   #hasAskedNameAgain = false
+  /** Whether the origin waits for the client to read. */
+  #isClientBehind = false
 
   constructor(x: Exchange) {
     this.#x = x
     this.method = x.head.method
     this.wantsUpgrade = x.upgrade === 'asked'
     this.timeouts = x.route!.config.timeouts
-    this.#totalDeadline = x.startedAt + (this.timeouts.total || Number.POSITIVE_INFINITY)
   }
 
   get deadline(): number {
@@ -186,6 +187,7 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
   }
 
   clientDrained(): void {
+    this.#isClientBehind = false
     this.#connection?.resume()
   }
 
@@ -198,6 +200,7 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
 
   expire(): void {
     const stage = this.#stage
+    if (stage === 'relaying' && this.#isClientBehind) return this.#x.client.abandon(this.#x)
     const isTotal = this.#answer === null && this.#x.plane.clock.monotonic() >= this.#totalDeadline
     this.abort()
     if (isTotal) this.#fail('wait', { code: 'GH_TOTAL_TIMEOUT' })
@@ -208,6 +211,8 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
   }
 
   #connect(fresh: boolean): void {
+    if (this.#totalDeadline === Number.POSITIVE_INFINITY)
+      this.#totalDeadline = this.#deadlineIn(this.timeouts.total)
     const { connect, handshake } = this.timeouts
     this.#enter('connecting', connect === 0 ? 0 : connect + handshake + CONNECT_GRACE)
     this.#x.origin!.acquire(this, { fresh })
@@ -243,7 +248,9 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
   /** Lets the origin wait while the client does not read. */
   #relayed(mayGoOn: boolean): void {
     if (this.#answer!.hasBegun) this.#x.stage = 'begun'
-    if (!mayGoOn) this.#connection?.pause()
+    if (mayGoOn) return
+    this.#isClientBehind = true
+    this.#connection?.pause()
   }
 
   /** Tells a client that waits for it to send its body (RFC 9110 section 10.1.1). */

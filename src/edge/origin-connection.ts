@@ -65,7 +65,7 @@ export interface ConnectionOwner {
 export class OriginConnection {
   /** Monotonic ms at which an idle connection is to be closed. */
   deadline = Number.POSITIVE_INFINITY
-  /** Whether it has served an exchange before, so that its end may only mean that it was idle too long. */
+  /** Whether it has served or waited before, so that its end may only mean that it was idle too long. */
   isReused = false
   /** Ms that the origin grants an idle connection, or -1. */
   grantedIdle = -1

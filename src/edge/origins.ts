@@ -123,6 +123,7 @@ export class Origin implements Dialer, ConnectionOwner {
     const granted = connection.grantedIdle === -1 ? DEFAULT_IDLE : connection.grantedIdle - IDLE_MARGIN
     if (granted <= 0 || this.#isRetired) return connection.destroy()
     connection.deadline = this.#clock.monotonic() + Math.min(granted, LONGEST_IDLE)
+    connection.isReused = true
     this.#idle.push(connection)
   }
 

@@ -1,7 +1,10 @@
 // Field lines as this gateway handles them: a flat list `name, value, name, value, …` in the order received, and beside it one number a line
 // that says which of the fields we care about it is. Used by both parsers, and by whoever copies a message to its next hop.
 
-/** The fields that a gateway must recognise. Ids below `FIRST_PASSED` never cross unread: they end here, or we write our own. */
+/**
+ * The fields that a gateway must recognise. Where a message may go unread begins with `firstPassed` of its kind: a field of a lower id ends here, or we
+ * write our own.
+ */
 export const field = {
   other: 0,
   connection: 1,
@@ -12,18 +15,18 @@ export const field = {
   upgrade: 6,
   proxyAuthenticate: 7,
   proxyAuthorization: 8,
+  contentLength: 9,
+  ray: 10,
   /** An underscore twin (`content_length`): an origin that folds `_` into `-` would take it for the real one. */
-  twin: 9,
-  contentLength: 10,
-  host: 11,
-  expect: 12,
-  forwarded: 13,
-  xForwardedFor: 14,
-  xForwardedProto: 15,
-  xForwardedHost: 16,
-  via: 17,
-  cdnLoop: 18,
-  ray: 19,
+  twin: 11,
+  host: 12,
+  expect: 13,
+  forwarded: 14,
+  xForwardedFor: 15,
+  xForwardedProto: 16,
+  xForwardedHost: 17,
+  via: 18,
+  cdnLoop: 19,
   accept: 20,
   contentType: 21,
   date: 22,
@@ -32,27 +35,31 @@ export const field = {
 
 export type FieldId = (typeof field)[keyof typeof field]
 
-/** The field lines of a message, and the names that its Connection fields list (lower-case; null for none). */
+/** A request says of itself only what we believe; an answer is left alone but for what belongs to the hop. */
+export const firstPassed = { request: field.accept, response: field.twin } as const
+
+/** The field lines of a message, its kind, and the names that its Connection fields list (lower-case; null for none). */
 export interface FieldLines {
+  readonly kind: keyof typeof firstPassed
   readonly fields: readonly string[]
   readonly ids: readonly FieldId[]
   readonly hopByHop: ReadonlySet<string> | null
 }
 
-const FIRST_PASSED = field.accept
-
 /** Tells whether a field of this id goes on to the next hop as it came (RFC 9110 section 7.6.1). */
-export function crosses(id: FieldId): boolean {
-  return id === field.other || id >= FIRST_PASSED
+export function crosses(id: FieldId, kind: FieldLines['kind']): boolean {
+  return id === field.other || id >= firstPassed[kind]
 }
 
 /** Writes the field lines of a message that go on to the next hop, as received: not those that end here, nor those that Connection names. */
 export function crossingLines(message: FieldLines): string {
   const { fields, ids, hopByHop } = message
+  const first = firstPassed[message.kind]
   let lines = ''
   for (let i = 0; i < ids.length; i++) {
+    const id = ids[i]!
     const name = fields[2 * i]!
-    if (!crosses(ids[i]!) || hopByHop?.has(name.toLowerCase())) continue
+    if ((id !== field.other && id < first) || hopByHop?.has(name.toLowerCase())) continue
     lines += `${name}: ${fields[2 * i + 1]}\r\n`
   }
   return lines

@@ -24,6 +24,7 @@ export interface HeadLimits {
 
 /** A parsed request head. The fields stand as received; what they mean for framing and routing stands beside them. */
 export class RequestHead implements FieldReader {
+  readonly kind = 'request'
   method = ''
   /** The request target in origin form, bytes as received (latin1). */
   target = ''

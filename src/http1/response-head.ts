@@ -11,6 +11,7 @@ export type ResponseFault = 'unparsable' | 'framing'
 
 /** A parsed response head; fields as received. */
 export class ResponseHead implements FieldReader {
+  readonly kind = 'response'
   status = 0
   reason = ''
   readonly fields: string[] = []

@@ -37,7 +37,8 @@ export class TrailerSection implements FieldReader {
 
   /** Takes one field line; false for one that would frame the message anew. Part of reading, not for callers. */
   field(name: string, value: string, id: FieldId): boolean {
-    if (crosses(id) && this.#mayComeLate(name.toLowerCase())) (this.fields ??= []).push(name, value)
+    if (crosses(id, 'request') && this.#mayComeLate(name.toLowerCase()))
+      (this.fields ??= []).push(name, value)
     return id !== field.contentLength && id !== field.transferEncoding
   }
 

@@ -80,10 +80,24 @@ describe('fieldId', () => {
 })
 
 describe('crosses', () => {
-  const passed = ['other', 'accept', 'contentType', 'date', 'contentEncoding']
+  const always = ['other', 'accept', 'contentType', 'date', 'contentEncoding']
+  const inAnswers = [
+    'twin',
+    'host',
+    'expect',
+    'forwarded',
+    'xForwardedFor',
+    'xForwardedProto',
+    'xForwardedHost',
+    'via',
+    'cdnLoop',
+  ]
   for (const [name, id] of Object.entries(field)) {
-    const says = passed.includes(name) ? `passes ${name} on` : `keeps ${name} from the next hop`
-    test(says, () => equal(crosses(id), passed.includes(name)))
+    const isPassed = { request: always.includes(name), response: [...always, ...inAnswers].includes(name) }
+    for (const kind of ['request', 'response'] as const) {
+      const says = isPassed[kind] ? 'passes' : 'keeps from the next hop'
+      test(`${says} ${name} of a ${kind}`, () => equal(crosses(id, kind), isPassed[kind]))
+    }
   }
 })
 
@@ -91,6 +105,13 @@ describe('crossingLines', () => {
   test('keeps order, case and repetition of what crosses', () => {
     const fields = ['X-B', '1', 'Host', 'a', 'x-a', '', 'Content-Length', '5', 'X-B', '2', 'ACCEPT', '*/*']
     equal(crossingLines(message(fields)), 'X-B: 1\r\nx-a: \r\nX-B: 2\r\nACCEPT: */*\r\n')
+  })
+
+  test('leaves alone what an origin says of the hops behind it', () => {
+    const fields = ['Via', '1.1 cache', 'X_Forwarded_For', 'x', 'Content-Length', '5']
+    const answer = { ...message(fields), kind: 'response' } as const
+    equal(crossingLines(answer), 'Via: 1.1 cache\r\nX_Forwarded_For: x\r\n')
+    equal(crossingLines(message(fields)), '')
   })
 
   test('leaves out what Connection names, in any case', () => {
@@ -145,5 +166,6 @@ describe('listHas', () => {
 
 function message(fields: readonly string[], hopByHop: readonly string[] | null = null) {
   const ids = fields.filter((_, i) => i % 2 === 0).map(fieldId)
-  return { fields, ids, hopByHop: hopByHop === null ? null : new Set(hopByHop) }
+  const names = hopByHop === null ? null : new Set(hopByHop)
+  return { kind: 'request', fields, ids, hopByHop: names } as const
 }

@@ -88,6 +88,14 @@ test('hop-by-hop fields of an answer never reach the client', async t => {
   }
 })
 
+test('what an origin says of the hops behind it reaches the client', async t => {
+  const origin = await startResponder(t, ok('hi', 'Via: 1.1 cache', 'CDN-Loop: other', 'X_Forwarded_For: x'))
+  const edge = await startEdge(t, [origin.url])
+  const { lines } = await edge.ask(request('GET /'))
+  for (const line of ['Via: 1.1 cache', 'CDN-Loop: other', 'X_Forwarded_For: x'])
+    assert.ok(lines.includes(line), line)
+})
+
 test('a HEAD that the origin answers with close leaves the client its connection', async t => {
   const origin = await startResponder(t, 'HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 5\r\n\r\n')
   const edge = await startEdge(t, [origin.url])

@@ -82,6 +82,35 @@ test('a body that comes slowly but steadily comes through', async t => {
   assert.equal((await client.response()).text, '012345')
 })
 
+test('the limit on the whole does not count the time that a client takes for a small body', async t => {
+  const origin = await startResponder(t, ({ text }) => ok(text))
+  const edge = await startEdge(t, [origin.url], { timeouts: { total: 250 } })
+  const client = await edge.connect()
+  await client.send(request('POST /', 'Content-Length: 4'))
+  for (const letter of 'slow') {
+    await wait(120)
+    await client.send(letter)
+  }
+  assert.equal((await client.response()).text, 'slow')
+})
+
+test('a client that no longer reads is cut off, and its origin is not blamed', async t => {
+  const { promise: left, resolve } = Promise.withResolvers<void>()
+  const origin = await startOrigin(t, async wire => {
+    await wire.request()
+    await wire.send('HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n')
+    void wire.ending.then(() => resolve())
+    await wire.pour()
+  })
+  const edge = await startEdge(t, [origin.url], { timeouts: { idle: 200 } })
+  const client = await edge.connect()
+  client.socket.pause()
+  await client.send(request('GET /'))
+  await left
+  const [entry] = edge.accesses
+  assert.deepEqual([entry?.status, entry?.error, entry?.aborted], [200, null, true])
+})
+
 test('an upload behind an early answer keeps that answer alive', async t => {
   const origin = await startOrigin(t, async wire => {
     const message = await wire.head()
