@@ -69,7 +69,7 @@ export const TARGETS: readonly Target[] = [
     measured: ({ startup }) => startup,
   },
   {
-    name: 'Memory over a soak: last quarter against the second',
+    name: 'Memory over 2 million requests: last quarter against the second',
     bound: 1.05,
     sense: 'at most',
     unit: '×',
