@@ -2,6 +2,7 @@
 // The door: hands the arguments to the table of commands.
 
 import { enableCompileCache } from 'node:module'
+import './process/heap.ts'
 
 enableCompileCache()
 const { runCommand } = await import('./process/cli.ts')
