@@ -28,7 +28,7 @@ export interface ErrorRow {
   readonly retryAfter: number | null
   readonly ownerActionRequired: boolean
   readonly stage: Stage
-  /** False for a code that is reachable by preview only. */
+  /** False for an error that no code of this version gives: it is reachable by preview only. */
   readonly raised: boolean
   /** For the client: what happened, and who is responsible. */
   readonly detail: string
@@ -258,7 +258,7 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'gateway',
-    raised: true,
+    raised: false,
     detail:
       'The name of the origin server resolves to an address that this site may not use, for example one in a private network. The settings of the site are responsible.',
     guidance:
@@ -307,7 +307,7 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'gateway',
-    raised: true,
+    raised: false,
     detail:
       'The operator of this site does not accept requests from the network (autonomous system) that your connection comes from. This may have nothing to do with you personally.',
     guidance:
@@ -324,7 +324,7 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'gateway',
-    raised: true,
+    raised: false,
     detail: 'The operator of this site has blocked your IP address. The site is up; it does not admit you.',
     guidance:
       '**Do not retry.** If you believe that the block is a mistake, send the ray ID to the operator of the site, who alone can lift it.',
@@ -339,7 +339,7 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'gateway',
-    raised: true,
+    raised: false,
     detail:
       'Your IP address lies in a range that the operator of this site has blocked. The block covers many addresses and may not be aimed at you.',
     guidance:
@@ -356,7 +356,7 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'gateway',
-    raised: true,
+    raised: false,
     detail: 'Your IP address is on a block list that the operator of this site uses.',
     guidance:
       '**Do not retry.** If the listing is wrong, the operator of the site, or whoever keeps the list, must take your address off it.',
@@ -371,7 +371,7 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'gateway',
-    raised: true,
+    raised: false,
     detail:
       'The operator of this site does not accept requests from the country or region that your IP address is registered in.',
     guidance:
@@ -387,7 +387,7 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'gateway',
-    raised: true,
+    raised: false,
     detail:
       'The operator of this site refuses the kind of program that sent this request, judged by how it identifies itself.',
     guidance:
@@ -404,7 +404,7 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'gateway',
-    raised: true,
+    raised: false,
     detail:
       'This file was requested from a page of another site, and the operator of this site does not allow its files to be embedded elsewhere.',
     guidance:
@@ -420,7 +420,7 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'gateway',
-    raised: true,
+    raised: false,
     detail:
       'The gateway has seen repeated suspicious requests from your computer or network, and refuses it for a while to protect this site.',
     guidance:
@@ -437,7 +437,7 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: false,
     stage: 'client',
-    raised: true,
+    raised: false,
     detail:
       'Your program opened the encrypted connection for one site and then asked for another site over it. The gateway refuses that, because the two need not belong together.',
     guidance:
@@ -471,7 +471,7 @@ export const catalogue = {
     retryAfter: 30,
     ownerActionRequired: false,
     stage: 'client',
-    raised: true,
+    raised: false,
     detail:
       'You have sent more requests in a short time than the operator of this site allows. The site works; it has slowed you down on purpose.',
     guidance:
@@ -505,7 +505,7 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'client',
-    raised: true,
+    raised: false,
     detail:
       'This site admits only clients with a certificate that it knows. Yours was missing, expired or not issued by an accepted authority.',
     guidance:
@@ -538,7 +538,7 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'gateway',
-    raised: true,
+    raised: false,
     detail:
       'The request has passed through too many gateways, one handing it to the next, and was stopped. The way the site routes its requests is responsible.',
     guidance:
@@ -554,7 +554,7 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'gateway',
-    raised: true,
+    raised: false,
     detail:
       'A firewall rule of this site matched something in your request and blocked it. The rule was written by the operator of the site.',
     guidance:
@@ -601,7 +601,7 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'gateway',
-    raised: true,
+    raised: false,
     detail:
       'The gateway could not read what it has stored about this hostname. The people who run the gateway are responsible.',
     guidance:
@@ -632,7 +632,7 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'gateway',
-    raised: true,
+    raised: false,
     detail:
       'This site has used up the traffic that it is allowed for the month. You have done nothing wrong.',
     guidance:
@@ -648,7 +648,7 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'gateway',
-    raised: true,
+    raised: false,
     detail:
       'What you asked for was taken down for legal reasons and is not served to anybody through this gateway.',
     guidance:
@@ -664,7 +664,7 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'gateway',
-    raised: true,
+    raised: false,
     detail:
       'This site has used up its allowance of requests for today. All visitors are affected, not just you.',
     guidance:
@@ -680,7 +680,7 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'client',
-    raised: true,
+    raised: false,
     detail: 'Your program uses an old version of TLS encryption that this site no longer accepts as safe.',
     guidance:
       '**Do not retry.** Update your browser or program to one that speaks TLS 1.2 or newer, then connect again.',
@@ -695,7 +695,7 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'client',
-    raised: true,
+    raised: false,
     detail:
       'The cipher that your program chose for the encrypted connection is not one of those that this site accepts.',
     guidance:
@@ -758,7 +758,7 @@ export const catalogue = {
     retryAfter: 120,
     ownerActionRequired: true,
     stage: 'origin',
-    raised: true,
+    raised: false,
     detail:
       'None of the origin servers of this site is available: the gateway checks them regularly, and at present all of them fail. The side of the site is responsible.',
     guidance:
@@ -775,7 +775,7 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'gateway',
-    raised: true,
+    raised: false,
     detail:
       'The request for this site arrived at an address of the gateway that does not serve it. The DNS record of the site, or a fixed address in your own settings, is wrong.',
     guidance:
@@ -791,7 +791,7 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'gateway',
-    raised: true,
+    raised: false,
     detail:
       'A rule of this site rewrote the address of your request into one that is not valid. The rule is responsible.',
     guidance:
@@ -808,7 +808,7 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'gateway',
-    raised: true,
+    raised: false,
     detail:
       'A rule of this site rewrote the address of your request into one that is too long to be sent on.',
     guidance:
@@ -824,7 +824,7 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'gateway',
-    raised: true,
+    raised: false,
     detail:
       'A rewrite rule of this site could not be worked out for your request. The expression in the rule is responsible.',
     guidance:
@@ -857,7 +857,7 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'gateway',
-    raised: true,
+    raised: false,
     detail:
       'For legal reasons, what you asked for is not available in the country that your connection comes from.',
     guidance:
@@ -873,7 +873,7 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'gateway',
-    raised: true,
+    raised: false,
     detail:
       'A rule of this site tried to change a header that only the gateway itself may set. The rule is responsible.',
     guidance: '**Do not retry.** The operator of the site must remove the reserved header from the rule.',
@@ -889,7 +889,7 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'gateway',
-    raised: true,
+    raised: false,
     detail:
       'A rule of this site produced a header value that HTTP does not permit: it holds illegal characters or is too long.',
     guidance:
@@ -935,7 +935,7 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'client',
-    raised: true,
+    raised: false,
     detail:
       'This site accepts only encryption that follows the FIPS standard, and your connection uses parameters outside of it.',
     guidance:
@@ -1001,12 +1001,12 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'gateway',
-    raised: true,
+    raised: false,
     detail: 'The gateway knows this site, but the settings of the site are faulty and could not be loaded.',
     guidance:
       '**Do not retry.** The operator of the site must correct its settings; the log of the gateway names the mistake.',
-    cause: 'The zone exists, and its settings do not build.',
-    remedy: 'Run gatehouse check, or look in the log for the mistake of this zone.',
+    cause: 'The settings of this one zone do not build, and the gateway serves the others without it.',
+    remedy: 'Look in the log for the mistake of this zone.',
   },
   default_deny_policy: {
     code: 1050,
@@ -1016,7 +1016,7 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'gateway',
-    raised: true,
+    raised: false,
     detail:
       'This site admits only requests that one of its rules expressly allows, and no rule allows yours.',
     guidance:
@@ -1047,7 +1047,7 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'gateway',
-    raised: true,
+    raised: false,
     detail:
       'The gateway could not work out whether you may have access, because one of the access rules of this site failed. To be safe, it did not let the request through.',
     guidance:
@@ -1167,7 +1167,7 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'gateway',
-    raised: true,
+    raised: false,
     detail:
       'The operator of this site has blocked your IPv6 address. The site is up, but closed to this address.',
     guidance:
@@ -1184,7 +1184,7 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'gateway',
-    raised: true,
+    raised: false,
     detail:
       'Your IPv6 address lies in a range that the operator of this site has blocked, perhaps because of other users of the same provider.',
     guidance:
@@ -1201,7 +1201,7 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'gateway',
-    raised: true,
+    raised: false,
     detail: 'Your IPv6 address is on a block list that this site applies.',
     guidance:
       '**Do not retry.** The operator of the site must take the address off the list, or stop using the list, if it is there by mistake.',
@@ -1216,7 +1216,7 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'gateway',
-    raised: true,
+    raised: false,
     detail:
       'This site is closed to the country or region in which your IPv6 address is registered, by a decision of its operator.',
     guidance:
@@ -1232,7 +1232,7 @@ export const catalogue = {
     retryAfter: 60,
     ownerActionRequired: true,
     stage: 'origin',
-    raised: true,
+    raised: false,
     detail:
       'Too many requests are already waiting for the origin server of this site, so the gateway did not add yours to the queue.',
     guidance:
@@ -1306,7 +1306,7 @@ export const catalogue = {
     retryAfter: 5,
     ownerActionRequired: false,
     stage: 'origin',
-    raised: true,
+    raised: false,
     detail:
       'The gateway followed the redirects of the origin server, and they did not come to an end. The redirects of the site go in a circle or form too long a chain.',
     guidance:

@@ -12,7 +12,7 @@ export interface Entry {
   readonly retryable: boolean
   readonly retry_after?: number
   readonly owner_action_required: boolean
-  /** False for a code that is reachable by preview only. */
+  /** False for an error that this version only previews. */
   readonly raised: boolean
   readonly cause: string
   readonly remedy: string
@@ -33,9 +33,11 @@ export function factsOf(entry: Entry): readonly (readonly [label: string, fact: 
     ['Category', entry.category],
     ['Retry', entry.retry_after === undefined ? 'no' : `yes, after ${entry.retry_after} seconds`],
     ['Who must act', entry.owner_action_required ? 'the operator of the site' : 'nobody, or the client'],
-    ['Raised', entry.raised ? 'by the gateway' : 'never by this gateway; by preview only'],
+    ['Raised', entry.raised ? 'by the gateway' : NOT_RAISED],
   ]
 }
+
+const NOT_RAISED = 'not by this version, in which what is told below cannot happen; by preview only'
 
 function entryOf(name: ErrorName): Entry {
   const { code, title, status, category, retryAfter, ...row } = errorRows[name]

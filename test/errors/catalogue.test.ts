@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { STATUS_CODES } from 'node:http'
 import { test } from 'node:test'
 import { catalogue, type ErrorRow, errorRows, protocolErrors } from '../../src/errors/catalogue.ts'
+import { sourceFiles } from '../help/source.ts'
 
 const rows: readonly ErrorRow[] = Object.values(errorRows)
 const codes = Object.values(catalogue).map(row => row.code)
@@ -18,6 +19,15 @@ test('the catalogue holds the 80 errors of the interface and those of HTTP, each
 
 test('names are snake_case', () => {
   for (const name of Object.keys(errorRows)) assert.match(name, /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/)
+})
+
+test('exactly the errors that the code gives somewhere are said to be raised', () => {
+  const elsewhere = sourceFiles().filter(({ path }) => path !== 'errors/catalogue.ts')
+  const given = Object.keys(errorRows).filter(name =>
+    elsewhere.some(({ text }) => text.includes(`'${name}'`)),
+  )
+  const raised = Object.entries(errorRows).flatMap(([name, row]) => (row.raised ? [name] : []))
+  assert.deepEqual(raised, given)
 })
 
 test('no two errors are told in the same words', () => {

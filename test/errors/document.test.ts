@@ -39,13 +39,17 @@ test('the document of an error tells programs what its row says', () => {
     retryable: true,
     retry_after: 30,
     owner_action_required: false,
-    raised: true,
+    raised: false,
   })
 })
 
-test('the document says which errors are shown by preview only', () => {
-  assert.match(documentError('1101', 'text/markdown')!.body, /preview only/)
-  assert.doesNotMatch(documentError('522', 'text/markdown')!.body, /preview only/)
+test('the document says which errors this version does not raise', () => {
+  for (const accept of ['text/html', 'text/markdown']) {
+    for (const { code, raised } of rows) {
+      const { body } = documentError(String(code), accept)!
+      assert.equal(body.includes('not by this version'), !raised, `${code} as ${accept}`)
+    }
+  }
 })
 
 test('the index lists every error in the order of the codes', () => {
