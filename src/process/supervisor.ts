@@ -8,12 +8,15 @@ import type { Config, Endpoint } from '../config/schema.ts'
 import { backoff } from './backoff.ts'
 import { listenFailure } from './listen-failure.ts'
 import type { ManagedPlane } from './managed-plane.ts'
-import { type WorkerEnd, WorkerHandle } from './worker-handle.ts'
+import type { Ask } from './messages.ts'
+import { Unanswered, type WorkerEnd, WorkerHandle } from './worker-handle.ts'
 
 /** A worker that lived as long is no longer held to be in a loop of crashes. */
 const steadyLife = 10_000
 /** How much longer than the grace a worker may take to end. */
 const drainSlack = 2_000
+/** How long a worker may take to reload, in ms; one that has just been started has yet to listen. */
+const reloadPatience = 10_000
 
 export interface SupervisorParts {
   readonly documentation: string
@@ -54,14 +57,12 @@ export class Supervisor implements ManagedPlane {
 
   /** Lets one worker prove the configuration before the others get it; one of those that fails is replaced. */
   async reload(config: Config): Promise<void> {
-    const { listen } = this.#config
-    const next = { ...config, listen }
-    const [first, ...others] = this.#workers
-    await first?.ask({ kind: 'reload', config: next })
-    this.#config = next
-    await Promise.all(
-      others.map(worker => worker.ask({ kind: 'reload', config: next }).catch(() => worker.kill())),
-    )
+    const ask = { kind: 'reload', config: { ...config, listen: this.#config.listen } } as const
+    const first = await this.#prove(ask)
+    this.#config = ask.config
+    // Read only now: a worker that took another's place meanwhile was started with what was in force before.
+    const others = [...this.#workers].filter(worker => worker !== first)
+    await Promise.all(others.map(worker => worker.demand(ask, reloadPatience).catch(() => worker.kill())))
   }
 
   async drain(grace: number): Promise<void> {
@@ -82,6 +83,19 @@ export class Supervisor implements ManagedPlane {
     const [workers, ended] = [[...this.#workers], this.#ended]
     const living = await Promise.all(workers.map(worker => worker.snapshot()))
     return [...living.filter(snapshot => snapshot !== null), await ended]
+  }
+
+  /** Returns the first worker that takes the configuration; rejects when one refuses it. One that does not answer proves nothing. */
+  async #prove(ask: Ask & { kind: 'reload' }): Promise<WorkerHandle | null> {
+    for (const worker of [...this.#workers]) {
+      try {
+        await worker.demand(ask, reloadPatience)
+        return worker
+      } catch (cause) {
+        if (!(cause instanceof Unanswered)) throw cause
+      }
+    }
+    return null
   }
 
   #end(): void {

@@ -13,6 +13,9 @@ export interface WorkerEnd {
   readonly signal: NodeJS.Signals | null
 }
 
+/** What an ask is told when its worker has ended, or cannot be reached. */
+export class Unanswered extends Error {}
+
 export class WorkerHandle {
   readonly #child: ChildProcess
   readonly #waiting = new Map<number, PromiseWithResolvers<unknown>>()
@@ -44,13 +47,21 @@ export class WorkerHandle {
     return this.#last
   }
 
-  /** Rejects with the worker's own sentence, or when it ends before it answered. */
+  /** Rejects with the worker's own sentence, or as unanswered when it ends before it answered. */
   ask<A extends Ask>(ask: A): Promise<Reply[A['kind']]> {
     const id = this.#nextId++
     const answer = Promise.withResolvers<unknown>()
     this.#waiting.set(id, answer)
-    this.#child.send({ id, ask } satisfies ToWorker, error => error && this.#settle(id)?.reject(error))
+    this.#child.send({ id, ask } satisfies ToWorker, error => {
+      if (error) this.#settle(id)?.reject(new Unanswered(error.message))
+    })
     return answer.promise as Promise<Reply[A['kind']]>
+  }
+
+  /** Asks like `ask`, and kills the worker when it has not answered within `patience` ms. */
+  async demand<A extends Ask>(ask: A, patience: number): Promise<Reply[A['kind']]> {
+    const late = setTimeout(() => this.kill(), patience)
+    return this.ask(ask).finally(() => clearTimeout(late))
   }
 
   /** Returns what the worker has counted; one that does not say so within a second is taken at its last word. */
@@ -72,7 +83,7 @@ export class WorkerHandle {
   }
 
   #giveUp(): void {
-    for (const { reject } of this.#waiting.values()) reject(new Error('the worker ended'))
+    for (const { reject } of this.#waiting.values()) reject(new Unanswered('the worker ended'))
     this.#waiting.clear()
   }
 

@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { get, type IncomingMessage } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { type TestContext, test } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
+import { createLogger } from '../../src/base/log.ts'
+import { Metrics } from '../../src/base/metrics.ts'
+import type { Config } from '../../src/config/schema.ts'
+import { Supervisor } from '../../src/process/supervisor.ts'
+import { edgeConfig } from '../help/edge.ts'
+import { startSite } from '../help/site.ts'
+
+async function configFor(t: TestContext, answer: string): Promise<Config> {
+  const origin = await startSite(t, (_, response) => response.end(answer))
+  const config = edgeConfig([origin], { zone: { isDefault: true } })
+  return { ...config, log: { ...config.log, access: false } }
+}
+
+/** Starts two workers whose site answers `old`, with a configuration that has it answer `new`. */
+async function startTwo(t: TestContext) {
+  const [before, after] = await Promise.all([configFor(t, 'old'), configFor(t, 'new')])
+  const metrics = new Metrics('0')
+  const log = createLogger('error', { write: () => {} })
+  const supervisor = new Supervisor(2, before, { documentation: 'http://127.0.0.1/errors', metrics, log })
+  t.after(() => supervisor.destroy())
+  const [endpoint] = await supervisor.listen()
+  return { supervisor, metrics, after, workers: children(), port: endpoint!.port }
+}
+
+/** Lists the workers, in the order of their start. */
+function children(): readonly number[] {
+  const list = readFileSync(`/proc/${process.pid}/task/${process.pid}/children`, 'utf8')
+  return list.trim().split(' ').map(Number)
+}
+
+/** Tells what is answered on so many connections, which the kernel spreads over the workers. */
+async function answers(port: number, count = 24): Promise<ReadonlySet<string>> {
+  const ask = () =>
+    new Promise<IncomingMessage>((resolve, reject) =>
+      get({ host: '127.0.0.1', port, agent: false }, resolve).on('error', reject),
+    )
+  return new Set(await Promise.all(Array.from({ length: count }, async () => text(await ask()))))
+}
+
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await turn()
+}
+
+test('a worker that is replaced while another proves a reload gets the new configuration too', async t => {
+  const { supervisor, metrics, after, workers, port } = await startTwo(t)
+  const [prover, victim] = workers as [number, number]
+  process.kill(prover, 'SIGSTOP')
+  const reloaded = supervisor.reload(after)
+  process.kill(victim, 'SIGKILL')
+  await until(() => metrics.workerRestarts.value === 1)
+  process.kill(prover, 'SIGCONT')
+  await reloaded
+  await supervisor.snapshots()
+  assert.deepEqual(await answers(port), new Set(['new']))
+})
+
+for (const hung of [0, 1]) {
+  test(`a hung worker holds up no reload: it is replaced by one with the new configuration (worker ${hung})`, async t => {
+    const { supervisor, metrics, after, workers, port } = await startTwo(t)
+    process.kill(workers[hung]!, 'SIGSTOP')
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    const reloaded = supervisor.reload(after)
+    // The one that runs tells its numbers only after it has answered whatever it was asked before.
+    await supervisor.snapshots()
+    t.mock.timers.tick(10_000)
+    await reloaded
+    await until(() => {
+      t.mock.timers.tick(200)
+      return metrics.workerRestarts.value > 0
+    })
+    t.mock.timers.reset()
+    await supervisor.snapshots()
+    assert.deepEqual(await answers(port), new Set(['new']))
+  })
+}
