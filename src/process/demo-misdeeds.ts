@@ -135,7 +135,7 @@ function status(response: ServerResponse, _: IncomingMessage, { pathname }: URL)
   response.end(`The origin itself answers ${response.statusCode}.\n`)
 }
 
-/** Sends `count` pieces, one every `ms`, and then ends as told; stops when the client is gone. */
+/** Sends `count` pieces, one every `ms` unless the client reads slower, and then ends as told; rejects when the client is gone. */
 async function trickle(
   response: ServerResponse,
   type: string,
@@ -145,11 +145,15 @@ async function trickle(
   end: () => void,
 ): Promise<void> {
   response.setHeader('content-type', type)
-  for (let i = 1; i <= count && !response.destroyed; i++) {
-    response.write(piece(i))
+  await pipeline(spaced(count, ms, piece), response, { end: false })
+  end()
+}
+
+async function* spaced(count: number, ms: number, piece: (i: number) => string): AsyncGenerator<string> {
+  for (let i = 1; i <= count; i++) {
+    yield piece(i)
     await wait(ms)
   }
-  end()
 }
 
 function event(i: number): string {

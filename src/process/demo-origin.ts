@@ -48,19 +48,27 @@ async function portOf(server: Server): Promise<number> {
 }
 
 async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const url = new URL(request.url!, 'http://origin')
+  try {
+    await commitAt(urlOf(request), request, response)
+  } catch {
+    response.destroy()
+  }
+}
+
+/** Takes the target for a path even when it begins with two slashes, which else would name a host. */
+function urlOf({ url }: IncomingMessage): URL {
+  return new URL(`http://origin${url}`)
+}
+
+async function commitAt(url: URL, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { pathname } = url
   const misdeed = misdeeds.find(
     ({ path }) => pathname === path || (path.endsWith('/') && pathname.startsWith(path)),
   )
-  try {
-    if (misdeed) await misdeed.commit(response, request, url)
-    else if (pathname === '/')
-      response.setHeader('content-type', 'text/html; charset=utf-8').end(frontPage(request))
-    else response.writeHead(404).end('The demo origin has no such page.\n')
-  } catch {
-    response.destroy()
-  }
+  if (misdeed) await misdeed.commit(response, request, url)
+  else if (pathname === '/')
+    response.setHeader('content-type', 'text/html; charset=utf-8').end(frontPage(request))
+  else response.writeHead(404).end('The demo origin has no such page.\n')
 }
 
 function frontPage({ headers }: IncomingMessage): string {

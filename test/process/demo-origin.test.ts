@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
-import { connect } from 'node:net'
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
 import { type TestContext, test } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
 import { WebSocket } from 'ws'
 import { misdeeds } from '../../src/process/demo-misdeeds.ts'
 import { DemoOrigin } from '../../src/process/demo-origin.ts'
@@ -54,6 +57,28 @@ test('answers are slow, large, chunked or of any status, as asked', async t => {
   assert.deepEqual([status.status, status.headers.get('retry-after')], [503, '7'])
   assert.equal((await fetch(`${origin}/status/banana`)).status, 400)
   assert.match((await raw(origin, '/chunked'))!, /piece 1\n[\s\S]*piece 5\n[\s\S]*\r\n0\r\n\r\n$/)
+})
+
+test('a target that names no page, not even a URL, is not found and ends nothing', async t => {
+  const origin = await startOrigin(t)
+  for (const target of ['//', '///', '//:0/', 'http://', '/nowhere'])
+    assert.match((await raw(origin, target))!, /^HTTP\/1\.1 404 /, target)
+})
+
+test('a stream waits for a client that does not read', async t => {
+  const stream = misdeeds.find(({ path }) => path === '/sse')!
+  const server = createServer({ highWaterMark: 1 })
+  t.after(() => server.close())
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const client = connect((server.address() as AddressInfo).port, '127.0.0.1').setEncoding('latin1')
+  client.write('GET / HTTP/1.1\r\nHost: demo\r\nConnection: close\r\n\r\n')
+  const [request, response] = (await once(server, 'request')) as [IncomingMessage, ServerResponse]
+  response.cork()
+  const end = stream.commit(response, request, new URL('http://demo/sse?n=9&ms=0')) as Promise<void>
+  assert.equal(await Promise.race([end, wait(50, 'waits')]), 'waits')
+  response.uncork()
+  assert.match((await client.toArray()).join(''), /id: 9\n/)
 })
 
 test('answers break as promised', async t => {
