@@ -18,7 +18,7 @@ interface Row {
   readonly otherwise: ErrorName
 }
 
-const OUT_OF_TIME = [/^GH_(TOTAL|QUEUE)_TIMEOUT$/, 'origin_gateway_timeout'] as const
+const OUT_OF_TIME = [/^GH_TOTAL_TIMEOUT$/, 'origin_gateway_timeout'] as const
 
 const NAME_NOT_FOUND = [
   /^(ENOTFOUND|ENODATA|EAI_\w+|ESERVFAIL|EREFUSED|ETIMEOUT|EBADNAME|EBADRESP|EFORMERR|ENOTIMP|ENONAME)$/,

@@ -10,6 +10,7 @@ import { connect as connectTls, type ConnectionOptions, createServer as createTl
 import fc from 'fast-check'
 import type { ErrorName } from '../../src/errors/catalogue.ts'
 import { type OriginPhase, originFailure } from '../../src/errors/origin-failure.ts'
+import { root } from '../help/source.ts'
 
 const expected: Readonly<Record<OriginPhase, Readonly<Record<string, ErrorName>>>> = {
   resolve: {
@@ -19,7 +20,6 @@ const expected: Readonly<Record<OriginPhase, Readonly<Record<string, ErrorName>>
     ESERVFAIL: 'origin_dns_error',
     ETIMEOUT: 'origin_dns_error',
     GH_CONNECT_TIMEOUT: 'origin_dns_error',
-    GH_QUEUE_TIMEOUT: 'origin_gateway_timeout',
     GH_TOTAL_TIMEOUT: 'origin_gateway_timeout',
     EMFILE: 'internal_server_error',
   },
@@ -104,6 +104,12 @@ test('a failure that nobody foresaw is ours before the connection stands, and of
       assert.equal(originFailure(phase, { code: `?${code}` }), originFailure(phase, {}))
     }),
   )
+})
+
+test('the faults told here are those that the edge finds itself', () => {
+  const found = readFileSync(join(root, 'src/edge/origin-connection.ts'), 'utf8').match(/'GH_[A-Z_]+'/g)
+  const told = Object.values(expected).flatMap(row => Object.keys(row).filter(code => code.startsWith('GH_')))
+  assert.deepEqual(new Set(told.map(code => `'${code}'`)), new Set(found))
 })
 
 test('a port where nobody listens is an origin that is down', async t => {
