@@ -55,9 +55,10 @@ export const catalogue = {
       'The gateway in front of this site failed while it handled your request. The fault is in the gateway, not in your request, and the site itself may never have seen it.',
     guidance:
       '**Wait and retry.** Send the request again after at least {retry_after} seconds. If the error stays, send the ray ID to the operator of this site, who can find the failure in the log of the gateway.',
-    cause: 'An unexpected exception in the gateway while it served a request.',
+    cause:
+      'An unexpected exception in the gateway while it served a request, or a failure of this machine while it connected to an origin, such as too many open files.',
     remedy:
-      'Look up the ray ID in the log: the entry holds the exception with its stack. Please report it as a bug of Gatehouse.',
+      'Look up the ray ID in the log. An entry with an exception and its stack is a bug of Gatehouse: please report it. Without one, look at the limits of this machine.',
   },
   origin_bad_gateway: {
     code: 502,
@@ -73,9 +74,9 @@ export const catalogue = {
     guidance:
       '**Wait and retry.** Make the next attempt no sooner than {retry_after} seconds from now. The origin server has already seen the request, so check before you repeat anything that must not happen twice. If it stays, the operator of the site must repair what the origin server sends.',
     cause:
-      'The framing of a response broke before its first body byte was relayed, its content encoding could not be decoded, or an upgrade was answered in a way the gateway does not support.',
+      'The framing of an answer is broken (Content-Length and Transfer-Encoding contradict each other, a chunk is malformed, a body stands where none can be), or the origin switched protocols unasked or to another than WebSocket. Once part of the answer has been relayed, the client sees a cut connection or, in an event stream, a last event.',
     remedy:
-      'Ask the origin directly and compare Content-Length or chunk sizes with the body it sends; check what answers upgrade requests there.',
+      'Ask the origin directly, look at Content-Length, Transfer-Encoding and the chunk sizes that it sends, and check what answers upgrade requests there.',
   },
   origin_gateway_timeout: {
     code: 504,
@@ -87,13 +88,13 @@ export const catalogue = {
     stage: 'origin',
     raised: true,
     detail:
-      'The time allowed for this request ran out while the gateway was still waiting for a turn at, or an answer from, the origin server. The origin server is too slow or too busy.',
+      'The time allowed for this request ran out while the gateway was still waiting for a connection to, or an answer from, the origin server. The origin server is too slow or too busy.',
     guidance:
       '**Wait and retry.** Leave at least {retry_after} seconds before the next attempt, and lengthen the pause each time. Should it go on, the operator of the site must give the origin server more capacity or the request more time.',
     cause:
-      'The deadline of the whole request over all attempts passed (timeouts.total), or the request waited too long in the queue of its origin.',
+      'No response head had come when timeouts.total was over, which counts from the first attempt to get a connection, over all attempts.',
     remedy:
-      'Compare the total timeout with how long the origin takes, and look at its load. A single slow answer is error 524 instead.',
+      'Compare timeouts.total with how long the origin takes, uploads included, and look at its load. Where timeouts.response is over first, the error is 524 instead.',
   },
   origin_unknown_error: {
     code: 520,
@@ -105,11 +106,11 @@ export const catalogue = {
     stage: 'origin',
     raised: true,
     detail:
-      'The origin server accepted your request and then closed the connection or sent something that is not a valid HTTP response. The origin server is responsible.',
+      'The origin server accepted the connection for your request and then closed it, or sent something that is not a valid HTTP response. The origin server is responsible.',
     guidance:
       '**Wait and retry.** Try again in {retry_after} seconds or later. The origin server may have acted on the request before it failed, so make sure that repeating it is harmless. If the error persists, the operator of the site must look for crashes in the log of the origin server.',
     cause:
-      'The origin reset or closed the connection after the request was sent and before it answered, sent a response head that cannot be parsed, or sent more header bytes than the gateway accepts.',
+      'The origin reset or closed the connection before its answer was complete, sent a response head that cannot be parsed, or one over 64 KiB. Once part of the answer has been relayed, the client sees a cut connection or, in an event stream, a last event.',
     remedy:
       'Look in the log of the origin for a crash or a restart at the time given. Check the size of its response headers (cookies above all) and that the port speaks HTTP.',
   },
@@ -143,7 +144,8 @@ export const catalogue = {
       'The gateway tried to connect to the origin server, and the origin server did not respond in time. The origin server is overloaded, offline or cut off from the network; your request did not reach it.',
     guidance:
       '**Wait and retry.** The origin server never received the request, so it is safe to repeat it in {retry_after} seconds. If that fails too, the operator of the site must find out why the origin server does not take connections.',
-    cause: 'No TCP connection to the origin within the connect timeout (timeouts.connect).',
+    cause:
+      'No TCP connection to the origin within timeouts.connect, or the operating system gave up sooner. While an origin is down, requests that wait for the attempt of another get this error after timeouts.connect and timeouts.handshake together.',
     remedy:
       'Check that the origin is up and not overloaded, that its address is right, and that no firewall silently drops packets from the gateway.',
   },
@@ -160,9 +162,10 @@ export const catalogue = {
       'There is no network route from the gateway to the origin server. The network or the address settings on the side of the site are responsible, not your connection.',
     guidance:
       '**Wait and retry.** Routes often come back by themselves: try again after {retry_after} seconds. If the origin server stays unreachable, the operator of the site must correct its address or its network.',
-    cause: 'The operating system reported that the host or the network of the origin cannot be reached.',
+    cause:
+      'The operating system reported that the host or the network of the origin cannot be reached, or that this machine has no address or port left to connect from.',
     remedy:
-      'Check the address of the origin, the routing table of this machine, and whether both sides have IPv6 when the address is IPv6.',
+      'Check the address of the origin, the routing table of this machine, whether both sides have IPv6 when the address is IPv6, and whether the local ports are used up.',
   },
   origin_response_timeout: {
     code: 524,
@@ -178,9 +181,9 @@ export const catalogue = {
     guidance:
       '**Wait and retry.** Allow at least {retry_after} seconds. The origin server may still be working on the first request, so do not repeat anything that must happen only once before you have checked. Requests that always take this long need a change by the operator of the site.',
     cause:
-      'No response head within timeouts.response after the request was sent, or the origin stopped reading the request for timeouts.write.',
+      'No response head within timeouts.response after the request was sent, the origin stopped reading the request for timeouts.write, or nothing more of its answer came for timeouts.idle. Once part of the answer has been relayed, the client sees a cut connection or, in an event stream, a last event.',
     remedy:
-      'Find what the origin was busy with at the time given. Move long work into the background, or raise timeouts.response for that route.',
+      'Find what the origin was busy with at the time given. Move long work into the background, or raise for that route the timeout that was over.',
   },
   ssl_handshake_failed: {
     code: 525,
@@ -197,7 +200,7 @@ export const catalogue = {
       '**Do not retry.** Repeating the request gives the same result until the operator of the site repairs the TLS settings of the origin server.',
     cause: 'The TLS handshake with the origin failed, was cut off, or took longer than timeouts.handshake.',
     remedy:
-      'Check that the port speaks TLS, that protocol versions and cipher suites overlap, and that the server has a certificate for the name asked for (tls.server_name). Try it with openssl s_client.',
+      'Check that the port speaks TLS, that protocol versions and cipher suites overlap, and that the server has a certificate for the name asked for (server_name). Try it with openssl s_client.',
   },
   invalid_ssl_certificate: {
     code: 526,
@@ -214,7 +217,7 @@ export const catalogue = {
       '**Do not retry.** The operator of the site must install a valid certificate on the origin server; until then every request ends here.',
     cause: 'The certificate of the origin did not validate: dates, name, chain or issuer.',
     remedy:
-      'Renew the certificate or send the whole chain. For a private authority, give its certificate as ca; verify: false turns the check off and should be the last resort.',
+      'Renew the certificate or send the whole chain. For a private authority, give its certificate as ca; verify: off turns the check off and should be the last resort.',
   },
   dns_loop: {
     code: 1000,
@@ -226,11 +229,10 @@ export const catalogue = {
     stage: 'gateway',
     raised: true,
     detail:
-      'The address set for the origin server leads back to the gateway itself, so the request would go round in circles. The settings of the site are responsible.',
+      'Your request has been through this gateway before: the address set for the origin server leads back here, so the request would go round in circles. The settings of the site are responsible.',
     guidance:
       '**Do not retry.** Only the operator of the site can end the loop, by setting the address of the real origin server.',
-    cause:
-      'The origin resolves to one of the listeners of this gateway, or the CDN-Loop header already carries its name.',
+    cause: 'The CDN-Loop header of the request carries the name of this gateway already.',
     remedy:
       'Point the pool at the origin itself, not at a name that resolves to the gateway. Give each gateway in a chain a name of its own.',
   },
@@ -279,7 +281,8 @@ export const catalogue = {
       'Your request names an IP address, or no host at all, where the name of a site belongs. The gateway cannot tell from it which site you want.',
     guidance:
       '**Do not retry.** Use the hostname of the site in the address instead of a number, then send a new request.',
-    cause: 'The Host of the request is an IP address that no zone claims, or is missing.',
+    cause:
+      'The Host of the request is an IP address that no zone claims, or is missing in a request of HTTP/1.0, and there is no default zone.',
     remedy:
       'Usually nothing: scanners do this. To serve an address on purpose, list it among the hosts of a zone or set a default zone.',
   },
@@ -296,8 +299,9 @@ export const catalogue = {
       'This site is known to the gateway but does not serve traffic at the moment: it is paused, or its set-up is not complete. The operator of the site is responsible.',
     guidance:
       '**Wait and retry.** Come back after {retry_after} seconds or later. If nothing changes, the operator of the site must finish the set-up or resume the site.',
-    cause: 'The zone is paused, or the route has no origin yet.',
-    remedy: 'Remove paused from the zone, or give the route a pool with at least one origin.',
+    cause: 'The zone is paused, none of its routes leads the path, or the route has no origin yet.',
+    remedy:
+      'Remove paused from the zone, add a route for the path, or give the route a pool with at least one origin.',
   },
   asn_banned: {
     code: 1005,
@@ -493,7 +497,8 @@ export const catalogue = {
       'The gateway could not find the origin server of this site, because its name does not resolve to an address. The DNS records or the settings of the site are responsible.',
     guidance:
       '**Do not retry.** The operator of the site must correct the name of the origin server or its DNS record; after that the same request works.',
-    cause: 'The hostname of the origin has no address, or DNS failed twice in a row.',
+    cause:
+      'The hostname of the origin has no address, DNS refused to answer or failed for the moment twice in a row, or did not answer within timeouts.connect.',
     remedy:
       'Check the spelling of the origin in the pool, its A and AAAA records, and the resolver of this machine.',
   },
@@ -845,7 +850,7 @@ export const catalogue = {
       'The headers of your request are larger than the gateway accepts. Most often too many or too large cookies are the reason.',
     guidance:
       '**Wait and retry.** Delete the cookies of this site or send fewer headers, and repeat the request after {retry_after} seconds. Unchanged, it will probably be refused again.',
-    cause: 'The header section is over limits.header_section, on arrival or after the rules have run.',
+    cause: 'The request line and the header lines together are over limits.header_section.',
     remedy:
       'Find out which cookie or header grows, and who sets it. Raise the limit only if such requests are legitimate.',
   },
@@ -990,8 +995,9 @@ export const catalogue = {
       'The hostname in your request is not a valid hostname: it holds characters, or a form, that DNS does not permit.',
     guidance:
       '**Do not retry.** Correct the hostname in the address or in the Host header. If you followed a link, the site that holds the link must correct it.',
-    cause: 'The Host header is not a syntactically valid hostname.',
-    remedy: 'Look for links or clients that write the name with underscores, spaces or raw Unicode.',
+    cause:
+      'The Host header, or the authority of an absolute request target, is neither a valid hostname nor an IP address, or its port is no number.',
+    remedy: 'Look for links or clients that write the name with spaces, percent signs or raw Unicode.',
   },
   zone_settings_failed: {
     code: 1049,
@@ -1348,7 +1354,7 @@ export const protocolErrors = {
     guidance:
       '**Do not retry.** The program that sent the request must be corrected. In a browser, delete the cookies of the site or try another network: something on the way may alter what you send.',
     cause:
-      'The request breaks the grammar or the framing rules of HTTP/1.1: for example two Content-Length values, both framing headers, a bare line feed, or a missing or repeated Host.',
+      'The request breaks the grammar or the framing rules of HTTP/1.1: for example two Content-Length values, both framing headers, a malformed chunk, a bare line feed, a repeated Host, or none in HTTP/1.1.',
     remedy:
       'Usually nothing: scanners and attacks do this. If a program of yours is refused, compare its bytes with RFC 9112.',
   },
@@ -1365,7 +1371,8 @@ export const protocolErrors = {
     guidance:
       '**Do not retry.** Use one of the documented error codes at the end of the address, for example 522.',
     cause: 'A preview was asked for with an unknown code.',
-    remedy: 'The index of this documentation lists every code that can be previewed.',
+    remedy:
+      'The index of this documentation lists every error. Those that HTTP itself defines have no preview: 400, 404, 405, 408, 413, 414, 417, 501 and 505.',
   },
   method_not_allowed: {
     code: 405,
@@ -1379,7 +1386,7 @@ export const protocolErrors = {
     detail:
       'The gateway does not allow the method of this request, since it could reveal what only the site should see.',
     guidance: '**Do not retry.** Use one of the methods that the Allow header of this response lists.',
-    cause: 'A request with the method TRACE, or a method that a resource of the gateway does not have.',
+    cause: 'A request with the method TRACE.',
     remedy: 'Nothing: TRACE is refused by design.',
   },
   request_timeout: {
@@ -1395,9 +1402,10 @@ export const protocolErrors = {
       'Your program opened a connection but did not send the whole request in the time allowed. A slow or broken network on your side is the usual reason.',
     guidance:
       '**Do not retry.** This connection is closed: check your network, then start the request anew by hand.',
-    cause: 'The header section was not complete within client.header_timeout.',
+    cause:
+      'The header section was not complete within client.header_timeout, or nothing more of the request body came for timeouts.idle.',
     remedy:
-      'Single cases are normal. Many at once from few addresses are a slow-request attack, which this limit is there to stop.',
+      'Single cases are normal. Many at once from few addresses are a slow-request attack, which these limits are there to stop.',
   },
   content_too_large: {
     code: 413,
@@ -1411,8 +1419,8 @@ export const protocolErrors = {
     detail: 'What you tried to send is larger than this site accepts.',
     guidance:
       '**Do not retry.** Send a smaller file or split it into parts. If it must be sent whole, ask the operator of the site for a higher limit.',
-    cause: 'The request body is over the body limit of the route.',
-    remedy: 'Raise the body limit of the route if such uploads are legitimate.',
+    cause: 'The request body is over the limit of the route: its setting body, else limits.body.',
+    remedy: 'Raise that limit if such uploads are legitimate.',
   },
   uri_too_long: {
     code: 414,
@@ -1426,7 +1434,8 @@ export const protocolErrors = {
     detail: 'The address of your request is longer than the gateway accepts.',
     guidance:
       '**Do not retry.** Shorten the address: send long data in the body of a POST request rather than in the query.',
-    cause: 'The request target is over limits.url.',
+    cause:
+      'The request target is over limits.url, or the request line by itself is over limits.header_section.',
     remedy: 'Look for forms that use GET, and for redirects that append to the query each time.',
   },
   expectation_failed: {
@@ -1442,7 +1451,7 @@ export const protocolErrors = {
       'Your program made the request depend on an expectation (the Expect header) that the gateway does not know.',
     guidance:
       '**Do not retry.** Leave the Expect header out, or use the value 100-continue, the only one that HTTP defines.',
-    cause: 'An Expect header with another value than 100-continue.',
+    cause: 'An Expect header with another value than a single 100-continue.',
     remedy: 'Nothing: correct the client.',
   },
   not_implemented: {
@@ -1455,10 +1464,10 @@ export const protocolErrors = {
     stage: 'client',
     raised: true,
     detail:
-      'Your request uses a feature of HTTP that this gateway does not have, such as an unknown transfer coding or an upgrade to anything but WebSocket.',
-    guidance: '**Do not retry.** Send the request without the unusual transfer coding, upgrade or method.',
+      'Your request uses a feature of HTTP that this gateway does not have, such as a transfer coding besides chunked or an upgrade to anything but WebSocket.',
+    guidance: '**Do not retry.** Send the request without the unusual transfer coding or upgrade.',
     cause:
-      'A Transfer-Encoding other than chunked, an Upgrade other than WebSocket, or a method of unknown form.',
+      'A Transfer-Encoding with further codings under chunked, or an Upgrade that is not to WebSocket alone, by GET and without a body.',
     remedy: 'Find out which client sends it, and whether it has a setting for plain HTTP/1.1.',
   },
   http_version_not_supported: {

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { STATUS_CODES } from 'node:http'
+import { join } from 'node:path'
 import { test } from 'node:test'
+import { parse } from 'yaml'
 import { catalogue, type ErrorRow, errorRows, protocolErrors } from '../../src/errors/catalogue.ts'
-import { sourceFiles } from '../help/source.ts'
+import { root, sourceFiles } from '../help/source.ts'
 
 const rows: readonly ErrorRow[] = Object.values(errorRows)
 const codes = Object.values(catalogue).map(row => row.code)
@@ -122,4 +125,30 @@ test('a client is never told of settings or internals', () => {
       `${code}`,
     )
   }
+})
+
+test('the settings that operators are sent to can be set', () => {
+  const shipped = readFileSync(join(root, 'config/gatehouse.yaml'), 'utf8')
+  const settings = parse(shipped.replaceAll(/^( *(?:- )?)#(?=[^ \n#])/gm, '$1'))
+  for (const { code, raised, cause, remedy } of rows) {
+    if (!raised) continue
+    for (const [setting, group, name] of `${cause} ${remedy}`.matchAll(/\b([a-z]+)\.([a-z][a-z_]+)/g))
+      assert.ok(name! in (settings[group!] ?? {}), `${code}: ${setting}`)
+  }
+})
+
+test('operators are told of nothing that this version has not', () => {
+  for (const { code, raised, detail, cause, remedy } of rows) {
+    if (raised)
+      assert.doesNotMatch(
+        `${detail} ${cause} ${remedy}`,
+        /queue|a turn at|decoded|rules have|resolves to one|underscore|unknown form/,
+        `${code}`,
+      )
+  }
+})
+
+test('the page of 404 lists the errors without a preview', () => {
+  const codes = Object.values(protocolErrors).map(row => row.code)
+  assert.deepEqual(protocolErrors.not_found.remedy.match(/\d+/g)?.map(Number), codes)
 })
