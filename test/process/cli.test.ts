@@ -75,14 +75,27 @@ test('errors shows one as Markdown, or as the type that is asked for', async () 
   assert.match((await gatehouse(['errors', '522', '--accept', 'text/html'])).stdout, /^<!doctype html>/i)
 })
 
-test('errors lists all 80 with code, status, retry, name and title', async () => {
+test('errors shows those that HTTP itself defines too', async () => {
+  for (const [code, name] of [
+    ['404', 'not_found'],
+    ['413', 'content_too_large'],
+  ] as const) {
+    const { stdout } = await gatehouse(['errors', code, '--accept', 'application/json'])
+    assert.equal(JSON.parse(stdout).error_name, name)
+  }
+})
+
+test('errors lists the 80 of the interface and the 9 of HTTP with code, status, retry, name and title', async () => {
   const lines = (await gatehouse(['errors'])).stdout.trimEnd().split('\n')
-  assert.equal(lines.length, 81)
+  const border = lines.findIndex(line => line.startsWith('Errors that HTTP itself defines'))
+  const countOf = (group: readonly string[]) => group.filter(line => /^\d/.test(line)).length
+  assert.deepEqual([countOf(lines.slice(0, border)), countOf(lines.slice(border))], [80, 9])
   assert.match(
     lines.find(line => line.startsWith('522 '))!,
     /^522 +522 +120 s +connection_timeout +Connection timed out$/,
   )
   assert.match(lines.find(line => line.startsWith('526 '))!, /^526 +526 +- +/)
+  assert.match(lines.find(line => line.startsWith('413 '))!, /^413 +413 +- +content_too_large +/)
 })
 
 test('a reader that is gone does not make a command fail', () => {

@@ -1,9 +1,15 @@
 // `gatehouse errors`: shows what a client would get, without a gateway.
 
 import { nextRay } from '../../base/ray.ts'
-import { catalogue } from '../../errors/catalogue.ts'
+import {
+  catalogue,
+  type ErrorName,
+  type ErrorRow,
+  errorRows,
+  protocolErrors,
+} from '../../errors/catalogue.ts'
 import { compose } from '../../errors/compose.ts'
-import { refusalFor } from '../../errors/refusal.ts'
+import { refuse } from '../../errors/refusal.ts'
 import type { Input } from '../input.ts'
 import { print, tell } from '../terminal.ts'
 
@@ -15,13 +21,13 @@ export function errors({ args: [code], accept = 'text/markdown' }: Input): numbe
     print(list())
     return 0
   }
-  const refusal = refusalFor(code)
-  if (refusal.error === 'not_found') {
+  const name = nameOf(code)
+  if (name === undefined) {
     tell(`gatehouse: there is no error ${code}; gatehouse errors lists them all`)
     return 2
   }
   const { body } = compose(
-    refusal,
+    refuse(name),
     { ray: nextRay(), zone: 'localhost', accept, time: Date.now() },
     { documentation },
   )
@@ -29,15 +35,31 @@ export function errors({ args: [code], accept = 'text/markdown' }: Input): numbe
   return 0
 }
 
-function list(): string {
-  const rows = Object.entries(catalogue).map(([name, { code, status, retryAfter, title }]) =>
-    [String(code), String(status), retryAfter === null ? '-' : `${retryAfter} s`, name, title]
-      .map(pad)
-      .join('  '),
-  )
-  const head = ['CODE', 'HTTP', 'RETRY', 'NAME', 'TITLE'].map(pad).join('  ')
-  return `${[head, ...rows].map(line => line.trimEnd()).join('\n')}\n`
+/** Finds any error by its code, those without a preview included. */
+function nameOf(code: string): ErrorName | undefined {
+  const names = Object.keys(errorRows) as ErrorName[]
+  return names.find(name => String(errorRows[name].code) === code)
 }
+
+function list(): string {
+  return `${table(catalogue)}
+Errors that HTTP itself defines, without a preview at /cdn-cgi/error:
+
+${table(protocolErrors)}`
+}
+
+function table(rows: Readonly<Record<string, ErrorRow>>): string {
+  const cells = Object.entries(rows).map(([name, { code, status, retryAfter, title }]) => [
+    String(code),
+    String(status),
+    retryAfter === null ? '-' : `${retryAfter} s`,
+    name,
+    title,
+  ])
+  return [HEAD, ...cells].map(line => `${line.map(pad).join('  ').trimEnd()}\n`).join('')
+}
+
+const HEAD = ['CODE', 'HTTP', 'RETRY', 'NAME', 'TITLE']
 
 function pad(cell: string, column: number): string {
   return cell.padEnd([4, 4, 5, 32, 0][column]!)
