@@ -32,7 +32,7 @@ export interface ErrorRow {
   readonly raised: boolean
   /** For the client: what happened, and who is responsible. */
   readonly detail: string
-  /** For the client: what to do next; `{retry_after}` stands for the seconds to wait. */
+  /** For the client: what to do next; `{retry_after}` stands for the seconds to wait, which may be 1. */
   readonly guidance: string
   /** For the operator: what raises it. */
   readonly cause: string
@@ -54,7 +54,7 @@ export const catalogue = {
     detail:
       'The gateway in front of this site failed while it handled your request. The fault is in the gateway, not in your request, and the site itself may never have seen it.',
     guidance:
-      '**Wait and retry.** Send the request again after at least {retry_after} seconds. If the error stays, send the ray ID to the operator of this site, who can find the failure in the log of the gateway.',
+      '**Wait and retry.** Send the request again after at least {retry_after} s. If the error stays, send the ray ID to the operator of this site, who can find the failure in the log of the gateway.',
     cause:
       'An unexpected exception in the gateway while it served a request, or a failure of this machine while it connected to an origin, such as too many open files.',
     remedy:
@@ -72,7 +72,7 @@ export const catalogue = {
     detail:
       'The origin server answered, but with something that the gateway cannot pass on as a correct HTTP response. The origin server is responsible; your request was well formed.',
     guidance:
-      '**Wait and retry.** Make the next attempt no sooner than {retry_after} seconds from now. The origin server has already seen the request, so check before you repeat anything that must not happen twice. If it stays, the operator of the site must repair what the origin server sends.',
+      '**Wait and retry.** Make the next attempt no sooner than {retry_after} s from now. The origin server has already seen the request, so check before you repeat anything that must not happen twice. If it stays, the operator of the site must repair what the origin server sends.',
     cause:
       'The framing of an answer is broken (Content-Length and Transfer-Encoding contradict each other, a chunk is malformed, a body stands where none can be), or the origin switched protocols unasked or to another than WebSocket. Once part of the answer has been relayed, the client sees a cut connection or, in an event stream, a last event.',
     remedy:
@@ -90,7 +90,7 @@ export const catalogue = {
     detail:
       'The time allowed for this request ran out while the gateway was still waiting for a connection to, or an answer from, the origin server. The origin server is too slow or too busy.',
     guidance:
-      '**Wait and retry.** Leave at least {retry_after} seconds before the next attempt, and lengthen the pause each time. Should it go on, the operator of the site must give the origin server more capacity or the request more time.',
+      '**Wait and retry.** Leave at least {retry_after} s before the next attempt, and lengthen the pause each time. Should it go on, the operator of the site must give the origin server more capacity or the request more time.',
     cause:
       'No response head had come when timeouts.total was over, which counts from the first attempt to get a connection, over all attempts.',
     remedy:
@@ -108,7 +108,7 @@ export const catalogue = {
     detail:
       'The origin server accepted the connection for your request and then closed it, or sent something that is not a valid HTTP response. The origin server is responsible.',
     guidance:
-      '**Wait and retry.** Try again in {retry_after} seconds or later. The origin server may have acted on the request before it failed, so make sure that repeating it is harmless. If the error persists, the operator of the site must look for crashes in the log of the origin server.',
+      '**Wait and retry.** Try again in {retry_after} s or later. The origin server may have acted on the request before it failed, so make sure that repeating it is harmless. If the error persists, the operator of the site must look for crashes in the log of the origin server.',
     cause:
       'The origin reset or closed the connection before its answer was complete, sent a response head that cannot be parsed, or one over 64 KiB. Once part of the answer has been relayed, the client sees a cut connection or, in an event stream, a last event.',
     remedy:
@@ -126,7 +126,7 @@ export const catalogue = {
     detail:
       'The origin server refused the connection from the gateway. Most likely the web server behind this site is stopped or restarting; your request was not delivered to it.',
     guidance:
-      '**Wait and retry.** Nothing was delivered, so the same request can safely be sent again after {retry_after} seconds. If the site stays down, its operator must start the origin server or let the gateway in.',
+      '**Wait and retry.** Nothing was delivered, so the same request can safely be sent again after {retry_after} s. If the site stays down, its operator must start the origin server or let the gateway in.',
     cause: 'The origin answered the TCP connection with a refusal, or reset it while it was being opened.',
     remedy:
       'Check that the origin runs, that it listens on the configured address and port, and that no firewall rejects the gateway.',
@@ -143,7 +143,7 @@ export const catalogue = {
     detail:
       'The gateway tried to connect to the origin server, and the origin server did not respond in time. The origin server is overloaded, offline or cut off from the network; your request did not reach it.',
     guidance:
-      '**Wait and retry.** The origin server never received the request, so it is safe to repeat it in {retry_after} seconds. If that fails too, the operator of the site must find out why the origin server does not take connections.',
+      '**Wait and retry.** The origin server never received the request, so it is safe to repeat it in {retry_after} s. If that fails too, the operator of the site must find out why the origin server does not take connections.',
     cause:
       'No TCP connection to the origin within timeouts.connect, or the operating system gave up sooner. While an origin is down, requests that wait for the attempt of another get this error after timeouts.connect and timeouts.handshake together.',
     remedy:
@@ -161,7 +161,7 @@ export const catalogue = {
     detail:
       'There is no network route from the gateway to the origin server. The network or the address settings on the side of the site are responsible, not your connection.',
     guidance:
-      '**Wait and retry.** Routes often come back by themselves: try again after {retry_after} seconds. If the origin server stays unreachable, the operator of the site must correct its address or its network.',
+      '**Wait and retry.** Routes often come back by themselves: try again after {retry_after} s. If the origin server stays unreachable, the operator of the site must correct its address or its network.',
     cause:
       'The operating system reported that the host or the network of the origin cannot be reached, or that this machine has no address or port left to connect from.',
     remedy:
@@ -179,7 +179,7 @@ export const catalogue = {
     detail:
       'The origin server accepted the connection but did not answer the request in time. The origin server is responsible: it is overloaded, or this request takes it too long.',
     guidance:
-      '**Wait and retry.** Allow at least {retry_after} seconds. The origin server may still be working on the first request, so do not repeat anything that must happen only once before you have checked. Requests that always take this long need a change by the operator of the site.',
+      '**Wait and retry.** Allow at least {retry_after} s. The origin server may still be working on the first request, so do not repeat anything that must happen only once before you have checked. Requests that always take this long need a change by the operator of the site.',
     cause:
       'No response head within timeouts.response after the request was sent, the origin stopped reading the request for timeouts.write, or nothing more of its answer came for timeouts.idle. Once part of the answer has been relayed, the client sees a cut connection or, in an event stream, a last event.',
     remedy:
@@ -298,7 +298,7 @@ export const catalogue = {
     detail:
       'This site is known to the gateway but does not serve traffic at the moment: it is paused, or its set-up is not complete. The operator of the site is responsible.',
     guidance:
-      '**Wait and retry.** Come back after {retry_after} seconds or later. If nothing changes, the operator of the site must finish the set-up or resume the site.',
+      '**Wait and retry.** Come back after {retry_after} s or later. If nothing changes, the operator of the site must finish the set-up or resume the site.',
     cause: 'The zone is paused, none of its routes leads the path, or the route has no origin yet.',
     remedy:
       'Remove paused from the zone, add a route for the path, or give the route a pool with at least one origin.',
@@ -479,7 +479,7 @@ export const catalogue = {
     detail:
       'You have sent more requests in a short time than the operator of this site allows. The site works; it has slowed you down on purpose.',
     guidance:
-      '**Wait and retry.** Send nothing for at least {retry_after} seconds, then continue at a slower pace; attempts before that are refused too.',
+      '**Wait and retry.** Send nothing for at least {retry_after} s, then continue at a slower pace; attempts before that are refused too.',
     cause: 'A rate-limiting rule was exceeded. The wait is that of the rule, where it sets one.',
     remedy:
       'Nothing, if the limit is right. Otherwise raise the limit of the rule, or choose a key that tells clients apart better.',
@@ -767,7 +767,7 @@ export const catalogue = {
     detail:
       'None of the origin servers of this site is available: the gateway checks them regularly, and at present all of them fail. The side of the site is responsible.',
     guidance:
-      '**Wait and retry.** The gateway notices by itself when an origin server is back: try again after {retry_after} seconds. If it takes longer, the operator of the site must bring one back.',
+      '**Wait and retry.** The gateway notices by itself when an origin server is back: try again after {retry_after} s. If it takes longer, the operator of the site must bring one back.',
     cause: 'Every member of the pool is down by its health checks.',
     remedy:
       'Look at the health of each member and at what its check asks for: the check may be wrong where the origin is not.',
@@ -849,7 +849,7 @@ export const catalogue = {
     detail:
       'The headers of your request are larger than the gateway accepts. Most often too many or too large cookies are the reason.',
     guidance:
-      '**Wait and retry.** Delete the cookies of this site or send fewer headers, and repeat the request after {retry_after} seconds. Unchanged, it will probably be refused again.',
+      '**Wait and retry.** Delete the cookies of this site or send fewer headers, and repeat the request after {retry_after} s. Unchanged, it will probably be refused again.',
     cause: 'The request line and the header lines together are over limits.header_section.',
     remedy:
       'Find out which cookie or header grows, and who sets it. Raise the limit only if such requests are legitimate.',
@@ -1242,7 +1242,7 @@ export const catalogue = {
     detail:
       'Too many requests are already waiting for the origin server of this site, so the gateway did not add yours to the queue.',
     guidance:
-      '**Wait and retry.** The queue usually clears soon: try again after {retry_after} seconds, and space out further requests. If it keeps filling up, the operator of the site must add capacity.',
+      '**Wait and retry.** The queue usually clears soon: try again after {retry_after} s, and space out further requests. If it keeps filling up, the operator of the site must add capacity.',
     cause: 'All connections to the origin are busy, and its queue is full.',
     remedy: 'Find out why the origin answers slowly, or allow it more connections.',
   },
@@ -1316,7 +1316,7 @@ export const catalogue = {
     detail:
       'The gateway followed the redirects of the origin server, and they did not come to an end. The redirects of the site go in a circle or form too long a chain.',
     guidance:
-      '**Wait and retry.** Try again after {retry_after} seconds; delete the cookies of the site first, since they often cause such circles. If it happens each time, the operator of the site has to look at the redirects.',
+      '**Wait and retry.** Try again after {retry_after} s; delete the cookies of the site first, since they often cause such circles. If it happens each time, the operator of the site has to look at the redirects.',
     cause: 'A route follows redirects, and met its limit or an address it had already asked for.',
     remedy:
       'Follow the redirects by hand. A classic is an origin that redirects to https while the gateway asks it by http.',

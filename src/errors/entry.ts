@@ -31,7 +31,7 @@ export function factsOf(entry: Entry): readonly (readonly [label: string, fact: 
     ['Name', entry.name],
     ['HTTP status', String(entry.status)],
     ['Category', entry.category],
-    ['Retry', entry.retry_after === undefined ? 'no' : `yes, after ${entry.retry_after} seconds`],
+    ['Retry', entry.retry_after === undefined ? 'no' : `yes, after ${entry.retry_after} s`],
     ['Who must act', entry.owner_action_required ? 'the operator of the site' : 'nobody, or the client'],
     ['Raised', entry.raised ? 'by the gateway' : NOT_RAISED],
   ]

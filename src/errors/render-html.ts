@@ -88,7 +88,7 @@ function stop(station: Station, state: 'good' | 'bad' | 'idle', words: string): 
 function wait(seconds: number, timestamp: string): Html {
   const until = timestampOf(Date.parse(timestamp) + seconds * 1000)
   return html`<div class="wait">
-<p id="wait" data-seconds="${seconds}">You can try again in ${seconds} seconds, at ${moment(until)}.</p>
+<p id="wait" data-seconds="${seconds}">You can try again in ${seconds} s, at ${moment(until)}.</p>
 <p id="ready" role="status"></p>
 <progress id="passed" max="${seconds}" value="0" aria-label="Waiting time" hidden></progress>
 <a id="again" href="">Try again</a>

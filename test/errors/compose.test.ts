@@ -130,12 +130,19 @@ test('a host with markup stays text in the page', () => {
   }
 })
 
+test('a wait of one second reads right', () => {
+  for (const name of names) {
+    for (const accept of accepts)
+      assert.doesNotMatch(answerTo(name, accept, { retryAfter: 1 }).body, /\b1 seconds/, name)
+  }
+})
+
 test('the wait of a rule stands in the header and in every body', () => {
   for (const accept of accepts) {
     const answer = answerTo('rate_limited', accept, { retryAfter: 416.5 })
     assert.equal(headersOf(answer)['retry-after'], '417')
-    assert.match(answer.body, /\b417 seconds\b/)
-    assert.doesNotMatch(answer.body, /\b30 seconds\b/)
+    assert.match(answer.body, /\b417 s\b/)
+    assert.doesNotMatch(answer.body, /\b30 s\b/)
   }
   assert.equal(
     JSON.parse(answerTo('rate_limited', 'application/json', { retryAfter: 416.5 }).body).retry_after,

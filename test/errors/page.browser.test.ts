@@ -110,7 +110,7 @@ test('without script the page tells the same, with the plain wait and a link', a
   })
   assert.equal(
     await page.locator('#wait').textContent(),
-    'You can try again in 120 seconds, at 2026-05-06 07:10:09 UTC.',
+    'You can try again in 120 s, at 2026-05-06 07:10:09 UTC.',
   )
   assert.equal(await page.getByRole('link', { name: 'Try again' }).isVisible(), true)
   assert.equal(await page.getByRole('button').count(), 0)

@@ -56,13 +56,13 @@ test('a record tells the error and its occasion', () => {
     retry_after: 120,
     owner_action_required: true,
   })
-  assert.match(what_you_should_do, /\b120 seconds\b/)
+  assert.match(what_you_should_do, /\b120 s\b/)
 })
 
 test('the wait of a rule stands in the record and in its guidance', () => {
   const record = problem(refuse('rate_limited', { retryAfter: 6.5 }), occasion, documentation)
   assert.equal(record.retry_after, 7)
-  assert.match(record.what_you_should_do, /\b7 seconds\b/)
+  assert.match(record.what_you_should_do, /\b7 s\b/)
 })
 
 test('a record that is not retryable has no retry_after at all', () => {

@@ -58,6 +58,6 @@ test('emphasis in the guidance is markup in the page', () => {
 test('a page says without script how long to wait, and until when', () => {
   assert.match(
     pageOf('rate_limited'),
-    /in 30 seconds, at <time datetime="1970-01-01T00:00:30Z">1970-01-01 00:00:30 UTC<\/time>/,
+    /in 30 s, at <time datetime="1970-01-01T00:00:30Z">1970-01-01 00:00:30 UTC<\/time>/,
   )
 })
