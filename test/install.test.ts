@@ -13,13 +13,17 @@ function install(env: NodeJS.ProcessEnv) {
 }
 
 test('what is there needs no word', () => {
-  assert.deepEqual(install({ PATH: '', CHROMIUM: process.execPath }), { status: 0, stdout: '', stderr: '' })
+  const present = { CHROMIUM: process.execPath, CURL: process.execPath, OPENSSL: process.execPath }
+  assert.deepEqual(install({ PATH: '', ...present }), { status: 0, stdout: '', stderr: '' })
 })
 
 test('what is missing and cannot be installed is named, with its package and the variable that may point to it', () => {
   assert.deepEqual(install({ PATH: '' }), {
     status: 1,
     stdout: '',
-    stderr: 'The tests need chromium: install the package chromium, or name its path in CHROMIUM.\n',
+    stderr:
+      'The tests need chromium: install the package chromium, or name its path in CHROMIUM.\n' +
+      'The tests need curl: install the package curl, or name its path in CURL.\n' +
+      'The tests need openssl: install the package openssl, or name its path in OPENSSL.\n',
   })
 })

@@ -2,6 +2,7 @@
 // is decided in `serve.ts`.
 import { isIPv6, type Socket } from 'node:net'
 import { canonicalAddress } from '../base/address.ts'
+import { ownText } from '../base/own-text.ts'
 import { nextRay } from '../base/ray.ts'
 import { refuse } from '../errors/refusal.ts'
 import { BodyReader } from '../http1/body.ts'
@@ -27,7 +28,7 @@ type State = 'open' | 'closing' | 'closed'
 export class ClientConnection implements Client {
   readonly peer: string
   readonly node: string
-  readonly isTrusted: boolean
+  isTrusted = false
   readonly #socket: Socket
   readonly #plane: Plane
   readonly #gone: (connection: ClientConnection) => void
@@ -41,6 +42,10 @@ export class ClientConnection implements Client {
   #hasEnded = false
   #requests = 0
   #deadline: number
+  /** Ms that a client may take for what is written and not yet sent. */
+  #patience = LINGER
+  /** The snapshot that said whether the peer is trusted. */
+  #trustedBy: Plane['snapshot'] | null = null
   /** The Host of the last request, which mostly is that of the next one. */
   #host: string | null = null
   #hostName = ''
@@ -51,7 +56,7 @@ export class ClientConnection implements Client {
     this.#gone = gone
     this.peer = canonicalAddress(socket.remoteAddress ?? '') ?? ''
     this.node = isIPv6(this.peer) ? `"[${this.peer}]"` : this.peer
-    this.isTrusted = plane.snapshot.trusted.has(this.peer)
+    this.#takeTrust()
     this.#deadline = plane.coarseNow + plane.snapshot.client.headerTimeout
     socket.on('data', (bytes: Buffer) => this.#receive(bytes))
     socket.on('end', () => this.#ended())
@@ -85,6 +90,8 @@ export class ClientConnection implements Client {
     this.#socket.resume()
     this.#touchBody()
     this.#read()
+    const x = this.#exchange
+    if (this.#hasEnded && x?.upgrade === 'done') x.upstream?.bodyEnd()
   }
 
   pauseBody(): void {
@@ -97,7 +104,7 @@ export class ClientConnection implements Client {
     this.#conclude(x)
     if (!x.keepAlive || !x.requestBody.done) return this.#close()
     if (this.#pending === null && (this.#hasEnded || this.#plane.isDraining)) return this.#close()
-    this.#deadline = this.#plane.coarseNow + this.#plane.snapshot.client.keepAlive
+    this.#await(this.#plane.snapshot.client.keepAlive)
     if (this.#pending === null) return
     this.#socket.resume()
     this.#read()
@@ -135,8 +142,13 @@ export class ClientConnection implements Client {
     else this.#exchange.keepAlive = false
   }
 
-  /** Cuts the connection. */
+  /** Cuts the connection, and what it serves. */
   destroy(): void {
+    const x = this.#exchange
+    if (x !== null) {
+      x.upstream?.abort()
+      this.#conclude(x)
+    }
     this.#socket.destroy()
   }
 
@@ -225,6 +237,7 @@ export class ClientConnection implements Client {
   #begin(head: RequestHead, bytes: Buffer): void {
     if (head.host !== null && head.host !== this.#host && !this.#takeHost(head.host))
       return this.#refuse('host_invalid', bytes)
+    if (this.#plane.snapshot !== this.#trustedBy) this.#takeTrust()
     const x = new Exchange(this.#plane, this, head, requestBody(head), nextRay())
     x.host = head.host === null ? '' : this.#hostName
     if (++this.#requests >= x.snapshot.limits.requestsPerConnection || this.#plane.isDraining)
@@ -239,9 +252,14 @@ export class ClientConnection implements Client {
   #takeHost(host: string): boolean {
     const name = hostName(host)
     if (name === null) return false
-    this.#host = host
-    this.#hostName = name
+    this.#host = ownText(host)
+    this.#hostName = ownText(name)
     return true
+  }
+
+  #takeTrust(): void {
+    this.#trustedBy = this.#plane.snapshot
+    this.isTrusted = this.#trustedBy.trusted.has(this.peer)
   }
 
   #readBodyBytes(x: Exchange, bytes: Buffer): boolean {
@@ -302,14 +320,28 @@ export class ClientConnection implements Client {
     const x = this.#exchange
     if (x !== null) this.#refuseBody(x, 'request_timeout')
     else if (this.#state === 'open' && this.#pending !== null) this.#refuse('request_timeout', this.#pending)
+    else if (this.#socket.writableLength > 0) this.#socket.resetAndDestroy()
     else this.#socket.destroy()
   }
 
   #conclude(x: Exchange): void {
+    this.#patience = patienceFor(x)
     x.stage = 'complete'
     x.upstream = null
     this.#exchange = null
     record(x)
+  }
+
+  /** Gives an idle client `ms` for its next request, from when it has all of the last answer. */
+  #await(ms: number): void {
+    if (this.#socket.writableLength === 0) {
+      this.#deadline = this.#plane.coarseNow + ms
+      return
+    }
+    this.#deadline = this.#plane.coarseNow + this.#patience
+    this.#socket.write('', () => {
+      if (this.#exchange === null && this.#state === 'open') this.#deadline = this.#plane.coarseNow + ms
+    })
   }
 
   /** Sends what is written and a FIN; then gives the client some time to read it before the connection goes. */
@@ -317,8 +349,10 @@ export class ClientConnection implements Client {
     if (this.#state !== 'open') return
     this.#state = 'closing'
     this.#pending = null
-    this.#deadline = this.#plane.coarseNow + LINGER
-    this.#socket.end()
+    this.#deadline = this.#plane.coarseNow + this.#patience
+    this.#socket.end(() => {
+      this.#deadline = this.#plane.coarseNow + LINGER
+    })
     this.#socket.resume()
     if (this.#hasEnded) this.#socket.destroySoon()
   }
@@ -346,4 +380,10 @@ export class ClientConnection implements Client {
     if (this.#exchange !== null) this.abandon(this.#exchange)
     this.#gone(this)
   }
+}
+
+/** An answer of the origin may take as long as its stream might stand still; an error document is short. */
+function patienceFor(x: Exchange): number {
+  if (x.route === null || x.refusal !== null) return LINGER
+  return x.route.config.timeouts.idle || Number.POSITIVE_INFINITY
 }

@@ -188,6 +188,7 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
 
   clientDrained(): void {
     this.#isClientBehind = false
+    if (this.#stage === 'relaying') this.#stageDeadline = this.#deadlineIn(this.timeouts.idle)
     this.#connection?.resume()
   }
 
@@ -266,6 +267,8 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
 
   #fail(phase: Phase, failure: Failure): void {
     const x = this.#x
+    // What came sound before the fault is the client's; while nothing was sent, an error can still take its place.
+    if (x.stage === 'begun') this.#answer?.flush()
     this.#over()
     answer(x, refuse(originFailure(phase, failure), {}, failure))
   }

@@ -15,6 +15,8 @@ const MOST_EMPTY_LINES = 4
 export class HeadReader {
   /** How much of an unfinished head has been looked through. */
   #scanned = 0
+  /** Whether the request line of an unfinished head is there and was found good. */
+  #hasLine = false
 
   /** Whether part of a head has come. */
   get hasBegun(): boolean {
@@ -27,12 +29,14 @@ export class HeadReader {
     const end = endOfHead(bytes, Math.max(start, this.#scanned - 3))
     if (end === -1) return this.#wait(bytes, start, limits)
     this.#scanned = 0
+    this.#hasLine = false
     return parseRequestHead(bytes, start, end, limits)
   }
 
   #wait(bytes: Buffer, start: number, limits: HeadLimits): HeadFault | null {
-    const fault = overLimit(bytes, start, limits) ?? startsBadly(bytes, start)
+    const fault = overLimit(bytes, start, limits) ?? (this.#hasLine ? null : startsBadly(bytes, start))
     if (fault !== null) return fault
+    this.#hasLine ||= bytes.includes('\r\n', start)
     if (!mayContinue(bytes, Math.max(start, this.#scanned - 1))) return 'bad_request'
     this.#scanned = start === bytes.length ? 0 : bytes.length
     return null

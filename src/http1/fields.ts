@@ -48,7 +48,7 @@ export interface FieldLines {
 
 /** Tells whether a field of this id goes on to the next hop as it came (RFC 9110 section 7.6.1). */
 export function crosses(id: FieldId, kind: FieldLines['kind']): boolean {
-  return id === field.other || id >= firstPassed[kind]
+  return passes(id, firstPassed[kind])
 }
 
 /** Writes the field lines of a message that go on to the next hop, as received: not those that end here, nor those that Connection names. */
@@ -59,10 +59,14 @@ export function crossingLines(message: FieldLines): string {
   for (let i = 0; i < ids.length; i++) {
     const id = ids[i]!
     const name = fields[2 * i]!
-    if ((id !== field.other && id < first) || hopByHop?.has(name.toLowerCase())) continue
+    if (!passes(id, first) || hopByHop?.has(name.toLowerCase())) continue
     lines += `${name}: ${fields[2 * i + 1]}\r\n`
   }
   return lines
+}
+
+function passes(id: FieldId, first: FieldId): boolean {
+  return id === field.other || id >= first
 }
 
 /** Finds which known field a name is, whatever its case. */

@@ -1,5 +1,6 @@
 // The Host field and the authority of an absolute target (RFC 9110 section 7.2, RFC 3986 section 3.2.2), reduced to what a zone is looked up by.
 import { isIPv6 } from 'node:net'
+import { canonicalAddress } from '../base/address.ts'
 
 /**
  * Gives the lower-case host name of a Host value, without port, brackets and trailing dot; null when it is not a host name or IP address. Userinfo,
@@ -22,7 +23,7 @@ function ipv6Name(value: string): string | null {
   const rest = value.length - close - 1
   if (rest > 0 && (value.charCodeAt(close + 1) !== 0x3a || !isPort(value, close + 2))) return null
   const address = value.slice(1, close)
-  return isIPv6(address) && !address.includes('%') ? address.toLowerCase() : null
+  return isIPv6(address) && !address.includes('%') ? canonicalAddress(address) : null
 }
 
 function isPort(value: string, from: number): boolean {

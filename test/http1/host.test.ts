@@ -22,7 +22,7 @@ describe('hostName', () => {
     ['[::1]', '::1'],
     ['[::1]:8080', '::1'],
     ['[2001:DB8::A]', '2001:db8::a'],
-    ['[::ffff:192.0.2.1]', '::ffff:192.0.2.1'],
+    ['[::ffff:192.0.2.1]', '192.0.2.1'],
     [`${label63}.example`, `${label63}.example`],
     [`${`${label63}.`.repeat(3)}${'a'.repeat(61)}`, `${`${label63}.`.repeat(3)}${'a'.repeat(61)}`],
   ] as const

@@ -123,3 +123,21 @@ test('nothing is added to a stream with a length or a coding: it is cut', async 
     assert.doesNotMatch(client.unread, /error/)
   }
 })
+
+test('events that came sound before the fault reach the client, and the last event stands alone', async t => {
+  const { promise: arrived, resolve } = Promise.withResolvers<void>()
+  const origin = await startOrigin(t, async wire => {
+    await wire.request()
+    const head = 'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n'
+    await wire.send(`${head}${chunks('data: par')}`)
+    await arrived
+    await wire.send(`${chunks('tial\n\ndata: two\n\n')}zz\r\n`)
+    await wire.ending
+  })
+  const edge = await startEdge(t, [origin.url])
+  const client = await edge.connect()
+  await client.send(request('GET /'))
+  await client.until('data: par')
+  resolve()
+  assert.match(await client.rest(), /tial\n\ndata: two\n\n\r\n[0-9a-f]+\r\nevent: error\ndata: \{/)
+})

@@ -130,3 +130,17 @@ test('the origin sees the Host that its route says', async t => {
     assert.equal(origin.requests.at(-1)!.field('x-forwarded-host'), 'site.test')
   }
 })
+
+test('a kept connection loses the trust that a reload withdraws', async t => {
+  const origin = await startResponder(t, ok())
+  const edge = await startEdge(t, [origin.url], { trustedProxies: ['127.0.0.1'] })
+  const client = await edge.connect()
+  const spoofed = request('GET /', 'X-Forwarded-For: 6.6.6.6')
+  await client.send(spoofed)
+  await client.response()
+  edge.plane.reload(edgeConfig([origin.url]))
+  await client.send(spoofed)
+  await client.response()
+  const seen = origin.requests.map(message => message.field('x-forwarded-for'))
+  assert.deepEqual(seen, ['6.6.6.6, 127.0.0.1', '127.0.0.1'])
+})

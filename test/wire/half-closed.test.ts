@@ -123,3 +123,21 @@ test('a half-closed client whose last request is cut still gets the answers to t
     assert.equal(await client.rest(), '', cut)
   }
 })
+
+test('a client that half-closed before its WebSocket opened is at its end there too', async t => {
+  const { promise: go, resolve } = Promise.withResolvers<void>()
+  const origin = await startOrigin(t, async wire => {
+    await wire.request()
+    await go
+    await wire.send('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n')
+    await wire.ending
+  })
+  const edge = await startEdge(t, [origin.url])
+  const client = await edge.connect()
+  await client.send(request('GET /', 'Connection: Upgrade', 'Upgrade: websocket'))
+  client.finish()
+  await client.until('102 Processing')
+  resolve()
+  await client.until('101 Switching Protocols')
+  await (await origin.wire()).ending
+})

@@ -127,3 +127,17 @@ test('listening on a port that is taken fails, and leaves none open', async t =>
   t.after(() => plane.destroy())
   await assert.rejects(plane.listen({ reusePort: false }), { code: 'EADDRINUSE' })
 })
+
+test('a request that a shutdown cuts off is in the log, and not as one whose client left', async t => {
+  const origin = await startOrigin(t, async wire => {
+    await wire.request()
+    await wire.ending
+  })
+  const edge = await startEdge(t, [origin.url])
+  const client = await edge.connect()
+  await client.send(request('GET /'))
+  await origin.wire()
+  edge.plane.destroy()
+  const [entry] = edge.accesses
+  assert.deepEqual([entry?.status, entry?.aborted], [0, false])
+})

@@ -111,6 +111,30 @@ test('a client that no longer reads is cut off, and its origin is not blamed', a
   assert.deepEqual([entry?.status, entry?.error, entry?.aborted], [200, null, true])
 })
 
+test('a client that reads late gets the whole answer, whatever ends its connection then', async t => {
+  const origin = await startResponder(t, ({ startLine }) =>
+    ok('x'.repeat(Number(startLine.split(/[ /]/)[2]))),
+  )
+  const edge = await startEdge(t, [origin.url], { client: { keepAlive: 150 } })
+  // What the gateway has written and the kernel not yet taken is the end of only some of these.
+  const lengths = Array.from({ length: 20 }, (_, i) => 1_000_000 + i * 250_000)
+  const heads = [
+    'HTTP/1.1\r\nHost: site.test',
+    'HTTP/1.0\r\nHost: site.test',
+    'HTTP/1.1\r\nHost: site.test\r\nConnection: close',
+  ]
+  await Promise.all(
+    lengths.map(async (length, i) => {
+      const client = await edge.connect()
+      client.socket.pause()
+      await client.send(`GET /${length} ${heads[i % heads.length]}\r\n\r\n`)
+      await wait(2_400)
+      client.socket.resume()
+      assert.equal((await client.response()).body.length, length)
+    }),
+  )
+})
+
 test('an upload behind an early answer keeps that answer alive', async t => {
   const origin = await startOrigin(t, async wire => {
     const message = await wire.head()

@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import fc from 'fast-check'
+import { ownText } from '../../src/base/own-text.ts'
+
+setFlagsFromString('--expose-gc')
+const collect = runInNewContext('gc') as () => void
+
+test('a copy reads as what it was copied from', () => {
+  const latin1 = fc.string({ unit: fc.integer({ min: 0, max: 255 }).map(code => String.fromCharCode(code)) })
+  fc.assert(fc.property(latin1, text => assert.equal(ownText(text), text)))
+})
+
+test('short copies do not keep long texts alive', () => {
+  collect()
+  const before = process.memoryUsage().heapUsed
+  const copies = Array.from({ length: 200 }, (_, i) => ownText(longText(i).slice(0, 40)))
+  collect()
+  const grown = process.memoryUsage().heapUsed - before
+  assert.ok(grown < 2_000_000, `${copies.length} copies hold ${grown} bytes`)
+})
+
+function longText(i: number): string {
+  return Buffer.alloc(100_000, String(i)).toString('latin1')
+}
