@@ -1,12 +1,11 @@
 // What went wrong between us and an origin, as one table from phase and failure code to an error. The edge asks it.
 // Codes are those of node, c-ares and OpenSSL; GH_ marks what the edge finds itself.
 
+import type { Phase } from '../base/metrics.ts'
 import type { ErrorName } from './catalogue.ts'
 
-export type OriginPhase = 'resolve' | 'connect' | 'handshake' | 'send' | 'wait' | 'receive'
-
 /** Names the error for a failure; a code that nobody foresaw is ours before the connection stands, and the origin's afterwards. */
-export function originFailure(phase: OriginPhase, cause: { readonly code?: string | undefined }): ErrorName {
+export function originFailure(phase: Phase, cause: { readonly code?: string | undefined }): ErrorName {
   const code = cause.code ?? ''
   const { failures, otherwise } = table[phase]
   const [, error] = failures.find(([codes]) => codes.test(code)) ?? []
@@ -39,7 +38,7 @@ const connected: Row = {
   otherwise: 'origin_unknown_error',
 }
 
-const table: Readonly<Record<OriginPhase, Row>> = {
+const table: Readonly<Record<Phase, Row>> = {
   resolve: {
     failures: [OUT_OF_TIME, NAME_NOT_FOUND, [/^GH_CONNECT_TIMEOUT$/, 'origin_dns_error']],
     otherwise: 'internal_server_error',

@@ -8,11 +8,12 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { connect as connectTls, type ConnectionOptions, createServer as createTlsServer } from 'node:tls'
 import fc from 'fast-check'
+import type { Phase } from '../../src/base/metrics.ts'
 import type { ErrorName } from '../../src/errors/catalogue.ts'
-import { type OriginPhase, originFailure } from '../../src/errors/origin-failure.ts'
+import { originFailure } from '../../src/errors/origin-failure.ts'
 import { root } from '../help/source.ts'
 
-const expected: Readonly<Record<OriginPhase, Readonly<Record<string, ErrorName>>>> = {
+const expected: Readonly<Record<Phase, Readonly<Record<string, ErrorName>>>> = {
   resolve: {
     ENOTFOUND: 'origin_dns_error',
     ENODATA: 'origin_dns_error',
@@ -79,7 +80,7 @@ const expected: Readonly<Record<OriginPhase, Readonly<Record<string, ErrorName>>
   },
 }
 
-for (const phase of Object.keys(expected) as OriginPhase[]) {
+for (const phase of Object.keys(expected) as Phase[]) {
   test(`each failure of the phase ${phase} has its error`, () => {
     for (const [code, error] of Object.entries(expected[phase]))
       assert.equal(originFailure(phase, { code }), error, code)
@@ -87,7 +88,7 @@ for (const phase of Object.keys(expected) as OriginPhase[]) {
 }
 
 test('a failure that nobody foresaw is ours before the connection stands, and of the origin afterwards', () => {
-  const phases = Object.keys(expected) as OriginPhase[]
+  const phases = Object.keys(expected) as Phase[]
   assert.deepEqual(
     phases.map(phase => originFailure(phase, {})),
     [
