@@ -10,6 +10,7 @@ import { renderEvent } from './render-event.ts'
 import { PAGE_POLICY, renderHtml } from './render-html.ts'
 import { asciiJson, renderJson } from './render-json.ts'
 import { renderMarkdown } from './render-markdown.ts'
+import { SAFETY_HEADERS } from './safety-headers.ts'
 import { Template } from './template.ts'
 
 export interface Answer {
@@ -112,12 +113,7 @@ function headersOf(refusal: Refusal, occasion: Occasion, content: Content): read
     'private, no-store',
     'Vary',
     'Accept',
-    'X-Content-Type-Options',
-    'nosniff',
-    'X-Frame-Options',
-    'SAMEORIGIN',
-    'Referrer-Policy',
-    'same-origin',
+    ...SAFETY_HEADERS,
     'svc-ray',
     occasion.ray,
   ]

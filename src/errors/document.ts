@@ -4,6 +4,7 @@ import type { Answer } from './compose.ts'
 import { DOCUMENT_POLICY, documentErrorPage, documentIndexPage } from './document-html.ts'
 import { type Entry, entries, factsOf } from './entry.ts'
 import { type Format, negotiate } from './negotiate.ts'
+import { SAFETY_HEADERS } from './safety-headers.ts'
 
 /** Documents one error in the format that is accepted; null for a code that no error has. */
 export function documentError(code: string, accept: string | null): Answer | null {
@@ -77,12 +78,7 @@ function answer(accept: string | null, renderings: Renderings): Answer {
     'no-cache',
     'Vary',
     'Accept',
-    'X-Content-Type-Options',
-    'nosniff',
-    'X-Frame-Options',
-    'SAMEORIGIN',
-    'Referrer-Policy',
-    'same-origin',
+    ...SAFETY_HEADERS,
     'Content-Security-Policy',
     DOCUMENT_POLICY,
   ]

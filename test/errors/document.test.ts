@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { errorRows } from '../../src/errors/catalogue.ts'
+import { compose } from '../../src/errors/compose.ts'
 import { documentError, documentIndex } from '../../src/errors/document.ts'
+import { refuse } from '../../src/errors/refusal.ts'
 
 const rows = Object.values(errorRows)
 
@@ -65,6 +67,21 @@ test('the index lists every error in the order of the codes', () => {
     codes,
   )
   assert.equal(documentIndex('text/markdown').body.match(/^\| \d+ \|/gm)?.length, codes.length)
+})
+
+test('documents tell browsers the same for safety as errors do', () => {
+  const names = ['X-Content-Type-Options', 'X-Frame-Options', 'Referrer-Policy']
+  const error = compose(
+    refuse('origin_down'),
+    { ray: '', zone: '', accept: null, time: 0 },
+    { documentation: '' },
+  )
+  for (const document of [documentIndex(null), documentError('522', null)!]) {
+    for (const name of names) {
+      assert.ok(headerOf(document, name))
+      assert.equal(headerOf(document, name), headerOf(error, name))
+    }
+  }
 })
 
 test('the pages run no script', () => {

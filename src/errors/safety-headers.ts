@@ -1,0 +1,11 @@
+// What every answer made here tells browsers for safety; compose.ts and document.ts send it.
+
+/** Name, value, name, value …; against guessed types, foreign frames and leaked addresses. */
+export const SAFETY_HEADERS: readonly string[] = [
+  'X-Content-Type-Options',
+  'nosniff',
+  'X-Frame-Options',
+  'SAMEORIGIN',
+  'Referrer-Policy',
+  'same-origin',
+]
