@@ -132,7 +132,7 @@ test('a client that half-closed before its WebSocket opened is at its end there 
     await wire.send('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n')
     await wire.ending
   })
-  const edge = await startEdge(t, [origin.url])
+  const edge = await startEdge(t, [origin.url], { timeouts: { idle: 0 } })
   const client = await edge.connect()
   await client.send(request('GET /', 'Connection: Upgrade', 'Upgrade: websocket'))
   client.finish()
