@@ -1,5 +1,5 @@
 // The configurations that come with the project: the default one, what its commented settings say, and the examples.
-import { deepEqual, equal } from 'node:assert/strict'
+import { deepEqual, equal, match } from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
@@ -33,6 +33,18 @@ describe('config/gatehouse.yaml', () => {
       serverName: 'origin.example',
       ca: certificate.trim(),
     })
+  })
+
+  test('names the settings that only a restart changes', () => {
+    const bound = read('src/process/reload.ts').matchAll(/^ {2}'?([\w.]+)'?: config =>/gm)
+    const names = Array.from(bound, ([, name]) => name!)
+    const [, told] = /except those of (.+):\n# they need a restart/.exec(shipped)!
+    deepEqual(told!.split(/, | and /).sort(), names.sort())
+  })
+
+  test('says what the limit of a header section counts, and what X-Forwarded-Proto is', () => {
+    match(shipped, /^ +# The request line and all header lines together: 1038\.\n +#header_section:/m)
+    match(shipped, /^# X-Forwarded-Proto is http unless one of them says more, .+\n#trusted_proxies:/m)
   })
 
   test('shows every setting', () => {
