@@ -77,7 +77,7 @@ export class Gateway {
       throw listenFailure(cause)
     }
     this.#started.resolve()
-    this.#log.info({ edge: this.#edge, admin: this.#admin }, 'ready')
+    if (this.#life.phase === 'running') this.#log.info({ edge: this.#edge, admin: this.#admin }, 'ready')
   }
 
   /** Swaps the configuration, once it is started; rejects and changes nothing when the data plane does not build from it. */

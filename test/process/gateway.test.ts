@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createLogger } from '../../src/base/log.ts'
+import { Metrics } from '../../src/base/metrics.ts'
+import { Gateway } from '../../src/process/gateway.ts'
+import type { ManagedPlane } from '../../src/process/managed-plane.ts'
+import { edgeConfig } from '../help/edge.ts'
+
+/** Makes a gateway whose data plane listens as told; `said` has the messages of its log. */
+function gatewayThat(listen: () => Promise<void>) {
+  const said: string[] = []
+  const log = createLogger('info', { write: line => said.push(JSON.parse(line).msg) })
+  const plane: ManagedPlane = {
+    isUp: true,
+    listen: () => listen().then(() => []),
+    reload: async () => {},
+    drain: async () => {},
+    destroy: () => {},
+    snapshots: async () => [],
+  }
+  const parts = { log, metrics: new Metrics('0'), buildPlane: () => plane }
+  return { gateway: new Gateway(edgeConfig([]), parts), said }
+}
+
+test('a gateway says that it is ready once it runs', async t => {
+  const { gateway, said } = gatewayThat(async () => {})
+  t.after(() => gateway.stop())
+  await gateway.start()
+  assert.deepEqual([gateway.unready, said], [null, ['ready']])
+})
+
+test('a gateway that is stopped while it starts is never ready, and does not say so', async () => {
+  const { gateway, said } = gatewayThat(async () => void gateway.stop())
+  await gateway.start()
+  await gateway.stop()
+  assert.deepEqual([gateway.unready, said], ['draining', []])
+})
