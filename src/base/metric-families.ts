@@ -30,7 +30,7 @@ export const families: readonly Family[] = [
   {
     type: 'histogram',
     name: requestDuration,
-    help: 'Seconds from the first byte of a request to its end, by zone and status class.',
+    help: 'Seconds from the head of a request, once it is read, to the end of its answer, by zone and status class.',
     read: ({ edge }) => durations(edge),
   },
   {
@@ -48,13 +48,13 @@ export const families: readonly Family[] = [
   {
     type: 'counter',
     name: 'gatehouse_origin_retries_total',
-    help: 'Attempts at another origin after one refused.',
+    help: 'Requests asked again: of the next origin after one was out of reach, or of the same one after it closed a kept connection.',
     read: ({ edge }) => [sample(edge.retries)],
   },
   {
     type: 'counter',
     name: 'gatehouse_origin_ejections_total',
-    help: 'Origins taken out of their pool for a while.',
+    help: 'Times that an origin was taken out of its pool for its failures.',
     read: ({ edge }) => [sample(edge.ejections)],
   },
   {
