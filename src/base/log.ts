@@ -47,7 +47,7 @@ export function createLogger(level: LogLevel, destination: LogDestination): Logg
   return pino({ level, base: { pid }, serializers }, { write })
 }
 
-/** Writes requests, sampled by status class; an answer outside of 100 to 599, and none at all, is always written. */
+/** Writes requests, and wants a share of each status class; an answer outside of 100 to 599, and none at all, is always wanted. */
 export class AccessLog {
   readonly #destination: LogDestination
   #shares: readonly number[]
@@ -64,9 +64,14 @@ export class AccessLog {
     this.#shares = sharesOf(sample)
   }
 
+  /** Draws whether an answer of this status is to be written; asked once for each, before its entry is made. */
+  wants(status: number): boolean {
+    const share = this.#shares[(status / 100) | 0] ?? 1
+    return share === 1 || this.#random() < share
+  }
+
   write(entry: AccessEntry): void {
-    const share = this.#shares[(entry.status / 100) | 0] ?? 1
-    if (share === 1 || this.#random() < share) this.#destination.write(accessLine(entry))
+    this.#destination.write(accessLine(entry))
   }
 }
 

@@ -16,7 +16,7 @@ export function record(x: Exchange): void {
   if (x.eventStream !== null) plane.metrics.eventStreams.dec()
   if (x.upgrade === 'done') plane.metrics.webSockets.dec()
   if (x.aborted) plane.metrics.clientAbort()
-  if (plane.accessLog !== null) plane.accessLog.write(entryOf(x, now))
+  if (plane.accessLog?.wants(x.status)) plane.accessLog.write(entryOf(x, now))
 }
 
 function countPhases(x: Exchange, now: number): void {
