@@ -50,16 +50,8 @@ export class EdgeMetrics {
     this.errors[code]!++
   }
 
-  phase(phase: Phase, ms: number): void {
-    this.phases[phase].observe(ms)
-  }
-
   retry(): void {
     this.retries.inc()
-  }
-
-  ejection(): void {
-    this.ejections.inc()
   }
 
   clientAbort(): void {

@@ -1,12 +1,7 @@
-// Quantities as people write them: "30s", "10MiB", "100/min", "off". Called by config, and by whoever shows such a value to a person.
+// Quantities as people write them: "30s", "10MiB", "off". Called by config, and by whoever shows such a value to a person.
 
 /** What was read, or the rule that the text broke, as a phrase that follows the name of a field: "must be …". */
 export type Reading<T> = { readonly value: T } | { readonly flaw: string }
-
-export interface Rate {
-  readonly count: number
-  readonly period: number // ms
-}
 
 /** Reads a duration in ms; "off" is 0. */
 export function parseDuration(text: string): Reading<number> {
@@ -33,24 +28,9 @@ export function formatSize(bytes: number): string {
   return format(bytes, binaryUnits)
 }
 
-/** Reads how often something may happen. */
-export function parseRate(text: string): Reading<Rate> {
-  const [, count, unit] = /^(\d+)\/(s|min|h|d)$/.exec(text) ?? []
-  if (!isCount(Number(count)) || unit === undefined) {
-    return { flaw: 'must be a whole number, a slash and a unit (s, min, h, d), such as 100/min' }
-  }
-  return { value: { count: Number(count), period: rateUnits[unit]! } }
-}
-
-/** Writes a rate whose period is one of the units that can be read. */
-export function formatRate({ count, period }: Rate): string {
-  return `${count}/${Object.keys(rateUnits).find(unit => rateUnits[unit] === period)}`
-}
-
 type Units = Readonly<Record<string, number>> // ascending
 
 const durationUnits: Units = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
-const rateUnits: Units = { s: 1000, min: 60_000, h: 3_600_000, d: 86_400_000 }
 const binaryUnits: Units = { B: 1, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40 }
 const sizeUnits: Units = { ...binaryUnits, kB: 1e3, MB: 1e6, GB: 1e9 }
 

@@ -15,8 +15,3 @@ export function nextRay(): string {
   }
   return digits.slice(next, (next += rayBytes * 2))
 }
-
-/** Tells whether the text has the form of a ray id. */
-export function isRay(text: string): boolean {
-  return /^[0-9a-f]{16}$/.test(text)
-}

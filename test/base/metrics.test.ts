@@ -7,7 +7,7 @@ test('what was exposed reads as Prometheus text: HELP and TYPE for all, buckets 
   const metrics = new Metrics('1.2.3')
   const zone = metrics.edge.zone('shop.example')
   for (const ms of [0.2, 0.25, 0.3, 7, 70_000]) zone.request(200, ms)
-  metrics.edge.phase('connect', 3)
+  metrics.edge.phases.connect.observe(3)
   const { samples, types } = readMetrics(await metrics.expose())
 
   const bucket = (le: string) =>
@@ -32,7 +32,7 @@ test('every counter and gauge shows what the edge did to it', async () => {
   edge.error(1015)
   edge.error(1015)
   edge.retry()
-  edge.ejection()
+  edge.ejections.inc()
   edge.clientAbort()
   edge.clientConnections.inc()
   edge.originConnections.inc()

@@ -3,10 +3,8 @@ import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import {
   formatDuration,
-  formatRate,
   formatSize,
   parseDuration,
-  parseRate,
   parseSize,
   type Reading,
 } from '../../src/base/quantity.ts'
@@ -76,35 +74,10 @@ describe('sizes', () => {
   })
 })
 
-describe('rates', () => {
-  test('are read', () => {
-    deepEqual(parseRate('100/min'), { value: { count: 100, period: 60_000 } })
-    deepEqual(parseRate('5/s'), { value: { count: 5, period: 1000 } })
-  })
-
-  refuses(parseRate, [
-    '',
-    '100',
-    '/min',
-    '100/',
-    '100/m',
-    '100 / min',
-    '-1/s',
-    '1.5/s',
-    '99999999999999999/s',
-  ])
-
-  test('come back as they went', () => {
-    const period = fc.constantFrom(1000, 60_000, 3_600_000, 86_400_000)
-    const rate = fc.tuple(fc.maxSafeNat(), period).map(([count, period]) => ({ count, period }))
-    fc.assert(fc.property(rate, rate => deepEqual(parseRate(formatRate(rate)), { value: rate })))
-  })
-})
-
 test('any text gives a value or a flaw', () => {
   fc.assert(
     fc.property(fc.string(), text => {
-      for (const parse of [parseDuration, parseSize, parseRate]) equal(Object.keys(parse(text)).length, 1)
+      for (const parse of [parseDuration, parseSize]) equal(Object.keys(parse(text)).length, 1)
     }),
   )
 })
