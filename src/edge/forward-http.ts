@@ -270,7 +270,11 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
     // What came sound before the fault is the client's; while nothing was sent, an error can still take its place.
     if (x.stage === 'begun') this.#answer?.flush()
     this.#over()
-    answer(x, refuse(originFailure(phase, failure), {}, failure))
+    const error = originFailure(phase, failure)
+    // No fault of the origin and none of a line of code: files or memory that this machine has run out of.
+    if (error === 'internal_server_error')
+      x.plane.log.error({ err: failure, ray: x.ray, phase }, 'this machine kept a request from its origin')
+    answer(x, refuse(error, {}, failure))
   }
 
   #over(): void {
