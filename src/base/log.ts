@@ -1,11 +1,12 @@
 // The log: JSON lines on stdout. A logger for what happens to the gateway, and the access log with one line a request.
 
-import { type Logger, pino } from 'pino'
-import type { Phase } from './metrics.ts'
+import { type Level, type Logger, pino } from 'pino'
+import type { Phase, StatusClass } from './metrics.ts'
 
 export type { Logger }
-export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
-export type LogSample = Readonly<Record<'1xx' | '2xx' | '3xx' | '4xx' | '5xx', number>>
+
+/** The share of each status class that is written, 0 to 1. */
+export type LogSample = Readonly<Record<StatusClass, number>>
 
 /** Where lines go; one that holds them back can be told to let go. */
 export interface LogDestination {
@@ -38,7 +39,7 @@ const { pid } = process
 const longestText = 1024
 
 /** Makes the logger, whose lines go out at once; of an error it writes message, code and stack, never the request that the error may carry. */
-export function createLogger(level: LogLevel, destination: LogDestination): Logger {
+export function createLogger(level: Level, destination: LogDestination): Logger {
   const serializers = { err: describeError, cause: describeError }
   const write = (line: string) => {
     destination.write(line)

@@ -11,12 +11,14 @@ export type Phase = (typeof phases)[number]
 /** What one process has counted, as data that crosses from process to process. */
 export type Snapshot = Awaited<ReturnType<Registry['getMetricsAsJSON']>>
 
-const statusClasses = ['other', '1xx', '2xx', '3xx', '4xx', '5xx'] as const
+const statusClasses = ['1xx', '2xx', '3xx', '4xx', '5xx'] as const
+export type StatusClass = (typeof statusClasses)[number]
+
 const errorCodes = 2048
 
 /** The requests of one zone by status class; a status outside of 100 to 599, such as 0 for none, counts as `other`. */
 export class ZoneMetrics {
-  readonly classes = distributions(statusClasses)
+  readonly classes = distributions(['other', ...statusClasses])
   readonly #byDigit = Object.values(this.classes)
 
   request(status: number, ms: number): void {
