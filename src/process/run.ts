@@ -53,19 +53,21 @@ async function serve({ gateway, log, destination }: Assembly, watch: ConfigWatch
   return leave(0, destination)
 }
 
-/** Reloads when a file that the configuration was read from has changed, or on demand. */
+/** Reloads when a file that the configuration was read from has changed, or on demand; a bug there leaves in force what was. */
 function watchFor(assembly: Assembly, { files }: Loaded, load: () => Loaded): ConfigWatch {
-  const failed = (error: Error) =>
-    assembly.log.warn({ err: error }, 'changes of the configuration go unnoticed')
-  const watch = watchConfig(
-    files,
-    () => {
+  const { log, metrics } = assembly
+  const failed = (error: Error) => log.warn({ err: error }, 'changes of the configuration go unnoticed')
+  const reloadAll = async () => {
+    try {
       const loaded = load()
       watch.follow(loaded.files)
-      return reload(loaded, assembly)
-    },
-    { failed },
-  )
+      await reload(loaded, assembly)
+    } catch (bug) {
+      metrics.reloads.failure.inc()
+      log.error({ err: bug }, 'the configuration was not reloaded')
+    }
+  }
+  const watch = watchConfig(files, reloadAll, { failed })
   return watch
 }
 

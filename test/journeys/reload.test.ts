@@ -73,6 +73,20 @@ test('after a refused reload the next good one is put in force', async t => {
   assert.equal(await served(gateway), 'new')
 })
 
+test('a bug in a reload is told as such, and changes nothing', async t => {
+  const bug = `import path from 'node:path'; import { syncBuiltinESMExports } from 'node:module'
+process.on('SIGUSR2', () => { path.resolve = () => { throw new Error('provoked') }; syncBuiltinESMExports() })`
+  const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(bug)}` }
+  const site = await startSite(t, (_, response) => response.end('old'))
+  const gateway = await startGateway(t, siteConfig(site), { env })
+  gateway.signal('SIGUSR2')
+  gateway.signal('SIGHUP')
+  const { err } = await gateway.logged(refused)
+  assert.equal((err as Error).message, 'provoked')
+  assert.equal(await served(gateway), 'old')
+  assert.deepEqual(await reloads(gateway), { success: 0, failure: 1 })
+})
+
 test('what the log writes changes with a reload', async t => {
   const { gateway, after } = await startBetweenSites(t)
   gateway.rewrite(siteConfig(after, 'log: {sample: {2xx: 0}}'))
