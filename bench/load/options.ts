@@ -21,7 +21,7 @@ export const USAGE = `npm run bench -- [options]
   --seconds N     length of one measurement (3)
   --quick         one round of one second
   --soak          memory over two million requests as well
-A run that is narrowed or quick only prints; a whole one also writes bench/results.`
+A run that is narrowed or quick only prints; a whole one also writes bench/results and README.md.`
 
 /** Returns the options, or a sentence that says what is wrong with them. */
 export function parseOptions(args: readonly string[], peers: readonly string[]): Options | string {

@@ -15,11 +15,30 @@ export function report(results: Results): string {
   const mixes = MIX_NAMES.filter(mix => results.runs.some(run => run.mix === mix))
   const parts = [
     setting(results),
-    targets(results),
+    `## Targets\n\n${targetTable(results)}`,
     ...mixes.map(mix => mixTable(results, mix)),
     surprises(results),
   ]
   return `${parts.filter(Boolean).join('\n\n')}\n`
+}
+
+/** Writes what was measured beside each target, and whether that is met. */
+export function targetTable(results: Results): string {
+  const rows = TARGETS.map(target => [
+    target.name,
+    `${target.sense} ${target.bound}${target.unit}`,
+    measured(target, results),
+    MARKS.get(isMet(target, results))!,
+  ])
+  return table(['target', 'bound', 'measured', 'met'], rows)
+}
+
+/** Writes the typical value, with its ratio to nginx where that says something. */
+export function cell(runs: readonly Run[], peer: string, mix: MixName, metric: Metric): string {
+  const value = short(typical(runs, { peer, mix, metric }))
+  if (peer === BASE || !isComparable(mix, metric)) return value
+  const factor = ratio(runs, { peer, mix, metric }, { peer: BASE, mix, metric })
+  return factor === null ? value : `${value} (${short(factor)}×)`
 }
 
 /** Formats a number with three significant digits, and whole from a hundred on; a dash where there is none. */
@@ -27,6 +46,15 @@ export function short(value: number | null): string {
   if (value === null || Number.isNaN(value)) return '–'
   if (Math.abs(value) >= 99.95) return value.toFixed(0)
   return value.toFixed(Math.abs(value) >= 9.995 ? 1 : 2)
+}
+
+/** Makes a table; it aligns the first column to the left and the others to the right, so that the text reads well unrendered too. */
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const widths = head.map((_, column) => Math.max(3, ...[head, ...rows].map(row => row[column]!.length)))
+  const rule = widths.map((width, column) => (column === 0 ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`))
+  const align = (cell: string, column: number) =>
+    column === 0 ? cell.padEnd(widths[column]!) : cell.padStart(widths[column]!)
+  return [head, rule, ...rows].map(row => `| ${row.map(align).join(' | ')} |`).join('\n')
 }
 
 function setting({ date, machine, peers, rounds, seconds }: Results): string {
@@ -41,16 +69,6 @@ function setting({ date, machine, peers, rounds, seconds }: Results): string {
     `- Every proxy has one process, no access log, keep-alive to the same origin; wrk holds ${CONNECTIONS} connections on the same machine`,
     `- Medians over ${rounds} × ${seconds} s in alternating order, each in a fresh process after a second of warm-up; in brackets the median of the ratios to ${BASE} within each round`,
   ].join('\n')
-}
-
-function targets(results: Results): string {
-  const rows = TARGETS.map(target => [
-    target.name,
-    `${target.sense} ${target.bound}${target.unit}`,
-    measured(target, results),
-    MARKS.get(isMet(target, results))!,
-  ])
-  return `## Targets\n\n${table(['target', 'bound', 'measured', 'met'], rows)}`
 }
 
 function measured(target: Target, results: Results): string {
@@ -79,13 +97,6 @@ function heading(metric: Metric, unit: string): string {
   return headings[metric]
 }
 
-function cell(runs: readonly Run[], peer: string, mix: MixName, metric: Metric): string {
-  const value = short(typical(runs, { peer, mix, metric }))
-  if (peer === BASE || !isComparable(mix, metric)) return value
-  const factor = ratio(runs, { peer, mix, metric }, { peer: BASE, mix, metric })
-  return factor === null ? value : `${value} (${short(factor)}×)`
-}
-
 /** Tells whether a ratio says anything: an added time may be near or below zero, and a connect is no cost by itself. */
 function isComparable(mix: MixName, metric: Metric): boolean {
   if (metric === 'attempts') return false
@@ -96,13 +107,4 @@ function surprises({ runs }: Results): string {
   const odd = runs.filter(run => run.unexpected > 0)
   const lines = odd.map(run => `- ${run.peer}, ${run.mix}, round ${run.round}: ${run.unexpected}`)
   return lines.length === 0 ? '' : `## Unexpected answers and broken connections\n\n${lines.join('\n')}`
-}
-
-/** Aligns the first column to the left and the others to the right, so that the text reads well unrendered too. */
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const widths = head.map((_, column) => Math.max(3, ...[head, ...rows].map(row => row[column]!.length)))
-  const rule = widths.map((width, column) => (column === 0 ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`))
-  const align = (cell: string, column: number) =>
-    column === 0 ? cell.padEnd(widths[column]!) : cell.padStart(widths[column]!)
-  return [head, rule, ...rows].map(row => `| ${row.map(align).join(' | ')} |`).join('\n')
 }

@@ -1,5 +1,5 @@
 // The load bench, run by `npm run bench`: Gatehouse and its peers behind the same origin and load, as ratios to nginx.
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { cpus, release, totalmem, type } from 'node:os'
 import { join } from 'node:path'
 import { commandVersion, ROOT } from './installed.ts'
@@ -8,6 +8,7 @@ import { MIX_NAMES } from './mixes.ts'
 import { type Options, parseOptions, USAGE } from './options.ts'
 import { launchOrigin, launchPeer, PEERS } from './peers.ts'
 import { gatehouse } from './peers/gatehouse.ts'
+import { withResults } from './readme.ts'
 import { report } from './report.ts'
 import type { Results } from './results.ts'
 import { measureRounds } from './rounds.ts'
@@ -15,6 +16,7 @@ import { soak } from './soak.ts'
 import { median } from './statistics.ts'
 
 const RESULTS = join(ROOT, 'bench/results')
+const README = join(ROOT, 'README.md')
 const STARTS = 5
 const SOAK_REQUESTS = 2_000_000
 
@@ -79,6 +81,7 @@ function save(results: Results): void {
   mkdirSync(RESULTS, { recursive: true })
   writeFileSync(join(RESULTS, `${results.date}.json`), `${JSON.stringify(results, null, 2)}\n`)
   writeFileSync(join(RESULTS, 'latest.md'), report(results))
+  writeFileSync(README, withResults(readFileSync(README, 'utf8'), results))
 }
 
 function exit(message: string): never {
