@@ -26,6 +26,7 @@ export interface AccessEntry {
   readonly version: string
   readonly status: number // 0 when nothing was answered
   readonly error: string | null
+  readonly cause: string | null // the code of what failed, such as ECONNREFUSED
   readonly bytesIn: number
   readonly bytesOut: number
   readonly duration: number // ms
@@ -86,7 +87,7 @@ function accessLine(e: AccessEntry): string {
   return (
     `{"level":30,"time":${Math.trunc(e.time)},"pid":${pid},"ray":"${e.ray}","zone":${quote(e.zone)}` +
     `,"client":${quote(e.client)},"method":${quote(e.method)},"host":${quote(e.host)},"path":${quote(pathOf(e.target))}` +
-    `,"version":${quote(e.version)},"status":${e.status},"error":${quote(e.error)},"bytes_in":${e.bytesIn}` +
+    `,"version":${quote(e.version)},"status":${e.status},"error":${quote(e.error)},"cause":${quote(e.cause)},"bytes_in":${e.bytesIn}` +
     `,"bytes_out":${e.bytesOut},"duration":${round(e.duration)},"phases":${phasesOf(e)},"origin":${quote(e.origin)}` +
     `,"retries":${e.retries},"aborted":${e.aborted},"msg":"request"}\n`
   )

@@ -142,14 +142,13 @@ export class ClientConnection implements Client {
     else this.#exchange.keepAlive = false
   }
 
-  /** Cuts the connection, and what it serves. */
+  /** Cuts the connection; a client in the middle of an answer sees that it is cut. */
   destroy(): void {
     const x = this.#exchange
-    if (x !== null) {
-      x.upstream?.abort()
-      this.#conclude(x)
-    }
-    this.#socket.destroy()
+    if (x === null) return void this.#socket.destroy()
+    x.upstream?.abort()
+    this.#conclude(x)
+    this.#socket.resetAndDestroy()
   }
 
   // ── bytes in ──

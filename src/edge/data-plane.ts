@@ -112,6 +112,8 @@ export class DataPlane implements Plane {
     this.#servers.push(server)
     return new Promise((resolve, reject) => {
       server.once('error', reject)
+      // Out of files, for one: those that wait are taken when there are some again.
+      server.on('error', error => this.log.warn({ err: error }, 'a client was not accepted'))
       server.listen({ ...endpoint, reusePort, backlog: 4096 }, () => {
         const { port } = server.address() as { port: number }
         resolve({ host: endpoint.host, port })

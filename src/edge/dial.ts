@@ -87,6 +87,7 @@ export class Dial {
 
   #fail(failure: Failure): void {
     const phase = this.#phase
+    this.#enter(phase)
     this.abort()
     this.#dialer.dialFailed(this, phase, failure)
   }

@@ -9,7 +9,7 @@ import type { ResponseHead } from '../http1/response-head.ts'
 import { answer, answerBug } from './answer.ts'
 import { BodyWriter } from './body-writer.ts'
 import type { Exchange, Upstream } from './exchange.ts'
-import type { DialPhase } from './dial.ts'
+import type { Dial, DialPhase } from './dial.ts'
 import { EventStream } from './event-stream.ts'
 import { Tunnel } from './forward-websocket.ts'
 import type { ConnectionUser, Failure, OriginConnection, TunnelUser } from './origin-connection.ts'
@@ -47,6 +47,8 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
   #streamed: BodyWriter | null = null
   #answer: BodyWriter | null = null
   #hasAskedNameAgain = false
+  #hasAskedAgain = false
+  #hasPassedOver = false
   /** Whether the origin waits for the client to read. */
   #isClientBehind = false
 
@@ -81,14 +83,16 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
     else this.#sendStreamed(connection, head)
   }
 
-  unconnected(phase: DialPhase, failure: Failure): void {
+  unconnected(phase: DialPhase, failure: Failure, times: Dial['times']): void {
     const x = this.#x
+    x.openingTimes = times
     if (failure.code === 'EAI_AGAIN' && !this.#hasAskedNameAgain) {
       this.#hasAskedNameAgain = true
       return this.#connect(false)
     }
-    const next = x.retries === 0 ? x.route!.pool!.nextAfter(x.origin!) : null
+    const next = this.#hasPassedOver ? null : x.route!.pool.nextAfter(x.origin!)
     if (next === null) return this.#fail(phase, failure)
+    this.#hasPassedOver = true
     x.origin = next
     this.#retry(false)
   }
@@ -149,13 +153,16 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
   }
 
   failed(phase: Phase, failure: Failure): void {
-    const x = this.#x
     const wasReused = this.#connection?.isReused === true
     this.#connection = null
     // The origin closed an idle connection as we wrote to it. It has most likely seen nothing, and where it has, asking again does no harm.
     const mayAskAgain =
-      wasReused && this.#stage === 'waiting' && this.#streamed === null && isIdempotent(this.method)
-    if (mayAskAgain && x.retries === 0 && isLoss(failure)) this.#retry(true)
+      wasReused &&
+      !this.#hasAskedAgain &&
+      this.#stage === 'waiting' &&
+      this.#streamed === null &&
+      isIdempotent(this.method)
+    if (mayAskAgain && isLoss(failure)) this.#askAgain()
     else this.#fail(phase, failure)
   }
 
@@ -217,6 +224,11 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
     const { connect, handshake } = this.timeouts
     this.#enter('connecting', connect === 0 ? 0 : connect + handshake + CONNECT_GRACE)
     this.#x.origin!.acquire(this, { fresh })
+  }
+
+  #askAgain(): void {
+    this.#hasAskedAgain = true
+    this.#retry(true)
   }
 
   #retry(fresh: boolean): void {

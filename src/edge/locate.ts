@@ -12,14 +12,16 @@ export function locate(x: Exchange): Refusal | null {
     return refuse(x.host === '' || isIP(x.host) !== 0 ? 'direct_ip_access' : 'dns_resolution_failed')
   x.zone = zone
   const { target } = x.head
-  if (target.startsWith(PREVIEW)) return refusalFor(previewCode(target))
+  if (target.startsWith(PREVIEW)) return preview(x)
   if (zone.config.paused) return refuse('dns_resolution_error')
   // OPTIONS * asks about the origin as a whole (RFC 9110 section 9.3.7).
   x.route = zone.routes.find(target === '*' ? '/' : target)
   return x.route === null ? refuse('dns_resolution_error') : null
 }
 
-function previewCode(target: string): string {
+function preview(x: Exchange): Refusal {
+  x.isPreview = true
+  const { target } = x.head
   const query = target.indexOf('?')
-  return target.slice(PREVIEW.length, query === -1 ? target.length : query)
+  return refusalFor(target.slice(PREVIEW.length, query === -1 ? target.length : query))
 }

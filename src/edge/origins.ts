@@ -17,7 +17,8 @@ const IDLE_MARGIN = 1_000
 export interface Waiter {
   readonly timeouts: Timeouts
   connected(connection: OriginConnection): void
-  unconnected(phase: DialPhase, failure: Failure): void
+  /** `times` are those of the attempt that failed, whose phase was the last. */
+  unconnected(phase: DialPhase, failure: Failure, times: Dial['times']): void
   /** A bug of ours was met while the waiter was told. */
   crashed(bug: unknown): void
 }
@@ -105,7 +106,7 @@ export class Origin implements Dialer, ConnectionOwner {
     const unlucky = this.#isDown && !isTimeout ? [...this.#waiting] : firstOf(this.#waiting)
     this.#isDown = true
     for (const waiter of unlucky) this.#waiting.delete(waiter)
-    for (const waiter of unlucky) tell(waiter, () => waiter.unconnected(phase, failure))
+    for (const waiter of unlucky) tell(waiter, () => waiter.unconnected(phase, failure, dial.times))
     this.#dialMore()
   }
 

@@ -2,6 +2,7 @@
 import type { AccessEntry } from '../base/log.ts'
 import type { EdgeMetrics, Phase } from '../base/metrics.ts'
 import { errorRows } from '../errors/catalogue.ts'
+import type { Refusal } from '../errors/refusal.ts'
 import type { Dial } from './dial.ts'
 import type { Exchange } from './exchange.ts'
 
@@ -12,7 +13,7 @@ export function record(x: Exchange): void {
   const zone = x.zone?.metrics ?? plane.metrics.zone('none')
   zone.request(x.status, now - x.startedAt)
   countPhases(x, now)
-  if (x.refusal !== null) plane.metrics.error(errorRows[x.refusal.error].code)
+  if (x.refusal !== null && !x.isPreview) plane.metrics.error(errorRows[x.refusal.error].code)
   if (x.eventStream !== null) plane.metrics.eventStreams.dec()
   if (x.upgrade === 'done') plane.metrics.webSockets.dec()
   if (x.aborted) plane.metrics.clientAbort()
@@ -63,6 +64,7 @@ function entryOf(x: Exchange, now: number): AccessEntry {
     version: `1.${head.minor}`,
     status: x.status,
     error: x.refusal?.error ?? null,
+    cause: causeOf(x.refusal),
     bytesIn: x.bytesIn,
     bytesOut: x.bytesOut,
     duration: now - x.startedAt,
@@ -71,4 +73,10 @@ function entryOf(x: Exchange, now: number): AccessEntry {
     retries: x.retries,
     aborted: x.aborted,
   }
+}
+
+/** The code of the system, TLS or DNS error behind a refusal, or our own for it. */
+function causeOf(refusal: Refusal | null): string | null {
+  const code = (refusal?.cause as { readonly code?: unknown } | null | undefined)?.code
+  return typeof code === 'string' ? code : null
 }

@@ -56,6 +56,7 @@ test('the line of a request tells what happened, and no secret', async t => {
     version: '1.1',
     status: 200,
     error: null,
+    cause: null,
     bytes_in: 11,
     bytes_out: 6,
     origin: origin.url,

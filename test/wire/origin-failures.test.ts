@@ -278,3 +278,11 @@ test('a refusal leaves the connection open where the request was whole', async t
     assert.equal(answer.field('connection'), null)
   }
 })
+
+test('the log tells the code of what failed, and how long it took to fail', async t => {
+  const edge = await startEdge(t, ['http://127.0.0.1:1'])
+  await edge.ask(ask)
+  const [entry] = edge.accesses
+  assert.deepEqual([entry?.error, entry?.cause], ['origin_down', 'ECONNREFUSED'])
+  assert.deepEqual(Object.keys(entry?.phases as object), ['connect'])
+})

@@ -68,3 +68,10 @@ test('without Accept the answer is a page', async t => {
   assert.match(answer.text, /^<!doctype html>/)
   assert.match(answer.field('content-security-policy')!, /default-src 'none'/)
 })
+
+test('a preview is counted as a request, and not as an error', async t => {
+  const edge = await startEdge(t, ['http://127.0.0.1:1'])
+  await edge.ask(request('GET /cdn-cgi/error/522'))
+  assert.equal(edge.metrics.errors[522], 0)
+  assert.equal(edge.metrics.zone('site').classes['5xx'].count, 1)
+})

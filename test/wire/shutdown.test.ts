@@ -141,3 +141,17 @@ test('a request that a shutdown cuts off is in the log, and not as one whose cli
   const [entry] = edge.accesses
   assert.deepEqual([entry?.status, entry?.aborted], [0, false])
 })
+
+test('an answer that the end of the grace cuts off is seen to be cut, also where its end would mark its length', async t => {
+  const origin = await startOrigin(t, async wire => {
+    await wire.request()
+    await wire.send('HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nhalf')
+    await wire.ending
+  })
+  const edge = await startEdge(t, [origin.url])
+  const client = await edge.connect()
+  await client.send('GET / HTTP/1.0\r\nHost: site.test\r\n\r\n')
+  await client.until('half')
+  await edge.plane.drain(50)
+  assert.equal(await client.ending, 'RST')
+})
