@@ -2,6 +2,7 @@
 import { didYouMean, type Findings, stepInto } from './mistake.ts'
 import type {
   Config,
+  Endpoint,
   OriginConfig,
   OriginSettings,
   PoolConfig,
@@ -21,13 +22,13 @@ export function resolve(settings: Settings, findings: Findings): Config {
   return {
     name: settings.name,
     workers: settings.workers,
-    listen: settings.listen,
-    admin: settings.admin,
+    listen: resolveListeners(settings, findings),
+    admin: settings.admin.value,
     errors: { documentation: errors.documentation },
     trustedProxies: settings.trusted_proxies.map(({ value }) => value),
     limits: {
       headerSection: limits.header_section,
-      url: limits.url,
+      url: resolveUrlLimit(limits, findings),
       requestsPerConnection: limits.requests_per_connection,
     },
     client: { headerTimeout: client.header_timeout, keepAlive: client.keep_alive },
@@ -35,6 +36,27 @@ export function resolve(settings: Settings, findings: Findings): Config {
     shutdown: { grace: settings.shutdown.grace },
     zones: resolveZones(settings, resolvePools(settings.pools, findings), findings),
   }
+}
+
+/** Compares addresses as they are written: which of them are the same place, only the system knows. */
+function resolveListeners({ listen, admin }: Settings, findings: Findings): Endpoint[] {
+  const addresses = [...listen, admin].flatMap(({ value: { host, port }, ...place }) =>
+    port === 0 || findings.concern(place.path) ? [] : { ...place, value: `${host}:${port}` },
+  )
+  refuseRepeats(addresses.toSorted(byLine), 'each listener needs an address of its own', findings)
+  return listen.map(({ value }) => value)
+}
+
+function byLine(a: Placed<string>, b: Placed<string>): number {
+  return a.line - b.line
+}
+
+function resolveUrlLimit({ url, header_section: most }: Settings['limits'], findings: Findings): number {
+  const isWritten = url.line > 0
+  if (isWritten && url.value > most) {
+    findings.flaw(url, 'is larger than header_section, which counts the url too')
+  }
+  return Math.min(url.value, most)
 }
 
 type Pools = ReadonlyMap<string, PoolConfig>
@@ -142,7 +164,10 @@ function refuseRepeats(items: Iterable<Placed<string>>, rule: string, findings: 
   for (const item of items) {
     const first = seen.get(item.value)
     if (first === undefined) seen.set(item.value, item)
-    else if (!findings.concern(item.path))
-      findings.flaw(item, `repeats ${first.path} of line ${first.line}; ${rule}`)
+    else if (!findings.concern(item.path)) findings.flaw(item, `repeats ${whereabouts(first)}; ${rule}`)
   }
+}
+
+function whereabouts({ path, line }: Placed<string>): string {
+  return line === 0 ? `the default of ${path}` : `${path} of line ${line}`
 }

@@ -26,6 +26,7 @@ import {
   required,
   scalar,
   shorthand,
+  unwritten,
   type Value,
 } from './shape.ts'
 
@@ -152,15 +153,17 @@ const zone = mapping({
 export const schema = mapping({
   name: optional(scalar(pseudonym), 'gatehouse'),
   workers: optional(scalar(workerCount), 0),
-  listen: optional(list(scalar(endpoint), { least: 1 }), [{ host: '0.0.0.0', port: 8080 }]),
-  admin: optional(scalar(endpoint), { host: '127.0.0.1', port: 8081 }),
+  listen: optional(list(placed(scalar(endpoint)), { least: 1 }), [
+    unwritten('listen', { host: '0.0.0.0', port: 8080 }),
+  ]),
+  admin: optional(placed(scalar(endpoint)), unwritten('admin', { host: '127.0.0.1', port: 8081 })),
   trusted_proxies: optional(list(placed(scalar(network))), []),
   errors: group({
     documentation: optional(scalar(documentationUrl), null),
   }),
   limits: group({
     header_section: optional(scalar(size(1 * KiB, 1 * MiB)), 128 * KiB),
-    url: optional(scalar(size(256, 64 * KiB)), 16 * KiB),
+    url: optional(placed(scalar(size(256, 64 * KiB))), unwritten('limits.url', 16 * KiB)),
     body: optional(scalar(size(0, TiB)), 100 * MiB),
     requests_per_connection: optional(scalar(whole(1, 1e9)), 10_000),
   }),

@@ -34,6 +34,11 @@ export interface Placed<T> extends Place {
   readonly shown: string // safe to print
 }
 
+/** Places a default, which stands before the first line. */
+export function unwritten<T>(path: string, value: T): Placed<T> {
+  return { value, line: 0, column: 0, path, shown: 'its default' }
+}
+
 /** Makes a field that may be left out. */
 export function optional<T, U = T>(shape: Shape<T>, fallback: U): Field<T | U> {
   return { shape, fallback, isRequired: false }
