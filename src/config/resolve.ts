@@ -14,11 +14,12 @@ import type {
   ZoneSettings,
 } from './schema.ts'
 import type { Placed } from './shape.ts'
+import { warn } from './warn.ts'
 
 /** Gives the configuration that settings amount to; it holds only if no mistake was noted, here or before. */
 export function resolve(settings: Settings, findings: Findings): Config {
   const { limits, client, log, errors } = settings
-  warnOfOpenTrust(settings, findings)
+  warn(settings, findings)
   return {
     name: settings.name,
     workers: settings.workers,
@@ -76,24 +77,20 @@ function resolveOrigin(origin: Placed<OriginSettings>, findings: Findings): Orig
   const needsTls = !verify || serverName !== null || ca !== null
   if (url.protocol === 'http' && needsTls) {
     findings.flaw(origin, 'has verify: false, server_name or ca, which only an https url can have')
-  } else if (!verify) {
-    findings.warn(
-      origin,
-      'verify is false: whoever gets between the gateway and this origin can read and change all',
-    )
   }
   return [{ ...url, tls: { verify, serverName, ca } }]
 }
 
 function resolveZones(settings: Settings, pools: Pools, findings: Findings): ZoneConfig[] {
-  const zones = (settings.zones ?? []).map(({ value }) => value)
+  const members = settings.zones?.value ?? []
+  const zones = members.map(({ value }) => value)
   const hosts = zones.flatMap(zone => zone.hosts)
   const names = zones.flatMap(zone => zone.name ?? zone.hosts[0] ?? [])
   const defaults = zones.flatMap(zone => (zone.default?.value ? { ...zone.default, value: 'default' } : []))
   refuseRepeats(hosts, 'a host belongs to one zone', findings)
   refuseRepeats(names, 'a name belongs to one zone', findings)
   refuseRepeats(defaults, 'one zone can be the default', findings)
-  settings.zones?.forEach(zone => {
+  members.forEach(zone => {
     refuseUnreachable(zone, findings)
   })
   return zones.map(zone => resolveZone(zone, settings, pools, findings))
@@ -108,14 +105,14 @@ function refuseUnreachable({ value: zone, ...place }: Placed<ZoneSettings>, find
 
 function resolveZone(zone: ZoneSettings, settings: Settings, pools: Pools, findings: Findings): ZoneConfig {
   const hosts = zone.hosts.map(({ value }) => value)
-  const paths = zone.routes.flatMap(({ path }) => path ?? [])
+  const paths = zone.routes.flatMap(({ value: { path } }) => path ?? [])
   refuseRepeats(paths, 'a path stands once in a zone', findings)
   return {
     name: zone.name?.value ?? hosts[0] ?? 'default',
     hosts,
     isDefault: zone.default?.value ?? false,
     paused: zone.paused,
-    routes: zone.routes.flatMap(route => resolveRoute(route, settings, pools, findings)),
+    routes: zone.routes.flatMap(({ value: route }) => resolveRoute(route, settings, pools, findings)),
   }
 }
 
@@ -149,13 +146,6 @@ function inherit(own: RouteSettings['timeouts'], all: Timeouts): Timeouts {
     write: own.write ?? all.write,
     idle: own.idle ?? all.idle,
     total: own.total ?? all.total,
-  }
-}
-
-function warnOfOpenTrust({ trusted_proxies: networks }: Settings, findings: Findings): void {
-  for (const network of networks) {
-    if (!network.value.endsWith('/0')) continue
-    findings.warn(network, 'everybody is trusted, so any client can claim any address in X-Forwarded-For')
   }
 }
 

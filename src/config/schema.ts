@@ -146,7 +146,7 @@ const zone = mapping({
   hosts: optional(list(placed(scalar(hostPattern))), []),
   default: optional(placed(scalar(truth)), null),
   paused: optional(scalar(truth), false),
-  routes: optional(list(route), []),
+  routes: optional(list(placed(route)), []),
 })
 
 /** Lists every setting of the file, with its form, its rule and its default. */
@@ -197,7 +197,7 @@ export const schema = mapping({
     dictionary(poolName, mapping({ origins: optional(list(placed(shorthand('url', origin))), []) })),
     new Map<string, never>(),
   ),
-  zones: required(list(placed(zone))),
+  zones: required(placed(list(placed(zone)))),
 })
 
 /** What the file says, each value by itself in order, before settings are compared. */

@@ -1,0 +1,65 @@
+// What is allowed and yet most likely not meant: each a warning, with what follows from it. Called by resolve.
+import { isIPv4 } from 'node:net'
+import type { Findings } from './mistake.ts'
+import type { Endpoint, OriginSettings, Settings } from './schema.ts'
+import type { Placed } from './shape.ts'
+
+/** Notes a warning for each setting that is allowed and harms. */
+export function warn(settings: Settings, findings: Findings): void {
+  warnOfOpenTrust(settings, findings)
+  warnOfPublishedAdmin(settings, findings)
+  for (const pool of settings.pools.values()) {
+    warnOfUnverified(pool?.origins ?? [], findings)
+    warnOfRepeats(pool?.origins ?? [], findings)
+  }
+  warnOfUnserved(settings, findings)
+}
+
+function warnOfOpenTrust({ trusted_proxies: networks }: Settings, findings: Findings): void {
+  for (const network of networks) {
+    if (!network.value.endsWith('/0')) continue
+    findings.warn(network, 'everybody is trusted, so any client can claim any address in X-Forwarded-For')
+  }
+}
+
+function warnOfPublishedAdmin({ admin, errors }: Settings, findings: Findings): void {
+  if (errors.documentation !== null || isLoopback(admin.value)) return
+  findings.warn(
+    admin,
+    'the type of every error publishes this address, which is not of loopback: set errors.documentation to a URL for clients',
+  )
+}
+
+function isLoopback({ host }: Endpoint): boolean {
+  return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'))
+}
+
+function warnOfUnverified(origins: readonly Placed<OriginSettings>[], findings: Findings): void {
+  for (const origin of origins) {
+    if (origin.value.verify) continue
+    findings.warn(
+      origin,
+      'verify is false: whoever gets between the gateway and this origin can read and change all',
+    )
+  }
+}
+
+function warnOfRepeats(origins: readonly Placed<OriginSettings>[], findings: Findings): void {
+  const seen = new Map<string, Placed<OriginSettings>>()
+  for (const origin of origins) {
+    const url = origin.value.url?.url ?? ''
+    const first = seen.get(url)
+    if (first === undefined) seen.set(url, origin)
+    else findings.warn(origin, `repeats ${first.path} of line ${first.line}, so this origin gets two turns`)
+  }
+}
+
+function warnOfUnserved({ zones }: Settings, findings: Findings): void {
+  if (zones?.value.length === 0) {
+    findings.warn(zones, 'there is no zone, so every request is answered with error 1001 or 1003')
+  }
+  for (const route of zones?.value.flatMap(zone => zone.value.routes) ?? []) {
+    if (route.value.pool !== null) continue
+    findings.warn(route, 'there is no pool, so every request here is answered with error 1004')
+  }
+}
