@@ -44,7 +44,8 @@ export const originUrl: Rule<OriginAddress> = text => {
   const host = readHost(written)
   const port = digits === undefined ? usualPort : within(readWhole(digits), 1, 65_535)
   if (host === undefined || port === undefined) {
-    return { flaw: 'must be an http or https URL of host and port alone, such as http://127.0.0.1:9000' }
+    const rule = 'must be an http or https URL of host and port alone, such as http://127.0.0.1:9000'
+    return { flaw: `${wrongPart(text)}: it ${rule}` }
   }
   const authority = `${host.includes(':') ? `[${host}]` : host}${port === usualPort ? '' : `:${port}`}`
   return { value: { url: `${protocol}://${authority}`, protocol, host, port } }
@@ -58,6 +59,21 @@ export const documentationUrl: Rule<string> = text => {
     'must be an absolute http or https URL without query and fragment',
   )
 }
+
+/** Names the first part of a URL that an origin cannot have, without its value, which may be secret. */
+function wrongPart(text: string): string {
+  const [, scheme, authority, path, query, fragment] = urlParts.exec(text)!
+  if (!scheme) return 'has no scheme'
+  if (!/^https?:\/\/$/i.test(scheme)) return 'does not begin with http:// or https://'
+  if (authority!.includes('@')) return 'has a user name'
+  if (path && path !== '/') return 'has a path'
+  if (query) return 'has a query'
+  if (fragment) return 'has a fragment'
+  const host = authority!.replace(/:[^:\]]*$/, '')
+  return readHost(host) === undefined ? 'has no good host' : 'has no good port'
+}
+
+const urlParts = /^(\s*[a-z][a-z\d+.-]*:\/\/|https?:)?([^/?#]*)([^?#]*)(\?[^#]*)?(#.*)?$/is
 
 const label = '[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?'
 const name = new RegExp(`^(?=.{1,253}$)(?:${label}\\.)*${label}$`)

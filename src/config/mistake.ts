@@ -64,9 +64,9 @@ export function stepInto(path: string, step: string | number): string {
   return path === '' ? step : `${path}.${step}`
 }
 
-/** Quotes what somebody wrote, cut to a length, and without the credentials of a URL. */
+/** Quotes what somebody wrote, cut to a length, and without the credentials of a URL, even of one without a scheme. */
 export function quote(text: string): string {
-  const shown = text.replace(/\/\/.*@/s, '//…@')
+  const shown = text.replace(/^((?:[^/]*\/\/)?).*@/s, '$1…@')
   return JSON.stringify(shown.length > 80 ? `${shown.slice(0, 79)}…` : shown)
 }
 

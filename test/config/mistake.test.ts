@@ -23,6 +23,7 @@ test('quote cuts long texts, and hides the credentials of URLs wherever the cut 
   equal(quote('a\nb'), '"a\\nb"')
   equal(quote('https://user:word@a.example/x@y'), '"https://…@y"')
   equal(quote(`https://${'x'.repeat(100)}@a.example`), '"https://…@a.example"')
+  equal(quote('user:word@a.example:80'), '"…@a.example:80"')
   equal(quote('x'.repeat(100)).length, 82)
 })
 
