@@ -42,6 +42,10 @@ describe('config/gatehouse.yaml', () => {
     deepEqual(told!.split(/, | and /).sort(), names.sort())
   })
 
+  test('says that gateways in a chain need different names', () => {
+    match(shipped, /^# Of two gateways in a chain, each needs a name of its own, .+ error 1000\.\n#name:/m)
+  })
+
   test('says what the limit of a header section counts, and what X-Forwarded-Proto is', () => {
     match(shipped, /^ +# The request line and all header lines together: 1038\.\n +#header_section:/m)
     match(shipped, /^# X-Forwarded-Proto is http unless one of them says more, .+\n#trusted_proxies:/m)
