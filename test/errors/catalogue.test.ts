@@ -20,6 +20,23 @@ test('the catalogue holds the 80 errors of the interface and those of HTTP, each
   distinct(rows.map(row => row.code))
 })
 
+test('the errors of the interface are those of the golden table, value by value', () => {
+  const table = readFileSync(join(root, 'test/golden/errors.tsv'), 'utf8')
+  const pinned = table.trimEnd().split('\n').slice(1)
+  const values = Object.entries(catalogue).map(([name, row]) =>
+    [
+      row.code,
+      name,
+      row.title,
+      row.status,
+      row.category,
+      row.retryAfter ?? '-',
+      row.ownerActionRequired,
+    ].join('\t'),
+  )
+  assert.deepEqual(values, pinned)
+})
+
 test('names are snake_case', () => {
   for (const name of Object.keys(errorRows)) assert.match(name, /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/)
 })
