@@ -49,7 +49,7 @@ export function compose(refusal: Refusal, occasion: Occasion, options: Options):
   const { status, title } = errorRows[refusal.error]
   return {
     status,
-    reason: status >= 520 ? title : STATUS_CODES[status]!,
+    reason: status >= 520 ? title : reasons[status]!,
     headers: headersOf(refusal, occasion, content),
     body: content.body,
   }
@@ -59,6 +59,9 @@ export function compose(refusal: Refusal, occasion: Occasion, options: Options):
 export function composeEvent(refusal: Refusal, occasion: Occasion, options: Options): string {
   return render(forms.event, refusal, occasion, options)
 }
+
+// Node has the phrase of RFC 7231 for 413; RFC 9110 section 15.5.14 renamed it.
+const reasons: typeof STATUS_CODES = { ...STATUS_CODES, 413: 'Content Too Large' }
 
 function standard(refusal: Refusal, occasion: Occasion, options: Options): Content {
   const form = forms[negotiate(occasion.accept)]

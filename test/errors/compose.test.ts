@@ -159,9 +159,16 @@ test('what is of no use to retry has no wait anywhere', () => {
   }
 })
 
-test('the reason phrase of 520 to 530 is the title, and that of others is the common one', () => {
+test('the reason phrase of 520 to 530 is the title, and that of others is the one of RFC 9110', () => {
   const reasons = (
-    ['connection_timeout', 'tunnel_error', 'rate_limited', 'legal_block', 'bad_request'] as const
+    [
+      'connection_timeout',
+      'tunnel_error',
+      'rate_limited',
+      'legal_block',
+      'bad_request',
+      'content_too_large',
+    ] as const
   ).map(name => {
     const { status, reason } = answerTo(name, null)
     return `${status} ${reason}`
@@ -172,6 +179,7 @@ test('the reason phrase of 520 to 530 is the title, and that of others is the co
     '429 Too Many Requests',
     '451 Unavailable For Legal Reasons',
     '400 Bad Request',
+    '413 Content Too Large',
   ])
 })
 
