@@ -204,6 +204,18 @@ test('a format that is chosen is acceptable whenever one is', () => {
   )
 })
 
+test('an Accept is read up to its last comma within 4 KiB', () => {
+  const filledTo = (size: number, end: string) =>
+    `text/markdown;q=0.1,${',a/b'.repeat(size)}`.slice(0, size - end.length) + end
+  const end = ',application/json'
+  assert.equal(negotiate(filledTo(4096, end)), 'json')
+  assert.equal(negotiate(`${filledTo(4096, end)},text/html`), 'json')
+  assert.equal(negotiate(`${filledTo(4096, end)};q=0`), 'markdown', 'half a member is none')
+  assert.equal(negotiate(filledTo(4097, end)), 'markdown')
+  assert.equal(negotiate(filledTo(120_000, end)), 'markdown')
+  assert.equal(negotiate(`application/json;x="${'x'.repeat(4096)}"`), 'html')
+})
+
 test('an Accept of the size of a whole header section is answered without delay', () => {
   const size = 128 * 1024
   for (const part of [
