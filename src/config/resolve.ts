@@ -1,5 +1,6 @@
 // From what the file says to the configuration: hands defaults down, follows names, and checks what no value can break by itself.
 import { didYouMean, type Findings, stepInto } from './mistake.ts'
+import { refuseRepeats } from './repeats.ts'
 import type {
   Config,
   Endpoint,
@@ -147,17 +148,4 @@ function inherit(own: RouteSettings['timeouts'], all: Timeouts): Timeouts {
     idle: own.idle ?? all.idle,
     total: own.total ?? all.total,
   }
-}
-
-function refuseRepeats(items: Iterable<Placed<string>>, rule: string, findings: Findings): void {
-  const seen = new Map<string, Placed<string>>()
-  for (const item of items) {
-    const first = seen.get(item.value)
-    if (first === undefined) seen.set(item.value, item)
-    else if (!findings.concern(item.path)) findings.flaw(item, `repeats ${whereabouts(first)}; ${rule}`)
-  }
-}
-
-function whereabouts({ path, line }: Placed<string>): string {
-  return line === 0 ? `the default of ${path}` : `${path} of line ${line}`
 }

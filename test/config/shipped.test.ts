@@ -67,7 +67,10 @@ for (const file of readdirSync(join(root, 'config/examples'))) {
 
 function proven(text: string, env: Record<string, string>): Config {
   const parsed: Parsed = parse(text, { env, readFile: () => certificate })
-  if ('config' in parsed) return parsed.config
+  if ('config' in parsed) {
+    deepEqual(parsed.warnings, [])
+    return parsed.config
+  }
   deepEqual(parsed.mistakes, [])
   throw new Error('neither a configuration nor mistakes')
 }
