@@ -31,7 +31,7 @@ function peerTable({ runs, peers }: Results): string {
 
 function setting({ date, machine, rounds, seconds }: Results): string {
   return [
-    `µs are CPU time of the proxy per request, in brackets the ratio to nginx; those of an error with ${CONNECTIONS} requests waiting for an origin that refuses.`,
+    `µs are CPU time of the proxy per request, in brackets the ratio to nginx; those of an error with ${CONNECTIONS} requests waiting for an origin that refuses, who share its refusals here and pay a connect each elsewhere.`,
     `Medians over ${rounds} × ${seconds} s on ${date}:`,
     `${machine.processor}, ${machine.memory}, ${machine.system}, Node ${machine.node}.`,
     '`bench/results/latest.md` has the rest.',
