@@ -1,10 +1,8 @@
 // Measures what a request head costs, in ns: found, parsed, and written for the next hop: node bench/micro/http1/request-head.ts
-import { crossingLines } from '../../../src/http1/fields.ts'
 import { endOfHead } from '../../../src/http1/head.ts'
 import { parseRequestHead } from '../../../src/http1/request-head.ts'
+import { report } from './head-cost.ts'
 
-const rounds = 7
-const calls = 200_000
 const limits = { url: 16 * 1024, headerSection: 128 * 1024 }
 
 const curl = [
@@ -33,39 +31,11 @@ const browser = [
   'Cookie: session=9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08; theme=dark',
 ]
 
-report('curl, 4 fields', curl)
-report('browser, 14 fields', browser)
-
-function report(name: string, lines: readonly string[]): void {
-  const bytes = Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1')
-  const parsing: number[] = []
-  const passing: number[] = []
-  for (let round = 0; round < rounds; round++) {
-    parsing.push(measure(() => parse(bytes).fields.length))
-    const head = parse(bytes)
-    passing.push(measure(() => crossingLines(head).length))
-  }
-  console.log(`${name.padEnd(24)} ${median(parsing)} ns parsed, ${median(passing)} ns to pass on`)
-}
+report('curl, 4 fields', curl, parse)
+report('browser, 14 fields', browser, parse)
 
 function parse(bytes: Buffer) {
   const head = parseRequestHead(bytes, 0, endOfHead(bytes, 0), limits)
   if (typeof head === 'string') throw new Error(head)
   return head
-}
-
-function measure(call: () => number): number {
-  let sum = 0
-  const began = process.hrtime.bigint()
-  for (let i = 0; i < calls; i++) sum += call()
-  const elapsed = Number(process.hrtime.bigint() - began)
-  if (sum === 0) throw new Error('nothing was read')
-  return elapsed / calls
-}
-
-function median(values: number[]): string {
-  return values
-    .sort((a, b) => a - b)
-    [values.length >> 1]!.toFixed(0)
-    .padStart(5)
 }
