@@ -102,7 +102,7 @@ export const certificates: Rule<string> = text => {
 }
 
 /** Takes what a pattern matches. */
-export function matching(pattern: RegExp, flaw: string): Rule<string> {
+function matching(pattern: RegExp, flaw: string): Rule<string> {
   return text => accept(pattern.test(text) ? text : undefined, flaw)
 }
 

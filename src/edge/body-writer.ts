@@ -1,5 +1,6 @@
 // Writes one message to its next hop, head and body: what one run of received bytes brings leaves as one write, however small its pieces. Called by
 // `forward-http.ts`, for the request as for its answer.
+import type { Socket } from 'node:net'
 import type { Framing } from '../http1/body.ts'
 import { chunkSize, chunkText, lastChunk } from '../http1/chunk.ts'
 
@@ -13,6 +14,11 @@ export interface ByteSink {
   /** Joins the writes between the two calls into one packet. */
   cork(): void
   uncork(): void
+}
+
+/** Writes text as the bytes that it stands for, and bytes as they are; false when the peer should be given time to read. */
+export function writeTo(socket: Socket, data: string | Buffer): boolean {
+  return typeof data === 'string' ? socket.write(data, 'latin1') : socket.write(data)
 }
 
 export class BodyWriter {

@@ -9,6 +9,7 @@ import { BodyReader } from '../http1/body.ts'
 import { hostName } from '../http1/host.ts'
 import { type HeadFault, type RequestHead, requestBody } from '../http1/request-head.ts'
 import { answer, answerBug } from './answer.ts'
+import { writeTo } from './body-writer.ts'
 import { type Client, Exchange } from './exchange.ts'
 import { HeadReader } from './head-reader.ts'
 import type { Plane } from './plane.ts'
@@ -66,15 +67,10 @@ export class ClientConnection implements Client {
     socket.on('close', () => this.#closed())
   }
 
-  /** Whether it serves a request at present. */
-  get isBusy(): boolean {
-    return this.#exchange !== null
-  }
-
   // ── what the steps ask of the client ──
 
   write(data: string | Buffer): boolean {
-    return typeof data === 'string' ? this.#socket.write(data, 'latin1') : this.#socket.write(data)
+    return writeTo(this.#socket, data)
   }
 
   cork(): void {

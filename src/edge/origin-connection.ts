@@ -4,6 +4,7 @@ import type { Phase } from '../base/metrics.ts'
 import type { BodyReader } from '../http1/body.ts'
 import { endOfHead, mayContinue } from '../http1/head.ts'
 import { parseResponseHead, type ResponseHead, responseBody } from '../http1/response-head.ts'
+import { writeTo } from './body-writer.ts'
 import type { Dial } from './dial.ts'
 
 /** Most bytes that the head of an answer may have; more is 520. */
@@ -111,7 +112,7 @@ export class OriginConnection {
   }
 
   write(data: string | Buffer): boolean {
-    return typeof data === 'string' ? this.#socket.write(data, 'latin1') : this.#socket.write(data)
+    return writeTo(this.#socket, data)
   }
 
   cork(): void {

@@ -1,4 +1,4 @@
-// Step 3: which origin a request goes to, and whether it may. Later steps of other kinds of route plan here too.
+// Step 3: which origin a request goes to, and whether it may.
 import { type Refusal, refuse } from '../errors/refusal.ts'
 import { listHas } from '../http1/fields.ts'
 import type { Exchange } from './exchange.ts'

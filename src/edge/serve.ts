@@ -6,7 +6,7 @@ import { forward } from './forward-http.ts'
 import { locate } from './locate.ts'
 import { plan } from './plan.ts'
 
-/** The life of a request. The order of these steps is the order of the gateway; it is stated nowhere else. */
+/** The life of a request. The order of these steps is the order of the gateway. */
 export function serve(x: Exchange): void {
   try {
     const refusal = examine(x) ?? locate(x) ?? plan(x) ?? forward(x)

@@ -2,6 +2,7 @@
 // negotiator ranks the ranges and knows which of them is specific; what a range stands for, and the choice, are ours.
 
 import Negotiator from 'negotiator'
+import { ownText } from '../base/own-text.ts'
 
 export type Format = 'html' | 'json' | 'problem' | 'markdown'
 
@@ -98,6 +99,6 @@ function remember(accept: string, format: Format): Format {
   if (accept.length > LONGEST_REMEMBERED) return format
   if (remembered.size === MOST_REMEMBERED) remembered.delete(remembered.keys().next().value!)
   // A copy, since a slice would keep the whole head of its request alive.
-  remembered.set(JSON.parse(JSON.stringify(accept)), format)
+  remembered.set(ownText(accept), format)
   return format
 }

@@ -36,7 +36,7 @@ export const field = {
 export type FieldId = (typeof field)[keyof typeof field]
 
 /** A request says of itself only what we believe; an answer is left alone but for what belongs to the hop. */
-export const firstPassed = { request: field.accept, response: field.twin } as const
+const firstPassed = { request: field.accept, response: field.twin } as const
 
 /** The field lines of a message, its kind, and the names that its Connection fields list (lower-case; null for none). */
 export interface FieldLines {

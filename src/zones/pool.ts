@@ -1,4 +1,4 @@
-// Which member of a pool is next. Health, weights and queues have their place here when they come; today it is a plain turn.
+// Which member of a pool is next: a plain turn. Called by the edge, whose origins are the members.
 
 export class Pool<Member> {
   readonly members: readonly Member[]
