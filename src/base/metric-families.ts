@@ -83,6 +83,27 @@ export const families: readonly Family[] = [
   },
   {
     type: 'counter',
+    name: 'gatehouse_ai_decisions_total',
+    help: 'Calls that AI gateways let in or refused, by result and reason.',
+    read: ({ edge: { ai } }) => [
+      ...byName(ai.allowed, reason => ({ result: 'allowed', reason })),
+      ...byName(ai.refused, reason => ({ result: 'refused', reason })),
+    ],
+  },
+  {
+    type: 'counter',
+    name: 'gatehouse_token_lookups_total',
+    help: 'Tokens looked up, by where the answer came from: remembered, or asked of the store.',
+    read: ({ edge: { ai } }) => byName(ai.lookups, source => ({ source })),
+  },
+  {
+    type: 'counter',
+    name: 'gatehouse_ai_log_entries_total',
+    help: 'Log entries of AI calls, by what became of them: written, dropped since the store was slow or away, or over the limit of the gateway.',
+    read: ({ edge: { ai } }) => byName(ai.logEntries, result => ({ result })),
+  },
+  {
+    type: 'counter',
     name: 'gatehouse_worker_restarts_total',
     help: 'Workers replaced after a crash.',
     read: ({ workerRestarts }) => [sample(workerRestarts)],
@@ -112,6 +133,13 @@ export const families: readonly Family[] = [
 
 function sample({ value }: Tally, labels: Sample['labels'] = {}): Sample {
   return { labels, value }
+}
+
+function byName(
+  tallies: Readonly<Record<string, Tally>>,
+  labels: (name: string) => Sample['labels'],
+): Sample[] {
+  return Object.entries(tallies).map(([name, tally]) => sample(tally, labels(name)))
 }
 
 function requests({ zones }: EdgeMetrics): Sample[] {

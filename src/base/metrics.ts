@@ -26,6 +26,29 @@ export class ZoneMetrics {
   }
 }
 
+/** Why a call to an AI gateway was let in, or not: closed sets, so that no caller can make labels grow. */
+export const allowReasons = ['authenticated', 'authentication_off'] as const
+export const refuseReasons = [
+  'missing',
+  'malformed',
+  'unknown',
+  'disabled',
+  'expired',
+  'not_yet_valid',
+  'address_denied',
+  'forbidden',
+  'store_away',
+] as const
+export type RefuseReason = (typeof refuseReasons)[number]
+
+/** What AI gateways decided and kept. */
+export class AiMetrics {
+  readonly allowed = tallies(allowReasons)
+  readonly refused = tallies(refuseReasons)
+  readonly logEntries = tallies(['written', 'dropped', 'over_limit'])
+  readonly lookups = tallies(['remembered', 'asked'])
+}
+
 /** The numbers of one data plane; moving one allocates nothing. */
 export class EdgeMetrics {
   readonly zones = new Map<string, ZoneMetrics>()
@@ -38,6 +61,7 @@ export class EdgeMetrics {
   readonly originConnections = new Tally()
   readonly eventStreams = new Tally()
   readonly webSockets = new Tally()
+  readonly ai = new AiMetrics()
 
   /** Returns the numbers of the zone, which exist from the first call on; names come from the configuration, or are `none`. */
   zone(name: string): ZoneMetrics {
@@ -94,6 +118,11 @@ export async function remains(ended: readonly Snapshot[]): Promise<Snapshot> {
 }
 
 export const metricsContentType = Registry.PROMETHEUS_CONTENT_TYPE
+
+/** Makes a tally for each name, in their order. */
+function tallies<Name extends string>(names: readonly Name[]): Readonly<Record<Name, Tally>> {
+  return Object.fromEntries(names.map(name => [name, new Tally()])) as Record<Name, Tally>
+}
 
 /** Makes a distribution for each name, in their order. */
 function distributions<Name extends string>(names: readonly Name[]): Readonly<Record<Name, Distribution>> {

@@ -80,6 +80,50 @@ export interface ZoneConfig {
   readonly routes: readonly RouteConfig[]
 }
 
+/** The providers that are known by name; others are named custom-…. */
+export const providerNames = [
+  'openai',
+  'anthropic',
+  'google-ai-studio',
+  'mistral',
+  'groq',
+  'deepseek',
+  'openrouter',
+  'azure-openai',
+  'ollama',
+] as const
+export type ProviderName = (typeof providerNames)[number]
+
+export interface ProviderConfig {
+  readonly name: ProviderName | `custom-${string}`
+  readonly url: string | null // the base, which may have a path, without a slash at the end; null: the provider's own
+  readonly keys: readonly string[] // taken in turn where the caller sent none; secret
+  readonly speaks: 'openai' | 'anthropic' // which API a custom one has
+  readonly resources: readonly string[] // azure-openai: the resources that callers may name
+  readonly tls: OriginTls
+}
+
+/** The price of a model in US dollars for a million tokens. */
+export interface PriceConfig {
+  readonly model: string // provider/model, as log entries name them; a * at the end stands for any rest
+  readonly input: number
+  readonly output: number
+}
+
+export interface AiConfig {
+  readonly hosts: readonly string[] // lower-case exact names and IP addresses; empty: no AI routes
+  readonly bodyLimit: number // bytes
+  readonly timeouts: Timeouts
+  readonly providers: readonly ProviderConfig[] // those that the file names; the others are as they come
+  readonly prices: readonly PriceConfig[]
+}
+
+export interface StoreConfig {
+  readonly url: string | null // sqlite:PATH, redis://…, rediss://…, redis+sentinel://…, redis+cluster://…; null: a file in the data folder; secret
+  readonly commandTimeout: number // ms
+  readonly grace: number // ms that a token which was verified lives on while the store is away
+}
+
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 export type StatusClass = '1xx' | '2xx' | '3xx' | '4xx' | '5xx'
 

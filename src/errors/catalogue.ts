@@ -1358,6 +1358,39 @@ export const protocolErrors = {
     remedy:
       'Usually nothing: scanners and attacks do this. If a program of yours is refused, compare its bytes with RFC 9112.',
   },
+  unauthorized: {
+    code: 401,
+    status: 401,
+    title: 'Unauthorized',
+    category: 'access_denied',
+    retryAfter: null,
+    ownerActionRequired: false,
+    stage: 'client',
+    raised: true,
+    detail:
+      'This AI gateway only serves callers with a valid API token, and your request came without one that it accepts.',
+    guidance:
+      '**Do not retry.** Send a token with the permission AI Gateway Run: in Authorization on REST routes, in svc-aig-authorization on provider-native ones. Whoever runs the gateway can make you one.',
+    cause:
+      'The gateway has authentication on, and the token is missing, mistyped, unknown, disabled, expired, not valid yet, or not for this client address. The counter gatehouse_ai_decisions_total tells which.',
+    remedy: 'Look the token up with the tokens API: its status, its dates and its address condition.',
+  },
+  forbidden: {
+    code: 403,
+    status: 403,
+    title: 'Forbidden',
+    category: 'access_denied',
+    retryAfter: null,
+    ownerActionRequired: false,
+    stage: 'client',
+    raised: true,
+    detail: 'Your API token is valid, but it does not allow what you asked for.',
+    guidance:
+      '**Do not retry.** Use a token whose policies allow AI Gateway Run on this account, or have the policies of this one changed.',
+    cause:
+      'The token lacks the permission AI Gateway Run, or is for another account than the one in the path.',
+    remedy: 'Compare the policies of the token with the account in the path of the request.',
+  },
   not_found: {
     code: 404,
     status: 404,
@@ -1372,7 +1405,7 @@ export const protocolErrors = {
       '**Do not retry.** Use one of the documented error codes at the end of the address, for example 522.',
     cause: 'A preview was asked for with an unknown code.',
     remedy:
-      'The index of this documentation lists every error. Those that HTTP itself defines have no preview: 400, 404, 405, 408, 413, 414, 417, 501 and 505.',
+      'The index of this documentation lists every error. Those that HTTP itself defines have no preview: 400, 401, 403, 404, 405, 408, 413, 414, 415, 417, 501, 503 and 505.',
   },
   method_not_allowed: {
     code: 405,
@@ -1438,6 +1471,21 @@ export const protocolErrors = {
       'The request target is over limits.url, or the request line by itself is over limits.header_section.',
     remedy: 'Look for forms that use GET, and for redirects that append to the query each time.',
   },
+  unsupported_media_type: {
+    code: 415,
+    status: 415,
+    title: 'Unsupported media type',
+    category: 'unsupported',
+    retryAfter: null,
+    ownerActionRequired: false,
+    stage: 'client',
+    raised: true,
+    detail: 'The body of your request has a media type that this address does not take.',
+    guidance:
+      '**Do not retry.** Send the body as JSON, with Content-Type: application/json and no content coding.',
+    cause: 'An AI REST route got a Content-Type other than JSON, or a body with a Content-Encoding.',
+    remedy: 'Nothing: correct the client.',
+  },
   expectation_failed: {
     code: 417,
     status: 417,
@@ -1469,6 +1517,23 @@ export const protocolErrors = {
     cause:
       'A Transfer-Encoding with further codings under chunked, or an Upgrade that is not to WebSocket alone, by GET and without a body.',
     remedy: 'Find out which client sends it, and whether it has a setting for plain HTTP/1.1.',
+  },
+  service_unavailable: {
+    code: 503,
+    status: 503,
+    title: 'Service unavailable',
+    category: 'cloudflare',
+    retryAfter: 5,
+    ownerActionRequired: true,
+    stage: 'gateway',
+    raised: true,
+    detail:
+      'The gateway could not check your API token, since the store that knows it is out of reach. Your request was not passed on.',
+    guidance:
+      '**Wait and retry.** Try again no sooner than {retry_after} s from now. Nothing was sent to a provider, so a repetition costs nothing.',
+    cause:
+      'The store (Redis, or the SQLite file) did not answer within store.command_timeout, and this token or gateway was not asked for within store.grace.',
+    remedy: 'Look at /readyz and at the store itself: is it up, and can this machine reach it?',
   },
   http_version_not_supported: {
     code: 505,

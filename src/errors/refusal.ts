@@ -8,18 +8,31 @@ export interface Refusal {
   readonly retryAfter: number | null
   /** The methods for the Allow header of a 405. */
   readonly allow: string | null
+  /** What is wrong with the call, for callers of an API; empty where the row says all. */
+  readonly faults: readonly Fault[]
   /** For the log alone: it never reaches the client. */
   readonly cause: unknown
+}
+
+/** One mistake of a caller, in the words of the API envelope. */
+export interface Fault {
+  /** 4 or 5 digits. */
+  readonly code: number
+  readonly message: string
+  /** The member of the body that it is about (RFC 6901); null for the request as a whole. */
+  readonly pointer: string | null
 }
 
 export interface Facts {
   readonly retryAfter?: number
   readonly allow?: string
+  readonly faults?: readonly Fault[]
 }
 
 /** Makes a refusal; costs no stack trace, since floods are refusals. */
 export function refuse(error: ErrorName, facts: Facts = NO_FACTS, cause: unknown = null): Refusal {
-  return { error, retryAfter: facts.retryAfter ?? null, allow: facts.allow ?? null, cause }
+  const { retryAfter = null, allow = null, faults = NO_FAULTS } = facts
+  return { error, retryAfter, allow, faults, cause }
 }
 
 /** Turns the code of a preview into its refusal, and whatever is no code of the catalogue into `not_found`. */
@@ -35,6 +48,7 @@ export function retryAfterOf(refusal: Refusal): number | null {
 }
 
 const NO_FACTS: Facts = {}
+const NO_FAULTS: readonly Fault[] = []
 
 /** The largest delta-seconds that every recipient can hold (RFC 9111, section 1.2.2). */
 const LONGEST_WAIT = 2_147_483_647

@@ -7,6 +7,8 @@ import { test } from 'node:test'
 import { root, sourceFiles } from '../help/source.ts'
 
 const homes: Readonly<Record<string, readonly string[]>> = {
+  ioredis: ['store/redis/connect.ts'],
+  'lru-cache': ['store/read-through.ts'],
   negotiator: ['errors/negotiate.ts'],
   pino: ['base/log.ts'],
   'prom-client': ['base/metrics.ts'],

@@ -1,0 +1,101 @@
+// The shapes that are kept, as every backend gives them back. Times are ms since the epoch; ids are 32 hex digits unless said otherwise.
+
+/** Who owns gateways and tokens. */
+export interface Account {
+  readonly id: string
+  readonly name: string
+  readonly createdAt: number
+}
+
+/** An AI gateway: what callers must prove, and what is kept of their calls. */
+export interface Gateway {
+  readonly account: string
+  /** Chosen by its owner: 1 to 64 lower-case letters, digits, hyphens and underscores. */
+  readonly id: string
+  /** Whether a call needs a valid token. */
+  readonly authentication: boolean
+  /** Whether the bodies of calls are kept with their log entries. */
+  readonly collectLogs: boolean
+  /** The most log entries that are kept, and what happens at that number. */
+  readonly logManagement: number
+  readonly logManagementStrategy: LogStrategy
+  readonly createdAt: number
+  readonly modifiedAt: number
+}
+
+export type LogStrategy = 'STOP_INSERTING' | 'DELETE_OLDEST'
+
+/** An API token, without its value. */
+export interface Token {
+  readonly account: string
+  readonly id: string
+  readonly name: string
+  /** SHA-256 of the value, in hex. */
+  readonly digest: string
+  readonly status: 'active' | 'disabled'
+  readonly policies: readonly Policy[]
+  /** From when on, and until when, it is valid; null for no limit. */
+  readonly notBefore: number | null
+  readonly expiresOn: number | null
+  /** Client addresses and networks that may use it (empty: all), and that may not. */
+  readonly addressesIn: readonly string[]
+  readonly addressesNotIn: readonly string[]
+  readonly issuedOn: number
+  readonly modifiedOn: number
+}
+
+/** What a token allows, or takes away again. */
+export interface Policy {
+  readonly id: string
+  readonly effect: 'allow' | 'deny'
+  /** Ids of permission groups. */
+  readonly permissionGroups: readonly string[]
+  /** Accounts, or `*` for all. */
+  readonly accounts: readonly string[]
+}
+
+/** One AI call that was let in. No credential ever stands in it. */
+export interface LogEntry {
+  /** The ray id of the request: 16 hex digits. */
+  readonly id: string
+  readonly account: string
+  readonly gateway: string
+  readonly createdAt: number
+  readonly provider: string
+  /** Null where neither the request nor the answer named one. */
+  readonly model: string | null
+  /** The path at the provider, without query. */
+  readonly path: string
+  readonly status: number
+  /** Whether the provider answered with 2xx and the client got all of it. */
+  readonly success: boolean
+  /** The name of the error record, where the gateway answered itself. */
+  readonly error: string | null
+  /** Ms. */
+  readonly duration: number
+  readonly timeToFirstByte: number | null
+  readonly tokensIn: number | null
+  readonly tokensOut: number | null
+  /** US dollars. */
+  readonly cost: number | null
+  readonly cached: boolean
+  readonly authenticated: boolean
+  readonly streamed: boolean
+  readonly metadata: Metadata | null
+  readonly requestContentType: string | null
+  readonly responseContentType: string | null
+  readonly request: Payload | null
+  readonly response: Payload | null
+}
+
+/** A log entry as lists show it. */
+export type LogSummary = Omit<LogEntry, 'request' | 'response'>
+
+/** A body as it is kept: its beginning, where it was larger than what is kept. */
+export interface Payload {
+  readonly text: string
+  readonly isCut: boolean
+}
+
+/** What a caller says of a call. */
+export type Metadata = Readonly<Record<string, string | number | boolean | null>>

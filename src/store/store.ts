@@ -1,0 +1,146 @@
+// What we remember, as one interface: every promise stands here, and both backends keep it (one contract suite runs on both).
+import type { Account, Gateway, LogEntry, LogStrategy, LogSummary, Token } from './records.ts'
+
+/**
+ * All that is kept. Methods reject with `StoreAway` when the backend can't be asked in time, and never later than its command timeout; then nothing is
+ * known of what a write did, unless said otherwise. A write that resolved survives kill -9, and a power cut where `durability` names no doubt.
+ */
+export interface Store {
+  /** Where it is, without credentials. */
+  readonly location: string
+  /** Whether the backend is out of reach as far as known; commands then fail at once. */
+  readonly isAway: boolean
+  readonly accounts: Accounts
+  readonly gateways: Records<Gateway>
+  readonly tokens: Tokens
+  readonly logs: Logs
+  readonly changes: Changes
+  /** Keeps the three of a first start together, or nothing and false when there is an account already: one caller wins, however many processes start. */
+  bootstrap(first: Bootstrap): Promise<boolean>
+  /** Says in plain sentences what this set-up of the backend can lose; none when nothing. */
+  durability(): Promise<readonly string[]>
+  /** Lets go of files and connections; what was asked before is finished or rejected first. */
+  close(): Promise<void>
+}
+
+export interface Bootstrap {
+  readonly account: Account
+  readonly gateway: Gateway
+  readonly token: Token
+}
+
+export interface Accounts {
+  get(id: string): Promise<Account | null>
+  /** By creation. */
+  list(): Promise<readonly Account[]>
+  /** False, and nothing written, when the id is taken. */
+  insert(account: Account): Promise<boolean>
+}
+
+/** Records of one kind, each owned by an account. */
+export interface Records<T> {
+  get(account: string, id: string): Promise<Versioned<T> | null>
+  /** A page of those of an account, by creation and then id; `total` counts all. */
+  list(account: string, page: Page): Promise<Listing<T>>
+  /** False, and nothing written, when the id is taken. */
+  insert(record: T): Promise<boolean>
+  /** Puts the record in place of the version that the caller read; false, and nothing written, when that is no longer the one that is kept. */
+  replace(record: T, version: number): Promise<boolean>
+  /** False when there was none. */
+  remove(account: string, id: string): Promise<boolean>
+}
+
+export interface Tokens extends Records<Token> {
+  findByDigest(digest: string): Promise<Token | null>
+}
+
+export interface Versioned<T> {
+  readonly record: T
+  /** Another number after each write. */
+  readonly version: number
+}
+
+export interface Page {
+  readonly offset: number
+  readonly limit: number
+}
+
+export interface Listing<T> {
+  readonly items: readonly T[]
+  readonly total: number
+}
+
+/** Log entries, by gateway. Weaker than records: what was appended in the last second may be lost in a power cut, not by kill -9. */
+export interface Logs {
+  /** Keeps entries of one gateway in order, as far as the limit allows: DELETE_OLDEST makes room, STOP_INSERTING keeps what fits. Gives how many were kept. */
+  append(account: string, gateway: string, entries: readonly LogEntry[], limit: LogLimit): Promise<number>
+  list(account: string, gateway: string, query: LogQuery): Promise<Listing<LogSummary>>
+  get(account: string, gateway: string, id: string): Promise<LogEntry | null>
+  /** Removes what the filters match, at most `query.limit` in its order; gives how many. */
+  remove(account: string, gateway: string, query: LogQuery): Promise<number>
+  count(account: string, gateway: string): Promise<number>
+}
+
+export interface LogLimit {
+  readonly most: number
+  readonly strategy: LogStrategy
+}
+
+export interface LogQuery extends Page {
+  /** All must match. */
+  readonly filters: readonly LogFilter[]
+  readonly orderBy: LogField
+  readonly descending: boolean
+}
+
+/** What entries can be filtered and ordered by; `tokens` is the sum of both, `metadata` the text of all its keys and values. */
+export const logFields = [
+  'id',
+  'created_at',
+  'provider',
+  'model',
+  'path',
+  'status',
+  'success',
+  'cached',
+  'authenticated',
+  'duration',
+  'tokens_in',
+  'tokens_out',
+  'tokens',
+  'cost',
+  'request_content_type',
+  'response_content_type',
+  'metadata',
+] as const
+export type LogField = (typeof logFields)[number]
+
+/** An absent value equals only null; `eq` holds for any of the values, `neq` for none of them; `contains` ignores ASCII case; `lt` and `gt` include the bound. */
+export interface LogFilter {
+  readonly field: LogField
+  readonly operator: 'eq' | 'neq' | 'contains' | 'lt' | 'gt'
+  readonly values: readonly (string | number | boolean | null)[]
+}
+
+/** The writes of every process that shares the store, this one included. */
+export interface Changes {
+  /** Tells each change of a gateway or token soon after it was written, in no particular order; gives what ends that. */
+  follow(listener: (change: Change) => void): () => void
+  /** Monotonic ms (performance.now) until which every change is known to have been told. While all is well it is never more than 5 s old, a lost notice or not. */
+  readonly knownUntil: number
+}
+
+/** `everything`: some changes can no longer be told apart, so whatever was remembered may be old. */
+export type Change =
+  | { readonly kind: 'gateway' | 'token'; readonly account: string; readonly id: string }
+  | { readonly kind: 'everything' }
+
+/** The backend could not be asked, or did not answer in time. */
+export class StoreAway extends Error {
+  override readonly name = 'StoreAway'
+  readonly code = 'GH_STORE_AWAY'
+
+  constructor(cause?: unknown) {
+    super('the store is away', { cause })
+  }
+}
