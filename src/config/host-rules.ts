@@ -13,6 +13,10 @@ export const endpoint: Rule<Endpoint> = text => {
   return accept(found, 'must be HOST:PORT, such as 0.0.0.0:8080 or [::]:8080')
 }
 
+/** Takes an exact name or an IP address. */
+export const exactHost: Rule<string> = text =>
+  accept(readHost(text), 'must be a host name or an IP address, without port and without *')
+
 /** Takes an exact name, an IP address, or a name under one star. */
 export const hostPattern: Rule<string> = text => {
   const isWildcard = text.startsWith('*.')
@@ -60,17 +64,22 @@ export const documentationUrl: Rule<string> = text => {
   )
 }
 
-/** Names the first part of a URL that an origin cannot have, without its value, which may be secret. */
-function wrongPart(text: string): string {
+/** Names the first part of a URL that it cannot have, without its value, which may be secret. */
+export function wrongPart(text: string, pathFlaw = anyPath): string {
   const [, scheme, authority, path, query, fragment] = urlParts.exec(text)!
   if (!scheme) return 'has no scheme'
   if (!/^https?:\/\/$/i.test(scheme)) return 'does not begin with http:// or https://'
   if (authority!.includes('@')) return 'has a user name'
-  if (path && path !== '/') return 'has a path'
+  const flaw = pathFlaw(path!)
+  if (flaw !== null) return flaw
   if (query) return 'has a query'
   if (fragment) return 'has a fragment'
   const host = authority!.replace(/:[^:\]]*$/, '')
   return readHost(host) === undefined ? 'has no good host' : 'has no good port'
+}
+
+function anyPath(path: string): string | null {
+  return path === '' || path === '/' ? null : 'has a path'
 }
 
 const urlParts = /^(\s*[a-z][a-z\d+.-]*:\/\/|https?:)?([^/?#]*)([^?#]*)(\?[^#]*)?(#.*)?$/is

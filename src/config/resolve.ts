@@ -1,6 +1,9 @@
 // From what the file says to the configuration: hands defaults down, follows names, and checks what no value can break by itself.
 import { didYouMean, type Findings, stepInto } from './mistake.ts'
 import { refuseRepeats } from './repeats.ts'
+import { resolveAi } from './resolve-ai.ts'
+import { resolveTls } from './resolve-tls.ts'
+import { zoneName } from './rules.ts'
 import type {
   Config,
   Endpoint,
@@ -10,6 +13,7 @@ import type {
   RouteConfig,
   RouteSettings,
   Settings,
+  StoreConfig,
   Timeouts,
   ZoneConfig,
   ZoneSettings,
@@ -36,6 +40,8 @@ export function resolve(settings: Settings, findings: Findings): Config {
     client: { headerTimeout: client.header_timeout, keepAlive: client.keep_alive },
     log: { level: log.level, access: log.access, sample: log.sample },
     shutdown: { grace: settings.shutdown.grace },
+    store: resolveStore(settings, findings),
+    ai: resolveAi(settings.ai, findings),
     zones: resolveZones(settings, resolvePools(settings.pools, findings), findings),
   }
 }
@@ -61,6 +67,13 @@ function resolveUrlLimit({ url, header_section: most }: Settings['limits'], find
   return Math.min(url.value, most)
 }
 
+function resolveStore({ store, workers }: Settings, findings: Findings): StoreConfig {
+  if (store.url.value === 'sqlite::memory:' && workers !== 0) {
+    findings.flaw(store.url, 'is in the memory of one process, which workers cannot share: set workers to 0')
+  }
+  return { url: store.url.value, commandTimeout: store.command_timeout, grace: store.grace }
+}
+
 type Pools = ReadonlyMap<string, PoolConfig>
 
 function resolvePools(pools: Settings['pools'], findings: Findings): Pools {
@@ -73,26 +86,24 @@ function resolvePools(pools: Settings['pools'], findings: Findings): Pools {
 }
 
 function resolveOrigin(origin: Placed<OriginSettings>, findings: Findings): OriginConfig[] {
-  const { url, verify, server_name: serverName, ca } = origin.value
+  const { url } = origin.value
   if (url === null) return []
-  const needsTls = !verify || serverName !== null || ca !== null
-  if (url.protocol === 'http' && needsTls) {
-    findings.flaw(origin, 'has verify: false, server_name or ca, which only an https url can have')
-  }
-  return [{ ...url, tls: { verify, serverName, ca } }]
+  const isPlain = url.protocol === 'http'
+  return [{ ...url, tls: resolveTls(origin.value, { ...origin, isPlain }, findings) }]
 }
 
 function resolveZones(settings: Settings, pools: Pools, findings: Findings): ZoneConfig[] {
   const members = settings.zones?.value ?? []
   const zones = members.map(({ value }) => value)
-  const hosts = zones.flatMap(zone => zone.hosts)
+  const hosts = [...zones.flatMap(zone => zone.hosts), ...settings.ai.hosts]
   const names = zones.flatMap(zone => zone.name ?? zone.hosts[0] ?? [])
   const defaults = zones.flatMap(zone => (zone.default?.value ? { ...zone.default, value: 'default' } : []))
-  refuseRepeats(hosts, 'a host belongs to one zone', findings)
+  refuseRepeats(hosts.toSorted(byLine), 'a host belongs to one zone, or to ai', findings)
   refuseRepeats(names, 'a name belongs to one zone', findings)
   refuseRepeats(defaults, 'one zone can be the default', findings)
   members.forEach(zone => {
     refuseUnreachable(zone, findings)
+    refuseReservedName(zone.value, findings)
   })
   return zones.map(zone => resolveZone(zone, settings, pools, findings))
 }
@@ -102,6 +113,12 @@ function refuseUnreachable({ value: zone, ...place }: Placed<ZoneSettings>, find
   const isUnclear = ['hosts', 'default'].some(key => findings.concern(stepInto(place.path, key)))
   if (!isReachable && !isUnclear)
     findings.flaw(place, 'must have hosts or default: true, or no request can reach it')
+}
+
+/** Looks at the name that a zone has of its first host. */
+function refuseReservedName({ name, hosts: [first] }: ZoneSettings, findings: Findings): void {
+  if (name !== null || first === undefined || 'value' in zoneName(first.value)) return
+  findings.flaw(first, `cannot name the zone too, which metrics would take for no zone: give it a name`)
 }
 
 function resolveZone(zone: ZoneSettings, settings: Settings, pools: Pools, findings: Findings): ZoneConfig {

@@ -59,10 +59,10 @@ export const poolName = matching(
   'must be 1 to 64 letters, digits, dots, hyphens and underscores',
 )
 
-/** Takes the name of a zone, which is a label of metrics; there, `none` stands for requests without a zone. */
+/** Takes the name of a zone, which is a label of metrics, where some names stand for requests without a zone. */
 export const zoneName = matching(
-  /^(?!none$)[\w.:*-]{1,253}$/,
-  'must be 1 to 253 letters, digits, dots, hyphens and underscores, and not "none"',
+  /^(?!(?:none|ai)$)[\w.:*-]{1,253}$/,
+  'must be 1 to 253 letters, digits, dots, hyphens and underscores, and not "none" or "ai"',
 )
 
 export const workerCount: Rule<number | 'auto'> = text =>
@@ -102,7 +102,7 @@ export const certificates: Rule<string> = text => {
 }
 
 /** Takes what a pattern matches. */
-function matching(pattern: RegExp, flaw: string): Rule<string> {
+export function matching(pattern: RegExp, flaw: string): Rule<string> {
   return text => accept(pattern.test(text) ? text : undefined, flaw)
 }
 

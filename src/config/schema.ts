@@ -1,5 +1,14 @@
 // What the operator may tell us: first the proven configuration that everything above is built from, then the schema of the file, as data.
-import { documentationUrl, endpoint, hostHeader, hostPattern, originUrl, serverName } from './host-rules.ts'
+import { azureResource, pricedModel, providerKey, providerName, providerUrl, usDollars } from './ai-rules.ts'
+import {
+  documentationUrl,
+  endpoint,
+  exactHost,
+  hostHeader,
+  hostPattern,
+  originUrl,
+  serverName,
+} from './host-rules.ts'
 import {
   certificates,
   duration,
@@ -21,6 +30,7 @@ import {
   group,
   list,
   mapping,
+  oneOrMore,
   optional,
   placed,
   required,
@@ -29,6 +39,7 @@ import {
   unwritten,
   type Value,
 } from './shape.ts'
+import { storeUrl } from './store-url.ts'
 
 export interface Endpoint {
   readonly host: string // an IPv6 address stands without brackets
@@ -98,7 +109,7 @@ export interface ProviderConfig {
   readonly name: ProviderName | `custom-${string}`
   readonly url: string | null // the base, which may have a path, without a slash at the end; null: the provider's own
   readonly keys: readonly string[] // taken in turn where the caller sent none; secret
-  readonly speaks: 'openai' | 'anthropic' // which API a custom one has
+  readonly speaks: 'openai' | 'anthropic' // whose API it has
   readonly resources: readonly string[] // azure-openai: the resources that callers may name
   readonly tls: OriginTls
 }
@@ -149,6 +160,8 @@ export interface Config {
     readonly sample: Readonly<Record<StatusClass, number>> // the share that is written, 0 to 1
   }
   readonly shutdown: { readonly grace: number } // ms
+  readonly store: StoreConfig
+  readonly ai: AiConfig
   readonly zones: readonly ZoneConfig[]
 }
 
@@ -163,11 +176,15 @@ const day = 24 * hour
 const limit = scalar(durationOrOff(1, day))
 const share = scalar(fraction)
 
-const origin = mapping({
-  url: required(scalar(originUrl)),
+const tls = {
   verify: optional(scalar(truth), true),
   server_name: optional(scalar(serverName), null),
   ca: optional(scalar(certificates, { unprinted: true }), null),
+}
+
+const origin = mapping({
+  url: required(scalar(originUrl)),
+  ...tls,
 })
 
 const route = mapping({
@@ -191,6 +208,29 @@ const zone = mapping({
   default: optional(placed(scalar(truth)), null),
   paused: optional(scalar(truth), false),
   routes: optional(list(placed(route)), []),
+})
+
+const store = group({
+  url: optional(placed(scalar(storeUrl, { unprinted: true })), unwritten('store.url', null)),
+  command_timeout: optional(scalar(duration(10, minute)), 250),
+  grace: optional(scalar(durationOrOff(1 * second, day)), 10 * minute),
+})
+
+// Unprinted, since a key may stand where a mapping should.
+const provider = mapping(
+  {
+    url: optional(scalar(providerUrl), null), // null: the provider's own
+    keys: optional(oneOrMore(scalar(providerKey, { unprinted: true })), []),
+    speaks: optional(placed(scalar(oneOf('openai', 'anthropic'))), null),
+    resources: optional(placed(list(scalar(azureResource))), null),
+    ...tls,
+  },
+  { unprinted: true },
+)
+
+const price = mapping({
+  input: required(scalar(usDollars)),
+  output: required(scalar(usDollars)),
 })
 
 /** Lists every setting of the file, with its form, its rule and its default. */
@@ -237,6 +277,21 @@ export const schema = mapping({
   shutdown: group({
     grace: optional(scalar(durationOrOff(1, hour)), 30 * second),
   }),
+  store: optional(shorthand('url', store.shape), store.fallback),
+  ai: group({
+    hosts: optional(list(placed(scalar(exactHost))), []),
+    body: optional(scalar(size(0, 256 * MiB)), 32 * MiB),
+    timeouts: group({
+      connect: optional(limit, 19 * second),
+      handshake: optional(limit, 10 * second),
+      response: optional(limit, 10 * minute),
+      write: optional(limit, 30 * second),
+      idle: optional(limit, 2 * minute),
+      total: optional(limit, 0),
+    }),
+    providers: optional(dictionary(providerName(providerNames), placed(provider)), new Map<string, never>()),
+    prices: optional(dictionary(pricedModel(providerNames), price), new Map<string, never>()),
+  }),
   pools: optional(
     dictionary(poolName, mapping({ origins: optional(list(placed(shorthand('url', origin))), []) })),
     new Map<string, never>(),
@@ -249,3 +304,5 @@ export type Settings = Value<typeof schema>
 export type RouteSettings = Value<typeof route>
 export type ZoneSettings = Value<typeof zone>
 export type OriginSettings = Value<typeof origin>
+export type ProviderSettings = Value<typeof provider>
+export type TlsSettings = Pick<OriginSettings, keyof typeof tls>

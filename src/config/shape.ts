@@ -82,13 +82,26 @@ export function list<T>(member: Shape<T>, { least = 0 } = {}): Shape<readonly T[
   }
 }
 
-/** Reads a mapping of known keys; any other key is a mistake. */
-export function mapping<F extends Fields>(fields: F): Shape<Values<F>> {
+/** Reads a list, or a single value that stands for the list with only that member. */
+export function oneOrMore<T>(member: Shape<T>): Shape<readonly T[]> {
+  const many = list(member)
+  return {
+    read(tree, context) {
+      return many.read(tree.kind === 'scalar' ? { ...tree, kind: 'sequence', items: [tree] } : tree, context)
+    },
+  }
+}
+
+/** Reads a mapping of known keys; any other key is a mistake. What stands in place of one that is `unprinted` is in no message. */
+export function mapping<F extends Fields>(fields: F, { unprinted = false } = {}): Shape<Values<F>> {
   const keys = Object.keys(fields)
   return {
     read(tree, context) {
       const entries = entriesOf(tree)
-      if (!entries) return refuse(tree, `must be a mapping of ${keys.join(', ')}`, context.findings)
+      if (!entries) {
+        const rule = `must be a mapping of ${keys.join(', ')}`
+        return unprinted ? context.findings.flaw(tree, rule) : refuse(tree, rule, context.findings)
+      }
       for (const [key, entry] of entries) {
         if (!Object.hasOwn(fields, key)) refuseKey(key, entry, keys, context.findings)
       }
