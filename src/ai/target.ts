@@ -1,0 +1,134 @@
+// What a request on an AI host asks for, read from its path alone. The edge asks first of all, and treats null as an unknown path.
+
+export type Operation = 'chat' | 'messages' | 'responses' | 'embeddings' | 'run'
+
+/** A call of the REST API, whose body names the model, or of `/ai/run/{model}`, whose path does. */
+export interface RestTarget {
+  readonly api: 'rest'
+  readonly account: string
+  readonly operation: Operation
+  /** Decoded; null where the body names it. */
+  readonly model: string | null
+  /** As received, with its question mark; '' for none. */
+  readonly query: string
+}
+
+/** The unified endpoint beside the native ones: the body names provider and model. */
+export interface CompatTarget {
+  readonly api: 'compat'
+  readonly account: string
+  readonly gateway: string
+  readonly operation: 'chat'
+  readonly query: string
+}
+
+/** A call in the provider's own API. */
+export interface NativeTarget {
+  readonly api: 'native'
+  readonly account: string
+  readonly gateway: string
+  readonly provider: string
+  /** The rest as received, query included; it begins with a slash. */
+  readonly path: string
+}
+
+export type AiTarget = RestTarget | CompatTarget | NativeTarget
+
+/** Reads a request target in origin form; null when it is no AI route. Only a model is ever decoded, so that `%2F` and `%2E` border no segment. */
+export function parseAiTarget(target: string): AiTarget | null {
+  if (target.startsWith(NATIVE)) return parseNative(target)
+  if (target.startsWith(REST)) return parseRest(target)
+  return null
+}
+
+const NATIVE = '/v1/'
+const REST = '/client/v4/accounts/'
+const RUN = 'run/'
+const ACCOUNT_LENGTH = 32
+const LONGEST_NAME = 64
+const LONGEST_MODEL = 256
+
+const operations: ReadonlyMap<string, Operation> = new Map([
+  ['v1/chat/completions', 'chat'],
+  ['v1/messages', 'messages'],
+  ['v1/responses', 'responses'],
+  ['v1/embeddings', 'embeddings'],
+  ['run', 'run'],
+])
+
+function parseNative(target: string): CompatTarget | NativeTarget | null {
+  const account = accountAt(target, NATIVE.length)
+  const from = NATIVE.length + ACCOUNT_LENGTH + 1
+  const gatewayEnd = nameEnd(target, from)
+  if (account === null || gatewayEnd === from || target.charCodeAt(gatewayEnd) !== SLASH) return null
+  const providerEnd = nameEnd(target, gatewayEnd + 1)
+  const next = target.charCodeAt(providerEnd)
+  const isWhole = providerEnd === target.length
+  if (providerEnd === gatewayEnd + 1 || (!isWhole && next !== SLASH && next !== QUESTION_MARK)) return null
+  const gateway = target.slice(from, gatewayEnd)
+  const provider = target.slice(gatewayEnd + 1, providerEnd)
+  const path = next === SLASH ? target.slice(providerEnd) : `/${target.slice(providerEnd)}`
+  if (provider !== 'compat') return { api: 'native', account, gateway, provider, path }
+  const { beginning, query } = splitQuery(path)
+  if (beginning !== '/chat/completions') return null
+  return { api: 'compat', account, gateway, operation: 'chat', query }
+}
+
+function parseRest(target: string): RestTarget | null {
+  const account = accountAt(target, REST.length)
+  const from = REST.length + ACCOUNT_LENGTH
+  if (account === null || !target.startsWith('/ai/', from)) return null
+  const { beginning, query } = splitQuery(target.slice(from + '/ai/'.length))
+  const operation = operations.get(beginning)
+  if (operation !== undefined) return { api: 'rest', account, operation, model: null, query }
+  const model = beginning.startsWith(RUN) ? decodeModel(beginning.slice(RUN.length)) : null
+  return model === null ? null : { api: 'rest', account, operation: 'run', model, query }
+}
+
+/** Gives the 32 lower-case hex digits that stand there as a whole segment. */
+function accountAt(target: string, from: number): string | null {
+  const end = from + ACCOUNT_LENGTH
+  if (target.charCodeAt(end) !== SLASH) return null
+  for (let i = from; i < end; i++) {
+    const code = target.charCodeAt(i)
+    if (!isDigit(code) && !(code >= 0x61 && code <= 0x66)) return null
+  }
+  return target.slice(from, end)
+}
+
+/** Tells where a name of at most 64 lower-case letters, digits, hyphens and underscores ends. */
+function nameEnd(target: string, from: number): number {
+  const most = Math.min(target.length, from + LONGEST_NAME)
+  let i = from
+  while (i < most && isNameCode(target.charCodeAt(i))) i++
+  return i
+}
+
+function splitQuery(path: string): { beginning: string; query: string } {
+  const mark = path.indexOf('?')
+  return mark === -1
+    ? { beginning: path, query: '' }
+    : { beginning: path.slice(0, mark), query: path.slice(mark) }
+}
+
+function decodeModel(text: string): string | null {
+  if (text === '' || text.length > LONGEST_MODEL) return null
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return null
+  }
+}
+
+function isNameCode(code: number): boolean {
+  return (code >= 0x61 && code <= 0x7a) || isDigit(code) || code === HYPHEN || code === UNDERSCORE
+}
+
+function isDigit(code: number): boolean {
+  return code >= 0x30 && code <= 0x39
+}
+
+const HYPHEN = 0x2d
+const SLASH = 0x2f
+const QUESTION_MARK = 0x3f
+const UNDERSCORE = 0x5f
