@@ -1,0 +1,81 @@
+// Reads an event stream as it comes (WHATWG HTML, section 9.2). The translators read their provider through it.
+
+import { StringDecoder } from 'node:string_decoder'
+
+/** `event` is '' for an event without a name. */
+export type OnEvent = (event: string, data: string) => void
+
+/** Characters of one event or line; a stream with a larger one is not read any further. */
+const LARGEST_EVENT = 16 * 1024 * 1024
+
+export class SseReader {
+  readonly #decoder = new StringDecoder('utf8')
+  /** The line that has not ended yet. */
+  #line = ''
+  #event = ''
+  /** The data lines of the event that has not ended yet, each with its line feed. */
+  #data = ''
+  #isAtStart = true
+  /** Whether a line feed that comes next belongs to the line end before. */
+  #isAfterReturn = false
+  #isOverfull = false
+
+  /** Takes bytes cut anywhere, also inside a character, and tells each event that they end. */
+  push(bytes: Buffer, onEvent: OnEvent): void {
+    this.#take(this.#decoder.write(bytes), onEvent)
+  }
+
+  /** Tells whether the stream ended between two events; what was begun and never ended is no event. */
+  end(): boolean {
+    return !this.#isOverfull && this.#line + this.#data + this.#event + this.#decoder.end() === ''
+  }
+
+  #take(text: string, onEvent: OnEvent): void {
+    if (text === '' || this.#isOverfull) return
+    let from = this.#skip(text)
+    for (let i = from; i < text.length; i++) {
+      const code = text.charCodeAt(i)
+      if (code !== LF && code !== CR) continue
+      this.#endLine(this.#line + text.slice(from, i), onEvent)
+      this.#line = ''
+      if (code === CR && text.charCodeAt(i + 1) === LF) i++
+      from = i + 1
+    }
+    this.#isAfterReturn = text.charCodeAt(text.length - 1) === CR
+    this.#line += text.slice(from)
+    this.#isOverfull = this.#line.length + this.#data.length > LARGEST_EVENT
+  }
+
+  /** Counts what stands at the beginning of a piece and belongs to no line: a byte order mark, the second half of a CRLF. */
+  #skip(text: string): number {
+    const isMark = this.#isAtStart && text.charCodeAt(0) === BYTE_ORDER_MARK
+    this.#isAtStart = false
+    return isMark || (this.#isAfterReturn && text.charCodeAt(0) === LF) ? 1 : 0
+  }
+
+  #endLine(line: string, onEvent: OnEvent): void {
+    if (line === '') return this.#endEvent(onEvent)
+    const colon = line.indexOf(':')
+    const field = colon === -1 ? line : line.slice(0, colon)
+    if (field === 'data') this.#data += `${fieldValue(line, colon)}\n`
+    else if (field === 'event') this.#event = fieldValue(line, colon)
+  }
+
+  #endEvent(onEvent: OnEvent): void {
+    const event = this.#event
+    const data = this.#data
+    this.#event = ''
+    this.#data = ''
+    if (data !== '') onEvent(event, data.slice(0, -1))
+  }
+}
+
+function fieldValue(line: string, colon: number): string {
+  if (colon === -1) return ''
+  return line.slice(line.charCodeAt(colon + 1) === SPACE ? colon + 2 : colon + 1)
+}
+
+const LF = 0x0a
+const CR = 0x0d
+const SPACE = 0x20
+const BYTE_ORDER_MARK = 0xfeff
