@@ -1,0 +1,114 @@
+// Refusal in, answer out, for callers of AI routes, who mostly are SDKs: they look for a reason and for advice on retries in places of their own.
+// The edge knocks here once it knows that a call is one of AI.
+
+import { errorRows } from './catalogue.ts'
+import { type Answer, forms, type Options } from './compose.ts'
+import { type Form, form, render } from './form.ts'
+import { type Content, headersOf, reasonOf } from './head.ts'
+import { type Format, negotiate } from './negotiate.ts'
+import type { Occasion, Problem } from './problem.ts'
+import { type Fault, type Refusal, retryAfterOf } from './refusal.ts'
+import { asciiJson } from './render-json.ts'
+
+export interface AiCaller {
+  /** Whose envelope tells what is wrong with a call: that of the management API, or that of provider-native routes. */
+  readonly api: 'rest' | 'native'
+  /** In which the caller expects a stream to speak of an error. */
+  readonly dialect: 'openai' | 'anthropic'
+}
+
+/** Composes the answer to a call that was refused: an envelope where the call has faults, and else the record, in the format that it accepts. */
+export function composeForAi(
+  refusal: Refusal,
+  occasion: Occasion,
+  options: Options,
+  caller: AiCaller,
+): Answer {
+  const content =
+    refusal.faults.length > 0 ? envelopeOf(refusal, caller) : recordOf(refusal, occasion, options)
+  const { status } = errorRows[refusal.error]
+  const headers = headersOf(refusal, occasion, content)
+  // The SDKs of OpenAI and Anthropic obey it, whatever the status.
+  headers.push('x-should-retry', retryAfterOf(refusal) === null ? 'false' : 'true')
+  if (status === 401) headers.push('WWW-Authenticate', 'Bearer')
+  return { status, reason: reasonOf(refusal), headers, body: content.body }
+}
+
+/** Composes the last event of a stream whose head has already been sent, from the beginning of a line on, in the dialect of the caller. */
+export function composeEventForAi(
+  refusal: Refusal,
+  occasion: Occasion,
+  { documentation }: Options,
+  { dialect }: AiCaller,
+): string {
+  return render(events[dialect], refusal, occasion, documentation)
+}
+
+function recordOf(refusal: Refusal, occasion: Occasion, { documentation }: Options): Content {
+  const form = aiForms[negotiate(occasion.accept)]
+  const { type, policy } = form
+  return { type, policy, body: render(form, refusal, occasion, documentation) }
+}
+
+const aiForms: Readonly<Record<Format, Form>> = {
+  ...forms,
+  json: form(forms.json.type, writeRecord),
+  problem: form(forms.problem.type, writeRecord),
+}
+
+const events: Readonly<Record<AiCaller['dialect'], Form>> = {
+  openai: form('text/event-stream', writeOpenAiEvent),
+  anthropic: form('text/event-stream', writeAnthropicEvent),
+}
+
+function writeRecord(problem: Problem): string {
+  return asciiJson({ ...problem, message: problem.detail, error: errorOf(problem) })
+}
+
+function writeOpenAiEvent(problem: Problem): string {
+  return `data: ${asciiJson({ error: errorOf(problem), ...problem })}\n\n`
+}
+
+/** Leaves out the type of the record, whose place is taken by that of the event. */
+function writeAnthropicEvent({ type: _, ...rest }: Problem): string {
+  const error = { type: rest.error_name, message: rest.detail }
+  return `event: error\ndata: ${asciiJson({ type: 'error', error, ...rest })}\n\n`
+}
+
+function errorOf({ detail, error_name, error_code }: Problem): unknown {
+  return { message: detail, type: error_name, code: error_code }
+}
+
+function envelopeOf(refusal: Refusal, { api }: AiCaller): Content {
+  const faults = refusal.faults.map(writeFault)
+  const envelope = api === 'rest' ? restEnvelope(refusal, faults) : nativeEnvelope(refusal, faults)
+  return { type: 'application/json', policy: null, body: asciiJson(envelope) }
+}
+
+function restEnvelope({ error, faults }: Refusal, errors: readonly unknown[]): unknown {
+  const message = faults.map(fault => fault.message).join('; ')
+  const { code } = errorRows[error]
+  return {
+    success: false,
+    errors,
+    messages: [],
+    result: null,
+    message,
+    error: { message, type: error, code },
+  }
+}
+
+function nativeEnvelope({ faults }: Refusal, error: readonly unknown[]): unknown {
+  return {
+    success: false,
+    result: [],
+    messages: [],
+    error,
+    name: 'AiGatewayError',
+    internalCode: faults[0]!.code,
+  }
+}
+
+function writeFault({ code, message, pointer }: Fault): unknown {
+  return pointer === null ? { code, message } : { code, message, source: { pointer } }
+}

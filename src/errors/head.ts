@@ -1,0 +1,45 @@
+// The status line and the header fields of an answer to a refusal. compose.ts and compose-ai.ts send it.
+
+import { STATUS_CODES } from 'node:http'
+import { errorRows } from './catalogue.ts'
+import type { Occasion } from './problem.ts'
+import { type Refusal, retryAfterOf } from './refusal.ts'
+import { SAFETY_HEADERS } from './safety-headers.ts'
+
+/** What an answer holds: its media type, its body in ASCII, and the policy where it is a page. */
+export interface Content {
+  readonly type: string
+  readonly policy: string | null
+  readonly body: string
+}
+
+/** Gives the reason phrase: the title of the code from 520 on, and the phrase of RFC 9110 before. */
+export function reasonOf({ error }: Refusal): string {
+  const { status, title } = errorRows[error]
+  return status >= 520 ? title : reasons[status]!
+}
+
+/** Lists name, value, name, value …; whoever asked may add to it. */
+export function headersOf(refusal: Refusal, occasion: Occasion, content: Content): string[] {
+  const headers = [
+    'Content-Type',
+    content.type,
+    'Content-Length',
+    String(content.body.length),
+    'Cache-Control',
+    'private, no-store',
+    'Vary',
+    'Accept',
+    ...SAFETY_HEADERS,
+    'svc-ray',
+    occasion.ray,
+  ]
+  const retryAfter = retryAfterOf(refusal)
+  if (retryAfter !== null) headers.push('Retry-After', String(retryAfter))
+  if (refusal.allow !== null) headers.push('Allow', refusal.allow)
+  if (content.policy !== null) headers.push('Content-Security-Policy', content.policy)
+  return headers
+}
+
+// Node has the phrase of RFC 7231 for 413; RFC 9110 section 15.5.14 renamed it.
+const reasons: typeof STATUS_CODES = { ...STATUS_CODES, 413: 'Content Too Large' }
