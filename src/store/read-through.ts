@@ -1,0 +1,122 @@
+// What is remembered of the store, so that most requests never ask it. tokens/verify.ts and ai/gateways.ts look through it.
+
+import { LRUCache } from 'lru-cache'
+import { type Change, type Changes, StoreAway } from './store.ts'
+
+export interface ReadThroughOptions<T> {
+  readonly load: (key: string) => Promise<T | null>
+  readonly changes: Changes
+  /** Tells whether a value may be another since a change of one record. */
+  readonly concerns: (change: RecordChange, value: T) => boolean
+  /** The most values that are remembered; misses are bounded by the same number, apart from them. */
+  readonly size: number
+  /** How long it is remembered that there is nothing, in ms. */
+  readonly missLife: number
+  /** How long a value lives on while the store is away, in ms since it was last known to be right. */
+  readonly grace: number
+  /** Monotonic ms, as `Changes.knownUntil` counts them. */
+  readonly now?: () => number
+}
+
+export type RecordChange = Exclude<Change, { kind: 'everything' }>
+
+interface Remembered<T> {
+  readonly value: T
+  /** When the store was asked for it. */
+  readonly askedAt: number
+  /** Until when the store is not asked again, whatever the notices do. */
+  restsUntil: number
+}
+
+/** How old knowledge may be before the store is asked again, in ms: the longest that a revoked token can work. */
+const trust = 5_000
+/** How long an old value is given out before the store, away the last time, is asked again, in ms. */
+const pause = 1_000
+/** The most questions that wait for the store at once; more are turned away, so that a flood of random keys is not passed on to it. */
+const mostLoads = 1_000
+
+export class ReadThrough<T extends object> {
+  readonly #options: ReadThroughOptions<T>
+  readonly #now: () => number
+  readonly #values: LRUCache<string, Remembered<T>>
+  /** Until when each miss holds. */
+  readonly #misses: LRUCache<string, number>
+  readonly #loads = new Map<string, Promise<T | null>>()
+  #loading = 0
+  #epoch = 0
+
+  constructor(options: ReadThroughOptions<T>) {
+    this.#options = options
+    this.#now = options.now ?? (() => performance.now())
+    this.#values = new LRUCache({ max: options.size })
+    this.#misses = new LRUCache({ max: options.size })
+    options.changes.follow(change => this.#forget(change))
+  }
+
+  /** Answers at once from memory where it can, else asks the store once however many wait for the same key; rejects with `StoreAway`. */
+  get(key: string): T | null | Promise<T | null> {
+    const now = this.#now()
+    const remembered = this.#values.get(key)
+    if (remembered) {
+      if (now < remembered.restsUntil || now - this.#options.changes.knownUntil <= trust)
+        return remembered.value
+    } else if (now < (this.#misses.get(key) ?? 0)) return null
+    return this.#loads.get(key) ?? this.#ask(key, now)
+  }
+
+  #ask(key: string, now: number): Promise<T | null> {
+    const load = this.#load(key, now)
+    this.#loads.set(key, load)
+    return load
+  }
+
+  async #load(key: string, askedAt: number): Promise<T | null> {
+    const epoch = this.#epoch
+    this.#loading++
+    try {
+      const value = await this.#askStore(key)
+      // A change was told meanwhile: the value may be older than it, good enough for those who asked before, and for nobody after.
+      if (epoch === this.#epoch) this.#remember(key, value, askedAt)
+      return value
+    } catch (error) {
+      return this.#oldValue(key, error)
+    } finally {
+      this.#loading--
+      if (epoch === this.#epoch) this.#loads.delete(key)
+    }
+  }
+
+  async #askStore(key: string): Promise<T | null> {
+    if (this.#loading > mostLoads) throw new StoreAway('too many lookups at once')
+    return this.#options.load(key)
+  }
+
+  #remember(key: string, value: T | null, askedAt: number): void {
+    if (value) {
+      this.#values.set(key, { value, askedAt, restsUntil: askedAt + trust })
+    } else {
+      this.#values.delete(key)
+      this.#misses.set(key, askedAt + this.#options.missLife)
+    }
+  }
+
+  #oldValue(key: string, error: unknown): T {
+    const old = this.#values.peek(key)
+    if (!old || !(error instanceof StoreAway)) throw error
+    const now = this.#now()
+    const rightAt = Math.max(old.askedAt, this.#options.changes.knownUntil)
+    if (now - rightAt > this.#options.grace) throw error
+    old.restsUntil = now + pause
+    return old.value
+  }
+
+  #forget(change: Change): void {
+    this.#epoch++
+    this.#loads.clear()
+    this.#misses.clear()
+    if (change.kind === 'everything') return this.#values.clear()
+    // Changes are rare: looking at each value is cheaper than keeping an index of them right.
+    for (const [key, { value }] of this.#values.entries())
+      if (this.#options.concerns(change, value)) this.#values.delete(key)
+  }
+}

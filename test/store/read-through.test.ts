@@ -1,0 +1,176 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ReadThrough, type ReadThroughOptions } from '../../src/store/read-through.ts'
+import { StoreAway } from '../../src/store/store.ts'
+import { ManualClock } from '../help/clock.ts'
+import { SteeredStore } from '../tokens/steered-store.ts'
+
+interface Thing {
+  readonly id: string
+  readonly shade: string
+}
+
+const account = 'a'
+
+/** Sets up what is remembered of things in a store that can be steered. */
+function setUp(options: Partial<ReadThroughOptions<Thing>> = {}) {
+  const clock = new ManualClock(1_000_000)
+  const steered = new SteeredStore(clock)
+  const things = new Map<string, Thing>([['1', { id: '1', shade: 'red' }]])
+  const memory = new ReadThrough<Thing>({
+    load: key => steered.look(() => things.get(key)),
+    changes: steered.changes,
+    concerns: ({ id }, thing) => thing.id === id,
+    size: 10,
+    missLife: 5_000,
+    grace: 60_000,
+    now: () => clock.monotonic(),
+    ...options,
+  })
+  const change = (id: string) => steered.changes.tell({ kind: 'token', account, id })
+  return { clock, steered, things, memory, change }
+}
+
+test('what was asked once is answered at once', async () => {
+  const { memory, steered } = setUp()
+  assert.deepEqual(await memory.get('1'), { id: '1', shade: 'red' })
+  assert.deepEqual(memory.get('1'), { id: '1', shade: 'red' })
+  assert.equal(steered.asked, 1)
+})
+
+test('however many wait for a key, the store is asked once', async () => {
+  const { memory, steered } = setUp()
+  const waiting = Array.from({ length: 100 }, () => memory.get('1'))
+  assert.equal(new Set(await Promise.all(waiting)).size, 1)
+  assert.equal(steered.asked, 1)
+})
+
+test('a change forgets what it concerns, and nothing else', async () => {
+  const { memory, things, change } = setUp()
+  things.set('2', { id: '2', shade: 'blue' })
+  await Promise.all([memory.get('1'), memory.get('2')])
+  things.set('1', { id: '1', shade: 'green' })
+  change('1')
+  assert.deepEqual(memory.get('2'), { id: '2', shade: 'blue' })
+  assert.deepEqual(await memory.get('1'), { id: '1', shade: 'green' })
+})
+
+test('when changes can not be told apart everything is asked again', async () => {
+  const { memory, steered } = setUp()
+  await memory.get('1')
+  steered.changes.tell({ kind: 'everything' })
+  assert.ok(memory.get('1') instanceof Promise)
+})
+
+test('a lookup that a change overtakes is not remembered, and who asks later does not share it', async () => {
+  const { memory, steered, things, change } = setUp()
+  const release = steered.hold()
+  const early = memory.get('1')
+  things.set('1', { id: '1', shade: 'green' })
+  change('1')
+  const late = memory.get('1')
+  release()
+  assert.deepEqual(await early, { id: '1', shade: 'red' })
+  assert.deepEqual(await late, { id: '1', shade: 'green' })
+  assert.deepEqual(memory.get('1'), { id: '1', shade: 'green' })
+})
+
+test('a miss is remembered for its life, unless something changes', async () => {
+  const { memory, things, clock, steered, change } = setUp()
+  assert.equal(await memory.get('2'), null)
+  assert.equal(memory.get('2'), null)
+  clock.advance(5_000)
+  assert.equal(await memory.get('2'), null)
+  assert.equal(steered.asked, 2)
+  things.set('2', { id: '2', shade: 'blue' })
+  change('2')
+  assert.deepEqual(await memory.get('2'), { id: '2', shade: 'blue' })
+})
+
+test('random keys evict nothing that is real', async () => {
+  const { memory } = setUp({ size: 3 })
+  await memory.get('1')
+  for (let i = 0; i < 100; i++) await memory.get(`random ${i}`)
+  assert.deepEqual(memory.get('1'), { id: '1', shade: 'red' })
+})
+
+test('only so many values are remembered, the least used goes first', async () => {
+  const { memory, things } = setUp({ size: 2 })
+  for (const id of ['1', '2', '3']) things.set(id, { id, shade: 'grey' })
+  for (const id of ['1', '2', '1', '3']) await memory.get(id)
+  assert.ok(!(memory.get('1') instanceof Promise))
+  assert.ok(memory.get('2') instanceof Promise)
+})
+
+test('while notices flow a value lives as long as it is wanted', async () => {
+  const { memory, clock, steered } = setUp()
+  await memory.get('1')
+  clock.advance(86_400_000)
+  assert.ok(!(memory.get('1') instanceof Promise))
+  assert.equal(steered.asked, 1)
+})
+
+test('when notices fall silent a value is asked again after 5 s, and every 5 s', async () => {
+  const { memory, clock, steered, things } = setUp()
+  await memory.get('1')
+  steered.changes.fallSilent()
+  clock.advance(5_000)
+  assert.ok(!(memory.get('1') instanceof Promise))
+  things.delete('1')
+  clock.advance(1)
+  assert.equal(await memory.get('1'), null)
+  assert.equal(steered.asked, 2)
+})
+
+test('while the store is away a value lives on for the grace, and the store is asked once a second at most', async () => {
+  const { memory, clock, steered } = setUp({ grace: 60_000 })
+  await memory.get('1')
+  steered.changes.fallSilent()
+  steered.isAway = true
+  clock.advance(6_000)
+  assert.deepEqual(await memory.get('1'), { id: '1', shade: 'red' })
+  assert.deepEqual(memory.get('1'), { id: '1', shade: 'red' })
+  clock.advance(999)
+  assert.ok(!(memory.get('1') instanceof Promise))
+  clock.advance(53_001)
+  assert.deepEqual(await memory.get('1'), { id: '1', shade: 'red' })
+  assert.equal(steered.asked, 3)
+  clock.advance(1_001)
+  await assert.rejects(async () => memory.get('1'), StoreAway)
+})
+
+test('what nobody remembers is away with the store, and found as soon as it is back', async () => {
+  const { memory, steered } = setUp()
+  steered.isAway = true
+  await assert.rejects(async () => memory.get('1'), StoreAway)
+  steered.isAway = false
+  assert.deepEqual(await memory.get('1'), { id: '1', shade: 'red' })
+})
+
+test('questions beyond the bound are turned away and not passed on, and the bound opens again', async () => {
+  const { memory, steered } = setUp()
+  const release = steered.hold()
+  const waiting = Array.from({ length: 1_500 }, async (_, i) => memory.get(`random ${i}`))
+  const settled = Promise.allSettled(waiting)
+  await assert.rejects(waiting[1_499]!, StoreAway)
+  release()
+  const results = await settled
+  assert.equal(results.filter(({ status }) => status === 'fulfilled').length, 1_000)
+  assert.equal(steered.asked, 1_000)
+  assert.equal(await memory.get('random 1499'), null)
+})
+
+test('a bug of the store is no absence: it is thrown, old value or not', async () => {
+  let isBroken = false
+  const { memory, clock, steered } = setUp({
+    load: async () => {
+      if (isBroken) throw new TypeError('a bug')
+      return { id: '1', shade: 'red' }
+    },
+  })
+  await memory.get('1')
+  isBroken = true
+  steered.changes.fallSilent()
+  clock.advance(6_000)
+  await assert.rejects(async () => memory.get('1'), TypeError)
+})

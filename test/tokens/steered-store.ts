@@ -1,0 +1,81 @@
+// A store in memory that a test makes slow, away or silent; for what a real backend can't be told to do at a given moment.
+
+import type { Gateway, Token } from '../../src/store/records.ts'
+import { type Change, type Changes, type Store, StoreAway } from '../../src/store/store.ts'
+import type { ManualClock } from '../help/clock.ts'
+
+/** Change notices that come when the test says so. */
+export class SteeredChanges implements Changes {
+  readonly #listeners = new Set<(change: Change) => void>()
+  readonly #clock: ManualClock
+  /** When notices ceased to flow; null while they do. */
+  #silentSince: number | null = null
+
+  constructor(clock: ManualClock) {
+    this.#clock = clock
+  }
+
+  get knownUntil(): number {
+    return this.#silentSince ?? this.#clock.monotonic()
+  }
+
+  follow(listener: (change: Change) => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  tell(change: Change): void {
+    for (const listener of this.#listeners) listener(change)
+  }
+
+  fallSilent(): void {
+    this.#silentSince = this.#clock.monotonic()
+  }
+
+  speakAgain(): void {
+    this.#silentSince = null
+  }
+}
+
+/** Holds records, counts what it is asked, and waits while `held`. */
+export class SteeredStore {
+  readonly changes: SteeredChanges
+  readonly byDigest = new Map<string, Token>()
+  readonly byName = new Map<string, Gateway>()
+  isAway = false
+  asked = 0
+  #held: Promise<void> | null = null
+
+  constructor(clock: ManualClock) {
+    this.changes = new SteeredChanges(clock)
+  }
+
+  /** Makes lookups wait, with what they found in hand, until the function returned is called. */
+  hold(): () => void {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#held = promise
+    return () => {
+      this.#held = null
+      resolve()
+    }
+  }
+
+  async look<T>(find: () => T | undefined): Promise<T | null> {
+    this.asked++
+    if (this.isAway) throw new StoreAway()
+    const found = find() ?? null
+    await this.#held
+    return found
+  }
+
+  get store(): Store {
+    const tokens = { findByDigest: (digest: string) => this.look(() => this.byDigest.get(digest)) }
+    const gateways = {
+      get: async (account: string, id: string) => {
+        const record = await this.look(() => this.byName.get(`${account}/${id}`))
+        return record && { record, version: 1 }
+      },
+    }
+    return { tokens, gateways, changes: this.changes } as unknown as Store
+  }
+}
