@@ -1,0 +1,40 @@
+// Does a token allow this here? The edge asks for each call to an AI gateway, the admin listener for each row of its table.
+
+import type { Policy, Token } from '../store/records.ts'
+import { permissionGroups } from './permission-groups.ts'
+
+export type Permission = (typeof permissionGroups)[number]['name']
+
+/** Tells whether a policy of the token allows this for the account, and none denies it. A group that writes stands for reading too, in both. */
+export function permits(token: Token, permission: Permission, account: string): boolean {
+  const groups = groupsWith[permission]
+  let isAllowed = false
+  for (const policy of token.policies) {
+    if (!speaksOf(policy, account, groups)) continue
+    if (policy.effect === 'deny') return false
+    isAllowed = true
+  }
+  return isAllowed
+}
+
+function speaksOf(
+  { accounts, permissionGroups }: Policy,
+  account: string,
+  groups: readonly string[],
+): boolean {
+  if (!accounts.includes(account) && !accounts.includes('*')) return false
+  for (const group of groups) if (permissionGroups.includes(group)) return true
+  return false
+}
+
+/** The ids of the groups that hold a permission: its own, and for one that reads, that of its writing sibling. */
+const groupsWith = Object.fromEntries(
+  permissionGroups.map(({ name }): [Permission, readonly string[]] => {
+    const holders: readonly string[] = [
+      name,
+      name.replace(/ Read$/, ' Write'),
+      name.replace(/ Read$/, ' Edit'),
+    ]
+    return [name, permissionGroups.filter(group => holders.includes(group.name)).map(({ id }) => id)]
+  }),
+) as Record<Permission, readonly string[]>

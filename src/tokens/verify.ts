@@ -1,0 +1,109 @@
+// Whose token is it, and is it good now? The edge asks for each call to an AI gateway, the admin listener for each of its own.
+// While the store is away a token that was verified lives on for the grace, and one that nobody remembers is refused as `store_away`.
+
+import { timingSafeEqual } from 'node:crypto'
+import { AddressSet } from '../base/address.ts'
+import { type Clock, systemClock } from '../base/clock.ts'
+import type { AiMetrics, RefuseReason } from '../base/metrics.ts'
+import { ReadThrough } from '../store/read-through.ts'
+import type { Token } from '../store/records.ts'
+import { type Store, StoreAway } from '../store/store.ts'
+import { digestOf, isWellFormed } from './token.ts'
+
+export type TokenFault = Exclude<RefuseReason, 'forbidden'>
+
+export interface VerifierOptions {
+  readonly store: Store
+  /** How long a verified token lives on while the store is away, in ms. */
+  readonly grace: number
+  /** Its `lookups` are counted here; decisions are counted by whoever takes them. */
+  readonly metrics: AiMetrics
+  readonly clock?: Clock
+}
+
+/** A token, compiled for what is checked at each use. */
+interface Known {
+  readonly token: Token
+  readonly digest: Buffer
+  readonly allowed: AddressSet | null
+  readonly denied: AddressSet | null
+}
+
+const size = 10_000
+const missLife = 5_000
+
+export class TokenVerifier {
+  readonly #known: ReadThrough<Known>
+  readonly #lookups: AiMetrics['lookups']
+  readonly #clock: Clock
+
+  constructor({ store, grace, metrics, clock = systemClock }: VerifierOptions) {
+    this.#lookups = metrics.lookups
+    this.#clock = clock
+    this.#known = new ReadThrough({
+      load: async digest => compile(await store.tokens.findByDigest(digest)),
+      changes: store.changes,
+      concerns: ({ kind, id, account }, { token }) =>
+        kind === 'token' && token.id === id && token.account === account,
+      size,
+      missLife,
+      grace,
+      now: () => clock.monotonic(),
+    })
+  }
+
+  /** Judges what a client at `address` sent: at once where the token is remembered or can't be one; what callers send never makes it throw or reject. */
+  verify(value: string | null, address: string): Token | TokenFault | Promise<Token | TokenFault> {
+    if (value === null) return 'missing'
+    if (!isWellFormed(value)) return 'malformed'
+    const digest = digestOf(value)
+    const known = this.#known.get(digest)
+    if (known instanceof Promise) return this.#afterLookup(known, digest, address)
+    this.#lookups.remembered.inc()
+    return this.#judge(known, digest, address)
+  }
+
+  async #afterLookup(
+    lookup: Promise<Known | null>,
+    digest: string,
+    address: string,
+  ): Promise<Token | TokenFault> {
+    this.#lookups.asked.inc()
+    try {
+      return this.#judge(await lookup, digest, address)
+    } catch (error) {
+      if (error instanceof StoreAway) return 'store_away'
+      throw error
+    }
+  }
+
+  #judge(known: Known | null, digest: string, address: string): Token | TokenFault {
+    if (known === null || !matches(known.digest, digest)) return 'unknown'
+    const { token, allowed, denied } = known
+    if (token.status === 'disabled') return 'disabled'
+    const now = this.#clock.now()
+    if (token.notBefore !== null && now < token.notBefore) return 'not_yet_valid'
+    if (token.expiresOn !== null && now >= token.expiresOn) return 'expired'
+    if (denied?.has(address) || allowed?.has(address) === false) return 'address_denied'
+    return token
+  }
+}
+
+function compile(token: Token | null): Known | null {
+  if (token === null) return null
+  const { digest, addressesIn, addressesNotIn } = token
+  return {
+    token,
+    digest: Buffer.from(digest, 'latin1'),
+    allowed: addressesIn.length > 0 ? new AddressSet(addressesIn) : null,
+    denied: addressesNotIn.length > 0 ? new AddressSet(addressesNotIn) : null,
+  }
+}
+
+const presented = Buffer.alloc(64)
+
+/** Compares in constant time, so that how a backend finds a digest tells nothing about those it keeps. */
+function matches(kept: Buffer, digest: string): boolean {
+  presented.write(digest, 'latin1')
+  return kept.length === presented.length && timingSafeEqual(kept, presented)
+}

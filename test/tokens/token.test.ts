@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { bearerOf } from '../../src/tokens/bearer.ts'
+import { digestOf, isWellFormed, mintToken } from '../../src/tokens/token.ts'
+
+test('a minted token is svct_ and 49 characters of base64url, and its digest is the SHA-256 of all of it', () => {
+  const { value, digest } = mintToken()
+  assert.match(value, /^svct_[A-Za-z0-9_-]{49}$/)
+  assert.equal(digest, createHash('sha256').update(value).digest('hex'))
+  assert.equal(digestOf(value), digest)
+})
+
+test('what is minted is well formed, and never the same', () => {
+  const values = Array.from({ length: 1_000 }, () => mintToken().value)
+  assert.ok(values.every(isWellFormed))
+  assert.equal(new Set(values).size, 1_000)
+})
+
+test('the format is the same for ever', () => {
+  assert.ok(isWellFormed('svct_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA12EquQ'))
+})
+
+test('any one character that is wrong is seen', () => {
+  const { value } = mintToken()
+  const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+  for (let i = 0; i < value.length; i++) {
+    for (const other of [...alphabet, ' ', '\0', 'é', '\u{1f511}', '']) {
+      if (other === value[i]) continue
+      assert.equal(isWellFormed(value.slice(0, i) + other + value.slice(i + 1)), false, `${i} ${other}`)
+    }
+  }
+})
+
+test('two neighbours that changed places are seen', () => {
+  const { value } = mintToken()
+  for (let i = 5; i < value.length - 1; i++) {
+    const swapped = value.slice(0, i) + value[i + 1] + value[i] + value.slice(i + 2)
+    assert.equal(isWellFormed(swapped), swapped === value)
+  }
+})
+
+test('whatever else is sent is no token', () => {
+  const text = fc.oneof(fc.string({ unit: 'binary' }), fc.stringMatching(/^svct_[A-Za-z0-9_-]{49}$/))
+  fc.assert(
+    fc.property(text, value => !isWellFormed(value)),
+    { numRuns: 1_000 },
+  )
+})
+
+test('Bearer is read in any case, with any number of spaces', () => {
+  for (const field of ['Bearer abc', 'bearer abc', 'BEARER   abc ', 'Bearer \tabc'])
+    assert.equal(bearerOf(field), 'abc', field)
+})
+
+test('without Bearer there is no token', () => {
+  for (const field of [
+    null,
+    '',
+    'Bearer',
+    'Bearer ',
+    'Bearer   ',
+    'Basic YTpi',
+    'abc',
+    'Bearerabc',
+    ' Bearer abc',
+  ])
+    assert.equal(bearerOf(field), null, String(field))
+})
+
+test('whatever stands in a field, reading it gives text or nothing', () => {
+  fc.assert(fc.property(fc.string(), field => [null, field.slice(7).trim()].includes(bearerOf(field))))
+})

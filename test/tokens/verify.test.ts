@@ -1,0 +1,176 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import fc from 'fast-check'
+import { AiMetrics } from '../../src/base/metrics.ts'
+import type { Token } from '../../src/store/records.ts'
+import { mintToken } from '../../src/tokens/token.ts'
+import { TokenVerifier } from '../../src/tokens/verify.ts'
+import { ManualClock } from '../help/clock.ts'
+import { SteeredStore } from './steered-store.ts'
+import { tokenWith } from './token-with.ts'
+
+const here = '192.0.2.7'
+const grace = 600_000
+
+/** Sets up a verifier on a store that keeps one token. */
+function setUp(members: Partial<Token> = {}) {
+  const clock = new ManualClock()
+  const steered = new SteeredStore(clock)
+  const metrics = new AiMetrics()
+  const verifier = new TokenVerifier({ store: steered.store, grace, metrics, clock })
+  const { value, token } = tokenWith(members)
+  steered.byDigest.set(token.digest, token)
+  const change = () => steered.changes.tell({ kind: 'token', account: token.account, id: token.id })
+  /** Replaces the token in the store, and tells. */
+  const update = (changed: Partial<Token>) => {
+    steered.byDigest.set(token.digest, { ...token, ...changed })
+    change()
+  }
+  return { clock, steered, metrics, verifier, value, token, change, update }
+}
+
+test('a token is looked up once, and known at once from then on', async () => {
+  const { verifier, value, token, metrics } = setUp()
+  assert.deepEqual(await verifier.verify(value, here), token)
+  assert.deepEqual(verifier.verify(value, here), token)
+  assert.equal(metrics.lookups.asked.value, 1)
+  assert.equal(metrics.lookups.remembered.value, 1)
+})
+
+test('nothing, and what is no token, are refused without the store', () => {
+  const { verifier, steered, value } = setUp()
+  assert.equal(verifier.verify(null, here), 'missing')
+  for (const text of ['', 'svct_', `${value}x`, `${value.slice(0, -1)}${value.endsWith('A') ? 'Q' : 'A'}`])
+    assert.equal(verifier.verify(text, here), 'malformed')
+  assert.equal(steered.asked, 0)
+})
+
+test('a token that nobody keeps is unknown, at once the second time', async () => {
+  const { verifier, steered } = setUp()
+  const { value } = mintToken()
+  assert.equal(await verifier.verify(value, here), 'unknown')
+  assert.equal(verifier.verify(value, here), 'unknown')
+  assert.equal(steered.asked, 1)
+})
+
+test('a record that is found under a digest not its own is unknown', async () => {
+  const { verifier, steered, token } = setUp()
+  const { value, digest } = mintToken()
+  steered.byDigest.set(digest, token)
+  assert.equal(await verifier.verify(value, here), 'unknown')
+})
+
+test('a disabled token is refused, and works again when it is active again', async () => {
+  const { verifier, value, update } = setUp({ status: 'disabled' })
+  assert.equal(await verifier.verify(value, here), 'disabled')
+  update({ status: 'active' })
+  assert.equal(((await verifier.verify(value, here)) as Token).status, 'active')
+})
+
+test('a token is valid from not_before on, up to but not at expires_on, by the clock of each use', async () => {
+  const start = new ManualClock().now()
+  const { verifier, value, token, clock } = setUp({ notBefore: start + 1_000, expiresOn: start + 2_000 })
+  assert.equal(await verifier.verify(value, here), 'not_yet_valid')
+  clock.advance(999)
+  assert.equal(verifier.verify(value, here), 'not_yet_valid')
+  clock.advance(1)
+  assert.deepEqual(verifier.verify(value, here), token)
+  clock.advance(999)
+  assert.deepEqual(verifier.verify(value, here), token)
+  clock.advance(1)
+  assert.equal(verifier.verify(value, here), 'expired')
+})
+
+test('a token is used from the networks it allows and not from those it denies', async () => {
+  const { verifier, value, token } = setUp({
+    addressesIn: ['192.0.2.0/24', '2001:db8::/32'],
+    addressesNotIn: ['192.0.2.66'],
+  })
+  assert.deepEqual(await verifier.verify(value, here), token)
+  assert.deepEqual(verifier.verify(value, '::ffff:192.0.2.7'), token)
+  assert.deepEqual(verifier.verify(value, '2001:db8::1'), token)
+  for (const address of ['192.0.2.66', '::ffff:192.0.2.66', '198.51.100.1', '2001:db9::1', 'nonsense', ''])
+    assert.equal(verifier.verify(value, address), 'address_denied', address)
+})
+
+test('a token that is only denied somewhere works elsewhere', async () => {
+  const { verifier, value, token } = setUp({ addressesNotIn: ['198.51.100.0/24'] })
+  assert.deepEqual(await verifier.verify(value, here), token)
+  assert.equal(verifier.verify(value, '198.51.100.1'), 'address_denied')
+})
+
+test('a token that was rolled or deleted is unknown as soon as that is told', async () => {
+  const { verifier, value, token, steered, change } = setUp()
+  await verifier.verify(value, here)
+  steered.byDigest.delete(token.digest)
+  change()
+  assert.equal(await verifier.verify(value, here), 'unknown')
+})
+
+test('a token that was disabled is refused within 5 s when its notice is lost', async () => {
+  const { verifier, value, token, steered, clock } = setUp()
+  await verifier.verify(value, here)
+  steered.changes.fallSilent()
+  steered.byDigest.set(token.digest, { ...token, status: 'disabled' })
+  clock.advance(5_001)
+  assert.equal(await verifier.verify(value, here), 'disabled')
+})
+
+test('while the store is away a verified token lives on for the grace, and an unknown one is refused as such', async () => {
+  const { verifier, value, token, steered, clock } = setUp()
+  await verifier.verify(value, here)
+  steered.isAway = true
+  steered.changes.fallSilent()
+  assert.equal(await verifier.verify(mintToken().value, here), 'store_away')
+  clock.advance(grace)
+  assert.deepEqual(await verifier.verify(value, here), token)
+  clock.advance(1_000)
+  assert.equal(await verifier.verify(value, here), 'store_away')
+  steered.isAway = false
+  steered.changes.speakAgain()
+  assert.deepEqual(await verifier.verify(value, here), token)
+})
+
+test('a token expires while the store is away, too', async () => {
+  const expiresOn = new ManualClock().now() + 60_000
+  const { verifier, value, steered, clock } = setUp({ expiresOn })
+  await verifier.verify(value, here)
+  steered.isAway = true
+  steered.changes.fallSilent()
+  clock.advance(60_000)
+  assert.equal(await verifier.verify(value, here), 'expired')
+})
+
+test('a bug of the store is not taken for an absence', async () => {
+  const { verifier, value, steered } = setUp()
+  steered.look = () => Promise.reject(new TypeError('a bug'))
+  await assert.rejects(async () => verifier.verify(value, here), TypeError)
+})
+
+test('whatever is sent from wherever, the verdict is a fault', async () => {
+  const { verifier } = setUp()
+  await fc.assert(
+    fc.asyncProperty(fc.option(fc.string({ unit: 'binary' })), fc.string(), async (value, address) => {
+      assert.equal(await verifier.verify(value, address), value === null ? 'missing' : 'malformed')
+    }),
+  )
+})
+
+test('a scan of 100,000 random tokens asks once for each and leaves the heap flat', async () => {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  const { verifier, steered, value, token } = setUp()
+  await verifier.verify(value, here)
+  const scan = async (count: number) => {
+    for (let i = 0; i < count; i++) await verifier.verify(mintToken().value, here)
+    collect()
+    return process.memoryUsage().heapUsed
+  }
+  const before = await scan(20_000)
+  const after = await scan(100_000)
+  assert.ok(after - before < 1_000_000, `${after - before} bytes more`)
+  assert.equal(steered.asked, 120_001)
+  assert.deepEqual(verifier.verify(value, here), token)
+})
