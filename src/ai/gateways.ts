@@ -1,0 +1,57 @@
+// Finds the gateway that a call names. The edge asks for each AI call; a gateway that was found lives on for the grace while the store is away.
+
+import { type Clock, systemClock } from '../base/clock.ts'
+import { ReadThrough } from '../store/read-through.ts'
+import type { Gateway } from '../store/records.ts'
+import { type Store, StoreAway } from '../store/store.ts'
+
+export interface DirectoryOptions {
+  readonly store: Store
+  /** How long a gateway lives on while the store is away, in ms. */
+  readonly grace: number
+  readonly clock?: Clock
+}
+
+type Found = Gateway | null | 'store_away'
+
+const size = 10_000
+const missLife = 5_000
+const accountId = /^[0-9a-f]{32}$/
+const gatewayId = /^[a-z0-9_-]{1,64}$/
+
+export class GatewayDirectory {
+  readonly #gateways: ReadThrough<Gateway>
+
+  constructor({ store, grace, clock = systemClock }: DirectoryOptions) {
+    this.#gateways = new ReadThrough({
+      load: async key => {
+        const [account, id] = key.split('/') as [string, string]
+        return (await store.gateways.get(account, id))?.record ?? null
+      },
+      changes: store.changes,
+      concerns: (change, { account, id }) =>
+        change.kind === 'gateway' && change.id === id && change.account === account,
+      size,
+      missLife,
+      grace,
+      now: () => clock.monotonic(),
+    })
+  }
+
+  /** Answers at once for a gateway that is remembered, and for names that none can have. */
+  find(account: string, id: string): Found | Promise<Found> {
+    if (!accountId.test(account) || !isGatewayId(id)) return null
+    const gateway = this.#gateways.get(`${account}/${id}`)
+    return gateway instanceof Promise ? gateway.catch(unlessAway) : gateway
+  }
+}
+
+/** Tells whether a gateway can have this name. */
+export function isGatewayId(text: string): boolean {
+  return gatewayId.test(text)
+}
+
+function unlessAway(error: unknown): 'store_away' {
+  if (error instanceof StoreAway) return 'store_away'
+  throw error
+}
