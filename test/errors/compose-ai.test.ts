@@ -1,0 +1,225 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { type ErrorName, errorRows } from '../../src/errors/catalogue.ts'
+import { type Answer, compose } from '../../src/errors/compose.ts'
+import { type AiCaller, composeEventForAi, composeForAi } from '../../src/errors/compose-ai.ts'
+import { type Occasion, problem } from '../../src/errors/problem.ts'
+import { type Facts, type Fault, refuse } from '../../src/errors/refusal.ts'
+
+const options = { documentation: 'http://127.0.0.1:8081/errors' }
+const names = Object.keys(errorRows) as ErrorName[]
+const rest: AiCaller = { api: 'rest', dialect: 'openai' }
+const native: AiCaller = { api: 'native', dialect: 'openai' }
+const callers: readonly AiCaller[] = [
+  rest,
+  native,
+  { api: 'rest', dialect: 'anthropic' },
+  { api: 'native', dialect: 'anthropic' },
+]
+const accepts = [null, 'text/html', 'application/json', 'application/problem+json', 'text/markdown']
+const json = 'application/json'
+const noToken: Fault = { code: 10000, message: 'Authentication error', pointer: null }
+
+function occasionOf(facts: Partial<Occasion> = {}): Occasion {
+  return { ray: '8f3c1e0a9b7d2c46', zone: '127.0.0.1', accept: null, time: 1_790_000_000_000, ...facts }
+}
+
+function answerTo(error: ErrorName, accept: string | null, caller = rest, facts?: Facts): Answer {
+  return composeForAi(refuse(error, facts), occasionOf({ accept }), options, caller)
+}
+
+function headersOf({ headers }: Answer): Readonly<Record<string, string>> {
+  const pairs = headers.flatMap((name, i) => (i % 2 === 0 ? [[name.toLowerCase(), headers[i + 1]!]] : []))
+  assert.equal(new Set(pairs.map(([name]) => name)).size, headers.length / 2, 'no header stands twice')
+  return Object.fromEntries(pairs)
+}
+
+function recordOf(error: ErrorName) {
+  return problem(refuse(error), occasionOf(), options.documentation)
+}
+
+test('every answer carries the headers of an error, advice on retries, and a challenge where a token is asked for', () => {
+  for (const name of names) {
+    for (const caller of callers) {
+      for (const accept of accepts) {
+        for (const faults of [[], [noToken]]) {
+          const answer = answerTo(name, accept, caller, { faults })
+          const { 'content-type': _, 'content-security-policy': policy, ...headers } = headersOf(answer)
+          const { retryAfter, status } = errorRows[name]
+          assert.deepEqual(headers, {
+            'content-length': String(Buffer.byteLength(answer.body)),
+            'cache-control': 'private, no-store',
+            vary: 'Accept',
+            'x-content-type-options': 'nosniff',
+            'x-frame-options': 'SAMEORIGIN',
+            'referrer-policy': 'same-origin',
+            'svc-ray': '8f3c1e0a9b7d2c46',
+            'x-should-retry': String(retryAfter !== null),
+            ...(retryAfter !== null && { 'retry-after': String(retryAfter) }),
+            ...(status === 401 && { 'www-authenticate': 'Bearer' }),
+          })
+          assert.equal(policy !== undefined, answer.body.startsWith('<!doctype html>'))
+          assert.match(answer.body, /^[\n\x20-\x7e]+$/)
+        }
+      }
+    }
+  }
+})
+
+test('status and reason phrase are those of any other answer', () => {
+  for (const name of names) {
+    const { status, reason } = compose(refuse(name), occasionOf(), options)
+    for (const faults of [[], [noToken]]) {
+      const answer = answerTo(name, json, rest, { faults })
+      assert.deepEqual([answer.status, answer.reason], [status, reason])
+    }
+  }
+})
+
+test('the record has two more members at its end, in JSON alone', () => {
+  for (const name of names) {
+    for (const accept of accepts) {
+      const usual = compose(refuse(name), occasionOf({ accept }), options)
+      const answer = answerTo(name, accept)
+      assert.equal(headersOf(answer)['content-type'], headersOf(usual)['content-type'])
+      if (!accept?.startsWith('application/')) {
+        assert.equal(answer.body, usual.body)
+        continue
+      }
+      const { detail, error_name: type, error_code: code } = recordOf(name)
+      const more = { message: detail, error: { message: detail, type, code } }
+      assert.equal(answer.body, JSON.stringify({ ...JSON.parse(usual.body), ...more }))
+    }
+  }
+})
+
+test('an answer without faults is the same on both APIs and in both dialects', () => {
+  for (const accept of accepts) {
+    const bodies = callers.map(caller => answerTo('service_unavailable', accept, caller).body)
+    assert.equal(new Set(bodies).size, 1)
+  }
+})
+
+test('a store that is away gets a wait', () => {
+  const answer = answerTo('service_unavailable', json)
+  assert.equal(answer.status, 503)
+  assert.equal(headersOf(answer)['retry-after'], String(JSON.parse(answer.body).retry_after))
+  assert.equal(headersOf(answer)['x-should-retry'], 'true')
+})
+
+test('the wait of a refusal stands in the header and in the record', () => {
+  const answer = answerTo('rate_limited', json, rest, { retryAfter: 416.5 })
+  assert.equal(headersOf(answer)['retry-after'], '417')
+  assert.equal(JSON.parse(answer.body).retry_after, 417)
+})
+
+test('a refused method is answered with the methods that are allowed', () => {
+  const fault = { code: 7001, message: 'This address takes POST alone', pointer: null }
+  for (const caller of callers) {
+    const answer = answerTo('method_not_allowed', json, caller, { allow: 'POST', faults: [fault] })
+    assert.equal(headersOf(answer).allow, 'POST')
+  }
+})
+
+test('a call without a good token gets the envelope of the management API on REST, whatever it accepts', () => {
+  for (const accept of accepts) {
+    const answer = answerTo('unauthorized', accept, rest, { faults: [noToken] })
+    assert.equal(headersOf(answer)['content-type'], 'application/json')
+    assert.deepEqual(JSON.parse(answer.body), {
+      success: false,
+      errors: [{ code: 10000, message: 'Authentication error' }],
+      messages: [],
+      result: null,
+      message: 'Authentication error',
+      error: { message: 'Authentication error', type: 'unauthorized', code: 401 },
+    })
+  }
+})
+
+test('a call without a good token gets the error of AI gateways on provider-native routes, byte for byte', () => {
+  for (const accept of accepts) {
+    const faults = [{ code: 2009, message: 'Unauthorized', pointer: null }]
+    const answer = answerTo('unauthorized', accept, native, { faults })
+    assert.equal(headersOf(answer)['content-type'], 'application/json')
+    assert.equal(
+      answer.body,
+      '{"success":false,"result":[],"messages":[],"error":[{"code":2009,"message":"Unauthorized"}],"name":"AiGatewayError","internalCode":2009}',
+    )
+  }
+})
+
+test('every fault is told in order, with the member that it is about', () => {
+  const faults: readonly Fault[] = [
+    { code: 10001, message: 'logprobs cannot be translated', pointer: '/logprobs' },
+    { code: 10002, message: 'n must be 1', pointer: '/n' },
+    { code: 10003, message: 'the whole is odd', pointer: null },
+  ]
+  const told = [
+    { code: 10001, message: 'logprobs cannot be translated', source: { pointer: '/logprobs' } },
+    { code: 10002, message: 'n must be 1', source: { pointer: '/n' } },
+    { code: 10003, message: 'the whole is odd' },
+  ]
+  const onRest = JSON.parse(answerTo('bad_request', json, rest, { faults }).body)
+  assert.deepEqual(onRest.errors, told)
+  assert.equal(onRest.message, 'logprobs cannot be translated; n must be 1; the whole is odd')
+  assert.equal(onRest.error.message, onRest.message)
+  const onNative = JSON.parse(answerTo('bad_request', json, native, { faults }).body)
+  assert.deepEqual(onNative.error, told)
+  assert.equal(onNative.internalCode, 10001)
+})
+
+test('no fault, whatever it quotes, breaks out of its place', () => {
+  const text = fc.string({ unit: 'binary' })
+  const anyFault = fc.record({ code: fc.nat(99_999), message: text, pointer: fc.option(text) })
+  fc.assert(
+    fc.property(fc.array(anyFault, { minLength: 1 }), fc.constantFrom(...callers), (faults, caller) => {
+      const { body } = answerTo('bad_request', json, caller, { faults })
+      assert.match(body, /^[\x20-\x7e]+$/)
+      const envelope = JSON.parse(body)
+      const told: readonly { message: string; source?: { pointer: string } }[] =
+        caller.api === 'rest' ? envelope.errors : envelope.error
+      assert.deepEqual(
+        told.map(({ message, source }) => [message, source?.pointer ?? null]),
+        faults.map(({ message, pointer }) => [message, pointer]),
+      )
+    }),
+  )
+})
+
+test('no host that a client sends breaks out of its place', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), zone => {
+      const occasion = occasionOf({ zone, accept: json })
+      const { body } = composeForAi(refuse('origin_down'), occasion, options, rest)
+      assert.match(body, /^[\x20-\x7e]+$/)
+      assert.equal(JSON.parse(body).zone, zone)
+      for (const caller of callers) {
+        const event = composeEventForAi(refuse('origin_down'), occasion, options, caller)
+        const [, data] = /^(?:event: error\n)?data: ([\x20-\x7e]+)\n\n$/.exec(event)!
+        assert.equal(JSON.parse(data!).zone, zone)
+      }
+    }),
+  )
+})
+
+test('a stream for a caller of OpenAI ends with an error and the record', () => {
+  for (const name of names) {
+    const event = composeEventForAi(refuse(name), occasionOf(), options, rest)
+    const record = recordOf(name)
+    const error = { message: record.detail, type: name, code: record.error_code }
+    assert.equal(event, `data: ${JSON.stringify({ error, ...record })}\n\n`)
+  }
+})
+
+test('a stream for a caller of Anthropic ends with an event of its error type and the rest of the record', () => {
+  for (const name of names) {
+    const event = composeEventForAi(refuse(name), occasionOf(), options, {
+      api: 'rest',
+      dialect: 'anthropic',
+    })
+    const { type: _, ...record } = recordOf(name)
+    const error = { type: name, message: record.detail }
+    assert.equal(event, `event: error\ndata: ${JSON.stringify({ type: 'error', error, ...record })}\n\n`)
+  }
+})
