@@ -1,0 +1,153 @@
+// The providers that can be called: the rows and the configuration, compiled once for each snapshot. The edge and plan.ts look them up.
+
+import { isPlainPath } from '../base/path.ts'
+import type { AiConfig, ProviderConfig } from '../config/schema.ts'
+import { type Refusal, refuse } from '../errors/refusal.ts'
+import { customRow, type Dialect, type Endpoint, type ProviderRow, providerRows } from './provider-rows.ts'
+
+export interface Provider {
+  readonly name: string
+  /** Scheme, host and port alone count for the connection; the path is in every path that is given here. */
+  readonly base: URL
+  readonly dialect: Dialect
+  /** Paths of what it speaks, base path included. */
+  readonly endpoints: Readonly<Partial<Record<Endpoint, string>>>
+  /** The field of its credential, in lower case, and what stands before a key. */
+  readonly keyField: string
+  readonly keyPrefix: 'Bearer ' | ''
+  readonly keys: readonly string[]
+  /** Every field, in lower case, and the parameter of the query in which a caller may bring a credential of its own. */
+  readonly credentialFields: readonly string[]
+  readonly credentialParameter: string | null
+  /** Added where the caller sent none. */
+  readonly defaultFields: readonly (readonly [name: string, value: string])[]
+  readonly config: ProviderConfig | null
+}
+
+/** A call in the provider's own API: path and query at the provider, base path included. */
+export interface NativeCall {
+  readonly provider: Provider
+  readonly path: string
+}
+
+/** A model with the provider that has it, and the name that it has there. */
+export interface Model {
+  readonly provider: Provider
+  readonly name: string
+}
+
+/** A provider as both kinds of calls know it: they may differ in the credential. */
+interface Entry {
+  readonly native: Provider
+  readonly rest: Provider
+  /** What stands before the path of a native call. */
+  readonly nativeRoot: string
+}
+
+export class Providers {
+  /** All that can be called; several may share a name and a base. */
+  readonly all: readonly Provider[]
+  /** By name, and name/resource for a provider with resources. */
+  readonly #entries = new Map<string, Entry>()
+  /** The providers of which callers name a resource. */
+  readonly #withResources = new Set<string>()
+  /** Names by what models may begin with. */
+  readonly #authors = new Map<string, string>()
+
+  constructor({ providers }: Pick<AiConfig, 'providers'>) {
+    const configs = new Map(providers.map(config => [config.name as string, config]))
+    for (const [name, row] of Object.entries(providerRows)) this.#add(name, row, configs.get(name) ?? null)
+    for (const config of providers) {
+      const isKnown = config.name in providerRows
+      if (!isKnown) this.#add(config.name, customRow(config.speaks, config.url!), config)
+    }
+    this.all = [...new Set(Array.from(this.#entries.values(), ({ native, rest }) => [native, rest]).flat())]
+  }
+
+  /** Finds where a native call goes, and keeps the caller's bytes; refuses a name or resource that is not known (404) and a path that climbs (400). */
+  native(name: string, path: string): NativeCall | Refusal {
+    if (climbs(path)) return CLIMBING
+    let entry = this.#entries.get(name)
+    let rest = path
+    if (this.#withResources.has(name)) {
+      const end = resourceEnd(path)
+      entry = this.#entries.get(`${name}${path.slice(0, end)}`)
+      rest = path.slice(end)
+    }
+    if (entry === undefined) return this.#unknown(name)
+    return { provider: entry.native, path: entry.nativeRoot + rest }
+  }
+
+  /** Finds a model by the name that REST callers use, author/model; null when there is no such provider, or no model in the name. */
+  model(name: string): Model | null {
+    const slash = name.indexOf('/')
+    const author = this.#authors.get(name.slice(0, Math.max(slash, 0)))
+    if (author === undefined) return null
+    const isNested = this.#withResources.has(author)
+    const end = isNested ? name.indexOf('/', slash + 1) : slash
+    if (end === -1 || end === name.length - 1) return null
+    const entry = this.#entries.get(isNested ? `${author}${name.slice(slash, end)}` : author)
+    return entry === undefined ? null : { provider: entry.rest, name: name.slice(end + 1) }
+  }
+
+  #add(name: string, row: ProviderRow, config: ProviderConfig | null): void {
+    for (const author of [name, ...row.aliases]) this.#authors.set(author, name)
+    if (!row.base.includes('{resource}')) {
+      this.#entries.set(name, entryOf(name, row, config, row.base))
+      return
+    }
+    this.#withResources.add(name)
+    for (const resource of config?.resources ?? []) {
+      const base = row.base.replace('{resource}', resource)
+      this.#entries.set(`${name}/${resource}`, entryOf(name, row, config, base))
+    }
+  }
+
+  #unknown(name: string): Refusal {
+    const message = this.#withResources.has(name)
+      ? `The path must go on with one of the resources that the configuration lists for ${name}`
+      : `There is no provider with the name ${name}`
+    return refuse('not_found', { faults: [{ code: 7003, message, pointer: null }] })
+  }
+}
+
+const CLIMBING = refuse('bad_request', {
+  faults: [{ code: 10001, message: 'The path must not contain dot segments', pointer: null }],
+})
+
+function entryOf(name: string, row: ProviderRow, config: ProviderConfig | null, base: string): Entry {
+  const url = new URL(config?.url ?? base)
+  const basePath = url.pathname.replace(/\/$/, '')
+  const native: Provider = {
+    name,
+    base: url,
+    dialect: row.dialect,
+    endpoints: Object.fromEntries(Object.entries(row.endpoints).map(([api, path]) => [api, basePath + path])),
+    keyField: row.keyField,
+    keyPrefix: row.keyPrefix,
+    keys: config?.keys ?? [],
+    credentialFields: row.credentialFields,
+    credentialParameter: row.credentialParameter,
+    defaultFields: row.defaultFields,
+    config,
+  }
+  const rest = row.restCredential === null ? native : { ...native, ...row.restCredential }
+  return { native, rest, nativeRoot: basePath + row.nativeRoot }
+}
+
+/** Tells where the first segment ends, which names the resource. */
+function resourceEnd(path: string): number {
+  for (let i = 1; i < path.length; i++) if (path[i] === '/' || path[i] === '?') return i
+  return path.length
+}
+
+/** Looks for dot segments as any reader may see them: encoded, with parameters, or behind encoded and backward slashes. */
+function climbs(path: string): boolean {
+  if (isPlainPath(path) && !path.includes('\\')) return false
+  const [beginning = ''] = path.split('?', 1)
+  const segments = beginning
+    .replace(/%2e/gi, '.')
+    .replace(/%2f|%5c|\\/gi, '/')
+    .split('/')
+  return segments.some(segment => /^\.{1,2}(?:;|$)/.test(segment))
+}
