@@ -11,6 +11,7 @@ export interface Store {
   /** Whether the backend is out of reach as far as known; commands then fail at once. */
   readonly isAway: boolean
   readonly accounts: Accounts
+  /** Removing one removes its log entries. */
   readonly gateways: Records<Gateway>
   readonly tokens: Tokens
   readonly logs: Logs
@@ -56,7 +57,7 @@ export interface Tokens extends Records<Token> {
 
 export interface Versioned<T> {
   readonly record: T
-  /** Another number after each write. */
+  /** Another number after each write, and never one of a record that had this id before. */
   readonly version: number
 }
 
@@ -72,13 +73,18 @@ export interface Listing<T> {
 
 /** Log entries, by gateway. Weaker than records: what was appended in the last second may be lost in a power cut, not by kill -9. */
 export interface Logs {
-  /** Keeps entries of one gateway in order, as far as the limit allows: DELETE_OLDEST makes room, STOP_INSERTING keeps what fits. Gives how many were kept. */
+  /**
+   * Keeps entries of one gateway in order, as far as the limit allows: DELETE_OLDEST makes room by removing what was appended first, STOP_INSERTING keeps what
+   * fits. Gives how many were kept; none where there is no such gateway (any more).
+   */
   append(account: string, gateway: string, entries: readonly LogEntry[], limit: LogLimit): Promise<number>
   list(account: string, gateway: string, query: LogQuery): Promise<Listing<LogSummary>>
   get(account: string, gateway: string, id: string): Promise<LogEntry | null>
   /** Removes what the filters match, at most `query.limit` in its order; gives how many. */
   remove(account: string, gateway: string, query: LogQuery): Promise<number>
   count(account: string, gateway: string): Promise<number>
+  /** Gives every entry, as they were appended, in batches; what is written meanwhile may be among them or not. */
+  entries(account: string, gateway: string): AsyncIterable<readonly LogEntry[]>
 }
 
 export interface LogLimit {
@@ -89,11 +95,12 @@ export interface LogLimit {
 export interface LogQuery extends Page {
   /** All must match. */
   readonly filters: readonly LogFilter[]
+  /** Absent values come first; what is equal is ordered by creation and then id. `descending` turns all of it round. */
   readonly orderBy: LogField
   readonly descending: boolean
 }
 
-/** What entries can be filtered and ordered by; `tokens` is the sum of both, `metadata` the text of all its keys and values. */
+/** What entries can be filtered and ordered by; `tokens` is the sum of those that are known, `metadata` the text of all its keys and values, with a space between them. */
 export const logFields = [
   'id',
   'created_at',
@@ -115,7 +122,10 @@ export const logFields = [
 ] as const
 export type LogField = (typeof logFields)[number]
 
-/** An absent value equals only null; `eq` holds for any of the values, `neq` for none of them; `contains` ignores ASCII case; `lt` and `gt` include the bound. */
+/**
+ * `neq` holds when the field equals none of the values, the others when they hold for any of them. A value of another type than the field's equals nothing, and
+ * an absent field equals only null. `contains` is for text and ignores ASCII case; `lt` and `gt` include the bound. Text is ordered by its code points.
+ */
 export interface LogFilter {
   readonly field: LogField
   readonly operator: 'eq' | 'neq' | 'contains' | 'lt' | 'gt'

@@ -1,0 +1,85 @@
+// The promises of a store about accounts, the first start, and its end.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Place } from './contract.ts'
+import { account, firstStart, gateway, hex } from './contract-specimens.ts'
+
+export function accountsContract(name: string, place: Place): void {
+  test(`${name}: an account is kept as it was given`, async t => {
+    const store = await (await place(t))()
+    const kept = account({ name: 'Ærø & “söns” \u{1f600}' })
+    assert.equal(await store.accounts.get(kept.id), null)
+    assert.equal(await store.accounts.insert(kept), true)
+    assert.deepEqual(await store.accounts.get(kept.id), kept)
+  })
+
+  test(`${name}: an account whose id is taken is not kept`, async t => {
+    const store = await (await place(t))()
+    const kept = account()
+    await store.accounts.insert(kept)
+    assert.equal(await store.accounts.insert({ ...kept, name: 'Another' }), false)
+    assert.deepEqual(await store.accounts.list(), [kept])
+  })
+
+  test(`${name}: accounts are listed by creation`, async t => {
+    const store = await (await place(t))()
+    const [third, first, second] = [30, 10, 20].map(createdAt => account({ createdAt }))
+    for (const one of [third!, first!, second!]) await store.accounts.insert(one)
+    assert.deepEqual(await store.accounts.list(), [first, second, third])
+  })
+
+  test(`${name}: a first start keeps its three records`, async t => {
+    const store = await (await place(t))()
+    const first = firstStart()
+    const owner = first.account.id
+    assert.equal(await store.bootstrap(first), true)
+    assert.deepEqual(await store.accounts.list(), [first.account])
+    assert.deepEqual((await store.gateways.get(owner, first.gateway.id))?.record, first.gateway)
+    assert.deepEqual((await store.tokens.get(owner, first.token.id))?.record, first.token)
+    assert.deepEqual(await store.tokens.findByDigest(first.token.digest), first.token)
+    assert.equal((await store.gateways.list(owner, { offset: 0, limit: 10 })).total, 1)
+  })
+
+  test(`${name}: there is no first start where there is an account`, async t => {
+    const store = await (await place(t))()
+    const kept = account()
+    await store.accounts.insert(kept)
+    const late = firstStart()
+    assert.equal(await store.bootstrap(late), false)
+    assert.deepEqual(await store.accounts.list(), [kept])
+    assert.equal(await store.tokens.findByDigest(late.token.digest), null)
+    assert.equal(await store.gateways.get(late.account.id, late.gateway.id), null)
+  })
+
+  test(`${name}: of twenty first starts at once, one is kept`, async t => {
+    const open = await place(t)
+    const stores = await Promise.all([open(), open(), open(), open()])
+    const starts = Array.from({ length: 20 }, firstStart)
+    const kept = await Promise.all(starts.map((first, i) => stores[i % stores.length]!.bootstrap(first)))
+    const winners = starts.filter((_, i) => kept[i])
+    assert.equal(winners.length, 1)
+    assert.deepEqual(await stores[0]!.accounts.list(), [winners[0]!.account])
+    const tokens = await Promise.all(starts.map(({ token }) => stores[1]!.tokens.findByDigest(token.digest)))
+    assert.deepEqual(tokens.filter(Boolean), [winners[0]!.token])
+  })
+
+  test(`${name}: what one handle wrote, another one reads, and one that is opened later`, async t => {
+    const open = await place(t)
+    const [writer, reader] = await Promise.all([open(), open()])
+    const kept = gateway({ id: hex(8) })
+    await writer.gateways.insert(kept)
+    assert.deepEqual((await reader.gateways.get(kept.account, kept.id))?.record, kept)
+    await writer.close()
+    assert.deepEqual((await (await open()).gateways.get(kept.account, kept.id))?.record, kept)
+  })
+
+  test(`${name}: a store says where it is and is not away; one that was closed twice rejects`, async t => {
+    const store = await (await place(t))()
+    assert.match(store.location, /^[a-z+]+:/)
+    assert.equal(store.isAway, false)
+    for (const sentence of await store.durability()) assert.match(sentence, /^[A-Z].*\.$/)
+    await store.close()
+    await store.close()
+    await assert.rejects(store.accounts.list(), { code: 'GH_STORE_AWAY' })
+  })
+}

@@ -1,0 +1,100 @@
+// The promises of a store about telling what changed.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Change, Store } from '../../src/store/store.ts'
+import type { Place } from './contract.ts'
+import { firstStart, gateway, token } from './contract-specimens.ts'
+
+type Told = Extract<Change, { account: string }>
+
+const soon = 1000
+
+export function changesContract(name: string, place: Place): void {
+  test(`${name}: every write of a gateway or token is told, in every handle, within a second`, async t => {
+    const open = await place(t)
+    const [own, other] = await Promise.all([open(), open()])
+    const kept = { gateway: gateway(), token: token() }
+    await writeAndHear(own, other, { kind: 'gateway', ...kept.gateway }, async () => {
+      await own.gateways.insert(kept.gateway)
+    })
+    await writeAndHear(own, other, { kind: 'token', ...kept.token }, async () => {
+      await own.tokens.insert(kept.token)
+    })
+    await writeAndHear(own, other, { kind: 'gateway', ...kept.gateway }, async () => {
+      const { version } = (await own.gateways.get(kept.gateway.account, kept.gateway.id))!
+      await own.gateways.replace({ ...kept.gateway, authentication: false }, version)
+    })
+    await writeAndHear(own, other, { kind: 'token', ...kept.token }, async () => {
+      await own.tokens.remove(kept.token.account, kept.token.id)
+    })
+  })
+
+  test(`${name}: a first start is told`, async t => {
+    const open = await place(t)
+    const [own, other] = await Promise.all([open(), open()])
+    const first = firstStart()
+    const heard = [own, other].flatMap(store => [
+      hear(store, { kind: 'gateway', ...first.gateway }),
+      hear(store, { kind: 'token', ...first.token }),
+    ])
+    await own.bootstrap(first)
+    await within(Promise.all(heard))
+  })
+
+  test(`${name}: what was told is there to be read`, async t => {
+    const open = await place(t)
+    const [writer, reader] = await Promise.all([open(), open()])
+    const kept = token()
+    const heard = hear(reader, { kind: 'token', ...kept }).then(() => reader.tokens.findByDigest(kept.digest))
+    await writer.tokens.insert(kept)
+    assert.deepEqual(await within(heard), kept)
+  })
+
+  test(`${name}: who no longer follows is told nothing`, async t => {
+    const store = await (await place(t))()
+    let told = 0
+    const end = store.changes.follow(() => told++)
+    end()
+    end()
+    const kept = gateway()
+    const heard = hear(store, { kind: 'gateway', ...kept })
+    await store.gateways.insert(kept)
+    await within(heard)
+    assert.equal(told, 0)
+  })
+
+  test(`${name}: until when changes are known moves on with time, without a write`, async t => {
+    const store = await (await place(t))()
+    const before = store.changes.knownUntil
+    assert.ok(performance.now() - before < 5000)
+    while (store.changes.knownUntil === before) await within(sleep(20), 5000)
+    assert.ok(store.changes.knownUntil > before)
+    assert.ok(store.changes.knownUntil <= performance.now())
+  })
+}
+
+/** Writes in one handle and waits until both have told it. */
+async function writeAndHear(own: Store, other: Store, change: Told, write: () => Promise<void>) {
+  const heard = Promise.all([hear(own, change), hear(other, change)])
+  await write()
+  await within(heard)
+}
+
+function hear(store: Store, { kind, account, id }: Told): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const end = store.changes.follow(change => {
+    if (change.kind === kind && change.account === account && change.id === id) resolve()
+  })
+  return promise.then(end)
+}
+
+async function within<T>(promise: Promise<T>, ms = soon): Promise<T> {
+  const { promise: late, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => reject(new Error(`nothing was told for ${ms} ms`)), ms)
+  try {
+    return await Promise.race([promise, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,220 @@
+// The promises of a store about keeping log entries, and about how many.
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import type { Gateway, LogEntry, LogStrategy, LogSummary } from '../../src/store/records.ts'
+import type { Store } from '../../src/store/store.ts'
+import type { Place } from './contract.ts'
+import { gateway, hex, logEntries, logQuery } from './contract-specimens.ts'
+
+export function logsContract(name: string, place: Place): void {
+  test(`${name}: an entry is kept as it was given, and listed without its bodies`, async t => {
+    const { logs, kept, append } = await start(place, t)
+    const [full, bare] = logEntries(kept, 2, i => (i === 0 ? {} : bareMembers))
+    assert.equal(await append([full!, bare!]), 2)
+    for (const entry of [full!, bare!]) {
+      assert.deepEqual(await logs.get(kept.account, kept.id, entry.id), entry)
+    }
+    assert.deepEqual(await logs.list(kept.account, kept.id, logQuery()), {
+      items: [summary(full!), summary(bare!)],
+      total: 2,
+    })
+  })
+
+  test(`${name}: an entry with only one of its bodies is kept so`, async t => {
+    const { logs, kept, append } = await start(place, t)
+    const text = 'é\u{1f600}\n'.repeat(20_000)
+    const entries = logEntries(kept, 2, i =>
+      i === 0
+        ? { request: { text, isCut: true }, response: null }
+        : { request: null, response: { text: '', isCut: false } },
+    )
+    await append(entries)
+    for (const entry of entries) assert.deepEqual(await logs.get(kept.account, kept.id, entry.id), entry)
+  })
+
+  test(`${name}: an entry is found in its gateway only`, async t => {
+    const { store, logs, kept, append } = await start(place, t)
+    const [entry] = logEntries(kept, 1)
+    await append([entry!])
+    const neighbour = gateway({ account: kept.account, id: 'neighbour' })
+    await store.gateways.insert(neighbour)
+    assert.equal(await logs.get(kept.account, neighbour.id, entry!.id), null)
+    assert.equal(await logs.get(hex(16), kept.id, entry!.id), null)
+    assert.equal(await logs.get(kept.account, kept.id, hex(8)), null)
+    assert.equal(await logs.count(kept.account, neighbour.id), 0)
+    assert.equal((await logs.list(kept.account, neighbour.id, logQuery())).total, 0)
+  })
+
+  test(`${name}: nothing is kept for a gateway that there is not`, async t => {
+    const { logs } = await (await place(t))()
+    const nobody = gateway()
+    assert.equal(await logs.append(nobody.account, nobody.id, logEntries(nobody, 3), limit(10)), 0)
+    assert.equal(await logs.count(nobody.account, nobody.id), 0)
+    assert.deepEqual(await logs.list(nobody.account, nobody.id, logQuery()), { items: [], total: 0 })
+    assert.equal(await logs.remove(nobody.account, nobody.id, logQuery()), 0)
+  })
+
+  test(`${name}: entries are listed a page at a time, in both directions`, async t => {
+    const { logs, kept, append } = await start(place, t)
+    const entries = logEntries(kept, 25)
+    await append(entries.slice(0, 10))
+    await append(entries.slice(10))
+    const page = (more: object) => ids(logs, kept, logQuery({ limit: 10, ...more }))
+    assert.deepEqual(await page({}), [25, ...idsOf(entries.slice(0, 10))])
+    assert.deepEqual(await page({ offset: 20 }), [25, ...idsOf(entries.slice(20))])
+    assert.deepEqual(await page({ offset: 30 }), [25])
+    assert.deepEqual(await page({ limit: 0 }), [25])
+    const newest = entries.toReversed()
+    assert.deepEqual(await page({ descending: true }), [25, ...idsOf(newest.slice(0, 10))])
+    assert.deepEqual(await page({ descending: true, offset: 10 }), [25, ...idsOf(newest.slice(10, 20))])
+  })
+
+  test(`${name}: entries that come late are listed by their time`, async t => {
+    const { logs, kept, append } = await start(place, t)
+    const [first, second, third] = logEntries(kept, 3)
+    await append([third!, first!])
+    await append([second!])
+    assert.deepEqual(await ids(logs, kept, logQuery()), [3, ...idsOf([first!, second!, third!])])
+  })
+
+  test(`${name}: a gateway that stops at its limit keeps the first entries`, async t => {
+    const { logs, kept, append } = await start(place, t)
+    const entries = logEntries(kept, 12)
+    assert.equal(await append(entries.slice(0, 4), 6, 'STOP_INSERTING'), 4)
+    assert.equal(await append(entries.slice(4, 8), 6, 'STOP_INSERTING'), 2)
+    assert.equal(await append(entries.slice(8), 6, 'STOP_INSERTING'), 0)
+    assert.deepEqual(await ids(logs, kept, logQuery()), [6, ...idsOf(entries.slice(0, 6))])
+    assert.equal(await logs.count(kept.account, kept.id), 6)
+    assert.equal(await append(entries.slice(8), 3, 'STOP_INSERTING'), 0)
+    assert.equal(await logs.count(kept.account, kept.id), 6, 'a lower limit removes nothing by itself')
+  })
+
+  test(`${name}: a gateway that deletes the oldest keeps the last entries`, async t => {
+    const { logs, kept, append } = await start(place, t)
+    const entries = logEntries(kept, 20)
+    assert.equal(await append(entries.slice(0, 4), 6), 4)
+    assert.equal(await append(entries.slice(4, 8), 6), 4)
+    assert.deepEqual(await ids(logs, kept, logQuery()), [6, ...idsOf(entries.slice(2, 8))])
+    assert.equal(await logs.get(kept.account, kept.id, entries[1]!.id), null)
+    assert.equal(await append(entries.slice(8), 6), 6, 'a batch above the limit keeps its last ones')
+    assert.deepEqual(await ids(logs, kept, logQuery()), [6, ...idsOf(entries.slice(14))])
+    assert.equal(await append(logEntries(kept, 1), 2), 1)
+    assert.equal(await logs.count(kept.account, kept.id), 2)
+  })
+
+  test(`${name}: the limit of one gateway is none of another's`, async t => {
+    const { store, logs, kept, append } = await start(place, t)
+    const other = gateway({ account: kept.account, id: 'other' })
+    await store.gateways.insert(other)
+    await append(logEntries(kept, 5), 5)
+    await logs.append(other.account, other.id, logEntries(other, 9), limit(4))
+    assert.equal(await logs.count(kept.account, kept.id), 5)
+    assert.equal(await logs.count(other.account, other.id), 4)
+  })
+
+  test(`${name}: parallel writers keep the limit, and lose nothing below it`, async t => {
+    const open = await place(t)
+    const stores = await Promise.all([open(), open()])
+    const kept = gateway()
+    await stores[0]!.gateways.insert(kept)
+    const appendTwenty = async (most: number) => {
+      const writes = stores.flatMap(({ logs }) =>
+        [1, 2].map(() => logs.append(kept.account, kept.id, logEntries(kept, 5), limit(most))),
+      )
+      assert.deepEqual(await Promise.all(writes), [5, 5, 5, 5])
+    }
+    await appendTwenty(100)
+    assert.equal((await stores[0]!.logs.list(kept.account, kept.id, logQuery())).items.length, 20)
+    await appendTwenty(30)
+    assert.equal((await stores[1]!.logs.list(kept.account, kept.id, logQuery())).items.length, 30)
+    assert.equal(await stores[1]!.logs.count(kept.account, kept.id), 30)
+  })
+
+  test(`${name}: what filters match is removed, at most the page, in its order`, async t => {
+    const { logs, kept, append } = await start(place, t)
+    const entries = logEntries(kept, 10, i => ({ status: i % 2 ? 500 : 200 }))
+    await append(entries)
+    const failed = logQuery({ filters: [{ field: 'status', operator: 'eq', values: [500] }] })
+    assert.equal(await logs.remove(kept.account, kept.id, { ...failed, limit: 2, descending: true }), 2)
+    const left = entries.filter((_, i) => i !== 9 && i !== 7)
+    assert.deepEqual(await ids(logs, kept, logQuery()), [8, ...idsOf(left)])
+    assert.equal(await logs.remove(kept.account, kept.id, failed), 3)
+    assert.equal(await logs.count(kept.account, kept.id), 5)
+    assert.equal(await logs.get(kept.account, kept.id, entries[1]!.id), null)
+    assert.equal(await logs.remove(kept.account, kept.id, failed), 0)
+    assert.equal(await logs.remove(kept.account, kept.id, logQuery()), 5)
+    assert.equal(await logs.count(kept.account, kept.id), 0)
+    assert.equal(await append(logEntries(kept, 3), 3, 'STOP_INSERTING'), 3, 'what was removed makes room')
+  })
+
+  test(`${name}: a gateway that is removed takes its entries with it`, async t => {
+    const { store, logs, kept, append } = await start(place, t)
+    const [entry, ...others] = logEntries(kept, 300)
+    await append([entry!, ...others])
+    await store.gateways.remove(kept.account, kept.id)
+    assert.equal(await logs.get(kept.account, kept.id, entry!.id), null)
+    assert.equal(await append([entry!]), 0)
+    await store.gateways.insert(kept)
+    assert.equal(await logs.count(kept.account, kept.id), 0)
+    assert.deepEqual(await logs.list(kept.account, kept.id, logQuery()), { items: [], total: 0 })
+    assert.equal(await logs.get(kept.account, kept.id, entry!.id), null)
+    assert.equal(await append([entry!]), 1)
+    assert.equal(await logs.count(kept.account, kept.id), 1)
+  })
+
+  test(`${name}: all entries are given in the order in which they were appended`, async t => {
+    const { logs, kept, append } = await start(place, t)
+    const entries = logEntries(kept, 700, i => (i % 3 ? {} : bareMembers)).toReversed()
+    await append(entries.slice(0, 300))
+    await append(entries.slice(300))
+    assert.deepEqual((await Array.fromAsync(logs.entries(kept.account, kept.id))).flat(), entries)
+    assert.deepEqual(await Array.fromAsync(logs.entries(kept.account, 'nobody')), [])
+  })
+}
+
+const bareMembers: Partial<LogEntry> = {
+  model: null,
+  error: 'bad_gateway',
+  success: false,
+  status: 502,
+  timeToFirstByte: null,
+  tokensIn: null,
+  tokensOut: null,
+  cost: null,
+  cached: true,
+  authenticated: false,
+  streamed: true,
+  metadata: null,
+  requestContentType: null,
+  responseContentType: null,
+  request: null,
+  response: null,
+}
+
+async function start(place: Place, t: TestContext) {
+  const store = await (await place(t))()
+  const kept = gateway()
+  await store.gateways.insert(kept)
+  const append = (entries: readonly LogEntry[], most = 1000, strategy?: LogStrategy) =>
+    store.logs.append(kept.account, kept.id, entries, limit(most, strategy))
+  return { store, logs: store.logs, kept, append }
+}
+
+const limit = (most: number, strategy: LogStrategy = 'DELETE_OLDEST') => ({ most, strategy })
+
+const idsOf = (entries: readonly LogEntry[]): string[] => entries.map(({ id }) => id)
+
+/** Gives how many match, and then the ids of the page. */
+async function ids(
+  logs: Store['logs'],
+  { account, id }: Gateway,
+  query: Parameters<Store['logs']['list']>[2],
+) {
+  const { items, total } = await logs.list(account, id, query)
+  return [total, ...items.map(item => item.id)]
+}
+
+function summary(entry: LogEntry): LogSummary {
+  const { request: _request, response: _response, ...rest } = entry
+  return rest
+}

@@ -1,0 +1,126 @@
+// The promises of a store about records that an account owns, tried on gateways.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Gateway } from '../../src/store/records.ts'
+import type { Place } from './contract.ts'
+import { gateway, hex } from './contract-specimens.ts'
+
+const all = { offset: 0, limit: 1000 }
+
+export function recordsContract(name: string, place: Place): void {
+  test(`${name}: a record is kept as it was given, and gone once it is removed`, async t => {
+    const { gateways } = await (await place(t))()
+    const kept = gateway({ id: 'a-b_9', logManagementStrategy: 'STOP_INSERTING', authentication: false })
+    assert.equal(await gateways.get(kept.account, kept.id), null)
+    assert.equal(await gateways.insert(kept), true)
+    assert.deepEqual((await gateways.get(kept.account, kept.id))?.record, kept)
+    assert.equal(await gateways.remove(kept.account, kept.id), true)
+    assert.equal(await gateways.get(kept.account, kept.id), null)
+    assert.equal(await gateways.remove(kept.account, kept.id), false)
+  })
+
+  test(`${name}: the same id is another record in another account`, async t => {
+    const { gateways } = await (await place(t))()
+    const [ours, theirs] = [gateway(), gateway()]
+    assert.equal(await gateways.insert(ours), true)
+    assert.equal(await gateways.insert(theirs), true)
+    await gateways.remove(ours.account, ours.id)
+    assert.deepEqual((await gateways.get(theirs.account, theirs.id))?.record, theirs)
+    assert.deepEqual((await gateways.list(ours.account, all)).items, [])
+  })
+
+  test(`${name}: a record whose id is taken is not kept`, async t => {
+    const { gateways } = await (await place(t))()
+    const kept = gateway()
+    await gateways.insert(kept)
+    const before = await gateways.get(kept.account, kept.id)
+    assert.equal(await gateways.insert({ ...kept, authentication: false }), false)
+    assert.deepEqual(await gateways.get(kept.account, kept.id), before)
+  })
+
+  test(`${name}: of parallel inserts of one id, one is kept`, async t => {
+    const open = await place(t)
+    const stores = await Promise.all([open(), open()])
+    const kept = gateway()
+    const tries = Array.from({ length: 20 }, (_, i) => ({ ...kept, logManagement: i + 1 }))
+    const won = await Promise.all(tries.map((one, i) => stores[i % 2]!.gateways.insert(one)))
+    assert.equal(won.filter(Boolean).length, 1)
+    const read = await stores[0]!.gateways.get(kept.account, kept.id)
+    assert.deepEqual(read?.record, tries[won.indexOf(true)])
+  })
+
+  test(`${name}: a record is replaced by who read its version, and by nobody else`, async t => {
+    const { gateways } = await (await place(t))()
+    const kept = gateway()
+    await gateways.insert(kept)
+    const read = (await gateways.get(kept.account, kept.id))!
+    const next: Gateway = { ...kept, authentication: false, modifiedAt: kept.modifiedAt + 1 }
+    assert.equal(await gateways.replace(next, read.version), true)
+    assert.equal(await gateways.replace({ ...kept, collectLogs: false }, read.version), false)
+    const after = (await gateways.get(kept.account, kept.id))!
+    assert.deepEqual(after.record, next)
+    assert.notEqual(after.version, read.version)
+  })
+
+  test(`${name}: a record that is gone is not replaced, nor the one that took its id`, async t => {
+    const { gateways } = await (await place(t))()
+    const kept = gateway()
+    await gateways.insert(kept)
+    const { version } = (await gateways.get(kept.account, kept.id))!
+    await gateways.remove(kept.account, kept.id)
+    assert.equal(await gateways.replace(kept, version), false)
+    assert.equal(await gateways.get(kept.account, kept.id), null)
+    await gateways.insert(kept)
+    assert.equal(await gateways.replace({ ...kept, authentication: false }, version), false)
+    assert.deepEqual((await gateways.get(kept.account, kept.id))?.record, kept)
+  })
+
+  test(`${name}: no write of parallel writers is lost`, async t => {
+    const open = await place(t)
+    const stores = await Promise.all([open(), open(), open()])
+    const kept = gateway({ logManagement: 0 })
+    await stores[0]!.gateways.insert(kept)
+    const raise = async (i: number): Promise<void> => {
+      const { gateways } = stores[i % stores.length]!
+      const { record, version } = (await gateways.get(kept.account, kept.id))!
+      const isKept = await gateways.replace({ ...record, logManagement: record.logManagement + 1 }, version)
+      if (!isKept) await raise(i)
+    }
+    await Promise.all(Array.from({ length: 30 }, (_, i) => raise(i)))
+    const { record } = (await stores[0]!.gateways.get(kept.account, kept.id))!
+    assert.equal(record.logManagement, 30)
+  })
+
+  test(`${name}: records are listed by creation and then id, a page at a time`, async t => {
+    const { gateways } = await (await place(t))()
+    const owner = hex(16)
+    const ordered = ['c', 'a', 'b', 'd', 'e'].map((id, i) =>
+      gateway({ account: owner, id, createdAt: [1000, 2000, 2000, 2000, 30_000][i]! }),
+    )
+    for (const i of [3, 0, 4, 2, 1]) await gateways.insert(ordered[i]!)
+    await gateways.insert(gateway())
+    assert.deepEqual(await gateways.list(owner, all), { items: ordered, total: 5 })
+    assert.deepEqual(await gateways.list(owner, { offset: 1, limit: 2 }), {
+      items: ordered.slice(1, 3),
+      total: 5,
+    })
+    assert.deepEqual(await gateways.list(owner, { offset: 4, limit: 2 }), {
+      items: ordered.slice(4),
+      total: 5,
+    })
+    assert.deepEqual(await gateways.list(owner, { offset: 9, limit: 2 }), { items: [], total: 5 })
+    assert.deepEqual(await gateways.list(owner, { offset: 0, limit: 0 }), { items: [], total: 5 })
+  })
+
+  test(`${name}: a record that is replaced keeps its place, one that is removed leaves the list`, async t => {
+    const { gateways } = await (await place(t))()
+    const owner = hex(16)
+    const [a, b, c] = ['a', 'b', 'c'].map((id, i) => gateway({ account: owner, id, createdAt: i * 1000 }))
+    for (const one of [a!, b!, c!]) await gateways.insert(one)
+    const { version } = (await gateways.get(owner, 'a'))!
+    const changed = { ...a!, authentication: false }
+    await gateways.replace(changed, version)
+    await gateways.remove(owner, 'b')
+    assert.deepEqual(await gateways.list(owner, all), { items: [changed, c], total: 2 })
+  })
+}

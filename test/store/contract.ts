@@ -1,0 +1,25 @@
+// What every store promises, as tests: storeContract runs them on one backend.
+import type { TestContext } from 'node:test'
+import type { Store } from '../../src/store/store.ts'
+import { accountsContract } from './contract-accounts.ts'
+import { changesContract } from './contract-changes.ts'
+import { logFiltersContract } from './contract-log-filters.ts'
+import { logsContract } from './contract-logs.ts'
+import { recordsContract } from './contract-records.ts'
+import { tokensContract } from './contract-tokens.ts'
+
+/** Opens one more handle on the place of a test, as another process would; it is closed when the test ends. */
+export type OpenStore = () => Promise<Store>
+
+/** Makes an empty place for the stores of one test. */
+export type Place = (t: TestContext) => OpenStore | Promise<OpenStore>
+
+/** Declares the tests; `name` stands before each of theirs. */
+export function storeContract(name: string, place: Place): void {
+  accountsContract(name, place)
+  recordsContract(name, place)
+  tokensContract(name, place)
+  changesContract(name, place)
+  logsContract(name, place)
+  logFiltersContract(name, place)
+}
