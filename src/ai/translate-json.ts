@@ -1,0 +1,44 @@
+// JSON as translators need it: what can't be read is null and never an exception, and numbers keep every digit.
+
+import { isObject } from './translate-rules.ts'
+
+export type JsonObject = Readonly<Record<string, unknown>>
+
+/** Reads a text that holds one JSON object; null for any other text. */
+export function readObject(json: string): JsonObject | null {
+  try {
+    const value = MANY_DIGITS.test(json) ? JSON.parse(json, keepDigits) : JSON.parse(json)
+    return isObject(value) ? value : null
+  } catch {
+    return null
+  }
+}
+
+export function objectIn(value: unknown): JsonObject {
+  return isObject(value) ? value : EMPTY
+}
+
+export function objectsIn(value: unknown): readonly JsonObject[] {
+  return Array.isArray(value) ? value.filter(isObject) : []
+}
+
+export function textIn(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
+
+/** Takes a count; 0 for what is none. */
+export function countIn(value: unknown): number {
+  return typeof value === 'number' && value >= 0 ? value : 0
+}
+
+const EMPTY: JsonObject = {}
+const MANY_DIGITS = /\d{16}/
+
+/** Keeps a number as it was written where a double would change it: arguments of tools carry 64-bit identifiers. */
+function keepDigits(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
+  const source = context?.source
+  const isLong = typeof value === 'number' && source !== undefined && source.length > 15
+  return isLong && String(value) !== source ? rawJson(source) : value
+}
+
+const { rawJSON: rawJson } = JSON as unknown as { rawJSON(source: string): unknown }
