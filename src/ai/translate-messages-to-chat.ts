@@ -1,0 +1,155 @@
+// A call of Anthropic Messages for a provider that speaks OpenAI Chat Completions. plan.ts asks for it.
+
+import { type Refusal, refuse } from '../errors/refusal.ts'
+import { messagesAnswer } from './translate-chat-answer.ts'
+import { MessageEvents } from './translate-chat-events.ts'
+import { cacheControl, type ChatMessage, systemContent, turns } from './translate-messages-conversation.ts'
+import {
+  anything,
+  Findings,
+  list,
+  map,
+  number,
+  object,
+  off,
+  Place,
+  record,
+  text,
+  truth,
+  variants,
+  whole,
+  words,
+} from './translate-rules.ts'
+import type { Translation } from './translation.ts'
+
+/** Turns a request of Messages into one of Chat Completions for `model`, or refuses by name all that has no equal there. */
+export function messagesToChat(request: Record<string, unknown>, model: string): Translation | Refusal {
+  const findings = new Findings({ from: 'Messages', to: 'Chat Completions' })
+  const messages = messagesRequest(request, new Place(findings))
+  if (!messages || findings.count > 0) return refuse('bad_request', { faults: findings.faults })
+  return {
+    body: Buffer.from(JSON.stringify(chatRequest(messages, model))),
+    answer: messagesAnswer,
+    events: () => new MessageEvents(),
+  }
+}
+
+/** Tools that the provider of Messages runs itself have a type of their own. */
+const tool = variants(
+  'type',
+  {
+    custom: map(
+      record(
+        { name: text, input_schema: object },
+        {
+          type: text,
+          description: text,
+          strict: truth,
+          eager_input_streaming: truth, // chat streams arguments as the model writes them
+          cache_control: cacheControl,
+          allowed_callers: off([], ['direct']),
+          defer_loading: off(false),
+          input_examples: off([]),
+        },
+      ),
+      ({ name, description, input_schema: parameters, strict }) => ({
+        type: 'function' as const,
+        function: { name, description, parameters, strict: strict || undefined },
+      }),
+    ),
+  },
+  'custom',
+)
+
+const parallel = { disable_parallel_tool_use: truth }
+
+const toolChoice = variants('type', {
+  auto: map(record({ type: text }, parallel), choice => ({ ...choice, word: 'auto' as const })),
+  any: map(record({ type: text }, parallel), choice => ({ ...choice, word: 'required' as const })),
+  none: map(record({ type: text }, parallel), choice => ({ ...choice, word: 'none' as const })),
+  tool: map(record({ type: text, name: text }, parallel), ({ name, ...choice }) => ({
+    ...choice,
+    word: { type: 'function' as const, function: { name } },
+  })),
+})
+
+/** Chat wants a name for each format. */
+const outputFormat = variants('type', {
+  json_schema: map(record({ type: text, schema: object }, {}), ({ schema }) => ({
+    type: 'json_schema' as const,
+    json_schema: { name: 'answer', strict: true, schema },
+  })),
+})
+
+const effort = words({ low: 'low', medium: 'medium', high: 'high', xhigh: 'xhigh', max: 'max' } as const)
+
+const messagesRequest = map(
+  record(
+    { model: anything, max_tokens: whole(1), messages: turns },
+    {
+      system: systemContent,
+      temperature: number(0, 1),
+      top_p: number(0, 1),
+      stop_sequences: list(text),
+      stream: truth,
+      tools: list(tool),
+      tool_choice: toolChoice,
+      output_config: record({}, { format: outputFormat, effort }),
+      service_tier: words({ auto: 'auto', standard_only: 'default' } as const),
+      metadata: record({}, { user_id: text }),
+      // What follows passes only where it says nothing.
+      thinking: variants('type', { disabled: record({ type: text }, {}) }),
+      top_k: off(),
+      cache_control: cacheControl,
+      container: off(),
+      context_management: off({}),
+      diagnostics: off(),
+      inference_geo: off(),
+      mcp_servers: off([]),
+      speed: off('standard'),
+    },
+  ),
+  (messages, at) => {
+    const demand = messages.tool_choice?.word ?? 'auto'
+    if (!messages.tools?.length && demand !== 'auto' && demand !== 'none') {
+      at.step('tool_choice').fault('must not ask for a tool where there are no tools')
+    }
+    return messages
+  },
+)
+
+type MessagesRequest = NonNullable<ReturnType<typeof messagesRequest>>
+
+function chatRequest(request: MessagesRequest, model: string) {
+  const { system, messages, tools, tool_choice: choice, output_config: output } = request
+  const hasTools = tools !== undefined && tools.length > 0
+  return {
+    model,
+    messages: withSystem(system, messages),
+    [limitOf(model)]: request.max_tokens,
+    temperature: request.temperature,
+    top_p: request.top_p,
+    stop: request.stop_sequences?.length ? request.stop_sequences : undefined,
+    stream: request.stream,
+    stream_options: request.stream ? { include_usage: true } : undefined,
+    tools: hasTools ? tools : undefined,
+    tool_choice: hasTools ? choice?.word : undefined,
+    parallel_tool_calls: hasTools && choice?.disable_parallel_tool_use ? false : undefined,
+    response_format: output?.format,
+    reasoning_effort: output?.effort,
+    service_tier: request.service_tier,
+    user: request.metadata?.user_id,
+  }
+}
+
+function withSystem(
+  content: MessagesRequest['system'],
+  messages: readonly ChatMessage[],
+): readonly ChatMessage[] {
+  return content === undefined || content.length === 0 ? messages : [{ role: 'system', content }, ...messages]
+}
+
+/** Names the limit as the model wants it: those of OpenAI refuse the older word, and many others know no newer one. */
+function limitOf(model: string): 'max_completion_tokens' | 'max_tokens' {
+  return /^(?:gpt-(?!oss)|chatgpt-|o\d)/.test(model) ? 'max_completion_tokens' : 'max_tokens'
+}
