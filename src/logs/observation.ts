@@ -1,0 +1,34 @@
+// What the edge saw of an AI call, raw: nothing is parsed or copied on the way of a request. The edge hands it to the queue, entry.ts makes an entry of it.
+
+import type { Gateway, Metadata } from '../store/records.ts'
+import type { Capture } from './capture.ts'
+
+export interface Observation {
+  readonly gateway: Gateway
+  readonly ray: string
+  /** Ms since the epoch. */
+  readonly startedAt: number
+  readonly provider: string
+  /** As far as the request was parsed; null where it was passed on unread. */
+  readonly model: string | null
+  /** The path at the provider, without query. */
+  readonly path: string
+  readonly status: number
+  /** The name of the error record, where the gateway answered itself. */
+  readonly error: string | null
+  /** Whether the client got all of the answer. */
+  readonly isWhole: boolean
+  /** Ms. */
+  readonly duration: number
+  readonly timeToFirstByte: number | null
+  readonly authenticated: boolean
+  readonly metadata: Metadata | null
+  readonly requestContentType: string | null
+  readonly responseContentType: string | null
+  readonly responseEncoding: string | null
+  /** Whether the bodies are kept with the entry; if not, they only tell model and usage. */
+  readonly keepsPayloads: boolean
+  /** Null where there was none, or none that can be read. */
+  readonly request: Capture | null
+  readonly response: Capture | null
+}
