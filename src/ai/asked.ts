@@ -1,0 +1,109 @@
+// What the body of a REST call asks for, before it is known who will do it: the model, and the request in the caller's own bytes. Called by plan.ts.
+
+import { isUtf8 } from 'node:buffer'
+import { type Refusal, refuse } from '../errors/refusal.ts'
+import { type Member, membersOf, splice } from './members.ts'
+
+/** A request, and where in the body it stands. */
+export interface Asked {
+  /** As the caller names it. */
+  readonly model: string
+  /** The JSON pointer of what named the model; null for the path. */
+  readonly modelPointer: string | null
+  readonly bytes: Buffer
+  readonly request: Readonly<Record<string, unknown>>
+  readonly members: readonly Member[]
+  /** The JSON pointer of the request within the body. */
+  readonly pointer: '' | '/input'
+}
+
+/** Reads a request that names its model itself. */
+export function readRequest(body: Buffer): Asked | Refusal {
+  const request = parseObject(body)
+  if (!isObject(request)) return NOT_AN_OBJECT
+  const members = membersOf(body)
+  const { model } = request
+  if (isRepeated(members, 'model')) return fault('/model', 'must be given once')
+  if (typeof model !== 'string') return fault('/model', 'must be a string, such as openai/gpt-4o')
+  return { model, modelPointer: '/model', bytes: body, request, members, pointer: '' }
+}
+
+/** Reads a body of `/ai/run`: `{model, input}`, or the bare input where the path names the model. */
+export function readRun(body: Buffer, pathModel: string | null): Asked | Refusal {
+  if (pathModel !== null) return readInput(body, { model: pathModel, modelPointer: null, pointer: '' })
+  const asked = readRequest(body)
+  if ('error' in asked) return asked
+  const { model, modelPointer, members, request } = asked
+  const stranger = members.find(({ name }) => name !== 'model' && name !== 'input')
+  if (stranger) return fault(pointerOf(stranger.name), 'is not known here: the body is {model, input}')
+  const input = members.find(({ name }) => name === 'input')
+  if (isRepeated(members, 'input')) return fault('/input', 'must be given once')
+  if (!input || !isObject(request.input)) return fault('/input', 'must be an object')
+  return readInput(body.subarray(input.start, input.end), { model, modelPointer, pointer: '/input' })
+}
+
+/** Writes the request with the model's name at its provider, and every other byte as it came. */
+export function withModel({ bytes, members }: Pick<Asked, 'bytes' | 'members'>, name: string): Buffer {
+  const member = members.find(({ name }) => name === 'model')
+  if (member) return splice(bytes, member.start, member.end, JSON.stringify(name))
+  const first = members[0]?.nameStart ?? bytes.lastIndexOf('}')
+  const separator = members.length === 0 ? '' : ','
+  return splice(bytes, first, first, `"model":${JSON.stringify(name)}${separator}`)
+}
+
+/** Turns the member `prompt` into one message of a user, and leaves every other byte as it came. */
+export function promptAsMessage(asked: Asked): Asked {
+  const { bytes, request } = asked
+  const { nameStart, start, end } = asked.members.find(({ name }) => name === 'prompt')!
+  const message = `"messages":[{"role":"user","content":${bytes.toString('utf8', start, end)}}]`
+  const rewritten = splice(bytes, nameStart, end, message)
+  const { prompt, ...others } = request
+  const messages = [{ role: 'user', content: prompt }]
+  return { ...asked, bytes: rewritten, request: { ...others, messages }, members: membersOf(rewritten) }
+}
+
+/** Refuses a call for one member of its body. */
+export function fault(pointer: string | null, rule: string): Refusal {
+  const name = pointer === null ? 'The body' : pointer.slice(1).replaceAll('/', '.')
+  return refuse('bad_request', { faults: [{ code: 10001, message: `${name} ${rule}`, pointer }] })
+}
+
+function readInput(bytes: Buffer, from: Pick<Asked, 'model' | 'modelPointer' | 'pointer'>): Asked | Refusal {
+  const request = parseObject(bytes)
+  if (!isObject(request)) return NOT_AN_OBJECT
+  const members = membersOf(bytes)
+  for (const { name } of members) {
+    const pointer = from.pointer + pointerOf(name)
+    if (name === 'model') return fault(pointer, 'is named outside of the input')
+    if (isRepeated(members, name)) return fault(pointer, 'must be given once')
+  }
+  return { ...from, bytes, request, members }
+}
+
+function parseObject(body: Buffer): unknown {
+  if (!isUtf8(body)) return null
+  try {
+    return JSON.parse(body.toString())
+  } catch {
+    return null
+  }
+}
+
+const NOT_AN_OBJECT = refuse('bad_request', {
+  faults: [{ code: 6003, message: 'The body must be a JSON object in UTF-8', pointer: null }],
+})
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function isRepeated(members: readonly Member[], name: string): boolean {
+  let count = 0
+  for (const member of members) if (member.name === name) count++
+  return count > 1
+}
+
+/** Writes a name as a JSON pointer (RFC 6901); one of any length is shown by its beginning. */
+function pointerOf(name: string): string {
+  return `/${name.slice(0, 100).replaceAll('~', '~0').replaceAll('/', '~1')}`
+}

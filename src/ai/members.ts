@@ -1,0 +1,108 @@
+// Where the members of a JSON object stand in its bytes, so that one can be replaced and all others stay as they are. Called by plan.ts.
+
+/** A top-level member: its name, and where name and value stand. */
+export interface Member {
+  readonly name: string
+  /** Of the name, its quotes included. */
+  readonly nameStart: number
+  /** Of the value, from its first byte to behind its last. */
+  readonly start: number
+  readonly end: number
+}
+
+/** Lists the top-level members of the object that stands from `from` on, in order and repeated ones included; takes only what JSON.parse takes. */
+export function membersOf(json: Buffer, from = 0): readonly Member[] {
+  const members: Member[] = []
+  let at = skipSpace(json, skipSpace(json, from) + 1)
+  while (json[at] === QUOTE) {
+    const nameEnd = stringEnd(json, at)
+    const start = skipSpace(json, skipSpace(json, nameEnd) + 1)
+    const end = valueEnd(json, start)
+    members.push({ name: textOf(json, at, nameEnd), nameStart: at, start, end })
+    at = skipSpace(json, skipSpace(json, end) + 1)
+  }
+  return members
+}
+
+/** Puts other bytes in place of those from `start` to `end`. */
+export function splice(bytes: Buffer, start: number, end: number, text: string): Buffer {
+  return Buffer.concat([bytes.subarray(0, start), Buffer.from(text), bytes.subarray(end)])
+}
+
+/** Tells whether objects and arrays stand within each other more than `most` times. */
+export function isDeeperThan(most: number, json: Buffer): boolean {
+  return nestedEnd(json, skipSpace(json, 0), most) === -1
+}
+
+function valueEnd(json: Buffer, start: number): number {
+  const first = json[start]
+  if (first === QUOTE) return stringEnd(json, start)
+  if (first === BRACE || first === BRACKET) return nestedEnd(json, start)
+  let at = start
+  while (!isDelimiter(json[at])) at++
+  return at
+}
+
+/** Counts depth instead of recursing, since nesting is the caller's and the stack is ours; -1 where it goes beyond `deepest`. */
+function nestedEnd(json: Buffer, start: number, deepest = Number.POSITIVE_INFINITY): number {
+  let depth = 0
+  let at = start
+  do {
+    const byte = json[at]
+    if (byte === QUOTE) {
+      at = stringEnd(json, at)
+      continue
+    }
+    if (byte === BRACE || byte === BRACKET) depth++
+    else if (byte === BRACE_END || byte === BRACKET_END) depth--
+    if (depth > deepest) return -1
+    at++
+  } while (depth > 0)
+  return at
+}
+
+/** Looks byte by byte first, then in leaps: most strings are short, and images are very long. */
+function stringEnd(json: Buffer, start: number): number {
+  let at = start + 1
+  for (const near = at + NEAR; at < near; at++) {
+    if (json[at] === QUOTE) return at + 1
+    if (json[at] === BACKSLASH) at++
+  }
+  for (at = json.indexOf(QUOTE, at); isEscaped(json, at, start); ) at = json.indexOf(QUOTE, at + 1)
+  return at + 1
+}
+
+function isEscaped(json: Buffer, at: number, start: number): boolean {
+  let before = at - 1
+  while (before > start && json[before] === BACKSLASH) before--
+  return (at - before) % 2 === 0
+}
+
+function skipSpace(json: Buffer, from: number): number {
+  let at = from
+  while (isSpace(json[at])) at++
+  return at
+}
+
+function textOf(json: Buffer, start: number, end: number): string {
+  const text = json.toString('utf8', start + 1, end - 1)
+  return text.includes('\\') ? JSON.parse(`"${text}"`) : text
+}
+
+function isSpace(byte: number | undefined): boolean {
+  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
+}
+
+function isDelimiter(byte: number | undefined): boolean {
+  return byte === COMMA || byte === BRACE_END || byte === BRACKET_END || isSpace(byte) || byte === undefined
+}
+
+const NEAR = 64
+
+const QUOTE = 0x22
+const COMMA = 0x2c
+const BRACKET = 0x5b
+const BACKSLASH = 0x5c
+const BRACKET_END = 0x5d
+const BRACE = 0x7b
+const BRACE_END = 0x7d

@@ -1,0 +1,93 @@
+import { deepEqual, equal } from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import fc from 'fast-check'
+import { isDeeperThan, membersOf } from '../../src/ai/members.ts'
+
+/** The members of a text, each as its name and the text of its value. */
+function read(json: string): [name: string, value: string][] {
+  const bytes = Buffer.from(json)
+  return membersOf(bytes).map(({ name, start, end }) => [name, bytes.toString('utf8', start, end)])
+}
+
+describe('membersOf', () => {
+  const objects = [
+    ['{}', []],
+    [' \n{ \t}\r', []],
+    ['{"a":1}', [['a', '1']]],
+    [
+      '{ "a" : -1.5e3 , "b" : true }',
+      [
+        ['a', '-1.5e3'],
+        ['b', 'true'],
+      ],
+    ],
+    [
+      '{"a":"x\\"}","b":{"a":[1,{"c":"]"}]},"c":[]}',
+      [
+        ['a', '"x\\"}"'],
+        ['b', '{"a":[1,{"c":"]"}]}'],
+        ['c', '[]'],
+      ],
+    ],
+    [
+      '{"a":1,"a":2,"\\u0061":3}',
+      [
+        ['a', '1'],
+        ['a', '2'],
+        ['a', '3'],
+      ],
+    ],
+    [
+      '{"a\\"b":null,"é":"🙂"}',
+      [
+        ['a"b', 'null'],
+        ['é', '"🙂"'],
+      ],
+    ],
+    ['{"":""}', [['', '""']]],
+  ] as const
+  for (const [json, members] of objects) {
+    test(`finds all of ${json}`, () => {
+      deepEqual(read(json), members)
+    })
+  }
+
+  test('finds the ends of strings of any length, whatever is escaped at their end', () => {
+    for (const length of [0, 61, 62, 63, 64, 65, 66, 500]) {
+      for (const end of ['', '\\', '"', '\\"', '\\\\', '\\\\"', '""']) {
+        const value = JSON.stringify('x'.repeat(length) + end)
+        deepEqual(read(`{"a":${value},"b":1}`), [
+          ['a', value],
+          ['b', '1'],
+        ])
+      }
+    }
+  })
+
+  test('agrees with JSON.parse on every object', () => {
+    const space = fc.constantFrom(undefined, 1, '\t')
+    fc.assert(
+      fc.property(fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue()), space, (object, space) => {
+        const json = JSON.stringify(object, null, space)
+        const found = read(json).map(([name, value]) => [name, JSON.parse(value)])
+        deepEqual(found, Object.entries(JSON.parse(json)))
+      }),
+    )
+  })
+
+  test('is not overcome by nesting', () => {
+    const deep = `${'['.repeat(1e6)}${']'.repeat(1e6)}`
+    deepEqual(read(`{"a":${deep},"b":1}`), [
+      ['a', deep],
+      ['b', '1'],
+    ])
+  })
+})
+
+test('depth is counted without regard to strings', () => {
+  const nested = (depth: number) =>
+    Buffer.from(` ${'{"a":['.repeat(depth / 2)}"[[["${']}'.repeat(depth / 2)}`)
+  equal(isDeeperThan(4, nested(4)), false)
+  equal(isDeeperThan(3, nested(4)), true)
+  equal(isDeeperThan(256, nested(1e6)), true)
+})

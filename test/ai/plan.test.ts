@@ -1,0 +1,237 @@
+import { deepEqual, equal, ok } from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import fc from 'fast-check'
+import { type Call, planCall } from '../../src/ai/plan.ts'
+import { Providers } from '../../src/ai/providers.ts'
+import type { CompatTarget, Operation, RestTarget } from '../../src/ai/target.ts'
+import type { Fault } from '../../src/errors/refusal.ts'
+
+const account = '0123456789abcdef0123456789abcdef'
+const providers = new Providers({ providers: [] })
+
+function rest(operation: Operation, model: string | null = null, query = ''): RestTarget {
+  return { api: 'rest', account, operation, model, query }
+}
+
+const compat: CompatTarget = { api: 'compat', account, gateway: 'g', operation: 'chat', query: '' }
+
+function planned(target: RestTarget | CompatTarget, body: string | object): Call {
+  const call = planCall(target, bytesOf(body), providers)
+  ok(!('error' in call), JSON.stringify(call))
+  return call
+}
+
+function refused(
+  target: RestTarget | CompatTarget,
+  body: string | object | Buffer,
+): readonly [string, Fault] {
+  const call = planCall(target, bytesOf(body), providers)
+  ok('error' in call)
+  equal(call.faults.length, 1)
+  return [call.error, call.faults[0]!]
+}
+
+function bytesOf(body: string | object | Buffer): Buffer {
+  if (Buffer.isBuffer(body)) return body
+  return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body))
+}
+
+const messages = [{ role: 'user', content: 'hi' }]
+
+describe('a REST call', () => {
+  const paths = [
+    [rest('chat'), 'openai/gpt-4o', 'openai', '/v1/chat/completions'],
+    [compat, 'openai/gpt-4o', 'openai', '/v1/chat/completions'],
+    [rest('responses'), 'openai/gpt-4o', 'openai', '/v1/responses'],
+    [rest('embeddings'), 'openai/text-embedding-3-small', 'openai', '/v1/embeddings'],
+    [rest('messages', null, '?beta=true'), 'anthropic/claude-sonnet-4-5', 'openai', '/v1/messages?beta=true'],
+    [rest('chat'), '@local/llama3.2', 'openai', '/v1/chat/completions'],
+    [rest('chat'), 'google/gemini-2.5-flash', 'openai', '/v1beta/openai/chat/completions'],
+  ] as const
+  for (const [target, model, , path] of paths) {
+    test(`of ${target.api} ${target.operation} with ${model} goes to ${path}`, () => {
+      const call = planned(target, { model, input: 'x', messages })
+      equal(call.path, path)
+      equal(call.model, model.slice(model.indexOf('/') + 1))
+      equal(call.translation, null)
+      equal(call.wraps, false)
+      equal(call.dialect, target.operation === 'messages' ? 'anthropic' : 'openai')
+    })
+  }
+
+  test('changes the model and no other byte', () => {
+    const body = (model: string) =>
+      ` {"a" : 1.0,\n"model"\t: ${model} ,"stream":true,"b":{"model":"x"},"é":"\\u00e9"} \n`
+    const call = planned(rest('chat'), body('"openai\\/gpt-4o"'))
+    equal(call.body.toString(), body('"gpt-4o"'))
+    equal(call.streams, true)
+  })
+
+  test('keeps every other member and byte, whatever they are', () => {
+    const name = fc.string({ unit: 'binary' }).filter(name => name !== 'model')
+    const member = fc.tuple(name, fc.jsonValue(), fc.constantFrom(undefined, 1, '\t'))
+    const written = member.map(
+      ([name, value, space]) => `${JSON.stringify(name)}: ${JSON.stringify(value, null, space)}`,
+    )
+    fc.assert(
+      fc.property(fc.array(written), fc.array(written), (before, after) => {
+        const body = (model: string) =>
+          `{${[...before, `"model" :${JSON.stringify(model)}`, ...after].join(' ,')}}`
+        equal(planned(rest('chat'), body('openai/a "b"')).body.toString(), body('a "b"'))
+      }),
+    )
+  })
+
+  test('is translated for a provider that speaks the other API only', () => {
+    const chat = planned(rest('chat'), { model: 'anthropic/claude-sonnet-4-5', messages, stream: true })
+    equal(chat.path, '/v1/messages')
+    ok(chat.translation)
+    equal(chat.body, chat.translation.body)
+    equal(JSON.parse(chat.body.toString()).model, 'claude-sonnet-4-5')
+    deepEqual([chat.dialect, chat.streams], ['openai', true])
+    const other = planned(rest('messages'), { model: 'openai/gpt-4o', messages, max_tokens: 9 })
+    deepEqual([other.path, other.dialect], ['/v1/chat/completions', 'anthropic'])
+    ok(other.translation)
+  })
+
+  test('hands on what a translation refuses, with pointers into the body', () => {
+    const [error, fault] = refused(rest('chat'), {
+      model: 'anthropic/c',
+      messages,
+      logit_bias: { 1: 2 },
+    })
+    deepEqual([error, fault.code, fault.pointer], ['bad_request', 10001, '/logit_bias'])
+    const input = { messages, max_tokens: 'many' }
+    const [, nested] = refused(rest('run'), {
+      model: 'anthropic/c',
+      input: { prompt: 'x', max_tokens: 'many' },
+    })
+    equal(nested.pointer, '/input/max_tokens')
+    equal(planned(rest('run'), { model: 'anthropic/c', input }).path, '/v1/messages')
+  })
+
+  test('is not translated when it nests beyond reason, but goes on where nothing must be translated', () => {
+    const deep = `${'['.repeat(1e5)}${']'.repeat(1e5)}`
+    const [, fault] = refused(rest('chat'), `{"model":"anthropic/c","messages":${deep}}`)
+    equal(fault.message, 'The body must not nest deeper than 256 levels to be translated')
+    planned(rest('chat'), `{"model":"openai/c","messages":${deep}}`)
+  })
+
+  const bad = [
+    ['no JSON', '{"model":', 6003, null],
+    ['nothing', '', 6003, null],
+    ['a byte order mark', '\ufeff{"model":"openai/x"}', 6003, null],
+    ['an array', '[]', 6003, null],
+    ['null', 'null', 6003, null],
+    ['bytes that are no UTF-8', Buffer.from('7b226d6f64656c223a22ff227d', 'hex'), 6003, null],
+    ['no model', '{}', 10001, '/model'],
+    ['a model that is no string', '{"model":1}', 10001, '/model'],
+    ['two models', '{"model":"openai/a","model":"openai/b"}', 10001, '/model'],
+    ['two models, one in disguise', '{"model":"openai/a","mod\\u0065l":"openai/b"}', 10001, '/model'],
+  ] as const
+  for (const [name, body, code, pointer] of bad) {
+    test(`with ${name} is refused`, () => {
+      const [error, fault] = refused(rest('chat'), body)
+      deepEqual([error, fault.code, fault.pointer], ['bad_request', code, pointer])
+    })
+  }
+
+  test('for a model that nobody has is not found', () => {
+    for (const model of ['gpt-4o', 'nobody/gpt-4o', 'openai/', '']) {
+      const [error, fault] = refused(rest('chat'), { model })
+      deepEqual([error, fault.code, fault.pointer], ['not_found', 7003, '/model'])
+    }
+  })
+
+  test('for an API that the provider does not have is refused by its name', () => {
+    const [, fault] = refused(rest('embeddings'), { model: 'anthropic/claude' })
+    deepEqual(fault, {
+      code: 10001,
+      message: 'anthropic has no API for embeddings that is known here',
+      pointer: '/model',
+    })
+    refused(rest('responses'), { model: 'deepseek/deepseek-chat' })
+  })
+})
+
+describe('a call of /ai/run', () => {
+  test('takes the input of the body as the request, byte for byte, and adds the model', () => {
+    const input = '{ "messages" : [ ],"temperature":1.0}'
+    const added = '{ "model":"gpt-4o","messages" : [ ],"temperature":1.0}'
+    const call = planned(rest('run'), `{"input":${input},"model":"openai/gpt-4o"}`)
+    equal(call.body.toString(), added)
+    deepEqual([call.path, call.wraps, call.dialect], ['/v1/chat/completions', true, 'openai'])
+    equal(planned(rest('run', 'openai/gpt-4o'), input).body.toString(), added)
+  })
+
+  const forms = [
+    ['openai/gpt-4o', { messages }, '/v1/chat/completions', 'openai'],
+    ['anthropic/claude', { messages, stream: true }, '/v1/messages', 'anthropic'],
+    ['openai/gpt-4o', { input: 'x' }, '/v1/responses', 'openai'],
+    ['openai/text-embedding-3-small', { input: 'x' }, '/v1/embeddings', 'openai'],
+    ['mistral/mistral-embed', { input: ['x'] }, '/v1/embeddings', 'openai'],
+    ['openai/gpt-4o', { prompt: 'x' }, '/v1/chat/completions', 'openai'],
+  ] as const
+  for (const [model, input, path, dialect] of forms) {
+    test(`of ${model} with ${Object.keys(input)[0]} goes to ${path}`, () => {
+      const call = planned(rest('run'), { model, input })
+      deepEqual([call.path, call.dialect, call.translation], [path, dialect, null])
+    })
+  }
+
+  test('makes a message of a prompt and leaves the rest', () => {
+    const call = planned(rest('run', 'openai/gpt-4o'), '{"top_p":1.0,"prompt": "a\\u0062" ,"n":1}')
+    equal(
+      call.body.toString(),
+      '{"model":"gpt-4o","top_p":1.0,"messages":[{"role":"user","content":"a\\u0062"}] ,"n":1}',
+    )
+    const translated = planned(rest('run', 'anthropic/claude'), { prompt: 'hello' })
+    equal(translated.path, '/v1/messages')
+    deepEqual(
+      JSON.parse(translated.body.toString()).messages,
+      messages.map(m => ({ ...m, content: 'hello' })),
+    )
+  })
+
+  const bad = [
+    [{ model: 'openai/x', input: {} }, '/input'],
+    [{ model: 'openai/x' }, '/input'],
+    [{ model: 'openai/x', input: 'hi' }, '/input'],
+    [{ model: 'openai/x', input: { messages }, 'a/b': 1 }, '/a~1b'],
+    [{ model: 'openai/x', input: { messages, prompt: 'x' } }, '/input/prompt'],
+    [{ model: 'openai/x', input: { messages, model: 'x' } }, '/input/model'],
+    [{ model: 'openai/x', input: { prompt: 1 } }, '/input/prompt'],
+    [{ model: 'groq/x-embed', input: { input: 'x' } }, '/model'],
+    ['{"model":"openai/x","input":{"prompt":"a","prompt":"b"}}', '/input/prompt'],
+    ['{"model":"openai/x","input":{"prompt":"a"},"input":{"prompt":"b"}}', '/input'],
+  ] as const
+  for (const [body, pointer] of bad) {
+    test(`with ${JSON.stringify(body)} is refused at ${pointer}`, () => {
+      const [error, fault] = refused(rest('run'), body)
+      deepEqual([error, fault.code, fault.pointer], ['bad_request', 10001, pointer])
+    })
+  }
+
+  test('with a model in its path tells no pointer for it', () => {
+    deepEqual(refused(rest('run', 'nobody/x'), { prompt: 'x' })[1].pointer, null)
+    deepEqual(refused(rest('run', 'openai/x'), { prompt: 'x', model: 'y' })[1].pointer, '/model')
+    deepEqual(refused(rest('run', 'openai/x'), {})[1].pointer, null)
+  })
+})
+
+test('any body gives a call or a refusal, and never throws', () => {
+  const value = fc.oneof(fc.jsonValue(), fc.constantFrom('openai/x', 'anthropic/x', messages))
+  const name = fc.constantFrom('model', 'input', 'messages', 'prompt', 'stream', 'tools', '__proto__', 'x')
+  const body = fc.oneof(
+    fc.string(),
+    fc.dictionary(name, fc.oneof(value, fc.dictionary(name, value))).map(o => JSON.stringify(o)),
+  )
+  const operation = fc.constantFrom<Operation>('chat', 'messages', 'responses', 'embeddings', 'run')
+  fc.assert(
+    fc.property(operation, fc.option(fc.constant('anthropic/x')), body, (operation, model, text) => {
+      const call = planCall(rest(operation, operation === 'run' ? model : null), Buffer.from(text), providers)
+      if (!('error' in call)) JSON.parse(call.body.toString())
+    }),
+    { numRuns: 500 },
+  )
+})
