@@ -1,0 +1,38 @@
+import { deepEqual, equal } from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { countIn, objectIn, objectsIn, readObject, textIn } from '../../src/ai/translate-json.ts'
+
+test('reads an object, and nothing else', () => {
+  deepEqual(readObject('{"a":[1]}'), { a: [1] })
+  for (const json of ['', '[]', '1', 'null', '"a"', '{', '{"a":}', '{} {}']) equal(readObject(json), null)
+})
+
+test('numbers that a double cannot hold keep their digits', () => {
+  const json = '{"id":12345678901234567890,"small":-9007199254740993,"exact":0.1,"long":0.30000000000000004}'
+  equal(JSON.stringify(readObject(json)), json)
+})
+
+test('an object is read back as it was written', () => {
+  fc.assert(
+    fc.property(fc.dictionary(fc.string(), fc.jsonValue()), value => {
+      const json = JSON.stringify(value)
+      equal(JSON.stringify(readObject(json)), json)
+    }),
+  )
+})
+
+test('no text makes reading throw, however deep it is nested', () => {
+  fc.assert(fc.property(fc.string(), json => void readObject(json)))
+  const deep = `{"digits":1234567890123456789,"deep":${'['.repeat(1e6)}${']'.repeat(1e6)}}`
+  equal(readObject(deep), null)
+  equal(readObject('{"a":'.repeat(1e6)), null)
+})
+
+test('what has another type stands for nothing', () => {
+  deepEqual([objectIn([]), objectIn(null), objectIn('a')], [{}, {}, {}])
+  deepEqual(objectsIn([{ a: 1 }, 2, null, []]), [{ a: 1 }])
+  deepEqual(objectsIn('no list'), [])
+  deepEqual([textIn('a'), textIn(1)], ['a', ''])
+  deepEqual([countIn(3), countIn(-1), countIn('3'), countIn(Number.NaN)], [3, 0, 0, 0])
+})
