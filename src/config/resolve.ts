@@ -118,7 +118,7 @@ function refuseUnreachable({ value: zone, ...place }: Placed<ZoneSettings>, find
 /** Looks at the name that a zone has of its first host. */
 function refuseReservedName({ name, hosts: [first] }: ZoneSettings, findings: Findings): void {
   if (name !== null || first === undefined || 'value' in zoneName(first.value)) return
-  findings.flaw(first, `cannot name the zone too, which metrics would take for no zone: give it a name`)
+  findings.flaw(first, 'cannot name its zone, since metrics use it for other requests: give the zone a name')
 }
 
 function resolveZone(zone: ZoneSettings, settings: Settings, pools: Pools, findings: Findings): ZoneConfig {

@@ -216,10 +216,10 @@ const store = group({
   grace: optional(scalar(durationOrOff(1 * second, day)), 10 * minute),
 })
 
-// Unprinted, since a key may stand where a mapping should.
+// Unprinted, since a key may stand in place of a mapping, or in the query of a URL.
 const provider = mapping(
   {
-    url: optional(scalar(providerUrl), null), // null: the provider's own
+    url: optional(scalar(providerUrl, { unprinted: true }), null), // null: the provider's own
     keys: optional(oneOrMore(scalar(providerKey, { unprinted: true })), []),
     speaks: optional(placed(scalar(oneOf('openai', 'anthropic'))), null),
     resources: optional(placed(list(scalar(azureResource))), null),

@@ -87,6 +87,7 @@ export function oneOrMore<T>(member: Shape<T>): Shape<readonly T[]> {
   const many = list(member)
   return {
     read(tree, context) {
+      if (tree.kind === 'mapping') return refuse(tree, 'must be a single value or a list', context.findings)
       return many.read(tree.kind === 'scalar' ? { ...tree, kind: 'sequence', items: [tree] } : tree, context)
     },
   }

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { type Parsed, parse } from '../../src/config/parse.ts'
-import type { Config } from '../../src/config/schema.ts'
+import { type Config, providerNames } from '../../src/config/schema.ts'
 
 const root = join(import.meta.dirname, '../..')
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')
@@ -15,17 +15,41 @@ const uncommented = shipped.replaceAll(/^( *(?:- )?)#(?=[^ \n#])/gm, '$1')
 describe('config/gatehouse.yaml', () => {
   test('serves localhost from the origin in ORIGIN, or from port 9000', () => {
     const { zones } = proven(shipped, {})
-    deepEqual(zones[0]?.hosts, ['localhost', '127.0.0.1'])
+    deepEqual(zones[0]?.hosts, ['localhost'])
     equal(zones[0]?.routes[0]?.pool?.origins[0]?.url, 'http://127.0.0.1:9000')
     const { zones: others } = proven(shipped, { ORIGIN: 'https://site.example' })
     equal(others[0]?.routes[0]?.pool?.origins[0]?.url, 'https://site.example')
   })
 
+  test('serves AI routes on the address of loopback, with a store in the data folder', () => {
+    const { ai, store } = proven(shipped, {})
+    deepEqual(ai.hosts, ['127.0.0.1'])
+    equal(store.url, null)
+  })
+
+  test('takes the store and the keys of providers from the environment', () => {
+    const env = { STORE: 'redis://:s3cret@redis.example', OPENAI_API_KEY: 'sk-1', ANTHROPIC_API_KEY: 'sk-2' }
+    const { ai, store } = proven(shipped, env)
+    equal(store.url, env.STORE)
+    deepEqual(
+      ai.providers.map(({ name, keys }) => [name, ...keys]),
+      [
+        ['openai', 'sk-1'],
+        ['anthropic', 'sk-2'],
+      ],
+    )
+    deepEqual(
+      proven(shipped, {}).ai.providers.flatMap(({ keys }) => keys),
+      [],
+    )
+  })
+
   test('shows in its comments the defaults as they are', () => {
     const env = { ORIGIN: 'https://origin.example' }
-    const { errors, zones, ...rest } = proven(uncommented, env)
-    const { errors: _, zones: shippedZones, ...defaults } = proven(shipped, env)
+    const { errors, zones, ai, ...rest } = proven(uncommented, env)
+    const { errors: _, zones: shippedZones, ai: shippedAi, ...defaults } = proven(shipped, env)
     deepEqual(rest, defaults)
+    deepEqual({ ...ai, providers: [], prices: [] }, { ...shippedAi, providers: [] })
     equal(errors.documentation, 'https://docs.example/errors')
     deepEqual(withoutOrigins(zones), withoutOrigins(shippedZones))
     deepEqual(zones[0]?.routes[0]?.pool?.origins[0]?.tls, {
@@ -33,6 +57,21 @@ describe('config/gatehouse.yaml', () => {
       serverName: 'origin.example',
       ca: certificate.trim(),
     })
+  })
+
+  test('shows in its comments providers and a price that work as they stand', () => {
+    const { providers, prices } = proven(uncommented, { ORIGIN: 'https://origin.example' }).ai
+    deepEqual(
+      providers.map(({ name, url, resources }) => [name, url, ...resources]),
+      [
+        ['openai', null],
+        ['anthropic', null],
+        ['ollama', 'http://127.0.0.1:11434'],
+        ['azure-openai', null, 'my-resource'],
+        ['custom-lab', 'https://llm.lab.example/v1'],
+      ],
+    )
+    deepEqual(prices, [{ model: 'custom-lab/*', input: 0.1, output: 0.4 }])
   })
 
   test('names the settings that only a restart changes', () => {
@@ -51,6 +90,10 @@ describe('config/gatehouse.yaml', () => {
     match(shipped, /^# X-Forwarded-Proto is http unless one of them says more, .+\n#trusted_proxies:/m)
   })
 
+  test('names every provider that is known', () => {
+    for (const name of providerNames) match(shipped, new RegExp(`^  # .*\\b${name}\\b`, 'm'))
+  })
+
   test('shows every setting', () => {
     const settings = read('src/config/schema.ts').matchAll(/^ +'?(\w+)'?: (?:optional|required|group)\(/gm)
     const names = [...settings].map(([, name]) => name!)
@@ -64,6 +107,12 @@ for (const file of readdirSync(join(root, 'config/examples'))) {
     proven(read(`config/examples/${file}`), {})
   })
 }
+
+test('config/demo.yaml has no mistakes, and keeps nothing', () => {
+  const { store, ai } = proven(read('config/demo.yaml'), {})
+  equal(store.url, 'sqlite::memory:')
+  deepEqual(ai.hosts, [])
+})
 
 function proven(text: string, env: Record<string, string>): Config {
   const parsed: Parsed = parse(text, { env, readFile: () => certificate })
