@@ -52,9 +52,9 @@ export const catalogue = {
     stage: 'gateway',
     raised: true,
     detail:
-      'The gateway in front of this site failed while it handled your request. The fault is in the gateway, not in your request, and the site itself may never have seen it.',
+      'The gateway failed while it handled your request. The fault is in the gateway, not in your request, and the server behind it may never have seen it.',
     guidance:
-      '**Wait and retry.** Send the request again after at least {retry_after} s. If the error stays, send the ray ID to the operator of this site, who can find the failure in the log of the gateway.',
+      '**Wait and retry.** Send the request again after at least {retry_after} s. If the error stays, send the ray ID to the operator of the gateway, who can find the failure in its log.',
     cause:
       'An unexpected exception in the gateway while it served a request, or a failure of this machine while it connected to an origin, such as too many open files.',
     remedy:
@@ -72,7 +72,7 @@ export const catalogue = {
     detail:
       'The origin server answered, but with something that the gateway cannot pass on as a correct HTTP response. The origin server is responsible; your request was well formed.',
     guidance:
-      '**Wait and retry.** Make the next attempt no sooner than {retry_after} s from now. The origin server has already seen the request, so check before you repeat anything that must not happen twice. If it stays, the operator of the site must repair what the origin server sends.',
+      '**Wait and retry.** Make the next attempt no sooner than {retry_after} s from now. The origin server has already seen the request, so check before you repeat anything that must not happen twice. If it stays, the operator of the origin server must repair what it sends.',
     cause:
       'The framing of an answer is broken (Content-Length and Transfer-Encoding contradict each other, a chunk is malformed, a body stands where none can be), or the origin switched protocols unasked or to another than WebSocket. Once part of the answer has been relayed, the client sees a cut connection or, in an event stream, a last event.',
     remedy:
@@ -90,11 +90,11 @@ export const catalogue = {
     detail:
       'The time allowed for this request ran out while the gateway was still waiting for a connection to, or an answer from, the origin server. The origin server is too slow or too busy.',
     guidance:
-      '**Wait and retry.** Leave at least {retry_after} s before the next attempt, and lengthen the pause each time. Should it go on, the operator of the site must give the origin server more capacity or the request more time.',
+      '**Wait and retry.** Leave at least {retry_after} s before the next attempt, and lengthen the pause each time. Should it go on, the origin server needs more capacity, or the request more time from the operator of the gateway.',
     cause:
-      'No response head had come when timeouts.total was over, which counts from the first attempt to get a connection, over all attempts.',
+      'No response head had come when timeouts.total (ai.timeouts.total for an AI provider) was over, which counts from the first attempt to get a connection, over all attempts.',
     remedy:
-      'Compare timeouts.total with how long the origin takes, uploads included, and look at its load. Where timeouts.response is over first, the error is 524 instead.',
+      'Compare that limit with how long the origin takes, uploads included, and look at its load. Where the limit named response is over first, the error is 524 instead.',
   },
   origin_unknown_error: {
     code: 520,
@@ -108,7 +108,7 @@ export const catalogue = {
     detail:
       'The origin server accepted the connection for your request and then closed it, or sent something that is not a valid HTTP response. The origin server is responsible.',
     guidance:
-      '**Wait and retry.** Try again in {retry_after} s or later. The origin server may have acted on the request before it failed, so make sure that repeating it is harmless. If the error persists, the operator of the site must look for crashes in the log of the origin server.',
+      '**Wait and retry.** Try again in {retry_after} s or later. The origin server may have acted on the request before it failed, so make sure that repeating it is harmless. If the error persists, the operator of the origin server must look for crashes in its log.',
     cause:
       'The origin reset or closed the connection before its answer was complete, sent a response head that cannot be parsed, or one over 64 KiB. Once part of the answer has been relayed, the client sees a cut connection or, in an event stream, a last event.',
     remedy:
@@ -124,9 +124,9 @@ export const catalogue = {
     stage: 'origin',
     raised: true,
     detail:
-      'The origin server refused the connection from the gateway. Most likely the web server behind this site is stopped or restarting; your request was not delivered to it.',
+      'The origin server refused the connection from the gateway. Most likely the web server there is stopped or restarting; your request was not delivered to it.',
     guidance:
-      '**Wait and retry.** Nothing was delivered, so the same request can safely be sent again after {retry_after} s. If the site stays down, its operator must start the origin server or let the gateway in.',
+      '**Wait and retry.** Nothing was delivered, so the same request can safely be sent again after {retry_after} s. If the origin server stays down, its operator must start it or let the gateway in.',
     cause: 'The origin answered the TCP connection with a refusal, or reset it while it was being opened.',
     remedy:
       'Check that the origin runs, that it listens on the configured address and port, and that no firewall rejects the gateway.',
@@ -143,9 +143,9 @@ export const catalogue = {
     detail:
       'The gateway tried to connect to the origin server, and the origin server did not respond in time. The origin server is overloaded, offline or cut off from the network; your request did not reach it.',
     guidance:
-      '**Wait and retry.** The origin server never received the request, so it is safe to repeat it in {retry_after} s. If that fails too, the operator of the site must find out why the origin server does not take connections.',
+      '**Wait and retry.** The origin server never received the request, so it is safe to repeat it in {retry_after} s. If that fails too, the operator of the origin server must find out why it does not take connections.',
     cause:
-      'No TCP connection to the origin within timeouts.connect, or the operating system gave up sooner. While an origin is down, requests that wait for the attempt of another get this error after timeouts.connect and timeouts.handshake together.',
+      'No TCP connection to the origin within timeouts.connect (ai.timeouts.connect for an AI provider), or the operating system gave up sooner. While an origin is down, requests that wait for the attempt of another get this error after the limits named connect and handshake together.',
     remedy:
       'Check that the origin is up and not overloaded, that its address is right, and that no firewall silently drops packets from the gateway.',
   },
@@ -159,9 +159,9 @@ export const catalogue = {
     stage: 'origin',
     raised: true,
     detail:
-      'There is no network route from the gateway to the origin server. The network or the address settings on the side of the site are responsible, not your connection.',
+      'There is no network route from the gateway to the origin server. The network or the address settings behind the gateway are responsible, not your connection.',
     guidance:
-      '**Wait and retry.** Routes often come back by themselves: try again after {retry_after} s. If the origin server stays unreachable, the operator of the site must correct its address or its network.',
+      '**Wait and retry.** Routes often come back by themselves: try again after {retry_after} s. If the origin server stays unreachable, the operator of the gateway must correct its address or the network.',
     cause:
       'The operating system reported that the host or the network of the origin cannot be reached, or that this machine has no address or port left to connect from.',
     remedy:
@@ -179,11 +179,11 @@ export const catalogue = {
     detail:
       'The origin server accepted the connection but did not answer the request in time. The origin server is responsible: it is overloaded, or this request takes it too long.',
     guidance:
-      '**Wait and retry.** Allow at least {retry_after} s. The origin server may still be working on the first request, so do not repeat anything that must happen only once before you have checked. Requests that always take this long need a change by the operator of the site.',
+      '**Wait and retry.** Allow at least {retry_after} s. The origin server may still be working on the first request, so do not repeat anything that must happen only once before you have checked. Requests that always take this long need a faster origin server, or more time from the operator of the gateway.',
     cause:
-      'No response head within timeouts.response after the request was sent, the origin stopped reading the request for timeouts.write, or nothing more of its answer came for timeouts.idle. Once part of the answer has been relayed, the client sees a cut connection or, in an event stream, a last event.',
+      'No response head within timeouts.response after the request was sent, the origin stopped reading the request for timeouts.write, or nothing more of its answer came for timeouts.idle (for an AI provider, the limits of the same names in ai.timeouts). Once part of the answer has been relayed, the client sees a cut connection or, in an event stream, a last event.',
     remedy:
-      'Find what the origin was busy with at the time given. Move long work into the background, or raise for that route the timeout that was over.',
+      'Find what the origin was busy with at the time given. Move long work into the background, or raise the timeout that was over, for that route or in ai.timeouts.',
   },
   ssl_handshake_failed: {
     code: 525,
@@ -197,8 +197,9 @@ export const catalogue = {
     detail:
       'The gateway reached the origin server, but the two could not agree on an encrypted (TLS) connection. The TLS set-up of the origin server is responsible.',
     guidance:
-      '**Do not retry.** Repeating the request gives the same result until the operator of the site repairs the TLS settings of the origin server.',
-    cause: 'The TLS handshake with the origin failed, was cut off, or took longer than timeouts.handshake.',
+      '**Do not retry.** Repeating the request gives the same result until the TLS settings of the origin server, or those of the gateway for it, are repaired.',
+    cause:
+      'The TLS handshake with the origin failed, was cut off, or took longer than timeouts.handshake (ai.timeouts.handshake for an AI provider).',
     remedy:
       'Check that the port speaks TLS, that protocol versions and cipher suites overlap, and that the server has a certificate for the name asked for (server_name). Try it with openssl s_client.',
   },
@@ -214,7 +215,7 @@ export const catalogue = {
     detail:
       'The origin server presented a certificate that the gateway cannot trust: it is expired, self-signed, issued for another name or by an unknown authority. To protect your data, the gateway did not send your request.',
     guidance:
-      '**Do not retry.** The operator of the site must install a valid certificate on the origin server; until then every request ends here.',
+      '**Do not retry.** The operator of the origin server must install a valid certificate; until then every request ends here.',
     cause: 'The certificate of the origin did not validate: dates, name, chain or issuer.',
     remedy:
       'Renew the certificate or send the whole chain. For a private authority, give its certificate as ca; verify: off turns the check off and should be the last resort.',
@@ -229,12 +230,12 @@ export const catalogue = {
     stage: 'gateway',
     raised: true,
     detail:
-      'Your request has been through this gateway before: the address set for the origin server leads back here, so the request would go round in circles. The settings of the site are responsible.',
+      'Your request has been through this gateway before: the address set for the origin server leads back here, so the request would go round in circles. The settings of the gateway are responsible.',
     guidance:
-      '**Do not retry.** Only the operator of the site can end the loop, by setting the address of the real origin server.',
+      '**Do not retry.** Only the operator of the gateway can end the loop, by setting the address of the real origin server.',
     cause: 'The CDN-Loop header of the request carries the name of this gateway already.',
     remedy:
-      'Point the pool at the origin itself, not at a name that resolves to the gateway. Give each gateway in a chain a name of its own.',
+      'Point the pool, or the url of the AI provider, at the origin itself, not at a name that resolves to the gateway. Give each gateway in a chain a name of its own.',
   },
   dns_resolution_failed: {
     code: 1001,
@@ -249,8 +250,9 @@ export const catalogue = {
       'The hostname you asked for leads to this gateway, but no site is set up here under that name. Either the name is misspelled, or its owner has not finished the set-up.',
     guidance:
       '**Do not retry.** Check the spelling of the hostname. If it is right, its owner must add it to the gateway or correct the DNS record.',
-    cause: 'The Host of the request matches no zone, and there is no default zone.',
-    remedy: 'Add the hostname to the hosts of a zone, or mark one zone as the default.',
+    cause: 'The Host of the request matches no zone and is none of ai.hosts, and there is no default zone.',
+    remedy:
+      'Add the hostname to the hosts of a zone, or to ai.hosts for AI calls, or mark one zone as the default.',
   },
   prohibited_origin_ip: {
     code: 1002,
@@ -282,9 +284,9 @@ export const catalogue = {
     guidance:
       '**Do not retry.** Use the hostname of the site in the address instead of a number, then send a new request.',
     cause:
-      'The Host of the request is an IP address that no zone claims, or is missing in a request of HTTP/1.0, and there is no default zone.',
+      'The Host of the request is an IP address that neither a zone nor ai.hosts claims, or is missing in a request of HTTP/1.0, and there is no default zone.',
     remedy:
-      'Usually nothing: scanners do this. To serve an address on purpose, list it among the hosts of a zone or set a default zone.',
+      'Usually nothing: scanners do this. To serve an address on purpose, list it among the hosts of a zone, or in ai.hosts for AI calls, or set a default zone.',
   },
   dns_resolution_error: {
     code: 1004,
@@ -494,13 +496,13 @@ export const catalogue = {
     stage: 'origin',
     raised: true,
     detail:
-      'The gateway could not find the origin server of this site, because its name does not resolve to an address. The DNS records or the settings of the site are responsible.',
+      'The gateway could not find the origin server, because its name does not resolve to an address. Its DNS records or the settings of the gateway are responsible.',
     guidance:
-      '**Do not retry.** The operator of the site must correct the name of the origin server or its DNS record; after that the same request works.',
+      '**Do not retry.** The operator must correct the name of the origin server or its DNS record; after that the same request works.',
     cause:
-      'The hostname of the origin has no address, DNS refused to answer or failed for the moment twice in a row, or did not answer within timeouts.connect.',
+      'The hostname of the origin has no address, DNS refused to answer or failed for the moment twice in a row, or did not answer within timeouts.connect (ai.timeouts.connect for an AI provider).',
     remedy:
-      'Check the spelling of the origin in the pool, its A and AAAA records, and the resolver of this machine.',
+      'Check the spelling of the origin in the pool or of the url of the AI provider, its A and AAAA records, and the resolver of this machine.',
   },
   client_certificate_rejected: {
     code: 1017,
@@ -1354,9 +1356,9 @@ export const protocolErrors = {
     guidance:
       '**Do not retry.** The program that sent the request must be corrected. In a browser, delete the cookies of the site or try another network: something on the way may alter what you send.',
     cause:
-      'The request breaks the grammar or the framing rules of HTTP/1.1: for example two Content-Length values, both framing headers, a malformed chunk, a bare line feed, a repeated Host, or none in HTTP/1.1.',
+      'The request breaks the grammar or the framing rules of HTTP/1.1: for example two Content-Length values, both framing headers, a malformed chunk, a bare line feed, a repeated Host, or none in HTTP/1.1. An AI route raises it too for a call that it does not understand, such as a body that is not JSON; the answer then names each fault in place of the words below.',
     remedy:
-      'Usually nothing: scanners and attacks do this. If a program of yours is refused, compare its bytes with RFC 9112.',
+      'Usually nothing: scanners and attacks do this. If a program of yours is refused, compare its bytes with RFC 9112, and its AI calls with what the answer says.',
   },
   unauthorized: {
     code: 401,
@@ -1400,12 +1402,14 @@ export const protocolErrors = {
     ownerActionRequired: false,
     stage: 'client',
     raised: true,
-    detail: 'There is no error with the code in this address, so there is nothing to preview.',
+    detail:
+      'There is nothing at the address of your request: no such error to preview, or no such AI route, gateway or provider.',
     guidance:
-      '**Do not retry.** Use one of the documented error codes at the end of the address, for example 522.',
-    cause: 'A preview was asked for with an unknown code.',
+      '**Do not retry.** Compare the address with the documentation. That of a preview ends in an error code, for example 522; that of an AI call holds the ID of an account and, by its kind, the names of a gateway and a provider.',
+    cause:
+      'A preview was asked for with an unknown code, or an AI call for a route, a gateway or a provider that does not exist.',
     remedy:
-      'The index of this documentation lists every error. Those that HTTP itself defines have no preview: 400, 401, 403, 404, 405, 408, 413, 414, 415, 417, 501, 503 and 505.',
+      'For AI calls, compare the path with the gateways of the account and with ai.providers. For previews, the index of this documentation lists every error. Those that HTTP itself defines have no preview: 400, 401, 403, 404, 405, 408, 413, 414, 415, 417, 501, 503 and 505.',
   },
   method_not_allowed: {
     code: 405,
@@ -1417,10 +1421,10 @@ export const protocolErrors = {
     stage: 'client',
     raised: true,
     detail:
-      'The gateway does not allow the method of this request, since it could reveal what only the site should see.',
+      'The gateway does not allow the method of this request: AI calls are made with POST, and TRACE could reveal what only the site should see.',
     guidance: '**Do not retry.** Use one of the methods that the Allow header of this response lists.',
-    cause: 'A request with the method TRACE.',
-    remedy: 'Nothing: TRACE is refused by design.',
+    cause: 'A request with the method TRACE, or an AI route that takes POST alone asked with another method.',
+    remedy: 'Nothing: TRACE is refused by design, and the program that makes the AI call must be corrected.',
   },
   request_timeout: {
     code: 408,
@@ -1436,7 +1440,7 @@ export const protocolErrors = {
     guidance:
       '**Do not retry.** This connection is closed: check your network, then start the request anew by hand.',
     cause:
-      'The header section was not complete within client.header_timeout, or nothing more of the request body came for timeouts.idle.',
+      'The header section was not complete within client.header_timeout, or nothing more of the request body came for timeouts.idle (ai.timeouts.idle on AI routes).',
     remedy:
       'Single cases are normal. Many at once from few addresses are a slow-request attack, which these limits are there to stop.',
   },
@@ -1449,11 +1453,12 @@ export const protocolErrors = {
     ownerActionRequired: false,
     stage: 'client',
     raised: true,
-    detail: 'What you tried to send is larger than this site accepts.',
+    detail: 'What you tried to send is larger than what is accepted at this address.',
     guidance:
-      '**Do not retry.** Send a smaller file or split it into parts. If it must be sent whole, ask the operator of the site for a higher limit.',
-    cause: 'The request body is over the limit of the route: its setting body, else limits.body.',
-    remedy: 'Raise that limit if such uploads are legitimate.',
+      '**Do not retry.** Send a smaller file or split it into parts. If it must be sent whole, ask the operator for a higher limit.',
+    cause:
+      'The request body is over the limit of the route: its setting body, else limits.body; on AI routes ai.body.',
+    remedy: 'Raise that limit if such bodies are legitimate.',
   },
   uri_too_long: {
     code: 414,
@@ -1528,12 +1533,13 @@ export const protocolErrors = {
     stage: 'gateway',
     raised: true,
     detail:
-      'The gateway could not check your API token, since the store that knows it is out of reach. Your request was not passed on.',
+      'The gateway could not look up what your call needs, such as its API token, since the store that knows it is out of reach. Your request was not passed on.',
     guidance:
       '**Wait and retry.** Try again no sooner than {retry_after} s from now. Nothing was sent to a provider, so a repetition costs nothing.',
     cause:
       'The store (Redis, or the SQLite file) did not answer within store.command_timeout, and this token or gateway was not asked for within store.grace.',
-    remedy: 'Look at /readyz and at the store itself: is it up, and can this machine reach it?',
+    remedy:
+      'Look at /readyz of the admin listener, then check that the store is up and that this machine can reach it.',
   },
   http_version_not_supported: {
     code: 505,

@@ -5,11 +5,23 @@ import { refusalFor, refuse, retryAfterOf } from '../../src/errors/refusal.ts'
 
 test('a refusal keeps its facts and its cause', () => {
   const cause = new Error('boom')
-  assert.deepEqual(refuse('method_not_allowed', { allow: 'GET, HEAD' }, cause), {
+  const faults = [{ code: 7001, message: 'This address takes POST alone', pointer: null }]
+  assert.deepEqual(refuse('method_not_allowed', { allow: 'POST', faults }, cause), {
     error: 'method_not_allowed',
     retryAfter: null,
-    allow: 'GET, HEAD',
+    allow: 'POST',
+    faults,
     cause,
+  })
+})
+
+test('a refusal without facts has no faults, and its row says all', () => {
+  assert.deepEqual(refuse('origin_down'), {
+    error: 'origin_down',
+    retryAfter: null,
+    allow: null,
+    faults: [],
+    cause: null,
   })
 })
 

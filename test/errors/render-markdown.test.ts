@@ -31,11 +31,11 @@ owner_action_required: true
 
 ## What Happened
 
-The origin server refused the connection from the gateway. Most likely the web server behind this site is stopped or restarting; your request was not delivered to it.
+The origin server refused the connection from the gateway. Most likely the web server there is stopped or restarting; your request was not delivered to it.
 
 ## What You Should Do
 
-**Wait and retry.** Nothing was delivered, so the same request can safely be sent again after 120 s. If the site stays down, its operator must start the origin server or let the gateway in.
+**Wait and retry.** Nothing was delivered, so the same request can safely be sent again after 120 s. If the origin server stays down, its operator must start it or let the gateway in.
 
 ---
 
