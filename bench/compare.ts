@@ -6,10 +6,11 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { ROOT } from './load/installed.ts'
 import { folder } from './load/launch.ts'
-import { isMixName, MIX_NAMES, type MixName } from './load/mixes.ts'
+import { AI_MIXES, isMixName, MIX_NAMES, type MixName } from './load/mixes.ts'
 import { countMistake } from './load/options.ts'
-import { launchOrigin } from './load/peers.ts'
+import { launchOrigin, type Peer } from './load/peers.ts'
 import { gatehouse } from './load/peers/gatehouse.ts'
+import { gatehouseAi } from './load/peers/gatehouse-ai.ts'
 import { short } from './load/report.ts'
 import { METRICS, type Run, ratio, typical } from './load/results.ts'
 import { type Length, measureRounds } from './load/rounds.ts'
@@ -36,11 +37,16 @@ if (ref === undefined || !isMixName(values.mix) || countMistake(counts) !== null
 }
 
 async function compare(ref: string, mix: MixName, length: Length): Promise<Run[]> {
-  const sides = [gatehouse(HERE), gatehouse(ref, checkOut(ref))]
+  const make = AI_MIXES.includes(mix) ? gatehouseNative : gatehouse
+  const sides = [make(HERE), make(ref, checkOut(ref))]
   const origin = await launchOrigin()
-  const runs = await measureRounds(sides, [mix], origin.port, length)
+  const runs = await measureRounds([{ mix, peers: sides }], origin.port, length)
   await origin.stop()
   return runs
+}
+
+function gatehouseNative(name: string, root?: string): Peer {
+  return gatehouseAi('native', name, root)
 }
 
 function checkOut(ref: string): string {

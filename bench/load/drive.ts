@@ -1,14 +1,29 @@
-// Drives a proxy with wrk, for measure.ts and soak.ts.
+// Drives a proxy with wrk, for measure.ts, soak.ts and scan.ts.
 import { join } from 'node:path'
+import { type Call, ROOT } from './call.ts'
 import { run } from './launch.ts'
 import { CONNECTIONS, type MixName } from './mixes.ts'
+import { unknownTokens } from './unknown-tokens.ts'
 import { type Load, parseLoad } from './wrk-output.ts'
 
 const SCRIPT = join(import.meta.dirname, 'mix.lua')
 
+export interface Drive {
+  readonly port: number
+  readonly mix: MixName
+  readonly seconds: number
+  /** The chat to send, in mixes of chats. */
+  readonly call?: Call
+  /** Which unknown token comes first; another one for every request follows. */
+  readonly first?: number
+}
+
 /** Sends a mix to a port of 127.0.0.1 for some seconds, as fast as answers come. */
-export async function drive(port: number, mix: MixName, seconds: number): Promise<Load> {
+export async function drive({ port, mix, seconds, call = ROOT, first = 0 }: Drive): Promise<Load> {
   const load = ['-t1', `-c${CONNECTIONS}`, `-d${seconds}s`]
-  const args = [...load, '-s', SCRIPT, `http://127.0.0.1:${port}/`, '--', mix]
+  const fields = Object.entries(call.fields).flatMap(([name, value]) => ['-H', `${name}: ${value}`])
+  const tokens = mix === 'unknown' ? [unknownTokens(), String(first)] : []
+  const url = `http://127.0.0.1:${port}${call.path}`
+  const args = [...load, ...fields, '-s', SCRIPT, url, '--', mix, call.body, ...tokens]
   return parseLoad(await run({ file: 'wrk', args }))
 }

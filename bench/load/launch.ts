@@ -1,19 +1,22 @@
 // Starts the processes of a bench, and ends every one of them by its id, also when the bench fails or is interrupted.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { get } from 'node:http'
+import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { request } from 'node:http'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as wait } from 'node:timers/promises'
+import { type Call, ROOT } from './call.ts'
 import { childrenOf } from './proc.ts'
 
 export interface Command {
   readonly file: string
   readonly args: readonly string[]
   readonly env?: Readonly<Record<string, string>>
+  /** The port of /metrics, where what it says of log entries is to be read. */
+  readonly metrics?: number
 }
 
 export interface Running {
@@ -22,6 +25,7 @@ export interface Running {
   readonly port: number
   /** Milliseconds from the spawn to the first answer. */
   readonly startup: number
+  readonly metrics: number | null
   /** Returns the beginning of what the process has printed. */
   printed(): string
   stop(): Promise<void>
@@ -55,7 +59,8 @@ export async function launch(name: string, port: number, command: Command): Prom
   }
   const startup = performance.now() - began
   const pid = childrenOf(child.pid!)[0] ?? child.pid!
-  return { pid, port, startup, printed: () => beginning(log), stop: () => stop(child) }
+  const { metrics = null } = command
+  return { pid, port, startup, metrics, printed: () => beginning(log), stop: () => stop(child) }
 }
 
 /** Runs a command to its end and returns its standard output; throws when it fails. */
@@ -68,11 +73,13 @@ export async function run(command: Command): Promise<string> {
   return output
 }
 
-/** Returns the status of a GET of the root of a port, or null where no answer comes within a second. */
-export async function statusOf(port: number): Promise<number | null> {
+/** Returns the status that a call of a port gets, or null where no answer comes within a second. */
+export async function statusOf(port: number, call: Call = ROOT): Promise<number | null> {
   try {
+    const { method, path, fields: headers, body } = call
     const signal = AbortSignal.timeout(1000)
-    const [response] = await once(get({ port, host: '127.0.0.1', agent: false, signal }), 'response')
+    const asked = request({ port, host: '127.0.0.1', agent: false, signal, method, path, headers }).end(body)
+    const [response] = await once(asked, 'response')
     response.resume()
     return response.statusCode
   } catch {
@@ -84,6 +91,14 @@ export async function statusOf(port: number): Promise<number | null> {
 export function keep(name: string, text: string): string {
   const path = join(folder, name)
   writeFileSync(path, text)
+  return path
+}
+
+/** Makes an empty folder for what one process of the bench keeps; that of the one before it goes. */
+export function emptyFolder(): string {
+  const path = join(folder, 'data')
+  rmSync(path, { recursive: true, force: true })
+  mkdirSync(path)
   return path
 }
 

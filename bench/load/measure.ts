@@ -1,40 +1,40 @@
 // One measurement: a fresh process of a peer under one mix, for run.ts and bench/compare.ts.
 import { setTimeout as wait } from 'node:timers/promises'
+import { type Call, chatAt, PROVIDER_DOOR, ROOT } from './call.ts'
 import { drive } from './drive.ts'
 import { freePort, type Running, statusOf } from './launch.ts'
-import { CONNECTIONS, MIXES, type MixName, STREAMS } from './mixes.ts'
+import { measureStreams, measureWholeStreams } from './measure-streams.ts'
+import { meter } from './meter.ts'
+import { CONNECTIONS, MIXES, type MixName } from './mixes.ts'
 import { launchPeer, type Peer } from './peers.ts'
-import { cpuTime, refusedConnects, residentMemory } from './proc.ts'
-import { percentile } from './statistics.ts'
-import { type EventStream, openStreams, timeFirstEvents } from './streams.ts'
 
 export interface Sample {
   /** CPU microseconds of the peer per request, event or error. */
   readonly cost: number
   /** Requests, events or errors a second. */
   readonly rate: number
-  /** Milliseconds: see `time` of the mix. */
+  /** Milliseconds: see the note of the mix. */
   readonly p50: number
   readonly p99: number
   /** Refused connections to the origin per request, event or error; other programs of the machine count as well. */
   readonly attempts: number
+  /** Log entries per request that were dropped unwritten. */
+  readonly dropped: number
   /** Resident MiB at the end of the load. */
   readonly memory: number
-  /** Answers of another kind than the mix expects, and streams that ended. */
+  /** Answers of another kind than the mix expects, and streams that ended, stalled or lacked something. */
   readonly unexpected: number
 }
 
 const WARM_UP_SECONDS = 1
-const FIRST_EVENTS = 300
 const CHECKS_PER_SECOND = 5
+const UNAUTHORIZED = 401
 
 /** Starts the peer, warms it up, measures it for some seconds and ends it. */
 export async function measure(peer: Peer, mix: MixName, origin: number, seconds: number): Promise<Sample> {
   const proxy = await launchPeer(peer, mix === 'down' ? await freePort() : origin)
   try {
-    return mix === 'sse'
-      ? await measureStreams(proxy, origin, seconds)
-      : await measureLoad(proxy, peer, mix, seconds)
+    return await measureRunning(proxy, peer, mix, origin, seconds)
   } catch (error) {
     throw new Error(`${peer.name} failed under ${mix} and had printed: ${proxy.printed()}`, { cause: error })
   } finally {
@@ -42,15 +42,31 @@ export async function measure(peer: Peer, mix: MixName, origin: number, seconds:
   }
 }
 
-async function measureLoad(proxy: Running, peer: Peer, mix: MixName, seconds: number): Promise<Sample> {
-  await drive(proxy.port, mix, WARM_UP_SECONDS)
-  const spent = meter(proxy)
+function measureRunning(proxy: Running, peer: Peer, mix: MixName, origin: number, seconds: number) {
+  const door = peer.door?.(proxy.printed(), origin) ?? PROVIDER_DOOR
+  if (mix === 'steady') return measureWholeStreams(proxy, door, seconds)
+  if (mix === 'sse' || mix === 'ttft') return measureStreams(proxy, mix, door, origin, seconds)
+  const { shown, refused } = MIXES[mix]
+  const call = shown === null ? ROOT : chatAt(door, shown)
+  const refusal = mix === 'down' ? peer.refusal : UNAUTHORIZED
+  return measureLoad(proxy, mix, { call, status: refused === 1 ? refusal : 200 }, seconds)
+}
+
+async function measureLoad(
+  proxy: Running,
+  mix: MixName,
+  { call, status }: { call: Call; status: number },
+  seconds: number,
+): Promise<Sample> {
+  const { port } = proxy
+  const warm = await drive({ port, mix, seconds: WARM_UP_SECONDS, call })
+  const spent = await meter(proxy)
   const [load, wrong] = await Promise.all([
-    drive(proxy.port, mix, seconds),
-    countWrong(proxy, mix === 'down' ? peer.refusal : 200, seconds),
+    drive({ port, mix, seconds, call, first: warm.requests }),
+    countWrong(port, call, status, seconds),
   ])
   return {
-    ...spent(load.requests),
+    ...(await spent(load.requests)),
     rate: load.requests / load.seconds,
     p50: load.p50,
     p99: load.p99,
@@ -58,25 +74,14 @@ async function measureLoad(proxy: Running, peer: Peer, mix: MixName, seconds: nu
   }
 }
 
-/** Begins to count what the proxy spends; the returned function divides it by the number of requests, events or errors. */
-function meter({ pid }: Running): (count: number) => Pick<Sample, 'cost' | 'attempts' | 'memory'> {
-  const cpu = cpuTime(pid)
-  const refused = refusedConnects()
-  return count => ({
-    cost: (cpuTime(pid) - cpu) / count,
-    attempts: (refusedConnects() - refused) / count,
-    memory: residentMemory(pid),
-  })
-}
-
 /** Asks now and then during the load and counts the answers of another status: wrk only tells 400 and more from less. */
-async function countWrong({ port }: Running, status: number, seconds: number): Promise<number> {
+async function countWrong(port: number, call: Call, status: number, seconds: number): Promise<number> {
   const pause = 1000 / CHECKS_PER_SECOND
   const end = performance.now() + seconds * 1000
   let wrong = 0
   while (performance.now() + pause < end) {
     await wait(pause)
-    if ((await statusOf(port)) !== status) wrong++
+    if ((await statusOf(port, call)) !== status) wrong++
   }
   return wrong
 }
@@ -86,44 +91,4 @@ function unexpectedAnswers(refused: number, requests: number, share: number): nu
   const difference = Math.abs(refused - requests * share)
   const tolerance = Number.isInteger(share) ? 0 : CONNECTIONS
   return difference <= tolerance ? 0 : Math.round(difference)
-}
-
-async function measureStreams(proxy: Running, origin: number, seconds: number): Promise<Sample> {
-  const direct = await whileStreaming(origin, () => timeFirstEvents(origin, FIRST_EVENTS))
-  return whileStreaming(proxy.port, async streams => {
-    await wait(WARM_UP_SECONDS * 1000)
-    const flow = await measureFlow(proxy, streams, seconds)
-    const proxied = await timeFirstEvents(proxy.port, FIRST_EVENTS)
-    return {
-      ...flow,
-      p50: percentile(proxied, 50) - percentile(direct, 50),
-      p99: percentile(proxied, 99) - percentile(direct, 99),
-      unexpected: streams.filter(stream => !stream.open).length,
-    }
-  })
-}
-
-async function measureFlow(proxy: Running, streams: readonly EventStream[], seconds: number) {
-  const received = countReceived(streams)
-  const spent = meter(proxy)
-  const began = performance.now()
-  await wait(seconds * 1000)
-  const events = countReceived(streams) - received
-  return { ...spent(events), rate: (events * 1000) / (performance.now() - began) }
-}
-
-function countReceived(streams: readonly EventStream[]): number {
-  return streams.reduce((sum, stream) => sum + stream.events, 0)
-}
-
-async function whileStreaming<T>(
-  port: number,
-  work: (streams: readonly EventStream[]) => Promise<T>,
-): Promise<T> {
-  const streams = await openStreams(port, STREAMS)
-  try {
-    return await work(streams)
-  } finally {
-    for (const stream of streams) stream.close()
-  }
 }

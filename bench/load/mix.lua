@@ -1,4 +1,5 @@
--- What wrk sends in each mix, and its result as one line of JSON. Called as: wrk -s mix.lua URL -- MIX
+-- What wrk sends in each mix, and its result as one line of JSON. Called as: wrk -s mix.lua URL -- MIX [BODY [TOKENS FIRST]]
+-- In mixes of chats the URL and -H hold where a chat goes and what it shows, and BODY what it says.
 
 local function send(method, path, body, accept)
   local headers = { ['User-Agent'] = 'wrk', ['Accept'] = accept or 'application/json' }
@@ -10,26 +11,52 @@ local function document(length)
   return '{"text":"' .. string.rep('x', length - 11) .. '"}'
 end
 
+local function inTurn(requests)
+  local turn = 0
+  return function()
+    turn = turn % #requests + 1
+    return requests[turn]
+  end
+end
+
+local function chat(body)
+  return inTurn({ wrk.format('POST', nil, nil, body) })
+end
+
+local function chatWithEach(body, path, first)
+  local before, after = wrk.format('POST', nil, nil, body):match('^(.-)TOKEN(.*)$')
+  local tokens = {}
+  for token in io.lines(path) do tokens[#tokens + 1] = token end
+  local turn = tonumber(first)
+  return function()
+    turn = turn % #tokens + 1
+    return before .. tokens[turn] .. after
+  end
+end
+
 local mixes = {
-  get = function() return { send('GET', '/') } end,
-  post = function() return { send('POST', '/', document(60)) } end,
-  mixed = function() return { send('GET', '/'), send('POST', '/', document(60)), send('GET', '/missing') } end,
-  body1m = function() return { send('GET', '/mebibyte'), send('POST', '/', document(2 ^ 20)) } end,
-  down = function()
-    return { send('GET', '/'), send('GET', '/', nil, 'text/markdown'), send('GET', '/', nil, 'text/html') }
+  get = function() return inTurn({ send('GET', '/') }) end,
+  post = function() return inTurn({ send('POST', '/', document(60)) }) end,
+  mixed = function()
+    return inTurn({ send('GET', '/'), send('POST', '/', document(60)), send('GET', '/missing') })
   end,
+  body1m = function() return inTurn({ send('GET', '/mebibyte'), send('POST', '/', document(2 ^ 20)) }) end,
+  down = function()
+    return inTurn({ send('GET', '/'), send('GET', '/', nil, 'text/markdown'), send('GET', '/', nil, 'text/html') })
+  end,
+  chat = chat,
+  missing = chat,
+  unknown = chatWithEach,
 }
 
-local requests
-local turn = 0
+local nextRequest
 
 function init(args)
-  requests = mixes[args[1]]()
+  nextRequest = mixes[args[1]](args[2], args[3], args[4])
 end
 
 function request()
-  turn = turn % #requests + 1
-  return requests[turn]
+  return nextRequest()
 end
 
 function done(summary, latency)

@@ -1,4 +1,5 @@
 // The kinds of traffic that the bench measures, in the order of the reports; mix.lua holds what wrk sends in each.
+import type { Shown } from './call.ts'
 
 export interface Mix {
   readonly title: string
@@ -8,15 +9,32 @@ export interface Mix {
   readonly refused: number
   /** What a reader of the table must know. */
   readonly note: string
+  /** The names of those that are measured under it. */
+  readonly peers: readonly string[]
+  /** What its chats show at the door; null where it has no chats. */
+  readonly shown: Shown | null
+  /** Event streams that are open at once; none where wrk drives. */
+  readonly streams: number
 }
 
-/** Connections that wrk holds in every mix but sse. */
+/** Connections that wrk holds. */
 export const CONNECTIONS = 64
 
-/** Event streams that are open at once in sse. */
-export const STREAMS = 500
+/** Milliseconds between two events of a stream beyond which it counts as stalled. */
+export const STALL = 1000
 
-const LOAD = { unit: 'request', refused: 0, note: '' } as const
+const PROXIES: readonly string[] = ['gatehouse', 'nginx', 'caddy', 'http-proxy-3', '@fastify/http-proxy']
+
+/** The contestant on the AI routes that are named after a provider. */
+export const NATIVE = 'gatehouse native'
+
+/** The contestants that stand before a provider. */
+export const GATEWAYS: readonly string[] = ['gatehouse', NATIVE, 'gatehouse REST', 'portkey', 'nginx']
+const STREAMING: readonly string[] = ['gatehouse', NATIVE, 'nginx']
+
+const LOAD = { unit: 'request', refused: 0, note: '', peers: PROXIES, shown: null, streams: 0 } as const
+const CHAT = { ...LOAD, peers: GATEWAYS, shown: 'own' } as const
+const REFUSED_CHAT = { ...CHAT, peers: [NATIVE] as readonly string[], refused: 1 } as const
 
 export const MIXES = {
   get: { ...LOAD, title: 'GET, 244 bytes of JSON' },
@@ -25,8 +43,9 @@ export const MIXES = {
   body1m: { ...LOAD, title: 'GET of 1 MiB and POST of 1 MiB in turn' },
   sse: {
     ...LOAD,
-    title: `${STREAMS} event streams`,
+    title: '500 event streams',
     unit: 'event',
+    streams: 500,
     note: 'p50 and p99 are the time to the first event that comes on top of that of the origin asked directly.',
   },
   down: {
@@ -36,11 +55,37 @@ export const MIXES = {
     refused: 1,
     note: 'Below one connect per error, requests that waited together share the refusal of one connection: cost and rate are then those of the sharing, and a lone request pays a whole connect.',
   },
+  chat: {
+    ...CHAT,
+    title: 'chat completion, 300 bytes of JSON, 700 bytes back',
+    note: 'gatehouse is a zone that proxies the same chats; native and REST are AI routes with a token checked and bodies logged, as by default. Their CPU is that of the log entries, too; entries that the queue had to drop cost nothing and are counted beside it.',
+  },
+  unknown: { ...REFUSED_CHAT, title: 'chats refused, another unknown token each', shown: 'unknown' },
+  missing: { ...REFUSED_CHAT, title: 'chats refused, no token', shown: 'none' },
+  ttft: {
+    ...CHAT,
+    title: '100 streamed chats of 50 tokens a second',
+    unit: 'event',
+    streams: 100,
+    peers: STREAMING,
+    note: "p50 and p99 are the time to the first token that comes on top of that of the origin asked directly. Portkey's gateway is not here, since as installed it answers every streamed chat with 500.",
+  },
+  steady: {
+    ...CHAT,
+    title: '500 streamed chats of 50 tokens a second, to their end',
+    unit: 'event',
+    streams: 500,
+    peers: STREAMING,
+    note: 'p50 and p99 are the longest pause between two events of a stream.',
+  },
 } as const satisfies Record<string, Mix>
 
 export type MixName = keyof typeof MIXES
 
 export const MIX_NAMES = Object.keys(MIXES) as readonly MixName[]
+
+/** The mixes of AI gateways. */
+export const AI_MIXES = MIX_NAMES.filter(name => MIXES[name].shown !== null)
 
 export function isMixName(name: string): name is MixName {
   return Object.hasOwn(MIXES, name)

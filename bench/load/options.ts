@@ -1,9 +1,9 @@
 // Reads the command line of the bench, for run.ts.
 import { parseArgs } from 'node:util'
-import { MIX_NAMES } from './mixes.ts'
+import { AI_MIXES, MIX_NAMES } from './mixes.ts'
 
 export interface Options {
-  /** Names of mixes, and `start` and `soak`. */
+  /** Names of mixes, and `start`, `soak` and `scan`. */
   readonly parts: readonly string[]
   readonly peers: readonly string[]
   readonly rounds: number
@@ -12,13 +12,14 @@ export interface Options {
   readonly complete: boolean
 }
 
-const PARTS: readonly string[] = [...MIX_NAMES, 'start', 'soak']
+const PARTS: readonly string[] = [...MIX_NAMES, 'start', 'soak', 'scan']
+const GROUPS: ReadonlyMap<string, readonly string[]> = new Map([['ai', [...AI_MIXES, 'scan']]])
 
 export const USAGE = `npm run bench -- [options]
-  --only LIST     of ${PARTS.join(', ')} (all but soak)
-  --peers LIST    of the proxies, by name (all)
-  --rounds N      rounds of every mix (5)
-  --seconds N     length of one measurement (3)
+  --only LIST     of ${PARTS.join(', ')} (all but soak), or ai for what is about AI gateways
+  --peers LIST    of the proxies and gateways, by name (all)
+  --rounds N      rounds of every mix (3)
+  --seconds N     length of one measurement (2)
   --quick         one round of one second
   --soak          memory over two million requests as well
 A run that is narrowed or quick only prints; a whole one also writes bench/results and README.md.`
@@ -27,12 +28,13 @@ A run that is narrowed or quick only prints; a whole one also writes bench/resul
 export function parseOptions(args: readonly string[], peers: readonly string[]): Options | string {
   const given = readArgs(args)
   if (typeof given === 'string') return given
-  const chosen = given.only?.split(',') ?? PARTS.filter(part => part !== 'soak')
+  const named = given.only?.split(',') ?? PARTS.filter(part => part !== 'soak')
+  const chosen = named.flatMap(name => GROUPS.get(name) ?? [name])
   const options = {
     parts: given.soak === true ? [...new Set([...chosen, 'soak'])] : chosen,
     peers: given.peers?.split(',') ?? peers,
-    rounds: Number(given.rounds ?? (given.quick ? 1 : 5)),
-    seconds: Number(given.seconds ?? (given.quick ? 1 : 3)),
+    rounds: Number(given.rounds ?? (given.quick ? 1 : 3)),
+    seconds: Number(given.seconds ?? (given.quick ? 1 : 2)),
     complete: !(given.only || given.peers || given.quick),
   }
   return mistake(options, peers) ?? options

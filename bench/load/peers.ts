@@ -1,10 +1,13 @@
-// The contestants of the bench: Gatehouse and four other proxies, each set up to do the same work in one process.
+// The contestants of the bench: Gatehouse, four other proxies, and the AI gateways, each set up to do the same work in one process.
 import { join } from 'node:path'
+import type { Door } from './call.ts'
 import { packageVersion, ROOT } from './installed.ts'
 import { type Command, freePort, launch, type Running } from './launch.ts'
 import { caddy } from './peers/caddy.ts'
 import { gatehouse } from './peers/gatehouse.ts'
+import { gatehouseAi } from './peers/gatehouse-ai.ts'
 import { nginx } from './peers/nginx.ts'
+import { portkey } from './peers/portkey.ts'
 
 export interface Peer {
   readonly name: string
@@ -14,11 +17,16 @@ export interface Peer {
   readonly refusal: number
   /** Writes the configuration that the peer needs and returns how to start it. */
   prepare(port: number, origin: number): Promise<Command>
+  /** Tells where it takes chats, from what it has printed; one without takes them as their provider does. */
+  door?(printed: string, origin: number): Door
 }
 
 /** Every contestant, in the order of the reports. */
 export const PEERS: readonly Peer[] = [
   gatehouse(),
+  gatehouseAi('native'),
+  gatehouseAi('REST'),
+  portkey,
   nginx,
   caddy,
   script('http-proxy-3', 'http-proxy-3.ts', 502),

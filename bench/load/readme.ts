@@ -1,7 +1,7 @@
 // Puts the results of a bench, in short, into the README: pure functions for run.ts.
-import { CONNECTIONS } from './mixes.ts'
+import { CONNECTIONS, GATEWAYS, type MixName } from './mixes.ts'
 import { cell, short, table, targetTable } from './report.ts'
-import { type Results, typical } from './results.ts'
+import { type Metric, type Results, typical } from './results.ts'
 
 const BLOCK = /(?<=^<!-- bench -->\n).*(?=^<!-- \/bench -->$)/ms
 
@@ -12,12 +12,13 @@ export function withResults(readme: string, results: Results): string {
 }
 
 function summary(results: Results): string {
-  return [targetTable(results), peerTable(results), setting(results)].join('\n\n')
+  const tables = [targetTable(results), peerTable(results), gatewayTable(results)]
+  return [...tables, setting(results)].join('\n\n')
 }
 
 function peerTable({ runs, peers }: Results): string {
   const head = ['', 'GET µs', 'POST µs', '1 MiB body µs', 'GET requests/s', 'error µs']
-  const names = Object.keys(peers).filter(name => runs.some(run => run.peer === name))
+  const names = Object.keys(peers).filter(name => runs.some(run => run.peer === name && run.mix === 'get'))
   const rows = names.map(peer => [
     peer,
     cell(runs, peer, 'get', 'cost'),
@@ -25,6 +26,21 @@ function peerTable({ runs, peers }: Results): string {
     short(typical(runs, { peer, mix: 'body1m', metric: 'cost' })),
     short(typical(runs, { peer, mix: 'get', metric: 'rate' })),
     short(typical(runs, { peer, mix: 'down', metric: 'cost' })),
+  ])
+  return table(head, rows)
+}
+
+function gatewayTable({ runs, peers }: Results): string {
+  const head = ['', 'chat µs', 'chats/s a core', 'first token added, p50 ms', 'p99 ms', 'streamed token µs']
+  const names = GATEWAYS.filter(name => name in peers)
+  const value = (peer: string, mix: MixName, metric: Metric) => short(typical(runs, { peer, mix, metric }))
+  const rows = names.map(peer => [
+    peer,
+    cell(runs, peer, 'chat', 'cost'),
+    short(1e6 / (typical(runs, { peer, mix: 'chat', metric: 'cost' }) ?? Number.NaN)),
+    value(peer, 'ttft', 'p50'),
+    value(peer, 'ttft', 'p99'),
+    value(peer, 'ttft', 'cost'),
   ])
   return table(head, rows)
 }

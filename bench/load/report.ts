@@ -78,7 +78,7 @@ function measured(target: Target, results: Results): string {
 
 function mixTable({ runs, peers }: Results, mix: MixName): string {
   const { title, unit, note } = MIXES[mix]
-  const metrics = METRICS.filter(metric => metric !== 'attempts' || unit === 'error')
+  const metrics = METRICS.filter(metric => isShown(mix, metric))
   const head = ['', ...metrics.map(metric => heading(metric, unit))]
   const names = Object.keys(peers).filter(name => runs.some(run => run.peer === name && run.mix === mix))
   const rows = names.map(peer => [peer, ...metrics.map(metric => cell(runs, peer, mix, metric))])
@@ -93,13 +93,19 @@ function heading(metric: Metric, unit: string): string {
     p99: 'p99 ms',
     memory: 'RSS MiB',
     attempts: `connects per ${unit}`,
+    dropped: `entries dropped per ${unit}`,
   }
   return headings[metric]
 }
 
-/** Tells whether a ratio says anything: an added time may be near or below zero, and a connect is no cost by itself. */
+function isShown(mix: MixName, metric: Metric): boolean {
+  if (metric === 'attempts') return mix === 'down'
+  return metric !== 'dropped' || mix === 'chat'
+}
+
+/** Tells whether a ratio says anything: an added time may be near or below zero, and connects and entries are no cost by themselves. */
 function isComparable(mix: MixName, metric: Metric): boolean {
-  if (metric === 'attempts') return false
+  if (metric === 'attempts' || metric === 'dropped') return false
   return MIXES[mix].unit !== 'event' || (metric !== 'p50' && metric !== 'p99')
 }
 

@@ -17,6 +17,13 @@ export interface Soak {
   readonly lastQuarter: number
 }
 
+export interface Scan {
+  readonly requests: number
+  /** Resident MiB. */
+  readonly before: number
+  readonly after: number
+}
+
 export interface Results {
   readonly date: string
   readonly machine: Readonly<Record<'processor' | 'memory' | 'system' | 'node', string>>
@@ -28,6 +35,7 @@ export interface Results {
   /** Milliseconds from start to the first answer of Gatehouse; null where not measured. */
   readonly startup: number | null
   readonly soak: Soak | null
+  readonly scan: Scan | null
 }
 
 export const METRICS = [
@@ -37,6 +45,7 @@ export const METRICS = [
   'p99',
   'memory',
   'attempts',
+  'dropped',
 ] as const satisfies readonly (keyof Sample)[]
 
 export type Metric = (typeof METRICS)[number]
@@ -51,6 +60,12 @@ export interface Subject {
 /** Returns the median over the rounds, or null where nothing was measured. */
 export function typical(runs: readonly Run[], subject: Subject): number | null {
   return medianOrNull([...byRound(runs, subject).values()])
+}
+
+/** Returns how many answers or streams were not as they had to be, in the worst round; null where nothing was measured. */
+export function mostUnexpected(runs: readonly Run[], { peer, mix }: Omit<Subject, 'metric'>): number | null {
+  const own = runs.filter(run => run.peer === peer && run.mix === mix)
+  return own.length === 0 ? null : Math.max(...own.map(run => run.unexpected))
 }
 
 /** Returns the median of the ratios within each round, or null where no round has both. */

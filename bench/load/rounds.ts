@@ -6,21 +6,26 @@ import { short } from './report.ts'
 import type { Run } from './results.ts'
 import { alternate } from './statistics.ts'
 
+/** Who is measured under a mix. */
+export interface Heat {
+  readonly mix: MixName
+  readonly peers: readonly Peer[]
+}
+
 export interface Length {
   readonly rounds: number
   readonly seconds: number
 }
 
-/** Measures every peer under every mix in every round, in alternating order, and says on stderr how it goes. */
+/** Measures every heat in every round, in alternating order, and says on stderr how it goes. */
 export async function measureRounds(
-  peers: readonly Peer[],
-  mixes: readonly MixName[],
+  heats: readonly Heat[],
   origin: number,
   { rounds, seconds }: Length,
 ): Promise<Run[]> {
   const runs: Run[] = []
   for (let round = 1; round <= rounds; round++) {
-    for (const mix of mixes) {
+    for (const { mix, peers } of heats) {
       for (const peer of alternate(peers, round)) {
         const sample = await measure(peer, mix, origin, seconds)
         console.error(

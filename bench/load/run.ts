@@ -4,14 +4,16 @@ import { cpus, release, totalmem, type } from 'node:os'
 import { join } from 'node:path'
 import { commandVersion, ROOT } from './installed.ts'
 import type { Running } from './launch.ts'
-import { MIX_NAMES } from './mixes.ts'
+import { MIX_NAMES, MIXES } from './mixes.ts'
 import { type Options, parseOptions, USAGE } from './options.ts'
 import { launchOrigin, launchPeer, PEERS } from './peers.ts'
 import { gatehouse } from './peers/gatehouse.ts'
+import { gatehouseAi } from './peers/gatehouse-ai.ts'
 import { withResults } from './readme.ts'
 import { report } from './report.ts'
 import type { Results } from './results.ts'
 import { measureRounds } from './rounds.ts'
+import { scan } from './scan.ts'
 import { soak } from './soak.ts'
 import { median } from './statistics.ts'
 
@@ -44,16 +46,20 @@ async function collect(options: Options, origin: Running): Promise<Results> {
   const present = chosen.filter(peer => peers[peer.name] !== null)
   for (const peer of chosen)
     if (!present.includes(peer)) console.error(`${peer.name} is not installed: skipped`)
-  const mixes = MIX_NAMES.filter(mix => options.parts.includes(mix))
+  const heats = MIX_NAMES.filter(mix => options.parts.includes(mix)).map(mix => ({
+    mix,
+    peers: present.filter(peer => MIXES[mix].peers.includes(peer.name)),
+  }))
   return {
     date: new Date().toISOString().slice(0, 10),
     machine: machine(),
     peers,
     rounds: options.rounds,
     seconds: options.seconds,
-    runs: await measureRounds(present, mixes, origin.port, options),
+    runs: await measureRounds(heats, origin.port, options),
     startup: options.parts.includes('start') ? await measureStartup(origin.port) : null,
     soak: options.parts.includes('soak') ? await soak(gatehouse(), origin.port, SOAK_REQUESTS) : null,
+    scan: options.parts.includes('scan') ? await scan(gatehouseAi('native'), origin.port) : null,
   }
 }
 

@@ -23,7 +23,7 @@ async function driveLong(proxy: Running, goal: number): Promise<{ requests: numb
   const memory: number[] = []
   let requests = 0
   while (requests < goal) {
-    requests += (await drive(proxy.port, 'mixed', SLICE_SECONDS)).requests
+    requests += (await drive({ port: proxy.port, mix: 'mixed', seconds: SLICE_SECONDS })).requests
     memory.push(residentMemory(proxy.pid))
   }
   return { requests, memory }

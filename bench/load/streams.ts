@@ -1,20 +1,29 @@
-// A client of event streams that counts and times, for the sse mix of measure.ts.
+// A client of event streams that counts and times, for measure-streams.ts.
 import { connect, type Socket } from 'node:net'
+import { asText, type Call } from './call.ts'
 
-const REQUEST =
-  'GET /events HTTP/1.1\r\nHost: 127.0.0.1\r\nUser-Agent: bench\r\nAccept: text/event-stream\r\n\r\n'
 const SILENCE_LIMIT = 5_000
+const LAST_CHUNK = Buffer.from('0\r\n\r\n')
 
-/** One open event stream; it counts its events until it is closed. */
+/** One open event stream; it counts its events until it has ended or is closed. */
 export class EventStream {
   readonly #socket: Socket
+  #unread: Buffer = Buffer.alloc(0)
+  #lastAt = 0
   /** Settles with the milliseconds from the request on an open connection to the first event. */
   readonly firstEvent: Promise<number>
+  /** Settles when nothing more will come, whatever the reason. */
+  readonly ended: Promise<void>
   events = 0
+  /** Milliseconds between the two events that were furthest apart. */
+  longestPause = 0
+  /** Whether its end was announced, not only found. */
+  isWhole = false
 
-  constructor(port: number) {
+  constructor(port: number, call: Call) {
     this.#socket = connect({ port, host: '127.0.0.1', noDelay: true })
-    this.firstEvent = new Promise((resolve, reject) => this.#listen(resolve, reject))
+    this.firstEvent = new Promise((resolve, reject) => this.#listen(asText(call), resolve, reject))
+    this.ended = new Promise(resolve => this.#socket.on('close', () => resolve()))
   }
 
   get open(): boolean {
@@ -25,27 +34,47 @@ export class EventStream {
     this.#socket.destroy()
   }
 
-  #listen(resolve: (milliseconds: number) => void, reject: (reason: Error) => void): void {
+  #listen(request: string, resolve: (ms: number) => void, reject: (reason: Error) => void): void {
     let asked = 0
+    let answered = ''
     this.#socket.setTimeout(SILENCE_LIMIT, () => this.close())
     this.#socket.on('connect', () => {
       asked = performance.now()
-      this.#socket.write(REQUEST)
+      this.#socket.write(request)
     })
     this.#socket.on('data', chunk => {
-      this.events += countEvents(chunk as Buffer)
-      if (this.events > 0) resolve(performance.now() - asked)
+      answered ||= chunk.toString('latin1').split('\r\n', 1)[0]!
+      this.#read(chunk as Buffer)
+      if (this.events > 0) resolve(this.#lastAt - asked)
     })
     this.#socket.on('error', reject)
-    this.#socket.on('close', () => reject(new Error('the event stream ended before its first event')))
+    this.#socket.on('close', () =>
+      reject(new Error(`the event stream ended before its first event: ${answered}`)),
+    )
+  }
+
+  #read(chunk: Buffer): void {
+    const bytes = this.#unread.length > 0 ? Buffer.concat([this.#unread, chunk]) : chunk
+    const end = bytes.lastIndexOf('\n') + 1
+    const count = countEvents(bytes.subarray(0, end))
+    this.#unread = bytes.subarray(end)
+    if (count > 0) this.#note(count, performance.now())
+    this.isWhole = bytes.subarray(-LAST_CHUNK.length).equals(LAST_CHUNK)
+    if (this.isWhole) this.close()
+  }
+
+  #note(count: number, now: number): void {
+    if (this.events > 0) this.longestPause = Math.max(this.longestPause, now - this.#lastAt)
+    this.events += count
+    this.#lastAt = now
   }
 }
 
 /** Opens streams one after the other, so that the events of all are spread over the interval of the origin. */
-export async function openStreams(port: number, count: number): Promise<EventStream[]> {
+export async function openStreams(port: number, count: number, call: Call): Promise<EventStream[]> {
   const streams: EventStream[] = []
   while (streams.length < count) {
-    const stream = new EventStream(port)
+    const stream = new EventStream(port, call)
     streams.push(stream)
     await stream.firstEvent
   }
@@ -53,19 +82,19 @@ export async function openStreams(port: number, count: number): Promise<EventStr
 }
 
 /** Opens and closes `count` streams in turn and returns the milliseconds to the first event of each. */
-export async function timeFirstEvents(port: number, count: number): Promise<number[]> {
+export async function timeFirstEvents(port: number, count: number, call: Call): Promise<number[]> {
   const times: number[] = []
   while (times.length < count) {
-    const stream = new EventStream(port)
+    const stream = new EventStream(port, call)
     times.push(await stream.firstEvent)
     stream.close()
   }
   return times
 }
 
-/** Counts the events that begin in a chunk; each has one data field. */
-export function countEvents(chunk: Buffer): number {
+/** Counts the events in whole lines; each has one data field. */
+export function countEvents(lines: Buffer): number {
   let count = 0
-  for (let at = chunk.indexOf('data: '); at >= 0; at = chunk.indexOf('data: ', at + 6)) count++
+  for (let at = lines.indexOf('data: '); at >= 0; at = lines.indexOf('data: ', at + 6)) count++
   return count
 }

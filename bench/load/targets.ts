@@ -1,12 +1,12 @@
 // The speed that Gatehouse is meant to have, as rows that report.ts prints with a tick or a cross.
-import type { MixName } from './mixes.ts'
-import { type Metric, type Results, ratio, typical } from './results.ts'
+import { type MixName, NATIVE } from './mixes.ts'
+import { type Metric, mostUnexpected, type Results, ratio, typical } from './results.ts'
 
 export interface Target {
   readonly name: string
   readonly bound: number
   readonly sense: 'at most' | 'at least'
-  readonly unit: '×' | ' ms'
+  readonly unit: '×' | ' ms' | ''
   /** Returns what was measured, or null where the run did not cover it. */
   measured(results: Results): number | null
 }
@@ -75,6 +75,56 @@ export const TARGETS: readonly Target[] = [
     unit: '×',
     measured: ({ soak }) => soak && soak.lastQuarter / soak.secondQuarter,
   },
+  {
+    name: "Chat: requests a second a core against Portkey's gateway",
+    bound: 20,
+    sense: 'at least',
+    unit: '×',
+    measured: ({ runs }) =>
+      ratio(runs, { peer: 'portkey', mix: 'chat', metric: 'cost' }, native('chat', 'cost')),
+  },
+  {
+    name: 'Chat with token and log: CPU against a proxied POST of the same',
+    bound: 1.25,
+    sense: 'at most',
+    unit: '×',
+    measured: ({ runs }) => ratio(runs, native('chat', 'cost'), own('chat', 'cost')),
+  },
+  {
+    name: 'Chat refused, unknown token: CPU against a proxied POST',
+    bound: 1.2,
+    sense: 'at most',
+    unit: '×',
+    measured: ({ runs }) => ratio(runs, native('unknown', 'cost'), own('chat', 'cost')),
+  },
+  {
+    name: 'Chat refused, no token: CPU against a proxied POST',
+    bound: 1.2,
+    sense: 'at most',
+    unit: '×',
+    measured: ({ runs }) => ratio(runs, native('missing', 'cost'), own('chat', 'cost')),
+  },
+  {
+    name: '100 streamed chats: added time to the first token, p99',
+    bound: 1,
+    sense: 'at most',
+    unit: ' ms',
+    measured: ({ runs }) => typical(runs, native('ttft', 'p99')),
+  },
+  {
+    name: '500 streamed chats: cut, stalled or lacking a token',
+    bound: 0,
+    sense: 'at most',
+    unit: '',
+    measured: ({ runs }) => mostUnexpected(runs, native('steady', 'cost')),
+  },
+  {
+    name: 'Scan with 100,000 unknown tokens: memory after against before',
+    bound: 1.1,
+    sense: 'at most',
+    unit: '×',
+    measured: ({ scan }) => scan && scan.after / scan.before,
+  },
 ]
 
 /** Says whether a target is met; null where it was not measured. */
@@ -90,4 +140,8 @@ function against(peer: string, mix: MixName, metric: Metric): Target['measured']
 
 function own(mix: MixName, metric: Metric) {
   return { peer: 'gatehouse', mix, metric }
+}
+
+function native(mix: MixName, metric: Metric) {
+  return { peer: NATIVE, mix, metric }
 }

@@ -1,7 +1,7 @@
 // Gatehouse as a contestant of the bench, and on both sides of bench/compare.ts.
 import { join } from 'node:path'
 import { packageVersion, ROOT } from '../installed.ts'
-import { freePort, keep } from '../launch.ts'
+import { emptyFolder, freePort, keep } from '../launch.ts'
 import type { Peer } from '../peers.ts'
 
 /** Makes a peer of the Gatehouse in a source tree, started as its user would start it. */
@@ -12,7 +12,8 @@ export function gatehouse(name = 'gatehouse', root = ROOT): Peer {
     version: () => packageVersion(root),
     async prepare(port, origin) {
       const path = keep('gatehouse.yaml', config(port, await freePort(), origin))
-      return { file: process.execPath, args: [join(root, 'src/main.ts'), 'start', '--config', path] }
+      const args = [join(root, 'src/main.ts'), 'start', '--config', path]
+      return { file: process.execPath, args, env: { GATEHOUSE_DATA: emptyFolder() } }
     },
   }
 }

@@ -11,12 +11,15 @@ function parse(...args: string[]): Options {
   return options
 }
 
-test('without options everything but the soak is measured, in five rounds of three seconds', () => {
+test('without options everything but the soak is measured, in three rounds of two seconds', () => {
   assert.deepEqual(parse(), {
-    parts: ['get', 'post', 'mixed', 'body1m', 'sse', 'down', 'start'],
+    parts: [
+      ...['get', 'post', 'mixed', 'body1m', 'sse', 'down'],
+      ...['chat', 'unknown', 'missing', 'ttft', 'steady', 'start', 'scan'],
+    ],
     peers: PEERS,
-    rounds: 5,
-    seconds: 3,
+    rounds: 3,
+    seconds: 2,
     complete: true,
   })
 })
@@ -25,6 +28,12 @@ test('a soak comes on top', () => {
   assert.ok(parse('--soak').parts.includes('soak'))
   assert.deepEqual(parse('--only', 'get,soak', '--soak').parts, ['get', 'soak'])
   assert.ok(parse('--soak').complete)
+})
+
+test('ai stands for all that is about AI gateways', () => {
+  assert.deepEqual(parse('--only', 'get,ai').parts, [
+    ...['get', 'chat', 'unknown', 'missing', 'ttft', 'steady', 'scan'],
+  ])
 })
 
 test('a narrowed or quick run is not complete', () => {

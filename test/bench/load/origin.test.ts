@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { test, type TestContext } from 'node:test'
+import { EVENTS } from '../../../bench/load/call.ts'
 import { createOrigin } from '../../../bench/load/origin.ts'
 import { countEvents, EventStream, openStreams, timeFirstEvents } from '../../../bench/load/streams.ts'
 
@@ -45,7 +46,7 @@ test('an event stream goes on', async t => {
 })
 
 test('opened streams have had their first event and stay open', async t => {
-  const streams = await openStreams(await listen(t), 3)
+  const streams = await openStreams(await listen(t), 3, EVENTS)
   assert.deepEqual(
     streams.map(stream => stream.open && stream.events > 0),
     [true, true, true],
@@ -53,13 +54,13 @@ test('opened streams have had their first event and stay open', async t => {
 })
 
 test('the time to the first event is taken for each stream', async t => {
-  const times = await timeFirstEvents(await listen(t), 4)
+  const times = await timeFirstEvents(await listen(t), 4, EVENTS)
   assert.equal(times.length, 4)
   assert.ok(times.every(time => time > 0))
 })
 
 test('a stream that ends before its first event is an error', async t => {
-  const stream = new EventStream(await listen(t))
+  const stream = new EventStream(await listen(t), EVENTS)
   stream.close()
   await assert.rejects(stream.firstEvent, /ended before its first event/)
 })

@@ -4,7 +4,16 @@ import { test } from 'node:test'
 import { report, short } from '../../../bench/load/report.ts'
 import type { Results, Run } from '../../../bench/load/results.ts'
 
-const SAMPLE = { mix: 'get', round: 1, p50: 0.5, p99: 2, memory: 8, attempts: 0, unexpected: 0 } as const
+const SAMPLE = {
+  mix: 'get',
+  round: 1,
+  p50: 0.5,
+  p99: 2,
+  memory: 8,
+  attempts: 0,
+  dropped: 0,
+  unexpected: 0,
+} as const
 const RUNS: readonly Run[] = [
   { ...SAMPLE, peer: 'gatehouse', cost: 21, rate: 40_000, p50: 1, memory: 80 },
   { ...SAMPLE, peer: 'nginx', cost: 10, rate: 80_000 },
@@ -18,6 +27,7 @@ const RESULTS: Results = {
   runs: RUNS,
   startup: 600,
   soak: { requests: 2_000_000, secondQuarter: 100, lastQuarter: 101 },
+  scan: { requests: 100_000, before: 100, after: 104 },
 }
 
 test('every number but those of nginx has its ratio to nginx in brackets', () => {
@@ -35,6 +45,7 @@ test('a target has a tick, a cross, or the words not measured', () => {
   assert.match(text, /\| GET: CPU per request against nginx \| at most 2.2× \| 2.10× \| ✓ \|/)
   assert.match(text, /\| Start to first answered request \| at most 500 ms \| 600 ms \| ✗ \|/)
   assert.match(text, /\| POST: CPU per request against nginx \| at most 2.6× \| not measured \| \|/)
+  assert.match(text, /\| Scan with .* \| at most 1.1× \| 1.04× \| ✓ \|/)
 })
 
 test('a peer that is not installed is named as skipped', () => {
@@ -58,6 +69,13 @@ test('the cost of an error stands beside the connects it took', () => {
   const text = unaligned({ ...RESULTS, runs })
   assert.match(text, /\| RSS MiB \| connects per error \|/)
   assert.match(text, /\| gatehouse \| 21.0 .* \| 80.0 \(10.0×\) \| 0.02 \|/)
+})
+
+test('the log entries that were dropped stand beside the cost of a chat', () => {
+  const runs = RUNS.map(run => ({ ...run, mix: 'chat' as const, dropped: 0.5 }))
+  const text = unaligned({ ...RESULTS, runs })
+  assert.match(text, /\| RSS MiB \| entries dropped per request \|/)
+  assert.match(text, /\| gatehouse \| 21.0 .* \| 80.0 \(10.0×\) \| 0.50 \|/)
 })
 
 test('without nginx there are numbers and no ratios', () => {

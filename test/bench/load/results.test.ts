@@ -2,7 +2,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { MixName } from '../../../bench/load/mixes.ts'
-import { quarters, type Results, type Run, ratio, typical } from '../../../bench/load/results.ts'
+import {
+  mostUnexpected,
+  quarters,
+  type Results,
+  type Run,
+  ratio,
+  typical,
+} from '../../../bench/load/results.ts'
 import { isMet, TARGETS } from '../../../bench/load/targets.ts'
 
 test('the typical value is the median over the rounds', () => {
@@ -42,6 +49,12 @@ test('what was not measured is null', () => {
   assert.equal(ratio([run('nginx', 1, {})], subject('gatehouse'), subject('nginx')), null)
 })
 
+test('one round with unexpected answers is enough', () => {
+  const runs = [1, 2, 3].map(round => run('nginx', round, { unexpected: round === 2 ? 7 : 0 }))
+  assert.equal(mostUnexpected(runs, subject('nginx')), 7)
+  assert.equal(mostUnexpected(runs, subject('caddy')), null)
+})
+
 test('the quarters of a soak leave out its beginning', () => {
   assert.deepEqual(quarters([1, 90, 60, 62, 70, 70, 63, 63]), { secondQuarter: 61, lastQuarter: 63 })
   assert.deepEqual(quarters([1, 2, 3, 4, 5]), { secondQuarter: 2, lastQuarter: 5 })
@@ -61,6 +74,21 @@ test('an upper target is met up to its bound and a lower one from its bound on',
   )
 })
 
+test("a chat a core is counted by CPU, and Portkey's is the dividend", () => {
+  const runs = [
+    run('gatehouse native', 1, { mix: 'chat', cost: 40 }),
+    run('portkey', 1, { mix: 'chat', cost: 800 }),
+  ]
+  const target = TARGETS.find(target => target.name.includes('Portkey'))!
+  assert.deepEqual([target.measured(results(runs)), isMet(target, results(runs))], [20, true])
+})
+
+test('a single stream that is cut or stalls misses its target', () => {
+  const streams = (unexpected: number) => [run('gatehouse native', 1, { mix: 'steady', unexpected })]
+  const target = TARGETS.find(target => target.name.startsWith('500 streamed chats'))!
+  assert.deepEqual([isMet(target, results(streams(0))), isMet(target, results(streams(1)))], [true, false])
+})
+
 test('a target that was not measured is neither met nor missed', () => {
   for (const target of TARGETS) assert.equal(isMet(target, results([])), null)
 })
@@ -74,7 +102,7 @@ function met(name: string, runs: Run[]): boolean | null {
 
 function results(runs: readonly Run[]): Results {
   const machine = { processor: '', memory: '', system: '', node: '' }
-  return { date: '', machine, peers: {}, rounds: 1, seconds: 1, runs, startup: null, soak: null }
+  return { date: '', machine, peers: {}, rounds: 1, seconds: 1, runs, startup: null, soak: null, scan: null }
 }
 
 function run(peer: string, round: number, facts: Partial<Run>): Run {
@@ -88,6 +116,7 @@ function run(peer: string, round: number, facts: Partial<Run>): Run {
     p99: 1,
     memory: 1,
     attempts: 0,
+    dropped: 0,
     unexpected: 0,
     ...facts,
   }

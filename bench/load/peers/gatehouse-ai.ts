@@ -1,0 +1,64 @@
+// The AI routes of Gatehouse as contestants of the bench: a new store, its first token, and everything on but the access log.
+import { join } from 'node:path'
+import { type Door, PROVIDER_DOOR } from '../call.ts'
+import { packageVersion, ROOT } from '../installed.ts'
+import { emptyFolder, freePort, keep } from '../launch.ts'
+import type { Peer } from '../peers.ts'
+
+type Route = 'native' | 'REST'
+
+/** Makes a peer of one kind of AI route of the Gatehouse in a source tree. */
+export function gatehouseAi(route: Route, name = `gatehouse ${route}`, root = ROOT): Peer {
+  return {
+    name,
+    refusal: 521,
+    version: () => packageVersion(root),
+    async prepare(port, origin) {
+      const admin = await freePort()
+      const path = keep('gatehouse-ai.yaml', config(port, admin, origin))
+      const args = [join(root, 'src/main.ts'), 'start', '--config', path]
+      return { file: process.execPath, args, env: { GATEHOUSE_DATA: emptyFolder() }, metrics: admin }
+    },
+    door: printed => doorOf(route, printed),
+  }
+}
+
+function config(port: number, admin: number, origin: number): string {
+  return `workers: 0
+listen: ['127.0.0.1:${port}']
+admin: 127.0.0.1:${admin}
+log:
+  access: false
+ai:
+  hosts: ['127.0.0.1']
+  providers:
+    openai:
+      url: http://127.0.0.1:${origin}/v1
+      keys: sk-bench
+`
+}
+
+/** Finds the account and its first token in what the first start on an empty store prints. */
+function doorOf(route: Route, printed: string): Door {
+  const account = /\b[0-9a-f]{32}\b/.exec(printed)?.[0]
+  const token = /\bsvct_[\w-]+/.exec(printed)?.[0]
+  if (account === undefined || token === undefined) throw new Error('it printed no account and no token')
+  return route === 'REST' ? restDoor(account, token) : nativeDoor(account, token)
+}
+
+function nativeDoor(account: string, token: string): Door {
+  return {
+    ...PROVIDER_DOOR,
+    path: `/v1/${account}/default/openai/chat/completions`,
+    token: ['svc-aig-authorization', `Bearer ${token}`],
+  }
+}
+
+function restDoor(account: string, token: string): Door {
+  return {
+    path: `/client/v4/accounts/${account}/ai/v1/chat/completions`,
+    model: `openai/${PROVIDER_DOOR.model}`,
+    fields: {},
+    token: ['authorization', `Bearer ${token}`],
+  }
+}

@@ -1,0 +1,39 @@
+// Who takes part in the bench, and how chats reach their provider through them.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { MIX_NAMES, MIXES } from '../../../bench/load/mixes.ts'
+import { parseDropped } from '../../../bench/load/meter.ts'
+import { PEERS } from '../../../bench/load/peers.ts'
+import { gatehouseAi } from '../../../bench/load/peers/gatehouse-ai.ts'
+
+const ACCOUNT = '0123456789abcdef0123456789abcdef'
+const PRINTED = `Account  ${ACCOUNT}\nToken    svct_Ab-_9\nIt is shown once.\n`
+
+test('each name that a mix measures is that of a contestant, and nobody is there in vain', () => {
+  const named = new Set(MIX_NAMES.flatMap(mix => MIXES[mix].peers))
+  assert.deepEqual([...named].sort(), PEERS.map(peer => peer.name).sort())
+})
+
+test('the account and the token of a first start are put where each kind of AI route wants them', () => {
+  const native = gatehouseAi('native').door!(PRINTED, 1)
+  assert.equal(native.path, `/v1/${ACCOUNT}/default/openai/chat/completions`)
+  assert.deepEqual(native.token, ['svc-aig-authorization', 'Bearer svct_Ab-_9'])
+  const rest = gatehouseAi('REST').door!(PRINTED, 1)
+  assert.equal(rest.path, `/client/v4/accounts/${ACCOUNT}/ai/v1/chat/completions`)
+  assert.deepEqual(rest.token, ['authorization', 'Bearer svct_Ab-_9'])
+})
+
+test('a start that prints no token is an error', () => {
+  assert.throws(() => gatehouseAi('native').door!('Listening', 1), /printed no account and no token/)
+})
+
+test('dropped log entries are read from the exposition, whatever other labels there are', () => {
+  const name = 'gatehouse_ai_log_entries_total'
+  const lines = [
+    `# TYPE ${name} counter`,
+    `${name}{result="written"} 9`,
+    `${name}{worker="1",result="dropped"} 4`,
+  ]
+  assert.equal(parseDropped(lines.join('\n')), 4)
+  assert.ok(Number.isNaN(parseDropped('')))
+})
