@@ -30,6 +30,7 @@ export const NATIVE = 'gatehouse native'
 
 /** The contestants that stand before a provider. */
 export const GATEWAYS: readonly string[] = ['gatehouse', NATIVE, 'gatehouse REST', 'portkey', 'nginx']
+
 const LOAD = { unit: 'request', refused: 0, note: '', peers: PROXIES, shown: null, streams: 0 } as const
 const CHAT = { ...LOAD, peers: GATEWAYS, shown: 'own' } as const
 const REFUSED_CHAT = { ...CHAT, peers: [NATIVE] as readonly string[], refused: 1 } as const
