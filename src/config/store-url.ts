@@ -3,49 +3,56 @@ import { originUrl } from './host-rules.ts'
 import { accept } from './rules.ts'
 import type { Rule } from './shape.ts'
 
-/** Takes the URL of a store as it is; empty text is null. No message shows it, since it may hold a password. */
+/** Takes the URL of a store as it is; empty text is null. No flaw repeats it, since it may hold a password. */
 export const storeUrl: Rule<string | null> = text => {
   if (text === '') return { value: null }
-  const [, scheme = ''] = /^(sqlite|rediss?|redis\+sentinel|redis\+cluster):/.exec(text) ?? []
-  const form = forms[scheme]
-  if (form === undefined) {
+  const [, scheme, kind = '', rest = ''] = /^(sqlite|rediss?(\+sentinel|\+cluster)?):(.*)$/s.exec(text) ?? []
+  if (scheme === undefined) {
     return { flaw: 'must begin with sqlite:, redis://, rediss://, redis+sentinel:// or redis+cluster://' }
   }
-  return accept(form.takes(text.slice(scheme.length + 1)) ? text : undefined, `must be ${form.shown}`)
+  if (scheme === 'sqlite')
+    return accept(isFile(rest) ? text : undefined, 'must be sqlite:PATH or sqlite::memory:')
+  const { shown, pattern } = servers[kind]!
+  return accept(isOfServers(rest, pattern) ? text : undefined, `must be ${scheme}://[USER:PASSWORD@]${shown}`)
 }
 
-interface Form {
+/** Two slashes would look like those before a host. */
+function isFile(rest: string): boolean {
+  return rest === ':memory:' || /^(?!:|\/\/)[^?#\p{Cc}]+$/u.test(rest)
+}
+
+interface Servers {
   readonly shown: string
-  readonly takes: (rest: string) => boolean
+  readonly pattern: RegExp // its groups are the credentials and the hosts
 }
 
-const one: Form['takes'] = rest => isServers(rest, /^\/\/(?:([^@/]*)@)?([^,@/]+)(?:\/\d{0,4})?$/)
-const several: Form['takes'] = rest => isServers(rest, /^\/\/(?:([^@/]*)@)?([^@/]+)\/?$/)
-const named: Form['takes'] = rest => isServers(rest, /^\/\/(?:([^@/]*)@)?([^@/]+)\/[\w.-]+(?:\/\d{0,4})?$/)
-
-const credentials = '[USER:PASSWORD@]'
-const forms: Readonly<Record<string, Form>> = {
-  sqlite: {
-    shown: 'sqlite:PATH or sqlite::memory:',
-    takes: rest => rest === ':memory:' || /^(?!:|\/\/)[^?#\p{Cc}]+$/u.test(rest),
+const servers: Readonly<Record<string, Servers>> = {
+  '': {
+    shown: 'HOST[:PORT][/DATABASE]',
+    pattern: /^\/\/(?:([^@/]*)@)?([^@/,]+)(?:\/\d{0,4})?$/,
   },
-  redis: { shown: `redis://${credentials}HOST[:PORT][/DATABASE]`, takes: one },
-  rediss: { shown: `rediss://${credentials}HOST[:PORT][/DATABASE]`, takes: one },
-  'redis+sentinel': {
-    shown: `redis+sentinel://${credentials}HOST[:PORT],HOST[:PORT]…/NAME[/DATABASE]`,
-    takes: named,
+  '+sentinel': {
+    shown: 'HOST[:PORT],HOST[:PORT]/NAME[/DATABASE]',
+    pattern: /^\/\/(?:([^@/]*)@)?([^@/]+)\/[\w.-]+(?:\/\d{0,4})?$/,
   },
-  'redis+cluster': { shown: `redis+cluster://${credentials}HOST[:PORT],HOST[:PORT]…`, takes: several },
+  '+cluster': {
+    shown: 'HOST[:PORT],HOST[:PORT]',
+    pattern: /^\/\/(?:([^@/]*)@)?([^@/]+)\/?$/,
+  },
 }
 
-/** Tells whether the pattern finds credentials, if any, and hosts that are all good. */
-function isServers(rest: string, pattern: RegExp): boolean {
+function isOfServers(rest: string, pattern: RegExp): boolean {
   const [found, credentials = '', hosts = ''] = pattern.exec(rest) ?? []
-  const areGood = hosts.split(',').every(host => 'value' in originUrl(`http://${host}`))
-  return found !== undefined && areGood && isEncoded(credentials)
+  if (found === undefined || !isEncoded(credentials)) return false
+  return hosts.split(',').every(host => 'value' in originUrl(`http://${host}`))
 }
 
-/** Tells whether credentials are written as a URL wants it: what is special stands as %XX. */
+/** Tells whether what a URL cannot hold as it is stands as %XX, in UTF-8. */
 function isEncoded(credentials: string): boolean {
-  return /^(?:[^%\s?#[\]\\]|%[\da-f]{2})*$/i.test(credentials) && /^[!-~]*$/.test(credentials)
+  if (!/^[!-~]*$/.test(credentials) || /[?#[\]\\]/.test(credentials)) return false
+  try {
+    return decodeURIComponent(credentials) !== null
+  } catch {
+    return false
+  }
 }

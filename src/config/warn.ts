@@ -73,14 +73,14 @@ function warnOfProviders({ hosts, providers }: Settings['ai'], findings: Finding
     findings,
   )
   for (const { name, provider } of read) {
-    const { url, resources } = provider.value
+    const { resources } = provider.value
     if (hosts.length === 0 && !findings.concern('ai.hosts')) {
       findings.warn(provider, 'ai.hosts is empty, so no call can reach this provider')
     }
     if (sendsKeysInTheClear(provider.value)) {
       findings.warn(provider, 'its keys go over plain http, where whoever is on the way can read them')
     }
-    if (name === 'azure-openai' && url === null && (resources?.value ?? []).length === 0) {
+    if (name === 'azure-openai' && (resources?.value ?? []).length === 0) {
       findings.warn(provider, 'it has no resources, so every call for it is refused')
     }
   }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Metrics, remains } from '../../src/base/metrics.ts'
+import { allowReasons, Metrics, refuseReasons, remains } from '../../src/base/metrics.ts'
 import { readMetrics } from '../help/prometheus.ts'
 
 test('what was exposed reads as Prometheus text: HELP and TYPE for all, buckets cumulative, numbers in seconds', async () => {
@@ -40,6 +40,11 @@ test('every counter and gauge shows what the edge did to it', async () => {
   edge.originConnections.dec()
   edge.eventStreams.inc()
   edge.webSockets.inc()
+  edge.ai.allowed.authentication_off.inc()
+  edge.ai.refused.missing.inc()
+  edge.ai.refused.missing.inc()
+  edge.ai.lookups.asked.inc()
+  edge.ai.logEntries.dropped.inc()
   metrics.workerRestarts.inc()
   metrics.reloads.failure.inc()
   metrics.droppedLogLines.inc()
@@ -54,6 +59,11 @@ test('every counter and gauge shows what the edge did to it', async () => {
     'gatehouse_connections_open{side="origin"}': 1,
     'gatehouse_streams_open{kind="event_stream"}': 1,
     'gatehouse_streams_open{kind="websocket"}': 1,
+    'gatehouse_ai_decisions_total{result="allowed",reason="authentication_off"}': 1,
+    'gatehouse_ai_decisions_total{result="allowed",reason="authenticated"}': 0,
+    'gatehouse_ai_decisions_total{result="refused",reason="missing"}': 2,
+    'gatehouse_token_lookups_total{source="asked"}': 1,
+    'gatehouse_ai_log_entries_total{result="dropped"}': 1,
     gatehouse_worker_restarts_total: 1,
     gatehouse_log_lines_dropped_total: 1,
     'gatehouse_config_reloads_total{result="success"}': 0,
@@ -70,6 +80,15 @@ test('a status without a class counts as other, and the label set stays closed',
   const { samples } = readMetrics(await metrics.expose())
   const count = (name: string) => samples.get(`gatehouse_requests_total{zone="none",status_class="${name}"}`)
   assert.deepEqual(['other', '1xx', '2xx', '3xx', '4xx', '5xx'].map(count), [4, 1, 0, 0, 0, 1])
+})
+
+test('decisions of AI gateways have a series for each reason there is, and no other', async () => {
+  const { samples } = readMetrics(await new Metrics('0').expose())
+  const series = [...samples.keys()].filter(name => name.startsWith('gatehouse_ai_decisions_total'))
+  assert.deepEqual(
+    series.map(name => /reason="(\w+)"/.exec(name)?.[1]),
+    [...allowReasons, ...refuseReasons],
+  )
 })
 
 test('the numbers of several processes are added up, those of ended ones without their gauges', async () => {

@@ -6,7 +6,9 @@ import fc from 'fast-check'
 import { type Parsed, parse } from '../../src/config/parse.ts'
 import type { Surroundings } from '../../src/config/references.ts'
 
-const example = readFileSync(join(import.meta.dirname, '../../config/examples/sites.yaml'), 'utf8')
+const examples = join(import.meta.dirname, '../../config/examples')
+const example = readFileSync(join(examples, 'sites.yaml'), 'utf8')
+const aiExample = readFileSync(join(examples, 'ai-gateway.yaml'), 'utf8')
 const nothing: Surroundings = {
   env: {},
   readFile: () => {
@@ -102,16 +104,18 @@ describe('any text gives a configuration or mistakes', () => {
     fc.assert(fc.property(text, isSound), { numRuns: 1000 })
   })
 
-  test('of a good configuration with one part cut out or put in elsewhere', () => {
-    const place = fc.nat(example.length)
-    fc.assert(
-      fc.property(place, place, place, (a, b, c) => {
-        const [from, to] = [Math.min(a, b), Math.max(a, b)]
-        isSound(example.slice(0, from) + example.slice(to))
-        isSound(example.slice(0, c) + example.slice(from, to) + example.slice(c))
-      }),
-    )
-  })
+  for (const good of [example, aiExample]) {
+    test('of a good configuration with one part cut out or put in elsewhere', () => {
+      const place = fc.nat(good.length)
+      fc.assert(
+        fc.property(place, place, place, (a, b, c) => {
+          const [from, to] = [Math.min(a, b), Math.max(a, b)]
+          isSound(good.slice(0, from) + good.slice(to))
+          isSound(good.slice(0, c) + good.slice(from, to) + good.slice(c))
+        }),
+      )
+    })
+  }
 
   test('of any values in the places of a good one', () => {
     const value = fc.oneof(
@@ -132,8 +136,25 @@ describe('any text gives a configuration or mistakes', () => {
       { url: value, verify: value, server_name: value, ca: value },
       { requiredKeys: [] },
     )
+    const provider = fc.record(
+      { url: value, keys: fc.oneof(value, fc.array(value)), speaks: value, resources: value, ca: value },
+      { requiredKeys: [] },
+    )
+    const providerName = fc.oneof(fc.constantFrom('openai', 'azure-openai', 'custom-a'), fc.string())
+    const ai = fc.record(
+      {
+        hosts: fc.oneof(value, fc.array(value)),
+        body: value,
+        timeouts: value,
+        providers: fc.dictionary(providerName, fc.oneof(value, provider)),
+        prices: fc.dictionary(fc.string(), fc.oneof(value, fc.record({ input: value, output: value }))),
+      },
+      { requiredKeys: [] },
+    )
     const config = fc.record({
       listen: value,
+      store: fc.oneof(value, fc.record({ url: value, command_timeout: value, grace: value })),
+      ai: fc.oneof(value, ai),
       trusted_proxies: value,
       limits: value,
       pools: fc.dictionary(fc.string(), fc.record({ origins: fc.array(fc.oneof(value, origin)) })),
@@ -154,6 +175,18 @@ errors: { documentation: "\${S}" }
 limits: { url: "\${S}", requests_per_connection: "\${S}" }
 timeouts: { idle: "\${S}" }
 log: { level: "\${S}", access: "\${S}", sample: { 2xx: "\${S}" } }
+store: { url: "\${S}", command_timeout: "\${S}", grace: "\${S}" }
+ai:
+  hosts: ["\${S}"]
+  body: "\${S}"
+  timeouts: { response: "\${S}" }
+  providers:
+    openai: "\${S}"
+    mistral: { keys: "\${S}", verify: "\${S}", ca: "\${S}" }
+    azure-openai: { keys: ["\${S}"], resources: ["\${S}"] }
+    custom-a: { url: "\${S}", speaks: "\${S}" }
+    custom-b: { url: "https://llm.example/\${S}" }
+  prices: { openai/a: { input: "\${S}", output: "\${S}" } }
 pools: { main: { origins: ["http://\${S}", { url: "\${S}", verify: "\${S}", server_name: "\${S}", ca: "\${S}" }] } }
 zones: [{ hosts: ["\${S}"], routes: [{ path: "\${S}", pool: "\${S}", host: "\${S}", body: "\${S}" }] }, "\${S}"]
 `

@@ -2,6 +2,7 @@ import { deepEqual, equal, match } from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { storeUrl } from '../../src/config/store-url.ts'
+import { parseAddress } from '../../src/store/redis/address.ts'
 
 describe('a URL of a store', () => {
   for (const url of [
@@ -17,7 +18,9 @@ describe('a URL of a store', () => {
     'rediss://user:s%40cret@redis.example:6380/15',
     'redis+sentinel://s1.example:26379,s2.example:26379,s3.example/main',
     'redis+sentinel://user:s3cret@s1.example/main/3',
+    'rediss+sentinel://s1.example/main',
     'redis+cluster://10.0.0.1:7000,10.0.0.2:7000',
+    'rediss+cluster://10.0.0.1',
     'redis+cluster://user:s3cret@[fd00::1]:7000/',
   ]) {
     test(`may be ${url}`, () => deepEqual(storeUrl(url), { value: url }))
@@ -50,6 +53,7 @@ describe('a URL of a store', () => {
     ['redis://user:p/ss@redis.example', /redis:\/\//],
     ['redis://user:100%@redis.example', /redis:\/\//],
     ['redis://user:pass word@redis.example', /redis:\/\//],
+    ['redis://user:%ff@redis.example', /redis:\/\//],
     ['rediss://redis_.example.127.1', /rediss:\/\//],
     ['redis+sentinel://s1.example', /redis\+sentinel:\/\/.+\/NAME/],
     ['redis+sentinel://s1.example/', /NAME/],
@@ -77,7 +81,8 @@ describe('a URL of a store', () => {
     )
   })
 
-  test('that is taken for Redis is one that URL takes too', () => {
+  test('that is taken for Redis is one that its backend takes too', () => {
+    const scheme = fc.constantFrom('redis', 'rediss', 'redis+sentinel', 'rediss+cluster')
     const part = fc.constantFrom(
       'a.example',
       '[::1]',
@@ -92,11 +97,12 @@ describe('a URL of a store', () => {
       '7',
       '\\',
     )
-    const text = fc.array(part, { maxLength: 8 }).map(parts => `redis://${parts.join('')}`)
     fc.assert(
-      fc.property(text, url => {
-        if ('value' in storeUrl(url)) equal(new URL(url).hostname !== '', true, url)
+      fc.property(scheme, fc.array(part, { minLength: 1, maxLength: 7 }), (scheme, parts) => {
+        const url = `${scheme}://${parts.join('')}`
+        if ('value' in storeUrl(url)) equal(typeof parseAddress(url), 'object', url)
       }),
+      { numRuns: 2000 },
     )
   })
 })
