@@ -13,6 +13,7 @@ import {
   object,
   off,
   Place,
+  type Rule,
   record,
   text,
   textOr,
@@ -99,14 +100,17 @@ const effort = words({
   max: 'max',
 } as const)
 
+/** Leaves out a 1, which both APIs take for granted: newer versions of Messages refuse sampling whatever its value. */
+const unusual = (rule: Rule<number>) => map(rule, value => (value === 1 ? undefined : value))
+
 const chatRequest = map(
   record(
     { model: anything, messages: conversation },
     {
       max_completion_tokens: whole(1),
       max_tokens: whole(1),
-      temperature: number(0, 1, ': Messages knows no higher one'),
-      top_p: number(0, 1),
+      temperature: unusual(number(0, 1, ': Messages knows no higher one')),
+      top_p: unusual(number(0, 1)),
       stop: textOr(list(text)),
       stream: truth,
       stream_options: record({}, { include_usage: truth, include_obfuscation: off(false) }),
