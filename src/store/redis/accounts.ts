@@ -1,0 +1,37 @@
+// Accounts in Redis: one hash, since they are few.
+import type { Account } from '../records.ts'
+import type { Accounts } from '../store.ts'
+import type { Connection } from './connection.ts'
+import type { DurableWrites } from './durability.ts'
+import { keys } from './keys.ts'
+import { lua } from './script.ts'
+
+const insertOne = lua`return redis.call('HSETNX', KEYS[1], ARGV[1], ARGV[2])`
+
+export class RedisAccounts implements Accounts {
+  readonly #reads: Connection
+  readonly #writes: DurableWrites
+
+  constructor(reads: Connection, writes: DurableWrites) {
+    this.#reads = reads
+    this.#writes = writes
+  }
+
+  async get(id: string): Promise<Account | null> {
+    const found = (await this.#reads.run(['HGET', keys.accounts, id])) as string | null
+    return found === null ? null : JSON.parse(found)
+  }
+
+  async list(): Promise<readonly Account[]> {
+    const found = (await this.#reads.run(['HVALS', keys.accounts])) as string[]
+    return found.map(text => JSON.parse(text) as Account).sort(byCreation)
+  }
+
+  async insert(account: Account): Promise<boolean> {
+    return (await this.#writes.run(insertOne, [keys.accounts], [account.id, JSON.stringify(account)])) === 1
+  }
+}
+
+function byCreation(a: Account, b: Account): number {
+  return a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1)
+}

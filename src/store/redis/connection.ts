@@ -1,0 +1,185 @@
+// A connection that never keeps anybody waiting: it answers in time or says that the store is away, and asks nobody to find out that
+// a server hangs but the first. redis-store.ts opens three, so that bulk and waits for the disk are in nobody's way.
+import { StoreAway } from '../store.ts'
+import { type Argument, type Client, type Command, pauseBefore } from './connect.ts'
+import { keys } from './keys.ts'
+import { byName, isUnknownScript, type Script, whole } from './script.ts'
+
+/** The data format that we write, and the newest that we read. */
+const knownFormat = 1
+/** How long a server may take to greet before it is dialled anew, in ms. */
+const greetTimeout = 1_000
+
+export interface ConnectionOptions {
+  /** Ms until a command is called lost. */
+  readonly timeout: number
+  /** The database to be in. */
+  readonly db: number
+}
+
+export class Connection {
+  readonly #client: Client
+  readonly #options: ConnectionOptions
+  readonly #arrivals: (() => void)[] = []
+  readonly #opening = Promise.withResolvers<void>()
+  #isHere = false
+  #isClosed = false
+  /** The greeting that counts; others are of a connection that was lost since. */
+  #greeting = 0
+  #failures = 0
+  #reason: unknown
+  #retry: NodeJS.Timeout | undefined
+
+  constructor(client: Client, options: ConnectionOptions) {
+    this.#client = client
+    this.#options = options
+    client.onReady(() => this.#greet())
+    client.onLoss(reason => this.#lose(reason))
+  }
+
+  /** Resolves when it is known whether the server is there, and rejects with a sentence when its data is not for us. */
+  get opened(): Promise<void> {
+    return this.#opening.promise
+  }
+
+  get isAway(): boolean {
+    return !this.#isHere
+  }
+
+  /** Calls back each time that the server is there again. */
+  onArrival(listener: () => void): void {
+    this.#arrivals.push(listener)
+  }
+
+  /** Asks one command; rejects with `StoreAway` after `timeout` ms at the latest. */
+  async run(command: Command): Promise<unknown> {
+    return this.#ask(() => this.#client.send(command), this.#options.timeout)
+  }
+
+  /** Runs a script on keys of one slot. */
+  async script(script: Script, keys: readonly string[], args: readonly Argument[]): Promise<unknown> {
+    const { send } = this.#client
+    const run = () =>
+      send(byName(script, keys, args)).catch(unlessUnknown(() => send(whole(script, keys, args))))
+    return this.#ask(run, this.#options.timeout)
+  }
+
+  /** Asks commands of the node that has the keys of the first, and rejects when that one failed; the others give their errors. */
+  async runAll(commands: readonly Command[], timeout = this.#options.timeout): Promise<readonly unknown[]> {
+    const run = async () => {
+      const results = await this.#client.sendAll(commands)
+      if (results[0] instanceof Error) throw results[0]
+      return results
+    }
+    return this.#ask(run, timeout)
+  }
+
+  /** Ends when what was asked before is answered or given up. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    clearTimeout(this.#retry)
+    this.#lose(new Error('closed'))
+    await inTime(this.#client.end(), this.#options.timeout).catch(() => this.#client.cut())
+  }
+
+  async #ask<T>(run: () => Promise<T>, timeout: number): Promise<T> {
+    if (!this.#isHere) throw new StoreAway(this.#reason)
+    try {
+      return await inTime(run(), timeout)
+    } catch (error) {
+      if (isDemoted(error)) this.#client.redial()
+      else if (!isReply(error)) this.#doubt()
+      throw new StoreAway(reasonOf(error))
+    }
+  }
+
+  /** Holds back all further commands until the server has proved that it is there. */
+  #doubt(): void {
+    if (!this.#isHere) return
+    this.#lose(new Late())
+    this.#greet()
+  }
+
+  #lose(reason: unknown): void {
+    this.#greeting++
+    this.#isHere = false
+    this.#reason = reasonOf(reason)
+    this.#opening.resolve()
+  }
+
+  async #greet(): Promise<void> {
+    const greeting = ++this.#greeting
+    clearTimeout(this.#retry)
+    const isOver = () => greeting !== this.#greeting || this.#isClosed
+    try {
+      const format = await inTime(this.#readFormat(), greetTimeout)
+      if (isOver()) return
+      if (format > knownFormat) this.#refuse(format)
+      else this.#arrive()
+    } catch (error) {
+      if (isOver()) return
+      this.#lose(error)
+      this.#retry = setTimeout(() => this.#client.redial(), pauseBefore(++this.#failures))
+    }
+  }
+
+  async #readFormat(): Promise<number> {
+    const { send } = this.#client
+    if (this.#options.db > 0) await send(['SELECT', this.#options.db])
+    const found = await send(['GET', keys.format])
+    if (found !== null) return Number(found)
+    await send(['SET', keys.format, knownFormat, 'NX'])
+    return Number(await send(['GET', keys.format]))
+  }
+
+  #arrive(): void {
+    this.#isHere = true
+    this.#failures = 0
+    this.#opening.resolve()
+    for (const listener of this.#arrivals) listener()
+  }
+
+  #refuse(format: number): void {
+    this.#reason = new Error(
+      `the data in Redis has format ${format}, and this version of Gatehouse reads ${knownFormat} at most: run a newer one`,
+    )
+    this.#opening.reject(this.#reason)
+  }
+}
+
+class Late extends Error {
+  readonly code = 'ETIMEDOUT'
+}
+
+/** Rejects with `Late` when the answer isn't there after `ms`; one that came while our own process was busy still counts. */
+function inTime<T>(answer: Promise<T>, ms: number): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => setImmediate(() => reject(new Late())), ms)
+    answer.then(resolve, reject).finally(() => clearTimeout(timer))
+  })
+}
+
+function unlessUnknown(again: () => Promise<unknown>): (error: unknown) => Promise<unknown> {
+  return async error => {
+    if (isUnknownScript(error)) return again()
+    throw error
+  }
+}
+
+/** Tells whether a server said so: then it is there. */
+function isReply(error: unknown): boolean {
+  return error instanceof Error && error.name === 'ReplyError'
+}
+
+/** Tells whether the server is a replica by now: another one is the primary, and has to be looked for. */
+function isDemoted(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith('READONLY')
+}
+
+/** Keeps of an error what can't hold a secret: servers repeat in their sentences what they were sent, and the driver adds the command. */
+function reasonOf(error: unknown): Error {
+  if (!(error instanceof Error)) return new Error('not connected')
+  const { code } = error as NodeJS.ErrnoException
+  const word = code ?? /^[A-Z]{3,}(?= )/.exec(error.message)?.[0]
+  return Object.assign(new Error(word ?? 'disconnected'), { code: word ?? 'ECONNRESET' })
+}

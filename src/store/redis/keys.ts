@@ -1,0 +1,36 @@
+// Every key of the store in Redis, for the nouns beside. What must agree shares one hash tag, and so one slot of a cluster: a script
+// can write it together, and there is no half of a write to heal. Logs, the only kind that grows, have a tag for each gateway.
+
+/** The kinds of records whose changes are told. */
+export type RecordKind = 'gateway' | 'token'
+
+export const keys = {
+  /** The number of the data format. */
+  format: '{gatehouse}:format',
+  /** Account id to account. */
+  accounts: '{gatehouse}:accounts',
+  /** `account/id` to version, birth, digest and record. */
+  records: (kind: RecordKind) => `{gatehouse}:${kind}s`,
+  /** The ids of an account's records by creation. */
+  order: (kind: RecordKind, account: string) => `{gatehouse}:${kind}s:${account}`,
+  /** Digest of a token to its `account/id`. */
+  digests: '{gatehouse}:digests',
+  /** The version given last. */
+  version: '{gatehouse}:version',
+  /** The last changes, by version. */
+  changes: '{gatehouse}:changes',
+  /** `account/gateway/birth` of gateways that were removed, by the time of that: their logs may still be there. */
+  graves: '{gatehouse}:graves',
+} as const
+
+/** The channel on which writers say that there are changes to read. */
+export const changeChannel = '{gatehouse}:changes'
+
+/** The keys of a gateway's logs, in the order in which the scripts take them. A gateway that takes the name of another has another birth, and so none of its logs. */
+export function logKeys(account: string, gateway: string, birth: string): readonly string[] {
+  const tag = `{gatehouse:${account}/${gateway}/${birth}}`
+  return logParts.map(part => `${tag}:${part}`)
+}
+
+/** Ids as they came, ids by time, and by id the summaries and the payloads. */
+const logParts = ['arrivals', 'times', 'summaries', 'payloads'] as const

@@ -1,0 +1,73 @@
+// What is done to the log entries of one gateway in one step; logs.ts runs them. KEYS: arrivals, times, summaries, payloads.
+import { lua } from './script.ts'
+
+/** The most entries that one append removes beyond what it adds, so that a limit that was lowered by far doesn't stop the server. */
+const mostTrimmed = 10_000
+/** What a batch of whole entries may weigh in bytes before it ends. */
+const heaviestBatch = 1024 * 1024
+
+/** ARGV: strategy, most, then of each entry id, time, summary and payloads; gives how many of them are kept. An entry that is there already is not kept twice. */
+export const appendEntries = lua`
+local deletes, most = ARGV[1] == 'DELETE_OLDEST', tonumber(ARGV[2])
+local count, kept = redis.call('ZCARD', KEYS[1]), 0
+local number = tonumber(redis.call('ZREVRANGE', KEYS[1], 0, 0, 'WITHSCORES')[2] or 0)
+for at = 3, #ARGV, 4 do
+  local id, time, summary, payloads = ARGV[at], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]
+  if redis.call('HEXISTS', KEYS[3], id) == 1 then
+    kept = kept + 1
+  elseif deletes or count < most then
+    number, count, kept = number + 1, count + 1, kept + 1
+    redis.call('ZADD', KEYS[1], number, id)
+    redis.call('ZADD', KEYS[2], time, id)
+    redis.call('HSET', KEYS[3], id, summary)
+    if payloads ~= '' then redis.call('HSET', KEYS[4], id, payloads) end
+  end
+end
+local excess = deletes and math.min(count - most, kept + ${String(mostTrimmed)}) or 0
+for _ = 1, excess do
+  local id = redis.call('ZPOPMIN', KEYS[1])[1]
+  redis.call('ZREM', KEYS[2], id)
+  redis.call('HDEL', KEYS[3], id)
+  redis.call('HDEL', KEYS[4], id)
+end
+return kept`
+
+/** ARGV: Z or ZREV for the direction, limit, offset, and then id and time of the entry before, if any. */
+export const listEntries = lua`
+local way, limit, first, id, time = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4], ARGV[5]
+local rank = id and redis.call(way .. 'RANK', KEYS[2], id)
+if rank then
+  first = rank + 1
+elseif id and way == 'Z' then
+  first = redis.call('ZCOUNT', KEYS[2], '-inf', '(' .. time)
+elseif id then
+  first = redis.call('ZCOUNT', KEYS[2], '(' .. time, '+inf')
+end
+local summaries = {}
+for at, found in ipairs(redis.call(way .. 'RANGE', KEYS[2], first, first + limit - 1)) do
+  summaries[at] = redis.call('HGET', KEYS[3], found)
+end
+return summaries`
+
+/** ARGV: the number of the entry before, limit; gives the number of the last one, and summary and payloads of each. */
+export const wholeEntries = lua`
+local last, found, weight = ARGV[1], {}, 0
+local ids = redis.call('ZRANGEBYSCORE', KEYS[1], '(' .. last, '+inf', 'WITHSCORES', 'LIMIT', 0, ARGV[2])
+for at = 1, #ids, 2 do
+  if weight > ${String(heaviestBatch)} then break end
+  local payloads = redis.call('HGET', KEYS[4], ids[at]) or ''
+  found[at], found[at + 1] = redis.call('HGET', KEYS[3], ids[at]), payloads
+  weight, last = weight + #payloads, ids[at + 1]
+end
+return {last, found}`
+
+/** ARGV: ids; gives how many there were. */
+export const removeEntries = lua`
+local removed = 0
+for _, id in ipairs(ARGV) do
+  removed = removed + redis.call('ZREM', KEYS[1], id)
+  redis.call('ZREM', KEYS[2], id)
+  redis.call('HDEL', KEYS[3], id)
+  redis.call('HDEL', KEYS[4], id)
+end
+return removed`

@@ -1,0 +1,114 @@
+// The store in Redis: opens its connections and puts the nouns beside it together. store/open.ts asks for one.
+import { type Clock, systemClock } from '../../base/clock.ts'
+import type { Gateway } from '../records.ts'
+import type { Bootstrap, Records, Store } from '../store.ts'
+import { RedisAccounts } from './accounts.ts'
+import { type Address, locationOf, parseAddress } from './address.ts'
+import { RedisChanges } from './changes.ts'
+import { connect, subscribe } from './connect.ts'
+import { Connection } from './connection.ts'
+import { DurableWrites, lossesOf } from './durability.ts'
+import { Graves } from './graves.ts'
+import { changeChannel, keys } from './keys.ts'
+import { RedisLogs } from './logs.ts'
+import { insertFirst, recordKeys } from './record-scripts.ts'
+import { gatewayTraits, RedisRecords, RedisTokens } from './records.ts'
+
+export interface RedisOptions {
+  /** Ms until a command is called lost. */
+  readonly commandTimeout: number
+  readonly clock?: Clock
+}
+
+/** How long opening waits for a server that doesn't answer, in ms; then the store opens away. */
+const openTimeout = 2_000
+
+export class RedisStore implements Store {
+  readonly location: string
+  readonly accounts: RedisAccounts
+  readonly gateways: Records<Gateway>
+  readonly tokens: RedisTokens
+  readonly logs: RedisLogs
+  readonly changes: RedisChanges
+  readonly #reads: Connection
+  readonly #connections: readonly Connection[]
+  readonly #writes: DurableWrites
+  readonly #graves: Graves
+  readonly #unsubscribe: () => void
+
+  /** Opens the store that a URL names, away when it can't be reached; rejects with a sentence for a bad URL, and for data newer than this version. */
+  static async open(url: string, options: RedisOptions): Promise<RedisStore> {
+    const address = parseAddress(url)
+    if (typeof address === 'string') throw new Error(address)
+    const store = new RedisStore(address, options)
+    try {
+      await store.#open()
+      return store
+    } catch (error) {
+      await store.close()
+      throw error
+    }
+  }
+
+  private constructor(address: Address, { commandTimeout, clock = systemClock }: RedisOptions) {
+    const dial = () =>
+      new Connection(connect(address, commandTimeout), { timeout: commandTimeout, db: address.db })
+    // Apart, so that neither bulk nor a wait for the disk keeps a request waiting.
+    const [reads, writes, logs] = [dial(), dial(), dial()]
+    this.location = locationOf(address)
+    this.#reads = reads
+    this.#connections = [reads, writes, logs]
+    this.#writes = new DurableWrites(writes, commandTimeout, clock)
+    this.accounts = new RedisAccounts(reads, this.#writes)
+    this.gateways = new RedisRecords(gatewayTraits, reads, this.#writes)
+    this.tokens = new RedisTokens(reads, this.#writes)
+    this.logs = new RedisLogs(reads, logs)
+    this.changes = new RedisChanges(reads, clock)
+    this.#graves = new Graves(reads, logs)
+    this.changes.follow(change => {
+      if (change.kind !== 'token') this.#graves.clear()
+    })
+    reads.onArrival(() => this.changes.look())
+    this.#unsubscribe = subscribe(address, changeChannel, () => this.changes.look())
+  }
+
+  get isAway(): boolean {
+    return this.#reads.isAway
+  }
+
+  async bootstrap({ account, gateway, token }: Bootstrap): Promise<boolean> {
+    const homes = [
+      ...recordKeys('gateway', account.id),
+      ...recordKeys('token', account.id).slice(3, 5),
+      keys.accounts,
+    ]
+    const args = [
+      ...[changeChannel, account.id, JSON.stringify(account)],
+      ...[gateway.id, JSON.stringify(gateway), gateway.createdAt],
+      ...[token.id, token.digest, JSON.stringify(token), token.issuedOn],
+    ]
+    return (await this.#writes.run(insertFirst, homes, args)) === 1
+  }
+
+  async durability(): Promise<readonly string[]> {
+    return lossesOf(await this.#writes.settings())
+  }
+
+  async close(): Promise<void> {
+    this.changes.close()
+    this.#graves.close()
+    this.#unsubscribe()
+    await Promise.all(this.#connections.map(connection => connection.close()))
+  }
+
+  async #open(): Promise<void> {
+    const limit = Promise.withResolvers<void>()
+    const timer = setTimeout(limit.resolve, openTimeout)
+    try {
+      await Promise.race([Promise.all(this.#connections.map(({ opened }) => opened)), limit.promise])
+    } finally {
+      clearTimeout(timer)
+    }
+    if (!this.isAway) await this.changes.look()
+  }
+}
