@@ -31,18 +31,17 @@ export function pricedModel(known: readonly string[]): Rule<string> {
 export const providerUrl: Rule<string> = text => {
   const [, authority = '', path = ''] = /^(https?:\/\/[^/?#]+)(\/[^?#]*)?$/i.exec(text) ?? []
   const origin = originUrl(authority)
-  if ('flaw' in origin || oddPath(path) !== null) {
+  if ('flaw' in origin || basePathFlaw(path) !== null) {
     const rule = 'must be an http or https URL of host, port and path alone, such as https://llm.example/v1'
-    return { flaw: `${wrongPart(text, oddPath)}: it ${rule}` }
+    return { flaw: `${wrongPart(text, basePathFlaw)}: it ${rule}` }
   }
   return { value: `${origin.value.url}${path.replace(/\/$/, '')}` }
 }
 
 /** Takes a key to send to a provider; empty text is null, so that a variable may be unset. No message shows it. */
-export const providerKey: Rule<string | null> = text =>
-  text === ''
-    ? { value: null }
-    : accept(isKey(text) ? text : undefined, 'must be visible ASCII characters, without spaces')
+export const providerKey: Rule<string | null> = text => (text === '' ? { value: null } : visibleText(text))
+
+const visibleText = matching(/^[!-~]{1,4096}$/, 'must be up to 4096 visible ASCII characters, without spaces')
 
 /** Takes the name of a resource, which becomes a label of a host name. */
 export const azureResource = matching(
@@ -59,11 +58,7 @@ export const usDollars: Rule<number> = text =>
     `must be an amount of US dollars from 0 to ${mostDollars}, such as 2.5`,
   )
 
-function oddPath(path: string): string | null {
+function basePathFlaw(path: string): string | null {
   const isGood = path === '' || (/^\/[!-~]*$/.test(path) && normalPath(path) === path)
   return isGood ? null : 'has a path that is not in normal form'
-}
-
-function isKey(text: string): boolean {
-  return /^[!-~]{1,4096}$/.test(text)
 }

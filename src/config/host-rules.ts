@@ -65,7 +65,7 @@ export const documentationUrl: Rule<string> = text => {
 }
 
 /** Names the first part of a URL that it cannot have, without its value, which may be secret. */
-export function wrongPart(text: string, pathFlaw = anyPath): string {
+export function wrongPart(text: string, pathFlaw = originPathFlaw): string {
   const [, scheme, authority, path, query, fragment] = urlParts.exec(text)!
   if (!scheme) return 'has no scheme'
   if (!/^https?:\/\/$/i.test(scheme)) return 'does not begin with http:// or https://'
@@ -78,7 +78,7 @@ export function wrongPart(text: string, pathFlaw = anyPath): string {
   return readHost(host) === undefined ? 'has no good host' : 'has no good port'
 }
 
-function anyPath(path: string): string | null {
+function originPathFlaw(path: string): string | null {
   return path === '' || path === '/' ? null : 'has a path'
 }
 

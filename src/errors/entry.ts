@@ -32,7 +32,7 @@ export function factsOf(entry: Entry): readonly (readonly [label: string, fact: 
     ['HTTP status', String(entry.status)],
     ['Category', entry.category],
     ['Retry', entry.retry_after === undefined ? 'no' : `yes, after ${entry.retry_after} s`],
-    ['Who must act', entry.owner_action_required ? 'the operator of the site' : 'nobody, or the client'],
+    ['Who must act', entry.owner_action_required ? 'the operator' : 'nobody, or the client'],
     ['Raised', entry.raised ? 'by the gateway' : NOT_RAISED],
   ]
 }
