@@ -1,0 +1,69 @@
+// Copies all of a store to an empty one, such as from a file to a server. Called by a command.
+import type { Account, Gateway } from './records.ts'
+import type { Listing, Page, Store } from './store.ts'
+
+/** How many of each kind were copied. */
+export interface CopyReport {
+  readonly accounts: number
+  readonly gateways: number
+  readonly tokens: number
+  readonly logEntries: number
+}
+
+type Counts = { -readonly [Kind in keyof CopyReport]: CopyReport[Kind] }
+
+const pageSize = 100
+
+/** Copies everything, logs included; versions of records begin anew. Rejects with a sentence that says what was copied when it can't be all. */
+export async function copyStore(from: Store, to: Store): Promise<CopyReport> {
+  if ((await to.accounts.list()).length > 0)
+    throw new Error(`${to.location} holds an account already: name an empty store to copy to`)
+  const counts: Counts = { accounts: 0, gateways: 0, tokens: 0, logEntries: 0 }
+  try {
+    for (const account of await from.accounts.list()) await copyAccount(from, to, account, counts)
+    return counts
+  } catch (cause) {
+    throw new Error(
+      `the copy to ${to.location} is not whole: ${(cause as Error).message}. Copied were ${inWords(counts)}. Empty it and copy again`,
+      { cause },
+    )
+  }
+}
+
+async function copyAccount(from: Store, to: Store, account: Account, counts: Counts): Promise<void> {
+  expectNew(await to.accounts.insert(account), 'account', account.id)
+  counts.accounts++
+  for await (const token of pages(page => from.tokens.list(account.id, page))) {
+    expectNew(await to.tokens.insert(token), 'token', token.id)
+    counts.tokens++
+  }
+  for await (const gateway of pages(page => from.gateways.list(account.id, page))) {
+    expectNew(await to.gateways.insert(gateway), 'gateway', gateway.id)
+    counts.gateways++
+    await copyLogs(from, to, gateway, counts)
+  }
+}
+
+async function copyLogs(from: Store, to: Store, gateway: Gateway, counts: Counts): Promise<void> {
+  const { account, id } = gateway
+  // What the source holds is all copied, also where a limit was lowered since.
+  const limit = { most: Number.MAX_SAFE_INTEGER, strategy: 'STOP_INSERTING' } as const
+  for await (const entries of from.logs.entries(account, id))
+    counts.logEntries += await to.logs.append(account, id, entries, limit)
+}
+
+async function* pages<T>(list: (page: Page) => Promise<Listing<T>>): AsyncGenerator<T> {
+  for (let offset = 0; ; offset += pageSize) {
+    const { items } = await list({ offset, limit: pageSize })
+    yield* items
+    if (items.length < pageSize) return
+  }
+}
+
+function expectNew(isNew: boolean, kind: string, id: string): void {
+  if (!isNew) throw new Error(`the ${kind} ${id} is there already`)
+}
+
+function inWords({ accounts, gateways, tokens, logEntries }: CopyReport): string {
+  return `accounts: ${accounts}, gateways: ${gateways}, tokens: ${tokens}, log entries: ${logEntries}`
+}

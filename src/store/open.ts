@@ -1,0 +1,47 @@
+// The door of the store: from a URL to a backend. Called by the process; a backend that was not asked for is never loaded.
+import { type Clock, systemClock } from '../base/clock.ts'
+import type { Store } from './store.ts'
+
+export interface StoreOptions {
+  /** Ms after which a command that got no answer rejects. */
+  readonly commandTimeout: number
+  readonly clock?: Clock
+}
+
+const redisUrl = /^(redis|rediss|redis\+sentinel|redis\+cluster):\/\//
+
+/**
+ * Opens the store that a URL names: sqlite:PATH, sqlite::memory:, redis://, rediss://, redis+sentinel:// or redis+cluster://. Rejects with a sentence, in which no part
+ * of the URL but a path stands, when it can't be used; a server that is out of reach is no reason: the store opens away and goes on trying.
+ */
+export async function openStore(
+  url: string,
+  { commandTimeout, clock = systemClock }: StoreOptions,
+): Promise<Store> {
+  if (url.startsWith('sqlite:')) {
+    const path = sqlitePath(url.slice('sqlite:'.length))
+    const { SqliteStore } = await import('./sqlite/sqlite-store.ts')
+    return SqliteStore.open(path, { commandTimeout, clock })
+  }
+  if (redisUrl.test(url)) {
+    const { RedisStore } = await import('./redis/redis-store.ts')
+    return RedisStore.open(url, { commandTimeout, clock })
+  }
+  throw new Error(
+    'the URL of the store must begin with sqlite:, redis://, rediss://, redis+sentinel:// or redis+cluster://',
+  )
+}
+
+/** Gives the path behind `sqlite:`, which stands for itself: no host, no parameters, no percent-encoding. */
+function sqlitePath(path: string): string {
+  if (path === ':memory:') return path
+  if (path === '') throw new Error('the URL of the store names no file: write sqlite:PATH')
+  if (path.startsWith('//'))
+    throw new Error(
+      'the URL of the store has no host: write sqlite:PATH, such as sqlite:/var/lib/gatehouse.db',
+    )
+  if (/[?#\0]/.test(path))
+    throw new Error('the URL of the store has no parameters: the path behind sqlite: may hold no ? and no #')
+  if (path.endsWith('/')) throw new Error('the URL of the store names a folder: write sqlite:PATH of a file')
+  return path
+}

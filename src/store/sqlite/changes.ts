@@ -1,0 +1,76 @@
+// The writes of all processes, read from a table of the last ones. Versions of records are numbers of this table.
+import type { Clock } from '../../base/clock.ts'
+import type { Change, Changes } from '../store.ts'
+import type { Database, Statement } from './database.ts'
+
+const period = 200
+const remembered = 1000
+
+export class SqliteChanges implements Changes {
+  knownUntil: number
+  readonly #db: Database
+  readonly #clock: Clock
+  readonly #latest: Statement
+  readonly #insert: Statement
+  readonly #trim: Statement
+  readonly #since: Statement
+  readonly #listeners = new Set<(change: Change) => void>()
+  readonly #timer: NodeJS.Timeout
+  #told: number
+
+  constructor(db: Database, clock: Clock) {
+    this.#db = db
+    this.#clock = clock
+    this.#latest = db.prepare('SELECT coalesce(max(version), 0) AS version FROM changes')
+    this.#insert = db.prepare('INSERT INTO changes (version, kind, account, id) VALUES (?, ?, ?, ?)')
+    this.#trim = db.prepare('DELETE FROM changes WHERE version <= ?')
+    this.#since = db.prepare(
+      'SELECT version, kind, account, id FROM changes WHERE version > ? ORDER BY version',
+    )
+    this.knownUntil = clock.monotonic()
+    this.#told = this.nextVersion() - 1
+    this.#timer = setInterval(() => void this.tell(), period).unref()
+  }
+
+  follow(listener: (change: Change) => void): () => void {
+    // One of its own, so that a listener that follows twice is told twice until each has ended.
+    const own = (change: Change) => listener(change)
+    this.#listeners.add(own)
+    return () => this.#listeners.delete(own)
+  }
+
+  /** Gives the version of what is about to be written; inside of a transaction. */
+  nextVersion(): number {
+    return Number(this.#latest.get()!.version) + 1
+  }
+
+  /** Notes a write, in the transaction of it. */
+  note(version: number, kind: 'gateway' | 'token', account: string, id: string): void {
+    this.#insert.run(version, kind, account, id)
+    this.#trim.run(version - remembered)
+  }
+
+  /** Tells what was written since the last time; when the file can't be read, the next time does. */
+  async tell(): Promise<void> {
+    try {
+      const changes = await this.#db.read(() => this.#read())
+      for (const change of changes) for (const listener of this.#listeners) listener(change)
+    } catch (error) {
+      if ((error as { code?: unknown }).code !== 'GH_STORE_AWAY') throw error
+    }
+  }
+
+  close(): void {
+    clearInterval(this.#timer)
+    this.#listeners.clear()
+  }
+
+  #read(): readonly Change[] {
+    const before = this.#clock.monotonic()
+    const rows = this.#since.all(this.#told) as unknown as (Change & { version: number })[]
+    const isWhole = rows.length === 0 || rows[0]!.version === this.#told + 1
+    this.#told = rows.at(-1)?.version ?? this.#told
+    this.knownUntil = before
+    return isWhole ? rows : [{ kind: 'everything' }]
+  }
+}

@@ -1,0 +1,126 @@
+// One connection to a file of SQLite: waits for locks without stalling the process, and turns what is out of reach into StoreAway.
+import { DatabaseSync, type SQLInputValue, type SQLOutputValue } from 'node:sqlite'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { StoreAway } from '../store.ts'
+
+export type Row = Record<string, SQLOutputValue>
+export type Value = SQLInputValue
+
+/** A statement that is compiled once. */
+export interface Statement {
+  get(...values: Value[]): Row | undefined
+  all(...values: Value[]): Row[]
+  run(...values: Value[]): { changes: number | bigint }
+}
+
+export interface DatabaseOptions {
+  /** FULL: a commit is on the disk before it is acknowledged. NORMAL: it outlives the process, not a power cut. */
+  readonly synchronous: 'FULL' | 'NORMAL'
+  /** Ms for which a command waits for a lock of another connection. */
+  readonly patience: number
+}
+
+const probePeriod = 500
+
+// https://sqlite.org/rescode.html: what says that the file can't be used now, not that a statement is wrong.
+const busy = 5
+const outOfReach: ReadonlySet<number> = new Set([busy, 6, 8, 10, 11, 13, 14, 15, 26])
+
+export class Database {
+  readonly #db: DatabaseSync
+  readonly #patience: number
+  readonly #begin: Statement
+  readonly #commit: Statement
+  readonly #rollback: Statement
+  #probe: NodeJS.Timeout | null = null
+
+  /** Opens the file, or throws what SQLite says. */
+  constructor(path: string, { synchronous, patience }: DatabaseOptions) {
+    this.#db = new DatabaseSync(path)
+    this.#db.exec(`PRAGMA synchronous = ${synchronous}`)
+    this.#patience = patience
+    this.#begin = this.prepare('BEGIN IMMEDIATE')
+    this.#commit = this.prepare('COMMIT')
+    this.#rollback = this.prepare('ROLLBACK')
+  }
+
+  /** Whether the last command failed for want of the file, and no write has succeeded since. */
+  get isAway(): boolean {
+    return this.#probe !== null
+  }
+
+  prepare(sql: string): Statement {
+    return this.#db.prepare(sql)
+  }
+
+  /** Runs statements that need no parameters and give nothing. */
+  exec(sql: string): void {
+    this.#db.exec(sql)
+  }
+
+  /** Makes a function of text known to SQL; null stays null. */
+  define(name: string, ofText: (text: string) => string): void {
+    this.#db.function(name, { deterministic: true }, text => (text === null ? null : ofText(String(text))))
+  }
+
+  /** Runs synchronous work that only reads. */
+  read<T>(work: () => T): Promise<T> {
+    return this.#attempt(work)
+  }
+
+  /** Runs synchronous work as one transaction; what it throws undoes it. */
+  async write<T>(work: () => T): Promise<T> {
+    const result = await this.#attempt(() => this.#transact(work))
+    this.#comeBack()
+    return result
+  }
+
+  close(): void {
+    this.#comeBack()
+    if (this.#db.isOpen) this.#db.close()
+  }
+
+  #transact<T>(work: () => T): T {
+    this.#begin.run()
+    try {
+      const result = work()
+      this.#commit.run()
+      return result
+    } catch (error) {
+      if (this.#db.isOpen && this.#db.isTransaction) this.#rollback.run()
+      throw error
+    }
+  }
+
+  async #attempt<T>(work: () => T): Promise<T> {
+    const deadline = performance.now() + (this.isAway ? 0 : this.#patience)
+    for (;;) {
+      try {
+        return work()
+      } catch (error) {
+        if (!this.#db.isOpen) throw new StoreAway(error)
+        const code = resultCode(error)
+        if (!outOfReach.has(code)) throw error
+        if (code !== busy || performance.now() >= deadline) throw this.#goAway(error)
+      }
+      // Of random length, so that two who wait do not meet again.
+      await sleep(1 + 4 * Math.random())
+    }
+  }
+
+  #goAway(cause: unknown): StoreAway {
+    this.#probe ??= setInterval(() => this.write(() => {}).catch(() => {}), probePeriod).unref()
+    return new StoreAway(cause)
+  }
+
+  #comeBack(): void {
+    if (this.#probe) clearInterval(this.#probe)
+    this.#probe = null
+  }
+}
+
+/** Gives the primary result code of SQLite's; 0 for an error that isn't one. */
+function resultCode(error: unknown): number {
+  const extended = (error as { errcode?: unknown }).errcode
+  return typeof extended === 'number' ? extended & 0xff : 0
+}

@@ -1,0 +1,115 @@
+// The store in a file of SQLite, which processes of one machine may share; `:memory:` is one of a single process.
+import { closeSync, mkdirSync, openSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { type Clock, systemClock } from '../../base/clock.ts'
+import type { Bootstrap, Store } from '../store.ts'
+import { SqliteAccounts } from './accounts.ts'
+import { SqliteChanges } from './changes.ts'
+import { Database } from './database.ts'
+import { SqliteGateways } from './gateways.ts'
+import { SqliteLogs } from './logs.ts'
+import { migrate } from './migrate.ts'
+import { SqliteTokens } from './tokens.ts'
+
+export interface SqliteOptions {
+  /** Ms. */
+  readonly commandTimeout: number
+  readonly clock?: Clock | undefined
+}
+
+// Another process may be bringing the file to the newest schema.
+const openingPatience = 10_000
+
+export class SqliteStore implements Store {
+  readonly location: string
+  readonly accounts: SqliteAccounts
+  readonly gateways: SqliteGateways
+  readonly tokens: SqliteTokens
+  readonly logs: SqliteLogs
+  readonly changes: SqliteChanges
+  readonly #records: Database
+  readonly #logs: Database
+
+  /** Opens the file, and makes it with its folder, for the owner only, where there is none; rejects with a sentence when it can't be used. */
+  static async open(path: string, options: SqliteOptions): Promise<SqliteStore> {
+    if (path === ':memory:') return openMemory(options)
+    const file = resolve(path)
+    try {
+      return await openFile(file, options)
+    } catch (error) {
+      const cause = (error as { code?: unknown }).code === 'GH_STORE_AWAY' ? (error as Error).cause : error
+      throw new Error(`${file} can't be used as the store: ${(cause as Error).message}`, { cause })
+    }
+  }
+
+  /** Joins what was opened: `records` waits for the disk, `logs` may be the same connection. */
+  constructor(location: string, records: Database, logs: Database, clock: Clock) {
+    this.location = location
+    this.#records = records
+    this.#logs = logs
+    this.logs = new SqliteLogs(logs)
+    this.changes = new SqliteChanges(records, clock)
+    this.accounts = new SqliteAccounts(records)
+    this.gateways = new SqliteGateways(records, this.changes, () => void this.logs.sweep())
+    this.tokens = new SqliteTokens(records, this.changes)
+  }
+
+  get isAway(): boolean {
+    return this.#records.isAway || this.#logs.isAway
+  }
+
+  async bootstrap({ account, gateway, token }: Bootstrap): Promise<boolean> {
+    const isFirst = await this.#records.write(() => {
+      if (this.accounts.listWithin().length > 0) return false
+      this.accounts.insertWithin(account)
+      this.gateways.insertWithin(gateway)
+      this.tokens.insertWithin(token)
+      return true
+    })
+    if (isFirst) await this.changes.tell()
+    return isFirst
+  }
+
+  async durability(): Promise<readonly string[]> {
+    return this.location === memory ? ['Everything is kept in memory and ends with the process.'] : []
+  }
+
+  async close(): Promise<void> {
+    this.changes.close()
+    this.#logs.close()
+    this.#records.close()
+  }
+}
+
+const memory = 'sqlite::memory:'
+
+async function openMemory({ commandTimeout, clock = systemClock }: SqliteOptions): Promise<SqliteStore> {
+  const db = new Database(':memory:', { synchronous: 'FULL', patience: commandTimeout })
+  await migrate(db)
+  return new SqliteStore(memory, db, db, clock)
+}
+
+async function openFile(
+  file: string,
+  { commandTimeout, clock = systemClock }: SqliteOptions,
+): Promise<SqliteStore> {
+  makeFile(file)
+  const opening = new Database(file, { synchronous: 'FULL', patience: openingPatience })
+  try {
+    await opening.read(() => opening.exec('PRAGMA journal_mode = WAL'))
+    await migrate(opening)
+    const records = new Database(file, { synchronous: 'FULL', patience: commandTimeout })
+    const logs = new Database(file, { synchronous: 'NORMAL', patience: commandTimeout })
+    const store = new SqliteStore(`sqlite:${file}`, records, logs, clock)
+    void store.logs.sweep()
+    return store
+  } finally {
+    opening.close()
+  }
+}
+
+/** SQLite itself would make the file for all to read, and gives its companions the mode of the file. */
+function makeFile(file: string): void {
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+  closeSync(openSync(file, 'a', 0o600))
+}
