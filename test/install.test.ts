@@ -13,7 +13,8 @@ function install(env: NodeJS.ProcessEnv) {
 }
 
 test('what is there needs no word', () => {
-  const present = { CHROMIUM: process.execPath, CURL: process.execPath, OPENSSL: process.execPath }
+  const here = process.execPath
+  const present = { CHROMIUM: here, CURL: here, OPENSSL: here, REDIS_SERVER: here }
   assert.deepEqual(install({ PATH: '', ...present }), { status: 0, stdout: '', stderr: '' })
 })
 
@@ -24,6 +25,7 @@ test('what is missing and cannot be installed is named, with its package and the
     stderr:
       'The tests need chromium: install the package chromium, or name its path in CHROMIUM.\n' +
       'The tests need curl: install the package curl, or name its path in CURL.\n' +
-      'The tests need openssl: install the package openssl, or name its path in OPENSSL.\n',
+      'The tests need openssl: install the package openssl, or name its path in OPENSSL.\n' +
+      'The tests need redis-server: install the package redis-server, or name its path in REDIS_SERVER.\n',
   })
 })

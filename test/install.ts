@@ -15,6 +15,7 @@ const needs: readonly Need[] = [
   { command: 'chromium', aptPackage: 'chromium', variable: 'CHROMIUM' },
   { command: 'curl', aptPackage: 'curl', variable: 'CURL' },
   { command: 'openssl', aptPackage: 'openssl', variable: 'OPENSSL' },
+  { command: 'redis-server', aptPackage: 'redis-server', variable: 'REDIS_SERVER' },
 ]
 
 const missing = needs.filter(need => !isPresent(need))
