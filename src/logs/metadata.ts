@@ -1,0 +1,36 @@
+// What a caller says of a call in svc-aig-metadata, to find it again in the log. The edge reads it before the call goes on.
+
+import { isUtf8 } from 'node:buffer'
+import type { Reading } from '../base/quantity.ts'
+import type { Metadata } from '../store/records.ts'
+
+const MOST_BYTES = 4096
+const MOST_MEMBERS = 5
+
+/** Reads a field value as it came (latin1): a small flat JSON object in UTF-8. */
+export function parseMetadata(value: string): Reading<Metadata> {
+  if (value.length > MOST_BYTES) return { flaw: `must have at most ${MOST_BYTES} bytes` }
+  const object = parseJson(Buffer.from(value, 'latin1'))
+  if (typeof object !== 'object' || object === null || Array.isArray(object)) {
+    return { flaw: 'must be a JSON object in UTF-8, such as {"team":"search","user":42}' }
+  }
+  const values = Object.values(object)
+  if (values.length > MOST_MEMBERS) return { flaw: `must have at most ${MOST_MEMBERS} members` }
+  if (!values.every(isPlain)) return { flaw: 'must have strings, numbers, booleans and null as values only' }
+  return { value: object as Metadata }
+}
+
+function parseJson(bytes: Buffer): unknown {
+  if (!isUtf8(bytes)) return null
+  try {
+    return JSON.parse(bytes.toString())
+  } catch {
+    return null
+  }
+}
+
+/** A number beyond all bounds would come back as null. */
+function isPlain(value: unknown): boolean {
+  if (typeof value === 'number') return Number.isFinite(value)
+  return value === null || typeof value === 'string' || typeof value === 'boolean'
+}
