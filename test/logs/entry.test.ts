@@ -1,0 +1,135 @@
+import { deepEqual, equal, ok } from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
+import { type Meter, toEntry } from '../../src/logs/entry.ts'
+import { captured, observed } from './observed.ts'
+
+/** Counts characters in place of tokens, and takes a dollar for each. */
+const meter: Meter = {
+  usageOf: (head, tail, isEventStream) => ({
+    model: isEventStream ? 'of-stream' : 'of-answer',
+    tokensIn: head.length,
+    tokensOut: tail.length,
+  }),
+  costOf: (_provider, model, tokensIn, tokensOut) => (model === 'free' ? 0 : tokensIn! + tokensOut!),
+}
+
+describe('an entry', () => {
+  test('says what was seen of the call', () => {
+    const observation = observed({ metadata: { team: 'search' } })
+    deepEqual(toEntry(observation, meter), {
+      id: observation.ray,
+      account: '0123456789abcdef0123456789abcdef',
+      gateway: 'default',
+      createdAt: Date.UTC(2026, 0, 1),
+      provider: 'openai',
+      model: 'gpt-4o',
+      path: '/v1/chat/completions',
+      status: 200,
+      success: true,
+      error: null,
+      duration: 12.346,
+      timeToFirstByte: 10,
+      tokensIn: 12,
+      tokensOut: 0,
+      cost: 12,
+      cached: false,
+      authenticated: true,
+      streamed: false,
+      metadata: { team: 'search' },
+      requestContentType: 'application/json',
+      responseContentType: 'application/json',
+      request: { text: '{"model":"gpt-4o","messages":[]}', isCut: false },
+      response: { text: '{"usage":{}}', isCut: false },
+    })
+  })
+
+  test('tells success only of a 2xx that the client got whole', async () => {
+    equal((await toEntry(observed({ isWhole: false }), meter)).success, false)
+    equal((await toEntry(observed({ status: 302 }), meter)).success, false)
+    equal((await toEntry(observed({ status: 299 }), meter)).success, true)
+  })
+
+  test('knows streams by their type', async () => {
+    const streamed = async (responseContentType: string | null) =>
+      (await toEntry(observed({ responseContentType }), meter)).streamed
+    equal(await streamed('text/event-stream'), true)
+    equal(await streamed('Text/Event-Stream; charset=utf-8'), true)
+    equal(await streamed('application/x-ndjson'), true)
+    equal(await streamed('text/event-streams'), false)
+    equal(await streamed(null), false)
+  })
+
+  test('keeps no bodies where they are not to be kept, but reads them', async () => {
+    const entry = await toEntry(observed({ keepsPayloads: false }), meter)
+    deepEqual([entry.request, entry.response], [null, null])
+    deepEqual([entry.model, entry.tokensIn], ['gpt-4o', 12])
+  })
+
+  test('takes the model as it was planned, then as the request asked for it, then as the answer says', async () => {
+    const modelOf = async (changes: Parameters<typeof observed>[0]) =>
+      (await toEntry(observed(changes), meter)).model
+    equal(await modelOf({ model: 'planned' }), 'planned')
+    equal(await modelOf({}), 'gpt-4o')
+    equal(await modelOf({ path: '/v1beta/models/gemini-2.5-flash:generateContent' }), 'gemini-2.5-flash')
+    equal(await modelOf({ path: '/openai/deployments/mine/chat/completions' }), 'mine')
+    equal(await modelOf({ request: captured('{"model" : "a\\u002fb"}') }), 'a/b')
+    equal(await modelOf({ request: captured('{"model":{"a":1}}') }), 'of-answer')
+    equal(await modelOf({ request: null }), 'of-answer')
+    equal(await modelOf({ request: null, response: null }), null)
+  })
+
+  test('cuts bodies at 64 KiB, between characters, and says so', async () => {
+    const { request } = await toEntry(observed({ request: captured(`a${'é'.repeat(40_000)}`) }), meter)
+    equal(request!.text, `a${'é'.repeat(32_767)}`)
+    equal(request!.isCut, true)
+  })
+
+  test('replaces bytes that are no text', async () => {
+    const { response } = await toEntry(observed({ response: captured(Buffer.from([0x61, 0xff])) }), meter)
+    equal(response!.text, 'a\ufffd')
+  })
+})
+
+describe('an encoded answer', () => {
+  const text = JSON.stringify({ usage: 'é'.repeat(100) })
+  const codings = [
+    ['gzip', gzipSync],
+    ['X-GZip', gzipSync],
+    ['deflate', deflateSync],
+    ['br', brotliCompressSync],
+    ['zstd', zstdCompressSync],
+  ] as const
+  for (const [coding, compress] of codings) {
+    test(`is decoded from ${coding}`, async () => {
+      const response = captured(compress(text), true)
+      const entry = await toEntry(observed({ responseEncoding: coding, response }), meter)
+      deepEqual(entry.response, { text, isCut: false })
+      equal(entry.tokensIn, text.length)
+    })
+
+    test(`is read as far as it came, cut from ${coding}`, async () => {
+      const long = Array.from({ length: 200_000 }, (_, i) => `${i} `).join('')
+      const bytes = compress(long)
+      const response = captured(bytes.subarray(0, bytes.length - 100), true)
+      const entry = await toEntry(observed({ responseEncoding: coding, response, isWhole: false }), meter)
+      ok(entry.response!.text.length > 1000)
+      ok(long.startsWith(entry.response!.text))
+    })
+  }
+
+  test('is read up to 4 MiB, whatever it unfolds to', async () => {
+    const response = captured(gzipSync(Buffer.alloc(50 * 1024 * 1024, 'a')), true)
+    const entry = await toEntry(observed({ responseEncoding: 'gzip', response }), meter)
+    deepEqual([entry.response!.text.length, entry.response!.isCut], [64 * 1024, true])
+    equal(entry.tokensOut, 8 * 1024)
+  })
+
+  test('is left out where its coding is not known, or its bytes are not of it', async () => {
+    for (const responseEncoding of ['compress', 'gzip, br', 'br', 'constructor']) {
+      const response = captured(gzipSync(text), true)
+      const entry = await toEntry(observed({ responseEncoding, response }), meter)
+      deepEqual([entry.response, entry.tokensIn, entry.model], [null, null, 'gpt-4o'])
+    }
+  })
+})
