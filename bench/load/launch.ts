@@ -15,6 +15,8 @@ export interface Command {
   readonly file: string
   readonly args: readonly string[]
   readonly env?: Readonly<Record<string, string>>
+  /** What it prints once it can be used, where an answer on its port does not tell. */
+  readonly prints?: RegExp
   /** The port of /metrics, where what it says of log entries is to be read. */
   readonly metrics?: number
 }
@@ -51,7 +53,7 @@ export async function launch(name: string, port: number, command: Command): Prom
   const output = openSync(log, 'w')
   const child = start(command, output)
   closeSync(output)
-  while ((await statusOf(port)) === null) {
+  while ((await statusOf(port)) === null || !hasPrinted(command, log)) {
     if (child.exitCode !== null || performance.now() - began > STARTUP_LIMIT) {
       throw new Error(`${name} did not start: ${beginning(log)}`)
     }
@@ -132,6 +134,10 @@ async function stop(child: ChildProcess): Promise<void> {
 /** Ends the whole group that a detached child leads: a master killed alone would leave its worker behind. */
 function kill(child: ChildProcess): void {
   if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
+}
+
+function hasPrinted({ prints }: Command, log: string): boolean {
+  return prints === undefined || prints.test(beginning(log))
 }
 
 function beginning(log: string): string {

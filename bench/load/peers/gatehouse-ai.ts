@@ -5,6 +5,9 @@ import { packageVersion, ROOT } from '../installed.ts'
 import { emptyFolder, freePort, keep } from '../launch.ts'
 import type { Peer } from '../peers.ts'
 
+const ACCOUNT = /\b[0-9a-f]{32}\b/
+const TOKEN = /\bsvct_[\w-]+/
+
 type Route = 'native' | 'REST'
 
 /** Makes a peer of one kind of AI route of the Gatehouse in a source tree. */
@@ -17,7 +20,8 @@ export function gatehouseAi(route: Route, name = `gatehouse ${route}`, root = RO
       const admin = await freePort()
       const path = keep('gatehouse-ai.yaml', config(port, admin, origin))
       const args = [join(root, 'src/main.ts'), 'start', '--config', path]
-      return { file: process.execPath, args, env: { GATEHOUSE_DATA: emptyFolder() }, metrics: admin }
+      const env = { GATEHOUSE_DATA: emptyFolder() }
+      return { file: process.execPath, args, env, prints: TOKEN, metrics: admin }
     },
     door: printed => doorOf(route, printed),
   }
@@ -40,8 +44,8 @@ ai:
 
 /** Finds the account and its first token in what the first start on an empty store prints. */
 function doorOf(route: Route, printed: string): Door {
-  const account = /\b[0-9a-f]{32}\b/.exec(printed)?.[0]
-  const token = /\bsvct_[\w-]+/.exec(printed)?.[0]
+  const account = ACCOUNT.exec(printed)?.[0]
+  const token = TOKEN.exec(printed)?.[0]
   if (account === undefined || token === undefined) throw new Error('it printed no account and no token')
   return route === 'REST' ? restDoor(account, token) : nativeDoor(account, token)
 }
