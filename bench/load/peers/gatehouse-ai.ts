@@ -33,6 +33,7 @@ listen: ['127.0.0.1:${port}']
 admin: 127.0.0.1:${admin}
 log:
   access: false
+zones: []
 ai:
   hosts: ['127.0.0.1']
   providers:
