@@ -42,12 +42,12 @@ export class RedisServer {
     const binary = process.env.REDIS_SERVER ?? 'redis-server'
     const child = spawn(binary, this.#args, { stdio: ['ignore', 'pipe', 'ignore'] })
     this.#child = child
-    const lines = createInterface(child.stdout!)
-    for await (const line of lines) {
-      if (/Ready to accept connections|Sentinel ID is/.test(line)) break
+    const said: string[] = []
+    for await (const line of createInterface(child.stdout!)) {
+      said.push(line)
+      if (/Ready to accept connections|Sentinel ID is/.test(line)) return void child.stdout!.resume()
     }
-    child.stdout!.resume()
-    if (child.exitCode !== null) throw new Error(`${binary} ended with ${child.exitCode}`)
+    throw new Error(`${binary} ended: ${said.join('\n')}`)
   }
 
   /** Ends it as a crash does. */
@@ -179,5 +179,5 @@ function argumentsOf({ aof = 'always', args = [], sentinel }: RedisSettings, por
     return [file, '--sentinel', ...own.slice(0, 6)]
   }
   const disk = aof ? ['--appendonly', 'yes', '--appendfsync', aof] : ['--appendonly', 'no']
-  return [...own, ...disk, ...args]
+  return [...own, ...disk, '--repl-diskless-sync-delay', '0', ...args]
 }

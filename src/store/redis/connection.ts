@@ -60,18 +60,32 @@ export class Connection {
   async script(script: Script, keys: readonly string[], args: readonly Argument[]): Promise<unknown> {
     const { send } = this.#client
     const run = () =>
-      send(byName(script, keys, args)).catch(unlessUnknown(() => send(whole(script, keys, args))))
+      send(byName(script, keys, args)).catch(error => {
+        if (isUnknownScript(error)) return send(whole(script, keys, args))
+        throw error
+      })
     return this.#ask(run, this.#options.timeout)
   }
 
-  /** Asks commands of the node that has the keys of the first, and rejects when that one failed; the others give their errors. */
-  async runAll(commands: readonly Command[], timeout = this.#options.timeout): Promise<readonly unknown[]> {
+  /** Runs a script and behind it, on the same connection, commands that prove something of it; gives the answers to all. */
+  async prove(
+    script: Script,
+    keys: readonly string[],
+    args: readonly Argument[],
+    proofs: readonly Command[],
+    timeout: number,
+  ): Promise<readonly unknown[]> {
     const run = async () => {
-      const results = await this.#client.sendAll(commands)
-      if (results[0] instanceof Error) throw results[0]
-      return results
+      const answers = await this.#client.sendAll([byName(script, keys, args), ...proofs])
+      if (!isUnknownScript(answers[0])) return answers
+      return this.#client.sendAll([whole(script, keys, args), ...proofs])
     }
-    return this.#ask(run, timeout)
+    return this.#ask(() => run().then(firstThrown), timeout)
+  }
+
+  /** Asks commands of the node that has the keys of the first, and rejects when that one failed; the others give their errors. */
+  async runAll(commands: readonly Command[]): Promise<readonly unknown[]> {
+    return this.#ask(() => this.#client.sendAll(commands).then(firstThrown), this.#options.timeout)
   }
 
   /** Ends when what was asked before is answered or given up. */
@@ -159,11 +173,9 @@ function inTime<T>(answer: Promise<T>, ms: number): Promise<T> {
   })
 }
 
-function unlessUnknown(again: () => Promise<unknown>): (error: unknown) => Promise<unknown> {
-  return async error => {
-    if (isUnknownScript(error)) return again()
-    throw error
-  }
+function firstThrown(answers: readonly unknown[]): readonly unknown[] {
+  if (answers[0] instanceof Error) throw answers[0]
+  return answers
 }
 
 /** Tells whether a server said so: then it is there. */

@@ -5,7 +5,7 @@ import { StoreAway } from '../store.ts'
 import type { Argument, Command } from './connect.ts'
 import type { Connection } from './connection.ts'
 import { keys } from './keys.ts'
-import { byName, isUnknownScript, type Script, whole } from './script.ts'
+import type { Script } from './script.ts'
 
 /** What the settings of a server promise; null where it won't tell. */
 export interface Settings {
@@ -41,15 +41,11 @@ export class DurableWrites {
 
   /** Runs a script that writes; rejects with `StoreAway` when it isn't as safe as the server can make it in time. */
   async run(script: Script, keys: readonly string[], args: readonly Argument[]): Promise<unknown> {
-    const settings = await this.settings()
+    const settings = await this.#currentSettings()
     const proofs = proofsOf(settings, this.#timeout)
     if (proofs.length === 0) return this.#connection.script(script, keys, args)
     const timeout = this.#timeout + (waitsForDisk(settings) ? diskPatience : 0)
-    const runAs = (command: Command) => this.#connection.runAll([command, ...proofs], timeout)
-    const [result, ...proven] = await runAs(byName(script, keys, args)).catch(async error => {
-      if (isUnknownScript(error)) return runAs(whole(script, keys, args))
-      throw error
-    })
+    const [result, ...proven] = await this.#connection.prove(script, keys, args, proofs, timeout)
     if (!proven.every(isProof)) {
       this.#settings = null
       throw new StoreAway(new Error('the write was made, but not confirmed'))
@@ -59,8 +55,6 @@ export class DurableWrites {
 
   /** Reads the settings of the server that has the records. */
   async settings(): Promise<Settings> {
-    const now = this.#clock.monotonic()
-    if (this.#settings && now - this.#settingsAt < settingsLife) return this.#settings
     const asked: readonly Command[] = [
       ['EXISTS', keys.format],
       ['INFO'],
@@ -68,8 +62,15 @@ export class DurableWrites {
       ['CONFIG', 'GET', 'save'],
     ]
     const [, info, fsync, save] = await this.#connection.runAll(asked)
+    return settingsOf(String(info), settingIn(fsync), settingIn(save))
+  }
+
+  async #currentSettings(): Promise<Settings> {
+    const now = this.#clock.monotonic()
+    if (this.#settings && now - this.#settingsAt < settingsLife) return this.#settings
+    this.#settings = await this.settings()
     this.#settingsAt = now
-    return (this.#settings = settingsOf(String(info), settingIn(fsync), settingIn(save)))
+    return this.#settings
   }
 }
 

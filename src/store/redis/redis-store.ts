@@ -30,7 +30,6 @@ export class RedisStore implements Store {
   readonly tokens: RedisTokens
   readonly logs: RedisLogs
   readonly changes: RedisChanges
-  readonly #reads: Connection
   readonly #connections: readonly Connection[]
   readonly #writes: DurableWrites
   readonly #graves: Graves
@@ -56,7 +55,6 @@ export class RedisStore implements Store {
     // Apart, so that neither bulk nor a wait for the disk keeps a request waiting.
     const [reads, writes, logs] = [dial(), dial(), dial()]
     this.location = locationOf(address)
-    this.#reads = reads
     this.#connections = [reads, writes, logs]
     this.#writes = new DurableWrites(writes, commandTimeout, clock)
     this.accounts = new RedisAccounts(reads, this.#writes)
@@ -73,7 +71,7 @@ export class RedisStore implements Store {
   }
 
   get isAway(): boolean {
-    return this.#reads.isAway
+    return this.#connections.some(({ isAway }) => isAway)
   }
 
   async bootstrap({ account, gateway, token }: Bootstrap): Promise<boolean> {

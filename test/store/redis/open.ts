@@ -1,0 +1,41 @@
+// Opens stores in Redis that are closed when the test ends, and knows each of their methods.
+import type { TestContext } from 'node:test'
+import { RedisStore } from '../../../src/store/redis/redis-store.ts'
+import type { Store } from '../../../src/store/store.ts'
+import { account, firstStart, gateway, logEntries, logQuery, token } from '../contract-specimens.ts'
+
+/** The usual time until a command is called lost, in ms. */
+export const commandTimeout = 250
+
+export async function openRedis(t: TestContext, url: string, timeout = commandTimeout): Promise<RedisStore> {
+  const store = await RedisStore.open(url, { commandTimeout: timeout })
+  t.after(() => store.close())
+  return store
+}
+
+const kept = gateway()
+const owner = kept.account
+const limit = { most: 10, strategy: 'DELETE_OLDEST' } as const
+const page = { offset: 0, limit: 10 }
+
+/** Everything that can be asked of a store, but its end. */
+export const methods: Readonly<Record<string, (store: Store) => Promise<unknown>>> = {
+  'accounts.get': store => store.accounts.get(owner),
+  'accounts.list': store => store.accounts.list(),
+  'accounts.insert': store => store.accounts.insert(account()),
+  'gateways.get': store => store.gateways.get(owner, kept.id),
+  'gateways.list': store => store.gateways.list(owner, page),
+  'gateways.insert': store => store.gateways.insert(gateway()),
+  'gateways.replace': store => store.gateways.replace(kept, 1),
+  'gateways.remove': store => store.gateways.remove(owner, kept.id),
+  'tokens.findByDigest': store => store.tokens.findByDigest('0'.repeat(64)),
+  'tokens.insert': store => store.tokens.insert(token()),
+  'logs.append': store => store.logs.append(owner, kept.id, logEntries(kept, 2), limit),
+  'logs.list': store => store.logs.list(owner, kept.id, logQuery()),
+  'logs.get': store => store.logs.get(owner, kept.id, '0'),
+  'logs.remove': store => store.logs.remove(owner, kept.id, logQuery()),
+  'logs.count': store => store.logs.count(owner, kept.id),
+  'logs.entries': store => Array.fromAsync(store.logs.entries(owner, kept.id)),
+  bootstrap: store => store.bootstrap(firstStart()),
+  durability: store => store.durability(),
+}
