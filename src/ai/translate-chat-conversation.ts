@@ -1,30 +1,16 @@
 // The conversation of a Chat Completions request, read as the turns of Messages. translate-chat-to-messages.ts builds the request around it.
 
+import { type ImageSource, sourceOfUrl } from './translate-images.ts'
 import { readObject } from './translate-json.ts'
-import {
-  list,
-  map,
-  never,
-  off,
-  type Place,
-  record,
-  type Rule,
-  text,
-  textOr,
-  variants,
-  words,
-} from './translate-rules.ts'
+import type { Place } from './translate-place.ts'
+import { list, map, never, off, record, type Rule, text, textOr, variants } from './translate-rules.ts'
 
-export interface TextBlock {
+interface TextBlock {
   readonly type: 'text'
   readonly text: string
 }
 
 type Content<B> = string | readonly B[]
-type ImageSource =
-  | { readonly type: 'base64'; readonly media_type: ImageType; readonly data: string }
-  | { readonly type: 'url'; readonly url: string }
-type ImageType = 'image/jpeg' | 'image/png' | 'image/gif' | 'image/webp'
 type ImageBlock = { readonly type: 'image'; readonly source: ImageSource }
 type ToolUseBlock = {
   readonly type: 'tool_use'
@@ -43,7 +29,7 @@ type UserTurn = { readonly role: 'user'; readonly content: Content<TextBlock | I
 type AssistantTurn = { readonly role: 'assistant'; readonly content: Content<TextBlock | ToolUseBlock> }
 type ToolTurn = { readonly role: 'tool'; readonly result: ToolResultBlock }
 
-export interface Conversation {
+interface Conversation {
   readonly system: Content<TextBlock> | undefined
   readonly messages: readonly (SystemTurn | UserTurn | AssistantTurn)[]
 }
@@ -58,7 +44,7 @@ const textPart = map(
 
 const imagePart = map(
   record(
-    { type: text, image_url: record({ url: imageSource }, { detail: off('auto') }) },
+    { type: text, image_url: record({ url: sourceOfUrl }, { detail: off('auto') }) },
     { prompt_cache_breakpoint: unsplit },
   ),
   (part): ImageBlock => ({ type: 'image', source: part.image_url.url }),
@@ -111,12 +97,11 @@ const assistantMessage = map(
     },
   ),
   ({ content, refusal, tool_calls = [] }, at): AssistantTurn | undefined => {
-    const said = content ?? refusal
-    if (said === undefined && tool_calls.length === 0) return at.fault('must have content or tool_calls')
-    return {
-      role: 'assistant',
-      content: tool_calls.length === 0 ? said! : [...blocksOf(said), ...tool_calls],
-    }
+    const said = joined([content, refusal].filter(part => part !== undefined))
+    if (tool_calls.length > 0) return { role: 'assistant', content: [...blocksOf(said ?? ''), ...tool_calls] }
+    return said === undefined
+      ? at.fault('must have content or tool_calls')
+      : { role: 'assistant', content: said }
   },
 )
 
@@ -172,28 +157,10 @@ function mergeResults(
 }
 
 /** Makes blocks of what was said; Messages takes no empty ones. */
-function blocksOf(content: Content<TextBlock> | undefined): readonly TextBlock[] {
-  if (typeof content !== 'string') return content ?? []
+function blocksOf(content: Content<TextBlock>): readonly TextBlock[] {
+  if (typeof content !== 'string') return content
   return content === '' ? [] : [{ type: 'text', text: content }]
 }
-
-/** Reads a `data:` URL (RFC 2397) of an image, or an https URL; not by a pattern, since images are large. */
-function imageSource(value: unknown, at: Place): ImageSource | undefined {
-  if (typeof value !== 'string') return at.fault('must be a string')
-  if (value.startsWith('https://')) return { type: 'url', url: value }
-  const comma = value.indexOf(',')
-  const type = /^data:([\w/+.-]{1,80});base64$/.exec(value.slice(0, Math.min(comma, 100)))?.[1]
-  if (type === undefined) return at.fault('must be an https URL, or a data URL in base64')
-  const media_type = imageType(type, at)
-  return media_type && { type: 'base64', media_type, data: value.slice(comma + 1) }
-}
-
-const imageType = words<ImageType>({
-  'image/jpeg': 'image/jpeg',
-  'image/png': 'image/png',
-  'image/gif': 'image/gif',
-  'image/webp': 'image/webp',
-})
 
 /** Reads the JSON text of arguments; an empty one stands for none. */
 function toolArguments(value: unknown, at: Place): object | undefined {

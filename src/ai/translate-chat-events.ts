@@ -21,7 +21,7 @@ export class MessageEvents implements EventTranslator {
   #index = 0
   /** The ids and the indexes of the calls whose blocks were begun. */
   readonly #calls = new Set<unknown>()
-  #finish: unknown = null
+  #finish = ''
   #refusal = ''
   #usage: JsonObject = {}
 
@@ -39,7 +39,7 @@ export class MessageEvents implements EventTranslator {
 
   /** Ends a stream that told its finish_reason, and left out the `[DONE]` after it. */
   end(): string {
-    return this.#finish === null ? '' : this.#complete()
+    return this.#finish === '' ? '' : this.#complete()
   }
 
   #take(data: string): string {
@@ -63,7 +63,7 @@ export class MessageEvents implements EventTranslator {
   #choose({ delta, finish_reason }: JsonObject): string {
     const { content, refusal, tool_calls } = objectIn(delta)
     this.#refusal += textIn(refusal)
-    this.#finish = finish_reason ?? this.#finish
+    this.#finish = textIn(finish_reason) || this.#finish
     const said = this.#say(contentText(content)) + this.#say(textIn(refusal))
     return objectsIn(tool_calls).reduce((text, call) => text + this.#write(call), said)
   }
@@ -76,6 +76,7 @@ export class MessageEvents implements EventTranslator {
 
   /** Writes a piece of a call; one for a call whose block has ended comes too late to be told in order. */
   #write(piece: JsonObject): string {
+    if (this.#state === 'broken') return ''
     const isCurrent = this.#continues(piece)
     const id = textIn(piece.id)
     if (!isCurrent && this.#calls.has(id || piece.index)) return this.#break()

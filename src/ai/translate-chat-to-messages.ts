@@ -4,15 +4,14 @@ import { type Refusal, refuse } from '../errors/refusal.ts'
 import { conversation } from './translate-chat-conversation.ts'
 import { chatAnswer } from './translate-messages-answer.ts'
 import { ChatEvents } from './translate-messages-events.ts'
+import { Findings, Place } from './translate-place.ts'
 import {
   anything,
-  Findings,
   list,
   map,
   number,
   object,
   off,
-  Place,
   type Rule,
   record,
   text,
@@ -22,6 +21,7 @@ import {
   whole,
   words,
 } from './translate-rules.ts'
+import { chatTool, chatToolChoice } from './translate-tools.ts'
 import type { Translation } from './translation.ts'
 
 /**
@@ -42,39 +42,6 @@ export function chatToMessages(
     events: () => new ChatEvents({ withUsage: chat.stream_options?.include_usage === true, now: now() }),
   }
 }
-
-const tool = variants('type', {
-  function: map(
-    record(
-      {
-        type: text,
-        function: record({ name: text }, { description: text, parameters: object, strict: truth }),
-      },
-      {},
-    ),
-    ({ function: { name, description, parameters = { properties: {} }, strict } }) => ({
-      name,
-      description,
-      input_schema: { type: 'object' as const, ...parameters },
-      strict: strict || undefined,
-    }),
-  ),
-})
-
-const namedTool = map(record({ type: text, function: record({ name: text }, {}) }, {}), choice => ({
-  type: 'tool' as const,
-  name: choice.function.name,
-}))
-
-const toolChoice = map(textOr(variants('type', { function: namedTool })), (choice, at) =>
-  typeof choice === 'string' ? toolChoiceWord(choice, at) : choice,
-)
-
-const toolChoiceWord = words({
-  auto: { type: 'auto' as const },
-  none: { type: 'none' as const },
-  required: { type: 'any' as const },
-})
 
 /** Messages keeps to the schema whether `strict` says so or not, and has no use for the name of the format. */
 const jsonSchema = record(
@@ -114,8 +81,8 @@ const chatRequest = map(
       stop: textOr(list(text)),
       stream: truth,
       stream_options: record({}, { include_usage: truth, include_obfuscation: off(false) }),
-      tools: list(tool),
-      tool_choice: toolChoice,
+      tools: list(chatTool),
+      tool_choice: chatToolChoice,
       parallel_tool_calls: truth,
       response_format: responseFormat,
       reasoning_effort: effort,

@@ -1,19 +1,8 @@
 // The conversation of a Messages request, read as the messages of chat. translate-messages-to-chat.ts builds the request around it.
 
-import {
-  list,
-  map,
-  never,
-  off,
-  type Place,
-  record,
-  type Rule,
-  text,
-  textOr,
-  truth,
-  variants,
-  words,
-} from './translate-rules.ts'
+import { urlOfSource } from './translate-images.ts'
+import type { Place } from './translate-place.ts'
+import { list, map, never, off, record, type Rule, text, textOr, truth, variants } from './translate-rules.ts'
 
 interface TextPart {
   readonly type: 'text'
@@ -49,23 +38,8 @@ const textBlock = map(
   (block): TextPart => ({ type: 'text', text: block.text }),
 )
 
-const imageType = words({
-  'image/jpeg': 'image/jpeg',
-  'image/png': 'image/png',
-  'image/gif': 'image/gif',
-  'image/webp': 'image/webp',
-})
-
-const imageSource = variants('type', {
-  base64: map(
-    record({ type: text, media_type: imageType, data: text }, {}),
-    ({ media_type, data }) => `data:${media_type};base64,${data}`,
-  ),
-  url: map(record({ type: text, url: text }, {}), ({ url }) => url),
-})
-
 const imageBlock = map(
-  record({ type: text, source: imageSource }, { cache_control: cacheControl, transformations: off({}) }),
+  record({ type: text, source: urlOfSource }, { cache_control: cacheControl, transformations: off({}) }),
   ({ source }): ImagePart => ({ type: 'image_url', image_url: { url: source } }),
 )
 

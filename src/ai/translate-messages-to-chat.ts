@@ -4,15 +4,14 @@ import { type Refusal, refuse } from '../errors/refusal.ts'
 import { messagesAnswer } from './translate-chat-answer.ts'
 import { MessageEvents } from './translate-chat-events.ts'
 import { cacheControl, type ChatMessage, systemContent, turns } from './translate-messages-conversation.ts'
+import { Findings, Place } from './translate-place.ts'
 import {
   anything,
-  Findings,
   list,
   map,
   number,
   object,
   off,
-  Place,
   record,
   text,
   truth,
@@ -20,6 +19,7 @@ import {
   whole,
   words,
 } from './translate-rules.ts'
+import { messagesTool, messagesToolChoice } from './translate-tools.ts'
 import type { Translation } from './translation.ts'
 
 /** Turns a request of Messages into one of Chat Completions for `model`, or refuses by name all that has no equal there. */
@@ -33,45 +33,6 @@ export function messagesToChat(request: Record<string, unknown>, model: string):
     events: () => new MessageEvents(),
   }
 }
-
-/** Tools that the provider of Messages runs itself have a type of their own. */
-const tool = variants(
-  'type',
-  {
-    custom: map(
-      record(
-        { name: text, input_schema: object },
-        {
-          type: text,
-          description: text,
-          strict: truth,
-          eager_input_streaming: truth, // chat streams arguments as the model writes them
-          cache_control: cacheControl,
-          allowed_callers: off([], ['direct']),
-          defer_loading: off(false),
-          input_examples: off([]),
-        },
-      ),
-      ({ name, description, input_schema: parameters, strict }) => ({
-        type: 'function' as const,
-        function: { name, description, parameters, strict: strict || undefined },
-      }),
-    ),
-  },
-  'custom',
-)
-
-const parallel = { disable_parallel_tool_use: truth }
-
-const toolChoice = variants('type', {
-  auto: map(record({ type: text }, parallel), choice => ({ ...choice, word: 'auto' as const })),
-  any: map(record({ type: text }, parallel), choice => ({ ...choice, word: 'required' as const })),
-  none: map(record({ type: text }, parallel), choice => ({ ...choice, word: 'none' as const })),
-  tool: map(record({ type: text, name: text }, parallel), ({ name, ...choice }) => ({
-    ...choice,
-    word: { type: 'function' as const, function: { name } },
-  })),
-})
 
 /** Chat wants a name for each format. */
 const outputFormat = variants('type', {
@@ -92,8 +53,8 @@ const messagesRequest = map(
       top_p: number(0, 1),
       stop_sequences: list(text),
       stream: truth,
-      tools: list(tool),
-      tool_choice: toolChoice,
+      tools: list(messagesTool),
+      tool_choice: messagesToolChoice,
       output_config: record({}, { format: outputFormat, effort }),
       service_tier: words({ auto: 'auto', standard_only: 'default' } as const),
       metadata: record({}, { user_id: text }),

@@ -1,5 +1,5 @@
 // Rules to read an untrusted request with: each gives what a value means, or notes a fault that names the member. Both translators build their tables of them.
-import type { Fault } from '../errors/refusal.ts'
+import { type Place, shorten } from './translate-place.ts'
 
 /** Reads a value that is not null; undefined stands for nothing to say: a fault was noted, or the value means "off". */
 export type Rule<T> = (value: unknown, at: Place) => T | undefined
@@ -8,67 +8,6 @@ export type Rules = Readonly<Record<string, Rule<unknown>>>
 type Meaning<R> = R extends Rule<infer T> ? T : never
 type Read<N extends Rules, O extends Rules> = { readonly [K in keyof N]: Meaning<N[K]> } & {
   readonly [K in keyof O]?: Meaning<O[K]> | undefined
-}
-
-/** The two APIs of a translation, as messages call them. */
-export interface Direction {
-  readonly from: string
-  readonly to: string
-}
-
-/** Collects the faults of one request; of thousands only the first are told. */
-export class Findings {
-  readonly faults: Fault[] = []
-  readonly direction: Direction
-  count = 0
-
-  constructor(direction: Direction) {
-    this.direction = direction
-  }
-
-  add(message: string, pointer: string): void {
-    this.count += 1
-    if (this.count <= MOST_FAULTS) this.faults.push({ code: INVALID_MEMBER, message, pointer })
-  }
-}
-
-/** Where a value stands in the request; written out only when there is a fault. */
-export class Place {
-  readonly findings: Findings
-  readonly #parent: Place | null
-  readonly #key: string | number
-
-  constructor(findings: Findings, parent: Place | null = null, key: string | number = '') {
-    this.findings = findings
-    this.#parent = parent
-    this.#key = key
-  }
-
-  step(key: string | number): Place {
-    return new Place(this.findings, this, key)
-  }
-
-  /** Notes what is wrong, as words that follow the name of the member. */
-  fault(rule: string): undefined {
-    this.findings.add(`${this.#name || 'the body'} ${rule}`, this.#pointer)
-  }
-
-  /** Notes that the member has no equal in the other API. */
-  untranslatable(advice = 'leave it out'): undefined {
-    this.fault(`has no equal in ${this.findings.direction.to}: ${advice}`)
-  }
-
-  get #pointer(): string {
-    if (!this.#parent) return ''
-    return `${this.#parent.#pointer}/${String(this.#key).replaceAll('~', '~0').replaceAll('/', '~1')}`
-  }
-
-  get #name(): string {
-    if (!this.#parent) return ''
-    const before = this.#parent.#name
-    if (typeof this.#key === 'number') return `${before}[${this.#key}]`
-    return before ? `${before}.${shorten(this.#key)}` : shorten(this.#key)
-  }
 }
 
 /** Reads an object that has the needed members, may have the optional ones, and has no others; null is as good as absent. */
@@ -180,9 +119,6 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-const MOST_FAULTS = 100
-const INVALID_MEMBER = 10001
-
 function refuseWord(value: unknown, known: readonly string[], at: Place): undefined {
   if (typeof value !== 'string') return at.fault('must be a string')
   at.fault(
@@ -198,8 +134,4 @@ function isSame(value: unknown, off: unknown): boolean {
     )
   }
   return value === off || (isObject(off) && isObject(value) && Object.keys(value).length === 0)
-}
-
-function shorten(word: string): string {
-  return word.length > 64 ? `${word.slice(0, 64)}…` : word
 }

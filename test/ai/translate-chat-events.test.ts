@@ -179,6 +179,11 @@ test('a stream that told its finish_reason is complete without its last line', (
   deepEqual([isComplete, text], [true, translate(whole(talk)).text])
 })
 
+test('an empty finish_reason finishes nothing', () => {
+  const early = { ...head, choices: [{ index: 0, delta: { content: 'a' }, finish_reason: '' }] }
+  equal(translate(stream([early])).isComplete, false)
+})
+
 test('a chunk without choices starts no message', () => {
   const { text } = translate(whole([{ id: '', model: '', choices: [], prompt_filter_results: [] }, ...talk]))
   equal(text, translate(whole(talk)).text)
@@ -244,10 +249,14 @@ test('nothing follows what cannot be told in order, or understood', () => {
     call({ index: 0, function: { arguments: '}' } }),
     chunk({}, 'tool_calls'),
   ]
+  const lateTogether = [
+    ...late.slice(0, 2),
+    chunk({ tool_calls: [0, 2].flatMap(index => [{ index, id: index ? 'c' : 'a' }]) }),
+  ]
   const broken = Buffer.concat([stream(talk.slice(0, 2)), Buffer.from('data: {"choices":[\n\n'), whole(talk)])
-  for (const bytes of [whole(late), broken]) {
+  for (const bytes of [whole(late), whole(lateTogether), broken]) {
     const { text, isComplete } = translate(bytes)
-    deepEqual([isComplete, text.includes('message_stop')], [false, false])
+    deepEqual([isComplete, text.includes('message_stop'), text.includes('"id":"c"')], [false, false, false])
   }
 })
 

@@ -222,11 +222,19 @@ describe('a conversation of chat becomes turns of Messages', () => {
       [
         { role: 'assistant', content: null, refusal: 'No.' },
         { role: 'assistant', content: [{ type: 'refusal', refusal: 'No!' }] },
+        { role: 'assistant', content: 'Well:', refusal: 'no.' },
       ],
       {
         messages: [
           { role: 'assistant', content: 'No.' },
           { role: 'assistant', content: [{ type: 'text', text: 'No!' }] },
+          {
+            role: 'assistant',
+            content: [
+              { type: 'text', text: 'Well:' },
+              { type: 'text', text: 'no.' },
+            ],
+          },
         ],
       },
     ],

@@ -1,14 +1,13 @@
 import { deepEqual, equal, ok } from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { Findings, Place } from '../../src/ai/translate-place.ts'
 import {
   anything,
-  Findings,
   list,
   map,
   number,
   off,
-  Place,
   type Rule,
   record,
   text,
