@@ -2,6 +2,7 @@
 
 import { type Refusal, refuse } from '../errors/refusal.ts'
 import { conversation } from './translate-chat-conversation.ts'
+import { writeBody } from './translate-json.ts'
 import { chatAnswer } from './translate-messages-answer.ts'
 import { ChatEvents } from './translate-messages-events.ts'
 import { Findings, Place } from './translate-place.ts'
@@ -33,11 +34,12 @@ export function chatToMessages(
   model: string,
   now: () => number = Date.now,
 ): Translation | Refusal {
-  const findings = new Findings({ from: 'Chat Completions', to: 'Messages' })
-  const chat = chatRequest(request, new Place(findings))
-  if (!chat || findings.count > 0) return refuse('bad_request', { faults: findings.faults })
+  const at = new Place(new Findings({ from: 'Chat Completions', to: 'Messages' }))
+  const chat = chatRequest(request, at)
+  const body = chat && writeBody(messagesRequest(chat, model), at)
+  if (!body) return refuse('bad_request', { faults: at.findings.faults })
   return {
-    body: Buffer.from(JSON.stringify(messagesRequest(chat, model))),
+    body,
     answer: json => chatAnswer(json, now()),
     events: () => new ChatEvents({ withUsage: chat.stream_options?.include_usage === true, now: now() }),
   }

@@ -1,5 +1,6 @@
 // JSON as translators need it: what can't be read is null and never an exception, and numbers keep every digit.
 
+import type { Place } from './translate-place.ts'
 import { isObject } from './translate-rules.ts'
 
 export type JsonObject = Readonly<Record<string, unknown>>
@@ -11,6 +12,17 @@ export function readObject(json: string): JsonObject | null {
     return isObject(value) ? value : null
   } catch {
     return null
+  }
+}
+
+/** Writes a request that was read without a fault. */
+export function writeBody(request: object, at: Place): Buffer | undefined {
+  if (at.findings.count > 0) return undefined
+  try {
+    return Buffer.from(JSON.stringify(request))
+  } catch (error) {
+    if (error instanceof RangeError) return at.fault('is nested too deeply')
+    throw error
   }
 }
 

@@ -3,6 +3,7 @@
 import { type Refusal, refuse } from '../errors/refusal.ts'
 import { messagesAnswer } from './translate-chat-answer.ts'
 import { MessageEvents } from './translate-chat-events.ts'
+import { writeBody } from './translate-json.ts'
 import { cacheControl, type ChatMessage, systemContent, turns } from './translate-messages-conversation.ts'
 import { Findings, Place } from './translate-place.ts'
 import {
@@ -24,11 +25,12 @@ import type { Translation } from './translation.ts'
 
 /** Turns a request of Messages into one of Chat Completions for `model`, or refuses by name all that has no equal there. */
 export function messagesToChat(request: Record<string, unknown>, model: string): Translation | Refusal {
-  const findings = new Findings({ from: 'Messages', to: 'Chat Completions' })
-  const messages = messagesRequest(request, new Place(findings))
-  if (!messages || findings.count > 0) return refuse('bad_request', { faults: findings.faults })
+  const at = new Place(new Findings({ from: 'Messages', to: 'Chat Completions' }))
+  const messages = messagesRequest(request, at)
+  const body = messages && writeBody(chatRequest(messages, model), at)
+  if (!body) return refuse('bad_request', { faults: at.findings.faults })
   return {
-    body: Buffer.from(JSON.stringify(chatRequest(messages, model))),
+    body,
     answer: messagesAnswer,
     events: () => new MessageEvents(),
   }

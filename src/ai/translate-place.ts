@@ -2,7 +2,7 @@
 import type { Fault } from '../errors/refusal.ts'
 
 /** The two APIs of a translation, as messages call them. */
-export interface Direction {
+interface Direction {
   readonly from: string
   readonly to: string
 }

@@ -393,6 +393,20 @@ describe('what Messages has no equal for is refused by name', () => {
     })
   }
 
+  test('a body that is nested too deeply to be written', () => {
+    const call = {
+      id: 'c',
+      type: 'function',
+      function: { name: 'f', arguments: '{"id":12345678901234567890}' },
+    }
+    const parameters = JSON.parse(`{"deep":${'['.repeat(1e5)}${']'.repeat(1e5)}}`)
+    const request = {
+      messages: [{ role: 'assistant', tool_calls: [call] }],
+      tools: [{ type: 'function', function: { name: 'f', parameters } }],
+    }
+    deepEqual(faultsOf(request), [['', 'the body is nested too deeply']])
+  })
+
   test('all of it at once', () => {
     const content = [{ type: 'text', text: 'a' }, { type: 'input_audio' }]
     const pointers = faultsOf({
