@@ -85,7 +85,7 @@ function isWithin(value: LogValue, text: string): boolean {
 }
 
 function isOrdered(value: LogValue, held: LogValue): boolean {
-  return held !== null && typeof value === typeof held
+  return held !== null && typeof value === typeof held && !Number.isNaN(value)
 }
 
 /** Compares by code points, as UTF-8 bytes do: UTF-16 units put surrogates before U+E000 to U+FFFF. */

@@ -1,19 +1,19 @@
 // Accounts, a row each.
 import type { Account } from '../records.ts'
 import type { Accounts } from '../store.ts'
-import type { Database, Row, Statement } from './database.ts'
+import type { Command, Database, Row, Statement } from './database.ts'
 
 export class SqliteAccounts implements Accounts {
   readonly #db: Database
   readonly #get: Statement
   readonly #list: Statement
-  readonly #insert: Statement
+  readonly #insert: Command
 
   constructor(db: Database) {
     this.#db = db
     this.#get = db.prepare('SELECT * FROM accounts WHERE id = ?')
     this.#list = db.prepare('SELECT * FROM accounts ORDER BY created_at, id')
-    this.#insert = db.prepare(
+    this.#insert = db.command(
       'INSERT INTO accounts (id, name, created_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
     )
   }
@@ -40,7 +40,7 @@ export class SqliteAccounts implements Accounts {
 
   /** As `insert`, inside of a transaction. */
   insertWithin({ id, name, createdAt }: Account): boolean {
-    return this.#insert.run(id, name, createdAt).changes === 1
+    return this.#insert(id, name, createdAt) === 1
   }
 }
 

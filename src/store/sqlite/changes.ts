@@ -1,7 +1,7 @@
 // The writes of all processes, read from a table of the last ones. Versions of records are numbers of this table.
 import type { Clock } from '../../base/clock.ts'
 import type { Change, Changes } from '../store.ts'
-import type { Database, Statement } from './database.ts'
+import type { Command, Database, Statement } from './database.ts'
 
 const period = 200
 const remembered = 1000
@@ -11,8 +11,8 @@ export class SqliteChanges implements Changes {
   readonly #db: Database
   readonly #clock: Clock
   readonly #latest: Statement
-  readonly #insert: Statement
-  readonly #trim: Statement
+  readonly #insert: Command
+  readonly #trim: Command
   readonly #since: Statement
   readonly #listeners = new Set<(change: Change) => void>()
   readonly #timer: NodeJS.Timeout
@@ -22,8 +22,8 @@ export class SqliteChanges implements Changes {
     this.#db = db
     this.#clock = clock
     this.#latest = db.prepare('SELECT coalesce(max(version), 0) AS version FROM changes')
-    this.#insert = db.prepare('INSERT INTO changes (version, kind, account, id) VALUES (?, ?, ?, ?)')
-    this.#trim = db.prepare('DELETE FROM changes WHERE version <= ?')
+    this.#insert = db.command('INSERT INTO changes (version, kind, account, id) VALUES (?, ?, ?, ?)')
+    this.#trim = db.command('DELETE FROM changes WHERE version <= ?')
     this.#since = db.prepare(
       'SELECT version, kind, account, id FROM changes WHERE version > ? ORDER BY version',
     )
@@ -46,8 +46,8 @@ export class SqliteChanges implements Changes {
 
   /** Notes a write, in the transaction of it. */
   note(version: number, kind: 'gateway' | 'token', account: string, id: string): void {
-    this.#insert.run(version, kind, account, id)
-    this.#trim.run(version - remembered)
+    this.#insert(version, kind, account, id)
+    this.#trim(version - remembered)
   }
 
   /** Tells what was written since the last time; when the file can't be read, the next time does. */

@@ -6,12 +6,14 @@ import { StoreAway } from '../store.ts'
 export type Row = Record<string, SQLOutputValue>
 export type Value = SQLInputValue
 
-/** A statement that is compiled once. */
+/** A statement that reads, compiled once. */
 export interface Statement {
   get(...values: Value[]): Row | undefined
   all(...values: Value[]): Row[]
-  run(...values: Value[]): { changes: number | bigint }
 }
+
+/** Runs a statement that writes, compiled once; gives how many rows it changed. */
+export type Command = (...values: Value[]) => number
 
 export interface DatabaseOptions {
   /** FULL: a commit is on the disk before it is acknowledged. NORMAL: it outlives the process, not a power cut. */
@@ -29,19 +31,26 @@ const outOfReach: ReadonlySet<number> = new Set([busy, 6, 8, 10, 11, 13, 14, 15,
 export class Database {
   readonly #db: DatabaseSync
   readonly #patience: number
-  readonly #begin: Statement
-  readonly #commit: Statement
-  readonly #rollback: Statement
+  readonly #begin: Command
+  readonly #commit: Command
+  readonly #rollback: Command
   #probe: NodeJS.Timeout | null = null
 
-  /** Opens the file, or throws what SQLite says. */
-  constructor(path: string, { synchronous, patience }: DatabaseOptions) {
+  /** Opens a file, or makes an empty one; rejects with what SQLite says. */
+  static async open(path: string, { synchronous, patience }: DatabaseOptions): Promise<Database> {
+    const db = new Database(path, patience)
+    // Only macOS knows the second: there, a plain fsync leaves the bytes in the cache of the disk.
+    const pragmas = `PRAGMA synchronous = ${synchronous}; PRAGMA fullfsync = ${synchronous === 'FULL'}`
+    await db.read(() => db.exec(pragmas))
+    return db
+  }
+
+  private constructor(path: string, patience: number) {
     this.#db = new DatabaseSync(path)
-    this.#db.exec(`PRAGMA synchronous = ${synchronous}`)
     this.#patience = patience
-    this.#begin = this.prepare('BEGIN IMMEDIATE')
-    this.#commit = this.prepare('COMMIT')
-    this.#rollback = this.prepare('ROLLBACK')
+    this.#begin = this.command('BEGIN IMMEDIATE')
+    this.#commit = this.command('COMMIT')
+    this.#rollback = this.command('ROLLBACK')
   }
 
   /** Whether the last command failed for want of the file, and no write has succeeded since. */
@@ -51,6 +60,13 @@ export class Database {
 
   prepare(sql: string): Statement {
     return this.#db.prepare(sql)
+  }
+
+  command(sql: string): Command {
+    const statement = this.#db.prepare(sql)
+    // With each result comes the last key that was inserted, which may be more than a number can hold.
+    statement.setReadBigInts(true)
+    return (...values) => Number(statement.run(...values).changes)
   }
 
   /** Runs statements that need no parameters and give nothing. */
@@ -81,13 +97,13 @@ export class Database {
   }
 
   #transact<T>(work: () => T): T {
-    this.#begin.run()
+    this.#begin()
     try {
       const result = work()
-      this.#commit.run()
+      this.#commit()
       return result
     } catch (error) {
-      if (this.#db.isOpen && this.#db.isTransaction) this.#rollback.run()
+      if (this.#db.isOpen && this.#db.isTransaction) this.#rollback()
       throw error
     }
   }

@@ -2,7 +2,7 @@
 import { setImmediate as breathe } from 'node:timers/promises'
 import { compareLogValues } from '../log-match.ts'
 import type { LogQuery } from '../store.ts'
-import type { Database, Statement, Value } from './database.ts'
+import type { Database, Value } from './database.ts'
 import { conditionOf, termOf } from './log-conditions.ts'
 
 const slice = 10_000
@@ -22,30 +22,24 @@ interface Candidate {
 
 /** Looks through all entries of the gateway of that key. */
 export async function scan(db: Database, gateway: number, query: LogQuery): Promise<Found> {
-  const end = query.offset + query.limit
-  const next = db.prepare(
-    'SELECT min(key) - (?1 << 40) AS number FROM logs WHERE key >= (?1 << 40 | ?2) AND key < (?1 + 1) << 40',
-  )
-  const read = reader(db, query)
+  const most = query.offset + query.limit
+  const { numberFrom, read } = await db.read(() => compile(db, query))
   let best: Candidate[] = []
   let total = 0
-  let from = await db.read(() => firstNumber(next, gateway, 0))
+  let from = await db.read(() => numberFrom(gateway, 0))
   while (from !== null) {
-    const found = await db.read(() => read(gateway, from!, end))
+    const start = from
+    const found = await db.read(() => read(gateway, start, most))
     total += found.total
-    best = best.concat(found.candidates).sort(order(query)).slice(0, end)
-    from = await db.read(() => firstNumber(next, gateway, from! + slice))
-    if (from !== null) await breathe()
+    best = best.concat(found.candidates).sort(order(query)).slice(0, most)
+    await breathe()
+    from = await db.read(() => numberFrom(gateway, start + slice))
   }
   return { numbers: best.slice(query.offset).map(({ number }) => number), total }
 }
 
-function firstNumber(next: Statement, gateway: number, from: number): number | null {
-  return next.get(gateway, from)!.number as number | null
-}
-
-/** Compiles the query to a function that looks through the slice which begins at a number. */
-function reader(db: Database, { filters, orderBy, descending }: LogQuery) {
+/** Compiles the query to what looks through the slice that begins at a number, and what finds the first number from one on. */
+function compile(db: Database, { filters, orderBy, descending }: LogQuery) {
   const { sql, values } = conditionOf(filters)
   const turn = descending ? 'DESC' : 'ASC'
   const matching = `FROM logs WHERE key >= ? << 40 | ? AND key < ? << 40 | ? AND ${sql}`
@@ -54,12 +48,17 @@ function reader(db: Database, { filters, orderBy, descending }: LogQuery) {
     `SELECT key - (? << 40) AS number, ${termOf(orderBy)} AS value, created_at, id ${matching}
      ORDER BY value ${turn}, created_at ${turn}, id ${turn} LIMIT ?`,
   )
-  return (gateway: number, from: number, most: number) => {
+  const first = db.prepare(
+    'SELECT min(key) - (?1 << 40) AS number FROM logs WHERE key >= (?1 << 40 | ?2) AND key < (?1 + 1) << 40',
+  )
+  const read = (gateway: number, from: number, most: number) => {
     const bounds: Value[] = [gateway, from, gateway, from + slice, ...values]
     const total = Number(count.get(...bounds)!.total)
     if (total === 0) return { total, candidates: [] }
     return { total, candidates: page.all(gateway, ...bounds, most) as unknown as Candidate[] }
   }
+  const numberFrom = (gateway: number, from: number) => first.get(gateway, from)!.number as number | null
+  return { numberFrom, read }
 }
 
 function order({ descending }: LogQuery): (a: Candidate, b: Candidate) => number {

@@ -1,6 +1,6 @@
 // The tables of log entries, entry by entry and all within a transaction of the caller; entries are named by their gateway's key and their number in it.
 import type { LogEntry } from '../records.ts'
-import type { Database, Row, Statement } from './database.ts'
+import type { Command, Database, Row, Statement } from './database.ts'
 import { summaryColumns, summaryValues } from './log-rows.ts'
 
 /** How many entries a gateway has, and the number of the next. */
@@ -11,44 +11,46 @@ export interface Book {
 
 const ofGateway = 'key >= ?1 << 40 AND key < (?1 + 1) << 40'
 const below = 'key >= ?1 << 40 AND key < (?1 << 40 | ?2)'
-const whole = 'SELECT logs.key - (?1 << 40) AS number, * FROM logs LEFT JOIN log_payloads USING (key)'
+const columns = summaryColumns.join(', ')
+const whole = `SELECT key - (?1 << 40) AS number, ${columns}, request, request_is_cut, response, response_is_cut
+  FROM logs LEFT JOIN log_payloads USING (key)`
 
 export class LogTables {
   readonly #gatewayKey: Statement
   readonly #readBook: Statement
-  readonly #writeBook: Statement
-  readonly #closeBook: Statement
+  readonly #writeBook: Command
+  readonly #closeBook: Command
   readonly #orphan: Statement
-  readonly #insertSummary: Statement
-  readonly #insertPayload: Statement
-  readonly #insertIds: Statement
+  readonly #insertSummary: Command
+  readonly #insertPayload: Command
+  readonly #insertIds: Command
   readonly #find: Statement
   readonly #summary: Statement
   readonly #entry: Statement
   readonly #entriesFrom: Statement
   readonly #numberAfter: Statement
-  readonly #removals: readonly Statement[]
-  readonly #removalsBelow: readonly Statement[]
+  readonly #removals: readonly Command[]
+  readonly #removalsBelow: readonly Command[]
 
   constructor(db: Database) {
     this.#gatewayKey = db.prepare('SELECT key FROM gateways WHERE account = ? AND id = ?')
     this.#readBook = db.prepare('SELECT next, count FROM log_books WHERE gateway = ?')
-    this.#writeBook = db.prepare('INSERT OR REPLACE INTO log_books (gateway, next, count) VALUES (?, ?, ?)')
-    this.#closeBook = db.prepare('DELETE FROM log_books WHERE gateway = ?')
+    this.#writeBook = db.command('INSERT OR REPLACE INTO log_books (gateway, next, count) VALUES (?, ?, ?)')
+    this.#closeBook = db.command('DELETE FROM log_books WHERE gateway = ?')
     this.#orphan = db.prepare(
       'SELECT gateway FROM log_books WHERE gateway NOT IN (SELECT key FROM gateways) LIMIT 1',
     )
-    this.#insertSummary = db.prepare(
-      `INSERT INTO logs (key, ${summaryColumns.join(', ')})
+    this.#insertSummary = db.command(
+      `INSERT INTO logs (key, ${columns})
        VALUES (? << 40 | ?${', ?'.repeat(summaryColumns.length)})`,
     )
-    this.#insertPayload = db.prepare('INSERT INTO log_payloads VALUES (? << 40 | ?, ?, ?, ?, ?)')
-    this.#insertIds = db.prepare('INSERT INTO log_ids VALUES (? << 40 | ?, ?)')
+    this.#insertPayload = db.command('INSERT INTO log_payloads VALUES (? << 40 | ?, ?, ?, ?, ?)')
+    this.#insertIds = db.command('INSERT INTO log_ids VALUES (? << 40 | ?, ?)')
     this.#find = db.prepare(
       `SELECT key - (?1 << 40) + (instr(ids, ' ' || ?2) - 1) / 17 AS number FROM log_ids
        WHERE ${ofGateway} AND instr(ids, ' ' || ?2) ORDER BY key DESC`,
     )
-    this.#summary = db.prepare('SELECT * FROM logs WHERE key = ? << 40 | ?')
+    this.#summary = db.prepare(`SELECT ${columns} FROM logs WHERE key = ? << 40 | ?`)
     this.#entry = db.prepare(`${whole} WHERE key = (?1 << 40 | ?2) AND id = ?3`)
     this.#entriesFrom = db.prepare(
       `${whole} WHERE key >= (?1 << 40 | ?2) AND key < (?1 + 1) << 40 ORDER BY key LIMIT ?3`,
@@ -57,12 +59,12 @@ export class LogTables {
       `SELECT key - (?1 << 40) AS number FROM logs WHERE ${ofGateway} ORDER BY key LIMIT 1 OFFSET ?2`,
     )
     this.#removals = ['logs', 'log_payloads'].map(table =>
-      db.prepare(`DELETE FROM ${table} WHERE key = ? << 40 | ?`),
+      db.command(`DELETE FROM ${table} WHERE key = ? << 40 | ?`),
     )
     this.#removalsBelow = [
-      db.prepare(`DELETE FROM logs WHERE ${below}`),
-      db.prepare(`DELETE FROM log_payloads WHERE ${below}`),
-      db.prepare(`DELETE FROM log_ids WHERE ${below} AND key + length(ids) / 17 <= (?1 << 40 | ?2)`),
+      db.command(`DELETE FROM logs WHERE ${below}`),
+      db.command(`DELETE FROM log_payloads WHERE ${below}`),
+      db.command(`DELETE FROM log_ids WHERE ${below} AND key + length(ids) / 17 <= (?1 << 40 | ?2)`),
     ]
   }
 
@@ -80,12 +82,12 @@ export class LogTables {
     const { next, count } = this.book(gateway)
     let ids = ''
     for (const [i, entry] of entries.entries()) {
-      this.#insertSummary.run(...summaryValues(gateway, next + i, entry))
+      this.#insertSummary(...summaryValues(gateway, next + i, entry))
       this.#appendPayload(gateway, next + i, entry)
       ids += ` ${entry.id}`
     }
-    this.#insertIds.run(gateway, next, ids)
-    this.#writeBook.run(gateway, next + entries.length, count + entries.length)
+    this.#insertIds(gateway, next, ids)
+    this.#writeBook(gateway, next + entries.length, count + entries.length)
   }
 
   find(gateway: number, id: string): Row | undefined {
@@ -109,7 +111,7 @@ export class LogTables {
   remove(gateway: number, numbers: readonly number[]): number {
     let removed = 0
     for (const number of numbers)
-      removed += Math.max(...this.#removals.map(removal => Number(removal.run(gateway, number).changes)))
+      removed += Math.max(...this.#removals.map(removal => removal(gateway, number)))
     this.#removeFromBook(gateway, removed)
     this.#removeBelow(gateway, this.#numberOf(gateway, 0))
     return removed
@@ -127,25 +129,25 @@ export class LogTables {
   removeOrphans(most: number): boolean {
     const gateway = this.#orphan.get()?.gateway as number | undefined
     if (gateway === undefined) return false
-    if (this.removeOldest(gateway, most) === 0) this.#closeBook.run(gateway)
+    if (this.removeOldest(gateway, most) === 0) this.#closeBook(gateway)
     return true
   }
 
   #appendPayload(gateway: number, number: number, { request, response }: LogEntry): void {
     if (!request && !response) return
-    this.#insertPayload.run(
+    this.#insertPayload(
       gateway,
       number,
-      request?.text,
+      request?.text ?? null,
       request?.isCut ? 1 : 0,
-      response?.text,
+      response?.text ?? null,
       response?.isCut ? 1 : 0,
     )
   }
 
   #removeFromBook(gateway: number, removed: number): void {
     const { next, count } = this.book(gateway)
-    if (removed > 0) this.#writeBook.run(gateway, next, count - removed)
+    if (removed > 0) this.#writeBook(gateway, next, count - removed)
   }
 
   /** Gives the number of the entry behind that many others; the next number when there is none. */
@@ -154,7 +156,7 @@ export class LogTables {
   }
 
   #removeBelow(gateway: number, number: number): number {
-    const [removed] = this.#removalsBelow.map(removal => Number(removal.run(gateway, number).changes))
+    const [removed] = this.#removalsBelow.map(removal => removal(gateway, number))
     return removed!
   }
 }

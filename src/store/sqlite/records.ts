@@ -1,7 +1,7 @@
 // Records that an account owns, each as JSON in a row of the table of its kind.
 import type { Listing, Page, Records, Versioned } from '../store.ts'
 import type { SqliteChanges } from './changes.ts'
-import type { Database, Row, Statement } from './database.ts'
+import type { Command, Database, Row, Statement } from './database.ts'
 
 /** What a kind of records is: its table, and when one was created. */
 export interface Kind<T> {
@@ -19,9 +19,9 @@ export class SqliteRecords<T extends { readonly account: string; readonly id: st
   readonly #get: Statement
   readonly #list: Statement
   readonly #count: Statement
-  readonly #insert: Statement
-  readonly #replace: Statement
-  readonly #remove: Statement
+  readonly #insert: Command
+  readonly #replace: Command
+  readonly #remove: Command
 
   constructor(db: Database, changes: SqliteChanges, kind: Kind<T>) {
     const { table } = kind
@@ -33,14 +33,14 @@ export class SqliteRecords<T extends { readonly account: string; readonly id: st
       `SELECT record FROM ${table} WHERE account = ? ORDER BY created_at, id LIMIT ? OFFSET ?`,
     )
     this.#count = db.prepare(`SELECT count(*) AS total FROM ${table} WHERE account = ?`)
-    this.#insert = db.prepare(
+    this.#insert = db.command(
       `INSERT INTO ${table} (account, id, created_at, version, record) VALUES (?, ?, ?, ?, ?)
        ON CONFLICT (account, id) DO NOTHING`,
     )
-    this.#replace = db.prepare(
+    this.#replace = db.command(
       `UPDATE ${table} SET version = ?, record = ? WHERE account = ? AND id = ? AND version = ?`,
     )
-    this.#remove = db.prepare(`DELETE FROM ${table} WHERE account = ? AND id = ?`)
+    this.#remove = db.command(`DELETE FROM ${table} WHERE account = ? AND id = ?`)
   }
 
   get(account: string, id: string): Promise<Versioned<T> | null> {
@@ -64,12 +64,12 @@ export class SqliteRecords<T extends { readonly account: string; readonly id: st
   replace(record: T, version: number): Promise<boolean> {
     const { account, id } = record
     return this.#write(() =>
-      this.#noted(account, id, next => this.#replace.run(next, JSON.stringify(record), account, id, version)),
+      this.#noted(account, id, next => this.#replace(next, JSON.stringify(record), account, id, version)),
     )
   }
 
   remove(account: string, id: string): Promise<boolean> {
-    return this.#write(() => this.#noted(account, id, () => this.#remove.run(account, id)))
+    return this.#write(() => this.#noted(account, id, () => this.#remove(account, id)))
   }
 
   /** Inserts inside of a transaction that the caller has begun. */
@@ -77,7 +77,7 @@ export class SqliteRecords<T extends { readonly account: string; readonly id: st
     const { account, id } = record
     const createdAt = this.#kind.createdAt(record)
     return this.#noted(account, id, version =>
-      this.#insert.run(account, id, createdAt, version, JSON.stringify(record)),
+      this.#insert(account, id, createdAt, version, JSON.stringify(record)),
     )
   }
 
@@ -87,9 +87,9 @@ export class SqliteRecords<T extends { readonly account: string; readonly id: st
     return isDone
   }
 
-  #noted(account: string, id: string, write: (version: number) => { changes: number | bigint }): boolean {
+  #noted(account: string, id: string, write: (version: number) => number): boolean {
     const version = this.#changes.nextVersion()
-    const isDone = write(version).changes === 1
+    const isDone = write(version) === 1
     if (isDone) this.#changes.note(version, this.#kind.name, account, id)
     return isDone
   }

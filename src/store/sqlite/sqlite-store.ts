@@ -17,7 +17,10 @@ export interface SqliteOptions {
   readonly clock?: Clock | undefined
 }
 
-// Another process may be bringing the file to the newest schema.
+// Bytes. Logs are most of what is written, and cost a fifth less than on pages of the usual 4 KiB.
+const pageSize = 16_384
+
+// Ms. Another process may be bringing the file to the newest schema.
 const openingPatience = 10_000
 
 export class SqliteStore implements Store {
@@ -84,7 +87,7 @@ export class SqliteStore implements Store {
 const memory = 'sqlite::memory:'
 
 async function openMemory({ commandTimeout, clock = systemClock }: SqliteOptions): Promise<SqliteStore> {
-  const db = new Database(':memory:', { synchronous: 'FULL', patience: commandTimeout })
+  const db = await Database.open(':memory:', { synchronous: 'FULL', patience: commandTimeout })
   await migrate(db)
   return new SqliteStore(memory, db, db, clock)
 }
@@ -94,12 +97,13 @@ async function openFile(
   { commandTimeout, clock = systemClock }: SqliteOptions,
 ): Promise<SqliteStore> {
   makeFile(file)
-  const opening = new Database(file, { synchronous: 'FULL', patience: openingPatience })
+  const opening = await Database.open(file, { synchronous: 'FULL', patience: openingPatience })
   try {
-    await opening.read(() => opening.exec('PRAGMA journal_mode = WAL'))
+    opening.exec(`PRAGMA page_size = ${pageSize}`)
     await migrate(opening)
-    const records = new Database(file, { synchronous: 'FULL', patience: commandTimeout })
-    const logs = new Database(file, { synchronous: 'NORMAL', patience: commandTimeout })
+    await opening.read(() => opening.exec('PRAGMA journal_mode = WAL'))
+    const records = await Database.open(file, { synchronous: 'FULL', patience: commandTimeout })
+    const logs = await Database.open(file, { synchronous: 'NORMAL', patience: commandTimeout })
     const store = new SqliteStore(`sqlite:${file}`, records, logs, clock)
     void store.logs.sweep()
     return store
