@@ -1,0 +1,69 @@
+// Reads the query parameters of the management API. guard.ts refuses those that are not known, the handlers of lists read the others.
+
+import type { Fault } from '../errors/refusal.ts'
+import { faultCodes } from './field.ts'
+
+/** Which part of a list is asked for. */
+export interface PageQuery {
+  readonly page: number
+  readonly perPage: number
+}
+
+export const pageParameters = ['page', 'per_page'] as const
+
+const mostPerPage = 100
+const lastPage = 1_000_000
+const mostFaults = 20
+
+/** Finds the parameters that are not known, and those that come twice. */
+export function strayParameters(query: URLSearchParams, known: readonly string[]): readonly Fault[] {
+  const faults = [...new Set(query.keys())].flatMap(name => {
+    if (!known.includes(name))
+      return [fault(name, 'is not a query parameter that is known here', faultCodes.unknown)]
+    return query.getAll(name).length > 1 ? [fault(name, 'must come once', faultCodes.repeated)] : []
+  })
+  return faults.slice(0, mostFaults)
+}
+
+/** Parameters read by rule; what breaks one is noted, so that all faults are told at once. */
+export class Parameters {
+  readonly faults: Fault[] = []
+  readonly #query: URLSearchParams
+
+  constructor(query: URLSearchParams) {
+    this.#query = query
+  }
+
+  /** Reads `page` (from 1) and `per_page` (20 unless given, at most 100). */
+  page(): PageQuery {
+    return {
+      page: this.#wholeNumber('page', 1, lastPage),
+      perPage: this.#wholeNumber('per_page', 20, mostPerPage),
+    }
+  }
+
+  /** Reads a parameter that has a few values; the first of them where it is absent. */
+  choice<const Choice extends string>(name: string, choices: readonly [Choice, ...Choice[]]): Choice {
+    const given = this.#query.get(name)
+    const choice = given === null ? choices[0] : choices.find(choice => choice === given)
+    return choice ?? this.#refuse(name, `must be ${choices.join(' or ')}`, choices[0])
+  }
+
+  #wholeNumber(name: string, usual: number, most: number): number {
+    const given = this.#query.get(name)
+    if (given === null) return usual
+    const value = /^[0-9]{1,7}$/.test(given) ? Number(given) : 0
+    return value >= 1 && value <= most
+      ? value
+      : this.#refuse(name, `must be a whole number from 1 to ${most}`, usual)
+  }
+
+  #refuse<T>(name: string, rule: string, usual: T): T {
+    this.faults.push(fault(name, rule))
+    return usual
+  }
+}
+
+function fault(name: string, rule: string, code: number = faultCodes.invalid): Fault {
+  return { code, message: `${name.slice(0, 100)} ${rule}`, pointer: null }
+}

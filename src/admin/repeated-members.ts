@@ -1,0 +1,37 @@
+// Finds members that stand twice in one JSON object: parsers keep either, so two readers of one text may disagree on what it says. Called by input.ts.
+
+const token = /"(?:[^"\\]+|\\.)*"|[{}[\],:]/g
+
+/** An object or array that is not closed yet. */
+interface Open {
+  /** The names seen so far; null for an array. */
+  readonly names: Set<string> | null
+  /** The last name, or the index of the element. */
+  at: string | number
+}
+
+/** Gives the pointers (RFC 6901) of repeated members in a text that is valid JSON, at most `most` of them. */
+export function repeatedMembers(json: string, most: number): readonly string[] {
+  const found: string[] = []
+  const path: Open[] = []
+  let text = ''
+  for (const [part] of json.matchAll(token)) {
+    const open = path.at(-1)
+    if (part === '{' || part === '[') path.push({ names: part === '{' ? new Set() : null, at: 0 })
+    else if (part === '}' || part === ']') path.pop()
+    else if (part === ',' && open && !open.names) open.at = Number(open.at) + 1
+    else if (part === ':' && open?.names) {
+      open.at = JSON.parse(text) as string
+      if (open.names.has(open.at)) found.push(pointerOf(path))
+      if (found.length === most) break
+      open.names.add(open.at)
+    } else text = part
+  }
+  return found
+}
+
+function pointerOf(path: readonly Open[]): string {
+  return path
+    .map(({ at }) => `/${String(at).slice(0, 100).replaceAll('~', '~0').replaceAll('/', '~1')}`)
+    .join('')
+}

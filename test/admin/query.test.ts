@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { Parameters, strayParameters } from '../../src/admin/query.ts'
+
+const parametersOf = (text: string) => new Parameters(new URLSearchParams(text))
+
+test('without parameters a page is the first, of 20', () => {
+  assert.deepEqual(parametersOf('').page(), { page: 1, perPage: 20 })
+})
+
+test('a page is what was asked for, up to 100 an answer', () => {
+  assert.deepEqual(parametersOf('page=7&per_page=100').page(), { page: 7, perPage: 100 })
+})
+
+test('pages that are none are refused with the name and the rule', () => {
+  for (const text of [
+    'page=0',
+    'page=-1',
+    'page=1.5',
+    'page=x',
+    'page=',
+    'page=1000001',
+    'page=1e3',
+    'page=%201',
+  ]) {
+    const parameters = parametersOf(text)
+    parameters.page()
+    assert.deepEqual(
+      parameters.faults,
+      [{ code: 10001, message: 'page must be a whole number from 1 to 1000000', pointer: null }],
+      text,
+    )
+  }
+})
+
+test('all that is wrong is told at once', () => {
+  const parameters = parametersOf('page=0&per_page=5000&direction=up')
+  parameters.page()
+  parameters.choice('direction', ['asc', 'desc'])
+  assert.deepEqual(
+    parameters.faults.map(({ message }) => message),
+    [
+      'page must be a whole number from 1 to 1000000',
+      'per_page must be a whole number from 1 to 100',
+      'direction must be asc or desc',
+    ],
+  )
+})
+
+test('a choice is the first unless another is given', () => {
+  assert.equal(parametersOf('').choice('direction', ['asc', 'desc']), 'asc')
+  assert.equal(parametersOf('direction=desc').choice('direction', ['asc', 'desc']), 'desc')
+})
+
+test('strangers and repeats are told by name', () => {
+  const faults = strayParameters(new URLSearchParams('page=1&page=2&colour=red'), ['page'])
+  assert.deepEqual(
+    faults.map(({ code, message }) => [code, message]),
+    [
+      [10004, 'page must come once'],
+      [10003, 'colour is not a query parameter that is known here'],
+    ],
+  )
+})
+
+test('whatever the query is, a page is within its bounds', () => {
+  const pair = fc.tuple(
+    fc.constantFrom('page', 'per_page', 'x'),
+    fc.oneof(fc.string(), fc.integer().map(String)),
+  )
+  fc.assert(
+    fc.property(fc.array(pair), pairs => {
+      const query = new URLSearchParams(pairs)
+      const { page, perPage } = new Parameters(query).page()
+      strayParameters(query, ['page'])
+      return page >= 1 && page <= 1_000_000 && perPage >= 1 && perPage <= 100
+    }),
+  )
+})
