@@ -9,10 +9,10 @@ export function alive(): Answer {
   return status(200, { status: 'alive' })
 }
 
-export function ready(unready: Unready): Answer {
-  return unready === null
-    ? status(200, { status: 'ready' })
-    : status(503, { status: 'unready', reason: unready })
+/** Tells whether traffic is welcome; a store that is away does not stop it, since most of it needs no more than what is remembered. */
+export function ready(unready: Unready, isStoreAway: boolean): Answer {
+  if (unready !== null) return status(503, { status: 'unready', reason: unready })
+  return status(200, isStoreAway ? { status: 'degraded', reason: 'the store is away' } : { status: 'ready' })
 }
 
 function status(code: number, content: object): Answer {

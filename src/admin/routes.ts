@@ -1,28 +1,88 @@
-// The table of the admin listener: method, path, handler. server.ts answers by it.
+// The table of the admin listener: method, path, permission, handler. server.ts answers by it.
 
 import { metricsContentType } from '../base/metrics.ts'
 import type { Answer } from './envelope.ts'
 import { documentation, documentationIndex } from './errors.ts'
+import { createGateway, deleteGateway, getGateway, listGateways, updateGateway } from './gateways.ts'
+import { type Api, type ApiRow, guarded } from './guard.ts'
 import { alive, ready, type Unready } from './health.ts'
+import { pageParameters } from './query.ts'
 import type { Route } from './router.ts'
+import {
+  createToken,
+  deleteToken,
+  getToken,
+  listPermissionGroups,
+  listTokens,
+  rollToken,
+  updateToken,
+  verifyToken,
+} from './tokens.ts'
 
 /** What the handlers know of the gateway. */
 export interface Facts {
   readonly unready: () => Unready
   /** Writes all metrics in the text format of Prometheus. */
   readonly metrics: () => Promise<string>
+  /** Whether the store is away, so that only what is remembered is served. */
+  readonly degraded?: () => boolean
+  /** What the management API works on; without it, the API says that the store is away. */
+  readonly api?: () => Api | null
 }
+
+const tokens = '/tokens'
+const token = '/tokens/{token_id}'
+const gateways = '/ai-gateway/gateways'
+const gateway = '/ai-gateway/gateways/{gateway_id}'
+
+const listOfTokens = [...pageParameters, 'direction', 'include_expired']
+const listOfGateways = [...pageParameters, 'search']
+
+/** The management API, below /client/v4/accounts/{account_id}. */
+const api: readonly ApiRow[] = [
+  { method: 'GET', path: `${tokens}/verify`, permission: null, handle: verifyToken },
+  {
+    method: 'GET',
+    path: `${tokens}/permission_groups`,
+    permission: 'API Tokens Read',
+    query: ['name', 'scope'],
+    handle: listPermissionGroups,
+  },
+  { method: 'POST', path: tokens, permission: 'API Tokens Write', hasBody: true, handle: createToken },
+  { method: 'GET', path: tokens, permission: 'API Tokens Read', query: listOfTokens, handle: listTokens },
+  { method: 'GET', path: token, permission: 'API Tokens Read', handle: getToken },
+  { method: 'PUT', path: token, permission: 'API Tokens Write', hasBody: true, handle: updateToken },
+  { method: 'DELETE', path: token, permission: 'API Tokens Write', handle: deleteToken },
+  { method: 'PUT', path: `${token}/value`, permission: 'API Tokens Write', handle: rollToken },
+
+  { method: 'POST', path: gateways, permission: 'AI Gateway Edit', hasBody: true, handle: createGateway },
+  {
+    method: 'GET',
+    path: gateways,
+    permission: 'AI Gateway Read',
+    query: listOfGateways,
+    handle: listGateways,
+  },
+  { method: 'GET', path: gateway, permission: 'AI Gateway Read', handle: getGateway },
+  { method: 'PUT', path: gateway, permission: 'AI Gateway Edit', hasBody: true, handle: updateGateway },
+  { method: 'DELETE', path: gateway, permission: 'AI Gateway Edit', handle: deleteGateway },
+]
 
 export const routes: readonly Route<Facts>[] = [
   { method: 'GET', path: '/healthz', handle: alive },
-  { method: 'GET', path: '/readyz', handle: (_, { unready }) => ready(unready()) },
+  {
+    method: 'GET',
+    path: '/readyz',
+    handle: (_, { unready, degraded }) => ready(unready(), degraded?.() ?? false),
+  },
   { method: 'GET', path: '/metrics', handle: (_, { metrics }) => exposition(metrics) },
-  { method: 'GET', path: '/errors', handle: ({ accept }) => documentationIndex(accept) },
+  { method: 'GET', path: '/errors', handle: ({ asker }) => documentationIndex(asker.accept) },
   {
     method: 'GET',
     path: '/errors/{code}',
-    handle: ({ params, accept }) => documentation(params.code!, accept),
+    handle: ({ params, asker }) => documentation(params.code!, asker.accept),
   },
+  ...api.map(guarded),
 ]
 
 async function exposition(metrics: Facts['metrics']): Promise<Answer> {

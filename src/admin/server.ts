@@ -6,8 +6,9 @@ import type { AddressInfo, Socket } from 'node:net'
 import { nextRay } from '../base/ray.ts'
 import type { Endpoint } from '../config/schema.ts'
 import { type Answer, failure } from './envelope.ts'
+import { readBody } from './input.ts'
 import { type Facts, routes } from './routes.ts'
-import { Router } from './router.ts'
+import { type Asker, Router } from './router.ts'
 
 const limits = {
   maxHeaderSize: 8 * 1024,
@@ -68,13 +69,26 @@ export class AdminServer {
     response.end(request.method === 'HEAD' ? undefined : body)
   }
 
-  async #answer({ method, url, headers }: IncomingMessage): Promise<Answer> {
+  async #answer(request: IncomingMessage): Promise<Answer> {
     try {
-      return await this.#router.answer(method!, url!, headers.accept ?? null, this.#facts)
+      return await this.#router.answer(request.method!, request.url!, askerOf(request), this.#facts)
     } catch (cause) {
-      this.#bug(cause)
+      // A caller who went away in the middle of a body is no bug, and nobody reads the answer.
+      if (cause !== request.errored) this.#bug(cause)
       return failure(500, [{ code: 10500, message: 'Internal error' }])
     }
+  }
+}
+
+function askerOf(request: IncomingMessage): Asker {
+  const { headers, headersDistinct, socket } = request
+  const [authorization = null, ...more] = headersDistinct.authorization ?? []
+  return {
+    accept: headers.accept ?? null,
+    authorization: more.length > 0 ? '' : authorization,
+    contentType: headers['content-type'] ?? null,
+    address: socket.remoteAddress ?? '',
+    readBody: () => readBody(request),
   }
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import type { Answer } from '../../src/admin/envelope.ts'
-import { type Route, Router } from '../../src/admin/router.ts'
+import { type Asker, type Route, Router } from '../../src/admin/router.ts'
 
 const text = (body: string): Answer => ({ status: 200, headers: {}, body })
 
@@ -10,15 +10,29 @@ const table: readonly Route<string>[] = [
   { method: 'GET', path: '/things', handle: (_, facts) => text(`list for ${facts}`) },
   { method: 'POST', path: '/things', handle: () => text('made') },
   { method: 'GET', path: '/things/{id}/parts.{kind}', handle: ({ params }) => text(JSON.stringify(params)) },
+  { method: 'GET', path: '/query', handle: ({ query }) => text(JSON.stringify([...query])) },
   { method: 'DELETE', path: '/things/{id}', handle: async ({ params }) => text(`gone ${params.id}`) },
 ]
 
-const ask = (method: string, target: string) => new Router(table).answer(method, target, null, 'you')
+const asker: Asker = {
+  accept: null,
+  authorization: null,
+  contentType: null,
+  address: '',
+  readBody: async () => null,
+}
+
+const ask = (method: string, target: string) => new Router(table).answer(method, target, asker, 'you')
 
 test('a request reaches the row of its method and path, the query does not matter', async () => {
   assert.equal((await ask('GET', '/things?page=2')).body, 'list for you')
   assert.equal((await ask('POST', '/things')).body, 'made')
   assert.equal((await ask('DELETE', '/things/7')).body, 'gone 7')
+})
+
+test('the handler gets the query, decoded', async () => {
+  assert.equal((await ask('GET', '/query?a=1&a=%202&b?=')).body, '[["a","1"],["a"," 2"],["b?",""]]')
+  assert.equal((await ask('GET', '/query')).body, '[]')
 })
 
 test('segments in braces are decoded, and dots in a path mean dots', async () => {

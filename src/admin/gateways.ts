@@ -1,0 +1,79 @@
+// Handlers of AI gateways. routes.ts lists them.
+
+import { isGatewayId } from '../ai/gateways.ts'
+import type { Gateway } from '../store/records.ts'
+import { type Answer, failure, list, notFound, success } from './envelope.ts'
+import { notBuilt, readGateway, readNewGateway } from './gateway-body.ts'
+import type { Api, Call } from './guard.ts'
+import { isoTime, pageOf, pageOfSome, revise } from './kept.ts'
+import { Parameters } from './query.ts'
+
+export async function createGateway({ account, body, now }: Call, { store }: Api): Promise<Answer> {
+  const read = readNewGateway(body)
+  if (!('id' in read)) return failure(400, read)
+  const gateway: Gateway = { account, ...read, createdAt: now, modifiedAt: now }
+  return (await store.gateways.insert(gateway)) ? success(view(gateway)) : taken
+}
+
+export async function listGateways({ account, query }: Call, { store }: Api): Promise<Answer> {
+  const parameters = new Parameters(query)
+  const page = parameters.page()
+  if (parameters.faults.length > 0) return failure(400, parameters.faults)
+  const search = query.get('search')?.toLowerCase() ?? ''
+  const { items, window } =
+    search === ''
+      ? await pageOf(store.gateways, account, page)
+      : await pageOfSome(store.gateways, account, page, all => all.filter(({ id }) => id.includes(search)))
+  return list(items.map(view), window)
+}
+
+export async function getGateway({ account, params }: Call, { store }: Api): Promise<Answer> {
+  const kept = await findGateway(store, account, params.gateway_id!)
+  return kept ? success(view(kept)) : noGateway
+}
+
+export async function updateGateway({ account, params, body, now }: Call, { store }: Api): Promise<Answer> {
+  const id = params.gateway_id!
+  const read = readGateway(body, id)
+  if (!('collectLogs' in read)) return failure(400, read)
+  const change = (kept: Gateway) => {
+    const authentication = read.authentication ?? kept.authentication
+    return { record: { ...kept, ...read, authentication, modifiedAt: now } }
+  }
+  const revised = (isGatewayId(id) ? await revise(store.gateways, account, id, change) : null) ?? noGateway
+  return 'record' in revised ? success(view(revised.record)) : revised
+}
+
+/** Removes a gateway and, as the store promises, its logs. */
+export async function deleteGateway({ account, params }: Call, { store }: Api): Promise<Answer> {
+  const gateway = await findGateway(store, account, params.gateway_id!)
+  return gateway && (await store.gateways.remove(account, gateway.id)) ? success(view(gateway)) : noGateway
+}
+
+/** Finds the gateway that a path names; null where there is none. */
+export async function findGateway(
+  { gateways }: Api['store'],
+  account: string,
+  id: string,
+): Promise<Gateway | null> {
+  return isGatewayId(id) ? ((await gateways.get(account, id))?.record ?? null) : null
+}
+
+export const noGateway = notFound('There is no such gateway')
+
+const taken = failure(409, [{ code: 10001, message: 'id is that of another gateway', pointer: '/id' }])
+
+/** Shows a gateway in the shape of its published clients. */
+function view(gateway: Gateway) {
+  return {
+    id: gateway.id,
+    authentication: gateway.authentication,
+    collect_logs: gateway.collectLogs,
+    log_management: gateway.logManagement,
+    log_management_strategy: gateway.logManagementStrategy,
+    ...notBuilt,
+    is_default: gateway.id === 'default',
+    created_at: isoTime(gateway.createdAt),
+    modified_at: isoTime(gateway.modifiedAt),
+  }
+}

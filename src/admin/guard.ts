@@ -1,0 +1,112 @@
+// Whoever asks the management API is checked here, once for every row of it: token, permission, account; then query and body. routes.ts wraps its rows with it.
+// While the store is away a caller that is remembered is told so with 503, as anybody else is: nothing is read or written.
+
+import { type Clock, systemClock } from '../base/clock.ts'
+import { refuse, retryAfterOf } from '../errors/refusal.ts'
+import type { Token } from '../store/records.ts'
+import { type Store, StoreAway } from '../store/store.ts'
+import { bearerOf } from '../tokens/bearer.ts'
+import { type Permission, permits } from '../tokens/permit.ts'
+import type { TokenVerifier } from '../tokens/verify.ts'
+import { type Answer, failure, notFound } from './envelope.ts'
+import { parseBody } from './input.ts'
+import { strayParameters } from './query.ts'
+import type { Asker, Method, Question, Route } from './router.ts'
+
+/** What the management API works on. */
+export interface Api {
+  readonly store: Store
+  readonly verifier: TokenVerifier
+  readonly clock?: Clock
+}
+
+/** A row of the management API; its path begins below the account. */
+export interface ApiRow {
+  readonly method: Method
+  readonly path: string
+  /** What the caller's token must allow on the account; null where being a token of the account is enough. */
+  readonly permission: Permission | null
+  /** The query parameters that are known; null where the handler knows them itself, none when left out. */
+  readonly query?: readonly string[] | null
+  /** Whether there must be a JSON body. */
+  readonly hasBody?: boolean
+  readonly handle: (call: Call, api: Api) => Promise<Answer>
+}
+
+/** A request whose caller may ask it. */
+export interface Call {
+  readonly account: string
+  /** The token that asks. */
+  readonly caller: Token
+  readonly params: Question['params']
+  readonly query: URLSearchParams
+  /** The body, parsed; null where the row has none. */
+  readonly body: unknown
+  /** When it is asked, in ms since the epoch. */
+  readonly now: number
+}
+
+/** Puts the guard in front of a row. */
+export function guarded(row: ApiRow): Route<{ readonly api?: () => Api | null }> {
+  return {
+    method: row.method,
+    path: `/client/v4/accounts/{account_id}${row.path}`,
+    handle: async (question, facts) => {
+      const api = facts.api?.() ?? null
+      if (api === null) return storeAway
+      try {
+        return await admit(row, question, api)
+      } catch (error) {
+        if (error instanceof StoreAway) return storeAway
+        throw error
+      }
+    },
+  }
+}
+
+async function admit(row: ApiRow, { params, query, asker }: Question, api: Api): Promise<Answer> {
+  const caller = await api.verifier.verify(bearerOf(asker.authorization), asker.address)
+  if (typeof caller === 'string') return caller === 'store_away' ? storeAway : unauthorized
+  const account = params.account_id!
+  if (!mayAsk(caller, row.permission, account)) return forbidden(row.permission)
+  if (caller.account !== account && !(await exists(account, api.store)))
+    return notFound('There is no such account')
+  const strays = row.query === null ? [] : strayParameters(query, row.query ?? [])
+  if (strays.length > 0) return failure(400, strays)
+  const body = row.hasBody ? await bodyOf(asker) : { json: null }
+  if ('status' in body) return body
+  const now = (api.clock ?? systemClock).now()
+  return row.handle({ account, caller, params, query, body: body.json, now }, api)
+}
+
+function mayAsk(caller: Token, permission: Permission | null, account: string): boolean {
+  return permission === null ? caller.account === account : permits(caller, permission, account)
+}
+
+async function exists(account: string, { accounts }: Store): Promise<boolean> {
+  return accountId.test(account) && (await accounts.get(account)) !== null
+}
+
+async function bodyOf({ readBody, contentType }: Asker) {
+  return parseBody(await readBody(), contentType)
+}
+
+const accountId = /^[0-9a-f]{32}$/
+
+const unauthorized = failure(401, [{ code: 10000, message: 'Authentication error' }], {
+  'www-authenticate': 'Bearer',
+})
+
+const storeAway = failure(
+  503,
+  [{ code: 10503, message: 'The store is away; nothing was read, and what was to be written may not be' }],
+  {
+    'retry-after': String(retryAfterOf(refuse('service_unavailable'))),
+  },
+)
+
+function forbidden(permission: Permission | null): Answer {
+  const need =
+    permission === null ? 'a token of this account' : `the permission ${permission} on this account`
+  return failure(403, [{ code: 10000, message: `Forbidden: this needs ${need}` }])
+}

@@ -1,0 +1,157 @@
+// Handlers of API tokens. A value is shown once, when it is made; nobody can give what their own token does not allow. routes.ts lists them.
+
+import { randomBytes } from 'node:crypto'
+import type { Policy, Token } from '../store/records.ts'
+import { permissionGroups } from '../tokens/permission-groups.ts'
+import { permits } from '../tokens/permit.ts'
+import { mintToken } from '../tokens/token.ts'
+import { type Answer, failure, list, notFound, success } from './envelope.ts'
+import type { Api, Call } from './guard.ts'
+import { pageOf, pageOfSome, type Revised, revise } from './kept.ts'
+import { Parameters } from './query.ts'
+import { readNewToken, readToken, type TokenBody } from './token-body.ts'
+import { statusOf, viewLimits, viewToken } from './token-view.ts'
+
+export async function createToken({ account, caller, body, now }: Call, { store }: Api): Promise<Answer> {
+  const read = readNewToken(body, account, now)
+  if (!('name' in read)) return failure(400, read)
+  const excess = excessOf(read.policies, caller, account)
+  if (excess) return excess
+  const { value, digest } = mintToken()
+  const token = recordOf(read, {
+    account,
+    id: newId(),
+    digest,
+    status: 'active',
+    issuedOn: now,
+    modifiedOn: now,
+  })
+  if (!(await store.tokens.insert(token))) throw new Error('two random ids of tokens are the same')
+  return success({ ...viewToken(token, now), value })
+}
+
+export async function listTokens({ account, query, now }: Call, { store }: Api): Promise<Answer> {
+  const parameters = new Parameters(query)
+  const page = parameters.page()
+  const isDescending = parameters.choice('direction', ['asc', 'desc']) === 'desc'
+  const takesExpired = parameters.choice('include_expired', ['false', 'true']) === 'true'
+  if (parameters.faults.length > 0) return failure(400, parameters.faults)
+  const choose = (all: readonly Token[]) => {
+    const some = takesExpired ? all : all.filter(token => statusOf(token, now) !== 'expired')
+    return isDescending ? some.toReversed() : some
+  }
+  const { items, window } =
+    takesExpired && !isDescending
+      ? await pageOf(store.tokens, account, page)
+      : await pageOfSome(store.tokens, account, page, choose)
+  return list(
+    items.map(token => viewToken(token, now)),
+    window,
+  )
+}
+
+export async function getToken({ account, params, now }: Call, { store }: Api): Promise<Answer> {
+  const id = params.token_id!
+  const kept = isId(id) ? await store.tokens.get(account, id) : null
+  return kept ? success(viewToken(kept.record, now)) : noToken
+}
+
+export async function updateToken(
+  { account, caller, params, body, now }: Call,
+  { store }: Api,
+): Promise<Answer> {
+  const read = readToken(body, account, params.token_id!)
+  if (!('name' in read)) return failure(400, read)
+  const excess = excessOf(read.policies, caller, account)
+  if (excess) return excess
+  const revised = await reviseToken(store, account, params.token_id!, kept => ({
+    record: recordOf(read, { ...kept, status: read.status ?? kept.status, modifiedOn: now }),
+  }))
+  return 'record' in revised ? success(viewToken(revised.record, now)) : revised
+}
+
+export async function deleteToken({ account, params }: Call, { store }: Api): Promise<Answer> {
+  const id = params.token_id!
+  return isId(id) && (await store.tokens.remove(account, id)) ? success({ id }) : noToken
+}
+
+/** Gives the token a new value; the old one ends at once. */
+export async function rollToken({ account, caller, params, now }: Call, { store }: Api): Promise<Answer> {
+  const { value, digest } = mintToken()
+  const revised = await reviseToken(
+    store,
+    account,
+    params.token_id!,
+    kept => excessOf(kept.policies, caller, account) ?? { record: { ...kept, digest, modifiedOn: now } },
+  )
+  return 'record' in revised ? success(value) : revised
+}
+
+/** Says that the token which asks is good: the guard has seen to that. */
+export async function verifyToken({ caller, now }: Call): Promise<Answer> {
+  return success({ id: caller.id, status: statusOf(caller, now), ...viewLimits(caller) })
+}
+
+export async function listPermissionGroups({ account, caller, query }: Call): Promise<Answer> {
+  const [name, scope] = [query.get('name'), query.get('scope')]
+  const groups = permissionGroups
+    .filter(
+      group =>
+        (name ?? group.name) === group.name && (scope === null || group.scopes.some(some => some === scope)),
+    )
+    .map(group => ({ ...group, is_selectable: permits(caller, group.name, account) }))
+  return list(groups, { page: 1, perPage: permissionGroups.length, total: groups.length })
+}
+
+const noToken = notFound('There is no such token')
+
+async function reviseToken(
+  { tokens }: Api['store'],
+  account: string,
+  id: string,
+  change: (kept: Token) => Revised<Token>,
+): Promise<Revised<Token>> {
+  return (isId(id) ? await revise(tokens, account, id, change) : null) ?? noToken
+}
+
+/** Refuses policies that allow what the caller's token does not, by the names of the groups. */
+function excessOf(policies: readonly Omit<Policy, 'id'>[], caller: Token, account: string): Answer | null {
+  const faults = policies.flatMap(({ effect, permissionGroups: groups }, i) =>
+    groups.flatMap((id, j) => {
+      const group = permissionGroups.find(group => group.id === id)
+      if (effect === 'deny' || !group || permits(caller, group.name, account)) return []
+      const message = `Forbidden: your token does not allow ${group.name} itself, so it can't give it`
+      return [{ code: 10000, message, pointer: `/policies/${i}/permission_groups/${j}` }]
+    }),
+  )
+  return faults.length > 0 ? failure(403, faults) : null
+}
+
+function recordOf(
+  { name, policies, notBefore, expiresOn, addressesIn, addressesNotIn }: TokenBody,
+  rest: Pick<Token, 'account' | 'id' | 'digest' | 'status' | 'issuedOn' | 'modifiedOn'>,
+): Token {
+  const { account, id, digest, status, issuedOn, modifiedOn } = rest
+  return {
+    account,
+    id,
+    name,
+    digest,
+    status,
+    policies: policies.map(policy => ({ id: newId(), ...policy })),
+    notBefore,
+    expiresOn,
+    addressesIn,
+    addressesNotIn,
+    issuedOn,
+    modifiedOn,
+  }
+}
+
+function newId(): string {
+  return randomBytes(16).toString('hex')
+}
+
+function isId(text: string): boolean {
+  return /^[0-9a-f]{32}$/.test(text)
+}

@@ -1,0 +1,99 @@
+// Runs an admin listener over a real store with one account, and asks its management API.
+
+import { randomBytes } from 'node:crypto'
+import type { TestContext } from 'node:test'
+import { AdminServer } from '../../src/admin/server.ts'
+import { AiMetrics } from '../../src/base/metrics.ts'
+import { openStore } from '../../src/store/open.ts'
+import type { Token } from '../../src/store/records.ts'
+import type { Store } from '../../src/store/store.ts'
+import { permissionGroups } from '../../src/tokens/permission-groups.ts'
+import type { Permission } from '../../src/tokens/permit.ts'
+import { TokenVerifier } from '../../src/tokens/verify.ts'
+import { ManualClock } from '../help/clock.ts'
+import { account, tokenWith } from '../tokens/token-with.ts'
+
+export interface Reply {
+  readonly status: number
+  readonly headers: Headers
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  readonly json: any
+}
+
+export interface Ask {
+  /** An object is sent as JSON, text and bytes as they are. */
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+  /** The value of the token; the owner's unless given, none when null. */
+  readonly token?: string | null
+}
+
+/** `wrap` may put something between the server and its store. */
+export async function startApi(t: TestContext, wrap: (store: Store) => Store = store => store) {
+  const clock = new ManualClock()
+  const kept = await openStore('sqlite::memory:', { commandTimeout: 250 })
+  t.after(() => kept.close())
+  const owner = tokenWith({ policies: [allowing(permissionGroups.map(({ name }) => name))] })
+  const first = {
+    account: { id: account, name: 'first', createdAt: 0 },
+    gateway: gatewayOf('default'),
+    token: owner.token,
+  }
+  await kept.bootstrap(first)
+  const store = wrap(kept)
+  const verifier = new TokenVerifier({ store, grace: 600_000, metrics: new AiMetrics() })
+  const bugs: unknown[] = []
+  const facts = {
+    unready: () => null,
+    metrics: async () => '',
+    degraded: () => store.isAway,
+    api: () => ({ store, verifier, clock }),
+  }
+  const server = new AdminServer(facts, bug => bugs.push(bug))
+  const { port } = await server.listen({ host: '127.0.0.1', port: 0 })
+  t.after(() => server.close())
+  const origin = `http://127.0.0.1:${port}`
+
+  /** Asks for a path below the account. */
+  const ask = async (method: string, path: string, options: Ask = {}): Promise<Reply> => {
+    const url = path.startsWith('/client/')
+      ? `${origin}${path}`
+      : `${origin}/client/v4/accounts/${account}${path}`
+    const response = await fetch(url, { method, ...requestOf(options, owner.value) })
+    const text = await response.text()
+    return { status: response.status, headers: response.headers, json: text === '' ? null : JSON.parse(text) }
+  }
+
+  /** Keeps another token of the account, allowing what is named. */
+  const keepToken = async (permissions: readonly Permission[], members: Partial<Token> = {}) => {
+    const made = tokenWith({ policies: [allowing(permissions)], ...members })
+    await kept.tokens.insert(made.token)
+    return made
+  }
+
+  return { ask, keepToken, owner, kept, clock, origin, bugs, server }
+}
+
+/** Makes the policy of a token that allows what is named. */
+export function allowing(
+  permissions: readonly Permission[],
+  accounts = [account],
+): Token['policies'][number] {
+  const ids = permissionGroups.filter(({ name }) => permissions.includes(name)).map(({ id }) => id)
+  return { id: randomBytes(16).toString('hex'), effect: 'allow', permissionGroups: ids, accounts }
+}
+
+export function gatewayOf(id: string) {
+  const logging = { collectLogs: true, logManagement: 1_000, logManagementStrategy: 'DELETE_OLDEST' as const }
+  return { account, id, authentication: true, ...logging, createdAt: 0, modifiedAt: 0 }
+}
+
+function requestOf({ body, headers = {}, token }: Ask, owner: string): RequestInit {
+  const authorization = token === null ? {} : { authorization: `Bearer ${token ?? owner}` }
+  if (body === undefined) return { headers: { ...authorization, ...headers } }
+  const isRaw = typeof body === 'string' || body instanceof Uint8Array
+  return {
+    headers: { ...authorization, 'content-type': 'application/json', ...headers },
+    body: isRaw ? (body as string) : JSON.stringify(body),
+  }
+}

@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { notBuilt, readGateway, readNewGateway } from '../../src/admin/gateway-body.ts'
+import type { Fault } from '../../src/errors/refusal.ts'
+
+const pointersOf = (result: unknown) => (result as Fault[]).map(({ pointer }) => pointer)
+
+test('an id is enough: nobody is let in without a token, and no bodies are kept', () => {
+  assert.deepEqual(readNewGateway({ id: 'mine' }), {
+    id: 'mine',
+    authentication: true,
+    collectLogs: false,
+    logManagement: 100_000,
+    logManagementStrategy: 'DELETE_OLDEST',
+  })
+})
+
+test('settings are read, and null means as usual where published clients send it', () => {
+  const body = {
+    id: 'a',
+    authentication: false,
+    collect_logs: true,
+    log_management: 5,
+    log_management_strategy: 'STOP_INSERTING',
+  }
+  assert.deepEqual(readNewGateway(body), {
+    id: 'a',
+    authentication: false,
+    collectLogs: true,
+    logManagement: 5,
+    logManagementStrategy: 'STOP_INSERTING',
+  })
+  assert.deepEqual(
+    readNewGateway({ id: 'a', log_management: null, log_management_strategy: null }),
+    readNewGateway({ id: 'a' }),
+  )
+})
+
+test('what is not built is accepted when it is off, and refused by name when it is on', () => {
+  assert.ok('id' in readNewGateway({ id: 'a', ...notBuilt }))
+  const on = {
+    cache_ttl: 60,
+    rate_limiting_limit: 10,
+    zdr: true,
+    guardrails: {},
+    otel: [],
+    retry_max_attempts: 3,
+    cache_invalidate_on_update: 0,
+  }
+  assert.deepEqual(
+    pointersOf(readNewGateway({ id: 'a', ...on })).sort(),
+    Object.keys(on)
+      .map(name => `/${name}`)
+      .sort(),
+  )
+})
+
+test('ids are 1 to 64 lower-case letters, digits, hyphens and underscores', () => {
+  for (const id of ['', 'A', 'a b', 'a/b', 'é', 'a'.repeat(65), 7, null, ['a']])
+    assert.deepEqual(pointersOf(readNewGateway({ id })), ['/id'], JSON.stringify(id))
+  assert.deepEqual(readNewGateway({}), [{ code: 10002, message: 'id is required', pointer: '/id' }])
+})
+
+test('wrong types and bounds are refused, all at once', () => {
+  const body = {
+    id: 'a',
+    authentication: 'on',
+    collect_logs: 1,
+    log_management: 10_000_001,
+    log_management_strategy: 'NONE',
+    other: 1,
+  }
+  assert.deepEqual(pointersOf(readNewGateway(body)).sort(), [
+    '/authentication',
+    '/collect_logs',
+    '/log_management',
+    '/log_management_strategy',
+    '/other',
+  ])
+  for (const log_management of [0, -1, 1.5, '5', true])
+    assert.deepEqual(pointersOf(readNewGateway({ id: 'a', log_management })), ['/log_management'])
+})
+
+test('an update that does not speak of authentication leaves it as it is', () => {
+  assert.equal((readGateway({}, 'a') as { authentication: unknown }).authentication, null)
+})
+
+test('a gateway that was got may be put back, under its own id', () => {
+  const got = {
+    id: 'a',
+    is_default: false,
+    created_at: '2026-01-01T00:00:00Z',
+    modified_at: '2026-01-01T00:00:00Z',
+    ...notBuilt,
+  }
+  assert.ok('collectLogs' in readGateway(got, 'a'))
+  assert.deepEqual(pointersOf(readGateway(got, 'b')), ['/id'])
+})
+
+test('whatever the body is, it is read or refused', () => {
+  const names = [
+    'id',
+    'authentication',
+    'collect_logs',
+    'log_management',
+    ...Object.keys(notBuilt),
+    '__proto__',
+    'x',
+  ]
+  fc.assert(
+    fc.property(
+      fc.oneof(fc.jsonValue(), fc.dictionary(fc.constantFrom(...names), fc.jsonValue({ maxDepth: 1 }))),
+      some => {
+        const result = readNewGateway(some)
+        return Array.isArray(result)
+          ? result.length > 0
+          : /^[a-z0-9_-]{1,64}$/.test((result as { id: string }).id)
+      },
+    ),
+    { numRuns: 2_000 },
+  )
+})

@@ -1,0 +1,215 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { get } from 'node:http'
+import { connect } from 'node:net'
+import { test } from 'node:test'
+import { routes } from '../../src/admin/routes.ts'
+import { AdminServer } from '../../src/admin/server.ts'
+import { type Store, StoreAway } from '../../src/store/store.ts'
+import { mintToken } from '../../src/tokens/token.ts'
+import { account, tokenWith } from '../tokens/token-with.ts'
+import { allowing, startApi } from './api.ts'
+
+const rows = routes.filter(({ path }) => path.startsWith('/client/v4/'))
+const other = '1'.repeat(32)
+
+/** Fills the braces of a row's path. */
+const pathOf = (path: string, ofAccount = account) =>
+  path.replace('{account_id}', ofAccount).replace(/\{\w+\}/g, 'x')
+
+test('without a token that is good every row is 401, with the challenge and code 10000, and nothing is read', async t => {
+  const { ask, kept, clock } = await startApi(t)
+  const expired = tokenWith({ expiresOn: clock.now(), policies: [allowing(['API Tokens Read'])] })
+  const disabled = tokenWith({ status: 'disabled', policies: [allowing(['API Tokens Read'])] })
+  for (const { token } of [expired, disabled]) await kept.tokens.insert(token)
+  for (const { method, path } of rows)
+    for (const token of [null, 'x', mintToken().value, expired.value, disabled.value]) {
+      const { status, headers, json } = await ask(method, pathOf(path), { token })
+      assert.equal(status, 401, `${method} ${path}`)
+      assert.equal(headers.get('www-authenticate'), 'Bearer')
+      assert.deepEqual(json, {
+        success: false,
+        errors: [{ code: 10000, message: 'Authentication error' }],
+        messages: [],
+        result: null,
+      })
+    }
+})
+
+test('two Authorization fields are none', async t => {
+  const { origin, owner } = await startApi(t)
+  const { promise, resolve } = Promise.withResolvers<number | undefined>()
+  const value = `Bearer ${owner.value}`
+  const url = `${origin}/client/v4/accounts/${account}/tokens/verify`
+  get(url, { headers: ['Host', 'x', 'Authorization', value, 'Authorization', value] as never }, response => {
+    response.resume()
+    resolve(response.statusCode)
+  })
+  assert.equal(await promise, 401)
+})
+
+test('a token that lacks the permission is 403 on every row that asks for one, and told which', async t => {
+  const { ask, keepToken } = await startApi(t)
+  const { value } = await keepToken(['AI Gateway Run'])
+  for (const { method, path } of rows.filter(({ path }) => !path.endsWith('/verify'))) {
+    const { status, json } = await ask(method, pathOf(path), { token: value })
+    assert.equal(status, 403, `${method} ${path}`)
+    assert.equal(json.errors[0].code, 10000)
+    assert.match(
+      json.errors[0].message,
+      /^Forbidden: this needs the permission (API Tokens|AI Gateway) (Read|Write|Edit) on this account$/,
+    )
+  }
+})
+
+test('a token of one account is 403 on every row of another, whether that exists or not', async t => {
+  const { ask, kept } = await startApi(t)
+  await kept.accounts.insert({ id: other, name: 'other', createdAt: 0 })
+  for (const { method, path } of rows)
+    for (const elsewhere of [other, '2'.repeat(32), 'x', '%00', '*', '..%2f'])
+      assert.equal((await ask(method, pathOf(path, elsewhere))).status, 403, `${method} ${path} ${elsewhere}`)
+})
+
+test('a token for all accounts learns which exist', async t => {
+  const { ask, kept } = await startApi(t)
+  const everywhere = tokenWith({ policies: [allowing(['AI Gateway Read'], ['*'])] })
+  await kept.tokens.insert(everywhere.token)
+  await kept.accounts.insert({ id: other, name: 'other', createdAt: 0 })
+  const list = async (id: string) =>
+    (await ask('GET', `/client/v4/accounts/${id}/ai-gateway/gateways`, { token: everywhere.value })).status
+  assert.deepEqual([await list(other), await list('2'.repeat(32)), await list('x')], [200, 404, 404])
+})
+
+test('unknown query parameters are refused by name on every row that lists none of its own', async t => {
+  const { ask } = await startApi(t)
+  const { status, json } = await ask('GET', '/tokens/verify?colour=red')
+  assert.equal(status, 400)
+  assert.deepEqual(json.errors, [
+    { code: 10003, message: 'colour is not a query parameter that is known here' },
+  ])
+})
+
+test('a body is JSON, called JSON, in UTF-8, of at most 1 MiB, and no member of it stands twice', async t => {
+  const { ask } = await startApi(t)
+  const post = async (body: unknown, headers = {}) => {
+    const { status, json } = await ask('POST', '/ai-gateway/gateways', { body, headers })
+    return [status, json.errors[0].code]
+  }
+  assert.deepEqual(await post('{"id":'), [400, 6003])
+  assert.deepEqual(await post(''), [400, 6003])
+  assert.deepEqual(await post(Buffer.from('{"id":"\xff"}', 'latin1')), [400, 6003])
+  assert.deepEqual(await post('{"id":"a"}', { 'content-type': 'text/plain' }), [415, 6004])
+  assert.deepEqual(await post('{"id":"a"}', { 'content-type': 'application/jsonp' }), [415, 6004])
+  assert.deepEqual(await post(`{"id":"${'a'.repeat(1024 * 1024)}"}`), [413, 6005])
+  assert.deepEqual(await post('{"id":"a","id":"b"}'), [400, 10004])
+  assert.equal(
+    (
+      await ask('POST', '/ai-gateway/gateways', {
+        body: '{"id":"a"}',
+        headers: { 'content-type': 'Application/JSON; charset=utf-8' },
+      })
+    ).status,
+    200,
+  )
+})
+
+test('a body that is too large is told so while it is still on its way, however it is framed', async t => {
+  const { origin, owner } = await startApi(t)
+  const chunk = Buffer.alloc(64 * 1024, 'a')
+  const body = new ReadableStream({
+    pull(controller) {
+      controller.enqueue(chunk)
+      if (++sent === 64) controller.close()
+    },
+  })
+  let sent = 0
+  const headers = { authorization: `Bearer ${owner.value}`, 'content-type': 'application/json' }
+  const url = `${origin}/client/v4/accounts/${account}/ai-gateway/gateways`
+  const response = await fetch(url, { method: 'POST', headers, body, duplex: 'half' } as RequestInit)
+  assert.equal(response.status, 413)
+})
+
+test('while the store is away every row is 503 with code 10503 and Retry-After, and readyz says degraded', async t => {
+  const away = { isOn: false }
+  const { ask, origin } = await startApi(t, store => absent(store, away))
+  assert.equal((await ask('GET', '/tokens')).status, 200)
+  away.isOn = true
+  for (const [method, path, body] of [
+    ['GET', '/tokens'],
+    ['GET', `/tokens/${'1'.repeat(32)}`],
+    ['DELETE', `/tokens/${'1'.repeat(32)}`],
+    ['PUT', `/tokens/${'1'.repeat(32)}/value`],
+    ['POST', '/ai-gateway/gateways', { id: 'a' }],
+    ['PUT', '/ai-gateway/gateways/a', {}],
+    ['DELETE', '/ai-gateway/gateways/a'],
+  ] as const) {
+    const { status, headers, json } = await ask(method, path, body ? { body } : {})
+    assert.equal(status, 503, `${method} ${path}`)
+    assert.equal(json.errors[0].code, 10503)
+    assert.match(headers.get('retry-after') ?? '', /^[1-9][0-9]*$/)
+  }
+  assert.equal((await ask('GET', '/tokens', { token: mintToken().value })).status, 503)
+  const readiness = await fetch(`${origin}/readyz`)
+  assert.deepEqual(
+    [readiness.status, await readiness.json()],
+    [200, { status: 'degraded', reason: 'the store is away' }],
+  )
+})
+
+test('before there is a store the API says that it is away', async t => {
+  const server = new AdminServer({ unready: () => null, metrics: async () => '', api: () => null }, () => {})
+  const { port } = await server.listen({ host: '127.0.0.1', port: 0 })
+  t.after(() => server.close())
+  const response = await fetch(`http://127.0.0.1:${port}/client/v4/accounts/${account}/tokens`)
+  assert.equal(response.status, 503)
+})
+
+test('a bug in a handler is told to the log, and is 500 in the envelope', async t => {
+  const { ask, bugs } = await startApi(t, store => ({ ...proxyOf(store), gateways: null as never }))
+  const { status, json } = await ask('GET', '/ai-gateway/gateways')
+  assert.deepEqual([status, json.errors[0].code, bugs.length], [500, 10500, 1])
+})
+
+test('a caller who goes away in the middle of a body is no bug', async t => {
+  const { origin, owner, bugs, server } = await startApi(t)
+  const { hostname, port } = new URL(origin)
+  const socket = connect(Number(port), hostname)
+  const fields = [
+    `Host: x`,
+    `Authorization: Bearer ${owner.value}`,
+    'Content-Type: application/json',
+    'Content-Length: 99',
+  ]
+  const target = `/client/v4/accounts/${account}/ai-gateway/gateways`
+  socket.write(`POST ${target} HTTP/1.1\r\n${fields.join('\r\n')}\r\nExpect: 100-continue\r\n\r\n`)
+  await once(socket, 'data')
+  socket.destroy()
+  await server.close()
+  assert.deepEqual(bugs, [])
+})
+
+/** Makes a store that can be taken away. */
+function absent(store: Store, away: { isOn: boolean }): Store {
+  const guard = <T extends object>(part: T): T =>
+    new Proxy(part, {
+      get: (target, name) => {
+        const member: unknown = Reflect.get(target, name, target)
+        if (typeof member !== 'function') return member
+        return (...args: unknown[]) =>
+          away.isOn ? Promise.reject(new StoreAway()) : member.apply(target, args)
+      },
+    })
+  return {
+    ...proxyOf(store),
+    get isAway() {
+      return away.isOn
+    },
+    tokens: guard(store.tokens),
+    gateways: guard(store.gateways),
+  }
+}
+
+function proxyOf(store: Store): Store {
+  const { accounts, gateways, tokens, logs, changes, isAway, location } = store
+  return { accounts, gateways, tokens, logs, changes, isAway, location } as Store
+}
