@@ -70,6 +70,7 @@ const fields: Readonly<Partial<Record<LogField, { members: Partial<LogEntry>[]; 
       ['contains', ['true'], 'b'],
       ['contains', ['note null'], 'b'],
       ['contains', ['_l%'], 'b'],
+      ['contains', ['"', '{', ':', ','], ''],
       ['contains', ['%'], 'b'],
       ['contains', ['nowhere', 'team'], 'b'],
       ['contains', [''], 'ab'],
@@ -241,7 +242,22 @@ function numbersWithAbsent(value: number): Case[] {
 }
 
 // Few values, so that filters find something and ties are common.
-const text = fc.constantFrom('', 'a', 'A', 'ab', 'é', 'É', '_', '%', '\\', "'", '\u{1f600}', '\uffee', '1')
+const text = fc.constantFrom(
+  '',
+  'a',
+  'A',
+  'ab',
+  'é',
+  'É',
+  '%',
+  '\\',
+  '"',
+  ' ',
+  'a\nb',
+  '\u{1f600}',
+  '\uffee',
+  '1',
+)
 const number = fc.constantFrom(0, 1, -1, 1.5, 200, 2 ** 40)
 const count = fc.option(fc.constantFrom(0, 1, 2, 7))
 const someEntry = fc.record({

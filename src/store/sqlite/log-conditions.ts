@@ -41,11 +41,7 @@ export function termOf(field: LogField): string {
 
 /** Gives the SQL of all filters together. */
 export function conditionOf(filters: readonly LogFilter[]): Condition {
-  const conditions = filters.map(condition)
-  return {
-    sql: conditions.map(({ sql }) => `(${sql})`).join(' AND ') || '1',
-    values: conditions.flatMap(({ values }) => values),
-  }
+  return joined(filters.map(condition), 'AND', '1')
 }
 
 /** Makes known to a connection what the terms need. */
@@ -59,31 +55,51 @@ function condition({ field, operator, values }: LogFilter): Condition {
   const known = comparable.filter(value => value !== null)
   switch (operator) {
     case 'eq':
-      return anyOf(comparable.map(bound), `${sql} IS ?`)
+      return anyOf(comparable, value => one(`${sql} IS ?`, value))
     case 'neq':
-      return allOf(comparable.map(bound), `${sql} IS NOT ?`)
+      return joined(
+        comparable.map(value => one(`${sql} IS NOT ?`, value)),
+        'AND',
+        '1',
+      )
     case 'contains':
-      return anyOf(type === 'string' ? known.map(String).map(asciiLower) : [], `instr(lower(${sql}), ?) > 0`)
+      return anyOf(type === 'string' ? known : [], value => within(field, asciiLower(String(value))))
     case 'lt':
-      return anyOf(known.map(bound), `${sql} <= ?`)
+      return anyOf(known, value => one(`${sql} <= ?`, value))
     case 'gt':
-      return anyOf(known.map(bound), `${sql} >= ?`)
+      return anyOf(known, value => one(`${sql} >= ?`, value))
   }
 }
 
-/** A value of another type is left out here: SQL would convert it and find it equal. */
+/** A value of another type is left out: SQL would convert it and find it equal. */
 function isOf(type: Term['type'], value: LogValue): boolean {
   return value === null || (typeof value === type && !Number.isNaN(value))
 }
 
-function bound(value: LogValue): Value {
-  return typeof value === 'boolean' ? Number(value) : value
+function within(field: LogField, text: string): Condition {
+  const test = one(`instr(lower(${terms[field].sql}), ?) > 0`, text)
+  if (field !== 'metadata') return test
+  // Reading JSON costs most: what can't be in it isn't looked for in what it says.
+  return joined([one('instr(lower(metadata), ?) > 0', verbatimPart(text)), test], 'AND', '1')
 }
 
-function anyOf(values: readonly Value[], sql: string): Condition {
-  return { sql: values.map(() => sql).join(' OR ') || '0', values }
+/** Gives the longest part of a text that JSON writes as it is, and that no end of a key or value runs through. */
+function verbatimPart(text: string): string {
+  const parts = text.split(/[\0- "\\\x7f\ud800-\udfff]/)
+  return parts.reduce((longest, part) => (part.length > longest.length ? part : longest))
 }
 
-function allOf(values: readonly Value[], sql: string): Condition {
-  return { sql: values.map(() => sql).join(' AND ') || '1', values }
+function one(sql: string, value: LogValue): Condition {
+  return { sql, values: [typeof value === 'boolean' ? Number(value) : value] }
+}
+
+function anyOf(values: readonly LogValue[], make: (value: LogValue) => Condition): Condition {
+  return joined(values.map(make), 'OR', '0')
+}
+
+function joined(conditions: readonly Condition[], word: 'AND' | 'OR', otherwise: '0' | '1'): Condition {
+  return {
+    sql: conditions.map(({ sql }) => `(${sql})`).join(` ${word} `) || otherwise,
+    values: conditions.flatMap(({ values }) => values),
+  }
 }
