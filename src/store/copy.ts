@@ -48,8 +48,11 @@ async function copyLogs(from: Store, to: Store, gateway: Gateway, counts: Counts
   const { account, id } = gateway
   // What the source holds is all copied, also where a limit was lowered since.
   const limit = { most: Number.MAX_SAFE_INTEGER, strategy: 'STOP_INSERTING' } as const
-  for await (const entries of from.logs.entries(account, id))
-    counts.logEntries += await to.logs.append(account, id, entries, limit)
+  for await (const entries of from.logs.entries(account, id)) {
+    const kept = await to.logs.append(account, id, entries, limit)
+    counts.logEntries += kept
+    if (kept < entries.length) throw new Error(`the gateway ${id} is gone`)
+  }
 }
 
 async function* pages<T>(list: (page: Page) => Promise<Listing<T>>): AsyncGenerator<T> {
