@@ -1,0 +1,40 @@
+// What a value in a query of the log must look like, by what it is compared with. Called by query.ts and query-filters.ts.
+
+import type { Reading } from '../base/quantity.ts'
+
+export type ValueType = 'text' | 'number' | 'truth' | 'time'
+
+const LONGEST_TEXT = 1000
+
+/** Reads a value, or tells the rule that it breaks; a time becomes ms since the epoch. */
+export function readValue(type: ValueType, text: string): Reading<string | number | boolean> {
+  switch (type) {
+    case 'text':
+      if (text === '' || text.length > LONGEST_TEXT)
+        return { flaw: `must have 1 to ${LONGEST_TEXT} characters` }
+      return { value: text }
+    case 'number':
+      return /^\d{1,15}(?:\.\d{1,15})?$/.test(text) ? { value: Number(text) } : { flaw: 'must be a number' }
+    case 'truth':
+      return text === 'true' || text === 'false'
+        ? { value: text === 'true' }
+        : { flaw: 'must be true or false' }
+    case 'time':
+      return readTime(text)
+  }
+}
+
+/** Reads a whole number from `least` to `most`. */
+export function readWhole(text: string, least: number, most: number): Reading<number> {
+  const value = /^\d{1,15}$/.test(text) ? Number(text) : -1
+  return value >= least && value <= most
+    ? { value }
+    : { flaw: `must be a whole number from ${least} to ${most}` }
+}
+
+const TIME = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d))?$/
+
+function readTime(text: string): Reading<number> {
+  const value = TIME.test(text) ? Date.parse(text) : Number.NaN
+  return Number.isNaN(value) ? { flaw: 'must be a date and time such as 2026-01-31T12:00:00Z' } : { value }
+}

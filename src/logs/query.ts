@@ -1,0 +1,158 @@
+// Which log entries a caller of the management API asks for, read from the query of the URL as the published clients write it. Called by its handlers.
+
+import type { Fault } from '../errors/refusal.ts'
+import type { LogField, LogFilter, LogQuery } from '../store/store.ts'
+import { filterParameters, readFilters } from './query-filters.ts'
+import { readValue, readWhole, type ValueType } from './query-values.ts'
+
+/** Reads the query of a list: the newest 20 first unless it says otherwise. All that is wrong is told at once. */
+export function readQuery(params: URLSearchParams): LogQuery | Fault[] {
+  const reader = new QueryReader(params)
+  reader.refuseStrangers([...Object.keys(comparisons), ...filterParameters, ...listParameters])
+  const limit = reader.whole('per_page', 20, 1, 100)
+  const page = reader.whole('page', 1, 1, 1e6)
+  const descending = reader.isDescending(['order_by_direction', 'direction'], true)
+  reader.refuseMetaInfo()
+  const filters = [...reader.comparisons(), ...reader.filters()]
+  const query = { filters, orderBy: reader.order(), descending, offset: (page - 1) * limit, limit }
+  return reader.faults.length > 0 ? reader.faults : query
+}
+
+/** Reads the query of a removal: the oldest 10,000 of those that match unless it says otherwise. */
+export function readRemoval(params: URLSearchParams): LogQuery | Fault[] {
+  const reader = new QueryReader(params)
+  reader.refuseStrangers([...filterParameters, ...removalParameters])
+  const limit = reader.whole('limit', MOST_REMOVED, 1, MOST_REMOVED)
+  const descending = reader.isDescending(['order_by_direction'], false)
+  const query = { filters: reader.filters(), orderBy: reader.order(), descending, offset: 0, limit }
+  return reader.faults.length > 0 ? reader.faults : query
+}
+
+interface Comparison {
+  readonly field: LogField
+  readonly operator: LogFilter['operator']
+  readonly type: ValueType
+}
+
+/** Parameters that are a filter by themselves. */
+const comparisons: Readonly<Record<string, Comparison>> = {
+  status: { field: 'status', operator: 'eq', type: 'number' },
+  success: { field: 'success', operator: 'eq', type: 'truth' },
+  cached: { field: 'cached', operator: 'eq', type: 'truth' },
+  provider: { field: 'provider', operator: 'eq', type: 'text' },
+  model: { field: 'model', operator: 'eq', type: 'text' },
+  request_content_type: { field: 'request_content_type', operator: 'eq', type: 'text' },
+  response_content_type: { field: 'response_content_type', operator: 'eq', type: 'text' },
+  search: { field: 'metadata', operator: 'contains', type: 'text' },
+  start_date: { field: 'created_at', operator: 'gt', type: 'time' },
+  end_date: { field: 'created_at', operator: 'lt', type: 'time' },
+  min_cost: { field: 'cost', operator: 'gt', type: 'number' },
+  max_cost: { field: 'cost', operator: 'lt', type: 'number' },
+  min_duration: { field: 'duration', operator: 'gt', type: 'number' },
+  max_duration: { field: 'duration', operator: 'lt', type: 'number' },
+  min_tokens_in: { field: 'tokens_in', operator: 'gt', type: 'number' },
+  max_tokens_in: { field: 'tokens_in', operator: 'lt', type: 'number' },
+  min_tokens_out: { field: 'tokens_out', operator: 'gt', type: 'number' },
+  max_tokens_out: { field: 'tokens_out', operator: 'lt', type: 'number' },
+  min_total_tokens: { field: 'tokens', operator: 'gt', type: 'number' },
+  max_total_tokens: { field: 'tokens', operator: 'lt', type: 'number' },
+}
+
+const orderParameters = ['order_by', 'order_by_direction'] as const
+const listParameters = ['page', 'per_page', ...orderParameters, 'direction', 'meta_info'] as const
+const removalParameters = ['limit', ...orderParameters] as const
+
+const orders = [
+  'created_at',
+  'provider',
+  'model',
+  'status',
+  'success',
+  'cached',
+  'cost',
+  'tokens_in',
+  'tokens_out',
+  'duration',
+] as const satisfies readonly LogField[]
+
+const MOST_REMOVED = 10_000
+const MOST_FAULTS = 20
+/** The codes of the management API for a bad value, a name that is not known and one that comes twice. */
+const INVALID = 10001
+const UNKNOWN = 10003
+const REPEATED = 10004
+
+class QueryReader {
+  readonly faults: Fault[] = []
+  readonly #params: URLSearchParams
+
+  constructor(params: URLSearchParams) {
+    this.#params = params
+  }
+
+  refuseStrangers(known: readonly string[]): void {
+    for (const name of new Set(this.#params.keys())) {
+      if (!known.includes(name)) this.#refuse(name, 'is not a query parameter that is known here', UNKNOWN)
+      else if (!name.startsWith('filters.') && this.#params.getAll(name).length > 1) {
+        this.#refuse(name, 'must come once', REPEATED)
+      }
+    }
+  }
+
+  whole(name: string, usual: number, least: number, most: number): number {
+    const text = this.#params.get(name)
+    if (text === null) return usual
+    const reading = readWhole(text, least, most)
+    if ('value' in reading) return reading.value
+    this.#refuse(name, reading.flaw)
+    return usual
+  }
+
+  order(): LogField {
+    const text = this.#params.get('order_by')
+    const order = text === null ? 'created_at' : orders.find(order => order === text)
+    if (order === undefined) this.#refuse('order_by', `must be one of ${orders.join(', ')}`)
+    return order ?? 'created_at'
+  }
+
+  /** Takes the direction from the first of the names that is given. */
+  isDescending(names: readonly string[], usual: boolean): boolean {
+    for (const name of names) {
+      const text = this.#params.get(name)
+      if (text === 'asc' || text === 'desc') return text === 'desc'
+      if (text !== null) this.#refuse(name, 'must be asc or desc')
+    }
+    return usual
+  }
+
+  /** Reads the parameters that are a filter by themselves. */
+  comparisons(): LogFilter[] {
+    return Object.entries(comparisons).flatMap(([name, { field, operator, type }]) => {
+      const text = this.#params.get(name)
+      if (text === null) return []
+      const reading = readValue(type, text)
+      if ('value' in reading) return { field, operator, values: [reading.value] }
+      this.#refuse(name, reading.flaw)
+      return []
+    })
+  }
+
+  filters(): LogFilter[] {
+    return readFilters(this.#params).flatMap(reading => {
+      if ('value' in reading) return reading.value
+      this.#refuse('filters', reading.flaw)
+      return []
+    })
+  }
+
+  /** The published clients can ask for sums over the whole list; they are not made. */
+  refuseMetaInfo(): void {
+    const text = this.#params.get('meta_info')
+    if (text !== null && text !== 'false') this.#refuse('meta_info', 'can only be false')
+  }
+
+  #refuse(name: string, rule: string, code = INVALID): void {
+    if (this.faults.length === MOST_FAULTS) return
+    this.faults.push({ code, message: `${name.slice(0, 100)} ${rule}`, pointer: null })
+  }
+}
