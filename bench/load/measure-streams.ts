@@ -10,7 +10,7 @@ import { percentile } from './statistics.ts'
 import { type EventStream, openStreams, timeFirstEvents } from './streams.ts'
 
 const WARM_UP_SECONDS = 1
-const FIRST_EVENTS = 600
+const FIRST_EVENTS = 300
 const TOKENS_PER_SECOND = 1000 / TOKEN_INTERVAL
 
 /** More than any stream gets before it is closed. */
@@ -25,6 +25,9 @@ const CALLS = {
   ttft: (door: Door) => ({ long: chatAt(door, 'own', ENDLESS), short: chatAt(door, 'own', 1) }),
 }
 
+/** Milliseconds between one that is timed and the next: chats come at a pace, so that the streams are what their first token waits for. */
+const PAUSES = { sse: 0, ttft: 5 }
+
 /** Measures streams that stay open, and while they do how long others wait for their first event. */
 export async function measureStreams(
   proxy: Running,
@@ -35,12 +38,13 @@ export async function measureStreams(
 ): Promise<Sample> {
   const { long, short } = CALLS[mix](PROVIDER_DOOR)
   const count = MIXES[mix].streams
-  const direct = await whileStreaming(origin, count, long, () => timeFirstEvents(origin, FIRST_EVENTS, short))
+  const time = (port: number, call: Call) => timeFirstEvents(port, FIRST_EVENTS, call, PAUSES[mix])
+  const direct = await whileStreaming(origin, count, long, () => time(origin, short))
   const own = CALLS[mix](door)
   return whileStreaming(proxy.port, count, own.long, async streams => {
-    await wait(WARM_UP_SECONDS * 1000)
+    await Promise.all([wait(WARM_UP_SECONDS * 1000), time(proxy.port, own.short)])
     const flow = await measureFlow(proxy, streams, seconds)
-    const proxied = await timeFirstEvents(proxy.port, FIRST_EVENTS, own.short)
+    const proxied = await time(proxy.port, own.short)
     return {
       ...flow,
       p50: percentile(proxied, 50) - percentile(direct, 50),
