@@ -1,9 +1,11 @@
 // A refusal on its way to the client, wherever it stands by then: nothing sent yet, in the middle of an event stream, or too late for words. The only
 // file that knows these cases.
 import { type Answer, compose, composeEvent } from '../errors/compose.ts'
+import { composeEventForAi, composeForAi } from '../errors/compose-ai.ts'
 import { errorRows } from '../errors/catalogue.ts'
 import { type Refusal, refuse } from '../errors/refusal.ts'
 import { chunkText } from '../http1/chunk.ts'
+import { discardBody } from './discard-body.ts'
 import type { Exchange } from './exchange.ts'
 import { connectionField } from './relay.ts'
 
@@ -26,8 +28,15 @@ export function answerBug(x: Exchange, bug: unknown): void {
 }
 
 function respond(x: Exchange, refusal: Refusal): void {
-  const { documentation } = x.plane
-  const composed = compose(refusal, occasionOf(x), { documentation })
+  // What is refused before its body was read need not cost the client its connection.
+  if (
+    x.ai !== null &&
+    !x.requestBody.done &&
+    x.upstream === null &&
+    discardBody(x, () => respond(x, refusal))
+  )
+    return
+  const composed = composeFor(x, refusal)
   x.status = errorRows[refusal.error].status
   // What is left of the body would be read as the next request.
   if (!x.requestBody.done) x.keepAlive = false
@@ -37,6 +46,12 @@ function respond(x: Exchange, refusal: Refusal): void {
   x.client.finish(x)
 }
 
+function composeFor(x: Exchange, refusal: Refusal): Answer {
+  const { documentation } = x.plane
+  if (x.ai === null) return compose(refusal, occasionOf(x), { documentation })
+  return composeForAi(refusal, occasionOf(x), { documentation }, x.ai.caller)
+}
+
 function headOf(x: Exchange, { status, reason, headers }: Answer): string {
   let lines = `HTTP/1.1 ${status} ${reason}\r\n`
   for (let i = 0; i < headers.length; i += 2) lines += `${headers[i]}: ${headers[i + 1]}\r\n`
@@ -44,9 +59,14 @@ function headOf(x: Exchange, { status, reason, headers }: Answer): string {
 }
 
 function writeLastEvent(x: Exchange, refusal: Refusal): void {
-  const event =
-    x.eventStream!.opening + composeEvent(refusal, occasionOf(x), { documentation: x.plane.documentation })
+  const event = x.eventStream!.opening + composeEventFor(x, refusal)
   x.client.write(x.responseFraming === 'chunked' ? chunkText(Buffer.from(event, 'latin1')) : event)
+}
+
+function composeEventFor(x: Exchange, refusal: Refusal): string {
+  const { documentation } = x.plane
+  if (x.ai === null) return composeEvent(refusal, occasionOf(x), { documentation })
+  return composeEventForAi(refusal, occasionOf(x), { documentation }, x.ai.caller)
 }
 
 function occasionOf(x: Exchange) {

@@ -8,7 +8,7 @@ import type { Config, Endpoint } from '../config/schema.ts'
 import { ClientConnection } from './connection.ts'
 import { HIGH_WATER_MARK } from './dial.ts'
 import { Origins } from './origins.ts'
-import type { Plane } from './plane.ts'
+import type { AiServices, Plane } from './plane.ts'
 import { buildSnapshot, type Snapshot } from './snapshot.ts'
 
 /** Ms between two looks at the deadlines: what a timeout may be late by. */
@@ -20,6 +20,7 @@ export interface DataPlaneOptions {
   readonly metrics: EdgeMetrics
   readonly accessLog: AccessLog | null
   readonly log: Logger
+  readonly ai?: AiServices
   readonly clock?: Clock
 }
 
@@ -28,6 +29,7 @@ export class DataPlane implements Plane {
   readonly metrics: EdgeMetrics
   readonly accessLog: AccessLog | null
   readonly log: Logger
+  readonly ai: AiServices | null
   readonly documentation: string
   snapshot: Snapshot
   coarseNow: number
@@ -47,6 +49,7 @@ export class DataPlane implements Plane {
     this.metrics = options.metrics
     this.accessLog = options.accessLog
     this.log = options.log
+    this.ai = options.ai ?? null
     this.documentation = options.documentation
     this.coarseNow = clock.monotonic()
     this.#listen = config.listen

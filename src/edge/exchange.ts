@@ -4,6 +4,7 @@ import { clientAddress } from '../base/address.ts'
 import type { Refusal } from '../errors/refusal.ts'
 import type { BodyReader, Framing } from '../http1/body.ts'
 import type { RequestHead } from '../http1/request-head.ts'
+import type { AiExchange } from './ai-exchange.ts'
 import type { EdgeRoute, EdgeZone } from './snapshot.ts'
 import type { ByteSink } from './body-writer.ts'
 import type { Dial } from './dial.ts'
@@ -47,6 +48,9 @@ export interface Upstream {
   abort(): void
 }
 
+/** What a step says: null to pass, a refusal to stop, or a promise to be asked again when it has settled. */
+export type Verdict = Refusal | Promise<void> | null
+
 /** What has reached the client: nothing yet, the head (and perhaps some of the body), or everything. */
 export type ResponseStage = 'none' | 'begun' | 'complete'
 
@@ -64,6 +68,8 @@ export class Exchange {
   host = ''
   zone: EdgeZone | null = null
   route: EdgeRoute | null = null
+  /** What is known of an AI call; null for a request to a zone. */
+  ai: AiExchange | null = null
   upstream: Upstream | null = null
   /** Most bytes that the request body may have. */
   bodyLimit = Number.POSITIVE_INFINITY

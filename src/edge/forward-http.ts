@@ -1,4 +1,4 @@
-// Step 4: carry the request to its origin and the answer back, piece by piece as it comes. Called by `serve.ts`; from there on it lives by events.
+// Step 5: carry the request to its origin and the answer back, piece by piece as it comes. Called by `serve.ts`; from there on it lives by events.
 import type { Phase } from '../base/metrics.ts'
 import type { Timeouts } from '../config/schema.ts'
 import { originFailure } from '../errors/origin-failure.ts'
@@ -14,7 +14,9 @@ import { EventStream } from './event-stream.ts'
 import { Tunnel } from './forward-websocket.ts'
 import type { ConnectionUser, Failure, OriginConnection, TunnelUser } from './origin-connection.ts'
 import type { Waiter } from './origins.ts'
+import { inviteBody } from './gather-body.ts'
 import { outboundHead } from './outbound.ts'
+import type { Rewriter } from './rewriting.ts'
 import { relayedFraming, relayedHead, relayedInterim, relayedSwitch } from './relay.ts'
 
 /** Request bodies up to this many bytes are read whole before the origin is asked: one write, and they can be sent again. */
@@ -46,6 +48,7 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
   /** Where the request goes when its body is passed on as it comes, so that it can't be sent again. */
   #streamed: BodyWriter | null = null
   #answer: BodyWriter | null = null
+  #rewriter: Rewriter | null = null
   #hasAskedNameAgain = false
   #hasAskedAgain = false
   #hasPassedOver = false
@@ -64,9 +67,11 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
   }
 
   start(): void {
-    const { requestBody, head, client } = this.#x
+    const { requestBody, head, client, ai } = this.#x
+    if (ai !== null) ai.isUnderWay = true
+    this.#smallBody = ai?.body ?? null
     if (requestBody.done || head.chunked || head.contentLength > SMALL_BODY) return this.#connect(false)
-    this.#invite()
+    inviteBody(this.#x)
     client.readBody()
   }
 
@@ -109,17 +114,17 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
     // The client still sends what nobody will read: its connection has no future.
     if (!x.requestBody.done) x.keepAlive = false
     if (head.isEventStream && body.framing !== 'none') x.becomeEventStream(new EventStream(head))
-    x.responseFraming = relayedFraming(x, body)
+    if (!this.#beginRewriting(head)) return
+    x.responseFraming = relayedFraming(x, body, this.#rewriter !== null)
     this.#answer = new BodyWriter(x.client, relayedHead(x, head), x.responseFraming)
     this.#enter('relaying', this.timeouts.idle)
   }
 
   data(bytes: Buffer): void {
-    const x = this.#x
-    x.bytesOut += bytes.length
-    if (x.eventStream !== null) x.eventStream.note(bytes)
+    this.#x.ai?.noteAnswer(bytes, this.#x.plane.clock)
     this.#stageDeadline = this.#deadlineIn(this.timeouts.idle)
-    this.#relayed(this.#answer!.data(bytes))
+    const rewritten = this.#rewriter === null ? bytes : this.#rewriter.push(bytes)
+    if (rewritten !== null) this.#relay(rewritten)
   }
 
   flushAnswer(): void {
@@ -128,6 +133,7 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
 
   end(trailers: string[] | null): void {
     const x = this.#x
+    if (this.#rewriter !== null && !this.#endRewriting(this.#rewriter)) return
     const connection = this.#connection!
     this.#over()
     this.#answer!.end(trailers)
@@ -173,6 +179,7 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
   // What the client's side says.
 
   body(bytes: Buffer): void {
+    this.#x.ai?.request?.take(bytes)
     if (this.#stage === 'gathering the body') {
       this.#smallBody = this.#smallBody === null ? bytes : Buffer.concat([this.#smallBody, bytes])
       return
@@ -238,16 +245,19 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
   }
 
   #sendWhole(connection: OriginConnection, head: string): void {
-    const body = this.#smallBody
-    if (body === null) connection.write(head)
-    else connection.write(head + body.toString('latin1'))
+    if (this.#smallBody === null) connection.write(head)
+    else {
+      const whole = new BodyWriter(connection, head, 'length')
+      whole.data(this.#smallBody)
+      whole.end(null)
+    }
     this.#await(connection)
   }
 
   #sendStreamed(connection: OriginConnection, head: string): void {
     this.#streamed = new BodyWriter(connection, head, this.#x.requestBody.framing)
     this.#enter('sending', 0)
-    this.#invite()
+    inviteBody(this.#x)
     this.#x.client.readBody()
   }
 
@@ -258,18 +268,41 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
     if (this.#stage === 'sending') this.#stageDeadline = this.#deadlineIn(this.timeouts.write)
   }
 
+  /** Finds out whether the answer must be rewritten; false when it must but can't be. */
+  #beginRewriting(head: ResponseHead): boolean {
+    const rewriter = this.#x.ai?.beginAnswer(head) ?? null
+    if (rewriter === false) this.#spoil()
+    else this.#rewriter = rewriter
+    return rewriter !== false
+  }
+
+  /** Sends what is left of a rewritten answer; false when there is no whole one. */
+  #endRewriting(rewriter: Rewriter): boolean {
+    const rest = rewriter.end()
+    if (rest === false) this.#spoil()
+    else if (rest !== null) this.#relay(rest)
+    return rest !== false
+  }
+
+  /** Fails for an answer that came whole and yet is none. */
+  #spoil(): void {
+    this.#connection?.destroy()
+    this.#fail('receive', { code: 'GH_BAD_ANSWER' })
+  }
+
+  #relay(bytes: Buffer): void {
+    const x = this.#x
+    x.bytesOut += bytes.length
+    if (x.eventStream !== null) x.eventStream.note(bytes)
+    this.#relayed(this.#answer!.data(bytes))
+  }
+
   /** Lets the origin wait while the client does not read. */
   #relayed(mayGoOn: boolean): void {
     if (this.#answer!.hasBegun) this.#x.stage = 'begun'
     if (mayGoOn) return
     this.#isClientBehind = true
     this.#connection?.pause()
-  }
-
-  /** Tells a client that waits for it to send its body (RFC 9110 section 10.1.1). */
-  #invite(): void {
-    const { head, client } = this.#x
-    if (head.expect !== null && head.minor === 1) client.write('HTTP/1.1 100 Continue\r\n\r\n')
   }
 
   #await(connection: OriginConnection): void {

@@ -1,22 +1,30 @@
-// Step 2: which zone and route a request is for. Error previews are answered here, since every zone has them.
+// Step 2: which zone and route a request is for, or which AI route. Error previews are answered here, since every host has them.
 import { isIP } from 'node:net'
 import { type Refusal, refusalFor, refuse } from '../errors/refusal.ts'
 import type { Exchange } from './exchange.ts'
+import { locateAi } from './locate-ai.ts'
 
 const PREVIEW = '/cdn-cgi/error/'
 
 /** Finds zone and route, or refuses: a host that nobody serves (1001, 1003), a zone that can't serve (1004), a preview (the error asked for). */
 export function locate(x: Exchange): Refusal | null {
-  const zone = x.snapshot.zones.find(x.host)
+  if (x.ai !== null) return null
+  const { ai, zones } = x.snapshot
+  if (ai?.hosts.has(x.host)) return isPreview(x) ? preview(x) : locateAi(x, ai)
+  const zone = zones.find(x.host)
   if (zone === null)
     return refuse(x.host === '' || isIP(x.host) !== 0 ? 'direct_ip_access' : 'dns_resolution_failed')
   x.zone = zone
   const { target } = x.head
-  if (target.startsWith(PREVIEW)) return preview(x)
+  if (isPreview(x)) return preview(x)
   if (zone.config.paused) return refuse('dns_resolution_error')
   // OPTIONS * asks about the origin as a whole (RFC 9110 section 9.3.7).
   x.route = zone.routes.find(target === '*' ? '/' : target)
   return x.route === null ? refuse('dns_resolution_error') : null
+}
+
+function isPreview(x: Exchange): boolean {
+  return x.head.target.startsWith(PREVIEW)
 }
 
 function preview(x: Exchange): Refusal {

@@ -23,6 +23,7 @@ export type OriginFault =
   | 'GH_HEAD_TOO_LARGE'
   | 'GH_BAD_FRAMING'
   | 'GH_BAD_UPGRADE'
+  | 'GH_BAD_ANSWER'
 
 /** A failure as the error table reads it: a system, TLS or DNS error, or a fault of ours. */
 export interface Failure {

@@ -1,12 +1,20 @@
 // The request as the origin will see it: one string, built from what the client sent less what ends at this hop, plus what a gateway must say of
 // itself (RFC 9110 section 7.6). Called by `forward-http.ts`.
 import { crossingLines, type FieldId, field } from '../http1/fields.ts'
+import type { AiExchange } from './ai-exchange.ts'
 import type { Exchange } from './exchange.ts'
+import { providerFields } from './outbound-ai.ts'
 
 /** Writes the head of the request to an origin, empty line included. */
 export function outboundHead(x: Exchange): string {
-  const { head } = x
+  const { head, ai } = x
+  if (ai !== null) return providerHead(x, ai)
   return `${head.method} ${head.target} HTTP/1.1\r\nHost: ${hostFor(x)}\r\n${passedFields(x)}${framing(x)}${forwarding(x)}${hops(x)}svc-ray: ${x.ray}\r\n\r\n`
+}
+
+/** Tells a provider nothing of the client behind the gateway. */
+function providerHead(x: Exchange, ai: AiExchange): string {
+  return `${x.head.method} ${ai.path} HTTP/1.1\r\nHost: ${x.origin!.authority}\r\n${providerFields(x.head, ai, x.snapshot.ai!.routeTo(ai.provider!).keys)}${framing(x)}${upgrade(x)}${hops(x)}svc-ray: ${x.ray}\r\n\r\n`
 }
 
 function hostFor(x: Exchange): string {
@@ -16,12 +24,15 @@ function hostFor(x: Exchange): string {
 }
 
 function passedFields(x: Exchange): string {
-  const lines = crossingLines(x.head)
-  return x.upgrade === 'none' ? lines : `${lines}Connection: Upgrade\r\nUpgrade: websocket\r\n`
+  return crossingLines(x.head) + upgrade(x)
 }
 
-function framing(x: Exchange): string {
-  const { head } = x
+function upgrade(x: Exchange): string {
+  return x.upgrade === 'none' ? '' : 'Connection: Upgrade\r\nUpgrade: websocket\r\n'
+}
+
+function framing({ head, ai }: Exchange): string {
+  if (ai !== null && ai.body !== null) return `Content-Length: ${ai.body.length}\r\n`
   if (head.chunked) return 'Transfer-Encoding: chunked\r\n'
   return head.contentLength === -1 ? '' : `Content-Length: ${head.contentLength}\r\n`
 }

@@ -2,7 +2,17 @@
 import type { Clock } from '../base/clock.ts'
 import type { AccessLog, Logger } from '../base/log.ts'
 import type { EdgeMetrics } from '../base/metrics.ts'
+import type { GatewayDirectory } from '../ai/gateways.ts'
+import type { LogQueue } from '../logs/queue.ts'
+import type { TokenVerifier } from '../tokens/verify.ts'
 import type { Snapshot } from './snapshot.ts'
+
+/** What AI routes need beside the configuration. */
+export interface AiServices {
+  readonly tokens: TokenVerifier
+  readonly gateways: GatewayDirectory
+  readonly logs: LogQueue
+}
 
 export interface Plane {
   /** The configuration in force; a reload swaps this one reference. */
@@ -15,6 +25,8 @@ export interface Plane {
   readonly metrics: EdgeMetrics
   readonly accessLog: AccessLog | null
   readonly log: Logger
+  /** Null where no configuration will have AI routes. */
+  readonly ai: AiServices | null
   /** Base of the `type` URIs. */
   readonly documentation: string
   /** Whether the data plane is shutting down: connections close after their current request. */

@@ -3,6 +3,9 @@ import type { AccessEntry } from '../base/log.ts'
 import type { EdgeMetrics, Phase } from '../base/metrics.ts'
 import { errorRows } from '../errors/catalogue.ts'
 import type { Refusal } from '../errors/refusal.ts'
+import type { Observation } from '../logs/observation.ts'
+import type { Gateway } from '../store/records.ts'
+import type { AiExchange } from './ai-exchange.ts'
 import type { Dial } from './dial.ts'
 import type { Exchange } from './exchange.ts'
 
@@ -10,13 +13,16 @@ import type { Exchange } from './exchange.ts'
 export function record(x: Exchange): void {
   const { plane } = x
   const now = plane.clock.monotonic()
-  const zone = x.zone?.metrics ?? plane.metrics.zone('none')
+  const zone = x.zone?.metrics ?? plane.metrics.zone(x.ai === null ? 'none' : 'ai')
   zone.request(x.status, now - x.startedAt)
   countPhases(x, now)
   if (x.refusal !== null && !x.isPreview) plane.metrics.error(errorRows[x.refusal.error].code)
   if (x.eventStream !== null) plane.metrics.eventStreams.dec()
   if (x.upgrade === 'done') plane.metrics.webSockets.dec()
   if (x.aborted) plane.metrics.clientAbort()
+  if (x.ai?.isUnderWay) plane.ai!.logs.add(observationOf(x, x.ai, now))
+  // A flood of bad tokens must not become a flood of lines.
+  if (x.ai?.isTurnedAway) return
   if (plane.accessLog?.wants(x.status)) plane.accessLog.write(entryOf(x, now))
 }
 
@@ -56,7 +62,7 @@ function entryOf(x: Exchange, now: number): AccessEntry {
   return {
     time: plane.clock.now() - (now - x.startedAt),
     ray: x.ray,
-    zone: x.zone?.config.name ?? 'none',
+    zone: x.zone?.config.name ?? (x.ai === null ? 'none' : 'ai'),
     client: x.clientAddress,
     method: head.method,
     host: x.host,
@@ -73,6 +79,35 @@ function entryOf(x: Exchange, now: number): AccessEntry {
     retries: x.retries,
     aborted: x.aborted,
   }
+}
+
+function observationOf(x: Exchange, ai: AiExchange, now: number): Observation {
+  return {
+    gateway: ai.gateway as Gateway,
+    ray: x.ray,
+    startedAt: x.plane.clock.now() - (now - x.startedAt),
+    provider: ai.provider!.name,
+    model: ai.model,
+    path: withoutQuery(ai.path),
+    status: x.status,
+    error: x.refusal?.error ?? null,
+    isWhole: x.refusal === null && !x.aborted,
+    duration: now - x.startedAt,
+    timeToFirstByte: ai.firstByteAt === 0 ? null : ai.firstByteAt - x.startedAt,
+    authenticated: ai.isAuthenticated,
+    metadata: ai.metadata,
+    requestContentType: ai.fields.contentType,
+    responseContentType: ai.responseHead?.contentType ?? null,
+    responseEncoding: ai.responseHead?.contentEncoding ?? null,
+    keepsPayloads: ai.keepsPayloads,
+    request: ai.request,
+    response: ai.response,
+  }
+}
+
+function withoutQuery(path: string): string {
+  const query = path.indexOf('?')
+  return query === -1 ? path : path.slice(0, query)
 }
 
 /** The code of the system, TLS or DNS error behind a refusal, or our own for it. */

@@ -13,10 +13,11 @@ export function relayedHead(x: Exchange, head: ResponseHead): string {
 
 /**
  * Decides how the client will find the end of the body. One of unknown length is chunked for HTTP/1.1; for HTTP/1.0 only the end of the connection
- * can mark its end.
+ * can mark its end. The length of a rewritten body is not known before its end.
  */
-export function relayedFraming(x: Exchange, body: BodyReader): Framing {
-  if (body.framing !== 'chunked' && body.framing !== 'close') return body.framing
+export function relayedFraming(x: Exchange, body: BodyReader, isRewritten: boolean): Framing {
+  const isKnown = body.framing !== 'chunked' && body.framing !== 'close' && !isRewritten
+  if (isKnown) return body.framing
   if (x.head.minor === 1) return 'chunked'
   x.keepAlive = false
   return 'close'

@@ -1,5 +1,6 @@
 // The story of a request, in the order of its steps. Called by the client connection once per request head.
 import { answer, answerBug } from './answer.ts'
+import { authenticate } from './authenticate.ts'
 import { examine } from './examine.ts'
 import type { Exchange } from './exchange.ts'
 import { forward } from './forward-http.ts'
@@ -9,9 +10,20 @@ import { plan } from './plan.ts'
 /** The life of a request. The order of these steps is the order of the gateway. */
 export function serve(x: Exchange): void {
   try {
-    const refusal = examine(x) ?? locate(x) ?? plan(x) ?? forward(x)
-    if (refusal !== null) answer(x, refusal)
+    const verdict = examine(x) ?? locate(x) ?? authenticate(x) ?? plan(x) ?? forward(x)
+    if (verdict instanceof Promise) wait(x, verdict)
+    else if (verdict !== null) answer(x, verdict)
   } catch (bug) {
     answerBug(x, bug)
   }
+}
+
+/** Tells the story again once the step that waits knows more; the steps before it pass again, since what they found stands on the exchange. */
+function wait(x: Exchange, more: Promise<void>): void {
+  more.then(
+    () => {
+      if (x.stage === 'none') serve(x)
+    },
+    bug => answerBug(x, bug),
+  )
 }

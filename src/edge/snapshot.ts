@@ -1,7 +1,8 @@
 // A configuration compiled for requests: frozen lookups with everything a request needs at hand. Built whole, then swapped in as one reference.
-import type { Config, RouteConfig } from '../config/schema.ts'
+import type { AiConfig, Config, OriginConfig, RouteConfig } from '../config/schema.ts'
 import type { HeadLimits } from '../http1/request-head.ts'
 import { AddressSet } from '../base/address.ts'
+import { type Provider, Providers } from '../ai/providers.ts'
 import type { HostLookup } from '../zones/lookup.ts'
 import { compileZones, type Route, type Zone } from '../zones/zone.ts'
 import { Pool } from '../zones/pool.ts'
@@ -16,9 +17,25 @@ export interface EdgeZone extends Zone<EdgeRoute> {
   readonly metrics: ZoneMetrics
 }
 
+/** Where the calls to one provider go, and the keys that callers without one use in turn. */
+export interface AiRoute extends EdgeRoute {
+  readonly keys: Pool<string>
+}
+
+/** The AI routes: their hosts, and where their calls go. */
+export interface EdgeAi {
+  readonly hosts: ReadonlySet<string>
+  readonly providers: Providers
+  /** What holds for every call before its provider is known. */
+  readonly route: EdgeRoute
+  routeTo(provider: Provider): AiRoute
+}
+
 export interface Snapshot {
   readonly name: string
   readonly zones: HostLookup<EdgeZone>
+  /** Null where no host is one of AI routes. */
+  readonly ai: EdgeAi | null
   readonly limits: HeadLimits & { readonly requestsPerConnection: number }
   readonly client: Config['client']
   readonly trusted: AddressSet
@@ -41,10 +58,41 @@ export function buildSnapshot(config: Config, origins: Origins, metrics: EdgeMet
       ...zone,
       metrics: metrics.zone(zone.config.name),
     })),
+    ai: config.ai.hosts.length === 0 ? null : buildAi(config.ai, origins, inUse),
     limits: config.limits,
     client: config.client,
     trusted: new AddressSet(config.trustedProxies),
     hops: `Via: 1.1 ${config.name}\r\nCDN-Loop: ${config.name}\r\n`,
     origins: inUse,
+  }
+}
+
+function buildAi(ai: AiConfig, origins: Origins, inUse: Set<Origin>): EdgeAi {
+  const { bodyLimit, timeouts } = ai
+  const config: RouteConfig = { path: '/', pool: null, host: 'origin', bodyLimit, timeouts }
+  const providers = new Providers(ai)
+  const routes = new Map<Provider, AiRoute>()
+  for (const provider of providers.all) {
+    const origin = origins.get(originOf(provider))
+    inUse.add(origin)
+    routes.set(provider, { config, pool: new Pool([origin]), keys: new Pool(provider.keys) })
+  }
+  return {
+    hosts: new Set(ai.hosts),
+    providers,
+    route: { config, pool: new Pool<Origin>([]) },
+    routeTo: provider => routes.get(provider)!,
+  }
+}
+
+/** Sees a provider as the origin that it is to the connections. */
+function originOf({ base, config }: Provider): OriginConfig {
+  const protocol = base.protocol === 'https:' ? 'https' : 'http'
+  return {
+    url: base.origin,
+    protocol,
+    host: base.hostname.replace(/^\[|\]$/g, ''),
+    port: Number(base.port) || (protocol === 'https' ? 443 : 80),
+    tls: config?.tls ?? { verify: true, serverName: null, ca: null },
   }
 }

@@ -33,7 +33,7 @@ const connected: Row = {
   failures: [
     OUT_OF_TIME,
     [/^(GH_RESPONSE_TIMEOUT|GH_WRITE_TIMEOUT|GH_IDLE_TIMEOUT|ETIMEDOUT)$/, 'origin_response_timeout'],
-    [/^(GH_BAD_FRAMING|GH_BAD_UPGRADE)$/, 'origin_bad_gateway'],
+    [/^(GH_BAD_FRAMING|GH_BAD_UPGRADE|GH_BAD_ANSWER)$/, 'origin_bad_gateway'],
   ],
   otherwise: 'origin_unknown_error',
 }

@@ -29,11 +29,17 @@ export class ResponseHead implements FieldReader {
   upgrade: string | null = null
   hasDate = false
   isEventStream = false
-  /** Whether a content coding is applied. */
-  isEncoded = false
+  contentType: string | null = null
+  /** The content codings applied, null for none. */
+  contentEncoding: string | null = null
   /** Offset behind the head. */
   end = 0
   fault: ResponseFault | null = null
+
+  /** Whether a content coding hides the text of the body. */
+  get isEncoded(): boolean {
+    return this.contentEncoding !== null
+  }
 
   /** Takes one field line. Part of parsing, not for callers. */
   field(name: string, value: string, id: FieldId): boolean {
@@ -65,9 +71,10 @@ export class ResponseHead implements FieldReader {
         this.hasDate = true
         break
       case field.contentEncoding:
-        this.isEncoded = true
+        this.contentEncoding = this.contentEncoding === null ? value : `${this.contentEncoding}, ${value}`
         break
       case field.contentType:
+        this.contentType = value
         this.isEventStream = /^text\/event-stream[ \t]*(?:;|$)/i.test(value)
         break
       default:

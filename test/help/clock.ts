@@ -1,5 +1,7 @@
-// A clock that stands still until a test moves it.
+// Time in the hands of a test: a clock that stands still until it is moved, and timers that are.
 
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
 import type { Clock } from '../../src/base/clock.ts'
 
 export class ManualClock implements Clock {
@@ -20,4 +22,16 @@ export class ManualClock implements Clock {
   advance(ms: number): void {
     this.#ms += ms
   }
+}
+
+/** Moves mocked timers second by second until it holds, and tells how many that took; what sockets bring meanwhile is waited for. */
+export async function secondsUntil(t: TestContext, holds: () => boolean): Promise<number> {
+  for (let second = 0; second < 1_000; second++) {
+    for (let turn = 0; turn < 50; turn++) {
+      if (holds()) return second
+      await new Promise(setImmediate)
+    }
+    t.mock.timers.tick(1_000)
+  }
+  return assert.fail('it does not hold after 1,000 s')
 }

@@ -5,7 +5,15 @@ import type { TestContext } from 'node:test'
 import type { Clock } from '../../src/base/clock.ts'
 import { AccessLog, createLogger, type LogDestination } from '../../src/base/log.ts'
 import { EdgeMetrics } from '../../src/base/metrics.ts'
-import type { Config, OriginConfig, RouteConfig, Timeouts, ZoneConfig } from '../../src/config/schema.ts'
+import type {
+  AiConfig,
+  Config,
+  OriginConfig,
+  RouteConfig,
+  Timeouts,
+  ZoneConfig,
+} from '../../src/config/schema.ts'
+import type { AiServices } from '../../src/edge/plane.ts'
 import { DataPlane } from '../../src/edge/data-plane.ts'
 import { connectTo, type Message, type Wire } from './raw.ts'
 
@@ -19,6 +27,7 @@ export interface EdgeSettings {
   readonly client?: Partial<Config['client']>
   readonly trustedProxies?: readonly string[]
   readonly name?: string
+  readonly ai?: Partial<AiConfig>
 }
 
 export type Member = string | { readonly url: string; readonly tls?: Partial<OriginConfig['tls']> }
@@ -39,7 +48,14 @@ export function edgeConfig(members: readonly Member[], settings: EdgeSettings = 
     log: { level: 'error', access: true, sample: { '1xx': 1, '2xx': 1, '3xx': 1, '4xx': 1, '5xx': 1 } },
     shutdown: { grace: 30_000 },
     store: { url: null, commandTimeout: 250, grace: 600_000 },
-    ai: { hosts: [], bodyLimit: 32 * 2 ** 20, timeouts: usualTimeouts, providers: [], prices: [] },
+    ai: {
+      hosts: [],
+      bodyLimit: 32 * 2 ** 20,
+      timeouts: { ...usualTimeouts, ...settings.timeouts },
+      providers: [],
+      prices: [],
+      ...settings.ai,
+    },
     zones: [zoneTo(members, settings), ...(settings.zones ?? [])],
   }
 }
@@ -86,6 +102,13 @@ function originOf(member: Member): OriginConfig {
   }
 }
 
+/** What a test puts in place of the usual. */
+export interface EdgeParts {
+  readonly clock?: Clock
+  readonly ai?: AiServices
+  readonly metrics?: EdgeMetrics
+}
+
 export class Edge {
   readonly plane: DataPlane
   readonly metrics: EdgeMetrics
@@ -95,17 +118,17 @@ export class Edge {
   readonly #t: TestContext
   port = 0
 
-  constructor(t: TestContext, config: Config, clock?: Clock) {
+  constructor(t: TestContext, config: Config, parts: EdgeParts = {}) {
     this.#t = t
-    this.metrics = new EdgeMetrics()
+    this.metrics = parts.metrics ?? new EdgeMetrics()
     this.accesses = []
     this.events = []
     this.plane = new DataPlane(config, {
       documentation,
-      metrics: this.metrics,
       accessLog: new AccessLog(linesTo(this.accesses), config.log.sample),
       log: createLogger('error', linesTo(this.events)),
-      ...(clock && { clock }),
+      ...parts,
+      metrics: this.metrics,
     })
   }
 
@@ -129,7 +152,12 @@ export async function startEdge(
   members: readonly Member[],
   settings: EdgeSettings & { readonly clock?: Clock } = {},
 ): Promise<Edge> {
-  const edge = new Edge(t, edgeConfig(members, settings), settings.clock)
+  const { clock } = settings
+  return listenAt(t, new Edge(t, edgeConfig(members, settings), clock && { clock }))
+}
+
+/** Binds an edge; it is destroyed after the test. */
+export async function listenAt(t: TestContext, edge: Edge): Promise<Edge> {
   t.after(() => edge.plane.destroy())
   const [endpoint] = await edge.plane.listen({ reusePort: false })
   edge.port = endpoint!.port

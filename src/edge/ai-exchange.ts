@@ -1,0 +1,85 @@
+// What becomes known of an AI call on its way, beside what every exchange knows. `locate-ai.ts` makes it; the AI steps write on it, `record.ts` reads it.
+import type { Clock } from '../base/clock.ts'
+import type { AiCaller } from '../errors/compose-ai.ts'
+import type { Gateway, Metadata, Token } from '../store/records.ts'
+import type { Provider } from '../ai/providers.ts'
+import type { AiTarget } from '../ai/target.ts'
+import type { TokenFault } from '../tokens/verify.ts'
+import { Capture } from '../logs/capture.ts'
+import type { ResponseHead } from '../http1/response-head.ts'
+import type { AiFields } from './ai-fields.ts'
+import type { Rewriter, Rewriting } from './rewriting.ts'
+
+export class AiExchange {
+  readonly target: AiTarget
+  readonly fields: AiFields
+  /** How this caller is answered when the gateway itself answers. */
+  caller: AiCaller
+  /** The gateway; null where there is none of this name. */
+  gateway: Asked<Gateway | null | 'store_away'> = undefined
+  /** The token, where the gateway asks for one. */
+  token: Asked<Token | TokenFault> = undefined
+  isLetIn = false
+  /** Whether it was let in for a valid token, not because the gateway asks for none. */
+  isAuthenticated = false
+  /** Whether the caller was turned away for lack of a valid token: then nothing is written of the call. */
+  isTurnedAway = false
+  /** The body of a call that can't be planned without it. */
+  body: Buffer | null = null
+  provider: Provider | null = null
+  /** Path and query at the provider. */
+  path = ''
+  /** As far as the request tells without being parsed. */
+  model: string | null = null
+  /** What makes the caller's answer of the provider's, where they differ. */
+  rewriting: Rewriting | null = null
+  /** Whether the call went on its way to a provider, so that there is something to log. */
+  isUnderWay = false
+  keepsPayloads = false
+  metadata: Metadata | null = null
+  /** What is kept of both bodies for the log. */
+  request: Capture | null = null
+  response: Capture | null = null
+  responseHead: ResponseHead | null = null
+  /** Monotonic ms at which the first byte of the answer's body came; 0 before. */
+  firstByteAt = 0
+
+  constructor(target: AiTarget, fields: AiFields) {
+    this.target = target
+    this.fields = fields
+    this.caller = (target.api === 'rest' ? REST : NATIVE)[dialectOf(target)]
+  }
+
+  /** Takes the head of the provider's answer; gives what rewrites its body, as `Rewriting.begin` does. */
+  beginAnswer(head: ResponseHead): Rewriter | null | false {
+    this.responseHead = head
+    this.response = new Capture({ isEncoded: head.isEncoded })
+    return this.rewriting?.begin(head) ?? null
+  }
+
+  /** Keeps bytes of the provider's answer for the log. */
+  noteAnswer(bytes: Buffer, clock: Clock): void {
+    if (this.firstByteAt === 0) this.firstByteAt = clock.monotonic()
+    this.response!.take(bytes)
+  }
+}
+
+/** Undefined before it is asked for, a promise while the store is asked. */
+type Asked<T> = T | Promise<T> | undefined
+
+type Dialect = AiCaller['dialect']
+
+export const REST: Readonly<Record<Dialect, AiCaller>> = {
+  openai: { api: 'rest', dialect: 'openai' },
+  anthropic: { api: 'rest', dialect: 'anthropic' },
+}
+export const NATIVE: Readonly<Record<Dialect, AiCaller>> = {
+  openai: { api: 'native', dialect: 'openai' },
+  anthropic: { api: 'native', dialect: 'anthropic' },
+}
+
+/** Guesses the dialect before a provider is known, from the API that was asked. */
+function dialectOf(target: AiTarget): Dialect {
+  if (target.api === 'native') return target.provider === 'anthropic' ? 'anthropic' : 'openai'
+  return target.operation === 'messages' ? 'anthropic' : 'openai'
+}

@@ -1,0 +1,67 @@
+// The request fields that AI routes read, and those that end here: what a caller tells the gateway is no affair of a provider. Called by `ai-exchange.ts` and
+// `outbound-ai.ts`.
+import { equalsIgnoreCase } from '../http1/fields.ts'
+import type { RequestHead } from '../http1/request-head.ts'
+
+/** Stands for a field that came twice where only one can count. */
+export const REPEATED = Symbol('repeated')
+export type Once = string | null | typeof REPEATED
+
+/** What a caller tells an AI gateway. */
+export class AiFields {
+  authorization: Once = null
+  gatewayAuthorization: Once = null
+  gatewayId: Once = null
+  metadata: Once = null
+  collectLogPayload: Once = null
+  contentType: string | null = null
+  contentEncoding: string | null = null
+
+  constructor({ fields }: RequestHead) {
+    for (let i = 0; i < fields.length; i += 2) this.#take(fields[i]!, fields[i + 1]!)
+  }
+
+  #take(name: string, value: string): void {
+    switch (name.length) {
+      case 12:
+        if (equalsIgnoreCase(name, 'content-type')) this.contentType = value
+        break
+      case 13:
+        if (equalsIgnoreCase(name, 'authorization')) this.authorization = once(this.authorization, value)
+        break
+      case 16:
+        if (equalsIgnoreCase(name, 'svc-aig-metadata')) this.metadata = once(this.metadata, value)
+        else if (equalsIgnoreCase(name, 'content-encoding')) this.contentEncoding = value
+        break
+      case 18:
+        if (equalsIgnoreCase(name, 'svc-aig-gateway-id')) this.gatewayId = once(this.gatewayId, value)
+        break
+      case 21:
+        if (equalsIgnoreCase(name, 'svc-aig-authorization'))
+          this.gatewayAuthorization = once(this.gatewayAuthorization, value)
+        break
+      case 27:
+        if (equalsIgnoreCase(name, 'svc-aig-collect-log-payload'))
+          this.collectLogPayload = once(this.collectLogPayload, value)
+        break
+      default:
+    }
+  }
+}
+
+/** Tells whether a field is meant for the gateway alone, in any case and with underscores too: a provider might fold those into hyphens. */
+export function isForGateway(name: string): boolean {
+  if (name.length < PREFIX.length || (name.charCodeAt(0) | 0x20) !== 0x73) return false
+  for (let i = 0; i < PREFIX.length; i++) {
+    const char = name.charCodeAt(i)
+    const expected = PREFIX.charCodeAt(i)
+    if (char !== expected && (char | 0x20) !== expected && !(expected === 0x2d && char === 0x5f)) return false
+  }
+  return true
+}
+
+const PREFIX = 'svc-aig-'
+
+function once(before: Once, value: string): Once {
+  return before === null ? value : REPEATED
+}

@@ -1,0 +1,26 @@
+// Step 2 on the hosts of `ai.hosts`: which AI route a request is for. Called by `locate.ts`.
+import { type Refusal, refuse } from '../errors/refusal.ts'
+import { parseAiTarget } from '../ai/target.ts'
+import { AiExchange } from './ai-exchange.ts'
+import { AiFields } from './ai-fields.ts'
+import type { Exchange } from './exchange.ts'
+import type { EdgeAi } from './snapshot.ts'
+
+/** Finds the AI route, or refuses: a path that is none (404), a method that it does not have (405). */
+export function locateAi(x: Exchange, ai: EdgeAi): Refusal | null {
+  x.route = ai.route
+  x.bodyLimit = ai.route.config.bodyLimit
+  const target = parseAiTarget(x.head.target)
+  if (target === null) return NO_ROUTE
+  x.ai = new AiExchange(target, new AiFields(x.head))
+  if (target.api !== 'native' && x.head.method !== 'POST') return ONLY_POST
+  return null
+}
+
+const NO_ROUTE = refuse('not_found', {
+  faults: [{ code: 7003, message: 'This path is no route of an AI gateway', pointer: null }],
+})
+const ONLY_POST = refuse('method_not_allowed', {
+  allow: 'POST',
+  faults: [{ code: 7001, message: 'Method not allowed; allowed: POST', pointer: null }],
+})

@@ -1,0 +1,84 @@
+// Step 4 for AI calls: which provider, which path there, and with what body. Called by `plan.ts`.
+import { planCall } from '../ai/plan.ts'
+import type { Provider } from '../ai/providers.ts'
+import type { AiTarget } from '../ai/target.ts'
+import { type Fault, type Refusal, refuse } from '../errors/refusal.ts'
+import { Capture } from '../logs/capture.ts'
+import { parseMetadata } from '../logs/metadata.ts'
+import type { Gateway } from '../store/records.ts'
+import { type AiExchange, NATIVE, REST } from './ai-exchange.ts'
+import { REPEATED } from './ai-fields.ts'
+import type { Exchange, Verdict } from './exchange.ts'
+import { gatherBody } from './gather-body.ts'
+import { rewritingOf } from './rewriting.ts'
+
+type Native = AiTarget & { readonly api: 'native' }
+type Parsed = Exclude<AiTarget, Native>
+
+/** Picks the provider, or refuses: one that nobody knows (404), a body that can't be understood (400, 415), fields for the gateway that make no sense (400). */
+export function planAi(x: Exchange, ai: AiExchange): Verdict {
+  const refusal = readWishes(ai)
+  if (refusal !== null) return refusal
+  return ai.target.api === 'native' ? planNative(x, ai, ai.target) : planParsed(x, ai, ai.target)
+}
+
+/** Reads what the caller wants to be kept of the call. */
+function readWishes(ai: AiExchange): Refusal | null {
+  const { metadata, collectLogPayload } = ai.fields
+  if (collectLogPayload !== null && collectLogPayload !== 'true' && collectLogPayload !== 'false')
+    return badField('svc-aig-collect-log-payload must be true or false, once')
+  ai.keepsPayloads = (ai.gateway as Gateway).collectLogs && collectLogPayload !== 'false'
+  if (metadata === null) return null
+  if (metadata === REPEATED) return badField('svc-aig-metadata must come once')
+  const reading = parseMetadata(metadata)
+  if ('flaw' in reading) return badField(`svc-aig-metadata ${reading.flaw}`)
+  ai.metadata = reading.value
+  return null
+}
+
+/** Leaves the body alone: it is passed on byte for byte, as it comes. */
+function planNative(x: Exchange, ai: AiExchange, { provider: name, path }: Native): Refusal | null {
+  const route = x.snapshot.ai!.providers.native(name, path)
+  if ('error' in route) return route
+  if (ai.keepsPayloads) ai.request = new Capture({ isEncoded: false })
+  return sendTo(x, ai, route.provider, route.path)
+}
+
+function planParsed(x: Exchange, ai: AiExchange, target: Parsed): Verdict {
+  if (ai.body === null) return wrongType(ai) ?? gatherBody(x).then(body => void (ai.body = body))
+  const call = planCall(target, ai.body, x.snapshot.ai!.providers)
+  if ('error' in call) return call
+  if (ai.keepsPayloads) {
+    ai.request = new Capture({ isEncoded: false })
+    ai.request.take(ai.body)
+  }
+  ai.body = call.body
+  ai.model = call.model
+  ai.caller = (target.api === 'rest' ? REST : NATIVE)[call.dialect]
+  ai.rewriting = rewritingOf(call)
+  return sendTo(x, ai, call.provider, call.path)
+}
+
+function sendTo(x: Exchange, ai: AiExchange, provider: Provider, path: string): null {
+  ai.provider = provider
+  ai.path = path
+  x.route = x.snapshot.ai!.routeTo(provider)
+  x.origin = x.route.pool.next()
+  return null
+}
+
+/** Refuses a body that says it is no plain JSON. */
+function wrongType({ fields: { contentType, contentEncoding } }: AiExchange): Refusal | null {
+  const isJson = contentType === null || /^application\/(?:[\w.+-]+\+)?json[ \t]*(?:;|$)/i.test(contentType)
+  if (isJson && contentEncoding === null) return null
+  const message = 'The body must be JSON: Content-Type: application/json, without Content-Encoding'
+  return refuse('unsupported_media_type', { faults: [fault(6004, message)] })
+}
+
+function badField(message: string): Refusal {
+  return refuse('bad_request', { faults: [fault(10001, message)] })
+}
+
+function fault(code: number, message: string): Fault {
+  return { code, message, pointer: null }
+}

@@ -1,0 +1,216 @@
+// An edge with AI routes on ai.test, over a real store in memory, with an account, its gateway `default` and a token for it.
+
+import { randomBytes } from 'node:crypto'
+import type { TestContext } from 'node:test'
+import type { Clock } from '../../src/base/clock.ts'
+import { createLogger } from '../../src/base/log.ts'
+import { EdgeMetrics } from '../../src/base/metrics.ts'
+import type { AiConfig, ProviderConfig } from '../../src/config/schema.ts'
+import { GatewayDirectory } from '../../src/ai/gateways.ts'
+import { PriceTable } from '../../src/ai/prices.ts'
+import { usageOf } from '../../src/ai/usage.ts'
+import { LogQueue } from '../../src/logs/queue.ts'
+import type { Gateway, LogEntry, LogSummary, Token } from '../../src/store/records.ts'
+import { openStore } from '../../src/store/open.ts'
+import type { Store } from '../../src/store/store.ts'
+import { permissionGroups } from '../../src/tokens/permission-groups.ts'
+import { mintToken } from '../../src/tokens/token.ts'
+import { TokenVerifier } from '../../src/tokens/verify.ts'
+import { Edge, type EdgeSettings, edgeConfig, listenAt } from './edge.ts'
+
+export interface AiSettings extends Omit<EdgeSettings, 'ai'> {
+  readonly gateway?: Partial<Gateway>
+  readonly ai?: Partial<AiConfig>
+  readonly clock?: Clock
+  /** Another store than the one in memory. */
+  readonly storeUrl?: string
+  /** Ms that a command of the store may take, and that tokens live on without it. */
+  readonly commandTimeout?: number
+  readonly grace?: number
+}
+
+export class AiEdge {
+  readonly edge: Edge
+  readonly store: Store
+  readonly logs: LogQueue
+  readonly account: string
+  /** The value of a token that may run calls. */
+  readonly token: string
+
+  constructor(edge: Edge, store: Store, logs: LogQueue, account: string, token: string) {
+    this.edge = edge
+    this.store = store
+    this.logs = logs
+    this.account = account
+    this.token = token
+  }
+
+  /** The base URL of REST routes for a client that resolves ai.test by itself, or asks 127.0.0.1 where that is the AI host. */
+  get rest(): string {
+    return `/client/v4/accounts/${this.account}/ai`
+  }
+
+  native(provider: string, gateway = 'default'): string {
+    return `/v1/${this.account}/${gateway}/${provider}`
+  }
+
+  /** Makes a token, by default one that may run calls on this account, and gives its value. */
+  async mint(changes: Partial<Token> & { readonly permissions?: readonly string[] } = {}): Promise<string> {
+    const { permissions = ['AI Gateway Run'], ...fields } = changes
+    const { value, digest } = mintToken()
+    await this.store.tokens.insert({ ...tokenOf(this.account, digest, permissions), ...fields })
+    return value
+  }
+
+  /** Changes the gateway `default`. */
+  async change(changes: Partial<Gateway>): Promise<void> {
+    const found = await this.store.gateways.get(this.account, 'default')
+    await this.store.gateways.replace({ ...found!.record, ...changes }, found!.version)
+  }
+
+  /** Gives the log entries, newest first, once `count` are written. */
+  async logged(count: number): Promise<readonly LogSummary[]> {
+    for (;;) {
+      const { items } = await this.store.logs.list(this.account, 'default', everything)
+      if (items.length >= count) return items
+      await new Promise(resolve => setTimeout(resolve, 20))
+    }
+  }
+
+  /** Gives the latest entry with its payloads, once `count` are written. */
+  async entry(count = 1): Promise<LogEntry> {
+    const [latest] = await this.logged(count)
+    return (await this.store.logs.get(this.account, 'default', latest!.id))!
+  }
+}
+
+const everything = { filters: [], orderBy: 'created_at', descending: true, offset: 0, limit: 1000 } as const
+
+/** Starts it; `providers` are base URLs by name, or more of their configuration. */
+export async function startAi(
+  t: TestContext,
+  providers: Readonly<Record<string, string | Partial<ProviderConfig>>>,
+  settings: AiSettings = {},
+): Promise<AiEdge> {
+  const { commandTimeout = 1_000, grace = 600_000, storeUrl = 'sqlite::memory:', clock } = settings
+  const store = await openStore(storeUrl, { commandTimeout })
+  const metrics = new EdgeMetrics()
+  const log = createLogger('error', { write: () => {} })
+  const prices = new PriceTable(settings.ai?.prices ?? [])
+  const meter = { usageOf, costOf: prices.costOf.bind(prices) }
+  const logs = new LogQueue({ store, meter, metrics: metrics.ai, log })
+  const time = clock && { clock }
+  const tokens = new TokenVerifier({ store, grace, metrics: metrics.ai, ...time })
+  const gateways = new GatewayDirectory({ store, grace, ...time })
+  const config = edgeConfig([], {
+    ...settings,
+    ai: {
+      hosts: ['ai.test', '127.0.0.1'],
+      ...settings.ai,
+      providers: Object.entries(providers).map(providerOf),
+    },
+  })
+  const edge = new Edge(t, config, { metrics, ai: { tokens, gateways, logs }, ...time })
+  await listenAt(t, edge)
+  t.after(async () => {
+    await logs.close()
+    await store.close()
+  })
+  const { account, value } = await fill(store, settings.gateway)
+  return new AiEdge(edge, store, logs, account, value)
+}
+
+async function fill(
+  store: Store,
+  changes: Partial<Gateway> = {},
+): Promise<{ account: string; value: string }> {
+  const account = randomBytes(16).toString('hex')
+  const { value, digest } = mintToken()
+  await store.bootstrap({
+    account: { id: account, name: 'test', createdAt: 0 },
+    gateway: { ...gatewayOf(account), ...changes },
+    token: tokenOf(account, digest, ['AI Gateway Run']),
+  })
+  return { account, value }
+}
+
+function gatewayOf(account: string): Gateway {
+  return {
+    account,
+    id: 'default',
+    authentication: true,
+    collectLogs: true,
+    logManagement: 100_000,
+    logManagementStrategy: 'DELETE_OLDEST',
+    createdAt: 0,
+    modifiedAt: 0,
+  }
+}
+
+function tokenOf(account: string, digest: string, permissions: readonly string[]): Token {
+  const groups = permissionGroups.filter(({ name }) => permissions.includes(name))
+  return {
+    account,
+    id: randomBytes(16).toString('hex'),
+    name: 'test',
+    digest,
+    status: 'active',
+    policies: [
+      { id: '0', effect: 'allow', permissionGroups: groups.map(({ id }) => id), accounts: [account] },
+    ],
+    notBefore: null,
+    expiresOn: null,
+    addressesIn: [],
+    addressesNotIn: [],
+    issuedOn: 0,
+    modifiedOn: 0,
+  }
+}
+
+function providerOf([name, given]: [string, string | Partial<ProviderConfig>]): ProviderConfig {
+  const settings = typeof given === 'string' ? { url: given } : given
+  return {
+    name: name as ProviderConfig['name'],
+    url: null,
+    keys: [],
+    speaks: 'openai',
+    resources: [],
+    tls: { verify: true, serverName: null, ca: null },
+    ...settings,
+  }
+}
+
+/** Writes a POST of JSON to ai.test with its length. */
+export function call(path: string, body: string, ...fields: string[]): string {
+  const lines = [`POST ${path} HTTP/1.1`, 'Host: ai.test', 'Content-Type: application/json', ...fields]
+  return `${lines.join('\r\n')}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${Buffer.from(body).toString('latin1')}`
+}
+
+/** Writes the answer of a provider. */
+export function json(value: unknown, ...fields: string[]): string {
+  const body = Buffer.from(JSON.stringify(value)).toString('latin1')
+  const lines = [
+    'HTTP/1.1 200 OK',
+    'Content-Type: application/json',
+    ...fields,
+    `Content-Length: ${body.length}`,
+  ]
+  return `${lines.join('\r\n')}\r\n\r\n${body}`
+}
+
+/** A chat completion as OpenAI answers it. */
+export const completion = {
+  id: 'chatcmpl-1',
+  object: 'chat.completion',
+  created: 1_767_225_600,
+  model: 'gpt-4o-mini-2024-07-18',
+  choices: [
+    {
+      index: 0,
+      message: { role: 'assistant', content: 'Hello.', refusal: null },
+      logprobs: null,
+      finish_reason: 'stop',
+    },
+  ],
+  usage: { prompt_tokens: 9, completion_tokens: 3, total_tokens: 12 },
+}

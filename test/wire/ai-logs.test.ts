@@ -1,0 +1,115 @@
+// What is kept of a call, and what never is.
+
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { gzipSync } from 'node:zlib'
+import { type AiEdge, type AiSettings, call, completion, json, startAi } from '../help/ai.ts'
+import { startResponder } from '../help/origin.ts'
+
+const body = '{"model":"openai/gpt-4o-mini","messages":[{"role":"user","content":"Hi"}]}'
+
+async function start(t: TestContext, settings: AiSettings = {}, answer = json(completion)): Promise<AiEdge> {
+  const provider = await startResponder(t, answer)
+  return startAi(t, { openai: { url: provider.url, keys: ['SECRET-key'] } }, settings)
+}
+
+function chat(ai: AiEdge, ...fields: string[]): Promise<unknown> {
+  return ai.edge.ask(
+    call(`${ai.rest}/v1/chat/completions`, body, `Authorization: Bearer ${ai.token}`, ...fields),
+  )
+}
+
+test('an entry tells what happened, and no credential', async t => {
+  const ai = await start(t)
+  await chat(ai, 'svc-aig-metadata: {"team":"search","run":7}', 'Cookie: SECRET-cookie')
+  const entry = await ai.entry()
+  const { id, createdAt, duration, timeToFirstByte, cost, ...rest } = entry
+  assert.match(id, /^[0-9a-f]{16}$/)
+  assert.ok(Math.abs(createdAt - Date.now()) < 5_000)
+  assert.ok(duration > 0 && timeToFirstByte! > 0 && timeToFirstByte! <= duration)
+  assert.ok(cost! > 0)
+  assert.deepEqual(rest, {
+    account: ai.account,
+    gateway: 'default',
+    provider: 'openai',
+    model: 'gpt-4o-mini',
+    path: '/chat/completions',
+    status: 200,
+    success: true,
+    error: null,
+    tokensIn: 9,
+    tokensOut: 3,
+    cached: false,
+    authenticated: true,
+    streamed: false,
+    metadata: { team: 'search', run: 7 },
+    requestContentType: 'application/json',
+    responseContentType: 'application/json',
+    request: { text: body, isCut: false },
+    response: { text: JSON.stringify(completion), isCut: false },
+  })
+  assert.doesNotMatch(JSON.stringify(entry), /SECRET|svct_/)
+})
+
+test('a native call is known by its answer, and its query is not kept', async t => {
+  const ai = await start(t)
+  await ai.edge.ask(
+    call(
+      `${ai.native('openai')}/chat/completions?key=SECRET`,
+      '{"messages":[]}',
+      `svc-aig-authorization: Bearer ${ai.token}`,
+    ),
+  )
+  const entry = await ai.entry()
+  assert.deepEqual(
+    [entry.model, entry.path, entry.tokensIn],
+    ['gpt-4o-mini-2024-07-18', '/chat/completions', 9],
+  )
+  assert.equal(entry.request?.text, '{"messages":[]}')
+})
+
+test('bodies are kept only where gateway and caller agree', async t => {
+  const ai = await start(t)
+  await chat(ai, 'svc-aig-collect-log-payload: false')
+  assert.deepEqual(
+    [(await ai.entry(1)).request, (await ai.entry(1)).response, (await ai.entry(1)).tokensIn],
+    [null, null, 9],
+  )
+  const silent = await start(t, { gateway: { collectLogs: false } })
+  await chat(silent, 'svc-aig-collect-log-payload: true')
+  assert.deepEqual([(await silent.entry(1)).request, (await silent.entry(1)).tokensIn], [null, 9])
+})
+
+test('a large body is kept in part, and marked as cut', async t => {
+  const ai = await start(t)
+  const large = JSON.stringify({
+    model: 'openai/gpt-4o-mini',
+    messages: [{ role: 'user', content: 'x'.repeat(100_000) }],
+  })
+  await ai.edge.ask(call(`${ai.rest}/v1/chat/completions`, large, `Authorization: Bearer ${ai.token}`))
+  const { request } = await ai.entry()
+  assert.deepEqual([request!.text.length, request!.isCut], [64 * 1024, true])
+})
+
+test('an encoded answer reaches the caller as it is, and the log as text', async t => {
+  const encoded = gzipSync(JSON.stringify(completion)).toString('latin1')
+  const head = `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Encoding: gzip\r\nContent-Length: ${encoded.length}\r\n\r\n`
+  const ai = await start(t, {}, head + encoded)
+  const path = `${ai.native('openai')}/chat/completions`
+  const answer = await ai.edge.ask(
+    call(path, body, `svc-aig-authorization: Bearer ${ai.token}`, 'Accept-Encoding: gzip'),
+  )
+  assert.equal(answer.text, encoded)
+  const entry = await ai.entry()
+  assert.deepEqual([entry.tokensIn, entry.response?.text], [9, JSON.stringify(completion)])
+})
+
+test('calls that no provider was asked for are not kept', async t => {
+  const ai = await start(t)
+  const mine = `Authorization: Bearer ${ai.token}`
+  await ai.edge.ask(call(`${ai.rest}/v1/chat/completions`, '{', mine))
+  await ai.edge.ask(call(`${ai.rest}/v1/chat/completions`, '{"model":"nobody/x"}', mine))
+  await chat(ai)
+  await ai.logs.close()
+  assert.equal(await ai.store.logs.count(ai.account, 'default'), 1)
+})

@@ -1,0 +1,169 @@
+// Provider-native routes: what goes to a provider and what comes back, byte for byte.
+
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { test } from 'node:test'
+import { call, completion, json, startAi } from '../help/ai.ts'
+import { codeOf } from '../help/edge.ts'
+import { ok, startOrigin, startResponder } from '../help/origin.ts'
+import { chunks } from '../help/raw.ts'
+
+test('a body goes to the provider byte for byte, JSON or not, and so does the answer', async t => {
+  const body = randomBytes(200_000)
+  const reply = randomBytes(200_000).toString('latin1')
+  const provider = await startResponder(t, ok(reply, 'Content-Type: application/octet-stream'))
+  const ai = await startAi(t, { openai: `${provider.url}/base` })
+  const client = await ai.edge.connect()
+  const head = call(
+    `${ai.native('openai')}/audio/speech?a=%20b&c`,
+    '',
+    `svc-aig-authorization: Bearer ${ai.token}`,
+  )
+  await client.send(head.replace('Content-Length: 0', `Content-Length: ${body.length}`))
+  await client.send(body)
+  const answer = await client.response()
+  assert.equal(answer.text, reply)
+  const [request] = provider.requests
+  assert.equal(request!.startLine, 'POST /base/audio/speech?a=%20b&c HTTP/1.1')
+  assert.ok(request!.body.equals(body))
+  assert.equal(answer.field('svc-ray')?.length, 16)
+})
+
+test('no field for the gateway reaches a provider, whatever its spelling', async t => {
+  const provider = await startResponder(t, json(completion))
+  const ai = await startAi(t, { openai: provider.url })
+  await ai.edge.ask(
+    call(
+      `${ai.native('openai')}/chat/completions`,
+      '{}',
+      `SVC-AIG-Authorization: Bearer ${ai.token}`,
+      'svc_aig_authorization: SECRET',
+      'svc-aig-metadata: {"team":"SECRET"}',
+      'svc-aig-collect-log-payload: true',
+      'X-Forwarded-For: 192.0.2.1',
+      'Authorization: Bearer sk-own',
+      'OpenAI-Beta: assistants=v2',
+    ),
+  )
+  const [request] = provider.requests
+  assert.ok(request, 'the call went through')
+  assert.doesNotMatch(request.lines.join('\n'), /svc[-_]aig|SECRET|svct_|forwarded/i)
+  assert.equal(request.field('authorization'), 'Bearer sk-own')
+  assert.equal(request.field('openai-beta'), 'assistants=v2')
+  assert.equal(request.field('host'), new URL(provider.url).host)
+})
+
+test('a key of the configuration fills in for a caller who brings none', async t => {
+  const provider = await startResponder(t, json(completion))
+  const ai = await startAi(t, {
+    openai: { url: provider.url, keys: ['sk-ours'] },
+    anthropic: { url: provider.url, keys: ['ant-ours'] },
+  })
+  const mine = `svc-aig-authorization: Bearer ${ai.token}`
+  await ai.edge.ask(call(`${ai.native('openai')}/chat/completions`, '{}', mine))
+  await ai.edge.ask(
+    call(`${ai.native('openai')}/chat/completions`, '{}', mine, 'Authorization: Bearer sk-own'),
+  )
+  await ai.edge.ask(call(`${ai.native('anthropic')}/v1/messages`, '{}', mine))
+  await ai.edge.ask(
+    call(
+      `${ai.native('anthropic')}/v1/messages`,
+      '{}',
+      mine,
+      'x-api-key: own',
+      'anthropic-version: 2024-01-01',
+    ),
+  )
+  const sent = provider.requests.map(request => [
+    request.field('authorization'),
+    request.field('x-api-key'),
+    request.field('anthropic-version'),
+  ])
+  assert.deepEqual(sent, [
+    ['Bearer sk-ours', null, null],
+    ['Bearer sk-own', null, null],
+    [null, 'ant-ours', '2023-06-01'],
+    [null, 'own', '2024-01-01'],
+  ])
+})
+
+test('several keys are taken in turn', async t => {
+  const provider = await startResponder(t, json(completion))
+  const ai = await startAi(t, { openai: { url: provider.url, keys: ['a', 'b'] } })
+  for (let i = 0; i < 4; i++)
+    await ai.edge.ask(call(`${ai.native('openai')}/x`, '{}', `svc-aig-authorization: Bearer ${ai.token}`))
+  assert.deepEqual(
+    provider.requests.map(request => request.field('authorization')),
+    ['Bearer a', 'Bearer b', 'Bearer a', 'Bearer b'],
+  )
+})
+
+test('any method passes, with any framing', async t => {
+  const provider = await startResponder(t, json({ object: 'list', data: [] }))
+  const ai = await startAi(t, { openai: provider.url })
+  const client = await ai.edge.connect()
+  const fields = `Host: ai.test\r\nsvc-aig-authorization: Bearer ${ai.token}\r\n`
+  await client.send(`GET ${ai.native('openai')}/models HTTP/1.1\r\n${fields}\r\n`)
+  assert.equal((await client.response()).status, 200)
+  await client.send(
+    `POST ${ai.native('openai')}/files HTTP/1.1\r\n${fields}Transfer-Encoding: chunked\r\n\r\n${chunks('one', 'two')}0\r\n\r\n`,
+  )
+  assert.equal((await client.response()).status, 200)
+  assert.deepEqual(
+    provider.requests.map(({ startLine, text }) => [startLine, text]),
+    [
+      ['GET /models HTTP/1.1', ''],
+      ['POST /files HTTP/1.1', 'onetwo'],
+    ],
+  )
+})
+
+test('errors of a provider pass through unchanged, with their Retry-After', async t => {
+  const body = '{"error":{"message":"Rate limit reached","type":"requests","code":"rate_limit_exceeded"}}'
+  const provider = await startResponder(
+    t,
+    `HTTP/1.1 429 Too Many Requests\r\nRetry-After: 17\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+  )
+  const ai = await startAi(t, { openai: provider.url })
+  const answer = await ai.edge.ask(
+    call(`${ai.native('openai')}/chat/completions`, '{}', `svc-aig-authorization: Bearer ${ai.token}`),
+  )
+  assert.deepEqual([answer.status, answer.field('retry-after'), answer.text], [429, '17', body])
+})
+
+test('a provider that is down is the same record as an origin that is, in the words of SDKs too', async t => {
+  const provider = await startOrigin(t, () => {})
+  await provider.goDown()
+  const ai = await startAi(t, { openai: provider.url })
+  const answer = await ai.edge.ask(
+    call(
+      `${ai.native('openai')}/chat/completions`,
+      '{}',
+      `svc-aig-authorization: Bearer ${ai.token}`,
+      'Accept: application/json',
+    ),
+  )
+  assert.equal(codeOf(answer), 521)
+  const { message, error, detail } = JSON.parse(answer.text)
+  assert.equal(message, detail)
+  assert.deepEqual(error, { message: detail, type: 'origin_down', code: 521 })
+  assert.equal(answer.field('x-should-retry'), 'true')
+  assert.match(answer.startLine, /^HTTP\/1\.1 521 Web server is down$/)
+  assert.equal((await ai.entry()).error, 'origin_down')
+})
+
+test('a provider or path that nobody knows is 404 by name', async t => {
+  const ai = await startAi(t, {})
+  const mine = `svc-aig-authorization: Bearer ${ai.token}`
+  const unknown = await ai.edge.ask(call(`${ai.native('nobody')}/x`, '{}', mine))
+  assert.equal(unknown.status, 404)
+  assert.match(unknown.text, /There is no provider with the name nobody/)
+  assert.equal((await ai.edge.ask(call('/somewhere', '{}', mine))).status, 404)
+  assert.equal((await ai.edge.ask(call('/', '{}', mine))).status, 404)
+})
+
+test('an AI host previews errors as every host does', async t => {
+  const ai = await startAi(t, {})
+  const preview = 'GET /cdn-cgi/error/522 HTTP/1.1\r\nHost: ai.test\r\nAccept: application/json\r\n\r\n'
+  assert.equal(codeOf(await ai.edge.ask(preview)), 522)
+})

@@ -1,0 +1,221 @@
+// REST routes for AI: the provider by author/model, the body with its model rewritten, and every wrong input with a clear answer.
+
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { type AiEdge, type AiSettings, call, completion, json, startAi } from '../help/ai.ts'
+import { type Origin, startResponder } from '../help/origin.ts'
+import type { Message } from '../help/raw.ts'
+
+const message = {
+  id: 'msg_1',
+  type: 'message',
+  role: 'assistant',
+  model: 'claude-sonnet-5-5',
+  content: [{ type: 'text', text: 'Hello.' }],
+  stop_reason: 'end_turn',
+  stop_sequence: null,
+  usage: { input_tokens: 9, output_tokens: 3 },
+}
+
+interface Started {
+  readonly ai: AiEdge
+  readonly openai: Origin
+  readonly anthropic: Origin
+  readonly ask: (path: string, body: string, ...fields: string[]) => Promise<Message>
+}
+
+async function start(t: TestContext, settings: AiSettings = {}): Promise<Started> {
+  const openai = await startResponder(t, json(completion))
+  const anthropic = await startResponder(t, json(message))
+  const providers = {
+    openai: { url: openai.url, keys: ['sk-ours'] },
+    anthropic: { url: anthropic.url, keys: ['ant-ours'] },
+    ollama: openai.url,
+    'custom-lab': openai.url,
+  }
+  const ai = await startAi(t, providers, settings)
+  const ask: Started['ask'] = (path, body, ...fields) =>
+    ai.edge.ask(call(`${ai.rest}${path}`, body, `Authorization: Bearer ${ai.token}`, ...fields))
+  return { ai, openai, anthropic, ask }
+}
+
+/** Asserts that an answer is the envelope with these mistakes, and gives them. */
+function faultsOf(answer: Message, status: number): { code: number; message: string; source?: unknown }[] {
+  assert.equal(answer.status, status, answer.text)
+  assert.equal(answer.field('content-type'), 'application/json')
+  const { success, result, errors } = JSON.parse(answer.text)
+  assert.deepEqual([success, result], [false, null])
+  return errors
+}
+
+test('the model is rewritten, the key is ours, and nothing else of the body is touched', async t => {
+  const { ask, openai } = await start(t)
+  const body =
+    '{ "temperature":1.10, "big":12345678901234567890, "model" : "openai/gpt-4o-mini" ,"messages":[ ],"model_":"openai/x"}'
+  const answer = await ask('/v1/chat/completions', body)
+  assert.deepEqual(JSON.parse(answer.text), completion)
+  const [request] = openai.requests
+  assert.equal(request!.startLine, 'POST /chat/completions HTTP/1.1')
+  assert.equal(request!.text, body.replace('"openai/gpt-4o-mini"', '"gpt-4o-mini"'))
+  assert.equal(request!.field('authorization'), 'Bearer sk-ours')
+})
+
+test('each operation goes to the path of its provider', async t => {
+  const { ask, openai, anthropic } = await start(t)
+  await ask('/v1/responses', '{"model":"openai/gpt-4o","input":"Hi"}')
+  await ask('/v1/embeddings', '{"model":"openai/text-embedding-3-small","input":"Hi"}')
+  await ask('/v1/chat/completions', '{"model":"@local/llama3.2","messages":[]}')
+  await ask('/v1/chat/completions', '{"model":"custom-lab/m","messages":[]}')
+  await ask('/v1/messages', '{"model":"anthropic/claude-sonnet-5-5","max_tokens":9,"messages":[]}')
+  assert.deepEqual(
+    openai.requests.map(({ target }) => target),
+    ['/responses', '/embeddings', '/v1/chat/completions', '/chat/completions'],
+  )
+  const [messages] = anthropic.requests
+  assert.equal(messages!.target, '/v1/messages')
+  assert.equal(messages!.text, '{"model":"claude-sonnet-5-5","max_tokens":9,"messages":[]}')
+  assert.deepEqual([messages!.field('x-api-key'), messages!.field('authorization')], ['ant-ours', null])
+})
+
+test('a chat completion for a provider of messages is translated both ways', async t => {
+  const { ask, anthropic } = await start(t)
+  const body =
+    '{"model":"anthropic/claude-sonnet-5-5","messages":[{"role":"system","content":"Be brief."},{"role":"user","content":"Hi"}]}'
+  const answer = await ask('/v1/chat/completions', body, 'Accept-Encoding: gzip')
+  const [request] = anthropic.requests
+  const sent = JSON.parse(request!.text)
+  assert.deepEqual(
+    [sent.model, sent.messages.length, typeof sent.max_tokens],
+    ['claude-sonnet-5-5', 1, 'number'],
+  )
+  assert.equal(request!.field('accept-encoding'), 'identity')
+  const { object, choices, usage } = JSON.parse(answer.text)
+  assert.equal(object, 'chat.completion')
+  assert.equal(choices[0].message.content, 'Hello.')
+  assert.deepEqual([usage.prompt_tokens, usage.completion_tokens], [9, 3])
+})
+
+test('messages for a provider of chat completions are translated both ways', async t => {
+  const { ask, openai } = await start(t)
+  const answer = await ask(
+    '/v1/messages',
+    '{"model":"openai/gpt-4o-mini","max_tokens":9,"messages":[{"role":"user","content":"Hi"}]}',
+  )
+  assert.equal(openai.requests[0]!.target, '/chat/completions')
+  const { type, content, usage } = JSON.parse(answer.text)
+  assert.deepEqual(
+    [type, content[0].text, usage.input_tokens, usage.output_tokens],
+    ['message', 'Hello.', 9, 3],
+  )
+})
+
+test('what can not be translated is refused by name, and asks nobody', async t => {
+  const { ask, anthropic } = await start(t)
+  const body =
+    '{"model":"anthropic/claude-sonnet-5-5","messages":[{"role":"user","content":"Hi"}],"logprobs":true,"seed":7}'
+  const faults = faultsOf(await ask('/v1/chat/completions', body), 400)
+  assert.deepEqual(faults.map(({ source }) => source).sort(), [
+    { pointer: '/logprobs' },
+    { pointer: '/seed' },
+  ])
+  assert.equal(anthropic.bytesReceived, 0)
+})
+
+test('a run wraps the answer of the provider in the envelope, with the model in the body or in the path', async t => {
+  const { ask, openai, anthropic } = await start(t)
+  const input = '{"messages":[{"role":"user","content":"Hi"}]}'
+  const inBody = await ask('/run', `{"model":"openai/gpt-4o-mini","input":${input}}`)
+  const inPath = await ask('/run/openai/gpt-4o-mini', input)
+  for (const answer of [inBody, inPath])
+    assert.deepEqual(JSON.parse(answer.text), { success: true, errors: [], messages: [], result: completion })
+  await ask('/run/anthropic/claude-sonnet-5-5', '{"max_tokens":9,"messages":[]}')
+  for (const { text } of openai.requests)
+    assert.deepEqual(JSON.parse(text), { model: 'gpt-4o-mini', ...JSON.parse(input) })
+  assert.equal(anthropic.requests[0]!.target, '/v1/messages')
+})
+
+test('the unified endpoint takes author/model on the native base, with the key of the caller', async t => {
+  const { ai, openai } = await start(t)
+  const answer = await ai.edge.ask(
+    call(
+      `${ai.native('compat')}/chat/completions`,
+      '{"model":"openai/gpt-4o-mini","messages":[]}',
+      `svc-aig-authorization: Bearer ${ai.token}`,
+      'Authorization: Bearer sk-own',
+    ),
+  )
+  assert.equal(answer.status, 200)
+  assert.equal(openai.requests[0]!.field('authorization'), 'Bearer sk-own')
+})
+
+test('a model that nobody has is 404 in the envelope', async t => {
+  const { ask } = await start(t)
+  for (const model of ['nobody/gpt', 'gpt-4o', 'openai/', ''])
+    assert.equal(
+      faultsOf(await ask('/v1/chat/completions', JSON.stringify({ model, messages: [] })), 404)[0]!.code,
+      7003,
+    )
+})
+
+test('bad bodies get a clear error, and reach nobody', async t => {
+  const { ask, openai } = await start(t)
+  const path = '/v1/chat/completions'
+  assert.match(faultsOf(await ask(path, '{"model":'), 400)[0]!.message, /JSON/)
+  assert.match(faultsOf(await ask(path, '[]'), 400)[0]!.message, /object/)
+  assert.match(faultsOf(await ask(path, ''), 400)[0]!.message, /JSON/)
+  assert.match(faultsOf(await ask(path, '{"messages":[]}'), 400)[0]!.message, /model/)
+  assert.match(faultsOf(await ask(path, '{"model":7}'), 400)[0]!.message, /model/)
+  assert.match(faultsOf(await ask(path, '{"model":"openai/a","model":"openai/b"}'), 400)[0]!.message, /model/)
+  assert.equal(openai.bytesReceived, 0)
+})
+
+test('a body that is no plain JSON is 415', async t => {
+  const { ai, ask } = await start(t)
+  const typed = call(`${ai.rest}/v1/responses`, '{}', `Authorization: Bearer ${ai.token}`)
+  assert.equal(
+    faultsOf(await ai.edge.ask(typed.replace('application/json', 'text/plain')), 415)[0]!.code,
+    6004,
+  )
+  assert.equal(faultsOf(await ask('/v1/responses', '{}', 'Content-Encoding: gzip'), 415)[0]!.code, 6004)
+})
+
+test('a body over the limit is 413, announced or not', async t => {
+  const { ai, ask, openai } = await start(t, { ai: { bodyLimit: 1_000 } })
+  assert.equal((await ask('/v1/responses', `"${'x'.repeat(1_000)}"`)).status, 413)
+  const chunked = call(`${ai.rest}/v1/responses`, '', `Authorization: Bearer ${ai.token}`).replace(
+    'Content-Length: 0',
+    'Transfer-Encoding: chunked',
+  )
+  const answer = await ai.edge.ask(`${chunked}5dc\r\n${'x'.repeat(1_500)}\r\n0\r\n\r\n`)
+  assert.equal(answer.status, 413)
+  assert.equal(openai.bytesReceived, 0)
+})
+
+test('bad metadata gets a clear error that names the field', async t => {
+  const { ask, openai } = await start(t)
+  const body = '{"model":"openai/gpt-4o-mini","messages":[]}'
+  for (const metadata of ['no JSON', '[]', '{"a":{}}', '{"a":1,"b":1,"c":1,"d":1,"e":1,"f":1}'])
+    assert.match(
+      faultsOf(await ask('/v1/chat/completions', body, `svc-aig-metadata: ${metadata}`), 400)[0]!.message,
+      /svc-aig-metadata/,
+    )
+  const collect = await ask('/v1/chat/completions', body, 'svc-aig-collect-log-payload: maybe')
+  assert.match(faultsOf(collect, 400)[0]!.message, /svc-aig-collect-log-payload/)
+  assert.equal(openai.bytesReceived, 0)
+})
+
+test('another method is 405 with Allow', async t => {
+  const { ai } = await start(t)
+  const answer = await ai.edge.ask(`GET ${ai.rest}/v1/chat/completions HTTP/1.1\r\nHost: ai.test\r\n\r\n`)
+  assert.deepEqual([answer.field('allow'), faultsOf(answer, 405)[0]!.code], ['POST', 7001])
+})
+
+test('an answer that can not be translated is 502, not half an answer', async t => {
+  const provider = await startResponder(t, json({ unexpected: true }))
+  const ai = await startAi(t, { anthropic: provider.url })
+  const body = '{"model":"anthropic/claude-sonnet-5-5","messages":[{"role":"user","content":"Hi"}]}'
+  const answer = await ai.edge.ask(
+    call(`${ai.rest}/v1/chat/completions`, body, `Authorization: Bearer ${ai.token}`),
+  )
+  assert.equal(answer.status, 502)
+})

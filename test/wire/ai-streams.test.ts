@@ -1,0 +1,160 @@
+// Event streams of providers: at once, whole or visibly cut, and no longer than somebody listens.
+
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { type AiEdge, type AiSettings, call, startAi } from '../help/ai.ts'
+import { type Origin, startOrigin } from '../help/origin.ts'
+import { chunks, type Wire } from '../help/raw.ts'
+
+const head = 'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n'
+const body = '{"model":"openai/gpt-4o-mini","stream":true,"messages":[{"role":"user","content":"Hi"}]}'
+
+function event(delta: unknown, more: object = {}): string {
+  return `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'gpt-4o-mini', choices: [{ index: 0, delta, finish_reason: null }], ...more })}\n\n`
+}
+
+const messageEvents = [
+  'event: message_start\ndata: {"type":"message_start","message":{"id":"msg_1","type":"message","role":"assistant","model":"claude-sonnet-5-5","content":[],"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":9,"output_tokens":1}}}\n\n',
+  'event: content_block_start\ndata: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}\n\n',
+  'event: content_block_delta\ndata: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Hello."}}\n\n',
+  'event: content_block_stop\ndata: {"type":"content_block_stop","index":0}\n\n',
+  'event: message_delta\ndata: {"type":"message_delta","delta":{"stop_reason":"end_turn","stop_sequence":null},"usage":{"output_tokens":3}}\n\n',
+  'event: message_stop\ndata: {"type":"message_stop"}\n\n',
+]
+
+interface Streaming {
+  readonly ai: AiEdge
+  readonly provider: Origin
+  readonly client: Wire
+  /** The connection to the provider, its request read. */
+  readonly wire: Wire
+}
+
+/** Asks for a stream, and gives both ends of it once the provider has its request. */
+async function stream(
+  t: TestContext,
+  name: string,
+  path: (ai: AiEdge) => string,
+  text: string,
+  settings: AiSettings = {},
+): Promise<Streaming> {
+  const asked = Promise.withResolvers<Wire>()
+  const provider = await startOrigin(t, async wire => {
+    await wire.request()
+    asked.resolve(wire)
+    await wire.ending
+  })
+  const ai = await startAi(t, { [name]: provider.url }, settings)
+  const client = await ai.edge.connect()
+  const field = path(ai).startsWith('/v1/') ? 'svc-aig-authorization' : 'Authorization'
+  await client.send(call(path(ai), text, `${field}: Bearer ${ai.token}`))
+  return { ai, provider, client, wire: await asked.promise }
+}
+
+const rest = (ai: AiEdge) => `${ai.rest}/v1/chat/completions`
+
+test('each event reaches the caller before the next one is sent', async t => {
+  const { ai, client, wire } = await stream(t, 'openai', rest, body)
+  await wire.send(head)
+  for (const word of ['one', 'two', 'three']) {
+    await wire.send(chunks(event({ content: word })))
+    await client.until(`"content":"${word}"`)
+  }
+  const usage = event(
+    {},
+    { choices: [], usage: { prompt_tokens: 9, completion_tokens: 3, total_tokens: 12 } },
+  )
+  await wire.send(`${chunks(usage, 'data: [DONE]\n\n')}0\r\n\r\n`)
+  await client.until('0\r\n\r\n')
+  const entry = await ai.entry()
+  assert.deepEqual([entry.streamed, entry.tokensIn, entry.tokensOut, entry.success], [true, 9, 3, true])
+  assert.ok(entry.timeToFirstByte! < entry.duration)
+})
+
+test('a translated stream is sent on event by event, and ends as the caller expects', async t => {
+  const text = body.replace('openai/gpt-4o-mini', 'anthropic/claude-sonnet-5-5')
+  const { client, wire } = await stream(t, 'anthropic', rest, text)
+  await wire.send(head)
+  for (const one of messageEvents.slice(0, 3)) await wire.send(chunks(one))
+  await client.until('"content":"Hello."')
+  await wire.send(`${chunks(...messageEvents.slice(3))}0\r\n\r\n`)
+  const end = await client.until('0\r\n\r\n')
+  assert.match(end, /"finish_reason":"stop"/)
+  assert.match(end, /data: \[DONE\]/)
+})
+
+test('a provider that dies in mid-stream is told of in the dialect of OpenAI', async t => {
+  const { ai, client, wire } = await stream(t, 'openai', rest, body)
+  await wire.send(head + chunks(event({ content: 'Hel' })))
+  await client.until('Hel')
+  wire.reset()
+  const end = await client.rest()
+  const [, data] = /data: (\{"error":.*\})\n\n/.exec(end)!
+  const { error, error_name, retryable } = JSON.parse(data!)
+  assert.deepEqual(
+    [error.type, error.code, error_name, retryable],
+    ['origin_unknown_error', 520, 'origin_unknown_error', true],
+  )
+  assert.doesNotMatch(end, /0\r\n\r\n$/)
+  const entry = await ai.entry()
+  assert.deepEqual([entry.success, entry.error, entry.status], [false, 'origin_unknown_error', 200])
+})
+
+test('a provider that dies in mid-stream is told of in the dialect of Anthropic', async t => {
+  const native = (ai: AiEdge) => `${ai.native('anthropic')}/v1/messages`
+  const { client, wire } = await stream(t, 'anthropic', native, body)
+  await wire.send(head + chunks(messageEvents[0]!))
+  await client.until('message_start')
+  wire.reset()
+  const end = await client.rest()
+  const [, data] = /event: error\ndata: (\{.*\})\n\n/.exec(end)!
+  const { type, error, error_code } = JSON.parse(data!)
+  assert.deepEqual([type, error.type, error_code], ['error', 'origin_unknown_error', 520])
+})
+
+test('a translated stream that ends before its last event looks cut, however politely it ended', async t => {
+  const text = body.replace('openai/gpt-4o-mini', 'anthropic/claude-sonnet-5-5')
+  const { client, wire } = await stream(t, 'anthropic', rest, text)
+  await wire.send(head + chunks(...messageEvents.slice(0, 3)))
+  await client.until('Hello.')
+  await wire.send('0\r\n\r\n')
+  const end = await client.rest()
+  assert.match(end, /data: \{"error":/)
+  assert.doesNotMatch(end, /\[DONE\]/)
+})
+
+test('a caller who leaves takes the call to the provider along: before the first byte', async t => {
+  const { ai, client, wire } = await stream(t, 'openai', rest, body)
+  client.leave()
+  await wire.ending
+  assert.equal(ai.edge.metrics.clientAborts.value, 1)
+  const entry = await ai.entry()
+  assert.deepEqual([entry.success, entry.status], [false, 0])
+})
+
+test('a caller who leaves takes the call to the provider along: in mid-stream', async t => {
+  const { client, wire } = await stream(t, 'openai', rest, body)
+  await wire.send(head + chunks(event({ content: 'Hel' })))
+  await client.until('Hel')
+  client.leave()
+  await wire.ending
+})
+
+test('a caller who leaves while its body is still read asks no provider', async t => {
+  const provider = await startOrigin(t, () => {})
+  const ai = await startAi(t, { openai: provider.url })
+  const client = await ai.edge.connect()
+  await client.send(call(rest(ai), body, `Authorization: Bearer ${ai.token}`).slice(0, -10))
+  client.leave()
+  await new Promise(resolve => {
+    const look = () => (ai.edge.metrics.clientAborts.value === 1 ? resolve(null) : setImmediate(look))
+    look()
+  })
+  assert.equal(provider.bytesReceived, 0)
+})
+
+test('a provider that says nothing for the time of ai.timeouts.response is 524', async t => {
+  const { client } = await stream(t, 'openai', rest, body, { timeouts: { response: 200 } })
+  const answer = await client.response('POST')
+  assert.equal(answer.status, 524)
+})
