@@ -13,6 +13,9 @@ COPY --from=packages /app/node_modules ./node_modules
 COPY package.json LICENSE ./
 COPY config ./config
 COPY src ./src
+ENV GATEHOUSE_DATA=/data
+RUN install -d -o node -g node -m 700 /data
+VOLUME /data
 USER node
 EXPOSE 8080
 HEALTHCHECK --interval=10s --timeout=3s --start-period=5s CMD ["node", "src/main.ts", "health"]

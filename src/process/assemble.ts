@@ -7,6 +7,7 @@ import { Metrics } from '../base/metrics.ts'
 import type { Config } from '../config/schema.ts'
 import { Gateway } from './gateway.ts'
 import { LocalPlane } from './local-plane.ts'
+import { Services } from './services.ts'
 import { Supervisor } from './supervisor.ts'
 import { version } from './version.ts'
 
@@ -26,9 +27,10 @@ export function assemble(config: Config): Assembly {
   const gateway = new Gateway(config, {
     log,
     metrics,
-    buildPlane: (config, documentation) =>
+    openServices: config => Services.open(config, metrics.edge.ai, log),
+    buildPlane: (config, documentation, ai) =>
       workers === 0
-        ? new LocalPlane(config, { documentation, metrics, destination, log, reusePort: false })
+        ? new LocalPlane(config, { documentation, metrics, destination, log, ai, reusePort: false })
         : new Supervisor(workers, config, { documentation, metrics, log }),
   })
   return { gateway, metrics, log, destination }

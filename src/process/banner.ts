@@ -1,6 +1,7 @@
 // What a person reads when the gateway is up: where it listens, and three lines to try.
 
 import type { Config, Endpoint } from '../config/schema.ts'
+import type { FirstStart } from './first-start.ts'
 import { urlOf } from './url.ts'
 import { version } from './version.ts'
 
@@ -21,6 +22,33 @@ export function banner(config: Config, edge: readonly Endpoint[], admin: Endpoin
     '',
   ]
   return lines.join('\n')
+}
+
+/** Writes what a first start has made: the only time that the token is shown. */
+export function welcome(
+  { account, gateway, token }: FirstStart,
+  { ai }: Config,
+  edge: readonly Endpoint[],
+): string {
+  const [host] = ai.hosts
+  const lines = [
+    '  First start: the store was empty. The token is shown this once; it may do everything.',
+    `    account   ${account}`,
+    `    gateway   ${gateway}  (calls need a token)`,
+    `    token     ${token}`,
+    '',
+  ]
+  if (host === undefined) return lines.join('\n')
+  const url = new URL(urlOf(edge[0]!))
+  url.hostname = host
+  return [
+    ...lines,
+    '  Try, once a provider is configured:',
+    `    curl ${url.origin}/client/v4/accounts/${account}/ai/v1/chat/completions \\`,
+    `      -H 'Authorization: Bearer ${token}' -H 'Content-Type: application/json' \\`,
+    `      -d '{"model":"openai/gpt-4o-mini","messages":[{"role":"user","content":"Hello"}]}'`,
+    '',
+  ].join('\n')
 }
 
 /** Returns the curl option that names a zone, where the name in the URL would not reach one. */

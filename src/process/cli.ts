@@ -46,6 +46,25 @@ const commands: Readonly<Record<string, Command>> = {
     args: 0,
     load: async () => (await import('./commands/health.ts')).health,
   },
+  token: {
+    usage: 'token create [--name NAME] [--permission NAME]… [--account ID] [--config PATH]',
+    summary: 'Make an API token in the store; without --permission it may call models.',
+    options: {
+      ...config,
+      name: { type: 'string' },
+      account: { type: 'string' },
+      permission: { type: 'string', multiple: true },
+    },
+    args: 1,
+    load: async () => (await import('./commands/token.ts')).token,
+  },
+  store: {
+    usage: 'store copy --from URL --to URL',
+    summary: 'Copy everything into an empty store.',
+    options: { from: { type: 'string' }, to: { type: 'string' } },
+    args: 1,
+    load: async () => (await import('./commands/store.ts')).store,
+  },
   demo: {
     usage: 'demo [--config PATH]',
     summary: 'Run the gateway before an origin that misbehaves on demand.',

@@ -4,8 +4,10 @@ import './heap.ts'
 import { LineWriter } from '../base/line-writer.ts'
 import { createLogger } from '../base/log.ts'
 import { Metrics } from '../base/metrics.ts'
+import type { Endpoint } from '../config/schema.ts'
 import { LocalPlane } from './local-plane.ts'
 import type { Ask, FromWorker, Reply, ToWorker } from './messages.ts'
+import { Services } from './services.ts'
 import { version } from './version.ts'
 
 const orphanGrace = 30_000
@@ -15,6 +17,7 @@ const lastWords = 1000
 const metrics = new Metrics(version)
 const destination = new LineWriter(process.stdout, { dropped: metrics.droppedLogLines })
 const log = createLogger('info', destination)
+let services: Services | null = null
 let plane: LocalPlane | null = null
 
 process.on('message', async ({ id, ask }: ToWorker) => {
@@ -36,6 +39,7 @@ async function answer(ask: Ask): Promise<Reply[Ask['kind']]> {
       return start(ask)
     case 'reload':
       await plane!.reload(ask.config)
+      services!.reload(ask.config)
       return null
     case 'drain':
       setImmediate(leave, ask.grace)
@@ -45,14 +49,16 @@ async function answer(ask: Ask): Promise<Reply[Ask['kind']]> {
   }
 }
 
-function start({ config, documentation }: Ask & { kind: 'start' }) {
+async function start({ config, documentation }: Ask & { kind: 'start' }): Promise<readonly Endpoint[]> {
   log.level = config.log.level
-  plane = new LocalPlane(config, { documentation, metrics, destination, log, reusePort: true })
+  services = await Services.open(config, metrics.edge.ai, log)
+  plane = new LocalPlane(config, { documentation, metrics, destination, log, ai: services, reusePort: true })
   return plane.listen()
 }
 
 async function leave(grace: number): Promise<void> {
   await plane?.drain(grace)
+  await services?.close().catch((cause: unknown) => log.error({ err: cause }, 'the store was not closed'))
   await tell({ last: await metrics.snapshot() })
   await destination.drain(lastWords)
   process.exit(0)

@@ -1,49 +1,60 @@
-// One running gateway: the admin listener and the data plane behind it, from the first socket to the last.
+// One running gateway: the store, the admin listener and the data plane behind it, from the first socket to the last.
 
 import { Lifecycle, type Part } from '../base/lifecycle.ts'
 import type { Logger } from '../base/log.ts'
 import type { Metrics } from '../base/metrics.ts'
 import type { Config, Endpoint } from '../config/schema.ts'
+import type { Store } from '../store/store.ts'
 import type { Unready } from '../admin/health.ts'
+import type { Facts } from '../admin/routes.ts'
 import { AdminServer } from '../admin/server.ts'
 import { listenFailure } from './listen-failure.ts'
 import type { ManagedPlane } from './managed-plane.ts'
+import type { Services } from './services.ts'
 import { urlOf } from './url.ts'
 
 /** How much longer than the grace the data plane may take to stop. */
 const drainSlack = 5_000
 /** How long the admin listener may take to answer what it is asked when it stops. */
 const adminGrace = 2_000
+/** How long what waits to be written may take. */
+const storeGrace = 5_000
 
 export interface GatewayParts {
   readonly log: Logger
   readonly metrics: Metrics
+  readonly openServices: (config: Config) => Promise<Services>
   /** Builds the data plane, once it is known where errors are documented. */
-  readonly buildPlane: (config: Config, documentation: string) => ManagedPlane
+  readonly buildPlane: (config: Config, documentation: string, services: Services) => ManagedPlane
 }
 
 export class Gateway {
   readonly #log: Logger
+  readonly #openServices: GatewayParts['openServices']
   readonly #buildPlane: GatewayParts['buildPlane']
   readonly #server: AdminServer
   readonly #life: Lifecycle
   readonly #started = Promise.withResolvers<void>()
   #config: Config
+  #services: Services | null = null
   #plane: ManagedPlane | null = null
   #edge: readonly Endpoint[] = []
   #admin: Endpoint
 
-  constructor(config: Config, { log, metrics, buildPlane }: GatewayParts) {
+  constructor(config: Config, { log, metrics, openServices, buildPlane }: GatewayParts) {
     this.#config = config
     this.#admin = config.admin
     this.#log = log
+    this.#openServices = openServices
     this.#buildPlane = buildPlane
-    const facts = {
+    const facts: Facts = {
       unready: () => this.unready,
+      degraded: () => this.#services?.store.isAway === true,
+      api: () => this.#services && { store: this.#services.store, verifier: this.#services.tokens },
       metrics: async () => metrics.expose(await this.#plane?.snapshots()),
     }
     this.#server = new AdminServer(facts, cause => log.error({ err: cause }, 'a bug in the admin listener'))
-    this.#life = new Lifecycle([this.#adminPart(), this.#planePart()], (part, cause) =>
+    this.#life = new Lifecycle([this.#storePart(), this.#adminPart(), this.#planePart()], (part, cause) =>
       log.error({ part, err: cause }, 'did not stop as it should'),
     )
   }
@@ -60,6 +71,11 @@ export class Gateway {
 
   get admin(): Endpoint {
     return this.#admin
+  }
+
+  /** The store, once `start` is done. */
+  get store(): Store {
+    return this.#services!.store
   }
 
   get unready(): Unready {
@@ -84,6 +100,7 @@ export class Gateway {
   async reload(config: Config): Promise<void> {
     await this.#started.promise
     await this.#plane?.reload(config)
+    this.#services?.reload(config)
     this.#log.level = config.log.level
     this.#config = config
   }
@@ -95,6 +112,17 @@ export class Gateway {
 
   destroy(): void {
     this.#plane?.destroy()
+  }
+
+  #storePart(): Part {
+    return {
+      name: 'store',
+      deadline: () => storeGrace,
+      start: async () => {
+        this.#services = await this.#openServices(this.#config)
+      },
+      stop: () => this.#services?.close(),
+    }
   }
 
   #adminPart(): Part {
@@ -114,7 +142,7 @@ export class Gateway {
       deadline: () => this.#config.shutdown.grace + drainSlack,
       start: async () => {
         const documentation = this.#config.errors.documentation ?? `${urlOf(this.#admin)}/errors`
-        this.#plane = this.#buildPlane(this.#config, documentation)
+        this.#plane = this.#buildPlane(this.#config, documentation, this.#services!)
         this.#edge = await this.#plane.listen()
       },
       stop: () => this.#plane?.drain(this.#config.shutdown.grace),

@@ -6,6 +6,11 @@ import { fileURLToPath } from 'node:url'
 export interface Input {
   readonly config?: string
   readonly accept?: string
+  readonly account?: string
+  readonly name?: string
+  readonly permission?: readonly string[]
+  readonly from?: string
+  readonly to?: string
   readonly args: readonly string[]
 }
 

@@ -6,12 +6,14 @@ import type { Config, Endpoint } from '../config/schema.ts'
 import { DataPlane } from '../edge/data-plane.ts'
 import { listenFailure } from './listen-failure.ts'
 import type { ManagedPlane } from './managed-plane.ts'
+import type { Services } from './services.ts'
 
 export interface LocalPlaneParts {
   readonly documentation: string
   readonly metrics: Metrics
   readonly destination: LogDestination
   readonly log: Logger
+  readonly ai: Services
   /** Whether other processes listen on the same addresses. */
   readonly reusePort: boolean
 }
@@ -23,12 +25,12 @@ export class LocalPlane implements ManagedPlane {
   readonly #reusePort: boolean
   #isUp = false
 
-  constructor(config: Config, { documentation, metrics, destination, log, reusePort }: LocalPlaneParts) {
+  constructor(config: Config, { documentation, metrics, destination, log, ai, reusePort }: LocalPlaneParts) {
     this.#log = log
     this.#reusePort = reusePort
     this.#accessLog = config.log.access ? new AccessLog(destination, config.log.sample) : null
     const accessLog = this.#accessLog
-    this.#plane = new DataPlane(config, { documentation, metrics: metrics.edge, accessLog, log })
+    this.#plane = new DataPlane(config, { documentation, metrics: metrics.edge, accessLog, log, ai })
   }
 
   get isUp(): boolean {

@@ -13,6 +13,7 @@ const bound: Readonly<Record<string, (config: Config) => unknown>> = {
   listen: config => config.listen,
   admin: config => config.admin,
   workers: config => config.workers,
+  store: config => config.store,
   'errors.documentation': config => config.errors.documentation,
   'log.access': config => config.log.access,
 }

@@ -5,7 +5,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { EventEmitter, once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import type { TestContext } from 'node:test'
@@ -48,7 +48,13 @@ export function startGateway(
 ): Promise<RunningGateway> {
   const { command = 'start', env } = options
   const file = writeConfig(t, yaml)
-  return spawnGateway(t, [main, command, '--config', file], { env: { ...process.env, ...env } }, file)
+  const data = { GATEHOUSE_DATA: join(dirname(file), 'data') }
+  return spawnGateway(
+    t,
+    [main, command, '--config', file],
+    { env: { ...process.env, ...data, ...env } },
+    file,
+  )
 }
 
 /** Starts Node with arguments that make it a gateway, and waits until it is ready. */

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { createLogger } from '../../src/base/log.ts'
 import { Metrics } from '../../src/base/metrics.ts'
 import { Gateway } from '../../src/process/gateway.ts'
+import { Services } from '../../src/process/services.ts'
 import type { ManagedPlane } from '../../src/process/managed-plane.ts'
 import { edgeConfig } from '../help/edge.ts'
 
@@ -18,8 +19,12 @@ function gatewayThat(listen: () => Promise<void>) {
     destroy: () => {},
     snapshots: async () => [],
   }
-  const parts = { log, metrics: new Metrics('0'), buildPlane: () => plane }
-  return { gateway: new Gateway(edgeConfig([]), parts), said }
+  const metrics = new Metrics('0')
+  const config = edgeConfig([])
+  const store = { ...config.store, url: 'sqlite::memory:' }
+  const openServices = () => Services.open({ ...config, store }, metrics.edge.ai, log)
+  const parts = { log, metrics, openServices, buildPlane: () => plane }
+  return { gateway: new Gateway(config, parts), said }
 }
 
 test('a gateway says that it is ready once it runs', async t => {

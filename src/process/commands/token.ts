@@ -1,0 +1,67 @@
+// `gatehouse token create`: a token straight from the store, for who lost the first one or has no admin listener at hand.
+
+import { loadConfig } from '../../config/load.ts'
+import { openStore } from '../../store/open.ts'
+import type { Store } from '../../store/store.ts'
+import { permissionGroups } from '../../tokens/permission-groups.ts'
+import { configPath, type Input } from '../input.ts'
+import { isUsable } from '../mistakes.ts'
+import { newToken } from '../new-token.ts'
+import { storeLocation } from '../store-location.ts'
+import { print, tell } from '../terminal.ts'
+
+/** Writes the value to stdout and all else to stderr, so that a script can keep it; 1 when the store refuses, 2 for mistakes of the caller. */
+export async function token(input: Input): Promise<number> {
+  const [verb] = input.args
+  if (verb !== 'create')
+    return complain(`there is no command 'token ${verb ?? ''}'; usage: gatehouse token create`)
+  const wanted = input.permission ?? ['AI Gateway Run']
+  const groups = permissionGroups.filter(({ name }) => wanted.includes(name))
+  const unknown = wanted.find(name => !groups.some(group => group.name === name))
+  if (unknown !== undefined)
+    return complain(
+      `there is no permission '${unknown}'; there are: ${permissionGroups.map(({ name }) => name).join(', ')}`,
+    )
+  const path = configPath(input)
+  const loaded = loadConfig(path)
+  if (!isUsable(path, loaded)) return 2
+  const { config } = loaded
+  const store = await openStore(storeLocation(config), { commandTimeout: config.store.commandTimeout })
+  try {
+    return await create(
+      store,
+      input,
+      groups.map(({ id }) => id),
+    )
+  } finally {
+    await store.close()
+  }
+}
+
+async function create(
+  store: Store,
+  { account: wanted, name = 'command line' }: Input,
+  groups: readonly string[],
+): Promise<number> {
+  const accounts = await store.accounts.list()
+  const account = wanted ?? (accounts.length === 1 ? accounts[0]!.id : null)
+  if (accounts.length === 0)
+    return refuse(`the store ${store.location} is empty; the first start of the gateway fills it`)
+  if (account === null || !accounts.some(({ id }) => id === account))
+    return complain(`name one of the accounts with --account: ${accounts.map(({ id }) => id).join(', ')}`)
+  const { token, value } = newToken({ account, name, groups, now: Date.now() })
+  await store.tokens.insert(token)
+  tell(`Account ${account}, token ${token.id}. Its value is shown this once:`)
+  print(`${value}\n`)
+  return 0
+}
+
+function refuse(sentence: string): number {
+  tell(`gatehouse: ${sentence}`)
+  return 1
+}
+
+function complain(sentence: string): number {
+  tell(`gatehouse: ${sentence}`)
+  return 2
+}

@@ -1,0 +1,50 @@
+// What a process shares that serves AI routes or the management API: the store, and what is remembered and written behind. One a process; `assemble.ts` and
+// `edge-worker.ts` open it.
+
+import type { Logger } from '../base/log.ts'
+import type { AiMetrics } from '../base/metrics.ts'
+import type { Config } from '../config/schema.ts'
+import { openStore } from '../store/open.ts'
+import type { Store } from '../store/store.ts'
+import { GatewayDirectory } from '../ai/gateways.ts'
+import { PriceTable } from '../ai/prices.ts'
+import { usageOf } from '../ai/usage.ts'
+import { LogQueue } from '../logs/queue.ts'
+import { TokenVerifier } from '../tokens/verify.ts'
+import type { AiServices } from '../edge/plane.ts'
+import { storeLocation } from './store-location.ts'
+
+export class Services implements AiServices {
+  readonly store: Store
+  readonly tokens: TokenVerifier
+  readonly gateways: GatewayDirectory
+  readonly logs: LogQueue
+  #prices: PriceTable
+
+  private constructor(store: Store, config: Config, metrics: AiMetrics, log: Logger) {
+    const { grace } = config.store
+    this.store = store
+    this.tokens = new TokenVerifier({ store, grace, metrics })
+    this.gateways = new GatewayDirectory({ store, grace })
+    this.#prices = new PriceTable(config.ai.prices)
+    const costOf: PriceTable['costOf'] = (...call) => this.#prices.costOf(...call)
+    this.logs = new LogQueue({ store, meter: { usageOf, costOf }, metrics, log })
+  }
+
+  /** Opens the store; rejects with a sentence when it can't be used, not when it is only out of reach. */
+  static async open(config: Config, metrics: AiMetrics, log: Logger): Promise<Services> {
+    const { commandTimeout } = config.store
+    const store = await openStore(storeLocation(config), { commandTimeout })
+    return new Services(store, config, metrics, log)
+  }
+
+  reload({ ai }: Config): void {
+    this.#prices = new PriceTable(ai.prices)
+  }
+
+  /** Writes what waits to be written, and lets go of the store. */
+  async close(): Promise<void> {
+    await this.logs.close()
+    await this.store.close()
+  }
+}
