@@ -1,12 +1,18 @@
 import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
+import { createInterface, type Interface } from 'node:readline'
 import { type TestContext, test } from 'node:test'
 import { promisify } from 'node:util'
 import { parse } from '../../src/config/parse.ts'
+import { fillEmptyStore } from '../../src/process/first-start.ts'
+import { openStore } from '../../src/store/open.ts'
+import { completion } from '../help/ai.ts'
 import { writeConfig } from '../help/gateway.ts'
+import { say, startProvider, stream } from '../help/provider.ts'
 import { root } from '../help/source.ts'
 
 const readme = readFileSync(join(root, 'README.md'), 'utf8')
@@ -26,45 +32,74 @@ const starting = new Set(['npm start', 'npm run demo'])
 const installing = new Set(['npm ci', 'npm run check', 'npm test'])
 
 interface Running {
-  readonly edge: string
+  /** The port of the edge, and the address of the side port. */
+  readonly port: string
   readonly admin: string
+  /** What the first start told. */
+  readonly env: { readonly ACCOUNT: string; readonly TOKEN: string }
 }
 
-/** Runs `npm start` or `npm run demo` as a reader would, but on free ports of loopback. */
+/** Runs `npm start` or `npm run demo` as a reader would, but on free ports of loopback and with a data folder of its own. */
 async function start(t: TestContext, command: string, env: NodeJS.ProcessEnv): Promise<Running> {
   const [npm, ...args] = command.split(' ')
+  const GATEHOUSE_DATA = mkdtempSync(join(tmpdir(), 'gatehouse-readme-'))
   const child = spawn(npm!, args, {
     cwd: root,
     detached: true,
-    env: { ...process.env, ...env },
-    stdio: ['ignore', 'pipe', 'ignore'],
+    env: { ...process.env, GATEHOUSE_DATA, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
   })
-  // The whole group, since npm does not pass the signal on.
-  t.after(() => process.kill(-child.pid!, 'SIGKILL'))
-  for await (const line of createInterface({ input: child.stdout! })) {
-    if (!line.includes('"msg":"ready"')) continue
-    const { edge, admin } = JSON.parse(line)
-    return { edge: `127.0.0.1:${edge[0].port}`, admin: `127.0.0.1:${admin.port}` }
+  const ended = once(child, 'close')
+  t.after(async () => {
+    // The whole group, since npm does not pass the signal on.
+    process.kill(-child.pid!, 'SIGKILL')
+    await ended
+    rmSync(GATEHOUSE_DATA, { recursive: true })
+  })
+  const told = createInterface({ input: child.stderr! })
+  const logged = createInterface({ input: child.stdout! })
+  const [account, token, ready] = await Promise.all([
+    found(told, /account +([0-9a-f]{32})/),
+    found(told, /token +(svct_\S+)/),
+    found(logged, /(.*"msg":"ready".*)/),
+  ])
+  const { edge, admin } = JSON.parse(ready)
+  return {
+    port: `${edge[0].port}`,
+    admin: `127.0.0.1:${admin.port}`,
+    env: { ACCOUNT: account, TOKEN: token },
   }
-  return assert.fail(`${command} ended before it was ready`)
 }
 
-function startDefault(t: TestContext): Promise<Running> {
+/** Gives what the pattern finds, in the first line where it does. */
+function found(lines: Interface, pattern: RegExp): Promise<string> {
+  return new Promise(resolve => {
+    lines.on('line', line => {
+      const [, match] = pattern.exec(line) ?? []
+      if (match !== undefined) resolve(match)
+    })
+  })
+}
+
+async function startDefault(t: TestContext): Promise<Running> {
   const shipped = readFileSync(join(root, 'config/gatehouse.yaml'), 'utf8')
-  const GATEHOUSE_CONFIG = writeConfig(t, shipped)
+  const provider = await startProvider(t, ({ body }, response) => {
+    if (body.stream !== true) return say(response, completion)
+    const send = stream(response)
+    send({ choices: [{ index: 0, delta: { content: 'Hello.' } }] })
+    send('[DONE]')
+    response.end()
+  })
+  const pointed = shipped.replace('    openai:\n', `    openai:\n      url: ${provider.url}\n`)
+  const GATEHOUSE_CONFIG = writeConfig(t, pointed)
   return start(t, 'npm start', { GATEHOUSE_CONFIG, ORIGIN: 'http://127.0.0.1:1' })
 }
 
-/** Runs one line of curl as it stands, against the running gateway. */
-async function runCurl(command: string, { edge, admin }: Running): Promise<string> {
-  const [, ...words] = command.match(/'[^']*'|\S+/g)!
-  const args = words.map(word =>
-    word
-      .replace(/^'(.*)'$/, '$1')
-      .replace('localhost:8080', edge)
-      .replace('127.0.0.1:8081', admin),
-  )
-  const { stdout } = await run(curl, ['-sS', ...args])
+/** Runs one line of curl as it stands, by a shell, against the running gateway. */
+async function runCurl(command: string, { port, admin, env }: Running): Promise<string> {
+  const [, ...rest] = command.split(' ')
+  const pointed = rest.join(' ').replace(':8080', `:${port}`).replace('127.0.0.1:8081', admin)
+  const { stdout } = await run('sh', ['-c', `${curl} -sS ${pointed}`], { env: { ...process.env, ...env } })
   return stdout
 }
 
@@ -89,6 +124,8 @@ test('every curl line answers what the text around it says', async t => {
     const output = await runCurl(command, running)
     if (command.includes('/readyz')) assert.equal(JSON.parse(output).status, 'ready')
     else if (command.includes('/metrics')) assert.match(output, /^gatehouse_requests_total\{/m)
+    else if (command.includes('/logs')) assert.equal(JSON.parse(output).success, true)
+    else if (command.includes('/chat/completions')) assert.match(output, /^HTTP\/1\.1 200 .*"Hello\."/s)
     else if (command.includes('/522')) assert.match(output, /^HTTP\/1\.1 522 .*"error_code":522/s)
     else assert.match(output, /^HTTP\/1\.1 521 Web server is down\r\n/)
   }
@@ -107,15 +144,38 @@ test('the example at the top is what the gateway answers', async t => {
 })
 
 test('the demo shows its page', async t => {
-  const { edge } = await start(t, 'npm run demo', { DEMO_LISTEN: '127.0.0.1:0', DEMO_ADMIN: '127.0.0.1:0' })
-  const page = await runCurl('curl http://localhost:8080/', { edge, admin: '' })
+  const running = await start(t, 'npm run demo', { DEMO_LISTEN: '127.0.0.1:0', DEMO_ADMIN: '127.0.0.1:0' })
+  const page = await runCurl('curl http://localhost:8080/', running)
   assert.match(page, /misbehaves on demand/)
 })
 
-test('every line of the command line runs', async () => {
+test('the program of the README streams an answer, and the call is in the log', async t => {
+  const running = await startDefault(t)
+  const [program] = blocks('js')
+  const text = program!.replace(':8080', `:${running.port}`)
+  const { stdout } = await run(process.execPath, ['--input-type=module', '-e', text], {
+    cwd: root,
+    env: { ...process.env, ...running.env },
+  })
+  assert.equal(stdout, 'Hello.')
+  const logs = commands.find(line => line.includes('/logs'))!
+  for (;;) {
+    const { result } = JSON.parse(await runCurl(logs, running))
+    if (result.length === 0) continue
+    assert.deepEqual([result[0].provider, result[0].success], ['openai', true])
+    break
+  }
+})
+
+test('every line of the command line runs', async t => {
+  const GATEHOUSE_DATA = mkdtempSync(join(tmpdir(), 'gatehouse-readme-'))
+  t.after(() => rmSync(GATEHOUSE_DATA, { recursive: true }))
+  const env = { ...process.env, GATEHOUSE_DATA }
+  const store = await openStore(`sqlite:${GATEHOUSE_DATA}/gatehouse.db`, { commandTimeout: 1_000 })
+  await fillEmptyStore(store, Date.now())
+  await store.close()
   for (const command of commands.filter(line => line.startsWith('npm run gatehouse -- '))) {
-    const [npm, ...args] = command.split(' ')
-    const { stdout, stderr } = await run(npm!, args, { cwd: root })
+    const { stdout, stderr } = await run('sh', ['-c', command], { cwd: root, env })
     assert.ok(`${stdout}${stderr}`.length > 0, command)
   }
 })
