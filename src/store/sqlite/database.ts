@@ -24,7 +24,14 @@ export interface DatabaseOptions {
 
 const probePeriod = 500
 
-// https://sqlite.org/rescode.html: what says that the file can't be used now, not that a statement is wrong.
+// Bytes of a page, in files that are made here: log entries are most of what is written, and cost a fifth less than on the usual 4096.
+const pageSize = 16_384
+
+// The commit that finds so many pages in the write-ahead log moves them to the file and waits for the disk: 4 MB, so that it is not long.
+const checkpointPages = 250
+
+// Result codes that say that the file can't be used now, not that a statement is wrong: BUSY, then LOCKED, READONLY, IOERR, CORRUPT, FULL, CANTOPEN,
+// PROTOCOL and NOTADB.
 const busy = 5
 const outOfReach: ReadonlySet<number> = new Set([busy, 6, 8, 10, 11, 13, 14, 15, 26])
 
@@ -39,10 +46,19 @@ export class Database {
   /** Opens a file, or makes an empty one; rejects with what SQLite says. */
   static async open(path: string, { synchronous, patience }: DatabaseOptions): Promise<Database> {
     const db = new Database(path, patience)
-    // Only macOS knows the second: there, a plain fsync leaves the bytes in the cache of the disk.
-    const pragmas = `PRAGMA synchronous = ${synchronous}; PRAGMA fullfsync = ${synchronous === 'FULL'}`
-    await db.read(() => db.exec(pragmas))
-    return db
+    // Only macOS knows fullfsync: there, a plain fsync leaves the bytes in the cache of the disk.
+    const pragmas = `
+      PRAGMA page_size = ${pageSize};
+      PRAGMA wal_autocheckpoint = ${checkpointPages};
+      PRAGMA synchronous = ${synchronous};
+      PRAGMA fullfsync = ${synchronous === 'FULL'}`
+    try {
+      await db.read(() => db.exec(pragmas))
+      return db
+    } catch (error) {
+      db.close()
+      throw error
+    }
   }
 
   private constructor(path: string, patience: number) {

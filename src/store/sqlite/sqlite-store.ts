@@ -17,9 +17,6 @@ export interface SqliteOptions {
   readonly clock?: Clock | undefined
 }
 
-// Bytes. Logs are most of what is written, and cost a fifth less than on pages of the usual 4 KiB.
-const pageSize = 16_384
-
 // Ms. Another process may be bringing the file to the newest schema.
 const openingPatience = 10_000
 
@@ -99,7 +96,6 @@ async function openFile(
   makeFile(file)
   const opening = await Database.open(file, { synchronous: 'FULL', patience: openingPatience })
   try {
-    opening.exec(`PRAGMA page_size = ${pageSize}`)
     await migrate(opening)
     await opening.read(() => opening.exec('PRAGMA journal_mode = WAL'))
     const records = await Database.open(file, { synchronous: 'FULL', patience: commandTimeout })
