@@ -1,6 +1,6 @@
 // The writes of all processes, read from a table of the last ones. Versions of records are numbers of this table.
 import type { Clock } from '../../base/clock.ts'
-import type { Change, Changes } from '../store.ts'
+import { type Change, type Changes, StoreAway } from '../store.ts'
 import type { Command, Database, Statement } from './database.ts'
 
 const period = 200
@@ -56,7 +56,7 @@ export class SqliteChanges implements Changes {
       const changes = await this.#db.read(() => this.#read())
       for (const change of changes) for (const listener of this.#listeners) listener(change)
     } catch (error) {
-      if ((error as { code?: unknown }).code !== 'GH_STORE_AWAY') throw error
+      if (!(error instanceof StoreAway)) throw error
     }
   }
 

@@ -29,7 +29,8 @@ export class LogTables {
   readonly #entry: Statement
   readonly #entriesFrom: Statement
   readonly #numberAfter: Statement
-  readonly #removals: readonly Command[]
+  readonly #removeSummary: Command
+  readonly #removePayload: Command
   readonly #removalsBelow: readonly Command[]
 
   constructor(db: Database) {
@@ -58,9 +59,8 @@ export class LogTables {
     this.#numberAfter = db.prepare(
       `SELECT key - (?1 << 40) AS number FROM logs WHERE ${ofGateway} ORDER BY key LIMIT 1 OFFSET ?2`,
     )
-    this.#removals = ['logs', 'log_payloads'].map(table =>
-      db.command(`DELETE FROM ${table} WHERE key = ? << 40 | ?`),
-    )
+    this.#removeSummary = db.command('DELETE FROM logs WHERE key = ? << 40 | ?')
+    this.#removePayload = db.command('DELETE FROM log_payloads WHERE key = ? << 40 | ?')
     this.#removalsBelow = [
       db.command(`DELETE FROM logs WHERE ${below}`),
       db.command(`DELETE FROM log_payloads WHERE ${below}`),
@@ -110,8 +110,10 @@ export class LogTables {
   /** Removes entries by their numbers; gives how many there were. */
   remove(gateway: number, numbers: readonly number[]): number {
     let removed = 0
-    for (const number of numbers)
-      removed += Math.max(...this.#removals.map(removal => removal(gateway, number)))
+    for (const number of numbers) {
+      removed += this.#removeSummary(gateway, number)
+      this.#removePayload(gateway, number)
+    }
     this.#removeFromBook(gateway, removed)
     this.#removeBelow(gateway, this.#numberOf(gateway, 0))
     return removed
@@ -125,12 +127,14 @@ export class LogTables {
     return removed
   }
 
-  /** Removes entries whose gateway is no longer there; false when there was nothing left to remove. */
-  removeOrphans(most: number): boolean {
-    const gateway = this.#orphan.get()?.gateway as number | undefined
-    if (gateway === undefined) return false
+  /** Gives the key of a gateway that is gone while its entries, or its book, are there; null when there is none. */
+  orphan(): number | null {
+    return (this.#orphan.get()?.gateway as number | undefined) ?? null
+  }
+
+  /** Removes entries of a gateway that is gone, and its book after the last. */
+  removeOrphans(gateway: number, most: number): void {
     if (this.removeOldest(gateway, most) === 0) this.#closeBook(gateway)
-    return true
   }
 
   #appendPayload(gateway: number, number: number, { request, response }: LogEntry): void {

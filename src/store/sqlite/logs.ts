@@ -1,7 +1,7 @@
 // Log entries by gateway, on a connection of their own that does not wait for the disk.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { LogEntry, LogSummary } from '../records.ts'
-import type { Listing, LogLimit, LogQuery, Logs } from '../store.ts'
+import { type Listing, type LogLimit, type LogQuery, type Logs, StoreAway } from '../store.ts'
 import type { Database } from './database.ts'
 import { defineTerms } from './log-conditions.ts'
 import { toEntry, toSummary } from './log-rows.ts'
@@ -82,9 +82,14 @@ export class SqliteLogs implements Logs {
   /** Removes, bit by bit, the entries of gateways that were removed; what is left when the file can't be written waits for the next time. */
   async sweep(): Promise<void> {
     try {
-      while (await this.#db.write(() => this.#tables.removeOrphans(slice))) await sleep(5)
+      for (;;) {
+        const gone = await this.#db.read(() => this.#tables.orphan())
+        if (gone === null) return
+        await this.#db.write(() => this.#tables.removeOrphans(gone, slice))
+        await sleep(5)
+      }
     } catch (error) {
-      if ((error as { code?: unknown }).code !== 'GH_STORE_AWAY') throw error
+      if (!(error instanceof StoreAway)) throw error
     }
   }
 

@@ -2,7 +2,7 @@
 import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { type Clock, systemClock } from '../../base/clock.ts'
-import type { Bootstrap, Store } from '../store.ts'
+import { type Bootstrap, type Store, StoreAway } from '../store.ts'
 import { SqliteAccounts } from './accounts.ts'
 import { SqliteChanges } from './changes.ts'
 import { Database } from './database.ts'
@@ -37,7 +37,7 @@ export class SqliteStore implements Store {
     try {
       return await openFile(file, options)
     } catch (error) {
-      const cause = (error as { code?: unknown }).code === 'GH_STORE_AWAY' ? (error as Error).cause : error
+      const cause = error instanceof StoreAway ? error.cause : error
       throw new Error(`${file} can't be used as the store: ${(cause as Error).message}`, { cause })
     }
   }
