@@ -11,70 +11,67 @@ export interface Usage {
 
 /**
  * Reads the usage from the beginning of an answer and, where that is not all of it, its end: OpenAI's chat, responses and embeddings, Anthropic, Google and
- * Ollama, as JSON, event stream or JSON lines. Never throws.
+ * Ollama, as JSON, event stream or JSON lines. It looks for the objects that tell it and parses nothing else: what people and models wrote stands escaped in an
+ * answer, and can't be mistaken for one. Never throws.
  */
 export function usageOf(head: string, tail: string, isEventStream: boolean): Usage {
-  const whole = tail === '' && !isEventStream ? parse(head) : null
-  return isRecord(whole) ? usageOfAnswer(whole) : usageOfText(head, tail)
+  const end = tail === '' ? head : tail
+  const last = lastUsage(end) ?? lastLine(end)
+  // Anthropic counts what went in at the beginning of a stream.
+  const first = isEventStream ? firstUsage(head) : null
+  return {
+    model: modelIn(head) ?? modelIn(tail),
+    tokensIn: last?.tokensIn ?? first?.tokensIn ?? null,
+    tokensOut: last?.tokensOut ?? first?.tokensOut ?? null,
+  }
 }
 
-/** Names of what is counted, in the APIs of OpenAI, Anthropic, Google and Ollama; the counts of one list are added up. */
+type Tokens = Pick<Usage, 'tokensIn' | 'tokensOut'>
+
+/** Names of what is counted, in the APIs of OpenAI, Anthropic and Google; the counts of one list are added up. */
 const counted = {
   tokensIn: [
     ['prompt_tokens'],
     ['input_tokens', 'cache_creation_input_tokens', 'cache_read_input_tokens'],
     ['promptTokenCount'],
-    ['prompt_eval_count'],
   ],
-  tokensOut: [
-    ['completion_tokens'],
-    ['output_tokens'],
-    ['candidatesTokenCount', 'thoughtsTokenCount'],
-    ['eval_count'],
-  ],
+  tokensOut: [['completion_tokens'], ['output_tokens'], ['candidatesTokenCount', 'thoughtsTokenCount']],
 } as const
 
-const MODEL = /"model(?:Version)?"\s*:\s*"([^"\\]{1,256})"/
-const PROMPT_COUNT = /"prompt_eval_count"\s*:\s*(\d{1,15})\b/
-const OUTPUT_COUNT = /"eval_count"\s*:\s*(\d{1,15})\b/
-
-function usageOfAnswer(answer: Record<string, unknown>): Usage {
-  const counts = firstRecord(answer.usage, answer.usageMetadata, answer)
-  return { model: modelOf(answer.model) ?? modelOf(answer.modelVersion), ...tokensOf(counts) }
+function modelIn(text: string): string | null {
+  const at = text.indexOf('"model')
+  if (at === -1) return null
+  MODEL.lastIndex = at
+  return MODEL.exec(text)?.[1] ?? null
 }
 
-/** Looks for usage objects in a text: what people and models wrote stands escaped there, and can't be mistaken for one. */
-function usageOfText(head: string, tail: string): Usage {
-  const model = MODEL.exec(head)?.[1] ?? MODEL.exec(tail)?.[1] ?? null
-  const end = tail === '' ? head : tail
-  let tokensIn = numberOf(PROMPT_COUNT.exec(end)?.[1])
-  let tokensOut = numberOf(OUTPUT_COUNT.exec(end)?.[1])
-  // Anthropic counts what went in at the beginning of a stream; where several say the same, the last one is final.
-  for (const object of [firstUsage(head), lastUsage(end)]) {
-    if (object === null) continue
-    const tokens = tokensOf(object)
-    tokensIn = tokens.tokensIn ?? tokensIn
-    tokensOut = tokens.tokensOut ?? tokensOut
-  }
-  return { model, tokensIn, tokensOut }
+const MODEL = /"model(?:Version)?"\s*:\s*"([^"\\]{1,256})"/g
+
+/** Reads the counts of Ollama, which stand in the last line among much else. */
+function lastLine(text: string): Tokens | null {
+  if (!text.includes('"eval_count"')) return null
+  const [tokensIn, tokensOut] = OLLAMA_COUNTS.map(count => numberOf(Number(count.exec(text)?.[1])))
+  return { tokensIn: tokensIn!, tokensOut: tokensOut! }
 }
 
-function firstUsage(text: string): Record<string, unknown> | null {
+const OLLAMA_COUNTS = [/"prompt_eval_count"\s*:\s*(\d{1,15})\b/, /"eval_count"\s*:\s*(\d{1,15})\b/]
+
+function firstUsage(text: string): Tokens | null {
   let at = -1
   for (let tries = 0; tries < MOST_TRIED; tries++) {
     at = text.indexOf(USAGE, at + 1)
-    const object = at === -1 ? null : usageAt(text, at)
-    if (object !== null || at === -1) return object
+    const tokens = at === -1 ? null : usageAt(text, at)
+    if (tokens !== null || at === -1) return tokens
   }
   return null
 }
 
-function lastUsage(text: string): Record<string, unknown> | null {
+function lastUsage(text: string): Tokens | null {
   let at = text.length
   for (let tries = 0; tries < MOST_TRIED; tries++) {
     at = at === 0 ? -1 : text.lastIndexOf(USAGE, at - 1)
-    const object = at === -1 ? null : usageAt(text, at)
-    if (object !== null || at === -1) return object
+    const tokens = at === -1 ? null : usageAt(text, at)
+    if (tokens !== null || at === -1) return tokens
   }
   return null
 }
@@ -85,14 +82,15 @@ const USAGE = '"usage'
 const USAGE_MEMBER = /"usage(?:Metadata)?"\s*:\s*(?=\{)/y
 const LARGEST_USAGE = 4096
 
-/** Reads the object of a usage member that begins there, if it is one and counts tokens. */
-function usageAt(text: string, at: number): Record<string, unknown> | null {
+/** Reads the usage member that begins there, if it is an object and counts tokens. */
+function usageAt(text: string, at: number): Tokens | null {
   USAGE_MEMBER.lastIndex = at
   if (!USAGE_MEMBER.test(text)) return null
-  const object = parse(objectAt(text, USAGE_MEMBER.lastIndex))
-  if (!isRecord(object)) return null
-  const { tokensIn, tokensOut } = tokensOf(object)
-  return tokensIn === null && tokensOut === null ? null : object
+  const counts = parse(objectAt(text, USAGE_MEMBER.lastIndex))
+  if (counts === null) return null
+  const tokensIn = countOf(counts, counted.tokensIn)
+  const tokensOut = countOf(counts, counted.tokensOut)
+  return tokensIn === null && tokensOut === null ? null : { tokensIn, tokensOut }
 }
 
 /** Gives the text from a brace to the one that closes it; no string of a usage object has braces. */
@@ -105,10 +103,6 @@ function objectAt(text: string, start: number): string {
     else if (code === BRACE_END && --depth === 0) return text.slice(start, at + 1)
   }
   return ''
-}
-
-function tokensOf(counts: Record<string, unknown>): Pick<Usage, 'tokensIn' | 'tokensOut'> {
-  return { tokensIn: countOf(counts, counted.tokensIn), tokensOut: countOf(counts, counted.tokensOut) }
 }
 
 function countOf(
@@ -124,30 +118,16 @@ function countOf(
 }
 
 function numberOf(value: unknown): number | null {
-  const number = typeof value === 'string' ? Number(value) : value
-  return typeof number === 'number' && Number.isSafeInteger(number) && number >= 0 ? number : null
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null
 }
 
-function modelOf(value: unknown): string | null {
-  return typeof value === 'string' && value !== '' && value.length <= 256 ? value : null
-}
-
-function parse(json: string): unknown {
-  const first = json.charCodeAt(0)
-  if (first !== BRACE && !/^\s*\{/.test(json)) return null
+function parse(object: string): Record<string, unknown> | null {
+  if (object === '') return null
   try {
-    return JSON.parse(json)
+    return JSON.parse(object)
   } catch {
     return null
   }
-}
-
-function firstRecord(...values: readonly unknown[]): Record<string, unknown> {
-  return values.find(isRecord) ?? {}
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 const BRACE = 0x7b

@@ -4,6 +4,7 @@
 import { setImmediate, setTimeout as wait } from 'node:timers/promises'
 import type { Logger } from '../base/log.ts'
 import type { AiMetrics } from '../base/metrics.ts'
+import type { Gateway } from '../store/records.ts'
 import { type Store, StoreAway } from '../store/store.ts'
 import { Backlog, type Bounds, type Waiting } from './backlog.ts'
 import { type Meter, toEntry } from './entry.ts'
@@ -120,11 +121,11 @@ export class LogQueue {
 
   /** Appends to one gateway after the other; false when the store is away, which then gets the rest later. */
   async #append(batch: readonly Waiting[]): Promise<boolean> {
-    const groups = Map.groupBy(batch, ({ gateway }) => `${gateway.account}/${gateway.id}`)
-    for (const [key, items] of groups) {
+    const groups = Map.groupBy(batch, ({ gateway }) => gateway)
+    for (const [gateway, items] of groups) {
       try {
-        await this.#appendTo(items)
-        groups.delete(key)
+        await this.#appendTo(gateway, items)
+        groups.delete(gateway)
         this.#succeed()
       } catch (failure) {
         this.#fail(failure)
@@ -133,14 +134,14 @@ export class LogQueue {
           return false
         }
         this.#counts.dropped.value += items.length
-        groups.delete(key)
+        groups.delete(gateway)
       }
     }
     return true
   }
 
-  async #appendTo(items: readonly Waiting[]): Promise<void> {
-    const { account, id, logManagement: most, logManagementStrategy: strategy } = items.at(-1)!.gateway
+  async #appendTo(gateway: Gateway, items: readonly Waiting[]): Promise<void> {
+    const { account, id, logManagement: most, logManagementStrategy: strategy } = gateway
     const entries = items.flatMap(({ entry }) => entry ?? [])
     const written = await this.#store.logs.append(account, id, entries, { most, strategy })
     this.#counts.written.value += written

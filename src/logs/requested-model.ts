@@ -9,9 +9,10 @@ export function requestedModel(path: string, body: string): string | null {
 }
 
 function modelOfPath(path: string): string | null {
-  const [, model] = /\/(?:models|deployments)\/([\w.@~-]{1,256})[:/]/.exec(path) ?? []
-  return model ?? null
+  return PATH_MODEL.exec(path)?.[1] ?? null
 }
+
+const PATH_MODEL = /\/(?:models|deployments)\/([\w.@~-]{1,256})[:/]/
 
 /** Takes the first member of that name: in the requests of all providers it stands at the top, and no other one has a string for it. */
 function modelOfBody(body: string): string | null {
@@ -19,15 +20,12 @@ function modelOfBody(body: string): string | null {
   if (at === -1 || at > SEARCHED) return null
   MODEL.lastIndex = at
   const text = MODEL.exec(body)?.[1]
-  return text === undefined ? null : readString(text)
-}
-
-const MODEL = new RegExp(`"model"\\s*:\\s*("(?:[^"\\\\]|\\\\.){1,${LONGEST}}")`, 'y')
-
-function readString(json: string): string | null {
+  if (text === undefined || !text.includes('\\')) return text ?? null
   try {
-    return JSON.parse(json)
+    return JSON.parse(`"${text}"`)
   } catch {
     return null
   }
 }
+
+const MODEL = new RegExp(`"model"\\s*:\\s*"((?:[^"\\\\]|\\\\.){1,${LONGEST}})"`, 'y')
