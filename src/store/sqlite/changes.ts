@@ -3,6 +3,13 @@ import type { Clock } from '../../base/clock.ts'
 import { type Change, type Changes, StoreAway } from '../store.ts'
 import type { Command, Database, Statement } from './database.ts'
 
+interface Row {
+  readonly version: number
+  readonly kind: 'gateway' | 'token'
+  readonly account: string
+  readonly id: string
+}
+
 const period = 200
 const remembered = 1000
 
@@ -53,8 +60,10 @@ export class SqliteChanges implements Changes {
   /** Tells what was written since the last time; when the file can't be read, the next time does. */
   async tell(): Promise<void> {
     try {
+      const before = this.#clock.monotonic()
       const changes = await this.#db.read(() => this.#read())
       for (const change of changes) for (const listener of this.#listeners) listener(change)
+      this.knownUntil = Math.max(this.knownUntil, before)
     } catch (error) {
       if (!(error instanceof StoreAway)) throw error
     }
@@ -66,11 +75,9 @@ export class SqliteChanges implements Changes {
   }
 
   #read(): readonly Change[] {
-    const before = this.#clock.monotonic()
-    const rows = this.#since.all(this.#told) as unknown as (Change & { version: number })[]
+    const rows = this.#since.all(this.#told) as unknown as Row[]
     const isWhole = rows.length === 0 || rows[0]!.version === this.#told + 1
     this.#told = rows.at(-1)?.version ?? this.#told
-    this.knownUntil = before
-    return isWhole ? rows : [{ kind: 'everything' }]
+    return isWhole ? rows.map(({ kind, account, id }) => ({ kind, account, id })) : [{ kind: 'everything' }]
   }
 }

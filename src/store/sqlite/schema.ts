@@ -55,7 +55,7 @@ export const migrations: readonly string[] = [
   CREATE TABLE logs (
     key INTEGER PRIMARY KEY,
     id TEXT NOT NULL,
-    created_at INTEGER NOT NULL,
+    created_at REAL NOT NULL,
     provider TEXT NOT NULL,
     model TEXT,
     path TEXT NOT NULL,

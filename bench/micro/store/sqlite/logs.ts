@@ -55,7 +55,10 @@ async function append(name: string, most: number, more: Partial<LogEntry>): Prom
 async function lookThrough(): Promise<void> {
   const owner = gateway({ account: hex(16) })
   await store.gateways.insert(owner)
-  const entries = logEntries(owner, kept, i => ({ duration: (i * 7919) % 10_007, metadata: { user: `u${i % 997}` } }))
+  const entries = logEntries(owner, kept, i => ({
+    duration: (i * 7919) % 10_007,
+    metadata: { user: `u${i % 997}` },
+  }))
   for (let i = 0; i < kept; i += batch)
     await store.logs.append(owner.account, owner.id, entries.slice(i, i + batch), {
       most: kept,
