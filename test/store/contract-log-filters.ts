@@ -115,6 +115,17 @@ export function logFiltersContract(name: string, place: Place): void {
     assert.equal(await find({ filters: [{ ...cached, operator: 'neq', values: [] }] }), 'abc')
   })
 
+  test(`${name}: a filter may name thousands of values`, async t => {
+    const { find } = await keep(place, t, [{ model: 'a' }, { model: '4999' }, { model: null }])
+    const values = Array.from({ length: 5000 }, (_, i) => String(i))
+    assert.equal(await find({ filters: [{ field: 'model', operator: 'eq', values }] }), 'b')
+    assert.equal(await find({ filters: [{ field: 'model', operator: 'neq', values }] }), 'ac')
+    assert.equal(
+      await find({ filters: values.map(value => ({ field: 'model', operator: 'neq', values: [value] })) }),
+      'ac',
+    )
+  })
+
   test(`${name}: the absent comes first, and what is equal is ordered by creation`, async t => {
     const members = [{ cost: 2 }, { cost: null }, { cost: 1 }, { cost: 2 }, { cost: null }]
     const { find } = await keep(place, t, members)

@@ -97,9 +97,12 @@ function anyOf(values: readonly LogValue[], make: (value: LogValue) => Condition
   return joined(values.map(make), 'OR', '0')
 }
 
+/** Joins by halves: SQLite refuses expressions that are nested a thousand deep, as a long chain is. */
 function joined(conditions: readonly Condition[], word: 'AND' | 'OR', otherwise: '0' | '1'): Condition {
-  return {
-    sql: conditions.map(({ sql }) => `(${sql})`).join(` ${word} `) || otherwise,
-    values: conditions.flatMap(({ values }) => values),
-  }
+  if (conditions.length === 0) return { sql: otherwise, values: [] }
+  if (conditions.length === 1) return conditions[0]!
+  const middle = conditions.length >> 1
+  const first = joined(conditions.slice(0, middle), word, otherwise)
+  const second = joined(conditions.slice(middle), word, otherwise)
+  return { sql: `(${first.sql} ${word} ${second.sql})`, values: [...first.values, ...second.values] }
 }
