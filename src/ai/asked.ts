@@ -2,7 +2,7 @@
 
 import { isUtf8 } from 'node:buffer'
 import { type Refusal, refuse } from '../errors/refusal.ts'
-import { type Member, membersOf, splice } from './members.ts'
+import { isDeeperThan, type Member, membersOf, splice } from './members.ts'
 
 /** A request, and where in the body it stands. */
 export interface Asked {
@@ -19,10 +19,11 @@ export interface Asked {
 
 /** Reads a request that names its model itself. */
 export function readRequest(body: Buffer): Asked | Refusal {
-  const request = parseObject(body)
-  if (!isObject(request)) return NOT_AN_OBJECT
-  const members = membersOf(body)
+  const parsed = parseObject(body)
+  if ('error' in parsed) return parsed
+  const { request } = parsed
   const { model } = request
+  const members = membersOf(body)
   if (isRepeated(members, 'model')) return fault('/model', 'must be given once')
   if (typeof model !== 'string') return fault('/model', 'must be a string, such as openai/gpt-4o')
   return { model, modelPointer: '/model', bytes: body, request, members, pointer: '' }
@@ -30,7 +31,7 @@ export function readRequest(body: Buffer): Asked | Refusal {
 
 /** Reads a body of `/ai/run`: `{model, input}`, or the bare input where the path names the model. */
 export function readRun(body: Buffer, pathModel: string | null): Asked | Refusal {
-  if (pathModel !== null) return readInput(body, { model: pathModel, modelPointer: null, pointer: '' })
+  if (pathModel !== null) return readBareInput(body, pathModel)
   const asked = readRequest(body)
   if ('error' in asked) return asked
   const { model, modelPointer, members, request } = asked
@@ -39,7 +40,8 @@ export function readRun(body: Buffer, pathModel: string | null): Asked | Refusal
   const input = members.find(({ name }) => name === 'input')
   if (isRepeated(members, 'input')) return fault('/input', 'must be given once')
   if (!input || !isObject(request.input)) return fault('/input', 'must be an object')
-  return readInput(body.subarray(input.start, input.end), { model, modelPointer, pointer: '/input' })
+  const bytes = body.subarray(input.start, input.end)
+  return withMembers({ model, modelPointer, bytes, request: request.input, pointer: '/input' })
 }
 
 /** Writes the request with the model's name at its provider, and every other byte as it came. */
@@ -68,27 +70,39 @@ export function fault(pointer: string | null, rule: string): Refusal {
   return refuse('bad_request', { faults: [{ code: 10001, message: `${name} ${rule}`, pointer }] })
 }
 
-function readInput(bytes: Buffer, from: Pick<Asked, 'model' | 'modelPointer' | 'pointer'>): Asked | Refusal {
-  const request = parseObject(bytes)
-  if (!isObject(request)) return NOT_AN_OBJECT
-  const members = membersOf(bytes)
+function readBareInput(body: Buffer, model: string): Asked | Refusal {
+  const parsed = parseObject(body)
+  if ('error' in parsed) return parsed
+  return withMembers({ model, modelPointer: null, bytes: body, request: parsed.request, pointer: '' })
+}
+
+/** Adds the members of an input; refuses those that come twice, and a second name for the model. */
+function withMembers(input: Omit<Asked, 'members'>): Asked | Refusal {
+  const members = membersOf(input.bytes)
+  const seen = new Set<string>()
   for (const { name } of members) {
-    const pointer = from.pointer + pointerOf(name)
+    const pointer = input.pointer + pointerOf(name)
     if (name === 'model') return fault(pointer, 'is named outside of the input')
-    if (isRepeated(members, name)) return fault(pointer, 'must be given once')
+    if (seen.has(name)) return fault(pointer, 'must be given once')
+    seen.add(name)
   }
-  return { ...from, bytes, request, members }
+  return { ...input, members }
 }
 
-function parseObject(body: Buffer): unknown {
-  if (!isUtf8(body)) return null
+/** Nesting beyond this means no request, and costs memory without end. */
+const DEEPEST = 256
+
+function parseObject(body: Buffer): Pick<Asked, 'request'> | Refusal {
+  if (isDeeperThan(DEEPEST, body)) return TOO_DEEP
   try {
-    return JSON.parse(body.toString())
+    const request: unknown = isUtf8(body) ? JSON.parse(body.toString()) : null
+    return isObject(request) ? { request } : NOT_AN_OBJECT
   } catch {
-    return null
+    return NOT_AN_OBJECT
   }
 }
 
+const TOO_DEEP = fault(null, `must not nest deeper than ${DEEPEST} levels`)
 const NOT_AN_OBJECT = refuse('bad_request', {
   faults: [{ code: 6003, message: 'The body must be a JSON object in UTF-8', pointer: null }],
 })

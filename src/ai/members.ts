@@ -29,7 +29,7 @@ export function splice(bytes: Buffer, start: number, end: number, text: string):
   return Buffer.concat([bytes.subarray(0, start), Buffer.from(text), bytes.subarray(end)])
 }
 
-/** Tells whether objects and arrays stand within each other more than `most` times. */
+/** Tells whether the objects and arrays of what may be JSON stand within each other more than `most` times. */
 export function isDeeperThan(most: number, json: Buffer): boolean {
   return nestedEnd(json, skipSpace(json, 0), most) === -1
 }
@@ -49,15 +49,11 @@ function nestedEnd(json: Buffer, start: number, deepest = Number.POSITIVE_INFINI
   let at = start
   do {
     const byte = json[at]
-    if (byte === QUOTE) {
-      at = stringEnd(json, at)
-      continue
-    }
     if (byte === BRACE || byte === BRACKET) depth++
     else if (byte === BRACE_END || byte === BRACKET_END) depth--
     if (depth > deepest) return -1
-    at++
-  } while (depth > 0)
+    at = byte === QUOTE ? stringEnd(json, at) : at + 1
+  } while (depth > 0 && at < json.length)
   return at
 }
 
@@ -68,8 +64,9 @@ function stringEnd(json: Buffer, start: number): number {
     if (json[at] === QUOTE) return at + 1
     if (json[at] === BACKSLASH) at++
   }
-  for (at = json.indexOf(QUOTE, at); isEscaped(json, at, start); ) at = json.indexOf(QUOTE, at + 1)
-  return at + 1
+  for (at = json.indexOf(QUOTE, at); at !== -1 && isEscaped(json, at, start); )
+    at = json.indexOf(QUOTE, at + 1)
+  return at === -1 ? json.length : at + 1
 }
 
 function isEscaped(json: Buffer, at: number, start: number): boolean {

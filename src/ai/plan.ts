@@ -2,7 +2,6 @@
 
 import { type Refusal, refuse } from '../errors/refusal.ts'
 import { type Asked, fault, promptAsMessage, readRequest, readRun, withModel } from './asked.ts'
-import { isDeeperThan } from './members.ts'
 import type { Dialect, Endpoint } from './provider-rows.ts'
 import type { Model, Provider, Providers } from './providers.ts'
 import type { CompatTarget, RestTarget } from './target.ts'
@@ -34,18 +33,14 @@ export function planCall(
   body: Buffer,
   providers: Providers,
 ): Call | Refusal {
-  const wraps = target.operation === 'run'
-  const asked = target.operation === 'run' ? readRun(body, target.model) : readRequest(body)
+  const isRun = target.operation === 'run'
+  const asked = isRun ? readRun(body, target.model) : readRequest(body)
   if ('error' in asked) return asked
   const model = providers.model(asked.model)
   if (model === null) return unknownModel(asked)
-  if (target.operation !== 'run') return callOf(asked, target.operation, model, target.query, wraps)
-  const form = formOf(asked, model)
-  return 'error' in form ? form : callOf(form.asked, form.api, model, target.query, wraps)
+  const form = isRun ? formOf(asked, model) : { asked, api: target.operation }
+  return 'error' in form ? form : callOf(form.asked, form.api, model, target.query, isRun)
 }
-
-/** Nesting beyond this is no request of a person or program that means it, and translation recurses. */
-const DEEPEST_TRANSLATED = 256
 
 const translations = {
   chat: { target: 'messages', translate: chatToMessages },
@@ -54,19 +49,16 @@ const translations = {
 
 function callOf(asked: Asked, api: Endpoint, model: Model, query: string, wraps: boolean): Call | Refusal {
   const { provider, name } = model
-  const own = provider.endpoints[api]
-  const translation = own === undefined ? translate(asked, api, model) : null
-  if (translation !== null && 'error' in translation) return translation
-  return {
-    provider,
-    model: name,
-    path: (own ?? translation!.path) + query,
-    body: translation === null ? withModel(asked, name) : translation.translation.body,
-    streams: asked.request.stream === true,
-    dialect: api === 'messages' ? 'anthropic' : 'openai',
-    translation: translation?.translation ?? null,
-    wraps,
-  }
+  const streams = asked.request.stream === true
+  const dialect: Dialect = api === 'messages' ? 'anthropic' : 'openai'
+  const common = { provider, model: name, streams, dialect, wraps }
+  const path = provider.endpoints[api]
+  if (path !== undefined)
+    return { ...common, path: path + query, body: withModel(asked, name), translation: null }
+  const translated = translate(asked, api, model)
+  if ('error' in translated) return translated
+  const { translation } = translated
+  return { ...common, path: translated.path + query, body: translation.body, translation }
 }
 
 function translate(
@@ -79,9 +71,6 @@ function translate(
   if (way === null || path === undefined) {
     const message = `${provider.name} has no API for ${api} that is known here`
     return refuse('bad_request', { faults: [{ code: 10001, message, pointer: asked.modelPointer }] })
-  }
-  if (isDeeperThan(DEEPEST_TRANSLATED, asked.bytes)) {
-    return fault(null, `must not nest deeper than ${DEEPEST_TRANSLATED} levels to be translated`)
   }
   const translation = way.translate({ ...asked.request, model: name }, name)
   return 'error' in translation ? within(asked.pointer, translation) : { translation, path }

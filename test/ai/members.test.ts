@@ -91,3 +91,14 @@ test('depth is counted without regard to strings', () => {
   equal(isDeeperThan(3, nested(4)), true)
   equal(isDeeperThan(256, nested(1e6)), true)
 })
+
+test('depth is counted in what is no JSON', () => {
+  fc.assert(
+    fc.property(
+      fc.string({ unit: fc.constantFrom(...'[{"\\}] a') }),
+      text => void isDeeperThan(2, Buffer.from(text)),
+    ),
+  )
+  equal(isDeeperThan(2, Buffer.from('[[["')), true)
+  equal(isDeeperThan(3, Buffer.from(`[[["${'\\"'.repeat(100)}[[`)), false)
+})

@@ -110,11 +110,13 @@ describe('a REST call', () => {
     equal(planned(rest('run'), { model: 'anthropic/c', input }).path, '/v1/messages')
   })
 
-  test('is not translated when it nests beyond reason, but goes on where nothing must be translated', () => {
-    const deep = `${'['.repeat(1e5)}${']'.repeat(1e5)}`
-    const [, fault] = refused(rest('chat'), `{"model":"anthropic/c","messages":${deep}}`)
-    equal(fault.message, 'The body must not nest deeper than 256 levels to be translated')
-    planned(rest('chat'), `{"model":"openai/c","messages":${deep}}`)
+  test('is refused when it nests beyond reason, broken or not', () => {
+    const message = 'The body must not nest deeper than 256 levels'
+    for (const end of ['', ']'.repeat(1e6)]) {
+      const deep = `{"model":"openai/x","messages":${'['.repeat(1e6)}${end}}`
+      equal(refused(rest('chat'), deep)[1].message, message)
+    }
+    planned(rest('chat'), `{"model":"openai/x","messages":${'['.repeat(255)}${']'.repeat(255)}}`)
   })
 
   const bad = [
