@@ -38,7 +38,7 @@ export class LogQueue {
   readonly #meter: Meter
   readonly #counts: AiMetrics['logEntries']
   readonly #log: Logger
-  readonly #backlog: Backlog
+  #backlog: Backlog
   readonly #lastWait: number
   #timer: NodeJS.Timeout | null = null
   /** The write that is under way. */
@@ -159,7 +159,9 @@ export class LogQueue {
   }
 
   #giveUp(): void {
-    const lost = this.#backlog.take(this.#backlog.length).length
+    const lost = this.#backlog.length
+    // Nothing fits any more: what comes back from a write that is still under way is dropped and counted as well.
+    this.#backlog = new Backlog({ mostEntries: 0, mostBytes: 0 })
     this.#counts.dropped.value += lost
     if (lost > 0)
       this.#log.warn({ lost }, 'log entries were lost in the end, since the store did not take them')

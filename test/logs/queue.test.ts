@@ -21,6 +21,8 @@ class Ground {
   readonly lines: string[] = []
   /** What the next appends are rejected with. */
   failure: Error | null = null
+  /** What appends wait for. */
+  gate: Promise<void> = Promise.resolve()
   readonly #appended: (() => void)[] = []
 
   constructor(store: Store) {
@@ -59,6 +61,7 @@ class Ground {
 
   #append: Logs['append'] = async (account, id, entries, limit) => {
     try {
+      await this.gate
       if (this.failure) throw this.failure
       return await this.store.logs.append(account, id, entries, limit)
     } finally {
@@ -189,6 +192,21 @@ describe('LogQueue', () => {
     add(queue)
     await queue.close()
     deepEqual(ground.counts, [0, 2, 0])
+  })
+
+  test('counts what a write that outlives it brings back', async t => {
+    const ground = await Ground.open(t)
+    const queue = ground.queue({ lastWait: 50 })
+    const { promise, resolve } = Promise.withResolvers<void>()
+    ground.gate = promise
+    ground.failure = new StoreAway()
+    add(queue)
+    await queue.close()
+    deepEqual(ground.counts, [0, 0, 0])
+    const ended = ground.attempt()
+    resolve()
+    await ended
+    deepEqual(ground.counts, [0, 1, 0])
   })
 
   test('keeps no process alive that has nothing else to do', async t => {
