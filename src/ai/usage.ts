@@ -11,8 +11,8 @@ export interface Usage {
 
 /**
  * Reads the usage from the beginning of an answer and, where that is not all of it, its end: OpenAI's chat, responses and embeddings, Anthropic, Google and
- * Ollama, as JSON, event stream or JSON lines. It looks for the objects that tell it and parses nothing else: what people and models wrote stands escaped in an
- * answer, and can't be mistaken for one. Never throws.
+ * Ollama, as JSON, event stream or JSON lines. It looks for the objects that tell it and parses nothing else: texts stand escaped in an answer and can't be
+ * mistaken for one, and inputs of tools stand before the last one. Never throws.
  */
 export function usageOf(head: string, tail: string, isEventStream: boolean): Usage {
   const end = tail === '' ? head : tail
