@@ -47,14 +47,15 @@ export class RedisServer {
       said.push(line)
       if (/Ready to accept connections|Sentinel ID is/.test(line)) return void child.stdout!.resume()
     }
+    await this.kill()
     throw new Error(`${binary} ended: ${said.join('\n')}`)
   }
 
   /** Ends it as a crash does. */
   async kill(): Promise<void> {
     const child = this.#child
-    if (!child) return
     this.#child = null
+    if (!child || child.exitCode !== null || child.signalCode !== null) return
     const exit = once(child, 'exit')
     child.kill('SIGKILL')
     await exit
@@ -109,9 +110,10 @@ export async function startCluster(t: TestContext, replicas = 0): Promise<readon
   await Promise.all(
     nodes.slice(0, 3).map((node, i) => node.ask('CLUSTER', 'ADDSLOTSRANGE', bounds[i]!, bounds[i + 1]! - 1)),
   )
+  const [, bus] = (await nodes[0]!.ask('CONFIG', 'GET', 'cluster-port')) as string[]
   for (const [i, node] of nodes.entries()) {
     await node.ask('CLUSTER', 'SET-CONFIG-EPOCH', i + 1)
-    if (i > 0) await node.ask('CLUSTER', 'MEET', '127.0.0.1', nodes[0]!.port)
+    if (i > 0) await node.ask('CLUSTER', 'MEET', '127.0.0.1', nodes[0]!.port, bus!)
   }
   const knows = async (node: RedisServer) =>
     String(await node.ask('CLUSTER', 'INFO')).includes(`cluster_known_nodes:${nodes.length}`)
@@ -156,14 +158,19 @@ export async function until(holds: () => boolean | Promise<boolean>, ms = 20_000
   }
 }
 
+/** Finds a port on which nothing listens, and that it has named nobody before. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   server.close()
   await once(server, 'close')
+  if (named.has(port)) return freePort()
+  named.add(port)
   return port
 }
+
+const named = new Set<number>()
 
 async function startClusterNode(t: TestContext): Promise<RedisServer> {
   const bus = String(await freePort())
