@@ -103,6 +103,12 @@ export const families: readonly Family[] = [
     read: ({ edge: { ai } }) => byName(ai.logEntries, result => ({ result })),
   },
   {
+    type: 'gauge',
+    name: 'gatehouse_store_up',
+    help: 'Whether the store can be reached: 1 or 0.',
+    read: ({ isStoreAway }) => (isStoreAway ? [{ labels: {}, value: isStoreAway() ? 0 : 1 }] : []),
+  },
+  {
     type: 'counter',
     name: 'gatehouse_worker_restarts_total',
     help: 'Workers replaced after a crash.',

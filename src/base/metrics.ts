@@ -90,6 +90,8 @@ export class Metrics {
   readonly edge = new EdgeMetrics()
   readonly workerRestarts = new Tally()
   readonly droppedLogLines = new Tally()
+  /** Tells whether the store is out of reach; null in a process that is not asked for it. */
+  isStoreAway: (() => boolean) | null = null
   readonly reloads = { success: new Tally(), failure: new Tally() }
   readonly version: string
   readonly #registry = new Registry()

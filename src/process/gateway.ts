@@ -46,10 +46,11 @@ export class Gateway {
     this.#admin = config.admin
     this.#log = log
     this.#openServices = openServices
+    metrics.isStoreAway = () => this.#isStoreAway
     this.#buildPlane = buildPlane
     const facts: Facts = {
       unready: () => this.unready,
-      degraded: () => this.#services?.store.isAway === true,
+      degraded: () => this.#isStoreAway,
       api: () => this.#services && { store: this.#services.store, verifier: this.#services.tokens },
       metrics: async () => metrics.expose(await this.#plane?.snapshots()),
     }
@@ -112,6 +113,10 @@ export class Gateway {
 
   destroy(): void {
     this.#plane?.destroy()
+  }
+
+  get #isStoreAway(): boolean {
+    return this.#services?.store.isAway === true
   }
 
   #storePart(): Part {

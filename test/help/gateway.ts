@@ -76,6 +76,8 @@ export class RunningGateway {
   readonly exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>
   /** All that it wrote to stderr, once it has exited. */
   readonly stderr: Promise<string>
+  /** The account and the token that it made, where its store was empty. */
+  readonly firstStart: Promise<{ readonly account: string; readonly token: string }>
   readonly file: string
   readonly #child: ChildProcess
   readonly #news = new EventEmitter()
@@ -86,6 +88,7 @@ export class RunningGateway {
     this.#child = child
     this.file = file
     this.stderr = text(child.stderr!)
+    this.firstStart = firstStartIn(child)
     this.exited = once(child, 'close').then(([code, signal]) => ({ code, signal }))
     createInterface({ input: child.stdout! }).on('line', line => {
       this.lines.push(JSON.parse(line))
@@ -126,6 +129,18 @@ export class RunningGateway {
   async metrics(): Promise<string> {
     return (await fetch(`${this.admin}/metrics`)).text()
   }
+}
+
+/** Reads what a first start tells; never settles where there is none. */
+function firstStartIn(child: ChildProcess): RunningGateway['firstStart'] {
+  const { promise, resolve } = Promise.withResolvers<{ account: string; token: string }>()
+  let told = ''
+  child.stderr!.on('data', (bytes: Buffer) => {
+    told += bytes
+    const [, account, token] = /account +([0-9a-f]{32})\n.*\n +token +(svct_\S+)\n/.exec(told) ?? []
+    if (account !== undefined && token !== undefined) resolve({ account, token })
+  })
+  return promise
 }
 
 interface Endpoints {

@@ -1,0 +1,254 @@
+// The way of a new user with models: start, take the printed token, stream a chat, look the call up; on either store, in one process and in several.
+
+import assert from 'node:assert/strict'
+import { dirname, join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import OpenAI from 'openai'
+import { startGateway, spawnGateway, main, type RunningGateway } from '../help/gateway.ts'
+import { completion } from '../help/ai.ts'
+import { gatehouse } from '../help/command.ts'
+import { say, startProvider, stream } from '../help/provider.ts'
+import { startRedis } from '../help/redis.ts'
+
+const ask = {
+  model: 'openai/gpt-4o-mini',
+  messages: [{ role: 'user', content: 'Say hello.' }],
+} satisfies OpenAI.Chat.ChatCompletionCreateParams
+
+/** Writes a configuration with one provider, on loopback. */
+async function configuration(t: TestContext, workers: number): Promise<string> {
+  const provider = await startProvider(t, ({ body }, response) => {
+    if (body.stream !== true) return say(response, completion)
+    const send = stream(response)
+    for (const content of ['Hel', 'lo.']) send({ choices: [{ index: 0, delta: { content } }] })
+    send('[DONE]')
+    response.end()
+  })
+  return `
+workers: ${workers}
+store: '\${STORE:-}'
+ai: { hosts: [127.0.0.1], providers: { openai: { url: '${provider.url}' } } }
+zones: []
+`
+}
+
+/** A record of the API, as far as a test looks into it. */
+type Kept = Readonly<Record<string, unknown>> & { readonly id: string; readonly name: string }
+
+interface Envelope {
+  readonly status: number
+  readonly result: Kept & { readonly value: string }
+  readonly results: readonly Kept[]
+  readonly errors: readonly { readonly code: number }[]
+}
+
+interface Api {
+  readonly account: string
+  readonly token: string
+  readonly client: OpenAI
+  manage(method: string, path: string, body?: unknown): Promise<Envelope>
+}
+
+function apiOf(gateway: RunningGateway, { account, token }: { account: string; token: string }): Api {
+  const root = `${gateway.admin}/client/v4/accounts/${account}`
+  return {
+    account,
+    token,
+    client: new OpenAI({
+      baseURL: `${gateway.edge}/client/v4/accounts/${account}/ai/v1`,
+      apiKey: token,
+      maxRetries: 0,
+    }),
+    async manage(method, path, body) {
+      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+      const answer = await fetch(`${root}${path}`, {
+        method,
+        headers,
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      })
+      const envelope = (await answer.json()) as Envelope
+      return { ...envelope, status: answer.status, results: envelope.result as unknown as Kept[] }
+    },
+  }
+}
+
+async function sayHello(client: OpenAI): Promise<string> {
+  let said = ''
+  for await (const { choices } of await client.chat.completions.create({ ...ask, stream: true }))
+    said += choices[0]?.delta.content ?? ''
+  return said
+}
+
+async function logsOf(api: Api, count: number): Promise<readonly Kept[]> {
+  for (;;) {
+    const { results } = await api.manage('GET', '/ai-gateway/gateways/default/logs')
+    if (results.length >= count) return results
+    await new Promise(resolve => setTimeout(resolve, 20))
+  }
+}
+
+/** Asserts, asking again and again, that something holds within a second. */
+async function withinASecond(holds: () => Promise<boolean>): Promise<void> {
+  const end = performance.now() + 1_000
+  while (!(await holds())) assert.ok(performance.now() < end, 'it holds within a second')
+}
+
+async function statusOf(client: OpenAI): Promise<number> {
+  return client.chat.completions.create(ask).then(
+    () => 200,
+    (error: { status: number }) => error.status,
+  )
+}
+
+const stores = {
+  SQLite: async () => ({}),
+  Redis: async (t: TestContext) => {
+    const redis = await startRedis(t, { aof: 'always' })
+    return { STORE: `redis://127.0.0.1:${redis.port}` }
+  },
+} as const
+
+for (const [store, open] of Object.entries(stores)) {
+  for (const workers of [0, 2]) {
+    test(`a new user streams a chat and finds it in the log (${store}, workers: ${workers})`, async t => {
+      const env = await open(t)
+      const gateway = await startGateway(t, await configuration(t, workers), { env })
+      const api = apiOf(gateway, await gateway.firstStart)
+      assert.equal(await sayHello(api.client), 'Hello.')
+      assert.equal(await statusOf(api.client.withOptions({ apiKey: 'none' })), 401)
+      const [entry, ...others] = await logsOf(api, 1)
+      assert.deepEqual(
+        [others.length, entry!.provider, entry!.model, entry!.success],
+        [0, 'openai', 'gpt-4o-mini', true],
+      )
+      const { result } = await api.manage('GET', `/ai-gateway/gateways/default/logs/${entry!.id}`)
+      assert.equal(result.id, entry!.id)
+      const metrics = await gateway.metrics()
+      assert.match(metrics, /gatehouse_ai_decisions_total\{result="refused",reason="malformed"\} 1/)
+      assert.match(metrics, /gatehouse_store_up 1/)
+    })
+
+    test(`a setting and a revocation hold on every worker within a second (${store}, workers: ${workers})`, async t => {
+      const env = await open(t)
+      const gateway = await startGateway(t, await configuration(t, workers), { env })
+      const api = apiOf(gateway, await gateway.firstStart)
+      const { results: groups } = await api.manage('GET', '/tokens/permission_groups')
+      const run = groups.find(({ name }) => name === 'AI Gateway Run')!
+      const policies = [
+        {
+          effect: 'allow',
+          permission_groups: [{ id: run.id }],
+          resources: { [`svc.api.account.${api.account}`]: '*' },
+        },
+      ]
+      const { result: made } = await api.manage('POST', '/tokens', { name: 'ci', policies })
+      const caller = api.client.withOptions({ apiKey: made.value })
+      // Each ask is a connection of its own, so that over many every worker has answered.
+      const all = async (status: number, client: OpenAI) => {
+        for (let i = 0; i < 12; i++) if ((await statusOf(client)) !== status) return false
+        return true
+      }
+      await withinASecond(() => all(200, caller))
+      assert.equal((await api.manage('DELETE', `/tokens/${made.id}`)).status, 200)
+      await withinASecond(() => all(401, caller))
+      const { result: settings } = await api.manage('GET', '/ai-gateway/gateways/default')
+      const { id, created_at, modified_at, ...changed } = settings
+      assert.equal(
+        (await api.manage('PUT', '/ai-gateway/gateways/default', { ...changed, authentication: false }))
+          .status,
+        200,
+      )
+      await withinASecond(() => all(200, caller))
+    })
+  }
+}
+
+test('kill -9 loses nothing that was acknowledged, and a second start makes no second token', async t => {
+  const gateway = await startGateway(t, await configuration(t, 0))
+  const api = apiOf(gateway, await gateway.firstStart)
+  const gatewayMade = { ...bare, id: 'kept' }
+  assert.equal((await api.manage('POST', '/ai-gateway/gateways', gatewayMade)).status, 200)
+  gateway.signal('SIGKILL')
+  await gateway.exited
+  const env = { ...process.env, GATEHOUSE_DATA: join(dirname(gateway.file), 'data') }
+  const again = await spawnGateway(t, [main, 'start', '--config', gateway.file], { env }, gateway.file)
+  const { result } = await apiOf(again, api).manage('GET', '/ai-gateway/gateways/kept')
+  assert.equal(result.id, 'kept')
+  again.signal('SIGTERM')
+  assert.doesNotMatch(await again.stderr, /svct_/)
+})
+
+test('a token made at the command line works at once', async t => {
+  const gateway = await startGateway(t, await configuration(t, 0))
+  const api = apiOf(gateway, await gateway.firstStart)
+  const env = { GATEHOUSE_DATA: join(dirname(gateway.file), 'data') }
+  const { code, stdout } = await gatehouse(
+    ['token', 'create', '--name', 'laptop', '--config', gateway.file],
+    env,
+  )
+  assert.equal(code, 0)
+  assert.equal(await statusOf(api.client.withOptions({ apiKey: stdout.trim() })), 200)
+  const { results } = await api.manage('GET', '/tokens')
+  assert.deepEqual(results.map(({ name }) => name).sort(), ['bootstrap', 'laptop'])
+})
+
+test('everything moves from a file to Redis, and works there', async t => {
+  const redis = await startRedis(t, { aof: 'always' })
+  const gateway = await startGateway(t, await configuration(t, 0))
+  const first = await gateway.firstStart
+  await sayHello(apiOf(gateway, first).client)
+  await logsOf(apiOf(gateway, first), 1)
+  gateway.signal('SIGTERM')
+  await gateway.exited
+  const file = `sqlite:${join(dirname(gateway.file), 'data', 'gatehouse.db')}`
+  const STORE = `redis://127.0.0.1:${redis.port}`
+  const copied = await gatehouse(['store', 'copy', '--from', file, '--to', STORE])
+  assert.deepEqual([copied.code, copied.stdout], [0, ''])
+  const twice = await gatehouse(['store', 'copy', '--from', file, '--to', STORE])
+  assert.equal(twice.code, 1)
+  const env = { ...process.env, STORE }
+  const again = await spawnGateway(t, [main, 'start', '--config', gateway.file], { env }, gateway.file)
+  const api = apiOf(again, first)
+  assert.equal(await sayHello(api.client), 'Hello.')
+  assert.equal((await logsOf(api, 2)).length, 2)
+})
+
+test('a store that goes away degrades the gateway, and comes back by itself', async t => {
+  const redis = await startRedis(t, { aof: 'always' })
+  const gateway = await startGateway(t, await configuration(t, 0), {
+    env: { STORE: `redis://127.0.0.1:${redis.port}` },
+  })
+  const api = apiOf(gateway, await gateway.firstStart)
+  const ready = async () =>
+    ((await (await fetch(`${gateway.admin}/readyz`)).json()) as { status: string }).status
+  assert.deepEqual([await statusOf(api.client), await ready()], [200, 'ready'])
+  await redis.kill()
+  await withinASecond(async () => (await ready()) === 'degraded')
+  assert.equal(await statusOf(api.client), 200)
+  const started = performance.now()
+  const write = await api.manage('POST', '/ai-gateway/gateways', { ...bare, id: 'late' })
+  assert.deepEqual([write.status, write.errors[0]!.code], [503, 10503])
+  assert.ok(performance.now() - started < 1_000)
+  await redis.restart()
+  for (;;) if ((await ready()) === 'ready') break
+  assert.equal((await api.manage('POST', '/ai-gateway/gateways', { ...bare, id: 'late' })).status, 200)
+})
+
+test('a gateway that starts without its store serves all the same, and is filled when the store comes', async t => {
+  const redis = await startRedis(t, { aof: 'always' })
+  await redis.kill()
+  const gateway = await startGateway(t, await configuration(t, 0), {
+    env: { STORE: `redis://127.0.0.1:${redis.port}` },
+  })
+  await redis.restart()
+  assert.equal(await sayHello(apiOf(gateway, await gateway.firstStart).client), 'Hello.')
+})
+
+/** What the published client always sends of a gateway. */
+const bare = {
+  cache_invalidate_on_update: false,
+  cache_ttl: 0,
+  collect_logs: true,
+  rate_limiting_interval: 0,
+  rate_limiting_limit: 0,
+}
