@@ -103,7 +103,12 @@ export class RedisLogs implements Logs {
     const { filters, orderBy, descending, offset, limit } = query
     if (filters.length > 0 || orderBy !== 'created_at') return this.#sift(home, query)
     const total = await this.#count(home)
-    return { items: limit > 0 ? await this.#page(home, descending, limit, offset) : [], total }
+    const items: LogSummary[] = []
+    for await (const page of this.#pages(home, descending, Math.min(limit, pageSize), offset)) {
+      items.push(...page)
+      if (items.length >= limit) break
+    }
+    return { items: items.slice(0, limit), total }
   }
 
   /** Reads all summaries and holds on to no more of those that match than the page needs. */
@@ -122,12 +127,17 @@ export class RedisLogs implements Logs {
     return { items: best.slice(query.offset), total }
   }
 
-  async *#pages(home: Keys, descending: boolean): AsyncGenerator<readonly LogSummary[]> {
+  async *#pages(
+    home: Keys,
+    descending: boolean,
+    size = pageSize,
+    offset = 0,
+  ): AsyncGenerator<readonly LogSummary[]> {
     let last: Cursor | undefined
-    for (;;) {
-      const page: readonly LogSummary[] = await this.#page(home, descending, pageSize, 0, last)
+    while (size > 0) {
+      const page: readonly LogSummary[] = await this.#page(home, descending, size, offset, last)
       yield page
-      if (page.length < pageSize) return
+      if (page.length < size) return
       last = page.at(-1)
     }
   }
