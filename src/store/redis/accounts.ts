@@ -9,21 +9,21 @@ import { lua } from './script.ts'
 const insertOne = lua`return redis.call('HSETNX', KEYS[1], ARGV[1], ARGV[2])`
 
 export class RedisAccounts implements Accounts {
-  readonly #reads: Connection
+  readonly #connection: Connection
   readonly #writes: DurableWrites
 
-  constructor(reads: Connection, writes: DurableWrites) {
-    this.#reads = reads
+  constructor(connection: Connection, writes: DurableWrites) {
+    this.#connection = connection
     this.#writes = writes
   }
 
   async get(id: string): Promise<Account | null> {
-    const found = (await this.#reads.run(['HGET', keys.accounts, id])) as string | null
+    const found = (await this.#connection.run(['HGET', keys.accounts, id])) as string | null
     return found === null ? null : JSON.parse(found)
   }
 
   async list(): Promise<readonly Account[]> {
-    const found = (await this.#reads.run(['HVALS', keys.accounts])) as string[]
+    const found = (await this.#connection.run(['HVALS', keys.accounts])) as string[]
     return found.map(text => JSON.parse(text) as Account).sort(byCreation)
   }
 

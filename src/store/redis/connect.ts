@@ -103,7 +103,7 @@ function commonOptions({ username, password, tls }: Address, patience: number): 
     ...(tls ? { tls: {} } : {}),
     connectTimeout: dialTimeout,
     // Also the time in which a server that accepted must have greeted.
-    commandTimeout: Math.max(patience, dialTimeout),
+    commandTimeout: patience + dialTimeout,
     disconnectTimeout: 100,
     autoResendUnfulfilledCommands: false,
     autoResubscribe: false,

@@ -67,25 +67,9 @@ export class Connection {
     return this.#ask(run, this.#options.timeout)
   }
 
-  /** Runs a script and behind it, on the same connection, commands that prove something of it; gives the answers to all. */
-  async prove(
-    script: Script,
-    keys: readonly string[],
-    args: readonly Argument[],
-    proofs: readonly Command[],
-    timeout: number,
-  ): Promise<readonly unknown[]> {
-    const run = async () => {
-      const answers = await this.#client.sendAll([byName(script, keys, args), ...proofs])
-      if (!isUnknownScript(answers[0])) return answers
-      return this.#client.sendAll([whole(script, keys, args), ...proofs])
-    }
-    return this.#ask(() => run().then(firstThrown), timeout)
-  }
-
   /** Asks commands of the node that has the keys of the first, and rejects when that one failed; the others give their errors. */
-  async runAll(commands: readonly Command[]): Promise<readonly unknown[]> {
-    return this.#ask(() => this.#client.sendAll(commands).then(firstThrown), this.#options.timeout)
+  async runAll(commands: readonly Command[], timeout = this.#options.timeout): Promise<readonly unknown[]> {
+    return this.#ask(() => this.#client.sendAll(commands).then(firstThrown), timeout)
   }
 
   /** Ends when what was asked before is answered or given up. */

@@ -25,13 +25,19 @@ const diskPatience = 1_500
 
 export class DurableWrites {
   readonly #connection: Connection
+  /** Another one, since who waits for a proof is answered nothing else. */
+  readonly #proofs: Connection
   readonly #timeout: number
   readonly #clock: Clock
   #settings: Settings | null = null
   #settingsAt = 0
+  /** The proof that was asked for last, and the one to be asked for once that is there. */
+  #last: Promise<void> = Promise.resolve()
+  #next: Promise<void> | null = null
 
-  constructor(connection: Connection, timeout: number, clock: Clock) {
+  constructor(connection: Connection, proofs: Connection, timeout: number, clock: Clock) {
     this.#connection = connection
+    this.#proofs = proofs
     this.#timeout = timeout
     this.#clock = clock
     connection.onArrival(() => {
@@ -39,17 +45,11 @@ export class DurableWrites {
     })
   }
 
-  /** Runs a script that writes; rejects with `StoreAway` when it isn't as safe as the server can make it in time. */
+  /** Runs a script that writes; rejects with `StoreAway` when what it wrote isn't in time as safe as the server can make it. */
   async run(script: Script, keys: readonly string[], args: readonly Argument[]): Promise<unknown> {
     const settings = await this.#currentSettings()
-    const proofs = proofsOf(settings, this.#timeout)
-    if (proofs.length === 0) return this.#connection.script(script, keys, args)
-    const timeout = this.#timeout + (waitsForDisk(settings) ? diskPatience : 0)
-    const [result, ...proven] = await this.#connection.prove(script, keys, args, proofs, timeout)
-    if (!proven.every(isProof)) {
-      this.#settings = null
-      throw new StoreAway(new Error('the write was made, but not confirmed'))
-    }
+    const result = await this.#connection.script(script, keys, args)
+    if (proofsOf(settings, this.#timeout).length > 0) await this.#prove(settings)
     return result
   }
 
@@ -63,6 +63,25 @@ export class DurableWrites {
     ]
     const [, info, fsync, save] = await this.#connection.runAll(asked)
     return settingsOf(String(info), settingIn(fsync), settingIn(save))
+  }
+
+  /** Joins the next proof: one covers all writes before it, and while the disk is waited for there may be many. */
+  #prove(settings: Settings): Promise<void> {
+    this.#next ??= this.#last = this.#last.catch(ignore).then(() => {
+      this.#next = null
+      return this.#askProof(settings)
+    })
+    return this.#next
+  }
+
+  /** Writes, and waits for that: servers prove to each connection its own writes only, and with them all before. */
+  async #askProof(settings: Settings): Promise<void> {
+    const commands = [['SET', keys.proof, 1] as const, ...proofsOf(settings, this.#timeout)]
+    const timeout = this.#timeout + (waitsForDisk(settings) ? diskPatience : 0)
+    const [, ...answers] = await this.#proofs.runAll(commands, timeout)
+    if (answers.every(isProof)) return
+    this.#settings = null
+    throw new StoreAway(new Error('the write was made, but not confirmed'))
   }
 
   async #currentSettings(): Promise<Settings> {
@@ -135,3 +154,5 @@ function settingIn(answer: unknown): string | null {
 function isProof(answer: unknown): boolean {
   return Number(Array.isArray(answer) ? answer[0] : answer) >= 1
 }
+
+function ignore(): void {}

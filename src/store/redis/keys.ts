@@ -19,6 +19,8 @@ export const keys = {
   version: '{gatehouse}:version',
   /** The last changes, by version. */
   changes: '{gatehouse}:changes',
+  /** Written before a proof is asked for that writes are safe. */
+  proof: '{gatehouse}:proof',
   /** `account/gateway/birth` of gateways that were removed, by the time of that: their logs may still be there. */
   graves: '{gatehouse}:graves',
 } as const

@@ -17,12 +17,12 @@ type Keys = readonly string[]
 type Cursor = Pick<LogSummary, 'id' | 'createdAt'>
 
 export class RedisLogs implements Logs {
-  readonly #reads: Connection
-  readonly #connection: Connection
+  readonly #records: Connection
+  readonly #logs: Connection
 
-  constructor(reads: Connection, connection: Connection) {
-    this.#reads = reads
-    this.#connection = connection
+  constructor(records: Connection, logs: Connection) {
+    this.#records = records
+    this.#logs = logs
   }
 
   async append(
@@ -35,9 +35,7 @@ export class RedisLogs implements Logs {
     if (!home) return 0
     let kept = 0
     for (const part of partsOf(entries)) {
-      kept += Number(
-        await this.#connection.script(appendEntries, home, [limit.strategy, limit.most, ...part]),
-      )
+      kept += Number(await this.#logs.script(appendEntries, home, [limit.strategy, limit.most, ...part]))
     }
     return Math.min(kept, limit.most)
   }
@@ -51,7 +49,7 @@ export class RedisLogs implements Logs {
     const home = await this.#find(account, gateway)
     if (!home) return null
     const [, , summaries, payloads] = home
-    const found = await this.#connection.runAll([
+    const found = await this.#logs.runAll([
       ['HGET', summaries!, id],
       ['HGET', payloads!, id],
     ])
@@ -66,7 +64,7 @@ export class RedisLogs implements Logs {
     let removed = 0
     for (let at = 0; at < items.length; at += removalSize) {
       const ids = items.slice(at, at + removalSize).map(({ id }) => id)
-      removed += Number(await this.#connection.script(removeEntries, home, ids))
+      removed += Number(await this.#logs.script(removeEntries, home, ids))
     }
     return removed
   }
@@ -79,7 +77,7 @@ export class RedisLogs implements Logs {
   async *entries(account: string, gateway: string): AsyncGenerator<readonly LogEntry[]> {
     const home = await this.#find(account, gateway)
     for (let last = '0'; home; ) {
-      const found = await this.#connection.script(wholeEntries, home, [last, pageSize])
+      const found = await this.#logs.script(wholeEntries, home, [last, pageSize])
       const [next, texts] = found as [string, string[]]
       if (texts.length === 0) return
       last = next
@@ -89,14 +87,14 @@ export class RedisLogs implements Logs {
 
   /** Gives the keys of a gateway's logs while there is such a gateway. */
   async #find(account: string, gateway: string): Promise<Keys | null> {
-    const kept = await this.#reads.run(['HGET', keys.records('gateway'), `${account}/${gateway}`])
+    const kept = await this.#records.run(['HGET', keys.records('gateway'), `${account}/${gateway}`])
     if (kept === null) return null
     const [, birth] = String(kept).split(' ', 2)
     return logKeys(account, gateway, birth!)
   }
 
   async #count(home: Keys): Promise<number> {
-    return Number(await this.#connection.run(['ZCARD', home[0]!]))
+    return Number(await this.#logs.run(['ZCARD', home[0]!]))
   }
 
   async #list(home: Keys, query: LogQuery): Promise<Listing<LogSummary>> {
@@ -151,7 +149,7 @@ export class RedisLogs implements Logs {
     last?: Cursor,
   ): Promise<readonly LogSummary[]> {
     const args = [descending ? 'ZREV' : 'Z', limit, offset, ...(last ? [last.id, last.createdAt] : [])]
-    const texts = (await this.#connection.script(listEntries, home, args)) as string[]
+    const texts = (await this.#logs.script(listEntries, home, args)) as string[]
     return texts.map(text => JSON.parse(text))
   }
 }

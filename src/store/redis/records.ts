@@ -39,22 +39,22 @@ export const tokenTraits: Traits<Token> = {
 
 export class RedisRecords<T extends Gateway | Token> implements Records<T> {
   readonly #traits: Traits<T>
-  readonly #reads: Connection
+  readonly #connection: Connection
   readonly #writes: DurableWrites
 
-  constructor(traits: Traits<T>, reads: Connection, writes: DurableWrites) {
+  constructor(traits: Traits<T>, connection: Connection, writes: DurableWrites) {
     this.#traits = traits
-    this.#reads = reads
+    this.#connection = connection
     this.#writes = writes
   }
 
   async get(account: string, id: string): Promise<Versioned<T> | null> {
-    return parse<T>((await this.#reads.run(['HGET', this.#home, `${account}/${id}`])) as Kept)
+    return parse<T>((await this.#connection.run(['HGET', this.#home, `${account}/${id}`])) as Kept)
   }
 
   async list(account: string, { offset, limit }: Page): Promise<Listing<T>> {
     const from = [this.#home, keys.order(this.#traits.kind, account)]
-    const found = await this.#reads.script(listRecords, from, [offset, limit, account])
+    const found = await this.#connection.script(listRecords, from, [offset, limit, account])
     const [total, items] = found as [number, string[]]
     return { total, items: items.map(text => parse<T>(text)!.record) }
   }
@@ -89,15 +89,15 @@ export class RedisRecords<T extends Gateway | Token> implements Records<T> {
 }
 
 export class RedisTokens extends RedisRecords<Token> implements Tokens {
-  readonly #reads: Connection
+  readonly #connection: Connection
 
-  constructor(reads: Connection, writes: DurableWrites) {
-    super(tokenTraits, reads, writes)
-    this.#reads = reads
+  constructor(connection: Connection, writes: DurableWrites) {
+    super(tokenTraits, connection, writes)
+    this.#connection = connection
   }
 
   async findByDigest(digest: string): Promise<Token | null> {
-    const found = await this.#reads.script(findToken, [keys.digests, keys.records('token')], [digest])
+    const found = await this.#connection.script(findToken, [keys.digests, keys.records('token')], [digest])
     return parse<Token>(found as Kept)?.record ?? null
   }
 }

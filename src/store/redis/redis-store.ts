@@ -53,20 +53,20 @@ export class RedisStore implements Store {
     const dial = () =>
       new Connection(connect(address, commandTimeout), { timeout: commandTimeout, db: address.db })
     // Apart, so that neither bulk nor a wait for the disk keeps a request waiting.
-    const [reads, writes, logs] = [dial(), dial(), dial()]
+    const [records, proofs, logs] = [dial(), dial(), dial()]
     this.location = locationOf(address)
-    this.#connections = [reads, writes, logs]
-    this.#writes = new DurableWrites(writes, commandTimeout, clock)
-    this.accounts = new RedisAccounts(reads, this.#writes)
-    this.gateways = new RedisRecords(gatewayTraits, reads, this.#writes)
-    this.tokens = new RedisTokens(reads, this.#writes)
-    this.logs = new RedisLogs(reads, logs)
-    this.changes = new RedisChanges(reads, clock)
-    this.#graves = new Graves(reads, logs)
+    this.#connections = [records, proofs, logs]
+    this.#writes = new DurableWrites(records, proofs, commandTimeout, clock)
+    this.accounts = new RedisAccounts(records, this.#writes)
+    this.gateways = new RedisRecords(gatewayTraits, records, this.#writes)
+    this.tokens = new RedisTokens(records, this.#writes)
+    this.logs = new RedisLogs(records, logs)
+    this.changes = new RedisChanges(records, clock)
+    this.#graves = new Graves(records, logs)
     this.changes.follow(change => {
       if (change.kind !== 'token') this.#graves.clear()
     })
-    reads.onArrival(() => this.changes.look())
+    records.onArrival(() => this.changes.look())
     this.#unsubscribe = subscribe(address, changeChannel, () => this.changes.look())
   }
 

@@ -28,13 +28,15 @@ test('a Redis that is not there is away: every method says so at once, and works
 
 test('a Redis that hangs is away for every method, and back when it goes on', async t => {
   const server = await startRedis(t)
-  for (const [name, ask] of Object.entries(methods)) {
-    const store = await openRedis(t, server.url)
-    server.stop()
-    await rejects(() => ask(store), commandTimeout + slack, name)
-    server.cont()
-    await store.close()
-  }
+  const stores = await Promise.all(Object.keys(methods).map(() => openRedis(t, server.url)))
+  server.stop()
+  const asked = Object.entries(methods).map(([name, ask], i) =>
+    rejects(() => ask(stores[i]!), commandTimeout + slack, name),
+  )
+  await Promise.all(asked)
+  server.cont()
+  await until(() => stores.every(store => !store.isAway))
+  for (const store of stores) await resolveAll(store)
 })
 
 test('once a command was lost, others fail at once, until the server has answered', async t => {
