@@ -35,6 +35,8 @@ export class AiExchange {
   rewriting: Rewriting | null = null
   /** Whether the call went on its way to a provider, so that there is something to log. */
   isUnderWay = false
+  /** Whether its gateway keeps entries at all, and bodies with them. */
+  isLogged = false
   keepsPayloads = false
   metadata: Metadata | null = null
   /** What is kept of both bodies for the log. */
@@ -53,14 +55,14 @@ export class AiExchange {
   /** Takes the head of the provider's answer; gives what rewrites its body, as `Rewriting.begin` does. */
   beginAnswer(head: ResponseHead): Rewriter | null | false {
     this.responseHead = head
-    this.response = new Capture({ isEncoded: head.isEncoded })
+    if (this.isLogged) this.response = new Capture({ isEncoded: head.isEncoded })
     return this.rewriting?.begin(head) ?? null
   }
 
   /** Keeps bytes of the provider's answer for the log. */
   noteAnswer(bytes: Buffer, clock: Clock): void {
     if (this.firstByteAt === 0) this.firstByteAt = clock.monotonic()
-    this.response!.take(bytes)
+    this.response?.take(bytes)
   }
 }
 

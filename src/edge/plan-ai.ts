@@ -27,7 +27,9 @@ function readWishes(ai: AiExchange): Refusal | null {
   const { metadata, collectLogPayload } = ai.fields
   if (collectLogPayload !== null && collectLogPayload !== 'true' && collectLogPayload !== 'false')
     return badField('svc-aig-collect-log-payload must be true or false, once')
-  ai.keepsPayloads = (ai.gateway as Gateway).collectLogs && collectLogPayload !== 'false'
+  const { logManagement, collectLogs } = ai.gateway as Gateway
+  ai.isLogged = logManagement > 0
+  ai.keepsPayloads = ai.isLogged && collectLogs && collectLogPayload !== 'false'
   if (metadata === null) return null
   if (metadata === REPEATED) return badField('svc-aig-metadata must come once')
   const reading = parseMetadata(metadata)

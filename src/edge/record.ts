@@ -20,7 +20,7 @@ export function record(x: Exchange): void {
   if (x.eventStream !== null) plane.metrics.eventStreams.dec()
   if (x.upgrade === 'done') plane.metrics.webSockets.dec()
   if (x.aborted) plane.metrics.clientAbort()
-  if (x.ai?.isUnderWay) plane.ai!.logs.add(observationOf(x, x.ai, now))
+  if (x.ai?.isLogged && x.ai.isUnderWay) plane.ai!.logs.add(observationOf(x, x.ai, now))
   // A flood of bad tokens must not become a flood of lines.
   if (x.ai?.isTurnedAway) return
   if (plane.accessLog?.wants(x.status)) plane.accessLog.write(entryOf(x, now))

@@ -113,3 +113,12 @@ test('calls that no provider was asked for are not kept', async t => {
   await ai.logs.close()
   assert.equal(await ai.store.logs.count(ai.account, 'default'), 1)
 })
+
+test('a gateway whose limit is 0 keeps nothing', async t => {
+  const ai = await start(t, { gateway: { logManagement: 0 } })
+  await chat(ai)
+  await ai.logs.close()
+  assert.equal(await ai.store.logs.count(ai.account, 'default'), 0)
+  const { written, dropped, over_limit } = ai.edge.metrics.ai.logEntries
+  assert.deepEqual([written.value, dropped.value, over_limit.value], [0, 0, 0])
+})
