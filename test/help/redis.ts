@@ -3,8 +3,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -21,6 +20,8 @@ export interface RedisSettings {
   /** Runs as a Sentinel on this configuration. */
   readonly sentinel?: string
 }
+
+const namedPorts = new Set<number>()
 
 export class RedisServer {
   readonly port: number
@@ -138,7 +139,7 @@ export interface SentinelSet {
 export async function startSentinel(t: TestContext): Promise<SentinelSet> {
   const primary = await startRedis(t)
   const replica = await startRedis(t, { args: ['--replicaof', `127.0.0.1 ${primary.port}`] })
-  await until(async () => String(await primary.ask('INFO', 'replication')).includes('state=online'))
+  await replicates(primary)
   const config = [
     `sentinel monitor main 127.0.0.1 ${primary.port} 1`,
     'sentinel down-after-milliseconds main 500',
@@ -147,6 +148,12 @@ export async function startSentinel(t: TestContext): Promise<SentinelSet> {
   const sentinel = await startRedis(t, { sentinel: config.join('\n') })
   await until(async () => String(await sentinel.ask('INFO', 'sentinel')).includes('slaves=1'))
   return { primary, replica, sentinel, url: `redis+sentinel://127.0.0.1:${sentinel.port}/main` }
+}
+
+/** Waits until a write of the server has reached a replica. */
+export async function replicates(primary: RedisServer): Promise<void> {
+  await primary.ask('SET', 'replicated', 1)
+  await until(async () => (await primary.ask('WAIT', 1, 1_000)) === 1)
 }
 
 /** Waits for what no event tells. */
@@ -165,12 +172,10 @@ export async function freePort(): Promise<number> {
   const { port } = server.address() as AddressInfo
   server.close()
   await once(server, 'close')
-  if (named.has(port)) return freePort()
-  named.add(port)
+  if (namedPorts.has(port)) return freePort()
+  namedPorts.add(port)
   return port
 }
-
-const named = new Set<number>()
 
 async function startClusterNode(t: TestContext): Promise<RedisServer> {
   const bus = String(await freePort())

@@ -1,7 +1,8 @@
-// A connection that never keeps anybody waiting: it answers in time or says that the store is away, and asks nobody to find out that
-// a server hangs but the first. redis-store.ts opens three, so that bulk and waits for the disk are in nobody's way.
+// A connection that never keeps anybody waiting: it answers in time or says that the store is away, and only the first to ask finds
+// out the slow way that a server hangs. redis-store.ts opens three, so that bulk and waits for the disk are in nobody's way.
 import { StoreAway } from '../store.ts'
 import { type Argument, type Client, type Command, pauseBefore } from './connect.ts'
+import { inTime, isDemoted, isReply, Late, reasonOf } from './failure.ts'
 import { keys } from './keys.ts'
 import { byName, isUnknownScript, type Script, whole } from './script.ts'
 
@@ -27,7 +28,8 @@ export class Connection {
   /** The greeting that counts; others are of a connection that was lost since. */
   #greeting = 0
   #failures = 0
-  #reason: unknown
+  /** Why it is away; a connection that failed closes next, without a reason of its own. */
+  #reason: Error | null = null
   #retry: NodeJS.Timeout | undefined
 
   constructor(client: Client, options: ConnectionOptions) {
@@ -98,10 +100,10 @@ export class Connection {
     this.#greet()
   }
 
-  #lose(reason: unknown): void {
+  #lose(reason?: unknown): void {
     this.#greeting++
     this.#isHere = false
-    this.#reason = reasonOf(reason)
+    if (reason instanceof Error) this.#reason = reasonOf(reason)
     this.#opening.resolve()
   }
 
@@ -132,6 +134,7 @@ export class Connection {
 
   #arrive(): void {
     this.#isHere = true
+    this.#reason = null
     this.#failures = 0
     this.#opening.resolve()
     for (const listener of this.#arrivals) listener()
@@ -145,37 +148,7 @@ export class Connection {
   }
 }
 
-class Late extends Error {
-  readonly code = 'ETIMEDOUT'
-}
-
-/** Rejects with `Late` when the answer isn't there after `ms`; one that came while our own process was busy still counts. */
-function inTime<T>(answer: Promise<T>, ms: number): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => setImmediate(() => reject(new Late())), ms)
-    answer.then(resolve, reject).finally(() => clearTimeout(timer))
-  })
-}
-
 function firstThrown(answers: readonly unknown[]): readonly unknown[] {
   if (answers[0] instanceof Error) throw answers[0]
   return answers
-}
-
-/** Tells whether a server said so: then it is there. */
-function isReply(error: unknown): boolean {
-  return error instanceof Error && error.name === 'ReplyError'
-}
-
-/** Tells whether the server is a replica by now: another one is the primary, and has to be looked for. */
-function isDemoted(error: unknown): boolean {
-  return error instanceof Error && error.message.startsWith('READONLY')
-}
-
-/** Keeps of an error what can't hold a secret: servers repeat in their sentences what they were sent, and the driver adds the command. */
-function reasonOf(error: unknown): Error {
-  if (!(error instanceof Error)) return new Error('not connected')
-  const { code } = error as NodeJS.ErrnoException
-  const word = code ?? /^[A-Z]{3,}(?= )/.exec(error.message)?.[0]
-  return Object.assign(new Error(word ?? 'disconnected'), { code: word ?? 'ECONNRESET' })
 }

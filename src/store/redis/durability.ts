@@ -1,4 +1,4 @@
-// Writes that are on disk, or on a replica too, before they count as done; and what the settings of the server leave open.
+// Writes that are on disk, and on a replica where there is one, before they count as done, as far as the server can say so.
 // accounts.ts, records.ts and redis-store.ts write through it.
 import type { Clock } from '../../base/clock.ts'
 import { StoreAway } from '../store.ts'
@@ -6,22 +6,10 @@ import type { Argument, Command } from './connect.ts'
 import type { Connection } from './connection.ts'
 import { keys } from './keys.ts'
 import type { Script } from './script.ts'
-
-/** What the settings of a server promise; null where it won't tell. */
-export interface Settings {
-  readonly version: readonly [major: number, minor: number]
-  readonly aof: boolean
-  readonly fsync: 'always' | 'everysec' | 'no' | null
-  readonly snapshots: boolean | null
-  /** How many replicas follow it. */
-  readonly replicas: number
-  readonly evicts: boolean
-}
+import { diskPatience, proofsOf, type Settings, settingsOf, waitsForDisk } from './settings.ts'
 
 /** How long settings are believed, in ms: replicas come and go. */
 const settingsLife = 5_000
-/** How long a write may wait for the disk beyond the timeout of the connection, in ms: the usual server syncs once a second. */
-const diskPatience = 1_500
 
 export class DurableWrites {
   readonly #connection: Connection
@@ -62,7 +50,7 @@ export class DurableWrites {
       ['CONFIG', 'GET', 'save'],
     ]
     const [, info, fsync, save] = await this.#connection.runAll(asked)
-    return settingsOf(String(info), settingIn(fsync), settingIn(save))
+    return settingsOf(info instanceof Error ? '' : String(info), settingIn(fsync), settingIn(save))
   }
 
   /** Joins the next proof: one covers all writes before it, and while the disk is waited for there may be many. */
@@ -91,58 +79,6 @@ export class DurableWrites {
     this.#settingsAt = now
     return this.#settings
   }
-}
-
-/** Says in sentences what a server with these settings can lose. */
-export function lossesOf(settings: Settings): readonly string[] {
-  return [diskLoss(settings), evictionLoss(settings)].filter(sentence => sentence !== null)
-}
-
-/** The commands that wait until what was written before is safe. */
-export function proofsOf(settings: Settings, timeout: number): readonly Command[] {
-  return [
-    ...(waitsForDisk(settings) ? [['WAITAOF', 1, 0, diskPatience] as const] : []),
-    // Else a failover right after the answer would lose the write.
-    ...(settings.replicas > 0 ? [['WAIT', 1, Math.ceil(timeout / 2)] as const] : []),
-  ]
-}
-
-/** Reads what INFO and CONFIG GET answered; null for a CONFIG GET that was denied. */
-export function settingsOf(info: string, fsync: string | null, save: string | null): Settings {
-  const facts = new Map(info.split(/\r?\n/).map(line => line.split(':', 2) as [string, string]))
-  const [major = 0, minor = 0] = (facts.get('redis_version') ?? '').split('.').map(Number)
-  return {
-    version: [major, minor],
-    aof: facts.get('aof_enabled') === '1',
-    fsync: fsync as Settings['fsync'],
-    snapshots: save === null ? null : save !== '',
-    replicas: Number(facts.get('connected_slaves') ?? 0),
-    evicts: Number(facts.get('maxmemory') ?? 0) > 0 && facts.get('maxmemory_policy') !== 'noeviction',
-  }
-}
-
-function waitsForDisk({ aof, fsync, version: [major, minor] }: Settings): boolean {
-  return aof && fsync !== 'always' && (major > 7 || (major === 7 && minor >= 2))
-}
-
-function diskLoss(settings: Settings): string | null {
-  const { aof, fsync, snapshots } = settings
-  const remedy = 'Set appendonly yes and appendfsync always.'
-  if (!aof && snapshots === false) return `Redis keeps nothing on disk: all is lost when it ends. ${remedy}`
-  if (!aof)
-    return `Redis writes ${snapshots ? '' : 'at most '}snapshots, and no append-only file: what changed since the last one is lost when it ends. ${remedy}`
-  if (fsync === 'always' || waitsForDisk(settings)) return null
-  if (fsync === 'everysec')
-    return 'Redis syncs its append-only file once a second: a power cut can lose the last second of changes. Set appendfsync always, or run Redis 7.2 or newer.'
-  if (fsync === 'no')
-    return 'Redis leaves it to the system when its append-only file is synced: a power cut can lose half a minute of changes. Set appendfsync always.'
-  return 'Redis does not tell how often it syncs its append-only file: unless appendfsync is always, a power cut can lose the last changes.'
-}
-
-function evictionLoss({ evicts }: Settings): string | null {
-  return evicts
-    ? 'Redis removes keys when its memory is full: gateways and tokens can vanish. Set maxmemory-policy noeviction.'
-    : null
 }
 
 /** Takes the value out of the answer to CONFIG GET. */

@@ -7,12 +7,13 @@ import { type Address, locationOf, parseAddress } from './address.ts'
 import { RedisChanges } from './changes.ts'
 import { connect, subscribe } from './connect.ts'
 import { Connection } from './connection.ts'
-import { DurableWrites, lossesOf } from './durability.ts'
+import { DurableWrites } from './durability.ts'
 import { Graves } from './graves.ts'
 import { changeChannel, keys } from './keys.ts'
 import { RedisLogs } from './logs.ts'
 import { insertFirst, recordKeys } from './record-scripts.ts'
 import { gatewayTraits, RedisRecords, RedisTokens } from './records.ts'
+import { lossesOf } from './settings.ts'
 
 export interface RedisOptions {
   /** Ms until a command is called lost. */

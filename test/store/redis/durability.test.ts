@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { lossesOf, proofsOf, type Settings, settingsOf } from '../../../src/store/redis/durability.ts'
+import { lossesOf, proofsOf, type Settings, settingsOf } from '../../../src/store/redis/settings.ts'
 import { StoreAway } from '../../../src/store/store.ts'
-import { type RedisSettings, startRedis, until } from '../../help/redis.ts'
+import { type RedisSettings, replicates, startRedis, until } from '../../help/redis.ts'
 import { token } from '../contract-specimens.ts'
 import { openRedis } from './open.ts'
 
@@ -36,6 +36,7 @@ test('what can be lost is said of each setting', () => {
   assert.match(losses({ aof: false }), /keeps nothing on disk: all is lost/)
   assert.match(losses({ aof: false, snapshots: true }), /what changed since the last one is lost/)
   assert.match(losses({ aof: false, snapshots: null }), /at most snapshots/)
+  assert.match(losses({ aof: null }), /does not tell whether it keeps an append-only file/)
   assert.match(losses({ evicts: true }), /Redis removes keys when its memory is full/)
 })
 
@@ -50,7 +51,7 @@ test('settings are read from INFO and CONFIG GET, as far as they are told', () =
     replicas: 2,
     evicts: true,
   })
-  const none = { version: [0, 0], aof: false, fsync: null, snapshots: null, replicas: 0, evicts: false }
+  const none = { version: [0, 0], aof: null, fsync: null, snapshots: null, replicas: 0, evicts: false }
   assert.deepEqual(settingsOf('', null, null), none)
 })
 
@@ -75,10 +76,18 @@ for (const [name, settings, expected] of setUps) {
   })
 }
 
+test('a server that denies INFO is described as such', async t => {
+  const server = await startRedis(t)
+  await server.ask('ACL', 'SETUSER', 'default', '-info')
+  const store = await openRedis(t, server.url)
+  assert.match((await store.durability()).join('\n'), /^Redis does not tell whether/)
+  assert.equal(await store.tokens.insert(token()), true)
+})
+
 test('a write counts once a replica has it, and not before', async t => {
   const primary = await startRedis(t)
   const replica = await startRedis(t, { args: ['--replicaof', `127.0.0.1 ${primary.port}`] })
-  await until(async () => String(await primary.ask('INFO', 'replication')).includes('state=online'))
+  await replicates(primary)
   const store = await openRedis(t, primary.url)
   const kept = token()
   assert.equal(await store.tokens.insert(kept), true)

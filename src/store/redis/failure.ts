@@ -1,0 +1,31 @@
+// Why Redis gave no answer, told apart for connection.ts, and reduced to what may be repeated.
+
+/** An answer that did not come in time. */
+export class Late extends Error {
+  readonly code = 'ETIMEDOUT'
+}
+
+/** Rejects with `Late` when the answer isn't there after `ms`; one that came while our own process was busy still counts. */
+export function inTime<T>(answer: Promise<T>, ms: number): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => setImmediate(() => reject(new Late())), ms)
+    answer.then(resolve, reject).finally(() => clearTimeout(timer))
+  })
+}
+
+/** Tells whether a server said so: then it is there. */
+export function isReply(error: unknown): boolean {
+  return error instanceof Error && error.name === 'ReplyError'
+}
+
+/** Tells whether the server is a replica by now: another one is the primary, and has to be looked for. */
+export function isDemoted(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith('READONLY')
+}
+
+/** Keeps of an error what can't hold a secret: servers repeat in their sentences what they were sent, and the driver adds the command. */
+export function reasonOf(error: unknown): Error {
+  const { code, message } = error as NodeJS.ErrnoException
+  const word = code ?? /^[A-Z]{3,}(?= )/.exec(message)?.[0] ?? 'ECONNRESET'
+  return Object.assign(new Error(word), { code: word })
+}
