@@ -28,8 +28,11 @@ const PROXIES: readonly string[] = ['gatehouse', 'nginx', 'caddy', 'http-proxy-3
 /** The contestant on the AI routes that are named after a provider. */
 export const NATIVE = 'gatehouse native'
 
+/** The same route, of a gateway that asks for no token and keeps no log. */
+export const OPEN = 'gatehouse open'
+
 /** The contestants that stand before a provider. */
-export const GATEWAYS: readonly string[] = ['gatehouse', NATIVE, 'gatehouse REST', 'portkey', 'nginx']
+export const GATEWAYS: readonly string[] = ['gatehouse', OPEN, NATIVE, 'gatehouse REST', 'portkey', 'nginx']
 
 const LOAD = { unit: 'request', refused: 0, note: '', peers: PROXIES, shown: null, streams: 0 } as const
 const CHAT = { ...LOAD, peers: GATEWAYS, shown: 'own' } as const
@@ -57,7 +60,7 @@ export const MIXES = {
   chat: {
     ...CHAT,
     title: 'chat completion, 300 bytes of JSON, 700 bytes back',
-    note: 'gatehouse is a zone that proxies the same chats; native and REST are AI routes with a token checked and bodies logged, as by default. Their CPU is that of the log entries, too; entries that the queue had to drop cost nothing and are counted beside it.',
+    note: 'gatehouse is a zone that proxies the same chats; open is the native AI route of a gateway that asks for no token and keeps no log; native and REST are AI routes with a token checked and bodies logged, as by default. Their CPU is that of the log entries, too; entries that the queue had to drop cost nothing and are counted beside it.',
   },
   unknown: { ...REFUSED_CHAT, title: 'chats refused, another unknown token each', shown: 'unknown' },
   missing: { ...REFUSED_CHAT, title: 'chats refused, no token', shown: 'none' },

@@ -5,7 +5,7 @@ import { packageVersion, ROOT } from './installed.ts'
 import { type Command, freePort, launch, type Running } from './launch.ts'
 import { caddy } from './peers/caddy.ts'
 import { gatehouse } from './peers/gatehouse.ts'
-import { gatehouseAi } from './peers/gatehouse-ai.ts'
+import { gatehouseAi, gatehouseOpen } from './peers/gatehouse-ai.ts'
 import { nginx } from './peers/nginx.ts'
 import { portkey } from './peers/portkey.ts'
 
@@ -17,6 +17,8 @@ export interface Peer {
   readonly refusal: number
   /** Writes the configuration that the peer needs and returns how to start it. */
   prepare(port: number, origin: number): Promise<Command>
+  /** Changes what can only be changed while it runs. */
+  settle?(running: Running): Promise<void>
   /** Tells where it takes chats, from what it has printed; one without takes them as their provider does. */
   door?(printed: string, origin: number): Door
 }
@@ -25,6 +27,7 @@ export interface Peer {
 export const PEERS: readonly Peer[] = [
   gatehouse(),
   gatehouseAi('native'),
+  gatehouseOpen,
   gatehouseAi('REST'),
   portkey,
   nginx,
@@ -36,7 +39,9 @@ export const PEERS: readonly Peer[] = [
 /** Starts a peer on a free port in front of the origin at the given port. */
 export async function launchPeer(peer: Peer, origin: number): Promise<Running> {
   const port = await freePort()
-  return launch(peer.name, port, await peer.prepare(port, origin))
+  const running = await launch(peer.name, port, await peer.prepare(port, origin))
+  await peer.settle?.(running)
+  return running
 }
 
 /** Starts the origin that every contestant stands before. */

@@ -75,7 +75,7 @@ function readSettings(members: Readonly<Record<(typeof settings)[number] | (type
   return {
     authentication: authentication.flag(),
     collectLogs: collect_logs.flag() ?? false,
-    logManagement: orUsual(log_management)?.integer(1, mostLogs) ?? usualLogs,
+    logManagement: orUsual(log_management)?.integer(0, mostLogs) ?? usualLogs,
     logManagementStrategy: strategy ?? 'DELETE_OLDEST',
   }
 }

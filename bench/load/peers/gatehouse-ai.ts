@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { type Door, PROVIDER_DOOR } from '../call.ts'
 import { packageVersion, ROOT } from '../installed.ts'
-import { emptyFolder, freePort, keep } from '../launch.ts'
+import { emptyFolder, freePort, keep, type Running } from '../launch.ts'
 import type { Peer } from '../peers.ts'
 
 const ACCOUNT = /\b[0-9a-f]{32}\b/
@@ -27,6 +27,26 @@ export function gatehouseAi(route: Route, name = `gatehouse ${route}`, root = RO
   }
 }
 
+/** The native route of a gateway that asks for no token and keeps no log. */
+export const gatehouseOpen: Peer = { ...gatehouseAi('native', 'gatehouse open'), settle: open }
+
+async function open({ metrics, printed }: Running): Promise<void> {
+  const { account, token } = firstStartIn(printed())
+  const gateway = `http://127.0.0.1:${metrics}/client/v4/accounts/${account}/ai-gateway/gateways/default`
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+  const body = JSON.stringify({ ...UNUSED, authentication: false, collect_logs: false, log_management: 0 })
+  const { status } = await fetch(gateway, { method: 'PUT', headers, body })
+  if (status !== 200) throw new Error(`the gateway was not opened: ${status}`)
+}
+
+/** What the published client always sends of a gateway. */
+const UNUSED = {
+  cache_invalidate_on_update: false,
+  cache_ttl: 0,
+  rate_limiting_interval: 0,
+  rate_limiting_limit: 0,
+}
+
 function config(port: number, admin: number, origin: number): string {
   return `workers: 0
 listen: ['127.0.0.1:${port}']
@@ -43,12 +63,17 @@ ai:
 `
 }
 
-/** Finds the account and its first token in what the first start on an empty store prints. */
 function doorOf(route: Route, printed: string): Door {
+  const { account, token } = firstStartIn(printed)
+  return route === 'REST' ? restDoor(account, token) : nativeDoor(account, token)
+}
+
+/** Finds the account and its first token in what the first start on an empty store prints. */
+function firstStartIn(printed: string): { readonly account: string; readonly token: string } {
   const account = ACCOUNT.exec(printed)?.[0]
   const token = TOKEN.exec(printed)?.[0]
   if (account === undefined || token === undefined) throw new Error('it printed no account and no token')
-  return route === 'REST' ? restDoor(account, token) : nativeDoor(account, token)
+  return { account, token }
 }
 
 function nativeDoor(account: string, token: string): Door {
