@@ -96,7 +96,7 @@ export class RedisChanges implements Changes {
           listener(change)
         } catch (bug) {
           // The others still have to hear of it.
-          queueMicrotask(() => process.emitWarning(bug instanceof Error ? bug : String(bug)))
+          process.emitWarning(bug instanceof Error ? bug : String(bug))
         }
       }
     }

@@ -24,16 +24,17 @@ export interface Client {
 
 /** What a server and the nodes of a cluster are told alike. */
 type Common =
-  | (
-      | 'username'
-      | 'password'
-      | 'tls'
-      | 'connectTimeout'
-      | 'commandTimeout'
-      | 'disconnectTimeout'
-      | 'maxRetriesPerRequest'
-    )
-  | ('autoResendUnfulfilledCommands' | 'autoResubscribe' | 'disableClientInfo' | 'connectionName')
+  | 'username'
+  | 'password'
+  | 'tls'
+  | 'connectTimeout'
+  | 'commandTimeout'
+  | 'disconnectTimeout'
+  | 'maxRetriesPerRequest'
+  | 'autoResendUnfulfilledCommands'
+  | 'autoResubscribe'
+  | 'disableClientInfo'
+  | 'connectionName'
 
 const dialTimeout = 2_000
 const shortestPause = 100
