@@ -4,6 +4,7 @@
 import { setImmediate, setTimeout as wait } from 'node:timers/promises'
 import type { Logger } from '../base/log.ts'
 import type { AiMetrics } from '../base/metrics.ts'
+import { batchOf } from '../store/log-batch-writer.ts'
 import type { Gateway } from '../store/records.ts'
 import { type Store, StoreAway } from '../store/store.ts'
 import { Backlog, type Bounds, type Waiting } from './backlog.ts'
@@ -143,7 +144,7 @@ export class LogQueue {
   async #appendTo(gateway: Gateway, items: readonly Waiting[]): Promise<void> {
     const { account, id, logManagement: most, logManagementStrategy: strategy } = gateway
     const entries = items.flatMap(({ entry }) => entry ?? [])
-    const written = await this.#store.logs.append(account, id, entries, { most, strategy })
+    const written = await this.#store.logs.append(account, id, batchOf(entries), { most, strategy })
     this.#counts.written.value += written
     this.#counts.over_limit.value += entries.length - written
   }

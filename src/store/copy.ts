@@ -1,4 +1,5 @@
 // Copies all of a store to an empty one, such as from a file to a server. Called by a command.
+import { batchOf } from './log-batch-writer.ts'
 import type { Account, Gateway } from './records.ts'
 import type { Listing, Page, Store } from './store.ts'
 
@@ -49,7 +50,7 @@ async function copyLogs(from: Store, to: Store, gateway: Gateway, counts: Counts
   // What the source holds is all copied, also where a limit was lowered since.
   const limit = { most: Number.MAX_SAFE_INTEGER, strategy: 'STOP_INSERTING' } as const
   for await (const entries of from.logs.entries(account, id)) {
-    const kept = await to.logs.append(account, id, entries, limit)
+    const kept = await to.logs.append(account, id, batchOf(entries), limit)
     counts.logEntries += kept
     if (kept < entries.length) throw new Error(`the gateway ${id} is gone`)
   }

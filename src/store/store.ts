@@ -1,4 +1,5 @@
 // What we remember, as one interface: every promise stands here, and both backends keep it (one contract suite runs on both).
+import type { LogBatch } from './log-batch.ts'
 import type { Account, Gateway, LogEntry, LogStrategy, LogSummary, Token } from './records.ts'
 
 /**
@@ -75,9 +76,10 @@ export interface Listing<T> {
 export interface Logs {
   /**
    * Keeps entries of one gateway in order, as far as the limit allows: DELETE_OLDEST makes room by removing what was appended first, STOP_INSERTING keeps what
-   * fits. Gives how many were kept; none where there is no such gateway (any more).
+   * fits. Gives how many were kept; none where there is no such gateway (any more). Those of a repeated batch that are there already stay as they are, and count
+   * as kept. The batch must not change before this is settled.
    */
-  append(account: string, gateway: string, entries: readonly LogEntry[], limit: LogLimit): Promise<number>
+  append(account: string, gateway: string, batch: LogBatch, limit: LogLimit): Promise<number>
   list(account: string, gateway: string, query: LogQuery): Promise<Listing<LogSummary>>
   get(account: string, gateway: string, id: string): Promise<LogEntry | null>
   /** Removes what the filters match, at most `query.limit` in its order; gives how many. */

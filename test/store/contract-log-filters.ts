@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
+import { batchOf } from '../../src/store/log-batch-writer.ts'
 import { logOrder, matches } from '../../src/store/log-match.ts'
 import type { LogEntry } from '../../src/store/records.ts'
 import { type LogField, type LogFilter, type LogQuery, logFields } from '../../src/store/store.ts'
@@ -140,7 +141,7 @@ export function logFiltersContract(name: string, place: Place): void {
     await store.gateways.insert(kept)
     const entries = fc.sample(someEntry, { numRuns: 60, seed: 20_260_101 })
     const full = logEntries(kept, entries.length, i => entries[i]!)
-    await store.logs.append(kept.account, kept.id, full, { most: 100, strategy: 'DELETE_OLDEST' })
+    await store.logs.append(kept.account, kept.id, batchOf(full), { most: 100, strategy: 'DELETE_OLDEST' })
     const property = fc.asyncProperty(someQuery, async query => {
       const { items, total } = await store.logs.list(kept.account, kept.id, query)
       const expected = full.filter(entry => matches(entry, query.filters)).sort(logOrder(query))
@@ -161,7 +162,7 @@ async function keep(place: Place, t: TestContext, members: readonly Partial<LogE
   const kept = gateway()
   await store.gateways.insert(kept)
   const entries = logEntries(kept, members.length, i => members[i]!)
-  await store.logs.append(kept.account, kept.id, entries, { most: 100, strategy: 'DELETE_OLDEST' })
+  await store.logs.append(kept.account, kept.id, batchOf(entries), { most: 100, strategy: 'DELETE_OLDEST' })
   const letters = new Map(entries.map(({ id }, i) => [id, 'abcdefgh'[i]!]))
   const find = async (query: Partial<LogQuery>) => {
     const { items, total } = await store.logs.list(kept.account, kept.id, logQuery(query))

@@ -1,6 +1,7 @@
 // The promises of a store about keeping log entries, and about how many.
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { batchOf } from '../../src/store/log-batch-writer.ts'
 import type { Gateway, LogEntry, LogStrategy, LogSummary } from '../../src/store/records.ts'
 import type { Store } from '../../src/store/store.ts'
 import type { Place } from './contract.ts'
@@ -50,7 +51,7 @@ export function logsContract(name: string, place: Place): void {
   test(`${name}: nothing is kept for a gateway that there is not`, async t => {
     const { logs } = await (await place(t))()
     const nobody = gateway()
-    assert.equal(await logs.append(nobody.account, nobody.id, logEntries(nobody, 3), limit(10)), 0)
+    assert.equal(await logs.append(nobody.account, nobody.id, batchOf(logEntries(nobody, 3)), limit(10)), 0)
     assert.equal(await logs.count(nobody.account, nobody.id), 0)
     assert.deepEqual(await logs.list(nobody.account, nobody.id, logQuery()), { items: [], total: 0 })
     assert.equal(await logs.remove(nobody.account, nobody.id, logQuery()), 0)
@@ -109,7 +110,7 @@ export function logsContract(name: string, place: Place): void {
     const other = gateway({ account: kept.account, id: 'other' })
     await store.gateways.insert(other)
     await append(logEntries(kept, 5), 5)
-    await logs.append(other.account, other.id, logEntries(other, 9), limit(4))
+    await logs.append(other.account, other.id, batchOf(logEntries(other, 9)), limit(4))
     assert.equal(await logs.count(kept.account, kept.id), 5)
     assert.equal(await logs.count(other.account, other.id), 4)
   })
@@ -121,7 +122,7 @@ export function logsContract(name: string, place: Place): void {
     await stores[0]!.gateways.insert(kept)
     const appendTwenty = async (most: number) => {
       const writes = stores.flatMap(({ logs }) =>
-        [1, 2].map(() => logs.append(kept.account, kept.id, logEntries(kept, 5), limit(most))),
+        [1, 2].map(() => logs.append(kept.account, kept.id, batchOf(logEntries(kept, 5)), limit(most))),
       )
       assert.deepEqual(await Promise.all(writes), [5, 5, 5, 5])
     }
@@ -131,6 +132,30 @@ export function logsContract(name: string, place: Place): void {
     assert.equal((await stores[1]!.logs.list(kept.account, kept.id, logQuery())).items.length, 30)
     assert.equal(await stores[1]!.logs.count(kept.account, kept.id), 30)
   })
+
+  test(`${name}: a batch that is appended again, since nobody knew that it was kept, is there once`, async t => {
+    const { logs, kept, repeat } = await start(place, t)
+    const entries = logEntries(kept, 8)
+    assert.equal(await repeat(entries.slice(0, 5)), 5, 'it may as well have been lost')
+    assert.equal(await repeat(entries.slice(0, 5)), 5)
+    assert.equal(await repeat(entries.slice(2)), 6, 'what was kept, and what was not')
+    assert.deepEqual(await ids(logs, kept, logQuery()), [8, ...idsOf(entries)])
+    assert.equal(await logs.count(kept.account, kept.id), 8)
+  })
+
+  for (const strategy of ['DELETE_OLDEST', 'STOP_INSERTING'] as const) {
+    test(`${name}: a batch that is appended again at the limit changes nothing, with ${strategy}`, async t => {
+      const { logs, kept, append, repeat } = await start(place, t)
+      const entries = logEntries(kept, 12)
+      await append(entries.slice(0, 3), 6, strategy)
+      const keeps = await append(entries.slice(3), 6, strategy)
+      const before = await ids(logs, kept, logQuery())
+      assert.equal(await repeat(entries.slice(3), 6, strategy), keeps)
+      assert.equal(await repeat(entries.slice(3), 6, strategy), keeps)
+      assert.deepEqual(await ids(logs, kept, logQuery()), before)
+      assert.equal(await logs.count(kept.account, kept.id), 6)
+    })
+  }
 
   test(`${name}: what filters match is removed, at most the page, in its order`, async t => {
     const { logs, kept, append } = await start(place, t)
@@ -198,8 +223,11 @@ async function start(place: Place, t: TestContext) {
   const kept = gateway()
   await store.gateways.insert(kept)
   const append = (entries: readonly LogEntry[], most = 1000, strategy?: LogStrategy) =>
-    store.logs.append(kept.account, kept.id, entries, limit(most, strategy))
-  return { store, logs: store.logs, kept, append }
+    store.logs.append(kept.account, kept.id, batchOf(entries), limit(most, strategy))
+  /** Appends entries of which nobody knows whether they were appended before. */
+  const repeat = (entries: readonly LogEntry[], most = 1000, strategy?: LogStrategy) =>
+    store.logs.append(kept.account, kept.id, { ...batchOf(entries), isRepeated: true }, limit(most, strategy))
+  return { store, logs: store.logs, kept, append, repeat }
 }
 
 const limit = (most: number, strategy: LogStrategy = 'DELETE_OLDEST') => ({ most, strategy })

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { copyStore } from '../../src/store/copy.ts'
+import { batchOf } from '../../src/store/log-batch-writer.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/store.ts'
 import { account, gateway, logEntries, token } from './contract-specimens.ts'
@@ -19,7 +20,7 @@ async function filled(t: TestContext): Promise<Store> {
     for (let i = 0; i < 120; i++) await store.tokens.insert(token({ account: owner.id, issuedOn: i }))
     for (const id of ['default', 'quiet']) await store.gateways.insert(gateway({ account: owner.id, id }))
     const entries = logEntries(gateway({ account: owner.id }), 700, i => (i % 2 ? { request: null } : {}))
-    await store.logs.append(owner.id, 'default', entries, { most: 1000, strategy: 'DELETE_OLDEST' })
+    await store.logs.append(owner.id, 'default', batchOf(entries), { most: 1000, strategy: 'DELETE_OLDEST' })
   }
   return store
 }

@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
+import { batchOf } from '../../src/store/log-batch-writer.ts'
 import { openStore } from '../../src/store/open.ts'
 import { firstStart, logEntries, logQuery } from './contract-specimens.ts'
 import { temporaryFile } from './sqlite/temporary-file.ts'
@@ -34,7 +35,10 @@ test('sqlite::memory: is a store that ends with the process, and says so', async
   assert.equal(await store.bootstrap(first), true)
   const { account, id } = first.gateway
   const entries = logEntries(first.gateway, 3)
-  assert.equal(await store.logs.append(account, id, entries, { most: 2, strategy: 'DELETE_OLDEST' }), 2)
+  assert.equal(
+    await store.logs.append(account, id, batchOf(entries), { most: 2, strategy: 'DELETE_OLDEST' }),
+    2,
+  )
   assert.equal((await store.logs.list(account, id, logQuery())).total, 2)
   assert.equal(store.location, 'sqlite::memory:')
   assert.deepEqual(await store.durability(), ['Everything is kept in memory and ends with the process.'])

@@ -1,5 +1,6 @@
 // Log entries in Redis. Of each gateway: the ids as they came and by time, the summaries, and apart from them the payloads, so that
 // lists don't read those. Filters and other orders than time are worked out here, a page of summaries at a time.
+import { entriesOf, type LogBatch } from '../log-batch.ts'
 import { logOrder, matches } from '../log-match.ts'
 import type { LogEntry, LogSummary } from '../records.ts'
 import type { Listing, LogLimit, LogQuery, Logs } from '../store.ts'
@@ -28,16 +29,19 @@ export class RedisLogs implements Logs {
   async append(
     account: string,
     gateway: string,
-    entries: readonly LogEntry[],
-    limit: LogLimit,
+    batch: LogBatch,
+    { most, strategy }: LogLimit,
   ): Promise<number> {
     const home = await this.#find(account, gateway)
     if (!home) return 0
+    const entries = entriesOf(batch, account, gateway)
+    // Those that had to go again at once would take the place of others when the batch is repeated.
+    const wanted = strategy === 'DELETE_OLDEST' ? entries.slice(Math.max(0, entries.length - most)) : entries
     let kept = 0
-    for (const part of partsOf(entries)) {
-      kept += Number(await this.#logs.script(appendEntries, home, [limit.strategy, limit.most, ...part]))
+    for (const part of partsOf(wanted)) {
+      kept += Number(await this.#logs.script(appendEntries, home, [strategy, most, ...part]))
     }
-    return Math.min(kept, limit.most)
+    return kept
   }
 
   async list(account: string, gateway: string, query: LogQuery): Promise<Listing<LogSummary>> {

@@ -90,11 +90,6 @@ export class Database {
     this.#db.exec(sql)
   }
 
-  /** Makes a function of text known to SQL; null stays null. */
-  define(name: string, ofText: (text: string) => string): void {
-    this.#db.function(name, { deterministic: true }, text => (text === null ? null : ofText(String(text))))
-  }
-
   /** Runs synchronous work that only reads. */
   read<T>(work: () => T): Promise<T> {
     return this.#attempt(work)

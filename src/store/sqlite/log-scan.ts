@@ -1,68 +1,103 @@
-// Finds the entries of a gateway that a query asks for, in slices between which other work of the process goes on.
+// Finds the entries of a gateway that a query asks for, segment by segment, and lets other work of the process go on between them.
 import { setImmediate as breathe } from 'node:timers/promises'
-import { compareLogValues } from '../log-match.ts'
-import type { LogQuery } from '../store.ts'
-import type { Database, Value } from './database.ts'
-import { conditionOf, termOf } from './log-conditions.ts'
+import { logOrder, matches } from '../log-match.ts'
+import type { LogSummary } from '../records.ts'
+import type { Listing, LogFilter, LogQuery } from '../store.ts'
+import type { Segment } from './log-segments.ts'
 
-const slice = 10_000
-
-/** What was found: how many match, and the numbers of the page. */
-export interface Found {
-  readonly numbers: readonly number[]
-  readonly total: number
+/** What is looked through. */
+export interface Shelf {
+  readonly segments: readonly Segment[]
+  /** How many entries they show. */
+  readonly count: number
+  /** Reads what a segment shows; nothing where it is gone by now. */
+  read(segment: Segment): Promise<readonly LogSummary[]>
 }
 
-interface Candidate {
-  readonly number: number
-  readonly value: string | number | null
-  readonly created_at: number
-  readonly id: string
+/** Ms after which others get their turn. */
+const patience = 4
+/** Entries that are sorted in together, at least. */
+const slack = 1000
+
+/** Looks through all entries, or only through the first ones in time where nothing else is asked for. */
+export function scan(shelf: Shelf, query: LogQuery): Promise<Listing<LogSummary>> {
+  return query.orderBy === 'created_at' ? scanByTime(shelf, query) : scanByRank(shelf, query)
 }
 
-/** Looks through all entries of the gateway of that key. */
-export async function scan(db: Database, gateway: number, query: LogQuery): Promise<Found> {
-  const most = query.offset + query.limit
-  const { numberFrom, read } = await db.read(() => compile(db, query))
-  let best: Candidate[] = []
-  let total = 0
-  let from = await db.read(() => numberFrom(gateway, 0))
-  while (from !== null) {
-    const start = from
-    const found = await db.read(() => read(gateway, start, most))
-    total += found.total
-    best = best.concat(found.candidates).sort(order(query)).slice(0, most)
+/** Makes what is called between two pieces of work, and pauses when it is time. */
+export function pauses(): () => Promise<void> {
+  let began = performance.now()
+  return async () => {
+    if (performance.now() - began < patience) return
     await breathe()
-    from = await db.read(() => numberFrom(gateway, start + slice))
+    began = performance.now()
   }
-  return { numbers: best.slice(query.offset).map(({ number }) => number), total }
 }
 
-/** Compiles the query to what looks through the slice that begins at a number, and what finds the first number from one on. */
-function compile(db: Database, { filters, orderBy, descending }: LogQuery) {
-  const { sql, values } = conditionOf(filters)
-  const turn = descending ? 'DESC' : 'ASC'
-  const matching = `FROM logs WHERE key >= ? << 40 | ? AND key < ? << 40 | ? AND ${sql}`
-  const count = db.prepare(`SELECT count(*) AS total ${matching}`)
-  const page = db.prepare(
-    `SELECT key - (? << 40) AS number, ${termOf(orderBy)} AS value, created_at, id ${matching}
-     ORDER BY value ${turn}, created_at ${turn}, id ${turn} LIMIT ?`,
-  )
-  const first = db.prepare(
-    'SELECT min(key) - (?1 << 40) AS number FROM logs WHERE key >= (?1 << 40 | ?2) AND key < (?1 + 1) << 40',
-  )
-  const read = (gateway: number, from: number, most: number) => {
-    const bounds: Value[] = [gateway, from, gateway, from + slice, ...values]
-    const total = Number(count.get(...bounds)!.total)
-    if (total === 0) return { total, candidates: [] }
-    return { total, candidates: page.all(gateway, ...bounds, most) as unknown as Candidate[] }
+async function scanByTime(shelf: Shelf, query: LogQuery): Promise<Listing<LogSummary>> {
+  const { filters, offset, limit } = query
+  const items: LogSummary[] = []
+  /** Entries in order that others may still come between. */
+  let open: LogSummary[] = []
+  let [total, passed] = [0, 0]
+  const settle = (count: number) => {
+    const settled = open.splice(0, count)
+    items.push(...settled.slice(Math.max(0, offset - passed), Math.max(0, offset + limit - passed)))
+    passed += settled.length
   }
-  const numberFrom = (gateway: number, from: number) => first.get(gateway, from)!.number as number | null
-  return { numberFrom, read }
+  const pause = pauses()
+  for (const segment of inTime(shelf.segments, query)) {
+    settle(countBefore(open, segment, query))
+    const isFull = passed >= offset + limit
+    if (isFull && filters.length === 0) break
+    const found = await sift(shelf, segment, filters)
+    total += found.length
+    if (!isFull) open = [...open, ...found].sort(logOrder(query))
+    await pause()
+  }
+  settle(open.length)
+  return { items, total: filters.length === 0 ? shelf.count : total }
 }
 
-function order({ descending }: LogQuery): (a: Candidate, b: Candidate) => number {
-  const turn = descending ? -1 : 1
-  return (a, b) =>
-    turn * (compareLogValues(a.value, b.value) || a.created_at - b.created_at || compareLogValues(a.id, b.id))
+/** Puts the segments into the order in which their first entries stand in the list. */
+function inTime(segments: readonly Segment[], { descending }: LogQuery): Segment[] {
+  return segments.toSorted((a, b) => (descending ? b.latest - a.latest : a.earliest - b.earliest))
+}
+
+function countBefore(entries: readonly LogSummary[], segment: Segment, { descending }: LogQuery): number {
+  const count = entries.findIndex(({ createdAt }) =>
+    descending ? createdAt <= segment.latest : createdAt >= segment.earliest,
+  )
+  return count === -1 ? entries.length : count
+}
+
+async function scanByRank(shelf: Shelf, query: LogQuery): Promise<Listing<LogSummary>> {
+  const { filters, offset, limit } = query
+  const wanted = offset + limit
+  const order = logOrder(query)
+  let best: LogSummary[] = []
+  let total = 0
+  const pause = pauses()
+  for (const segment of shelf.segments) {
+    const found = await sift(shelf, segment, filters)
+    total += found.length
+    best.push(...found)
+    if (best.length >= wanted + Math.max(slack, wanted / 4)) best = best.sort(order).slice(0, wanted)
+    await pause()
+  }
+  return { items: best.sort(order).slice(offset, wanted), total }
+}
+
+async function sift(shelf: Shelf, segment: Segment, filters: readonly LogFilter[]) {
+  if (!filters.every(filter => mayHold(segment, filter))) return []
+  const entries = await shelf.read(segment)
+  return filters.length === 0 ? entries : entries.filter(entry => matches(entry, filters))
+}
+
+/** Tells whether entries of the time of a segment can match. */
+function mayHold({ earliest, latest }: Segment, { field, operator, values }: LogFilter): boolean {
+  if (field !== 'created_at') return true
+  if (operator === 'gt') return values.some(value => typeof value === 'number' && latest >= value)
+  if (operator === 'lt') return values.some(value => typeof value === 'number' && earliest <= value)
+  return true
 }

@@ -4,9 +4,9 @@
 export const applicationId = 0x47415445
 
 /*
- * A log entry's key is made of the key of its gateway and its number there, (gateway << 40) + number: all entries of a gateway lie together in the order in
- * which they came, with no index to keep. Keys of gateways are never used again, so the entries of one that was removed can be swept later. Bodies stand apart,
- * so that lists read little. A row of log_ids holds the ids that were appended together, each behind a space, at the key of the first.
+ * A row of log_segments holds log entries that came one after the other, and later rows of a gateway hold later ones. Bodies stand last, so that lists never
+ * read them. The index answers which segments there are, with none of their pages. A book says how many entries a gateway has, less those that were hidden at the
+ * beginning of its first segment to make room. Keys of gateways are never used again, so the entries of one that was removed can be swept later.
  */
 export const migrations: readonly string[] = [
   `
@@ -48,44 +48,20 @@ export const migrations: readonly string[] = [
 
   CREATE TABLE log_books (
     gateway INTEGER PRIMARY KEY,
-    next INTEGER NOT NULL,
-    count INTEGER NOT NULL
+    count INTEGER NOT NULL,
+    hidden INTEGER NOT NULL
   ) STRICT;
 
-  CREATE TABLE logs (
+  CREATE TABLE log_segments (
     key INTEGER PRIMARY KEY,
-    id TEXT NOT NULL,
-    created_at REAL NOT NULL,
-    provider TEXT NOT NULL,
-    model TEXT,
-    path TEXT NOT NULL,
-    status INTEGER NOT NULL,
-    success INTEGER NOT NULL,
-    error TEXT,
-    duration REAL NOT NULL,
-    time_to_first_byte REAL,
-    tokens_in REAL,
-    tokens_out REAL,
-    cost REAL,
-    cached INTEGER NOT NULL,
-    authenticated INTEGER NOT NULL,
-    streamed INTEGER NOT NULL,
-    metadata TEXT,
-    request_content_type TEXT,
-    response_content_type TEXT
+    gateway INTEGER NOT NULL,
+    count INTEGER NOT NULL,
+    earliest REAL NOT NULL,
+    latest REAL NOT NULL,
+    ids BLOB NOT NULL,
+    heads BLOB NOT NULL,
+    payloads BLOB NOT NULL
   ) STRICT;
-
-  CREATE TABLE log_payloads (
-    key INTEGER PRIMARY KEY,
-    request TEXT,
-    request_is_cut INTEGER NOT NULL,
-    response TEXT,
-    response_is_cut INTEGER NOT NULL
-  ) STRICT;
-
-  CREATE TABLE log_ids (
-    key INTEGER PRIMARY KEY,
-    ids TEXT NOT NULL
-  ) STRICT;
+  CREATE INDEX log_segments_of_gateway ON log_segments (gateway, key, count, earliest, latest);
   `,
 ]

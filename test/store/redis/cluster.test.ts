@@ -1,6 +1,7 @@
 // The promises of a store, kept by a Redis Cluster, which is emptied for each test; and what only a cluster can do.
 import assert from 'node:assert/strict'
 import { after, before, type TestContext, test } from 'node:test'
+import { batchOf } from '../../../src/store/log-batch-writer.ts'
 import { RedisStore } from '../../../src/store/redis/redis-store.ts'
 import { type RedisServer, startCluster, until } from '../../help/redis.ts'
 import { storeContract } from '../contract.ts'
@@ -35,7 +36,10 @@ test('logs are spread over the nodes, and go with their gateway all the same', a
   const gateways = Array.from({ length: 12 }, (_, i) => gateway({ account: owner, id: `g${i}` }))
   for (const one of gateways) {
     await store.gateways.insert(one)
-    await store.logs.append(owner, one.id, logEntries(one, 3), { most: 10, strategy: 'STOP_INSERTING' })
+    await store.logs.append(owner, one.id, batchOf(logEntries(one, 3)), {
+      most: 10,
+      strategy: 'STOP_INSERTING',
+    })
   }
   assert.ok((await sizes()).every(size => size > 0))
   for (const { id } of gateways) await store.gateways.remove(owner, id)

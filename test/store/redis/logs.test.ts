@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { batchOf } from '../../../src/store/log-batch-writer.ts'
 import { startRedis, until } from '../../help/redis.ts'
 import { gateway, hex, logEntries, logQuery } from '../contract-specimens.ts'
 import { openRedis } from './open.ts'
@@ -10,7 +11,7 @@ async function start(t: TestContext) {
   const kept = gateway()
   await store.gateways.insert(kept)
   const append = (entries: ReturnType<typeof logEntries>, most = 100_000) =>
-    store.logs.append(kept.account, kept.id, entries, { most, strategy: 'DELETE_OLDEST' })
+    store.logs.append(kept.account, kept.id, batchOf(entries), { most, strategy: 'DELETE_OLDEST' })
   const keys = async () => (await server.ask('KEYS', `*${kept.account}/*`)) as string[]
   return { server, store, logs: store.logs, kept, append, keys }
 }

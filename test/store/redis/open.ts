@@ -1,5 +1,6 @@
 // Opens stores in Redis that are closed when the test ends, and knows each of their methods.
 import type { TestContext } from 'node:test'
+import { batchOf } from '../../../src/store/log-batch-writer.ts'
 import { RedisStore } from '../../../src/store/redis/redis-store.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { account, firstStart, gateway, logEntries, logQuery, token } from '../contract-specimens.ts'
@@ -30,7 +31,7 @@ export const methods: Readonly<Record<string, (store: Store) => Promise<unknown>
   'gateways.remove': store => store.gateways.remove(owner, kept.id),
   'tokens.findByDigest': store => store.tokens.findByDigest('0'.repeat(64)),
   'tokens.insert': store => store.tokens.insert(token()),
-  'logs.append': store => store.logs.append(owner, kept.id, logEntries(kept, 2), limit),
+  'logs.append': store => store.logs.append(owner, kept.id, batchOf(logEntries(kept, 2)), limit),
   'logs.list': store => store.logs.list(owner, kept.id, logQuery()),
   'logs.get': store => store.logs.get(owner, kept.id, '0'),
   'logs.remove': store => store.logs.remove(owner, kept.id, logQuery()),

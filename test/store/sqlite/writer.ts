@@ -1,4 +1,5 @@
 // Writes to the file of its argument without end, and prints each id once its write was acknowledged; a test kills it.
+import { batchOf } from '../../../src/store/log-batch-writer.ts'
 import { SqliteStore } from '../../../src/store/sqlite/sqlite-store.ts'
 import { gateway, hex, logEntries, token } from '../contract-specimens.ts'
 
@@ -12,6 +13,6 @@ for (;;) {
   await store.tokens.insert(kept)
   console.log(`token ${kept.id}`)
   const entries = logEntries(logged, 3)
-  await store.logs.append(account, logged.id, entries, limit)
+  await store.logs.append(account, logged.id, batchOf(entries), limit)
   for (const { id } of entries) console.log(`${logged.id} ${id}`)
 }

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { LogEntry } from '../../../../src/store/records.ts'
+import { batchOf } from '../../../../src/store/log-batch-writer.ts'
 import { SqliteStore } from '../../../../src/store/sqlite/sqlite-store.ts'
 import type { LogFilter, LogQuery, Logs } from '../../../../src/store/store.ts'
 import { gateway, hex, logEntries } from '../../../../test/store/contract-specimens.ts'
@@ -38,7 +39,7 @@ async function append(name: string, most: number, more: Partial<LogEntry>): Prom
   const costs: number[] = []
   let elapsed = 0
   for (let done = 0; done < kept; done += batch) {
-    const entries = logEntries(owner, batch, () => more)
+    const entries = batchOf(logEntries(owner, batch, () => more))
     const before = process.cpuUsage()
     const began = performance.now()
     await store.logs.append(owner.account, owner.id, entries, limit)
@@ -60,7 +61,7 @@ async function lookThrough(): Promise<void> {
     metadata: { user: `u${i % 997}` },
   }))
   for (let i = 0; i < kept; i += batch)
-    await store.logs.append(owner.account, owner.id, entries.slice(i, i + batch), {
+    await store.logs.append(owner.account, owner.id, batchOf(entries.slice(i, i + batch)), {
       most: kept,
       strategy: 'STOP_INSERTING',
     })

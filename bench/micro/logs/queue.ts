@@ -1,0 +1,99 @@
+// Measures what a call's log entry costs from the edge to the file of SQLite, in µs of CPU, writes included: node bench/micro/logs/queue.ts
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setImmediate as breathe, setTimeout as wait } from 'node:timers/promises'
+import { createLogger } from '../../../src/base/log.ts'
+import { AiMetrics } from '../../../src/base/metrics.ts'
+import { SqliteStore } from '../../../src/store/sqlite/sqlite-store.ts'
+import { PriceTable } from '../../../src/ai/prices.ts'
+import { usageOf } from '../../../src/ai/usage.ts'
+import type { Capture } from '../../../src/logs/capture.ts'
+import { LogQueue } from '../../../src/logs/queue.ts'
+import { captured, gateway, observed } from '../../../test/logs/observed.ts'
+
+const rounds = 5
+const calls = 100_000
+/** Calls in one turn of the event loop, as under load. */
+const turn = 16
+
+const usage = { prompt_tokens: 43, completion_tokens: 57, total_tokens: 100 }
+const request = sized(300, text => ({ model: 'gpt-4o-mini', messages: [{ role: 'user', content: text }] }))
+const response = sized(700, text => ({
+  id: 'chatcmpl-1',
+  model: 'gpt-4o-mini',
+  choices: [{ index: 0, message: { role: 'assistant', content: text }, finish_reason: 'stop' }],
+  usage,
+}))
+
+const folder = mkdtempSync(join(tmpdir(), 'bench-'))
+const store = await SqliteStore.open(join(folder, 'logs.db'), { commandTimeout: 1000 })
+await store.gateways.insert(gateway)
+try {
+  await measure('a chat of 300 and 700 bytes', true)
+  await measure('the same, without its bodies', false)
+} finally {
+  await store.close()
+  rmSync(folder, { recursive: true })
+}
+
+async function measure(name: string, keepsPayloads: boolean): Promise<void> {
+  const bare = await cost(() => {}, keepsPayloads)
+  const costs: number[] = []
+  for (let i = 0; i < rounds; i++) costs.push((await logged(keepsPayloads)) - bare)
+  const median = costs.sort((a, b) => a - b)[rounds >> 1]!
+  console.log(`${name.padEnd(32)} ${median.toFixed(2)} µs (${costs.map(cost => cost.toFixed(2)).join(' ')})`)
+}
+
+async function logged(keepsPayloads: boolean): Promise<number> {
+  const metrics = new AiMetrics()
+  const meter = { usageOf, costOf: new PriceTable([]).costOf.bind(new PriceTable([])) }
+  const log = createLogger('error', { write: () => {} })
+  const queue = new LogQueue({ store, meter, metrics, log })
+  const sum = await cost(
+    observation => queue.add(observation),
+    keepsPayloads,
+    () => queue.close(),
+  )
+  const { written, dropped } = metrics.logEntries
+  if (written.value !== calls || dropped.value > 0) throw new Error(`${dropped.value} were dropped`)
+  return sum
+}
+
+/** Gives the CPU of a call in µs, what makes it up included. */
+async function cost(
+  add: (observation: ReturnType<typeof observed>) => void,
+  keepsPayloads: boolean,
+  end: () => Promise<void> = async () => {},
+): Promise<number> {
+  const before = process.cpuUsage()
+  for (let i = 0; i < calls; i++) {
+    add(call(i, keepsPayloads))
+    if (i % turn === 0) await breathe()
+    // As many as wait at most must not pile up.
+    if (i % 2048 === 0) await wait(1)
+  }
+  await end()
+  const { user, system } = process.cpuUsage(before)
+  return (user + system) / calls
+}
+
+function call(i: number, keepsPayloads: boolean): ReturnType<typeof observed> {
+  return observed({
+    startedAt: 1_767_225_600_000 + i / 10,
+    duration: 1 + (i % 997) / 1000,
+    timeToFirstByte: 1 + (i % 991) / 1000,
+    keepsPayloads,
+    request: keepsPayloads ? captureOf(request) : null,
+    response: captureOf(response),
+  })
+}
+
+function captureOf(body: Buffer): Capture {
+  return captured(body)
+}
+
+function sized(length: number, make: (text: string) => object): Buffer {
+  const rest = length - JSON.stringify(make('')).length
+  return Buffer.from(JSON.stringify(make('x'.repeat(rest))))
+}
