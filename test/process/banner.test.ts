@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Config } from '../../src/config/schema.ts'
-import { banner } from '../../src/process/banner.ts'
+import { banner, welcome } from '../../src/process/banner.ts'
 import { urlOf } from '../../src/process/url.ts'
+import { edgeConfig } from '../help/edge.ts'
 
 const admin = { host: '127.0.0.1', port: 8081 }
 
@@ -33,4 +34,18 @@ test('an address that stands for all is shown as localhost, IPv6 in brackets', (
   assert.equal(urlOf({ host: '::', port: 1 }), 'http://localhost:1')
   assert.equal(urlOf({ host: '::1', port: 1 }), 'http://[::1]:1')
   assert.equal(urlOf({ host: '192.0.2.1', port: 1 }), 'http://192.0.2.1:1')
+})
+
+test('the welcome of a first start shows what was made, and a call to try', () => {
+  const first = { account: 'a'.repeat(32), gateway: 'default', token: 'svct_value' }
+  const config = edgeConfig([], { ai: { hosts: ['127.0.0.1'] } })
+  const text = welcome(first, config, [{ host: '0.0.0.0', port: 8080 }])
+  for (const part of [
+    first.account,
+    'default',
+    'svct_value',
+    `http://127.0.0.1:8080/client/v4/accounts/${first.account}/ai/v1/`,
+  ])
+    assert.ok(text.includes(part), part)
+  assert.doesNotMatch(welcome(first, edgeConfig([]), [{ host: '0.0.0.0', port: 8080 }]), /curl/)
 })

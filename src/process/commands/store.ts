@@ -1,13 +1,10 @@
 // `gatehouse store copy`: everything from one store into an empty one, to move from a file to Redis or back.
 
 import { copyStore } from '../../store/copy.ts'
-import { openStore } from '../../store/open.ts'
 import type { Store } from '../../store/store.ts'
 import type { Input } from '../input.ts'
 import { tell } from '../terminal.ts'
-
-/** Ms for a command of a copy: nobody waits for it but the operator. */
-const commandTimeout = 5_000
+import { withStore } from '../with-store.ts'
 
 /** Returns 0 when all was copied, 1 when a store refuses, 2 for mistakes of the caller. */
 export async function store({ args: [verb], from, to }: Input): Promise<number> {
@@ -23,19 +20,4 @@ async function copy(source: Store, target: Store): Promise<number> {
   const counts = Object.entries(copied).map(([kind, count]) => `${count} ${kind}`)
   tell(`Copied ${counts.join(', ')} from ${source.location} to ${target.location}.`)
   return 0
-}
-
-/** Opens a store for one use; whatever fails is told in a sentence. */
-async function withStore(url: string, use: (store: Store) => Promise<number>): Promise<number> {
-  let opened: Store | null = null
-  try {
-    const store = await openStore(url, { commandTimeout })
-    opened = store
-    return await use(store)
-  } catch (cause) {
-    tell(`gatehouse: ${(cause as Error).message}`)
-    return 1
-  } finally {
-    await opened?.close()
-  }
 }

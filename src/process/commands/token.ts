@@ -1,7 +1,6 @@
 // `gatehouse token create`: a token straight from the store, for who lost the first one or has no admin listener at hand.
 
 import { loadConfig } from '../../config/load.ts'
-import { openStore } from '../../store/open.ts'
 import type { Store } from '../../store/store.ts'
 import { permissionGroups } from '../../tokens/permission-groups.ts'
 import { configPath, type Input } from '../input.ts'
@@ -9,6 +8,7 @@ import { isUsable } from '../mistakes.ts'
 import { newToken } from '../new-token.ts'
 import { storeLocation } from '../store-location.ts'
 import { print, tell } from '../terminal.ts'
+import { withStore } from '../with-store.ts'
 
 /** Writes the value to stdout and all else to stderr, so that a script can keep it; 1 when the store refuses, 2 for mistakes of the caller. */
 export async function token(input: Input): Promise<number> {
@@ -25,17 +25,8 @@ export async function token(input: Input): Promise<number> {
   const path = configPath(input)
   const loaded = loadConfig(path)
   if (!isUsable(path, loaded)) return 2
-  const { config } = loaded
-  const store = await openStore(storeLocation(config), { commandTimeout: config.store.commandTimeout })
-  try {
-    return await create(
-      store,
-      input,
-      groups.map(({ id }) => id),
-    )
-  } finally {
-    await store.close()
-  }
+  const ids = groups.map(({ id }) => id)
+  return withStore(storeLocation(loaded.config), store => create(store, input, ids))
 }
 
 async function create(
