@@ -24,13 +24,11 @@ interface Remembered<T> {
   readonly value: T
   /** When the store was asked for it. */
   readonly askedAt: number
-  /** Until when the store is not asked again, whatever the notices do. */
-  restsUntil: number
 }
 
 /** How old knowledge may be before the store is asked again, in ms: the longest that a revoked token can work. */
 const trust = 5_000
-/** How long an old value is given out before the store, away the last time, is asked again, in ms. */
+/** How long old values are given out before one question tries whether the store is still away, in ms. */
 const pause = 1_000
 /** The most questions that wait for the store at once; more are turned away, so that a flood of random keys is not passed on to it. */
 const mostLoads = 1_000
@@ -43,7 +41,10 @@ export class ReadThrough<T extends object> {
   readonly #misses: LRUCache<string, number>
   readonly #loads = new Map<string, Promise<T | null>>()
   #loading = 0
+  /** Grows with each change. */
   #epoch = 0
+  /** When to try whether the store is still away; null while it answers. */
+  #triesAt: number | null = null
 
   constructor(options: ReadThroughOptions<T>) {
     this.#options = options
@@ -58,13 +59,27 @@ export class ReadThrough<T extends object> {
     const now = this.#now()
     const remembered = this.#values.get(key)
     if (remembered) {
-      if (now < remembered.restsUntil || now - this.#options.changes.knownUntil <= trust)
-        return remembered.value
+      if (this.#holds(remembered, now)) return remembered.value
     } else if (now < (this.#misses.get(key) ?? 0)) return null
     return this.#loads.get(key) ?? this.#ask(key, now)
   }
 
+  #holds(remembered: Remembered<T>, now: number): boolean {
+    const age = this.#ageOf(remembered, now)
+    if (age <= trust) return true
+    if (this.#triesAt === null || age > this.#options.grace) return false
+    if (now < this.#triesAt) return true
+    this.#triesAt = now + pause
+    return false
+  }
+
+  /** Tells for how long it has not been known that a value is right. */
+  #ageOf({ askedAt }: Remembered<T>, now: number): number {
+    return now - Math.max(askedAt, this.#options.changes.knownUntil)
+  }
+
   #ask(key: string, now: number): Promise<T | null> {
+    if (this.#loading >= mostLoads) return Promise.reject(new StoreAway('too many lookups at once'))
     const load = this.#load(key, now)
     this.#loads.set(key, load)
     return load
@@ -74,9 +89,10 @@ export class ReadThrough<T extends object> {
     const epoch = this.#epoch
     this.#loading++
     try {
-      const value = await this.#askStore(key)
+      const value = await this.#options.load(key)
+      this.#triesAt = null
       // A change was told meanwhile: the value may be older than it, good enough for those who asked before, and for nobody after.
-      if (epoch === this.#epoch) this.#remember(key, value, askedAt)
+      if (epoch === this.#epoch) this.#remember(key, { value, askedAt })
       return value
     } catch (error) {
       return this.#oldValue(key, error)
@@ -86,27 +102,18 @@ export class ReadThrough<T extends object> {
     }
   }
 
-  async #askStore(key: string): Promise<T | null> {
-    if (this.#loading > mostLoads) throw new StoreAway('too many lookups at once')
-    return this.#options.load(key)
-  }
-
-  #remember(key: string, value: T | null, askedAt: number): void {
-    if (value) {
-      this.#values.set(key, { value, askedAt, restsUntil: askedAt + trust })
-    } else {
-      this.#values.delete(key)
-      this.#misses.set(key, askedAt + this.#options.missLife)
-    }
+  #remember(key: string, { value, askedAt }: Remembered<T | null>): void {
+    if (value) return void this.#values.set(key, { value, askedAt })
+    this.#values.delete(key)
+    this.#misses.set(key, askedAt + this.#options.missLife)
   }
 
   #oldValue(key: string, error: unknown): T {
-    const old = this.#values.peek(key)
-    if (!old || !(error instanceof StoreAway)) throw error
+    if (!(error instanceof StoreAway)) throw error
     const now = this.#now()
-    const rightAt = Math.max(old.askedAt, this.#options.changes.knownUntil)
-    if (now - rightAt > this.#options.grace) throw error
-    old.restsUntil = now + pause
+    this.#triesAt = now + pause
+    const old = this.#values.peek(key)
+    if (!old || this.#ageOf(old, now) > this.#options.grace) throw error
     return old.value
   }
 

@@ -139,6 +139,26 @@ test('while the store is away a value lives on for the grace, and the store is a
   await assert.rejects(async () => memory.get('1'), StoreAway)
 })
 
+test('while the store is away one question a second tries it, whatever else is remembered', async () => {
+  const { memory, clock, steered, things } = setUp()
+  things.set('2', { id: '2', shade: 'blue' })
+  await Promise.all([memory.get('1'), memory.get('2')])
+  steered.changes.fallSilent()
+  steered.isAway = true
+  clock.advance(6_000)
+  await memory.get('1')
+  assert.deepEqual(memory.get('2'), { id: '2', shade: 'blue' })
+  clock.advance(1_000)
+  const trial = memory.get('1')
+  assert.ok(trial instanceof Promise)
+  assert.deepEqual(memory.get('2'), { id: '2', shade: 'blue' })
+  steered.isAway = false
+  await trial
+  clock.advance(1_000)
+  await memory.get('1')
+  assert.ok(memory.get('2') instanceof Promise)
+})
+
 test('what nobody remembers is away with the store, and found as soon as it is back', async () => {
   const { memory, steered } = setUp()
   steered.isAway = true
