@@ -31,7 +31,7 @@ export interface Ask {
 /** `wrap` may put something between the server and its store. */
 export async function startApi(t: TestContext, wrap: (store: Store) => Store = store => store) {
   const clock = new ManualClock()
-  const kept = await openStore('sqlite::memory:', { commandTimeout: 250 })
+  const kept = await openStore('sqlite::memory:', { commandTimeout: 250, clock })
   t.after(() => kept.close())
   const owner = tokenWith({ policies: [allowing(permissionGroups.map(({ name }) => name))] })
   const first = {

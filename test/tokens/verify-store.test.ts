@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { AiMetrics } from '../../src/base/metrics.ts'
+import { openStore } from '../../src/store/open.ts'
+import type { Token } from '../../src/store/records.ts'
+import type { Store } from '../../src/store/store.ts'
+import { mintToken } from '../../src/tokens/token.ts'
+import { TokenVerifier } from '../../src/tokens/verify.ts'
+import { startRedis, until } from '../help/redis.ts'
+import { account, tokenWith } from './token-with.ts'
+
+const here = '192.0.2.7'
+const commandTimeout = 250
+const gateway = {
+  account,
+  id: 'default',
+  authentication: true,
+  collectLogs: false,
+  logManagement: 1_000,
+  logManagementStrategy: 'DELETE_OLDEST',
+  createdAt: 0,
+  modifiedAt: 0,
+} as const
+
+/** Opens two stores of one place, as two processes do, and keeps a token in it. */
+async function openTwo(t: TestContext, url: string) {
+  const stores = [await openStore(url, { commandTimeout }), await openStore(url, { commandTimeout })] as const
+  t.after(() => Promise.all(stores.map(store => store.close())))
+  const [here, there] = stores
+  await until(() => !here.isAway && !there.isAway)
+  const { value, token } = tokenWith()
+  await there.bootstrap({ account: { id: account, name: 'first', createdAt: 0 }, gateway, token })
+  // The notice of this very write would make the token be forgotten once more.
+  const keptAt = performance.now()
+  await until(() => here.changes.knownUntil > keptAt)
+  const verifier = new TokenVerifier({ store: here, grace: 600_000, metrics: new AiMetrics() })
+  return { verifier, there, value, token }
+}
+
+async function replace(store: Store, token: Token, changed: Partial<Token>): Promise<void> {
+  const { version } = (await store.tokens.get(account, token.id))!
+  assert.ok(await store.tokens.replace({ ...token, ...changed }, version))
+}
+
+/** Changes a token in one process in three ways, each of which the other must obey within a second. */
+async function seesChanges({ verifier, there, value, token }: Awaited<ReturnType<typeof openTwo>>) {
+  assert.deepEqual(await verifier.verify(value, here), token)
+  await replace(there, token, { status: 'disabled' })
+  await until(async () => (await verifier.verify(value, here)) === 'disabled', 1_000)
+  const rolled = mintToken()
+  await replace(there, token, { digest: rolled.digest })
+  await until(async () => (await verifier.verify(value, here)) === 'unknown', 1_000)
+  await until(async () => typeof (await verifier.verify(rolled.value, here)) === 'object', 1_000)
+  await there.tokens.remove(account, token.id)
+  await until(async () => (await verifier.verify(rolled.value, here)) === 'unknown', 1_000)
+}
+
+test('SQLite: what another process disables, rolls or deletes is refused within a second', async t => {
+  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-tokens-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  await seesChanges(await openTwo(t, `sqlite:${join(folder, 'gatehouse.db')}`))
+})
+
+test('Redis: what another process disables, rolls or deletes is refused within a second', async t => {
+  const redis = await startRedis(t)
+  await seesChanges(await openTwo(t, redis.url))
+})
+
+for (const misfortune of ['killed', 'hanging'] as const) {
+  test(`Redis ${misfortune}: a verified token lives on, an unknown one is told so within the command timeout, and all is well afterwards`, async t => {
+    const redis = await startRedis(t)
+    const { verifier, value, token } = await openTwo(t, redis.url)
+    await verifier.verify(value, here)
+    if (misfortune === 'killed') await redis.kill()
+    else redis.stop()
+    const asked = performance.now()
+    assert.equal(await verifier.verify(mintToken().value, here), 'store_away')
+    assert.ok(performance.now() - asked < 2 * commandTimeout)
+    assert.deepEqual(await verifier.verify(value, here), token)
+    if (misfortune === 'killed') await redis.restart()
+    else redis.cont()
+    await until(async () => (await verifier.verify(mintToken().value, here)) === 'unknown')
+    assert.deepEqual(await verifier.verify(value, here), token)
+  })
+}
