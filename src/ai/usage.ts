@@ -14,16 +14,33 @@ export interface Usage {
  * Ollama, as JSON, event stream or JSON lines. It looks for the objects that tell it and parses nothing else: texts stand escaped in an answer and can't be
  * mistaken for one, and inputs of tools stand before the last one. Never throws.
  */
-export function usageOf(head: string, tail: string, isEventStream: boolean): Usage {
-  const end = tail === '' ? head : tail
-  const last = lastUsage(end) ?? lastLine(end)
+export function usageOf(head: Buffer, tail: Buffer, isEventStream: boolean): Usage {
+  const last = lastTokens(tail.length === 0 ? head : tail)
   // Anthropic counts what went in at the beginning of a stream.
-  const first = isEventStream ? firstUsage(head) : null
+  const isHalf = last === null || last.tokensIn === null || last.tokensOut === null
+  const first = isEventStream && isHalf ? within(head, firstUsage) : null
   return {
-    model: modelIn(head) ?? modelIn(tail),
+    model: within(head, modelIn) ?? modelIn(tail.toString('latin1')),
     tokensIn: last?.tokensIn ?? first?.tokensIn ?? null,
     tokensOut: last?.tokensOut ?? first?.tokensOut ?? null,
   }
+}
+
+/** Bytes at an end of an answer in which nearly all of them tell what is looked for. */
+const NEAR = 1024
+
+/** Finds something near the beginning, else in all of the bytes; what is looked for is ASCII, so they needn't be decoded. */
+function within<T>(bytes: Buffer, find: (text: string) => T | null): T | null {
+  const found = find(bytes.toString('latin1', 0, NEAR))
+  return found !== null || bytes.length <= NEAR ? found : find(bytes.toString('latin1'))
+}
+
+function lastTokens(bytes: Buffer): Tokens | null {
+  const near = bytes.toString('latin1', Math.max(0, bytes.length - NEAR))
+  const found = lastUsage(near) ?? lastLine(near)
+  if (found !== null || bytes.length <= NEAR) return found
+  const all = bytes.toString('latin1')
+  return lastUsage(all) ?? lastLine(all)
 }
 
 type Tokens = Pick<Usage, 'tokensIn' | 'tokensOut'>
@@ -42,7 +59,8 @@ function modelIn(text: string): string | null {
   const at = text.indexOf('"model')
   if (at === -1) return null
   MODEL.lastIndex = at
-  return MODEL.exec(text)?.[1] ?? null
+  const model = MODEL.exec(text)?.[1]
+  return model === undefined ? null : Buffer.from(model, 'latin1').toString()
 }
 
 const MODEL = /"model(?:Version)?"\s*:\s*"([^"\\]{1,256})"/g

@@ -1,15 +1,10 @@
-// What waits for the store: the newest of it, within bounds. The queue fills and empties it.
+// What waits for its turn: the newest of it, within bounds. The queue fills and empties it.
 
-import type { Gateway, LogEntry } from '../store/records.ts'
-import type { Observation } from './observation.ts'
-
-/** What is left of a call: its observation, and then its entry in place of it, since bodies are large. */
 export interface Waiting {
-  readonly gateway: Gateway
+  /** How many entries it is, or will be. */
+  readonly count: number
   /** Bytes of memory, about. */
   readonly weight: number
-  observation: Observation | null
-  entry: LogEntry | null
 }
 
 export interface Bounds {
@@ -17,47 +12,51 @@ export interface Bounds {
   readonly mostBytes: number
 }
 
-export class Backlog {
+export class Backlog<T extends Waiting> {
+  /** How many entries wait. */
+  count = 0
   readonly #bounds: Bounds
-  #items: Waiting[] = []
+  readonly #items: T[] = []
   #weight = 0
 
   constructor(bounds: Bounds) {
     this.#bounds = bounds
   }
 
-  get length(): number {
-    return this.#items.length
-  }
-
-  /** Takes the newest; gives how many of the oldest had to go for it. */
-  push(item: Waiting): number {
+  /** Takes the newest; gives how many of the oldest entries had to go for it. */
+  push(item: T): number {
     this.#items.push(item)
-    this.#weight += item.weight
-    return this.#trim()
+    return this.#added(item)
   }
 
   /** Hands out the oldest. */
-  take(count: number): Waiting[] {
-    const taken = this.#items.splice(0, count)
-    for (const { weight } of taken) this.#weight -= weight
-    return taken
+  take(): T | undefined {
+    const item = this.#items.shift()
+    if (item === undefined) return undefined
+    this.count -= item.count
+    this.#weight -= item.weight
+    return item
   }
 
-  /** Takes back what was handed out, as the oldest; gives how many had to go. */
-  putBack(items: readonly Waiting[]): number {
-    this.#items = [...items, ...this.#items]
-    for (const { weight } of items) this.#weight += weight
-    return this.#trim()
+  /** Lets go of everything; gives how many entries that were. */
+  clear(): number {
+    const { count } = this
+    while (this.take() !== undefined) {}
+    return count
   }
 
-  #trim(): number {
+  /** Takes back what was handed out, as the oldest; gives how many entries had to go. */
+  putBack(item: T): number {
+    this.#items.unshift(item)
+    return this.#added(item)
+  }
+
+  #added({ count, weight }: T): number {
     const { mostEntries, mostBytes } = this.#bounds
-    let dropped = 0
-    while (this.#items.length > mostEntries || (this.#weight > mostBytes && this.#items.length > 0)) {
-      this.#weight -= this.#items.shift()!.weight
-      dropped++
-    }
-    return dropped
+    this.count += count
+    this.#weight += weight
+    const before = this.count
+    while (this.count > mostEntries || this.#weight > mostBytes) this.take()
+    return before - this.count
   }
 }

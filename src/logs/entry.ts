@@ -1,7 +1,7 @@
-// From what the edge saw of a call to the entry that is kept: decoding, usage and cost, off the request path. Called by the queue.
+// From what the edge saw of a call to the entry that is kept: usage and cost are read, bodies copied, and nothing of the call lives on. Called by the queue.
 
-import { StringDecoder } from 'node:string_decoder'
-import type { LogEntry, Payload } from '../store/records.ts'
+import type { LogBatchWriter } from '../store/log-batch-writer.ts'
+import type { Body } from '../store/log-head.ts'
 import { type Capture, HEAD_SIZE, TAIL_SIZE } from './capture.ts'
 import { decode } from './decode.ts'
 import type { Observation } from './observation.ts'
@@ -10,8 +10,8 @@ import { requestedModel } from './requested-model.ts'
 /** What can be read from answers, and what it costs; src/ai knows. */
 export interface Meter {
   usageOf(
-    head: string,
-    tail: string,
+    head: Buffer,
+    tail: Buffer,
     isEventStream: boolean,
   ): {
     readonly model: string | null
@@ -26,27 +26,27 @@ export interface Meter {
   ): number | null
 }
 
-/** Makes the entry, at once unless the answer must be decoded first. No header and no query is in it; payloads are text, cut at 64 KiB. */
-export function toEntry(observation: Observation, meter: Meter): LogEntry | Promise<LogEntry> {
-  const { response, responseEncoding } = observation
-  if (response === null || !response.isEncoded) return entryOf(observation, meter, excerptOf(response))
-  return decoded(response, responseEncoding ?? '').then(answer => entryOf(observation, meter, answer))
-}
-
-/** The beginning and the end of a body as text. */
-interface Excerpt {
-  readonly head: string
-  readonly tail: string
+/** What is kept of a body, as it was before it was encoded. */
+export interface Excerpt {
+  readonly head: Buffer
+  /** What is kept of its end, where that is not in the head. */
+  readonly tail: Buffer
   readonly isCut: boolean
 }
 
-function entryOf(o: Observation, meter: Meter, answer: Excerpt | null): LogEntry {
+/** Adds the entry to a batch. No header and no query is in it; bodies are cut at 64 KiB. */
+export function writeEntry(
+  o: Observation,
+  answer: Excerpt | null,
+  meter: Meter,
+  writer: LogBatchWriter,
+): void {
   const request = excerptOf(o.request)
   const isEventStream = hasType(o.responseContentType, EVENT_STREAM)
   const usage = answer && meter.usageOf(answer.head, answer.tail, isEventStream)
   const { tokensIn = null, tokensOut = null } = usage ?? {}
-  const model = o.model ?? requestedModel(o.path, request?.head ?? '') ?? usage?.model ?? null
-  return {
+  const model = o.model ?? requestedModel(o.path, request?.head ?? null) ?? usage?.model ?? null
+  const entry = {
     id: o.ray,
     account: o.gateway.account,
     gateway: o.gateway.id,
@@ -68,36 +68,43 @@ function entryOf(o: Observation, meter: Meter, answer: Excerpt | null): LogEntry
     metadata: o.metadata,
     requestContentType: o.requestContentType,
     responseContentType: o.responseContentType,
-    request: o.keepsPayloads ? payloadOf(request) : null,
-    response: o.keepsPayloads ? payloadOf(answer) : null,
   }
+  if (o.keepsPayloads) writer.add(entry, bodyOf(request), bodyOf(answer))
+  else writer.add(entry, null, null)
 }
 
-const EVENT_STREAM = 'text/event-stream'
-const JSON_LINES = 'application/x-ndjson'
-
-function excerptOf(capture: Capture | null): Excerpt | null {
+/** Gives what was kept of a body that is not encoded. */
+export function excerptOf(capture: Capture | null): Excerpt | null {
   if (capture === null || capture.size === 0 || capture.isEncoded) return null
-  return { head: textOf(capture.head()), tail: textOf(capture.tail()), isCut: capture.isCut }
+  return { head: capture.head(), tail: capture.tail(), isCut: capture.isCut }
 }
 
-async function decoded(capture: Capture, coding: string): Promise<Excerpt | null> {
+/** Decodes what was kept of an encoded body; null where that can't be done. */
+export async function decodedExcerptOf(capture: Capture, coding: string): Promise<Excerpt | null> {
   const answer = await decode(capture.head(), coding)
   if (answer === null || answer.bytes.length === 0) return null
   const { bytes } = answer
   const head = bytes.subarray(0, HEAD_SIZE)
   const tail = bytes.subarray(Math.max(HEAD_SIZE, bytes.length - TAIL_SIZE))
-  const isCut = answer.isCut || capture.isCut || bytes.length > HEAD_SIZE
-  return { head: textOf(head), tail: textOf(tail), isCut }
+  return { head, tail, isCut: answer.isCut || capture.isCut || bytes.length > HEAD_SIZE }
 }
 
-function payloadOf(excerpt: Excerpt | null): Payload | null {
-  return excerpt && { text: excerpt.head, isCut: excerpt.isCut }
+const EVENT_STREAM = 'text/event-stream'
+const JSON_LINES = 'application/x-ndjson'
+
+function bodyOf(excerpt: Excerpt | null): Body | null {
+  if (excerpt === null) return null
+  const { head, isCut } = excerpt
+  return { bytes: head.length < HEAD_SIZE ? head : wholeCharacters(head), isCut }
 }
 
-/** Reads UTF-8 with a replacement for what is none; a character that was cut at the end is left out. */
-function textOf(bytes: Buffer): string {
-  return bytes.length < HEAD_SIZE ? bytes.toString() : new StringDecoder('utf8').write(bytes)
+/** Leaves out a UTF-8 character that was cut at the end. */
+function wholeCharacters(bytes: Buffer): Buffer {
+  let start = bytes.length - 1
+  while (start > bytes.length - 4 && (bytes[start]! & 0xc0) === 0x80) start--
+  const first = bytes[start]!
+  const size = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc0 ? 2 : 1
+  return start + size > bytes.length ? bytes.subarray(0, start) : bytes
 }
 
 function hasType(contentType: string | null, type: string): boolean {

@@ -1,14 +1,13 @@
 // From the edge to the log in the store: in batches, and never on the way of a request. The edge adds what it saw.
-// While the store is away entries wait for it; beyond the bounds the oldest are dropped and counted.
+// While the store is away batches wait for it; beyond the bounds the oldest are dropped and counted.
 
 import { setImmediate, setTimeout as wait } from 'node:timers/promises'
 import type { Logger } from '../base/log.ts'
 import type { AiMetrics } from '../base/metrics.ts'
-import { batchOf } from '../store/log-batch-writer.ts'
-import type { Gateway } from '../store/records.ts'
 import { type Store, StoreAway } from '../store/store.ts'
 import { Backlog, type Bounds, type Waiting } from './backlog.ts'
-import { type Meter, toEntry } from './entry.ts'
+import { type Batch, Batches } from './batches.ts'
+import { decodedExcerptOf, type Excerpt, excerptOf, type Meter, writeEntry } from './entry.ts'
 import type { Observation } from './observation.ts'
 
 export interface LogQueueOptions {
@@ -16,57 +15,73 @@ export interface LogQueueOptions {
   readonly meter: Meter
   readonly metrics: AiMetrics
   readonly log: Logger
+  /** Of batches that wait for the store. */
   readonly bounds?: Bounds
+  /** Entries of a full batch. */
+  readonly batchSize?: number
   /** Ms that closing waits for the store. */
   readonly lastWait?: number
 }
 
-const usualBounds: Bounds = { mostEntries: 10_000, mostBytes: 64 * 1024 * 1024 }
+interface Encoded extends Waiting {
+  readonly observation: Observation
+}
 
-/** Entries of one write, and ms that the first of them waits for others. */
+const usualBounds: Bounds = { mostEntries: 10_000, mostBytes: 64 * 1024 * 1024 }
+/** Of calls whose answer is still to be decoded. */
+const encodedBounds: Bounds = { mostEntries: 1000, mostBytes: 32 * 1024 * 1024 }
+/** What a call weighs beside its bodies, about. */
+const BASE_WEIGHT = 1024
+
+/** Entries and bytes of a full batch, bytes that all together may hold, and ms that an entry waits for others. */
 const BATCH = 256
+const BATCH_BYTES = 1024 * 1024
+const MOST_OPEN = 16 * BATCH_BYTES
 const PATIENCE = 250
-/** Entries that are made in one go, before requests get their turn. */
-const SLICE = 32
 /** Ms between two attempts while the store is away, and in the end. */
 const RETRY = 1000
 const LAST_RETRY = 100
-/** What an entry weighs beside its bodies, about. */
-const BASE_WEIGHT = 1024
 
 export class LogQueue {
   readonly #store: Store
   readonly #meter: Meter
   readonly #counts: AiMetrics['logEntries']
   readonly #log: Logger
-  #backlog: Backlog
+  readonly #batchSize: number
   readonly #lastWait: number
+  readonly #encoded = new Backlog<Encoded>(encodedBounds)
+  /** Decoding, one answer after the other. */
+  #decoding: Promise<void> | null = null
+  readonly #batches = new Batches()
+  /** Bytes in batches that are not full. */
+  #openSize = 0
+  readonly #backlog: Backlog<Batch>
   #timer: NodeJS.Timeout | null = null
   /** The write that is under way. */
   #writing: Promise<void> | null = null
   /** Whether the last write failed: the log is told of an outage once. */
   #isFailing = false
   #isClosed = false
+  /** Whether nothing is written any more. */
+  #isOver = false
 
   constructor(options: LogQueueOptions) {
-    const { store, meter, metrics, log, bounds = usualBounds, lastWait = 5000 } = options
+    const { store, meter, metrics, log } = options
     this.#store = store
     this.#meter = meter
     this.#counts = metrics.logEntries
     this.#log = log
-    this.#backlog = new Backlog(bounds)
-    this.#lastWait = lastWait
+    this.#backlog = new Backlog(options.bounds ?? usualBounds)
+    this.#batchSize = options.batchSize ?? BATCH
+    this.#lastWait = options.lastWait ?? 5000
   }
 
-  /** Takes what was seen of a call that is over. */
+  /** Takes what was seen of a call that is over; nothing of it is held on to, unless its answer must be decoded first. */
   add(observation: Observation): void {
-    if (this.#isClosed) return this.#counts.dropped.inc()
-    const { gateway, request, response } = observation
-    const weight = BASE_WEIGHT + (request?.weight ?? 0) + (response?.weight ?? 0)
-    this.#counts.dropped.value += this.#backlog.push({ gateway, weight, observation, entry: null })
-    if (this.#writing !== null) return
-    if (this.#backlog.length >= BATCH && !this.#isFailing) this.#writing = this.#write()
-    else this.#writeLater()
+    const { response } = observation
+    if (this.#isClosed) this.#counts.dropped.inc()
+    else if (response?.isEncoded) this.#decodeLater(observation)
+    else this.#enter(observation, excerptOf(response))
   }
 
   /** Writes what waits, as far as the store takes it in time; what comes after is lost. */
@@ -75,7 +90,9 @@ export class LogQueue {
     if (this.#timer) clearTimeout(this.#timer)
     const expiry = new AbortController()
     const deadline = wait(this.#lastWait, 'over', { signal: expiry.signal }).catch(() => {})
-    while (this.#backlog.length > 0 || this.#writing !== null) {
+    await Promise.race([this.#decoding, deadline])
+    this.#endAll()
+    while (this.#backlog.count > 0 || this.#writing !== null) {
       this.#writing ??= this.#write()
       const outcome = await Promise.race([this.#writing, deadline])
       if (outcome === 'over') break
@@ -85,68 +102,100 @@ export class LogQueue {
     this.#giveUp()
   }
 
-  #writeLater(): void {
-    if (this.#timer !== null) return
-    const write = () => {
-      this.#timer = null
-      this.#writing ??= this.#write()
+  #decodeLater(observation: Observation): void {
+    const { request, response } = observation
+    const weight = BASE_WEIGHT + (request?.weight ?? 0) + response!.weight
+    this.#drop(this.#encoded.push({ count: 1, weight, observation }))
+    this.#decoding ??= this.#decode()
+  }
+
+  async #decode(): Promise<void> {
+    for (let next = this.#encoded.take(); next !== undefined; next = this.#encoded.take()) {
+      const { response, responseEncoding } = next.observation
+      this.#enter(next.observation, await decodedExcerptOf(response!, responseEncoding ?? ''))
     }
-    this.#timer = setTimeout(write, this.#isFailing ? RETRY : PATIENCE).unref()
+    this.#decoding = null
+  }
+
+  #enter(observation: Observation, answer: Excerpt | null): void {
+    if (this.#isOver) return this.#drop(1)
+    const batch = this.#batches.of(observation.gateway)
+    const { writer } = batch
+    const before = writer.size
+    try {
+      writeEntry(observation, answer, this.#meter, writer)
+    } catch (bug) {
+      this.#drop(1)
+      this.#log.error({ err: bug, ray: observation.ray }, 'a log entry could not be made')
+    }
+    this.#openSize += writer.size - before
+    if (writer.count >= this.#batchSize || writer.size >= BATCH_BYTES) this.#end(batch)
+    else if (this.#openSize >= MOST_OPEN) this.#endAll()
+    this.#attend()
+  }
+
+  #end(batch: Batch): void {
+    this.#batches.end(batch)
+    this.#openSize -= batch.writer.size
+    this.#drop(this.#backlog.push(batch))
+  }
+
+  #endAll(): void {
+    for (const batch of this.#batches.all()) if (batch.count > 0) this.#end(batch)
+  }
+
+  /** Sees to it that what there is will be written: what is full at once, unless the store is away. */
+  #attend(): void {
+    if (this.#writing !== null || this.#isClosed) return
+    if (this.#backlog.count > 0 && !this.#isFailing) this.#writing = this.#write()
+    else if (this.#timer === null) {
+      const patience = this.#isFailing ? RETRY : PATIENCE
+      this.#timer = setTimeout(() => this.#lapse(), patience).unref()
+    }
+  }
+
+  #lapse(): void {
+    this.#timer = null
+    // While others wait for the store, batches may as well become full.
+    if (this.#backlog.count === 0) this.#endAll()
+    this.#writing ??= this.#write()
   }
 
   async #write(): Promise<void> {
     await setImmediate()
-    do {
-      const batch = this.#backlog.take(BATCH)
-      await this.#makeEntries(batch)
+    for (let batch = this.#backlog.take(); batch !== undefined; batch = this.#backlog.take()) {
       if (!(await this.#append(batch))) break
-    } while (this.#backlog.length >= (this.#isClosed ? 1 : BATCH))
+    }
     this.#writing = null
-    if (this.#backlog.length > 0 && !this.#isClosed) this.#writeLater()
+    if (this.#backlog.count > 0 || !this.#batches.isEmpty) this.#attend()
   }
 
-  async #makeEntries(batch: readonly Waiting[]): Promise<void> {
-    for (const [i, item] of batch.entries()) {
-      if (i % SLICE === SLICE - 1) await setImmediate()
-      if (item.observation === null) continue
-      try {
-        const entry = toEntry(item.observation, this.#meter)
-        item.entry = entry instanceof Promise ? await entry : entry
-      } catch (bug) {
-        this.#counts.dropped.inc()
-        this.#log.error({ err: bug, ray: item.observation.ray }, 'a log entry could not be made')
-      }
-      item.observation = null
+  /** Appends a batch; false when the store is away, which then gets it later. */
+  async #append(batch: Batch): Promise<boolean> {
+    const { account, id, logManagement: most, logManagementStrategy: strategy } = batch.gateway
+    const content = { ...batch.writer.batch(), isRepeated: batch.isRepeated }
+    try {
+      const written = await this.#store.logs.append(account, id, content, { most, strategy })
+      this.#counts.written.value += written
+      this.#counts.over_limit.value += batch.count - written
+      this.#batches.recycle(batch)
+      this.#succeed()
+      return true
+    } catch (failure) {
+      this.#fail(failure)
+      if (!(failure instanceof StoreAway)) this.#drop(batch.count)
+      else this.#putBack(batch)
+      return !(failure instanceof StoreAway)
     }
   }
 
-  /** Appends to one gateway after the other; false when the store is away, which then gets the rest later. */
-  async #append(batch: readonly Waiting[]): Promise<boolean> {
-    const groups = Map.groupBy(batch, ({ gateway }) => gateway)
-    for (const [gateway, items] of groups) {
-      try {
-        await this.#appendTo(gateway, items)
-        groups.delete(gateway)
-        this.#succeed()
-      } catch (failure) {
-        this.#fail(failure)
-        if (failure instanceof StoreAway) {
-          this.#counts.dropped.value += this.#backlog.putBack([...groups.values()].flat())
-          return false
-        }
-        this.#counts.dropped.value += items.length
-        groups.delete(gateway)
-      }
-    }
-    return true
+  #putBack(batch: Batch): void {
+    batch.isRepeated = true
+    this.#drop(this.#isOver ? batch.count : this.#backlog.putBack(batch))
   }
 
-  async #appendTo(gateway: Gateway, items: readonly Waiting[]): Promise<void> {
-    const { account, id, logManagement: most, logManagementStrategy: strategy } = gateway
-    const entries = items.flatMap(({ entry }) => entry ?? [])
-    const written = await this.#store.logs.append(account, id, batchOf(entries), { most, strategy })
-    this.#counts.written.value += written
-    this.#counts.over_limit.value += entries.length - written
+  #drop(count: number): void {
+    this.#counts.dropped.value += count
   }
 
   #fail(failure: unknown): void {
@@ -160,10 +209,9 @@ export class LogQueue {
   }
 
   #giveUp(): void {
-    const lost = this.#backlog.length
-    // Nothing fits any more: what comes back from a write that is still under way is dropped and counted as well.
-    this.#backlog = new Backlog({ mostEntries: 0, mostBytes: 0 })
-    this.#counts.dropped.value += lost
+    this.#isOver = true
+    const lost = this.#backlog.clear() + this.#encoded.clear()
+    this.#drop(lost)
     if (lost > 0)
       this.#log.warn({ lost }, 'log entries were lost in the end, since the store did not take them')
   }

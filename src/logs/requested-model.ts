@@ -1,11 +1,12 @@
 // The model that a request which nobody parsed asked for. Called by entry.ts.
 
 const LONGEST = 256
-const SEARCHED = 64 * 1024
+/** Where a request mostly names it. */
+const NEAR = 1024
 
 /** Finds the model in the path (Google, Azure), else in the beginning of a JSON body; null where neither names one. */
-export function requestedModel(path: string, body: string): string | null {
-  return modelOfPath(path) ?? modelOfBody(body)
+export function requestedModel(path: string, body: Buffer | null): string | null {
+  return modelOfPath(path) ?? (body && modelOfBody(body))
 }
 
 function modelOfPath(path: string): string | null {
@@ -15,17 +16,24 @@ function modelOfPath(path: string): string | null {
 const PATH_MODEL = /\/(?:models|deployments)\/([\w.@~-]{1,256})[:/]/
 
 /** Takes the first member of that name: in the requests of all providers it stands at the top, and no other one has a string for it. */
-function modelOfBody(body: string): string | null {
-  const at = body.indexOf('"model"')
-  if (at === -1 || at > SEARCHED) return null
-  MODEL.lastIndex = at
-  const text = MODEL.exec(body)?.[1]
-  if (text === undefined || !text.includes('\\')) return text ?? null
+function modelOfBody(body: Buffer): string | null {
+  const text =
+    modelIn(body.toString('latin1', 0, NEAR)) ??
+    (body.length > NEAR ? modelIn(body.toString('latin1')) : null)
+  if (text === null || PLAIN.test(text)) return text
   try {
-    return JSON.parse(`"${text}"`)
+    return JSON.parse(`"${Buffer.from(text, 'latin1')}"`)
   } catch {
     return null
   }
 }
 
+function modelIn(text: string): string | null {
+  const at = text.indexOf('"model"')
+  if (at === -1) return null
+  MODEL.lastIndex = at
+  return MODEL.exec(text)?.[1] ?? null
+}
+
 const MODEL = new RegExp(`"model"\\s*:\\s*"((?:[^"\\\\]|\\\\.){1,${LONGEST}})"`, 'y')
+const PLAIN = /^[ !#-[\]-~]*$/

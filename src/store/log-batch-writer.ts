@@ -4,7 +4,7 @@ import { type Body, writeHead } from './log-head.ts'
 import type { LogEntry, LogSummary, Payload } from './records.ts'
 
 /** Bytes to begin with. */
-const smallest = 16 * 1024
+const smallest = 4096
 /** What one unit of a string takes in UTF-8. */
 const mostOfUnit = 3
 
@@ -22,6 +22,11 @@ export class LogBatchWriter {
     return this.#count
   }
 
+  /** Bytes that are written. */
+  get size(): number {
+    return this.#count * idSize + this.#headsSize + this.#payloadsSize
+  }
+
   /** Bytes of memory, used or not. */
   get weight(): number {
     return this.#ids.length + this.#heads.length + this.#payloads.length
@@ -30,7 +35,7 @@ export class LogBatchWriter {
   /** Adds an entry behind the others and copies its bodies. */
   add(entry: LogSummary, request: Body | null, response: Body | null): void {
     const head = writeHead(entry, request, response)
-    const idAt = this.#count++ * idSize
+    const idAt = this.#count * idSize
     this.#ids = withRoom(this.#ids, idAt, idSize)
     this.#ids.write(entry.id, idAt, 'latin1')
     this.#heads = withRoom(this.#heads, this.#headsSize, head.length * mostOfUnit)
@@ -39,6 +44,7 @@ export class LogBatchWriter {
     if (response !== null) this.#addPayload(response.bytes)
     this.#earliest = Math.min(this.#earliest, entry.createdAt)
     this.#latest = Math.max(this.#latest, entry.createdAt)
+    this.#count++
   }
 
   /** Gives what was added; it lies in this memory until `clear`. */

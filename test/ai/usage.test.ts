@@ -7,10 +7,11 @@ const sizes = { head: 64 * 1024, tail: 8 * 1024 }
 
 /** Reads the usage of a text as the log keeps it: its beginning, and its end where that is not all. */
 function read(text: string, isEventStream = false): readonly [string | null, number | null, number | null] {
-  const rest = text.slice(sizes.head)
+  const bytes = Buffer.from(text)
+  const rest = bytes.subarray(sizes.head)
   const { model, tokensIn, tokensOut } = usageOf(
-    text.slice(0, sizes.head),
-    rest.slice(-sizes.tail),
+    bytes.subarray(0, sizes.head),
+    rest.subarray(-sizes.tail),
     isEventStream,
   )
   return [model, tokensIn, tokensOut]
@@ -134,6 +135,7 @@ describe('usage of a JSON answer', () => {
     ],
     ['an error', { error: { message: 'no', type: 'invalid_request_error' } }, [null, null, null]],
     ['numbers that are none', { usage: { prompt_tokens: -1, completion_tokens: 1.5 } }, [null, null, null]],
+    ['a model that is no ASCII', { model: 'mödel-\u{1f600}', usage: null }, ['mödel-\u{1f600}', null, null]],
     ['a usage of null', { model: 'm', usage: null }, ['m', null, null]],
   ] as const
   for (const [name, answer, usage] of answers) {
@@ -246,7 +248,7 @@ test('any text is read without throwing', () => {
       text,
       text,
       fc.boolean(),
-      (head, tail, isEventStream) => void usageOf(head, tail, isEventStream),
+      (head, tail, isEventStream) => void usageOf(Buffer.from(head), Buffer.from(tail), isEventStream),
     ),
   )
 })
@@ -254,8 +256,8 @@ test('any text is read without throwing', () => {
 test('a text made to be slow is read in no time', () => {
   const startedAt = performance.now()
   for (const piece of ['"usage":{', '"model"', '"model":"a', '"usage', '{"usage":{"a":1},']) {
-    const text = piece.repeat(Math.ceil(sizes.head / piece.length))
-    usageOf(text, text.slice(-sizes.tail), true)
+    const bytes = Buffer.alloc(sizes.head, piece)
+    usageOf(bytes, bytes.subarray(-sizes.tail), true)
   }
   equal(performance.now() - startedAt < 300, true)
 })

@@ -1,7 +1,11 @@
 import { deepEqual, equal, ok } from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
-import { type Meter, toEntry } from '../../src/logs/entry.ts'
+import { decodedExcerptOf, excerptOf, type Meter, writeEntry } from '../../src/logs/entry.ts'
+import type { Observation } from '../../src/logs/observation.ts'
+import { entriesOf } from '../../src/store/log-batch.ts'
+import { LogBatchWriter } from '../../src/store/log-batch-writer.ts'
+import type { LogEntry } from '../../src/store/records.ts'
 import { captured, observed } from './observed.ts'
 
 /** Counts characters in place of tokens, and takes a dollar for each. */
@@ -14,10 +18,21 @@ const meter: Meter = {
   costOf: (_provider, model, tokensIn, tokensOut) => (model === 'free' ? 0 : tokensIn! + tokensOut!),
 }
 
+/** Gives the entry as a store reads it. */
+async function entryOf(o: Observation): Promise<LogEntry> {
+  const writer = new LogBatchWriter()
+  const { response, responseEncoding } = o
+  const answer = response?.isEncoded
+    ? await decodedExcerptOf(response, responseEncoding ?? '')
+    : excerptOf(response)
+  writeEntry(o, answer, meter, writer)
+  return entriesOf(writer.batch(), o.gateway.account, o.gateway.id)[0]!
+}
+
 describe('an entry', () => {
-  test('says what was seen of the call', () => {
+  test('says what was seen of the call', async () => {
     const observation = observed({ metadata: { team: 'search' } })
-    deepEqual(toEntry(observation, meter), {
+    deepEqual(await entryOf(observation), {
       id: observation.ray,
       account: '0123456789abcdef0123456789abcdef',
       gateway: 'default',
@@ -45,14 +60,14 @@ describe('an entry', () => {
   })
 
   test('tells success only of a 2xx that the client got whole', async () => {
-    equal((await toEntry(observed({ isWhole: false }), meter)).success, false)
-    equal((await toEntry(observed({ status: 302 }), meter)).success, false)
-    equal((await toEntry(observed({ status: 299 }), meter)).success, true)
+    equal((await entryOf(observed({ isWhole: false }))).success, false)
+    equal((await entryOf(observed({ status: 302 }))).success, false)
+    equal((await entryOf(observed({ status: 299 }))).success, true)
   })
 
   test('knows streams by their type', async () => {
     const streamed = async (responseContentType: string | null) =>
-      (await toEntry(observed({ responseContentType }), meter)).streamed
+      (await entryOf(observed({ responseContentType }))).streamed
     equal(await streamed('text/event-stream'), true)
     equal(await streamed('Text/Event-Stream; charset=utf-8'), true)
     equal(await streamed('application/x-ndjson'), true)
@@ -61,14 +76,14 @@ describe('an entry', () => {
   })
 
   test('keeps no bodies where they are not to be kept, but reads them', async () => {
-    const entry = await toEntry(observed({ keepsPayloads: false }), meter)
+    const entry = await entryOf(observed({ keepsPayloads: false }))
     deepEqual([entry.request, entry.response], [null, null])
     deepEqual([entry.model, entry.tokensIn], ['gpt-4o', 12])
   })
 
   test('takes the model as it was planned, then as the request asked for it, then as the answer says', async () => {
     const modelOf = async (changes: Parameters<typeof observed>[0]) =>
-      (await toEntry(observed(changes), meter)).model
+      (await entryOf(observed(changes))).model
     equal(await modelOf({ model: 'planned' }), 'planned')
     equal(await modelOf({}), 'gpt-4o')
     equal(await modelOf({ path: '/v1beta/models/gemini-2.5-flash:generateContent' }), 'gemini-2.5-flash')
@@ -80,13 +95,13 @@ describe('an entry', () => {
   })
 
   test('cuts bodies at 64 KiB, between characters, and says so', async () => {
-    const { request } = await toEntry(observed({ request: captured(`a${'é'.repeat(40_000)}`) }), meter)
+    const { request } = await entryOf(observed({ request: captured(`a${'é'.repeat(40_000)}`) }))
     equal(request!.text, `a${'é'.repeat(32_767)}`)
     equal(request!.isCut, true)
   })
 
   test('replaces bytes that are no text', async () => {
-    const { response } = await toEntry(observed({ response: captured(Buffer.from([0x61, 0xff])) }), meter)
+    const { response } = await entryOf(observed({ response: captured(Buffer.from([0x61, 0xff])) }))
     equal(response!.text, 'a\ufffd')
   })
 })
@@ -103,16 +118,16 @@ describe('an encoded answer', () => {
   for (const [coding, compress] of codings) {
     test(`is decoded from ${coding}`, async () => {
       const response = captured(compress(text), true)
-      const entry = await toEntry(observed({ responseEncoding: coding, response }), meter)
+      const entry = await entryOf(observed({ responseEncoding: coding, response }))
       deepEqual(entry.response, { text, isCut: false })
-      equal(entry.tokensIn, text.length)
+      equal(entry.tokensIn, Buffer.byteLength(text))
     })
 
     test(`is read as far as it came, cut from ${coding}`, async () => {
       const long = Array.from({ length: 200_000 }, (_, i) => `${i} `).join('')
       const bytes = compress(long)
       const response = captured(bytes.subarray(0, bytes.length - 100), true)
-      const entry = await toEntry(observed({ responseEncoding: coding, response, isWhole: false }), meter)
+      const entry = await entryOf(observed({ responseEncoding: coding, response, isWhole: false }))
       ok(entry.response!.text.length > 1000)
       ok(long.startsWith(entry.response!.text))
     })
@@ -120,7 +135,7 @@ describe('an encoded answer', () => {
 
   test('is read up to 4 MiB, whatever it unfolds to', async () => {
     const response = captured(gzipSync(Buffer.alloc(50 * 1024 * 1024, 'a')), true)
-    const entry = await toEntry(observed({ responseEncoding: 'gzip', response }), meter)
+    const entry = await entryOf(observed({ responseEncoding: 'gzip', response }))
     deepEqual([entry.response!.text.length, entry.response!.isCut], [64 * 1024, true])
     equal(entry.tokensOut, 8 * 1024)
   })
@@ -128,7 +143,7 @@ describe('an encoded answer', () => {
   test('is left out where its coding is not known, or its bytes are not of it', async () => {
     for (const responseEncoding of ['compress', 'gzip, br', 'br', 'constructor']) {
       const response = captured(gzipSync(text), true)
-      const entry = await toEntry(observed({ responseEncoding, response }), meter)
+      const entry = await entryOf(observed({ responseEncoding, response }))
       deepEqual([entry.response, entry.tokensIn, entry.model], [null, null, 'gpt-4o'])
     }
   })

@@ -59,11 +59,11 @@ class Ground {
     return [written.value, dropped.value, over_limit.value]
   }
 
-  #append: Logs['append'] = async (account, id, entries, limit) => {
+  #append: Logs['append'] = async (account, id, batch, limit) => {
     try {
       await this.gate
       if (this.failure) throw this.failure
-      return await this.store.logs.append(account, id, entries, limit)
+      return await this.store.logs.append(account, id, batch, limit)
     } finally {
       for (const resolve of this.#appended.splice(0)) setImmediate(resolve)
     }
@@ -128,6 +128,7 @@ describe('LogQueue', () => {
     await ground.attempt()
     ground.failure = null
     await ground.attempt()
+    await ground.attempt()
     deepEqual(await ground.ids(), rays)
     deepEqual(ground.counts, [2, 0, 0])
     const told = ground.lines.map(line => JSON.parse(line).msg)
@@ -137,7 +138,7 @@ describe('LogQueue', () => {
 
   test('drops the oldest beyond the bound of entries, and counts them', async t => {
     const ground = await Ground.open(t)
-    const queue = ground.queue({ bounds: { mostEntries: 3, mostBytes: 1e9 } })
+    const queue = ground.queue({ bounds: { mostEntries: 3, mostBytes: 1e9 }, batchSize: 1 })
     const rays = Array.from({ length: 5 }, () => add(queue))
     await queue.close()
     deepEqual(await ground.ids(), rays.slice(2))
@@ -146,7 +147,7 @@ describe('LogQueue', () => {
 
   test('drops the oldest beyond the bound of bytes, and counts them', async t => {
     const ground = await Ground.open(t)
-    const queue = ground.queue({ bounds: { mostEntries: 1000, mostBytes: 150_000 } })
+    const queue = ground.queue({ bounds: { mostEntries: 1000, mostBytes: 150_000 }, batchSize: 1 })
     const rays = Array.from({ length: 5 }, () => add(queue, { response: captured(Buffer.alloc(64 * 1024)) }))
     await queue.close()
     deepEqual(await ground.ids(), rays.slice(3))
@@ -155,7 +156,7 @@ describe('LogQueue', () => {
 
   test('drops the oldest of what came back from a store that is away', async t => {
     const ground = await Ground.open(t)
-    const queue = ground.queue({ bounds: { mostEntries: 3, mostBytes: 1e9 } })
+    const queue = ground.queue({ bounds: { mostEntries: 3, mostBytes: 1e9 }, batchSize: 1 })
     ground.failure = new StoreAway()
     const rays = Array.from({ length: 3 }, () => add(queue))
     await ground.attempt()
