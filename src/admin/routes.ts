@@ -6,6 +6,7 @@ import { documentation, documentationIndex } from './errors.ts'
 import { createGateway, deleteGateway, getGateway, listGateways, updateGateway } from './gateways.ts'
 import { type Api, type ApiRow, guarded } from './guard.ts'
 import { alive, ready, type Unready } from './health.ts'
+import { deleteLogs, getLog, getLogRequest, getLogResponse, listLogs } from './logs.ts'
 import { pageParameters } from './query.ts'
 import type { Route } from './router.ts'
 import {
@@ -34,6 +35,8 @@ const tokens = '/tokens'
 const token = '/tokens/{token_id}'
 const gateways = '/ai-gateway/gateways'
 const gateway = '/ai-gateway/gateways/{gateway_id}'
+const logs = '/ai-gateway/gateways/{gateway_id}/logs'
+const log = '/ai-gateway/gateways/{gateway_id}/logs/{log_id}'
 
 const listOfTokens = [...pageParameters, 'direction', 'include_expired']
 const listOfGateways = [...pageParameters, 'search']
@@ -66,6 +69,12 @@ const api: readonly ApiRow[] = [
   { method: 'GET', path: gateway, permission: 'AI Gateway Read', handle: getGateway },
   { method: 'PUT', path: gateway, permission: 'AI Gateway Edit', hasBody: true, handle: updateGateway },
   { method: 'DELETE', path: gateway, permission: 'AI Gateway Edit', handle: deleteGateway },
+
+  { method: 'GET', path: logs, permission: 'AI Gateway Read', query: null, handle: listLogs },
+  { method: 'DELETE', path: logs, permission: 'AI Gateway Edit', query: null, handle: deleteLogs },
+  { method: 'GET', path: log, permission: 'AI Gateway Read', handle: getLog },
+  { method: 'GET', path: `${log}/request`, permission: 'AI Gateway Read', handle: getLogRequest },
+  { method: 'GET', path: `${log}/response`, permission: 'AI Gateway Read', handle: getLogResponse },
 ]
 
 export const routes: readonly Route<Facts>[] = [

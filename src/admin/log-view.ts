@@ -1,0 +1,60 @@
+// How the management API shows the log entry of an AI call, in the shape of its published clients. Called by logs.ts.
+
+import type { LogEntry, LogSummary, Payload } from '../store/records.ts'
+import type { Answer } from './envelope.ts'
+import { isoTime } from './kept.ts'
+
+/** Shows an entry as lists do. */
+export function viewSummary(entry: LogSummary) {
+  return {
+    id: entry.id,
+    created_at: isoTime(entry.createdAt),
+    provider: entry.provider,
+    model: entry.model,
+    path: entry.path,
+    status_code: entry.status,
+    success: entry.success,
+    error: entry.error,
+    duration: entry.duration,
+    time_to_first_byte: entry.timeToFirstByte,
+    tokens_in: entry.tokensIn,
+    tokens_out: entry.tokensOut,
+    cost: entry.cost,
+    cached: entry.cached,
+    authentication: entry.authenticated,
+    streamed: entry.streamed,
+    metadata: entry.metadata && JSON.stringify(entry.metadata),
+    request_content_type: entry.requestContentType,
+    response_content_type: entry.responseContentType,
+  }
+}
+
+/** Shows all of an entry; the bodies as far as they were kept, and whether that is all of them. */
+export function viewEntry(entry: LogEntry) {
+  return {
+    ...viewSummary(entry),
+    ...(entry.request && { request_head: entry.request.text, request_head_complete: !entry.request.isCut }),
+    ...(entry.response && {
+      response_head: entry.response.text,
+      response_head_complete: !entry.response.isCut,
+    }),
+  }
+}
+
+/**
+ * Answers with a body as it was kept. It was written by callers and providers, so it is shown as JSON only where it is that, and else as plain text: nothing
+ * that a browser would run.
+ */
+export function showPayload({ text, isCut }: Payload): Answer {
+  const type = !isCut && isJson(text) ? 'application/json' : 'text/plain; charset=utf-8'
+  return { status: 200, headers: { 'content-type': type }, body: text }
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}

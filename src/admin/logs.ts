@@ -1,0 +1,56 @@
+// Handlers of the logs of AI gateways. routes.ts lists them.
+
+import { readQuery, readRemoval } from '../logs/query.ts'
+import type { LogEntry, Payload } from '../store/records.ts'
+import { type Answer, failure, list, notFound, success } from './envelope.ts'
+import { findGateway, noGateway } from './gateways.ts'
+import type { Api, Call } from './guard.ts'
+import { showPayload, viewEntry, viewSummary } from './log-view.ts'
+
+export async function listLogs({ account, params, query }: Call, { store }: Api): Promise<Answer> {
+  const read = readQuery(query)
+  if (Array.isArray(read)) return failure(400, read)
+  const gateway = await findGateway(store, account, params.gateway_id!)
+  if (gateway === null) return noGateway
+  const { items, total } = await store.logs.list(account, gateway.id, read)
+  const { offset, limit } = read
+  return list(items.map(viewSummary), { page: offset / limit + 1, perPage: limit, total })
+}
+
+export async function getLog(call: Call, api: Api): Promise<Answer> {
+  const entry = await entryOf(call, api)
+  return entry ? success(viewEntry(entry)) : noLog
+}
+
+/** Answers with the body that the caller of the AI gateway sent. */
+export async function getLogRequest(call: Call, api: Api): Promise<Answer> {
+  return payloadOf((await entryOf(call, api))?.request)
+}
+
+/** Answers with the body that the caller of the AI gateway got. */
+export async function getLogResponse(call: Call, api: Api): Promise<Answer> {
+  return payloadOf((await entryOf(call, api))?.response)
+}
+
+/** Removes what the filters match, and says how many those were: where that is the limit, there may be more. */
+export async function deleteLogs({ account, params, query }: Call, { store }: Api): Promise<Answer> {
+  const read = readRemoval(query)
+  if (Array.isArray(read)) return failure(400, read)
+  const gateway = await findGateway(store, account, params.gateway_id!)
+  if (gateway === null) return noGateway
+  return success({ deleted: await store.logs.remove(account, gateway.id, read) })
+}
+
+const noLog = notFound('There is no such log entry')
+const noPayload = notFound('This body was not kept')
+
+async function entryOf({ account, params }: Call, { store }: Api): Promise<LogEntry | null> {
+  const gateway = await findGateway(store, account, params.gateway_id!)
+  const id = params.log_id!
+  return gateway && /^[0-9a-f]{16}$/.test(id) ? store.logs.get(account, gateway.id, id) : null
+}
+
+function payloadOf(payload: Payload | null | undefined): Answer {
+  if (payload === undefined) return noLog
+  return payload === null ? noPayload : showPayload(payload)
+}

@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import type { LogEntry } from '../../src/store/records.ts'
+import { account } from '../tokens/token-with.ts'
+import { startApi } from './api.ts'
+import { entryWith, keepEntries } from './log-entries.ts'
+
+const path = '/ai-gateway/gateways/default/logs'
+const idsOf = (result: readonly { id: string }[]) => result.map(({ id }) => id.slice(-1))
+
+test('entries are listed, newest first, without their bodies', async t => {
+  const { ask, kept } = await startApi(t)
+  await keepEntries(kept, [entryWith(1), entryWith(2, { metadata: { team: 'blue', tries: 2 }, cost: 0.5 })])
+  const { status, json } = await ask('GET', path)
+  assert.equal(status, 200)
+  assert.deepEqual(json.result_info, { page: 1, per_page: 20, count: 2, total_count: 2 })
+  assert.deepEqual(json.result[0], {
+    id: '0000000000000002',
+    created_at: '2026-01-01T00:00:02Z',
+    provider: 'openai',
+    model: 'gpt-5',
+    path: '/v1/chat/completions',
+    status_code: 200,
+    success: true,
+    error: null,
+    duration: 12,
+    time_to_first_byte: 3,
+    tokens_in: 10,
+    tokens_out: 20,
+    cost: 0.5,
+    cached: false,
+    authentication: true,
+    streamed: false,
+    metadata: '{"team":"blue","tries":2}',
+    request_content_type: 'application/json',
+    response_content_type: 'application/json',
+  })
+})
+
+test('entries are filtered, ordered and cut into pages', async t => {
+  const { ask, kept } = await startApi(t)
+  const providers = ['openai', 'anthropic', 'openai', 'mistral']
+  await keepEntries(
+    kept,
+    providers.map((provider, i) => entryWith(i + 1, { provider, duration: 10 * (4 - i) })),
+  )
+  const list = async (query: string) => {
+    const { json } = await ask('GET', `${path}?${query}`)
+    return [idsOf(json.result).join(''), json.result_info.total_count]
+  }
+  assert.deepEqual(await list('provider=openai'), ['31', 2])
+  assert.deepEqual(await list('order_by=duration&order_by_direction=asc&per_page=3&page=2'), ['1', 4])
+  assert.deepEqual(await list('filters.key=provider&filters.operator=neq&filters.value=openai'), ['42', 2])
+})
+
+test('an entry is shown with what was kept of its bodies, and whether that is all', async t => {
+  const { ask, kept } = await startApi(t)
+  const request = { text: '{"model":"gpt-5"}', isCut: false }
+  await keepEntries(kept, [
+    entryWith(1, { request, response: { text: 'data: {"a', isCut: true } }),
+    entryWith(2),
+  ])
+  const { result } = (await ask('GET', `${path}/0000000000000001`)).json
+  assert.deepEqual(
+    [result.request_head, result.request_head_complete, result.response_head, result.response_head_complete],
+    [request.text, true, 'data: {"a', false],
+  )
+  assert.ok(!('request_head' in (await ask('GET', `${path}/0000000000000002`)).json.result))
+})
+
+test('a body is given as it was kept: as JSON where it is JSON and whole, else as text that no browser runs', async t => {
+  const { kept, origin, owner } = await startApi(t)
+  const payloads: readonly [LogEntry['request'], string][] = [
+    [{ text: '{"a":1}', isCut: false }, 'application/json'],
+    [{ text: '{"a":1', isCut: true }, 'text/plain; charset=utf-8'],
+    [{ text: '12', isCut: true }, 'text/plain; charset=utf-8'],
+    [{ text: '<script>alert(1)</script>', isCut: false }, 'text/plain; charset=utf-8'],
+    [{ text: 'data: {"é":1}\n\n', isCut: false }, 'text/plain; charset=utf-8'],
+  ]
+  await keepEntries(
+    kept,
+    payloads.map(([request], i) => entryWith(i + 1, { request, response: request })),
+  )
+  for (const [i, [payload, type]] of payloads.entries())
+    for (const side of ['request', 'response']) {
+      const url = `${origin}/client/v4/accounts/${account}${path}/000000000000000${i + 1}/${side}`
+      const response = await fetch(url, { headers: { authorization: `Bearer ${owner.value}` } })
+      assert.equal(response.headers.get('content-type'), type)
+      assert.equal(response.headers.get('x-content-type-options'), 'nosniff')
+      assert.equal(await response.text(), payload!.text)
+    }
+})
+
+test('what is not there is 404: entries, bodies that were not kept, gateways', async t => {
+  const { ask, kept } = await startApi(t)
+  await keepEntries(kept, [entryWith(1)])
+  for (const wrong of [
+    `${path}/0000000000000009`,
+    `${path}/x`,
+    `${path}/%00`,
+    `${path}/0000000000000001/request`,
+    `${path}/0000000000000001/response`,
+    `${path}/0000000000000009/request`,
+    '/ai-gateway/gateways/none/logs',
+    '/ai-gateway/gateways/A%2F/logs',
+    '/ai-gateway/gateways/none/logs/0000000000000001',
+  ]) {
+    const { status, json } = await ask('GET', wrong)
+    assert.deepEqual([status, json.errors[0].code], [404, 7003], wrong)
+  }
+})
+
+test('entries are deleted as filters and limit say, and all of them go with their gateway', async t => {
+  const { ask, kept } = await startApi(t)
+  await keepEntries(
+    kept,
+    [1, 2, 3, 4].map(n => entryWith(n, { status: n === 3 ? 500 : 200, success: n !== 3 })),
+  )
+  const left = async () => idsOf((await ask('GET', path)).json.result).join('')
+  const removed = await ask('DELETE', `${path}?filters.key=status&filters.operator=eq&filters.value=500`)
+  assert.deepEqual([removed.status, removed.json.result, await left()], [200, { deleted: 1 }, '421'])
+  await ask('DELETE', `${path}?limit=1&order_by=created_at&order_by_direction=asc`)
+  assert.equal(await left(), '42')
+  await ask('DELETE', '/ai-gateway/gateways/default')
+  await ask('POST', '/ai-gateway/gateways', { body: { id: 'default' } })
+  assert.equal(await left(), '')
+})
+
+test('who may only read deletes nothing, who may only run reads nothing', async t => {
+  const { ask, keepToken } = await startApi(t)
+  const reader = await keepToken(['AI Gateway Read'])
+  const runner = await keepToken(['AI Gateway Run'])
+  assert.equal((await ask('GET', path, { token: reader.value })).status, 200)
+  assert.equal((await ask('DELETE', path, { token: reader.value })).status, 403)
+  assert.equal((await ask('GET', path, { token: runner.value })).status, 403)
+})
+
+test('whatever the query is, the answer is a list or says what is wrong', async t => {
+  const { ask, bugs } = await startApi(t)
+  const names = [
+    'page',
+    'per_page',
+    'order_by',
+    'status',
+    'search',
+    'filters.key',
+    'filters.operator',
+    'filters.value',
+    'x',
+  ]
+  const values = fc.oneof(
+    fc.constantFrom('1', 'created_at', 'status', 'eq', 'contains', '', 'true'),
+    fc.string(),
+  )
+  const query = fc.array(fc.tuple(fc.constantFrom(...names), values), { maxLength: 6 })
+  await fc.assert(
+    fc.asyncProperty(query, async pairs => {
+      const { status, json } = await ask('GET', `${path}?${new URLSearchParams(pairs)}`)
+      assert.ok(status === 200 || (status === 400 && json.errors.length > 0), String(status))
+    }),
+    { numRuns: 300 },
+  )
+  assert.deepEqual(bugs, [])
+})
