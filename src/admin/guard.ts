@@ -1,5 +1,5 @@
 // Whoever asks the management API is checked here, once for every row of it: token, permission, account; then query and body. routes.ts wraps its rows with it.
-// While the store is away a caller that is remembered is told so with 503, as anybody else is: nothing is read or written.
+// While the store is away, whatever has to ask it is answered with 503, for callers that are remembered too.
 
 import { type Clock, systemClock } from '../base/clock.ts'
 import { refuse, retryAfterOf } from '../errors/refusal.ts'
@@ -99,7 +99,7 @@ const unauthorized = failure(401, [{ code: 10000, message: 'Authentication error
 
 const storeAway = failure(
   503,
-  [{ code: 10503, message: 'The store is away; nothing was read, and what was to be written may not be' }],
+  [{ code: 10503, message: 'The store is away: ask again later, and look first whether a change was made' }],
   {
     'retry-after': String(retryAfterOf(refuse('service_unavailable'))),
   },

@@ -2,6 +2,8 @@
 
 const token = /"(?:[^"\\]+|\\.)*"|[{}[\],:]/g
 
+const deepest = 20
+
 /** An object or array that is not closed yet. */
 interface Open {
   /** The names seen so far; null for an array. */
@@ -30,8 +32,11 @@ export function repeatedMembers(json: string, most: number): readonly string[] {
   return found
 }
 
+/** Points at a place, or at what encloses it where it is deeper than any body that is valid, so that no answer outgrows its request. */
 function pointerOf(path: readonly Open[]): string {
   return path
+    .slice(0, deepest)
+
     .map(({ at }) => `/${String(at).slice(0, 100).replaceAll('~', '~0').replaceAll('/', '~1')}`)
     .join('')
 }

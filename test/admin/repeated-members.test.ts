@@ -18,6 +18,11 @@ test('pointers are escaped, and no more are given than asked for', () => {
   assert.equal(repeatedMembers(`{${'"a":1,'.repeat(50)}"a":1}`, 3).length, 3)
 })
 
+test('a pointer does not grow with the depth of a body', () => {
+  const [pointer] = repeatedMembers(`${'['.repeat(100_000)}{"a":1,"a":2}${']'.repeat(100_000)}`, 9)
+  assert.equal(pointer, '/0'.repeat(20))
+})
+
 test('the same name in other objects, and in text, is no repeat', () => {
   assert.deepEqual(
     repeatedMembers('{"a":{"a":{"a":1}},"b":[{"a":1},{"a":2}],"c":"{\\"a\\":1,\\"a\\":2}"}', 9),
