@@ -36,7 +36,6 @@ export function repeatedMembers(json: string, most: number): readonly string[] {
 function pointerOf(path: readonly Open[]): string {
   return path
     .slice(0, deepest)
-
     .map(({ at }) => `/${String(at).slice(0, 100).replaceAll('~', '~0').replaceAll('/', '~1')}`)
     .join('')
 }
