@@ -15,7 +15,7 @@ import { statusOf, viewLimits, viewToken } from './token-view.ts'
 export async function createToken({ account, caller, body, now }: Call, { store }: Api): Promise<Answer> {
   const read = readNewToken(body, account, now)
   if (!('name' in read)) return failure(400, read)
-  const excess = excessOf(read.policies, caller, account)
+  const excess = excessOf(read.policies, caller)
   if (excess) return excess
   const { value, digest } = mintToken()
   const token = recordOf(read, {
@@ -62,7 +62,7 @@ export async function updateToken(
 ): Promise<Answer> {
   const read = readToken(body, account, params.token_id!)
   if (!('name' in read)) return failure(400, read)
-  const excess = excessOf(read.policies, caller, account)
+  const excess = excessOf(read.policies, caller)
   if (excess) return excess
   const revised = await reviseToken(store, account, params.token_id!, kept => ({
     record: recordOf(read, { ...kept, status: read.status ?? kept.status, modifiedOn: now }),
@@ -82,7 +82,7 @@ export async function rollToken({ account, caller, params, now }: Call, { store 
     store,
     account,
     params.token_id!,
-    kept => excessOf(kept.policies, caller, account) ?? { record: { ...kept, digest, modifiedOn: now } },
+    kept => excessOf(kept.policies, caller) ?? { record: { ...kept, digest, modifiedOn: now } },
   )
   return 'record' in revised ? success(value) : revised
 }
@@ -114,12 +114,13 @@ async function reviseToken(
   return (isId(id) ? await revise(tokens, account, id, change) : null) ?? noToken
 }
 
-/** Refuses policies that allow what the caller's token does not, by the names of the groups. */
-function excessOf(policies: readonly Omit<Policy, 'id'>[], caller: Token, account: string): Answer | null {
-  const faults = policies.flatMap(({ effect, permissionGroups: groups }, i) =>
+/** Refuses policies that allow, for an account of theirs, what the caller's token does not; by the names of the groups. */
+function excessOf(policies: readonly Omit<Policy, 'id'>[], caller: Token): Answer | null {
+  const faults = policies.flatMap(({ effect, permissionGroups: groups, accounts }, i) =>
     groups.flatMap((id, j) => {
       const group = permissionGroups.find(group => group.id === id)
-      if (effect === 'deny' || !group || permits(caller, group.name, account)) return []
+      if (effect === 'deny' || !group) return []
+      if (accounts.every(account => permits(caller, group.name, account))) return []
       const message = `Forbidden: your token does not allow ${group.name} itself, so it can't give it`
       return [{ code: 10000, message, pointer: `/policies/${i}/permission_groups/${j}` }]
     }),

@@ -5,7 +5,7 @@ import { permissionGroups } from '../../src/tokens/permission-groups.ts'
 import type { Permission } from '../../src/tokens/permit.ts'
 import { digestOf, isWellFormed } from '../../src/tokens/token.ts'
 import { account } from '../tokens/token-with.ts'
-import { startApi } from './api.ts'
+import { allowing, startApi } from './api.ts'
 
 const resources = { [`svc.api.account.${account}`]: '*' }
 
@@ -95,6 +95,16 @@ test('a permission that a policy of the caller denies can not be given', async t
     (await ask('POST', '/tokens', { body: bodyOf(['AI Gateway Run']), token: cautious.value })).status,
     403,
   )
+})
+
+test('a token for all accounts is rolled by such a token only', async t => {
+  const { ask, keepToken } = await startApi(t)
+  const names = ['API Tokens Write'] as const
+  const one = await keepToken(names)
+  const all = await keepToken([], { policies: [allowing(names, ['*'])] })
+  const path = `/tokens/${all.token.id}/value`
+  assert.equal((await ask('PUT', path, { token: one.value })).status, 403)
+  assert.equal((await ask('PUT', path, { token: all.value })).status, 200)
 })
 
 test('a roll ends the old value and shows the new one as a string', async t => {
