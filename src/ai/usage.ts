@@ -19,10 +19,25 @@ export function usageOf(head: Buffer, tail: Buffer, isEventStream: boolean): Usa
   // Anthropic counts what went in at the beginning of a stream.
   const isHalf = last === null || last.tokensIn === null || last.tokensOut === null
   const first = isEventStream && isHalf ? within(head, firstUsage) : null
-  return {
-    model: within(head, modelIn) ?? modelIn(tail.toString('latin1')),
-    tokensIn: last?.tokensIn ?? first?.tokensIn ?? null,
-    tokensOut: last?.tokensOut ?? first?.tokensOut ?? null,
+  return new Found(head, tail, last?.tokensIn ?? first?.tokensIn, last?.tokensOut ?? first?.tokensOut)
+}
+
+/** Looks for the model only when it is asked for: mostly the request named it. */
+class Found implements Usage {
+  readonly tokensIn: number | null
+  readonly tokensOut: number | null
+  readonly #head: Buffer
+  readonly #tail: Buffer
+
+  constructor(head: Buffer, tail: Buffer, tokensIn: number | null = null, tokensOut: number | null = null) {
+    this.tokensIn = tokensIn
+    this.tokensOut = tokensOut
+    this.#head = head
+    this.#tail = tail
+  }
+
+  get model(): string | null {
+    return within(this.#head, modelIn) ?? modelIn(this.#tail.toString('latin1'))
   }
 }
 

@@ -37,7 +37,7 @@ export class LogBatchWriter {
     const head = writeHead(entry, request, response)
     const idAt = this.#count * idSize
     this.#ids = withRoom(this.#ids, idAt, idSize)
-    this.#ids.write(entry.id, idAt, 'latin1')
+    this.#ids.write(entry.id, idAt)
     this.#heads = withRoom(this.#heads, this.#headsSize, head.length * mostOfUnit)
     this.#headsSize += this.#heads.write(head, this.#headsSize)
     if (request !== null) this.#addPayload(request.bytes)

@@ -248,7 +248,7 @@ test('any text is read without throwing', () => {
       text,
       text,
       fc.boolean(),
-      (head, tail, isEventStream) => void usageOf(Buffer.from(head), Buffer.from(tail), isEventStream),
+      (head, tail, isEventStream) => void usageOf(Buffer.from(head), Buffer.from(tail), isEventStream).model,
     ),
   )
 })
@@ -257,7 +257,7 @@ test('a text made to be slow is read in no time', () => {
   const startedAt = performance.now()
   for (const piece of ['"usage":{', '"model"', '"model":"a', '"usage', '{"usage":{"a":1},']) {
     const bytes = Buffer.alloc(sizes.head, piece)
-    usageOf(bytes, bytes.subarray(-sizes.tail), true)
+    void usageOf(bytes, bytes.subarray(-sizes.tail), true).model
   }
   equal(performance.now() - startedAt < 300, true)
 })

@@ -1,5 +1,6 @@
 import { deepEqual, equal, ok } from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
+import { gzipSync } from 'node:zlib'
 import { createLogger } from '../../src/base/log.ts'
 import { AiMetrics } from '../../src/base/metrics.ts'
 import type { Meter } from '../../src/logs/entry.ts'
@@ -21,6 +22,8 @@ class Ground {
   readonly lines: string[] = []
   /** What the next appends are rejected with. */
   failure: Error | null = null
+  /** Whether entries are kept and nobody learns it. */
+  isAnswerLost = false
   /** What appends wait for. */
   gate: Promise<void> = Promise.resolve()
   readonly #appended: (() => void)[] = []
@@ -63,7 +66,9 @@ class Ground {
     try {
       await this.gate
       if (this.failure) throw this.failure
-      return await this.store.logs.append(account, id, batch, limit)
+      const kept = await this.store.logs.append(account, id, batch, limit)
+      if (this.isAnswerLost) throw new StoreAway()
+      return kept
     } finally {
       for (const resolve of this.#appended.splice(0)) setImmediate(resolve)
     }
@@ -134,6 +139,63 @@ describe('LogQueue', () => {
     const told = ground.lines.map(line => JSON.parse(line).msg)
     deepEqual(told, ['log entries can not be written', 'log entries are written again'])
     await queue.close()
+  })
+
+  test('says of a batch that the store may have it already', async t => {
+    const ground = await Ground.open(t)
+    const queue = ground.queue()
+    ground.isAnswerLost = true
+    const ray = add(queue)
+    await ground.attempt()
+    ground.isAnswerLost = false
+    await ground.attempt()
+    deepEqual(await ground.ids(), [ray])
+    deepEqual(ground.counts, [1, 0, 0])
+    await queue.close()
+  })
+
+  test('writes the answers that have to be decoded, too', async t => {
+    const ground = await Ground.open(t)
+    const queue = ground.queue()
+    const answer = { responseEncoding: 'gzip', response: captured(gzipSync('{"a":1}'), true) }
+    const rays = [add(queue, answer), add(queue), add(queue, answer)]
+    await queue.close()
+    deepEqual(await ground.ids(), rays)
+    const entry = await ground.store.logs.get(gateway.account, gateway.id, rays[2]!)
+    deepEqual(entry!.response, { text: '{"a":1}', isCut: false })
+    deepEqual(ground.counts, [3, 0, 0])
+  })
+
+  test('writes each batch as it was, whatever is added meanwhile', async t => {
+    const ground = await Ground.open(t)
+    const queue = ground.queue({ batchSize: 4 })
+    const texts = Array.from({ length: 50 }, (_, i) => `${i}`.repeat(1 + i))
+    const rays: string[] = []
+    for (const [i, text] of texts.entries()) {
+      rays.push(add(queue, { request: captured(text) }))
+      if (i % 6 === 0) await ground.attempt()
+    }
+    await queue.close()
+    for (const [i, ray] of rays.entries()) {
+      const entry = await ground.store.logs.get(gateway.account, gateway.id, ray)
+      equal(entry!.request!.text, texts[i])
+    }
+  })
+
+  test('drops a call that no entry can be made of, and tells the log', async t => {
+    const ground = await Ground.open(t)
+    const queue = ground.queue({
+      meter: {
+        ...meter,
+        costOf: () => {
+          throw new TypeError('no price')
+        },
+      },
+    })
+    add(queue)
+    await queue.close()
+    deepEqual(ground.counts, [0, 1, 0])
+    equal(JSON.parse(ground.lines[0]!).msg, 'a log entry could not be made')
   })
 
   test('drops the oldest beyond the bound of entries, and counts them', async t => {
