@@ -18,11 +18,10 @@ const PATH_MODEL = /\/(?:models|deployments)\/([\w.@~-]{1,256})[:/]/
 /** Takes the first member of that name: in the requests of all providers it stands at the top, and no other one has a string for it. */
 function modelOfBody(body: Buffer): string | null {
   const text =
-    modelIn(body.toString('latin1', 0, NEAR)) ??
-    (body.length > NEAR ? modelIn(body.toString('latin1')) : null)
-  if (text === null || PLAIN.test(text)) return text
+    modelIn(body.toString('utf8', 0, NEAR)) ?? (body.length > NEAR ? modelIn(body.toString()) : null)
+  if (text === null || !text.includes('\\')) return text
   try {
-    return JSON.parse(`"${Buffer.from(text, 'latin1')}"`)
+    return JSON.parse(`"${text}"`)
   } catch {
     return null
   }
@@ -36,4 +35,3 @@ function modelIn(text: string): string | null {
 }
 
 const MODEL = new RegExp(`"model"\\s*:\\s*"((?:[^"\\\\]|\\\\.){1,${LONGEST}})"`, 'y')
-const PLAIN = /^[ !#-[\]-~]*$/

@@ -85,8 +85,21 @@ export function summaryOf(head: Head, id: string, account: string, gateway: stri
 }
 
 function quoted(text: Text): Text {
-  return text === null ? null : JSON.stringify(text)
+  if (text === null) return null
+  const known = quotes.get(text)
+  if (known !== undefined) return known
+  const quote = JSON.stringify(text)
+  if (text.length > longestRemembered || quote.length > text.length + 2) return quote
+  if (quotes.size === mostRemembered) quotes.clear()
+  // The text itself may be a part of a whole request and keep that in memory.
+  quotes.set(quote.slice(1, -1), quote)
+  return quote
 }
+
+/** Providers, models, paths and types as they were written last: they are few, and to quote them again costs a quarter of a head. */
+const quotes = new Map<string, string>()
+const mostRemembered = 1000
+const longestRemembered = 256
 
 function flagsOf(e: LogSummary, request: Body | null, response: Body | null): number {
   return (
