@@ -2,7 +2,7 @@
 
 import { isUtf8 } from 'node:buffer'
 import { type Refusal, refuse } from '../errors/refusal.ts'
-import { isDeeperThan, type Member, membersOf, splice } from './members.ts'
+import { brokenBound, type Member, membersOf, splice } from './members.ts'
 
 /** A request, and where in the body it stands. */
 export interface Asked {
@@ -17,6 +17,9 @@ export interface Asked {
   readonly pointer: '' | '/input'
 }
 
+/** As in the path of a run: logs and answers repeat it. */
+const LONGEST_MODEL = 256
+
 /** Reads a request that names its model itself. */
 export function readRequest(body: Buffer): Asked | Refusal {
   const parsed = parseObject(body)
@@ -26,6 +29,7 @@ export function readRequest(body: Buffer): Asked | Refusal {
   const members = membersOf(body)
   if (isRepeated(members, 'model')) return fault('/model', 'must be given once')
   if (typeof model !== 'string') return fault('/model', 'must be a string, such as openai/gpt-4o')
+  if (model.length > LONGEST_MODEL) return fault('/model', `must have at most ${LONGEST_MODEL} characters`)
   return { model, modelPointer: '/model', bytes: body, request, members, pointer: '' }
 }
 
@@ -89,11 +93,12 @@ function withMembers(input: Omit<Asked, 'members'>): Asked | Refusal {
   return { ...input, members }
 }
 
-/** Nesting beyond this means no request, and costs memory without end. */
-const DEEPEST = 256
+/** What is beyond means no request, and costs memory and time that others wait for. */
+const BOUNDS = { depth: 256, values: 500_000 }
 
 function parseObject(body: Buffer): Pick<Asked, 'request'> | Refusal {
-  if (isDeeperThan(DEEPEST, body)) return TOO_DEEP
+  const broken = brokenBound(body, BOUNDS)
+  if (broken !== null) return OUT_OF_BOUNDS[broken]
   try {
     const request: unknown = isUtf8(body) ? JSON.parse(body.toString()) : null
     return isObject(request) ? { request } : NOT_AN_OBJECT
@@ -102,7 +107,10 @@ function parseObject(body: Buffer): Pick<Asked, 'request'> | Refusal {
   }
 }
 
-const TOO_DEEP = fault(null, `must not nest deeper than ${DEEPEST} levels`)
+const OUT_OF_BOUNDS = {
+  depth: fault(null, `must not nest deeper than ${BOUNDS.depth} levels`),
+  values: fault(null, `must not have more than ${BOUNDS.values} values`),
+}
 const NOT_AN_OBJECT = refuse('bad_request', {
   faults: [{ code: 6003, message: 'The body must be a JSON object in UTF-8', pointer: null }],
 })

@@ -29,9 +29,25 @@ export function splice(bytes: Buffer, start: number, end: number, text: string):
   return Buffer.concat([bytes.subarray(0, start), Buffer.from(text), bytes.subarray(end)])
 }
 
-/** Tells whether the objects and arrays of what may be JSON stand within each other more than `most` times. */
-export function isDeeperThan(most: number, json: Buffer): boolean {
-  return nestedEnd(json, skipSpace(json, 0), most) === -1
+/** Bounds of what may be JSON: how often objects and arrays may stand within each other, and how many values may stand in them. */
+export interface Bounds {
+  readonly depth: number
+  readonly values: number
+}
+
+/** Tells which bound is broken, by a look at the bytes that costs far less than parsing them; null for none. */
+export function brokenBound(json: Buffer, { depth: deepest, values: most }: Bounds): keyof Bounds | null {
+  let depth = 0
+  let values = 0
+  for (let at = skipSpace(json, 0); at < json.length; ) {
+    const byte = json[at]
+    if (byte === BRACE || byte === BRACKET) {
+      if (++depth > deepest) return 'depth'
+    } else if (byte === BRACE_END || byte === BRACKET_END) depth--
+    else if (byte === COMMA && ++values > most) return 'values'
+    at = byte === QUOTE ? stringEnd(json, at) : at + 1
+  }
+  return null
 }
 
 function valueEnd(json: Buffer, start: number): number {
@@ -43,15 +59,14 @@ function valueEnd(json: Buffer, start: number): number {
   return at
 }
 
-/** Counts depth instead of recursing, since nesting is the caller's and the stack is ours; -1 where it goes beyond `deepest`. */
-function nestedEnd(json: Buffer, start: number, deepest = Number.POSITIVE_INFINITY): number {
+/** Counts depth instead of recursing, since nesting is the caller's and the stack is ours. */
+function nestedEnd(json: Buffer, start: number): number {
   let depth = 0
   let at = start
   do {
     const byte = json[at]
     if (byte === BRACE || byte === BRACKET) depth++
     else if (byte === BRACE_END || byte === BRACKET_END) depth--
-    if (depth > deepest) return -1
     at = byte === QUOTE ? stringEnd(json, at) : at + 1
   } while (depth > 0 && at < json.length)
   return at

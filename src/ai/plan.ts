@@ -39,7 +39,18 @@ export function planCall(
   const model = providers.model(asked.model)
   if (model === null) return unknownModel(asked)
   const form = isRun ? formOf(asked, model) : { asked, api: target.operation }
-  return 'error' in form ? form : callOf(form.asked, form.api, model, target.query, isRun)
+  return 'error' in form ? form : callOf(form.asked, form.api, model, queryFor(target, model), isRun)
+}
+
+/** Leaves out of a REST call's query what could be a credential: those are ours alone there. */
+function queryFor({ api, query }: RestTarget | CompatTarget, { provider }: Model): string {
+  const { credentialParameter } = provider
+  if (api !== 'rest' || credentialParameter === null || query === '') return query
+  const kept = query
+    .slice(1)
+    .split('&')
+    .filter(parameter => !new URLSearchParams(parameter).has(credentialParameter))
+  return kept.length === 0 ? '' : `?${kept.join('&')}`
 }
 
 const translations = {

@@ -18,7 +18,8 @@ export class SseReader {
   #isAtStart = true
   /** Whether a line feed that comes next belongs to the line end before. */
   #isAfterReturn = false
-  #isOverfull = false
+  /** Whether an event came that is larger than any: nothing is read any more. */
+  isOverfull = false
 
   /** Takes bytes cut anywhere, also inside a character, and tells each event that they end. */
   push(bytes: Buffer, onEvent: OnEvent): void {
@@ -27,11 +28,11 @@ export class SseReader {
 
   /** Tells whether the stream ended between two events; what was begun and never ended is no event. */
   end(): boolean {
-    return !this.#isOverfull && this.#line + this.#data + this.#event + this.#decoder.end() === ''
+    return !this.isOverfull && this.#line + this.#data + this.#event + this.#decoder.end() === ''
   }
 
   #take(text: string, onEvent: OnEvent): void {
-    if (text === '' || this.#isOverfull) return
+    if (text === '' || this.isOverfull) return
     let from = this.#skip(text)
     for (let i = from; i < text.length; i++) {
       const code = text.charCodeAt(i)
@@ -43,7 +44,7 @@ export class SseReader {
     }
     this.#isAfterReturn = text.charCodeAt(text.length - 1) === CR
     this.#line += text.slice(from)
-    this.#isOverfull = this.#line.length + this.#data.length > LARGEST_EVENT
+    this.isOverfull = this.#line.length + this.#data.length > LARGEST_EVENT
   }
 
   /** Counts what stands at the beginning of a piece and belongs to no line: a byte order mark, the second half of a CRLF. */

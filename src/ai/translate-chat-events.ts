@@ -29,6 +29,10 @@ export class MessageEvents implements EventTranslator {
     return this.#state === 'complete'
   }
 
+  get isBroken(): boolean {
+    return this.#state === 'broken' || this.#reader.isOverfull
+  }
+
   push(bytes: Buffer): string {
     let text = ''
     this.#reader.push(bytes, (_name, data) => {

@@ -55,7 +55,7 @@ export class Place {
 
   get #pointer(): string {
     if (!this.#parent) return ''
-    return `${this.#parent.#pointer}/${String(this.#key).replaceAll('~', '~0').replaceAll('/', '~1')}`
+    return `${this.#parent.#pointer}/${shorten(String(this.#key)).replaceAll('~', '~0').replaceAll('/', '~1')}`
   }
 
   get #name(): string {

@@ -16,4 +16,6 @@ export interface EventTranslator {
   end(): string
   /** False until the provider's terminal event: a stream that ends before it must look cut to the caller. */
   readonly isComplete: boolean
+  /** Whether something came that can't be told on, so that nothing more will: there is no use in reading further. */
+  readonly isBroken: boolean
 }

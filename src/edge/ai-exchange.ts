@@ -1,6 +1,5 @@
 // What becomes known of an AI call on its way, beside what every exchange knows. `locate-ai.ts` makes it; the AI steps write on it, `record.ts` reads it.
 import type { Clock } from '../base/clock.ts'
-import type { AiCaller } from '../errors/compose-ai.ts'
 import type { Gateway, Metadata, Token } from '../store/records.ts'
 import type { Provider } from '../ai/providers.ts'
 import type { AiTarget } from '../ai/target.ts'
@@ -13,8 +12,6 @@ import type { Rewriter, Rewriting } from './rewriting.ts'
 export class AiExchange {
   readonly target: AiTarget
   readonly fields: AiFields
-  /** How this caller is answered when the gateway itself answers. */
-  caller: AiCaller
   /** The gateway; null where there is none of this name. */
   gateway: Asked<Gateway | null | 'store_away'> = undefined
   /** The token, where the gateway asks for one. */
@@ -26,6 +23,8 @@ export class AiExchange {
   isTurnedAway = false
   /** The body of a call that can't be planned without it. */
   body: Buffer | null = null
+  /** Bytes of it that count against the room for all. */
+  gathered = 0
   provider: Provider | null = null
   /** Path and query at the provider. */
   path = ''
@@ -49,7 +48,6 @@ export class AiExchange {
   constructor(target: AiTarget, fields: AiFields) {
     this.target = target
     this.fields = fields
-    this.caller = (target.api === 'rest' ? REST : NATIVE)[dialectOf(target)]
   }
 
   /** Takes the head of the provider's answer; gives what rewrites its body, as `Rewriting.begin` does. */
@@ -68,20 +66,3 @@ export class AiExchange {
 
 /** Undefined before it is asked for, a promise while the store is asked. */
 type Asked<T> = T | Promise<T> | undefined
-
-type Dialect = AiCaller['dialect']
-
-export const REST: Readonly<Record<Dialect, AiCaller>> = {
-  openai: { api: 'rest', dialect: 'openai' },
-  anthropic: { api: 'rest', dialect: 'anthropic' },
-}
-export const NATIVE: Readonly<Record<Dialect, AiCaller>> = {
-  openai: { api: 'native', dialect: 'openai' },
-  anthropic: { api: 'native', dialect: 'anthropic' },
-}
-
-/** Guesses the dialect before a provider is known, from the API that was asked. */
-function dialectOf(target: AiTarget): Dialect {
-  if (target.api === 'native') return target.provider === 'anthropic' ? 'anthropic' : 'openai'
-  return target.operation === 'messages' ? 'anthropic' : 'openai'
-}

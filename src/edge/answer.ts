@@ -24,13 +24,16 @@ export function answer(x: Exchange, refusal: Refusal): void {
 export function answerBug(x: Exchange, bug: unknown): void {
   x.plane.log.error({ err: bug, ray: x.ray }, 'a request failed inside the gateway')
   x.upstream?.abort()
+  // Nobody knows how far the request was read.
+  x.keepAlive = false
   answer(x, refuse('internal_server_error', {}, bug))
 }
 
 function respond(x: Exchange, refusal: Refusal): void {
   // What is refused before its body was read need not cost the client its connection.
   if (
-    x.ai !== null &&
+    x.aiCaller !== null &&
+    x.keepAlive &&
     !x.requestBody.done &&
     x.upstream === null &&
     discardBody(x, () => respond(x, refusal))
@@ -48,8 +51,8 @@ function respond(x: Exchange, refusal: Refusal): void {
 
 function composeFor(x: Exchange, refusal: Refusal): Answer {
   const { documentation } = x.plane
-  if (x.ai === null) return compose(refusal, occasionOf(x), { documentation })
-  return composeForAi(refusal, occasionOf(x), { documentation }, x.ai.caller)
+  if (x.aiCaller === null) return compose(refusal, occasionOf(x), { documentation })
+  return composeForAi(refusal, occasionOf(x), { documentation }, x.aiCaller)
 }
 
 function headOf(x: Exchange, { status, reason, headers }: Answer): string {
@@ -65,8 +68,8 @@ function writeLastEvent(x: Exchange, refusal: Refusal): void {
 
 function composeEventFor(x: Exchange, refusal: Refusal): string {
   const { documentation } = x.plane
-  if (x.ai === null) return composeEvent(refusal, occasionOf(x), { documentation })
-  return composeEventForAi(refusal, occasionOf(x), { documentation }, x.ai.caller)
+  if (x.aiCaller === null) return composeEvent(refusal, occasionOf(x), { documentation })
+  return composeEventForAi(refusal, occasionOf(x), { documentation }, x.aiCaller)
 }
 
 function occasionOf(x: Exchange) {

@@ -46,7 +46,7 @@ function turnAway(x: Exchange, ai: AiExchange, reason: RefuseReason): Refusal {
   ai.isTurnedAway = true
   x.plane.metrics.ai.refused[reason].inc()
   if (reason === 'store_away') return STORE_AWAY
-  return (reason === 'forbidden' ? FORBIDDEN : UNAUTHORIZED)[ai.caller.api]
+  return (reason === 'forbidden' ? FORBIDDEN : UNAUTHORIZED)[x.aiCaller!.api]
 }
 
 function tokenIn({ target, fields }: AiExchange): string | null {

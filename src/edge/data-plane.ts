@@ -34,6 +34,7 @@ export class DataPlane implements Plane {
   snapshot: Snapshot
   coarseNow: number
   isDraining = false
+  gathered = 0
   readonly #origins: Origins
   readonly #connections = new Set<ClientConnection>()
   readonly #listen: readonly Endpoint[]

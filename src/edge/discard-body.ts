@@ -5,22 +5,25 @@ import type { Exchange, Upstream } from './exchange.ts'
 /** Bodies up to this many bytes are read to their end; the connection of a client that sends more is closed. */
 const WORTH_READING = 64 * 1024
 
+/** Ms that a client may take to send it. */
+const PATIENCE = 2_000
+
 /** Tells whether the rest of the body will be read, and then calls back; false when that is not worth it, or the client waits to be asked for it. */
 export function discardBody(x: Exchange, then: () => void): boolean {
   const { contentLength, expect } = x.head
   if (contentLength <= 0 || contentLength > WORTH_READING || expect !== null) return false
-  x.upstream = new Discarding(x, then)
+  x.upstream = new Discarding(x, then, x.plane.coarseNow + PATIENCE)
   x.client.readBody()
   return true
 }
 
 class Discarding implements Upstream {
-  /** The client's own deadline watches over a body. */
-  readonly deadline = Number.POSITIVE_INFINITY
+  readonly deadline: number
   readonly #x: Exchange
   readonly #then: () => void
 
-  constructor(x: Exchange, then: () => void) {
+  constructor(x: Exchange, then: () => void, deadline: number) {
+    this.deadline = deadline
     this.#x = x
     this.#then = then
   }
@@ -33,6 +36,10 @@ class Discarding implements Upstream {
   body(): void {}
   flushBody(): void {}
   clientDrained(): void {}
-  expire(): void {}
+  /** Answers before the rest of the body, at the price of the connection. */
+  expire(): void {
+    this.#x.client.pauseBody()
+    this.#then()
+  }
   abort(): void {}
 }

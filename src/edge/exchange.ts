@@ -1,6 +1,7 @@
 // One request and everything that becomes known of it. Steps write what they learn here, `record.ts` reads it all; every field is set at birth so that
 // all exchanges have one shape.
 import { clientAddress } from '../base/address.ts'
+import type { AiCaller } from '../errors/compose-ai.ts'
 import type { Refusal } from '../errors/refusal.ts'
 import type { BodyReader, Framing } from '../http1/body.ts'
 import type { RequestHead } from '../http1/request-head.ts'
@@ -68,7 +69,9 @@ export class Exchange {
   host = ''
   zone: EdgeZone | null = null
   route: EdgeRoute | null = null
-  /** What is known of an AI call; null for a request to a zone. */
+  /** How the client of an AI route is answered when the gateway itself answers; null for a request to a zone. */
+  aiCaller: AiCaller | null = null
+  /** What is known of an AI call, once its route is. */
   ai: AiExchange | null = null
   upstream: Upstream | null = null
   /** Most bytes that the request body may have. */

@@ -14,7 +14,7 @@ import { EventStream } from './event-stream.ts'
 import { Tunnel } from './forward-websocket.ts'
 import type { ConnectionUser, Failure, OriginConnection, TunnelUser } from './origin-connection.ts'
 import type { Waiter } from './origins.ts'
-import { inviteBody } from './gather-body.ts'
+import { forgetBody, inviteBody } from './gather-body.ts'
 import { outboundHead } from './outbound.ts'
 import type { Rewriter } from './rewriting.ts'
 import { relayedFraming, relayedHead, relayedInterim, relayedSwitch } from './relay.ts'
@@ -109,6 +109,9 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
 
   head(head: ResponseHead, body: BodyReader): void {
     const x = this.#x
+    // Answers may go on for long, and nothing is sent again.
+    this.#smallBody = null
+    if (x.ai !== null) forgetBody(x, x.ai)
     x.answeredAt = x.plane.clock.monotonic()
     x.status = head.status
     // The client still sends what nobody will read: its connection has no future.
@@ -124,11 +127,12 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
     this.#x.ai?.noteAnswer(bytes, this.#x.plane.clock)
     this.#stageDeadline = this.#deadlineIn(this.timeouts.idle)
     const rewritten = this.#rewriter === null ? bytes : this.#rewriter.push(bytes)
-    if (rewritten !== null) this.#relay(rewritten)
+    if (rewritten === false) this.#spoil()
+    else if (rewritten !== null) this.#relay(rewritten)
   }
 
   flushAnswer(): void {
-    if (this.#answer !== null) this.#relayed(this.#answer.flush())
+    if (this.#answer !== null && !this.#rewriter?.holdsHead) this.#relayed(this.#answer.flush())
   }
 
   end(trailers: string[] | null): void {
@@ -156,6 +160,7 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
   originDrained(): void {
     if (this.#stage === 'sending') this.#stageDeadline = Number.POSITIVE_INFINITY
     if (!this.#x.requestBody.done) this.#x.client.readBody()
+    else if (this.#stage === 'sending' && this.#streamed === null) this.#await(this.#connection!)
   }
 
   failed(phase: Phase, failure: Failure): void {
@@ -195,7 +200,8 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
 
   bodyEnd(): void {
     if (this.#stage === 'gathering the body') return this.#connect(false)
-    this.#streamed!.end(this.#x.requestBody.trailers)
+    // What ends at the gateway ends there behind the body too, and no provider asks for trailers.
+    this.#streamed!.end(this.#x.ai === null ? this.#x.requestBody.trailers : null)
     this.#x.awaitedAt = this.#x.plane.clock.monotonic()
     this.#await(this.#connection!)
   }
@@ -248,8 +254,9 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
     if (this.#smallBody === null) connection.write(head)
     else {
       const whole = new BodyWriter(connection, head, 'length')
-      whole.data(this.#smallBody)
+      const mayGoOn = whole.data(this.#smallBody)
       whole.end(null)
+      if (!mayGoOn) return this.#enter('sending', this.timeouts.write)
     }
     this.#await(connection)
   }

@@ -1,6 +1,7 @@
 // Step 2 on the hosts of `ai.hosts`: which AI route a request is for. Called by `locate.ts`.
 import { type Refusal, refuse } from '../errors/refusal.ts'
 import { parseAiTarget } from '../ai/target.ts'
+import { callerAt, callerOf } from './ai-callers.ts'
 import { AiExchange } from './ai-exchange.ts'
 import { AiFields } from './ai-fields.ts'
 import type { Exchange } from './exchange.ts'
@@ -11,6 +12,7 @@ export function locateAi(x: Exchange, ai: EdgeAi): Refusal | null {
   x.route = ai.route
   x.bodyLimit = ai.route.config.bodyLimit
   const target = parseAiTarget(x.head.target)
+  x.aiCaller = target === null ? callerAt(x.head.target) : callerOf(target)
   if (target === null) return NO_ROUTE
   x.ai = new AiExchange(target, new AiFields(x.head))
   if (target.api !== 'native' && x.head.method !== 'POST') return ONLY_POST

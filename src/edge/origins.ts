@@ -38,7 +38,8 @@ export class Origin implements Dialer, ConnectionOwner {
   readonly #waiting = new Set<Waiter>()
   /** Whether the last attempt to connect failed: then one attempt at a time speaks for all who wait, so that a dead origin costs little. */
   #isDown = false
-  #isRetired = false
+  /** Where it waits to be unused, once no configuration names it any more. */
+  #retired: Set<Origin> | null = null
 
   constructor(config: OriginConfig, clock: Clock, metrics: EdgeMetrics) {
     this.config = config
@@ -49,6 +50,8 @@ export class Origin implements Dialer, ConnectionOwner {
 
   /** Hands the waiter a connection, at once when one is idle; else it waits in turn. */
   acquire(waiter: Waiter, options: { fresh: boolean }): void {
+    // A request that began before a reload may come to it late.
+    this.#retired?.add(this)
     const idle = options.fresh ? undefined : this.#idle.pop()
     if (idle !== undefined) return waiter.connected(idle)
     this.#waiting.add(waiter)
@@ -67,14 +70,14 @@ export class Origin implements Dialer, ConnectionOwner {
   }
 
   /** Closes what is idle now and everything else as it comes back: no configuration names this origin any more. */
-  retire(): void {
-    this.#isRetired = true
+  retire(retired: Set<Origin>): void {
+    this.#retired = retired.add(this)
     for (const connection of this.#idle.splice(0)) connection.destroy()
   }
 
   /** Cuts every connection. */
   destroy(): void {
-    this.#isRetired = true
+    this.#retired ??= new Set()
     for (const dial of this.#dials) dial.abort()
     for (const connection of this.#open) connection.destroy()
   }
@@ -122,7 +125,7 @@ export class Origin implements Dialer, ConnectionOwner {
       return tell(waiter, () => waiter.connected(connection))
     }
     const granted = connection.grantedIdle === -1 ? DEFAULT_IDLE : connection.grantedIdle - IDLE_MARGIN
-    if (granted <= 0 || this.#isRetired) return connection.destroy()
+    if (granted <= 0 || this.#retired !== null) return connection.destroy()
     connection.deadline = this.#clock.monotonic() + Math.min(granted, LONGEST_IDLE)
     connection.isReused = true
     this.#idle.push(connection)
@@ -164,8 +167,7 @@ export class Origins {
     for (const [key, origin] of this.#byConfig) {
       if (inUse.has(origin)) continue
       this.#byConfig.delete(key)
-      this.#retired.add(origin)
-      origin.retire()
+      origin.retire(this.#retired)
     }
   }
 

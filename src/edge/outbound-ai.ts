@@ -3,6 +3,7 @@
 import { crosses, equalsIgnoreCase } from '../http1/fields.ts'
 import type { RequestHead } from '../http1/request-head.ts'
 import type { Provider } from '../ai/providers.ts'
+import { bearerOf } from '../tokens/bearer.ts'
 import type { Pool } from '../zones/pool.ts'
 import { isForGateway } from './ai-fields.ts'
 import type { AiExchange } from './ai-exchange.ts'
@@ -10,33 +11,50 @@ import type { AiExchange } from './ai-exchange.ts'
 /** Writes the fields that go on, and those that the gateway adds: a credential of ours only where the caller brought none that may pass. */
 export function providerFields(head: RequestHead, ai: AiExchange, keys: Pool<string>): string {
   const provider = ai.provider!
-  // On REST routes Authorization is the gateway's own, and none but our keys are for the provider.
-  const mayBring = ai.target.api !== 'rest'
   const { fields, ids, hopByHop } = head
   let lines = ''
-  let hasCredential = false
+  let credential = ''
   for (let i = 0; i < ids.length; i++) {
     const name = fields[2 * i]!
-    if (!crosses(ids[i]!, 'request') || isForGateway(name) || hopByHop?.has(name.toLowerCase())) continue
-    const isCredential = isOneOf(name, provider.credentialFields) || equalsIgnoreCase(name, 'authorization')
-    if (isCredential && !mayBring) continue
-    if (ai.rewriting !== null && equalsIgnoreCase(name, 'accept-encoding')) continue
-    hasCredential ||= isCredential
-    lines += `${name}: ${fields[2 * i + 1]}\r\n`
+    if (!crosses(ids[i]!, 'request') || endsHere(name) || hopByHop?.has(name.toLowerCase())) continue
+    const line = `${name}: ${fields[2 * i + 1]}\r\n`
+    if (isOneOf(name, CREDENTIALS)) credential += broughtCredential(ai, name, fields[2 * i + 1]!, line)
+    else if (ai.rewriting === null || !equalsIgnoreCase(name, 'accept-encoding')) lines += line
   }
   if (ai.rewriting !== null) lines += 'Accept-Encoding: identity\r\n'
-  if (!hasCredential && !hasKeyInQuery(ai.path, provider.credentialParameter))
-    lines += credential(provider, keys)
-  return lines + defaults(provider, fields)
+  const isBrought = credential !== '' || hasKeyInQuery(ai.path, provider.credentialParameter)
+  return lines + (isBrought ? credential : ourCredential(provider, keys)) + defaults(provider, fields)
+}
+
+/** Every field in which callers bring a credential to one provider or another. */
+const CREDENTIALS = ['authorization', 'x-api-key', 'x-goog-api-key', 'api-key']
+/** What tokens of this gateway begin with: sent in the place of a provider's key by mistake, they are no affair of the provider. */
+const OURS = 'svct_'
+
+/** Writes the credential that a caller brings for the provider, if it may: on REST routes only ours count, and the unified endpoint knows one field for all. */
+function broughtCredential(
+  { target, provider }: AiExchange,
+  name: string,
+  value: string,
+  line: string,
+): string {
+  if (target.api === 'rest' || value.includes(OURS)) return ''
+  if (target.api === 'native') return isOneOf(name, provider!.credentialFields) ? line : ''
+  const key = equalsIgnoreCase(name, 'authorization') ? bearerOf(value) : null
+  return key === null ? '' : credentialLine(provider!, key)
+}
+
+function ourCredential(provider: Provider, keys: Pool<string>): string {
+  const key = keys.next()
+  return key === null ? '' : credentialLine(provider, key)
+}
+
+function credentialLine({ keyField, keyPrefix }: Provider, key: string): string {
+  return `${keyField}: ${keyPrefix}${key}\r\n`
 }
 
 function hasKeyInQuery(path: string, parameter: string | null): boolean {
   return parameter !== null && (path.includes(`?${parameter}=`) || path.includes(`&${parameter}=`))
-}
-
-function credential({ keyField, keyPrefix }: Provider, keys: Pool<string>): string {
-  const key = keys.next()
-  return key === null ? '' : `${keyField}: ${keyPrefix}${key}\r\n`
 }
 
 function defaults({ defaultFields }: Provider, fields: readonly string[]): string {
@@ -49,6 +67,24 @@ function isSent(name: string, fields: readonly string[]): boolean {
   for (let i = 0; i < fields.length; i += 2) if (equalsIgnoreCase(fields[i]!, name)) return true
   return false
 }
+
+/** Tells whether a field is for the gateway, or tells of the client behind it. */
+function endsHere(name: string): boolean {
+  switch (name.charCodeAt(0) | 0x20) {
+    case 0x63:
+      return equalsIgnoreCase(name, 'cookie')
+    case 0x73:
+      return isForGateway(name)
+    case 0x74:
+      return equalsIgnoreCase(name, 'true-client-ip')
+    case 0x78:
+      return isOneOf(name, OF_THE_CLIENT)
+    default:
+      return false
+  }
+}
+
+const OF_THE_CLIENT = ['x-real-ip', 'x-client-ip', 'x-forwarded-port', 'x-forwarded-server']
 
 function isOneOf(name: string, known: readonly string[]): boolean {
   for (const one of known) if (equalsIgnoreCase(name, one)) return true

@@ -6,10 +6,12 @@ import { type Fault, type Refusal, refuse } from '../errors/refusal.ts'
 import { Capture } from '../logs/capture.ts'
 import { parseMetadata } from '../logs/metadata.ts'
 import type { Gateway } from '../store/records.ts'
-import { type AiExchange, NATIVE, REST } from './ai-exchange.ts'
+import { callerOf } from './ai-callers.ts'
+import type { AiExchange } from './ai-exchange.ts'
 import { REPEATED } from './ai-fields.ts'
 import type { Exchange, Verdict } from './exchange.ts'
 import { gatherBody } from './gather-body.ts'
+import { JSON_TYPE } from './json-type.ts'
 import { rewritingOf } from './rewriting.ts'
 
 type Native = AiTarget & { readonly api: 'native' }
@@ -47,7 +49,7 @@ function planNative(x: Exchange, ai: AiExchange, { provider: name, path }: Nativ
 }
 
 function planParsed(x: Exchange, ai: AiExchange, target: Parsed): Verdict {
-  if (ai.body === null) return wrongType(ai) ?? gatherBody(x).then(body => void (ai.body = body))
+  if (ai.body === null) return wrongType(ai) ?? gatherBody(x, ai)
   const call = planCall(target, ai.body, x.snapshot.ai!.providers)
   if ('error' in call) return call
   if (ai.keepsPayloads) {
@@ -56,7 +58,7 @@ function planParsed(x: Exchange, ai: AiExchange, target: Parsed): Verdict {
   }
   ai.body = call.body
   ai.model = call.model
-  ai.caller = (target.api === 'rest' ? REST : NATIVE)[call.dialect]
+  x.aiCaller = callerOf(target, call.dialect)
   ai.rewriting = rewritingOf(call)
   return sendTo(x, ai, call.provider, call.path)
 }
@@ -71,7 +73,7 @@ function sendTo(x: Exchange, ai: AiExchange, provider: Provider, path: string): 
 
 /** Refuses a body that says it is no plain JSON. */
 function wrongType({ fields: { contentType, contentEncoding } }: AiExchange): Refusal | null {
-  const isJson = contentType === null || /^application\/(?:[\w.+-]+\+)?json[ \t]*(?:;|$)/i.test(contentType)
+  const isJson = contentType === null || JSON_TYPE.test(contentType)
   if (isJson && contentEncoding === null) return null
   const message = 'The body must be JSON: Content-Type: application/json, without Content-Encoding'
   return refuse('unsupported_media_type', { faults: [fault(6004, message)] })

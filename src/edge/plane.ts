@@ -20,6 +20,8 @@ export interface Plane {
   readonly clock: Clock
   /** Monotonic ms of the last tick: good enough for deadlines, and free. */
   coarseNow: number
+  /** Bytes of request bodies that are held whole. */
+  gathered: number
   /** The time of day as the Date field wants it (RFC 9110 section 5.6.7), made once a second. */
   date(): string
   readonly metrics: EdgeMetrics

@@ -1,5 +1,6 @@
 // The one reader of a finished exchange: metrics and access log. Called by the client connection, once per exchange.
 import type { AccessEntry } from '../base/log.ts'
+import { ownText } from '../base/own-text.ts'
 import type { EdgeMetrics, Phase } from '../base/metrics.ts'
 import { errorRows } from '../errors/catalogue.ts'
 import type { Refusal } from '../errors/refusal.ts'
@@ -8,18 +9,20 @@ import type { Gateway } from '../store/records.ts'
 import type { AiExchange } from './ai-exchange.ts'
 import type { Dial } from './dial.ts'
 import type { Exchange } from './exchange.ts'
+import { forgetBody } from './gather-body.ts'
 
 /** Counts the exchange and writes its line. */
 export function record(x: Exchange): void {
   const { plane } = x
   const now = plane.clock.monotonic()
-  const zone = x.zone?.metrics ?? plane.metrics.zone(x.ai === null ? 'none' : 'ai')
+  const zone = x.zone?.metrics ?? plane.metrics.zone(x.aiCaller === null ? 'none' : 'ai')
   zone.request(x.status, now - x.startedAt)
   countPhases(x, now)
   if (x.refusal !== null && !x.isPreview) plane.metrics.error(errorRows[x.refusal.error].code)
   if (x.eventStream !== null) plane.metrics.eventStreams.dec()
   if (x.upgrade === 'done') plane.metrics.webSockets.dec()
   if (x.aborted) plane.metrics.clientAbort()
+  if (x.ai !== null) forgetBody(x, x.ai)
   if (x.ai?.isLogged && x.ai.isUnderWay) plane.ai!.logs.add(observationOf(x, x.ai, now))
   // A flood of bad tokens must not become a flood of lines.
   if (x.ai?.isTurnedAway) return
@@ -62,7 +65,7 @@ function entryOf(x: Exchange, now: number): AccessEntry {
   return {
     time: plane.clock.now() - (now - x.startedAt),
     ray: x.ray,
-    zone: x.zone?.config.name ?? (x.ai === null ? 'none' : 'ai'),
+    zone: x.zone?.config.name ?? (x.aiCaller === null ? 'none' : 'ai'),
     client: x.clientAddress,
     method: head.method,
     host: x.host,
@@ -88,7 +91,7 @@ function observationOf(x: Exchange, ai: AiExchange, now: number): Observation {
     startedAt: x.plane.clock.now() - (now - x.startedAt),
     provider: ai.provider!.name,
     model: ai.model,
-    path: withoutQuery(ai.path),
+    path: cut(withoutQuery(ai.path)),
     status: x.status,
     error: x.refusal?.error ?? null,
     isWhole: x.refusal === null && !x.aborted,
@@ -96,14 +99,21 @@ function observationOf(x: Exchange, ai: AiExchange, now: number): Observation {
     timeToFirstByte: ai.firstByteAt === 0 ? null : ai.firstByteAt - x.startedAt,
     authenticated: ai.isAuthenticated,
     metadata: ai.metadata,
-    requestContentType: ai.fields.contentType,
-    responseContentType: ai.responseHead?.contentType ?? null,
-    responseEncoding: ai.responseHead?.contentEncoding ?? null,
+    requestContentType: cut(ai.fields.contentType),
+    responseContentType: cut(ai.responseHead?.contentType ?? null),
+    responseEncoding: cut(ai.responseHead?.contentEncoding ?? null),
     keepsPayloads: ai.keepsPayloads,
     request: ai.request,
     response: ai.response,
   }
 }
+
+/** Bounds what callers and providers can put into an entry. */
+function cut<T extends string | null>(text: T): T | string {
+  return text !== null && text.length > LONGEST ? ownText(text.slice(0, LONGEST)) : text
+}
+
+const LONGEST = 1024
 
 function withoutQuery(path: string): string {
   const query = path.indexOf('?')

@@ -3,11 +3,15 @@
 import type { Call } from '../ai/plan.ts'
 import type { EventTranslator, Translation } from '../ai/translation.ts'
 import type { ResponseHead } from '../http1/response-head.ts'
+import { GrowingBytes } from './growing-bytes.ts'
+import { JSON_TYPE } from './json-type.ts'
 
 /** What becomes of the body of one answer. */
 export interface Rewriter {
-  /** Takes bytes as they come; gives those to send on at once. */
-  push(bytes: Buffer): Buffer | null
+  /** Whether nothing may be sent before the end, which can still turn out to be an error. */
+  readonly holdsHead: boolean
+  /** Takes bytes as they come; gives those to send on at once; false for more than can be kept. */
+  push(bytes: Buffer): Buffer | null | false
   /** Gives what is still to be sent; false when the answer can't be understood, or ended before it was whole. */
   end(): Buffer | null | false
 }
@@ -19,11 +23,11 @@ export class Rewriting {
     this.#translation = translation
   }
 
-  /** Makes the rewriter for the answer of this head; null where it is to be left alone, false where a content coding that nobody asked for hides it. */
+  /** Makes the rewriter for the answer of this head; null where it is to be left alone, false where that can't be: a coding that nobody asked for hides it, or it is no JSON. */
   begin(head: ResponseHead): Rewriter | null | false {
     if (head.status < 200 || head.status > 299) return null
     if (head.isEncoded) return false
-    if (this.#translation === null) return head.isEventStream ? null : new Enveloped()
+    if (this.#translation === null) return head.isEventStream ? null : isJson(head) && new Enveloped()
     return head.isEventStream
       ? new TranslatedEvents(this.#translation.events())
       : new Translated(this.#translation)
@@ -37,6 +41,7 @@ export function rewritingOf({ translation, wraps }: Call): Rewriting | null {
 
 /** The answer as the result of the API envelope. */
 class Enveloped implements Rewriter {
+  readonly holdsHead = false
   #hasBegun = false
 
   push(bytes: Buffer): Buffer {
@@ -53,40 +58,50 @@ class Enveloped implements Rewriter {
 const OPENING = Buffer.from('{"success":true,"errors":[],"messages":[],"result":')
 const CLOSING = Buffer.from('}')
 
+/** Bytes of a whole answer that is translated; far beyond any real one. */
+const LARGEST_ANSWER = 32 * 1024 * 1024
+
 class Translated implements Rewriter {
+  readonly holdsHead = true
   readonly #translation: Translation
-  readonly #pieces: Buffer[] = []
+  readonly #answer = new GrowingBytes()
 
   constructor(translation: Translation) {
     this.#translation = translation
   }
 
-  push(bytes: Buffer): null {
-    this.#pieces.push(bytes)
-    return null
+  push(bytes: Buffer): null | false {
+    this.#answer.append(bytes)
+    return this.#answer.size > LARGEST_ANSWER ? false : null
   }
 
   end(): Buffer | false {
-    const answer = this.#translation.answer(Buffer.concat(this.#pieces).toString())
+    const answer = this.#translation.answer(this.#answer.bytes.toString())
     return answer === null ? false : Buffer.from(answer)
   }
 }
 
 class TranslatedEvents implements Rewriter {
+  readonly holdsHead = false
   readonly #events: EventTranslator
 
   constructor(events: EventTranslator) {
     this.#events = events
   }
 
-  push(bytes: Buffer): Buffer | null {
-    return bytesOf(this.#events.push(bytes))
+  push(bytes: Buffer): Buffer | null | false {
+    const rewritten = bytesOf(this.#events.push(bytes))
+    return this.#events.isBroken ? false : rewritten
   }
 
   end(): Buffer | null | false {
     const rest = bytesOf(this.#events.end())
     return this.#events.isComplete ? rest : false
   }
+}
+
+function isJson({ contentType }: ResponseHead): boolean {
+  return contentType !== null && JSON_TYPE.test(contentType)
 }
 
 function bytesOf(text: string): Buffer | null {

@@ -1,7 +1,7 @@
 import { deepEqual, equal } from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { isDeeperThan, membersOf } from '../../src/ai/members.ts'
+import { brokenBound, membersOf } from '../../src/ai/members.ts'
 
 /** The members of a text, each as its name and the text of its value. */
 function read(json: string): [name: string, value: string][] {
@@ -87,18 +87,24 @@ describe('membersOf', () => {
 test('depth is counted without regard to strings', () => {
   const nested = (depth: number) =>
     Buffer.from(` ${'{"a":['.repeat(depth / 2)}"[[["${']}'.repeat(depth / 2)}`)
-  equal(isDeeperThan(4, nested(4)), false)
-  equal(isDeeperThan(3, nested(4)), true)
-  equal(isDeeperThan(256, nested(1e6)), true)
+  equal(brokenBound(nested(4), { depth: 4, values: 9 }), null)
+  equal(brokenBound(nested(4), { depth: 3, values: 9 }), 'depth')
+  equal(brokenBound(nested(1e6), { depth: 256, values: 9 }), 'depth')
 })
 
 test('depth is counted in what is no JSON', () => {
   fc.assert(
     fc.property(
       fc.string({ unit: fc.constantFrom(...'[{"\\}] a') }),
-      text => void isDeeperThan(2, Buffer.from(text)),
+      text => void brokenBound(Buffer.from(text), { depth: 2, values: 2 }),
     ),
   )
-  equal(isDeeperThan(2, Buffer.from('[[["')), true)
-  equal(isDeeperThan(3, Buffer.from(`[[["${'\\"'.repeat(100)}[[`)), false)
+  equal(brokenBound(Buffer.from('[[["'), { depth: 2, values: 9 }), 'depth')
+  equal(brokenBound(Buffer.from(`[[["${'\\"'.repeat(100)}[[`), { depth: 3, values: 9 }), null)
+})
+
+test('values are counted wherever they stand, but not within strings', () => {
+  const bounds = { depth: 9, values: 3 }
+  equal(brokenBound(Buffer.from('{"a":[1,2],"b":",,,,",3:4}'), bounds), null)
+  equal(brokenBound(Buffer.from('{"a":[1,2],"b":[3,4,5]}'), bounds), 'values')
 })

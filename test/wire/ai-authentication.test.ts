@@ -199,6 +199,14 @@ test('a store that is away keeps unknown callers out with 503, and lets remember
   assert.equal(refused.field('x-should-retry'), 'true')
 })
 
+test('a refused client that never sends the rest of its body is told all the same, and soon', async t => {
+  const { ai } = await start(t)
+  const client = await ai.edge.connect()
+  await client.send(call(`${ai.rest}/v1/chat/completions`, chat).slice(0, -5))
+  const answer = await client.response('POST')
+  assert.deepEqual([answer.status, answer.field('connection')], [401, 'close'])
+})
+
 async function until(holds: () => Promise<boolean>): Promise<void> {
   const deadline = Date.now() + 1_000
   while (!(await holds())) {

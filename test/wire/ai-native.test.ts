@@ -167,3 +167,34 @@ test('an AI host previews errors as every host does', async t => {
   const preview = 'GET /cdn-cgi/error/522 HTTP/1.1\r\nHost: ai.test\r\nAccept: application/json\r\n\r\n'
   assert.equal(codeOf(await ai.edge.ask(preview)), 522)
 })
+
+test('a token of the gateway never reaches a provider, in the place of a key or behind the body', async t => {
+  const provider = await startResponder(t, json(completion))
+  const ai = await startAi(t, { openai: { url: provider.url, keys: ['sk-ours'] } })
+  const path = `${ai.native('openai')}/chat/completions`
+  const mine = `svc-aig-authorization: Bearer ${ai.token}`
+  await ai.edge.ask(call(path, '{}', mine, `Authorization: Bearer ${ai.token}`, `x-api-key: ${ai.token}`))
+  const chunked = call(path, '', mine).replace('Content-Length: 0', 'Transfer-Encoding: chunked')
+  await ai.edge.ask(`${chunked}${chunks('{}')}0\r\nsvc-aig-authorization: Bearer ${ai.token}\r\n\r\n`)
+  assert.equal(provider.requests.length, 2)
+  for (const { lines, trailers } of provider.requests)
+    assert.doesNotMatch([...lines, ...trailers].join('\n'), /svct_|svc-aig/)
+  assert.equal(provider.requests[0]!.field('authorization'), 'Bearer sk-ours')
+})
+
+test('the unified endpoint gives the key of the caller to each provider as it wants it', async t => {
+  const provider = await startResponder(t, json(completion))
+  const ai = await startAi(t, { anthropic: { url: provider.url, keys: ['ant-ours'] } })
+  const body = '{"model":"anthropic/claude-sonnet-5-5","messages":[{"role":"user","content":"Hi"}]}'
+  const mine = `svc-aig-authorization: Bearer ${ai.token}`
+  const path = `${ai.native('compat')}/chat/completions`
+  await ai.edge.ask(call(path, body, mine, 'Authorization: Bearer ant-own'))
+  await ai.edge.ask(call(path, body, mine))
+  assert.deepEqual(
+    provider.requests.map(request => [request.field('x-api-key'), request.field('authorization')]),
+    [
+      ['ant-own', null],
+      ['ant-ours', null],
+    ],
+  )
+})

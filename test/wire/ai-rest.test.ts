@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { type AiEdge, type AiSettings, call, completion, json, startAi } from '../help/ai.ts'
-import { type Origin, startResponder } from '../help/origin.ts'
-import type { Message } from '../help/raw.ts'
+import { ok, type Origin, startOrigin, startResponder } from '../help/origin.ts'
+import { chunks, type Message } from '../help/raw.ts'
 
 const message = {
   id: 'msg_1',
@@ -218,4 +218,87 @@ test('an answer that can not be translated is 502, not half an answer', async t 
     call(`${ai.rest}/v1/chat/completions`, body, `Authorization: Bearer ${ai.token}`),
   )
   assert.equal(answer.status, 502)
+})
+
+test('a body in chunks of one byte reaches the provider whole', async t => {
+  const { ai, openai } = await start(t)
+  const client = await ai.edge.connect()
+  const fields = `Host: ai.test\r\nContent-Type: application/json\r\nAuthorization: Bearer ${ai.token}`
+  await client.send(
+    `POST ${ai.rest}/v1/chat/completions HTTP/1.1\r\n${fields}\r\nTransfer-Encoding: chunked\r\n\r\n`,
+  )
+  await client.send('1\r\n \r\n'.repeat(2 ** 20))
+  await client.send(`${chunks('{"model":"openai/gpt-4o-mini","messages":[]}')}0\r\n\r\n`)
+  assert.equal((await client.response('POST')).status, 200)
+  assert.equal(openai.requests[0]!.body.length, 2 ** 20 + '{"model":"gpt-4o-mini","messages":[]}'.length)
+})
+
+test('a body of countless values is refused before it is parsed', async t => {
+  const { ask, openai } = await start(t)
+  const answer = await ask('/v1/chat/completions', `{"model":"openai/a","x":[${'0,'.repeat(600_000)}0]}`)
+  assert.match(faultsOf(answer, 400)[0]!.message, /values/)
+  assert.match(
+    faultsOf(await ask('/v1/responses', JSON.stringify({ model: `openai/${'a'.repeat(300)}` })), 400)[0]!
+      .message,
+    /256/,
+  )
+  assert.equal(openai.bytesReceived, 0)
+})
+
+test('no credential of a caller reaches a provider on a REST route, in whatever field or parameter', async t => {
+  const provider = await startResponder(t, json(completion))
+  const ai = await startAi(t, { 'google-ai-studio': { url: provider.url, keys: ['ours'] } })
+  const body = '{"model":"google/gemini-2.5-flash","messages":[]}'
+  const fields = ['x-api-key: SECRET', 'x-goog-api-key: SECRET', 'api-key: SECRET', 'Cookie: SECRET']
+  const path = `${ai.rest}/v1/chat/completions?key=SECRET&beta=true`
+  await ai.edge.ask(call(path, body, `Authorization: Bearer ${ai.token}`, ...fields, 'X-Real-IP: 192.0.2.1'))
+  const [request] = provider.requests
+  assert.equal(request!.target, '/v1beta/openai/chat/completions?beta=true')
+  assert.equal(request!.field('authorization'), 'Bearer ours')
+  assert.doesNotMatch(request!.lines.join('\n'), /SECRET|svct_|192\.0\.2\.1/)
+})
+
+test('a run whose answer is no JSON is 502, not a broken envelope', async t => {
+  const provider = await startResponder(t, ok('<p>Hello', 'Content-Type: text/html'))
+  const ai = await startAi(t, { openai: provider.url })
+  const path = `${ai.rest}/run/openai/gpt-4o-mini`
+  assert.equal(
+    (await ai.edge.ask(call(path, '{"prompt":"Hi"}', `Authorization: Bearer ${ai.token}`))).status,
+    502,
+  )
+})
+
+test('an answer that can not be translated is 502, however slowly it comes', async t => {
+  const provider = await startOrigin(t, async wire => {
+    await wire.request()
+    const [head, body] = json({ unexpected: true }).split('\r\n\r\n')
+    await wire.send(`${head}\r\n\r\n`)
+    await new Promise(resolve => setTimeout(resolve, 50))
+    await wire.send(body!)
+    await wire.ending
+  })
+  const ai = await startAi(t, { anthropic: provider.url })
+  const text = '{"model":"anthropic/claude-sonnet-5-5","messages":[{"role":"user","content":"Hi"}]}'
+  const answer = await ai.edge.ask(
+    call(`${ai.rest}/v1/chat/completions`, text, `Authorization: Bearer ${ai.token}`),
+  )
+  assert.equal(answer.status, 502)
+})
+
+test('a path that is no route is 404 in the envelope, and the connection goes on', async t => {
+  const { ai } = await start(t)
+  const client = await ai.edge.connect()
+  await client.send(call(`${ai.rest}/v1/models`, '{}').repeat(2))
+  for (let i = 0; i < 2; i++) assert.equal(faultsOf(await client.response('POST'), 404)[0]!.code, 7003)
+})
+
+test('a provider that does not read a gathered body fails by timeouts.write', async t => {
+  const provider = await startOrigin(t, async wire => {
+    wire.socket.pause()
+    await wire.ending
+  })
+  const ai = await startAi(t, { openai: provider.url }, { timeouts: { write: 300, response: 20_000 } })
+  const text = JSON.stringify({ model: 'openai/gpt-4o', input: 'x'.repeat(2 ** 24) })
+  const answer = await ai.edge.ask(call(`${ai.rest}/v1/responses`, text, `Authorization: Bearer ${ai.token}`))
+  assert.equal(answer.status, 524)
 })

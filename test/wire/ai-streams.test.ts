@@ -158,3 +158,13 @@ test('a provider that says nothing for the time of ai.timeouts.response is 524',
   const answer = await client.response('POST')
   assert.equal(answer.status, 524)
 })
+
+test('a translated stream with an event that can not be read is cut there, and the provider asked no further', async t => {
+  const text = body.replace('openai/gpt-4o-mini', 'anthropic/claude-sonnet-5-5')
+  const { client, wire } = await stream(t, 'anthropic', rest, text)
+  await wire.send(head + chunks(...messageEvents.slice(0, 3)))
+  await client.until('Hello.')
+  await wire.send(chunks('data: no JSON\n\n'))
+  assert.match(await client.rest(), /data: \{"error":/)
+  await wire.ending
+})
