@@ -1533,13 +1533,13 @@ export const protocolErrors = {
     stage: 'gateway',
     raised: true,
     detail:
-      'The gateway could not look up what your call needs, such as its API token, since the store that knows it is out of reach. Your request was not passed on.',
+      'The gateway cannot take your call right now: the store that knows API tokens is out of reach, or too many large calls are on their way. Your request was not passed on.',
     guidance:
       '**Wait and retry.** Try again no sooner than {retry_after} s from now. Nothing was sent to a provider, so a repetition costs nothing.',
     cause:
-      'The store (Redis, or the SQLite file) did not answer within store.command_timeout, and this token or gateway was not asked for within store.grace.',
+      'The store (Redis, or the SQLite file) did not answer within store.command_timeout, and this token or gateway was not asked for within store.grace. Or the bodies of REST calls that this process holds take more than 512 MiB together.',
     remedy:
-      'Look at /readyz of the admin listener, then check that the store is up and that this machine can reach it.',
+      'Look at /readyz of the admin listener, then check that the store is up and that this machine can reach it. If it is, look at ai.body, and at who sends large calls slowly.',
   },
   http_version_not_supported: {
     code: 505,

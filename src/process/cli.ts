@@ -60,7 +60,7 @@ const commands: Readonly<Record<string, Command>> = {
   },
   store: {
     usage: 'store copy --from URL --to URL',
-    summary: 'Copy everything into an empty store.',
+    summary: `Copy everything into an empty store; a URL may be \${NAME} or file:PATH.`,
     options: { from: { type: 'string' }, to: { type: 'string' } },
     args: 1,
     load: async () => (await import('./commands/store.ts')).store,

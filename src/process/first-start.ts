@@ -2,7 +2,7 @@
 
 import { randomBytes } from 'node:crypto'
 import type { Gateway } from '../store/records.ts'
-import { type Store, StoreAway } from '../store/store.ts'
+import type { Store } from '../store/store.ts'
 import { permissionGroups } from '../tokens/permission-groups.ts'
 import { newToken } from './new-token.ts'
 
@@ -14,9 +14,6 @@ export interface FirstStart {
   readonly token: string
 }
 
-/** How long to wait for a store that is away before it is asked again, in ms. */
-const patience = 1_000
-
 /** Fills an empty store; null when it is not empty, also when another process was faster. Rejects with `StoreAway`. */
 export async function fillEmptyStore(store: Store, now: number): Promise<FirstStart | null> {
   if ((await store.accounts.list()).length > 0) return null
@@ -26,26 +23,6 @@ export async function fillEmptyStore(store: Store, now: number): Promise<FirstSt
   const gateway = defaultGateway(account.id, now)
   const isOurs = await store.bootstrap({ account, gateway, token })
   return isOurs ? { account: account.id, gateway: gateway.id, token: value } : null
-}
-
-/** Fills the store as soon as it can be reached, and tells of it; gives what ends the waiting. Whatever else is wrong is told as well. */
-export function fillWhenReached(
-  store: Store,
-  told: (first: FirstStart) => void,
-  failed: (cause: unknown) => void,
-): () => void {
-  let timer: NodeJS.Timeout
-  const attempt = async () => {
-    try {
-      const first = await fillEmptyStore(store, Date.now())
-      if (first) told(first)
-    } catch (cause) {
-      if (!(cause instanceof StoreAway)) return failed(cause)
-      timer = setTimeout(attempt, patience).unref()
-    }
-  }
-  timer = setTimeout(attempt).unref()
-  return () => clearTimeout(timer)
 }
 
 function defaultGateway(account: string, now: number): Gateway {

@@ -1,16 +1,14 @@
 // Runs a gateway for as long as its process lives: from the configuration to the exit code. The commands start and demo call it.
 
 import type { LineWriter } from '../base/line-writer.ts'
-import type { Logger } from '../base/log.ts'
 import { type Loaded, loadConfig } from '../config/load.ts'
 import { type ConfigWatch, watchConfig } from '../config/watch.ts'
 import { type Assembly, assemble } from './assemble.ts'
 import { banner, welcome } from './banner.ts'
-import { fillWhenReached } from './first-start.ts'
-import type { Gateway } from './gateway.ts'
 import { isUsable } from './mistakes.ts'
 import { logWarnings, reload } from './reload.ts'
 import { obeySignals } from './signals.ts'
+import { careForStore } from './store-care.ts'
 import { tell } from './terminal.ts'
 
 /** How long the last lines of the log may take, in ms. */
@@ -52,20 +50,11 @@ async function serve({ gateway, log, destination }: Assembly, watch: ConfigWatch
   }
   if (gateway.unready === null) {
     tell(banner(gateway.config, gateway.edge, gateway.admin))
-    prepareStore(gateway, log)
+    careForStore(gateway.store, log, first => tell(welcome(first, gateway.config, gateway.edge)))
   }
   await stopped.promise
   log.info('stopped')
   return leave(0, destination)
-}
-
-/** Fills an empty store and tells its first token; keeps in the log what the set-up of the store can lose. */
-function prepareStore({ store, config, edge }: Gateway, log: Logger): void {
-  const failed = (cause: unknown) => log.error({ err: cause }, 'the store was not prepared')
-  fillWhenReached(store, first => tell(welcome(first, config, edge)), failed)
-  store.durability().then(doubts => {
-    for (const doubt of doubts) log.warn({ store: store.location }, doubt)
-  }, failed)
 }
 
 /** Reloads when a file that the configuration was read from has changed, or on demand; a bug there leaves in force what was. */

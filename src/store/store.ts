@@ -152,7 +152,13 @@ export class StoreAway extends Error {
   override readonly name = 'StoreAway'
   readonly code = 'GH_STORE_AWAY'
 
+  /** The word of the backend or the system for why, such as ECONNREFUSED or WRONGPASS; null where there is none. */
+  readonly reason: string | null
+
   constructor(cause?: unknown) {
-    super('the store is away', { cause })
+    const { code } = (cause ?? {}) as { readonly code?: unknown }
+    const reason = typeof code === 'string' ? code : null
+    super(reason === null ? 'the store is away' : `the store is away (${reason})`, { cause })
+    this.reason = reason
   }
 }

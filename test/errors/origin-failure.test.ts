@@ -74,6 +74,7 @@ const expected: Readonly<Record<Phase, Readonly<Record<string, ErrorName>>>> = {
   },
   receive: {
     GH_IDLE_TIMEOUT: 'origin_response_timeout',
+    GH_BAD_ANSWER: 'origin_bad_gateway',
     GH_BAD_FRAMING: 'origin_bad_gateway',
     GH_CLOSED: 'origin_unknown_error',
     ECONNRESET: 'origin_unknown_error',

@@ -41,6 +41,8 @@ test('store copy tells what is wrong, without the password in a URL', async () =
   ])
   assert.equal(unknown.code, 1)
   assert.doesNotMatch(unknown.stderr, /SECRET/)
+  const unset = await gatehouse(['store', 'copy', '--from', `\${NOT_SET}`, '--to', 'sqlite::memory:'])
+  assert.deepEqual([unset.code, /NOT_SET/.test(unset.stderr)], [2, true])
   const away = await gatehouse([
     'store',
     'copy',
@@ -50,6 +52,6 @@ test('store copy tells what is wrong, without the password in a URL', async () =
     'sqlite::memory:',
   ])
   assert.equal(away.code, 1)
-  assert.match(away.stderr, /away/)
+  assert.match(away.stderr, /the store is away \(ECONNREFUSED\)/)
   assert.doesNotMatch(away.stderr, /SECRET/)
 })

@@ -21,8 +21,7 @@ function gatewayThat(listen: () => Promise<void>) {
   }
   const metrics = new Metrics('0')
   const config = edgeConfig([])
-  const store = { ...config.store, url: 'sqlite::memory:' }
-  const openServices = () => Services.open({ ...config, store }, metrics.edge.ai, log)
+  const openServices = () => Services.open(config, metrics.edge.ai, log)
   const parts = { log, metrics, openServices, buildPlane: () => plane }
   return { gateway: new Gateway(config, parts), said }
 }
