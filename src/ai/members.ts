@@ -10,10 +10,10 @@ export interface Member {
   readonly end: number
 }
 
-/** Lists the top-level members of the object that stands from `from` on, in order and repeated ones included; takes only what JSON.parse takes. */
-export function membersOf(json: Buffer, from = 0): readonly Member[] {
+/** Lists the top-level members of an object, in order and repeated ones included; takes only what JSON.parse takes. */
+export function membersOf(json: Buffer): readonly Member[] {
   const members: Member[] = []
-  let at = skipSpace(json, skipSpace(json, from) + 1)
+  let at = skipSpace(json, skipSpace(json, 0) + 1)
   while (json[at] === QUOTE) {
     const nameEnd = stringEnd(json, at)
     const start = skipSpace(json, skipSpace(json, nameEnd) + 1)

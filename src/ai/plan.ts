@@ -16,7 +16,6 @@ export interface Call {
   /** Path and query at the provider, base path included. */
   readonly path: string
   readonly body: Buffer
-  readonly streams: boolean
   /** In which the caller expects the errors of a stream. */
   readonly dialect: Dialect
   readonly translation: Translation | null
@@ -60,9 +59,8 @@ const translations = {
 
 function callOf(asked: Asked, api: Endpoint, model: Model, query: string, wraps: boolean): Call | Refusal {
   const { provider, name } = model
-  const streams = asked.request.stream === true
   const dialect: Dialect = api === 'messages' ? 'anthropic' : 'openai'
-  const common = { provider, model: name, streams, dialect, wraps }
+  const common = { provider, model: name, dialect, wraps }
   const path = provider.endpoints[api]
   if (path !== undefined)
     return { ...common, path: path + query, body: withModel(asked, name), translation: null }

@@ -4,7 +4,7 @@ import { isIPv6, type Socket } from 'node:net'
 import { canonicalAddress } from '../base/address.ts'
 import { ownText } from '../base/own-text.ts'
 import { nextRay } from '../base/ray.ts'
-import { refuse } from '../errors/refusal.ts'
+import { type Refusal, refuse } from '../errors/refusal.ts'
 import { BodyReader } from '../http1/body.ts'
 import { hostName } from '../http1/host.ts'
 import { type HeadFault, type RequestHead, requestBody } from '../http1/request-head.ts'
@@ -15,6 +15,7 @@ import { HeadReader } from './head-reader.ts'
 import type { Plane } from './plane.ts'
 import { record } from './record.ts'
 import { serve } from './serve.ts'
+import { tooLarge } from './too-large.ts'
 import { salvage } from './wire.ts'
 
 /** Bytes of further requests that are read ahead while one is being answered. */
@@ -262,9 +263,9 @@ export class ClientConnection implements Client {
     const at = body.next(bytes, 0)
     const { from, to } = body
     this.#pending = at === bytes.length ? null : bytes.subarray(at)
-    if (body.faulty) return this.#refuseBody(x, 'bad_request')
+    if (body.faulty) return this.#refuseBody(x, refuse('bad_request'))
     x.bytesIn += to - from
-    if (x.bytesIn > x.bodyLimit) return this.#refuseBody(x, 'content_too_large')
+    if (x.bytesIn > x.bodyLimit) return this.#refuseBody(x, tooLarge(x))
     this.#touchBody()
     if (to > from) x.upstream?.body(from === 0 && to === bytes.length ? bytes : bytes.subarray(from, to))
     if (body.done && this.#exchange === x) this.#bodyDone(x)
@@ -303,17 +304,17 @@ export class ClientConnection implements Client {
     answer(x, refuse(fault))
   }
 
-  #refuseBody(x: Exchange, error: 'bad_request' | 'content_too_large' | 'request_timeout'): false {
+  #refuseBody(x: Exchange, refusal: Refusal): false {
     x.upstream?.abort()
     x.keepAlive = false
-    answer(x, refuse(error))
+    answer(x, refusal)
     return false
   }
 
   #expire(): void {
     this.#deadline = Number.POSITIVE_INFINITY
     const x = this.#exchange
-    if (x !== null) this.#refuseBody(x, 'request_timeout')
+    if (x !== null) this.#refuseBody(x, refuse('request_timeout'))
     else if (this.#state === 'open' && this.#pending !== null) this.#refuse('request_timeout', this.#pending)
     else if (this.#socket.writableLength > 0) this.#socket.resetAndDestroy()
     else this.#socket.destroy()

@@ -3,12 +3,13 @@ import { refuse } from '../errors/refusal.ts'
 import { listHas } from '../http1/fields.ts'
 import type { Exchange, Verdict } from './exchange.ts'
 import { planAi } from './plan-ai.ts'
+import { tooLarge } from './too-large.ts'
 
 /** Picks the origin, or the provider of an AI call, or refuses: a body over the limit (413), a request that was here before (1000), a route without origins (1004). */
 export function plan(x: Exchange): Verdict {
   const route = x.route!
   x.bodyLimit = route.config.bodyLimit
-  if (x.head.contentLength > x.bodyLimit) return refuse('content_too_large')
+  if (x.head.contentLength > x.bodyLimit) return tooLarge(x)
   if (x.head.cdnLoop !== null && passedHere(x)) return refuse('dns_loop')
   if (x.ai !== null) return planAi(x, x.ai)
   x.origin = route.pool.next()

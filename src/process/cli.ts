@@ -100,8 +100,10 @@ function read({ options, args }: Command, argv: readonly string[]): Input | stri
 }
 
 function help(): string {
-  const rows = Object.values(commands).map(
-    ({ usage, summary }) => `  gatehouse ${usage.padEnd(30)} ${summary}`,
+  const rows = Object.values(commands).map(({ usage, summary }) =>
+    usage.length > 30
+      ? `  gatehouse ${usage}\n  ${' '.repeat(41)}${summary}`
+      : `  gatehouse ${usage.padEnd(30)} ${summary}`,
   )
   return `Gatehouse ${version}, a reverse proxy that answers every failure honestly.
 

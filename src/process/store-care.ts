@@ -21,11 +21,14 @@ export function careForStore(store: Store, log: Logger, told: (first: FirstStart
         wasAway = false
       }
     } catch (cause) {
-      if (!(cause instanceof StoreAway)) log.error({ ...details, err: cause }, 'the store failed')
-      else if (!wasAway) log.warn({ ...details, reason: cause.reason }, 'the store is away')
+      if (!wasAway) tellOf(cause)
       wasAway = true
     }
     setTimeout(look, period).unref()
+  }
+  const tellOf = (cause: unknown) => {
+    if (cause instanceof StoreAway) log.warn({ ...details, reason: cause.reason }, 'the store is away')
+    else log.error({ ...details, err: cause }, 'the store failed')
   }
   const prepare = async () => {
     const first = await fillEmptyStore(store, Date.now())

@@ -87,6 +87,21 @@ test('a key of the configuration fills in for a caller who brings none', async t
   ])
 })
 
+test('a custom provider gets the credential of its caller in whatever field it stands', async t => {
+  const provider = await startResponder(t, json(completion))
+  const ai = await startAi(t, { 'custom-lab': { url: provider.url, keys: ['ours'] } })
+  const mine = `svc-aig-authorization: Bearer ${ai.token}`
+  await ai.edge.ask(call(`${ai.native('custom-lab')}/x`, '{}', mine, 'x-api-key: own'))
+  await ai.edge.ask(call(`${ai.native('custom-lab')}/x`, '{}', mine))
+  assert.deepEqual(
+    provider.requests.map(request => [request.field('x-api-key'), request.field('authorization')]),
+    [
+      ['own', null],
+      [null, 'Bearer ours'],
+    ],
+  )
+})
+
 test('several keys are taken in turn', async t => {
   const provider = await startResponder(t, json(completion))
   const ai = await startAi(t, { openai: { url: provider.url, keys: ['a', 'b'] } })

@@ -181,7 +181,8 @@ test('a body that is no plain JSON is 415', async t => {
 
 test('a body over the limit is 413, announced or not', async t => {
   const { ai, ask, openai } = await start(t, { ai: { bodyLimit: 1_000 } })
-  assert.equal((await ask('/v1/responses', `"${'x'.repeat(1_000)}"`)).status, 413)
+  const [fault] = faultsOf(await ask('/v1/responses', `"${'x'.repeat(1_000)}"`), 413)
+  assert.deepEqual([fault!.code, fault!.message], [6005, 'The body must have at most 1000B'])
   const chunked = call(`${ai.rest}/v1/responses`, '', `Authorization: Bearer ${ai.token}`).replace(
     'Content-Length: 0',
     'Transfer-Encoding: chunked',
