@@ -3,13 +3,12 @@
 import { parseNetwork } from '../base/address.ts'
 import type { Fault } from '../errors/refusal.ts'
 import type { Policy, Token } from '../store/records.ts'
+import type { TokenSettings } from '../tokens/new-token.ts'
 import { permissionGroups } from '../tokens/permission-groups.ts'
 import { Field } from './field.ts'
 
 /** What a body says of a token. */
-export interface TokenBody
-  extends Pick<Token, 'name' | 'notBefore' | 'expiresOn' | 'addressesIn' | 'addressesNotIn'> {
-  readonly policies: readonly Omit<Policy, 'id'>[]
+export interface TokenBody extends Required<TokenSettings> {
   /** Null where the body leaves it to the record. */
   readonly status: Token['status'] | null
 }

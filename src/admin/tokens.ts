@@ -1,7 +1,7 @@
 // Handlers of API tokens. A value is shown once, when it is made; nobody can give what their own token does not allow. routes.ts lists them.
 
-import { randomBytes } from 'node:crypto'
 import type { Policy, Token } from '../store/records.ts'
+import { newToken, withSettings } from '../tokens/new-token.ts'
 import { permissionGroups } from '../tokens/permission-groups.ts'
 import { permits } from '../tokens/permit.ts'
 import { mintToken } from '../tokens/token.ts'
@@ -9,7 +9,7 @@ import { type Answer, failure, list, notFound, success } from './envelope.ts'
 import type { Api, Call } from './guard.ts'
 import { pageOf, pageOfSome, type Revised, revise } from './kept.ts'
 import { Parameters } from './query.ts'
-import { readNewToken, readToken, type TokenBody } from './token-body.ts'
+import { readNewToken, readToken } from './token-body.ts'
 import { statusOf, viewLimits, viewToken } from './token-view.ts'
 
 export async function createToken({ account, caller, body, now }: Call, { store }: Api): Promise<Answer> {
@@ -17,15 +17,7 @@ export async function createToken({ account, caller, body, now }: Call, { store 
   if (!('name' in read)) return failure(400, read)
   const excess = excessOf(read.policies, caller)
   if (excess) return excess
-  const { value, digest } = mintToken()
-  const token = recordOf(read, {
-    account,
-    id: newId(),
-    digest,
-    status: 'active',
-    issuedOn: now,
-    modifiedOn: now,
-  })
+  const { token, value } = newToken(account, read, now)
   if (!(await store.tokens.insert(token))) throw new Error('two random ids of tokens are the same')
   return success({ ...viewToken(token, now), value })
 }
@@ -65,7 +57,7 @@ export async function updateToken(
   const excess = excessOf(read.policies, caller)
   if (excess) return excess
   const revised = await reviseToken(store, account, params.token_id!, kept => ({
-    record: recordOf(read, { ...kept, status: read.status ?? kept.status, modifiedOn: now }),
+    record: withSettings({ ...kept, status: read.status ?? kept.status }, read, now),
   }))
   return 'record' in revised ? success(viewToken(revised.record, now)) : revised
 }
@@ -126,31 +118,6 @@ function excessOf(policies: readonly Omit<Policy, 'id'>[], caller: Token): Answe
     }),
   )
   return faults.length > 0 ? failure(403, faults) : null
-}
-
-function recordOf(
-  { name, policies, notBefore, expiresOn, addressesIn, addressesNotIn }: TokenBody,
-  rest: Pick<Token, 'account' | 'id' | 'digest' | 'status' | 'issuedOn' | 'modifiedOn'>,
-): Token {
-  const { account, id, digest, status, issuedOn, modifiedOn } = rest
-  return {
-    account,
-    id,
-    name,
-    digest,
-    status,
-    policies: policies.map(policy => ({ id: newId(), ...policy })),
-    notBefore,
-    expiresOn,
-    addressesIn,
-    addressesNotIn,
-    issuedOn,
-    modifiedOn,
-  }
-}
-
-function newId(): string {
-  return randomBytes(16).toString('hex')
 }
 
 function isId(text: string): boolean {

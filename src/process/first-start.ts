@@ -3,8 +3,8 @@
 import { randomBytes } from 'node:crypto'
 import type { Gateway } from '../store/records.ts'
 import type { Store } from '../store/store.ts'
+import { newToken } from '../tokens/new-token.ts'
 import { permissionGroups } from '../tokens/permission-groups.ts'
-import { newToken } from './new-token.ts'
 
 /** What is told once, and never again. */
 export interface FirstStart {
@@ -18,8 +18,12 @@ export interface FirstStart {
 export async function fillEmptyStore(store: Store, now: number): Promise<FirstStart | null> {
   if ((await store.accounts.list()).length > 0) return null
   const account = { id: randomBytes(16).toString('hex'), name: 'default', createdAt: now }
-  const groups = permissionGroups.map(({ id }) => id)
-  const { token, value } = newToken({ account: account.id, name: 'bootstrap', groups, now })
+  const everything = {
+    effect: 'allow',
+    permissionGroups: permissionGroups.map(({ id }) => id),
+    accounts: [account.id],
+  } as const
+  const { token, value } = newToken(account.id, { name: 'bootstrap', policies: [everything] }, now)
   const gateway = defaultGateway(account.id, now)
   const isOurs = await store.bootstrap({ account, gateway, token })
   return isOurs ? { account: account.id, gateway: gateway.id, token: value } : null

@@ -2,10 +2,10 @@
 
 import { loadConfig } from '../../config/load.ts'
 import type { Store } from '../../store/store.ts'
+import { newToken } from '../../tokens/new-token.ts'
 import { permissionGroups } from '../../tokens/permission-groups.ts'
 import { configPath, type Input } from '../input.ts'
 import { isUsable } from '../mistakes.ts'
-import { newToken } from '../new-token.ts'
 import { storeLocation } from '../store-location.ts'
 import { print, tell } from '../terminal.ts'
 import { withStore } from '../with-store.ts'
@@ -40,7 +40,8 @@ async function create(
     return refuse(`the store ${store.location} is empty; the first start of the gateway fills it`)
   if (account === null || !accounts.some(({ id }) => id === account))
     return complain(`name one of the accounts with --account: ${accounts.map(({ id }) => id).join(', ')}`)
-  const { token, value } = newToken({ account, name, groups, now: Date.now() })
+  const policy = { effect: 'allow', permissionGroups: groups, accounts: [account] } as const
+  const { token, value } = newToken(account, { name, policies: [policy] }, Date.now())
   await store.tokens.insert(token)
   tell(`Account ${account}, token ${token.id}. Its value is shown this once:`)
   print(`${value}\n`)
