@@ -1,22 +1,23 @@
-// Handlers of API tokens. A value is shown once, when it is made; nobody can give what their own token does not allow. routes.ts lists them.
+// Handlers of API tokens. A value is shown once, when it is made; no token gives or touches one that reaches further. routes.ts lists them.
 
-import type { Policy, Token } from '../store/records.ts'
+import type { Token } from '../store/records.ts'
 import { newToken, withSettings } from '../tokens/new-token.ts'
 import { permissionGroups } from '../tokens/permission-groups.ts'
 import { permits } from '../tokens/permit.ts'
 import { mintToken } from '../tokens/token.ts'
-import { type Answer, failure, list, notFound, success } from './envelope.ts'
+import { type Answer, failure, list, type Mistake, notFound, success } from './envelope.ts'
 import type { Api, Call } from './guard.ts'
 import { pageOf, pageOfSome, type Revised, revise } from './kept.ts'
 import { Parameters } from './query.ts'
 import { readNewToken, readToken } from './token-body.ts'
+import { powersBeyond, reachBeyond } from './token-reach.ts'
 import { statusOf, viewLimits, viewToken } from './token-view.ts'
 
 export async function createToken({ account, caller, body, now }: Call, { store }: Api): Promise<Answer> {
   const read = readNewToken(body, account, now)
   if (!('name' in read)) return failure(400, read)
-  const excess = excessOf(read.policies, caller)
-  if (excess) return excess
+  const excess = reachBeyond(read, caller)
+  if (excess.length > 0) return failure(403, excess)
   const { token, value } = newToken(account, read, now)
   if (!(await store.tokens.insert(token))) throw new Error('two random ids of tokens are the same')
   return success({ ...viewToken(token, now), value })
@@ -54,17 +55,25 @@ export async function updateToken(
 ): Promise<Answer> {
   const read = readToken(body, account, params.token_id!)
   if (!('name' in read)) return failure(400, read)
-  const excess = excessOf(read.policies, caller)
-  if (excess) return excess
-  const revised = await reviseToken(store, account, params.token_id!, kept => ({
-    record: withSettings({ ...kept, status: read.status ?? kept.status }, read, now),
-  }))
+  const excess = reachBeyond(read, caller)
+  if (excess.length > 0) return failure(403, excess)
+  const changed = (kept: Token) => withSettings({ ...kept, status: read.status ?? kept.status }, read, now)
+  const revised = await reviseToken(
+    store,
+    account,
+    params.token_id!,
+    kept => untouchable(powersBeyond(kept.policies, caller)) ?? { record: changed(kept) },
+  )
   return 'record' in revised ? success(viewToken(revised.record, now)) : revised
 }
 
-export async function deleteToken({ account, params }: Call, { store }: Api): Promise<Answer> {
+export async function deleteToken({ account, caller, params }: Call, { store }: Api): Promise<Answer> {
   const id = params.token_id!
-  return isId(id) && (await store.tokens.remove(account, id)) ? success({ id }) : noToken
+  const kept = isId(id) ? await store.tokens.get(account, id) : null
+  if (!kept) return noToken
+  const refusal = untouchable(powersBeyond(kept.record.policies, caller))
+  if (refusal) return refusal
+  return (await store.tokens.remove(account, id)) ? success({ id }) : noToken
 }
 
 /** Gives the token a new value; the old one ends at once. */
@@ -74,7 +83,7 @@ export async function rollToken({ account, caller, params, now }: Call, { store 
     store,
     account,
     params.token_id!,
-    kept => excessOf(kept.policies, caller) ?? { record: { ...kept, digest, modifiedOn: now } },
+    kept => untouchable(reachBeyond(kept, caller)) ?? { record: { ...kept, digest, modifiedOn: now } },
   )
   return 'record' in revised ? success(value) : revised
 }
@@ -106,18 +115,13 @@ async function reviseToken(
   return (isId(id) ? await revise(tokens, account, id, change) : null) ?? noToken
 }
 
-/** Refuses policies that allow, for an account of theirs, what the caller's token does not; by the names of the groups. */
-function excessOf(policies: readonly Omit<Policy, 'id'>[], caller: Token): Answer | null {
-  const faults = policies.flatMap(({ effect, permissionGroups: groups, accounts }, i) =>
-    groups.flatMap((id, j) => {
-      const group = permissionGroups.find(group => group.id === id)
-      if (effect === 'deny' || !group) return []
-      if (accounts.every(account => permits(caller, group.name, account))) return []
-      const message = `Forbidden: your token does not allow ${group.name} itself, so it can't give it`
-      return [{ code: 10000, message, pointer: `/policies/${i}/permission_groups/${j}` }]
-    }),
+/** Refuses to touch a token that is kept; no member of a body is to blame. */
+function untouchable(excess: readonly Mistake[]): Answer | null {
+  if (excess.length === 0) return null
+  return failure(
+    403,
+    excess.map(({ code, message }) => ({ code, message })),
   )
-  return faults.length > 0 ? failure(403, faults) : null
 }
 
 function isId(text: string): boolean {

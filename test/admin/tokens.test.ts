@@ -80,6 +80,49 @@ test('nobody gives what their own token does not allow: not new, not by update, 
   assert.equal((await ask('PUT', `/tokens/${small.token.id}/value`, asClerk)).status, 200)
 })
 
+test('a token that allows more is not disabled, rewritten or deleted by one that allows less', async t => {
+  const { ask, keepToken, kept, owner } = await startApi(t)
+  const { value } = await keepToken(['API Tokens Write', 'AI Gateway Run'])
+  const path = `/tokens/${owner.token.id}`
+  const body = bodyOf(['AI Gateway Run'], { status: 'disabled' })
+  for (const [method, options] of [
+    ['PUT', { body }],
+    ['DELETE', {}],
+  ] as const) {
+    const { status, json } = await ask(method, path, { ...options, token: value })
+    assert.equal(status, 403, method)
+    const [first] = json.errors
+    assert.match(first.message, /^Forbidden: your token does not allow OAuth Clients Read itself/)
+    assert.equal('source' in first, false)
+  }
+  assert.deepEqual((await kept.tokens.get(account, owner.token.id))!.record, owner.token)
+})
+
+test('a token that is given more while it is updated is left as it is by one that allows less', async t => {
+  const { ask, keepToken, kept } = await startApi(t)
+  const get = kept.tokens.get.bind(kept.tokens)
+  kept.tokens.get = async (...key) => {
+    const read = (await get(...key))!
+    const stronger = { ...read.record, name: 'strong', policies: [allowing(['AI Gateway Edit'])] }
+    if (read.record.name === 'small') assert.ok(await kept.tokens.replace(stronger, read.version))
+    return read
+  }
+  const clerk = await keepToken(['API Tokens Write', 'AI Gateway Run'])
+  const { token } = await keepToken(['AI Gateway Run'], { name: 'small' })
+  const body = bodyOf(['AI Gateway Run'])
+  const { status } = await ask('PUT', `/tokens/${token.id}`, { body, token: clerk.value })
+  assert.equal(status, 403)
+  assert.equal((await kept.tokens.get(account, token.id))!.record.name, 'strong')
+})
+
+test('a token deletes itself, and what allows no more', async t => {
+  const { ask, keepToken } = await startApi(t)
+  const { token, value } = await keepToken(['API Tokens Write', 'AI Gateway Run'])
+  const small = await keepToken(['AI Gateway Run'])
+  for (const { id } of [small.token, token])
+    assert.equal((await ask('DELETE', `/tokens/${id}`, { token: value })).status, 200)
+})
+
 test('a permission that a policy of the caller denies can not be given', async t => {
   const { ask, keepToken } = await startApi(t)
   const { token, value } = await keepToken(['API Tokens Write', 'AI Gateway Run'])
@@ -94,6 +137,94 @@ test('a permission that a policy of the caller denies can not be given', async t
   assert.equal(
     (await ask('POST', '/tokens', { body: bodyOf(['AI Gateway Run']), token: cautious.value })).status,
     403,
+  )
+})
+
+test('a permission to read that a policy of the caller denies is not given within one to write', async t => {
+  const { ask, keepToken } = await startApi(t)
+  const deny = { ...allowing(['AI Gateway Read']), effect: 'deny' } as const
+  const { value } = await keepToken([], {
+    policies: [allowing(['API Tokens Write', 'AI Gateway Edit']), deny],
+  })
+  const { status, json } = await ask('POST', '/tokens', { body: bodyOf(['AI Gateway Edit']), token: value })
+  assert.equal(status, 403)
+  assert.match(json.errors[0].message, /does not allow AI Gateway Read itself/)
+})
+
+test('what a token gives ends no later than it does itself: not new, not by update, not by roll', async t => {
+  const { ask, keepToken } = await startApi(t)
+  const names = ['API Tokens Write', 'AI Gateway Run'] as const
+  const { token, value } = await keepToken(names, { expiresOn: Date.UTC(2100, 0) })
+  const within = { expires_on: '2100-01-01T00:00:00Z' }
+  for (const more of [{}, { expires_on: '2100-01-01T00:00:01Z' }]) {
+    for (const [method, path] of [
+      ['POST', '/tokens'],
+      ['PUT', `/tokens/${token.id}`],
+    ] as const) {
+      const { status, json } = await ask(method, path, {
+        body: bodyOf(['AI Gateway Run'], more),
+        token: value,
+      })
+      assert.equal(status, 403)
+      assert.deepEqual(json.errors, [
+        {
+          code: 10000,
+          message:
+            'Forbidden: expires_on must be set, and no later than that of your token, 2100-01-01T00:00:00Z',
+          source: { pointer: '/expires_on' },
+        },
+      ])
+    }
+  }
+  const lasting = await keepToken(['AI Gateway Run'])
+  const path = `/tokens/${lasting.token.id}`
+  const rolled = await ask('PUT', `${path}/value`, { token: value })
+  assert.deepEqual([rolled.status, 'source' in rolled.json.errors[0]], [403, false])
+  assert.match(rolled.json.errors[0].message, /expires_on must be set/)
+  for (const [method, path, options] of [
+    ['POST', '/tokens', { body: bodyOf(['AI Gateway Run'], within) }],
+    ['PUT', `/tokens/${lasting.token.id}`, { body: bodyOf(['AI Gateway Run'], within) }],
+    ['PUT', `/tokens/${lasting.token.id}/value`, {}],
+    ['PUT', `/tokens/${token.id}/value`, {}],
+  ] as const)
+    assert.equal((await ask(method, path, { ...options, token: value })).status, 200, path)
+})
+
+test('what a token gives is valid from no more addresses than it is itself', async t => {
+  const { ask, keepToken } = await startApi(t)
+  const { value } = await keepToken(['API Tokens Write', 'AI Gateway Run'], {
+    addressesIn: ['127.0.0.0/8', '2001:db8::/32'],
+    addressesNotIn: ['127.9.0.0/16'],
+  })
+  const [noIn, noNotIn] = ['/condition/request_ip/in', '/condition/request_ip/not_in']
+  const not_in = ['127.9.0.0/16']
+  for (const [request_ip, pointers] of [
+    [undefined, [noIn, noNotIn]],
+    [{ not_in }, [noIn]],
+    [{ in: ['0.0.0.0/0'], not_in }, [noIn]],
+    [{ in: ['127.0.0.0/7'], not_in }, [noIn]],
+    [{ in: ['127.1.2.3', '128.1.2.3'], not_in }, [noIn]],
+    [{ in: ['::/0'], not_in }, [noIn]],
+    [{ in: ['127.1.2.3'] }, [noNotIn]],
+    [{ in: ['127.1.2.3'], not_in: ['127.9.0.0/17'] }, [noNotIn]],
+    [{ in: ['127.0.0.0/8', '2001:db8::/32'], not_in }, []],
+    [{ in: ['127.1.2.3', '2001:db8:1::/48', '::ffff:127.1.2.0/120'], not_in: ['::1', '127.0.0.0/8'] }, []],
+  ] as const) {
+    const body = bodyOf(['AI Gateway Run'], request_ip && { condition: { request_ip } })
+    const { status, json } = await ask('POST', '/tokens', { body, token: value })
+    assert.deepEqual(
+      json.errors.map(({ source }: { source: { pointer: string } }) => source.pointer),
+      pointers,
+      JSON.stringify(request_ip),
+    )
+    assert.equal(status, pointers.length > 0 ? 403 : 200)
+  }
+  const lasting = await keepToken(['AI Gateway Run'])
+  const rolled = await ask('PUT', `/tokens/${lasting.token.id}/value`, { token: value })
+  assert.equal(rolled.status, 403)
+  assert.match(
+    rolled.json.errors[0].message,
+    /request_ip\.in must be set.*: 127\.0\.0\.0\/8, 2001:db8::\/32$/,
   )
 })
 
