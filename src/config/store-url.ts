@@ -11,14 +11,14 @@ export const storeUrl: Rule<string | null> = text => {
     return { flaw: 'must begin with sqlite:, redis://, rediss://, redis+sentinel:// or redis+cluster://' }
   }
   if (scheme === 'sqlite')
-    return accept(isFile(rest) ? text : undefined, 'must be sqlite:PATH or sqlite::memory:')
+    return accept(isFile(rest) ? text : undefined, 'must be sqlite:PATH of a file or sqlite::memory:')
   const { shown, pattern } = servers[kind]!
   return accept(isOfServers(rest, pattern) ? text : undefined, `must be ${scheme}://[USER:PASSWORD@]${shown}`)
 }
 
-/** Two slashes would look like those before a host. */
+/** Two slashes would look like those before a host, and one at the end is that of a folder. */
 function isFile(rest: string): boolean {
-  return rest === ':memory:' || /^(?!:|\/\/)[^?#\p{Cc}]+$/u.test(rest)
+  return rest === ':memory:' || /^(?!:|\/\/)[^?#\p{Cc}]+(?<!\/)$/u.test(rest)
 }
 
 interface Servers {

@@ -39,6 +39,8 @@ describe('a URL of a store', () => {
     ['sqlite::memory', /sqlite:PATH/],
     ['sqlite://data/gatehouse.db', /sqlite:PATH/],
     ['sqlite:gatehouse.db?mode=ro', /sqlite:PATH/],
+    ['sqlite:/', /sqlite:PATH of a file/],
+    ['sqlite:/tmp/', /sqlite:PATH of a file/],
     ['redis:redis.example', /redis:\/\/\[USER:PASSWORD@\]HOST/],
     ['redis://', /redis:\/\//],
     ['redis:///0', /redis:\/\//],
