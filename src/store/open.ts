@@ -1,4 +1,6 @@
 // The door of the store: from a URL to a backend. Called by the process; a backend that was not asked for is never loaded.
+import { statSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { type Clock, systemClock } from '../base/clock.ts'
 import type { Store } from './store.ts'
 
@@ -6,6 +8,8 @@ export interface StoreOptions {
   /** Ms after which a command that got no answer rejects. */
   readonly commandTimeout: number
   readonly clock?: Clock
+  /** Whether a file that is not there, or empty, is refused instead of made. */
+  readonly mustExist?: boolean
 }
 
 const redisUrl = /^(redis|rediss|redis\+sentinel|redis\+cluster):\/\//
@@ -16,10 +20,11 @@ const redisUrl = /^(redis|rediss|redis\+sentinel|redis\+cluster):\/\//
  */
 export async function openStore(
   url: string,
-  { commandTimeout, clock = systemClock }: StoreOptions,
+  { commandTimeout, clock = systemClock, mustExist = false }: StoreOptions,
 ): Promise<Store> {
   if (url.startsWith('sqlite:')) {
     const path = sqlitePath(url.slice('sqlite:'.length))
+    if (mustExist) expectContent(path)
     const { SqliteStore } = await import('./sqlite/sqlite-store.ts')
     return SqliteStore.open(path, { commandTimeout, clock })
   }
@@ -44,4 +49,11 @@ function sqlitePath(path: string): string {
     throw new Error('the URL of the store has no parameters: the path behind sqlite: may hold no ? and no #')
   if (path.endsWith('/')) throw new Error('the URL of the store names a folder: write sqlite:PATH of a file')
   return path
+}
+
+function expectContent(path: string): void {
+  if (path === ':memory:') return
+  const file = statSync(path, { throwIfNoEntry: false })
+  if (!file) throw new Error(`there is no file ${resolve(path)}`)
+  if (file.size === 0) throw new Error(`${resolve(path)} is an empty file, no store`)
 }

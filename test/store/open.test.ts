@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { existsSync } from 'node:fs'
-import { join, relative } from 'node:path'
+import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
 import { batchOf } from '../../src/store/log-batch-writer.ts'
@@ -42,6 +42,21 @@ test('sqlite::memory: is a store that ends with the process, and says so', async
   assert.equal((await store.logs.list(account, id, logQuery())).total, 2)
   assert.equal(store.location, 'sqlite::memory:')
   assert.deepEqual(await store.durability(), ['Everything is kept in memory and ends with the process.'])
+})
+
+test('a file that must exist is neither made nor filled, nor is its folder made', async t => {
+  const file = temporaryFile(t)
+  const mustExist = { ...options, mustExist: true }
+  await assert.rejects(openStore(`sqlite:${file}`, mustExist), { message: `there is no file ${file}` })
+  assert.ok(!existsSync(dirname(file)))
+  mkdirSync(dirname(file))
+  writeFileSync(file, '')
+  await assert.rejects(openStore(`sqlite:${file}`, mustExist), {
+    message: `${file} is an empty file, no store`,
+  })
+  assert.equal(statSync(file).size, 0)
+  await (await openStore(`sqlite:${file}`, options)).close()
+  await (await openStore(`sqlite:${file}`, mustExist)).close()
 })
 
 test('a URL of no known store is refused by a sentence without a word of it', async () => {
