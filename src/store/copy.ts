@@ -15,13 +15,12 @@ type Counts = { -readonly [Kind in keyof CopyReport]: CopyReport[Kind] }
 
 const pageSize = 100
 
-/** Copies everything, logs included; versions of records begin anew. Rejects with a sentence that says what was copied when it can't be all. */
+/** Copies everything, logs included; versions of records begin anew. Rejects with a sentence that names the store that failed, and says what was copied. */
 export async function copyStore(from: Store, to: Store): Promise<CopyReport> {
-  if ((await to.accounts.list()).length > 0)
-    throw new Error(`${to.location} holds an account already: name an empty store to copy to`)
+  const accounts = await accountsToCopy(from, to)
   const counts: Counts = { accounts: 0, gateways: 0, tokens: 0, logEntries: 0 }
   try {
-    for (const account of await from.accounts.list()) await copyAccount(from, to, account, counts)
+    for (const account of accounts) await copyAccount(from, to, account, counts)
     return counts
   } catch (cause) {
     throw new Error(
@@ -31,15 +30,33 @@ export async function copyStore(from: Store, to: Store): Promise<CopyReport> {
   }
 }
 
+/** Writes the numbers for a person to read. */
+export function inWords({ accounts, gateways, tokens, logEntries }: CopyReport): string {
+  const records = [count(accounts, 'account'), count(gateways, 'gateway'), count(tokens, 'token')]
+  return `${records.join(', ')} and ${count(logEntries, 'log entry', 'log entries')}`
+}
+
+async function accountsToCopy(from: Store, to: Store): Promise<readonly Account[]> {
+  try {
+    const accounts = await at(from, from.accounts.list())
+    if (accounts.length === 0) throw new Error(`${from.location} holds no account`)
+    if ((await at(to, to.accounts.list())).length > 0)
+      throw new Error(`${to.location} holds an account already: name an empty store to copy to`)
+    return accounts
+  } catch (cause) {
+    throw new Error(`nothing was copied: ${(cause as Error).message}`, { cause })
+  }
+}
+
 async function copyAccount(from: Store, to: Store, account: Account, counts: Counts): Promise<void> {
-  expectNew(await to.accounts.insert(account), 'account', account.id)
+  expectNew(await at(to, to.accounts.insert(account)), 'account', account.id)
   counts.accounts++
-  for await (const token of pages(page => from.tokens.list(account.id, page))) {
-    expectNew(await to.tokens.insert(token), 'token', token.id)
+  for await (const token of pages(page => at(from, from.tokens.list(account.id, page)))) {
+    expectNew(await at(to, to.tokens.insert(token)), 'token', token.id)
     counts.tokens++
   }
-  for await (const gateway of pages(page => from.gateways.list(account.id, page))) {
-    expectNew(await to.gateways.insert(gateway), 'gateway', gateway.id)
+  for await (const gateway of pages(page => at(from, from.gateways.list(account.id, page)))) {
+    expectNew(await at(to, to.gateways.insert(gateway)), 'gateway', gateway.id)
     counts.gateways++
     await copyLogs(from, to, gateway, counts)
   }
@@ -49,8 +66,8 @@ async function copyLogs(from: Store, to: Store, gateway: Gateway, counts: Counts
   const { account, id } = gateway
   // What the source holds is all copied, also where a limit was lowered since.
   const limit = { most: Number.MAX_SAFE_INTEGER, strategy: 'STOP_INSERTING' } as const
-  for await (const entries of from.logs.entries(account, id)) {
-    const kept = await to.logs.append(account, id, batchOf(entries), limit)
+  for await (const entries of eachAt(from, from.logs.entries(account, id))) {
+    const kept = await at(to, to.logs.append(account, id, batchOf(entries), limit))
     counts.logEntries += kept
     if (kept < entries.length) throw new Error(`the gateway ${id} is gone`)
   }
@@ -68,6 +85,23 @@ function expectNew(isNew: boolean, kind: string, id: string): void {
   if (!isNew) throw new Error(`the ${kind} ${id} is there already`)
 }
 
-function inWords({ accounts, gateways, tokens, logEntries }: CopyReport): string {
-  return `accounts: ${accounts}, gateways: ${gateways}, tokens: ${tokens}, log entries: ${logEntries}`
+/** Puts the place of a store before whatever it fails with. */
+function at<T>(store: Store, work: Promise<T>): Promise<T> {
+  return work.catch(cause => fail(store, cause))
+}
+
+async function* eachAt<T>(store: Store, items: AsyncIterable<T>): AsyncGenerator<T> {
+  try {
+    yield* items
+  } catch (cause) {
+    fail(store, cause)
+  }
+}
+
+function fail({ location }: Store, cause: unknown): never {
+  throw new Error(`${location}: ${(cause as Error).message}`, { cause })
+}
+
+function count(number: number, one: string, many = `${one}s`): string {
+  return `${number} ${number === 1 ? one : many}`
 }

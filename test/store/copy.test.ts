@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { copyStore } from '../../src/store/copy.ts'
+import { copyStore, inWords } from '../../src/store/copy.ts'
 import { batchOf } from '../../src/store/log-batch-writer.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/store.ts'
 import { account, gateway, logEntries, token } from './contract-specimens.ts'
+import { temporaryFile } from './sqlite/temporary-file.ts'
 
 async function empty(t: TestContext): Promise<Store> {
   const store = await openStore('sqlite::memory:', { commandTimeout: 500 })
@@ -43,16 +44,17 @@ test('everything of a store is copied to an empty one', async t => {
   assert.deepEqual(await everything(to), await everything(from))
 })
 
-test('an empty store is copied as nothing', async t => {
-  const counts = await copyStore(await empty(t), await empty(t))
-  assert.deepEqual(counts, { accounts: 0, gateways: 0, tokens: 0, logEntries: 0 })
+test('a store without an account is not copied from', async t => {
+  await assert.rejects(copyStore(await empty(t), await empty(t)), {
+    message: 'nothing was copied: sqlite::memory: holds no account',
+  })
 })
 
 test('a store that holds an account is not copied to', async t => {
   const [from, to] = [await filled(t), await empty(t)]
   await to.accounts.insert(account())
   await assert.rejects(copyStore(from, to), {
-    message: 'sqlite::memory: holds an account already: name an empty store to copy to',
+    message: 'nothing was copied: sqlite::memory: holds an account already: name an empty store to copy to',
   })
   assert.equal((await to.accounts.list()).length, 1)
 })
@@ -63,6 +65,45 @@ test('a copy that fails says what was copied, and why not all', async t => {
   await to.gateways.insert(gateway({ account: second!.id, id: 'quiet' }))
   await assert.rejects(copyStore(from, to), {
     message:
-      'the copy to sqlite::memory: is not whole: the gateway quiet is there already. Copied were accounts: 2, gateways: 3, tokens: 240, log entries: 1400. Empty it and copy again',
+      'the copy to sqlite::memory: is not whole: the gateway quiet is there already. Copied were 2 accounts, 3 gateways, 240 tokens and 1400 log entries. Empty it and copy again',
   })
+})
+
+test('a copy that fails names the store that failed, be it read or written', async t => {
+  const away = () => openStore('redis://user:SECRET@127.0.0.1:1', { commandTimeout: 500 })
+  const [full, none, down] = [await filled(t), await empty(t), await away()]
+  t.after(() => down.close())
+  const message = 'nothing was copied: redis://127.0.0.1:1: the store is away (ECONNREFUSED)'
+  await assert.rejects(copyStore(down, none), { message })
+  await assert.rejects(copyStore(full, down), { message })
+})
+
+test('a source that fails on the way is named, and what was copied before', async t => {
+  for (const [part, copied] of [
+    ['tokens', '1 account, 0 gateways, 0 tokens and 0 log entries'],
+    ['logs', '1 account, 1 gateway, 120 tokens and 0 log entries'],
+  ] as const) {
+    const [from, to] = [
+      await filled(t),
+      await openStore(`sqlite:${temporaryFile(t)}`, { commandTimeout: 500 }),
+    ]
+    t.after(() => to.close())
+    const broken = async () => {
+      throw new Error('it is broken')
+    }
+    from.tokens.list = part === 'tokens' ? broken : from.tokens.list
+    from.logs.entries = async function* () {
+      yield await broken()
+    }
+    await assert.rejects(copyStore(from, to), {
+      message: `the copy to ${to.location} is not whole: sqlite::memory:: it is broken. Copied were ${copied}. Empty it and copy again`,
+    })
+  }
+})
+
+test('what was copied is told in words', () => {
+  assert.equal(
+    inWords({ accounts: 1, gateways: 2, tokens: 0, logEntries: 1 }),
+    '1 account, 2 gateways, 0 tokens and 1 log entry',
+  )
 })
