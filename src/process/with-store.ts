@@ -1,18 +1,23 @@
 // A store for the length of one command.
 
-import { openStore } from '../store/open.ts'
-import type { Store } from '../store/store.ts'
+import { openStore, type StoreOptions } from '../store/open.ts'
+import { type Store, StoreAway } from '../store/store.ts'
 import { tell } from './terminal.ts'
 
 /** Opens a store for one use, whose exit code it returns; whatever fails is told in a sentence, and 1. Nobody waits for a command but the operator. */
-export async function withStore(url: string, use: (store: Store) => Promise<number>): Promise<number> {
+export async function withStore(
+  url: string,
+  use: (store: Store) => Promise<number>,
+  { mustExist = false }: Pick<StoreOptions, 'mustExist'> = {},
+): Promise<number> {
   let opened: Store | null = null
   try {
-    const store = await openStore(url, { commandTimeout })
+    const store = await openStore(url, { commandTimeout, mustExist })
     opened = store
     return await use(store)
   } catch (cause) {
-    tell(`gatehouse: ${(cause as Error).message}`)
+    const place = cause instanceof StoreAway && opened ? `${opened.location}: ` : ''
+    tell(`gatehouse: ${place}${(cause as Error).message}`)
     return 1
   } finally {
     await opened?.close()

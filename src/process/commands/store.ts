@@ -3,7 +3,9 @@
 import { readFileSync } from 'node:fs'
 import type { Reading } from '../../base/quantity.ts'
 import { resolveReferences } from '../../config/references.ts'
-import { copyStore } from '../../store/copy.ts'
+import { accept } from '../../config/rules.ts'
+import { storeUrl } from '../../config/store-url.ts'
+import { copyStore, inWords } from '../../store/copy.ts'
 import type { Store } from '../../store/store.ts'
 import type { Input } from '../input.ts'
 import { tell } from '../terminal.ts'
@@ -16,12 +18,17 @@ export async function store({ args: [verb], from, to }: Input): Promise<number> 
   const [source, target] = [resolve(from), resolve(to)]
   if ('flaw' in source) return complain(`--from ${source.flaw}`)
   if ('flaw' in target) return complain(`--to ${target.flaw}`)
-  return withStore(source.value, here => withStore(target.value, there => copy(here, there)))
+  return withStore(source.value, here => withStore(target.value, there => copy(here, there)), {
+    mustExist: true,
+  })
 }
 
 /** Takes what the configuration takes, so that a password need not stand where every user of the machine can read it. */
-function resolve(url: string): Reading<string> {
-  return resolveReferences(url, { env: process.env, readFile: path => readFileSync(path, 'utf8') })
+function resolve(written: string): Reading<string> {
+  const text = resolveReferences(written, { env: process.env, readFile: path => readFileSync(path, 'utf8') })
+  if ('flaw' in text) return text
+  const read = storeUrl(text.value)
+  return 'flaw' in read ? read : accept(read.value ?? undefined, 'must not be empty')
 }
 
 function complain(sentence: string): number {
@@ -31,7 +38,6 @@ function complain(sentence: string): number {
 
 async function copy(source: Store, target: Store): Promise<number> {
   const copied = await copyStore(source, target)
-  const counts = Object.entries(copied).map(([kind, count]) => `${count} ${kind}`)
-  tell(`Copied ${counts.join(', ')} from ${source.location} to ${target.location}.`)
+  tell(`Copied ${inWords(copied)} from ${source.location} to ${target.location}.`)
   return 0
 }
