@@ -20,7 +20,7 @@ export function authenticate(x: Exchange): Verdict {
   if (gateway instanceof Promise) return gateway.then(found => void (ai.gateway = found))
   if (gateway === 'store_away') return turnAway(x, ai, 'store_away')
   if (gateway !== null && !gateway.authentication) return letIn(x, ai, 'authentication_off')
-  const token = (ai.token ??= x.plane.ai!.tokens.verify(tokenIn(ai), x.clientAddress))
+  const token = (ai.token ??= x.plane.ai!.tokens.verify(tokenIn(ai), x.clientAddress, x.client.shown))
   if (token instanceof Promise) return token.then(verified => void (ai.token = verified))
   if (typeof token === 'string') return turnAway(x, ai, token)
   if (!permits(token, 'AI Gateway Run', ai.target.account)) return turnAway(x, ai, 'forbidden')

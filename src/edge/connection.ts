@@ -8,6 +8,7 @@ import { type Refusal, refuse } from '../errors/refusal.ts'
 import { BodyReader } from '../http1/body.ts'
 import { hostName } from '../http1/host.ts'
 import { type HeadFault, type RequestHead, requestBody } from '../http1/request-head.ts'
+import { Shown } from '../tokens/verify.ts'
 import { answer, answerBug } from './answer.ts'
 import { writeTo } from './body-writer.ts'
 import { type Client, Exchange } from './exchange.ts'
@@ -30,6 +31,7 @@ type State = 'open' | 'closing' | 'closed'
 export class ClientConnection implements Client {
   readonly peer: string
   readonly node: string
+  readonly shown = new Shown()
   isTrusted = false
   readonly #socket: Socket
   readonly #plane: Plane

@@ -5,6 +5,7 @@ import type { AiCaller } from '../errors/compose-ai.ts'
 import type { Refusal } from '../errors/refusal.ts'
 import type { BodyReader, Framing } from '../http1/body.ts'
 import type { RequestHead } from '../http1/request-head.ts'
+import type { Shown } from '../tokens/verify.ts'
 import type { AiExchange } from './ai-exchange.ts'
 import type { EdgeRoute, EdgeZone } from './snapshot.ts'
 import type { ByteSink } from './body-writer.ts'
@@ -19,6 +20,8 @@ export interface Client extends ByteSink {
   readonly peer: string
   /** The peer as a node of Forwarded (RFC 7239 section 6). */
   readonly node: string
+  /** The token that it showed last. */
+  readonly shown: Shown
   /** Whether the peer is a trusted hop, whose forwarding fields are believed. */
   readonly isTrusted: boolean
   /** Asks for the rest of the request body, which then reaches `Upstream.body`. */

@@ -3,6 +3,7 @@
 
 import { timingSafeEqual } from 'node:crypto'
 import { AddressSet } from '../base/address.ts'
+import { ownText } from '../base/own-text.ts'
 import { type Clock, systemClock } from '../base/clock.ts'
 import type { AiMetrics, RefuseReason } from '../base/metrics.ts'
 import { ReadThrough } from '../store/read-through.ts'
@@ -19,6 +20,12 @@ export interface VerifierOptions {
   /** Its `lookups` are counted here; decisions are counted by whoever takes them. */
   readonly metrics: AiMetrics
   readonly clock?: Clock
+}
+
+/** What one connection showed last and was found to be a token: mostly it shows the same again, which then need not be digested again. */
+export class Shown {
+  value = ''
+  digest = ''
 }
 
 /** A token, compiled for what is checked at each use. */
@@ -53,10 +60,24 @@ export class TokenVerifier {
   }
 
   /** Judges what a client at `address` sent: at once where the token is remembered or can't be one; what callers send never makes it throw or reject. */
-  verify(value: string | null, address: string): Token | TokenFault | Promise<Token | TokenFault> {
+  verify(
+    value: string | null,
+    address: string,
+    shown: Shown | null = null,
+  ): Token | TokenFault | Promise<Token | TokenFault> {
     if (value === null) return 'missing'
+    if (value === shown?.value) return this.#verifyDigest(shown.digest, address)
     if (!isWellFormed(value)) return 'malformed'
     const digest = digestOf(value)
+    const verdict = this.#verifyDigest(digest, address)
+    if (shown !== null && typeof verdict === 'object' && !(verdict instanceof Promise)) {
+      shown.value = ownText(value)
+      shown.digest = digest
+    }
+    return verdict
+  }
+
+  #verifyDigest(digest: string, address: string): Token | TokenFault | Promise<Token | TokenFault> {
     const known = this.#known.get(digest)
     if (known instanceof Promise) return this.#afterLookup(known, digest, address)
     this.#lookups.remembered.inc()

@@ -6,7 +6,7 @@ import fc from 'fast-check'
 import { AiMetrics } from '../../src/base/metrics.ts'
 import type { Token } from '../../src/store/records.ts'
 import { mintToken } from '../../src/tokens/token.ts'
-import { TokenVerifier } from '../../src/tokens/verify.ts'
+import { Shown, TokenVerifier } from '../../src/tokens/verify.ts'
 import { ManualClock } from '../help/clock.ts'
 import { SteeredStore } from './steered-store.ts'
 import { tokenWith } from './token-with.ts'
@@ -173,4 +173,19 @@ test('a scan of 100,000 random tokens asks once for each and leaves the heap fla
   assert.ok(after - before < 1_000_000, `${after - before} bytes more`)
   assert.equal(steered.asked, 120_001)
   assert.deepEqual(verifier.verify(value, here), token)
+})
+
+test('what a connection showed before is judged anew each time, and nothing else passes for it', async () => {
+  const { verifier, value, token, update, steered } = setUp()
+  const shown = new Shown()
+  await verifier.verify(value, here, shown)
+  assert.equal(shown.value, '')
+  assert.deepEqual(verifier.verify(value, here, shown), token)
+  assert.equal(shown.value, value)
+  assert.deepEqual(verifier.verify(value, here, shown), token)
+  assert.equal(verifier.verify(`${value.slice(0, -1)}!`, here, shown), 'malformed')
+  assert.equal(await verifier.verify(mintToken().value, here, shown), 'unknown')
+  update({ status: 'disabled' })
+  assert.equal(await verifier.verify(value, here, shown), 'disabled')
+  steered.byDigest.clear()
 })
