@@ -26,7 +26,7 @@ export interface Sample {
   readonly unexpected: number
 }
 
-const WARM_UP_SECONDS = 1
+const WARM_UP_SECONDS = 2
 const CHECKS_PER_SECOND = 5
 const UNAUTHORIZED = 401
 

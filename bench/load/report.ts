@@ -67,7 +67,7 @@ function setting({ date, machine, peers, rounds, seconds }: Results): string {
     `- ${machine.processor}, ${machine.memory}, ${machine.system}, Node ${machine.node}`,
     `- ${present.join(', ')}`,
     `- Every proxy has one process, no access log, keep-alive to the same origin; wrk holds ${CONNECTIONS} connections on the same machine`,
-    `- Medians over ${rounds} × ${seconds} s in alternating order, each in a fresh process after a second of warm-up; in brackets the median of the ratios to ${BASE} within each round`,
+    `- Medians over ${rounds} × ${seconds} s in alternating order, each in a fresh process after two seconds of warm-up; in brackets the median of the ratios to ${BASE} within each round`,
   ].join('\n')
 }
 
