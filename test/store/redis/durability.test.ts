@@ -88,7 +88,8 @@ test('a write counts once a replica has it, and not before', async t => {
   const primary = await startRedis(t)
   const replica = await startRedis(t, { args: ['--replicaof', `127.0.0.1 ${primary.port}`] })
   await replicates(primary)
-  const store = await openRedis(t, primary.url)
+  // Long enough for a replica on a busy machine.
+  const store = await openRedis(t, primary.url, 3_000)
   const kept = token()
   assert.equal(await store.tokens.insert(kept), true)
   assert.equal(await replica.ask('HEXISTS', '{gatehouse}:digests', kept.digest), 1)
