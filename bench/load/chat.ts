@@ -52,14 +52,20 @@ export function answerChat(socket: Socket, body: string): void {
 function stream(socket: Socket, tokens: number): void {
   let left = tokens - 1
   socket.write(BEGINNING)
-  const timer = setInterval(() => {
-    socket.write(left > 0 ? TOKEN : END)
-    if (left-- === 0) stop()
-  }, TOKEN_INTERVAL)
-  const stop = () => {
-    clearInterval(timer)
-    socket.off('close', stop)
+  let due = performance.now()
+  let timer: NodeJS.Timeout
+  // Each stream keeps its own beat: intervals of one length, late once, would fire together ever after.
+  const wait = () => {
+    due += TOKEN_INTERVAL
+    timer = setTimeout(tick, due - performance.now())
   }
+  const tick = () => {
+    socket.write(left > 0 ? TOKEN : END)
+    if (left-- > 0) wait()
+    else socket.off('close', stop)
+  }
+  const stop = () => clearTimeout(timer)
+  wait()
   socket.on('close', stop)
 }
 

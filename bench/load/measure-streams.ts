@@ -10,7 +10,7 @@ import { percentile } from './statistics.ts'
 import { type EventStream, openStreams, timeFirstEvents } from './streams.ts'
 
 const WARM_UP_SECONDS = 1
-const FIRST_EVENTS = 300
+const FIRST_EVENTS = 500
 const TOKENS_PER_SECOND = 1000 / TOKEN_INTERVAL
 
 /** More than any stream gets before it is closed. */
@@ -19,14 +19,11 @@ const ENDLESS = 120 * TOKENS_PER_SECOND
 /** What it may take to open the streams that are read to their end. */
 const OPENING_SECONDS = 2
 
-/** What the streams ask for that stay open, and those that are closed after their first event: not every gateway ends a call whose caller has left. */
+/** What the streams ask for that stay open, and those that are timed: a chat of one token is read to its end, as callers do, and its connection to the origin serves the next. */
 const CALLS = {
   sse: () => ({ long: EVENTS, short: EVENTS }),
   ttft: (door: Door) => ({ long: chatAt(door, 'own', ENDLESS), short: chatAt(door, 'own', 1) }),
 }
-
-/** Milliseconds between one that is timed and the next: chats come at a pace, so that the streams are what their first token waits for. */
-const PAUSES = { sse: 0, ttft: 5 }
 
 /** Measures streams that stay open, and while they do how long others wait for their first event. */
 export async function measureStreams(
@@ -38,7 +35,7 @@ export async function measureStreams(
 ): Promise<Sample> {
   const { long, short } = CALLS[mix](PROVIDER_DOOR)
   const count = MIXES[mix].streams
-  const time = (port: number, call: Call) => timeFirstEvents(port, FIRST_EVENTS, call, PAUSES[mix])
+  const time = (port: number, call: Call) => timeFirstEvents(port, FIRST_EVENTS, call, mix === 'ttft')
   const direct = await whileStreaming(origin, count, long, () => time(origin, short))
   const own = CALLS[mix](door)
   return whileStreaming(proxy.port, count, own.long, async streams => {

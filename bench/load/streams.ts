@@ -1,6 +1,5 @@
 // A client of event streams that counts and times, for measure-streams.ts.
 import { connect, type Socket } from 'node:net'
-import { setTimeout as wait } from 'node:timers/promises'
 import { asText, type Call } from './call.ts'
 
 const SILENCE_LIMIT = 5_000
@@ -82,19 +81,19 @@ export async function openStreams(port: number, count: number, call: Call): Prom
   return streams
 }
 
-/** Opens and closes `count` streams in turn, with a pause in milliseconds between them, and returns the milliseconds to the first event of each. */
+/** Opens `count` streams in turn and returns the milliseconds to the first event of each; those that end are read to their end, endless ones are closed. */
 export async function timeFirstEvents(
   port: number,
   count: number,
   call: Call,
-  pause: number,
+  ends: boolean,
 ): Promise<number[]> {
   const times: number[] = []
   while (times.length < count) {
     const stream = new EventStream(port, call)
     times.push(await stream.firstEvent)
-    stream.close()
-    if (pause > 0) await wait(pause)
+    if (ends) await stream.ended
+    else stream.close()
   }
   return times
 }

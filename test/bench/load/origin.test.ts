@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { test, type TestContext } from 'node:test'
-import { EVENTS } from '../../../bench/load/call.ts'
+import { chatAt, EVENTS, PROVIDER_DOOR } from '../../../bench/load/call.ts'
 import { createOrigin } from '../../../bench/load/origin.ts'
 import { countEvents, EventStream, openStreams, timeFirstEvents } from '../../../bench/load/streams.ts'
 
@@ -54,9 +54,14 @@ test('opened streams have had their first event and stay open', async t => {
 })
 
 test('the time to the first event is taken for each stream', async t => {
-  const times = await timeFirstEvents(await listen(t), 4, EVENTS, 1)
+  const times = await timeFirstEvents(await listen(t), 4, EVENTS, false)
   assert.equal(times.length, 4)
   assert.ok(times.every(time => time > 0))
+})
+
+test('a chat that is timed is read to its end', async t => {
+  const times = await timeFirstEvents(await listen(t), 2, chatAt(PROVIDER_DOOR, 'own', 2), true)
+  assert.ok(times.every(time => time > 0 && time < 1000))
 })
 
 test('a stream that ends before its first event is an error', async t => {
