@@ -1,79 +1,9 @@
-// The permissions that a token can be given, one row each: pure data. Ids are part of the API and of kept tokens: they never change.
+// The permissions that a token can be given, as the management API tells of them. Tokens keep their ids.
 
-export interface PermissionGroup {
-  readonly id: string
-  readonly name: string
-  /** What the published clients sort groups by. */
-  readonly category: string
-  readonly description: string
-  /** The kinds of resources that it can be given for. */
-  readonly scopes: readonly string[]
-}
+import { permissions } from '../base/permissions.ts'
 
-const scopes = ['svc.api.account'] as const
+type Rows = typeof permissions
+type Groups = { readonly [Index in keyof Rows]: Omit<Rows[Index], 'scope'> }
 
-export const permissionGroups = [
-  {
-    id: '382b66cb517a04339216acc80f18ef99',
-    name: 'OAuth Clients Read',
-    category: 'developer_platform',
-    description: 'See OAuth clients and whether their domains are verified.',
-    scopes,
-  },
-  {
-    id: '6b58699393c843ca33baafed5ee9285c',
-    name: 'OAuth Clients Write',
-    category: 'developer_platform',
-    description: 'See, create, change and delete OAuth clients, and rotate their secrets.',
-    scopes,
-  },
-  {
-    id: '39bbc5a588267d7551db6ac112ca2290',
-    name: 'AI Gateway Read',
-    category: 'ai_and_machine_learning',
-    description: 'See AI gateways and the logs of their calls, bodies included.',
-    scopes,
-  },
-  {
-    id: '48fe95b75bbe98bad1124d76227dfe56',
-    name: 'AI Gateway Edit',
-    category: 'ai_and_machine_learning',
-    description: 'See, create, change and delete AI gateways, and delete their logs.',
-    scopes,
-  },
-  {
-    id: 'a27621d5ea9af545e8a8cb080c699127',
-    name: 'AI Gateway Run',
-    category: 'ai_and_machine_learning',
-    description: 'Call models through AI gateways.',
-    scopes,
-  },
-  {
-    id: '0abaf97bd1d5a4f891a1995d77fb3079',
-    name: 'API Tokens Read',
-    category: 'account_and_billing',
-    description: 'See API tokens, never their values.',
-    scopes,
-  },
-  {
-    id: '3b3c41903e32753205302be26dc5a3e6',
-    name: 'API Tokens Write',
-    category: 'account_and_billing',
-    description: 'See, create, change, roll and delete API tokens that allow no more than the one in use.',
-    scopes,
-  },
-  {
-    id: '1e87cd4356e4d882a31fd26e1713d6d2',
-    name: 'Custom Errors Read',
-    category: 'rules_and_configuration',
-    description: 'See custom error rules and error pages.',
-    scopes,
-  },
-  {
-    id: 'c1b7bff02cc63aa878672e7d55eb9e96',
-    name: 'Custom Errors Write',
-    category: 'rules_and_configuration',
-    description: 'See, create, change and delete custom error rules and error pages.',
-    scopes,
-  },
-] as const satisfies readonly PermissionGroup[]
+/** One for each permission, in the same order. */
+export const permissionGroups = permissions.map(({ scope: _, ...group }) => group) as unknown as Groups
