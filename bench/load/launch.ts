@@ -17,6 +17,8 @@ export interface Command {
   readonly env?: Readonly<Record<string, string>>
   /** What it prints once it can be used, where an answer on its port does not tell. */
   readonly prints?: RegExp
+  /** False where nothing but what it prints tells. */
+  readonly isHttp?: boolean
   /** The port of /metrics, where what it says of log entries is to be read. */
   readonly metrics?: number
 }
@@ -53,7 +55,7 @@ export async function launch(name: string, port: number, command: Command): Prom
   const output = openSync(log, 'w')
   const child = start(command, output)
   closeSync(output)
-  while ((await statusOf(port)) === null || !hasPrinted(command, log)) {
+  while (!(hasPrinted(command, log) && (await answers(port, command)))) {
     if (child.exitCode !== null || performance.now() - began > STARTUP_LIMIT) {
       throw new Error(`${name} did not start: ${beginning(log)}`)
     }
@@ -134,6 +136,10 @@ async function stop(child: ChildProcess): Promise<void> {
 /** Ends the whole group that a detached child leads: a master killed alone would leave its worker behind. */
 function kill(child: ChildProcess): void {
   if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
+}
+
+async function answers(port: number, { isHttp = true }: Command): Promise<boolean> {
+  return !isHttp || (await statusOf(port)) !== null
 }
 
 function hasPrinted({ prints }: Command, log: string): boolean {

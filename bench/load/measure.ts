@@ -47,7 +47,7 @@ function measureRunning(proxy: Running, peer: Peer, mix: MixName, origin: number
   if (mix === 'steady') return measureWholeStreams(proxy, door, seconds)
   if (mix === 'sse' || mix === 'ttft') return measureStreams(proxy, mix, door, origin, seconds)
   const { shown, refused } = MIXES[mix]
-  const call = shown === null ? ROOT : chatAt(door, shown)
+  const call = peer.call?.() ?? (shown === null ? ROOT : chatAt(door, shown))
   const refusal = mix === 'down' ? peer.refusal : UNAUTHORIZED
   return measureLoad(proxy, mix, { call, status: refused === 1 ? refusal : 200 }, seconds)
 }

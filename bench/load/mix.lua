@@ -47,6 +47,7 @@ local mixes = {
   chat = chat,
   missing = chat,
   unknown = chatWithEach,
+  client = function() return inTurn({ wrk.format('GET') }) end,
 }
 
 local nextRequest

@@ -34,6 +34,10 @@ export const OPEN = 'gatehouse open'
 /** The contestants that stand before a provider. */
 export const GATEWAYS: readonly string[] = ['gatehouse', OPEN, NATIVE, 'gatehouse REST', 'portkey', 'nginx']
 
+/** The side port, and the floor of what a read of it can cost. */
+export const ADMIN = 'gatehouse admin'
+export const BARE_READ = 'node:http + Redis'
+
 const LOAD = { unit: 'request', refused: 0, note: '', peers: PROXIES, shown: null, streams: 0 } as const
 const CHAT = { ...LOAD, peers: GATEWAYS, shown: 'own' } as const
 const REFUSED_CHAT = { ...CHAT, peers: [NATIVE] as readonly string[], refused: 1 } as const
@@ -79,6 +83,12 @@ export const MIXES = {
     streams: 500,
     peers: [NATIVE, 'nginx'] as readonly string[],
     note: 'p50 and p99 are the longest pause between two events of a stream.',
+  },
+  client: {
+    ...LOAD,
+    title: 'read of an OAuth client in Redis, 1 KiB of JSON',
+    peers: [ADMIN, BARE_READ] as readonly string[],
+    note: 'gatehouse admin checks a token, reads the record and writes it as the management API does; node:http + Redis is a bare handler with one GET.',
   },
 } as const satisfies Record<string, Mix>
 

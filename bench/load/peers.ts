@@ -1,13 +1,15 @@
 // The contestants of the bench: Gatehouse, four other proxies, and the AI gateways, each set up to do the same work in one process.
 import { join } from 'node:path'
-import type { Door } from './call.ts'
-import { packageVersion, ROOT } from './installed.ts'
+import type { Call, Door } from './call.ts'
+import { commandVersion, packageVersion, ROOT } from './installed.ts'
 import { type Command, freePort, launch, type Running } from './launch.ts'
 import { caddy } from './peers/caddy.ts'
 import { gatehouse } from './peers/gatehouse.ts'
+import { gatehouseAdmin } from './peers/gatehouse-admin.ts'
 import { gatehouseAi, gatehouseOpen } from './peers/gatehouse-ai.ts'
 import { nginx } from './peers/nginx.ts'
 import { portkey } from './peers/portkey.ts'
+import { redisServer } from './redis-server.ts'
 
 export interface Peer {
   readonly name: string
@@ -21,6 +23,8 @@ export interface Peer {
   settle?(running: Running): Promise<void>
   /** Tells where it takes chats, from what it has printed; one without takes them as their provider does. */
   door?(printed: string, origin: number): Door
+  /** What it is asked, where that is neither the root of an origin nor a chat. */
+  call?(): Call
 }
 
 /** Every contestant, in the order of the reports. */
@@ -29,6 +33,8 @@ export const PEERS: readonly Peer[] = [
   gatehouseAi('native'),
   gatehouseOpen,
   gatehouseAi('REST'),
+  gatehouseAdmin(),
+  redisGet(),
   portkey,
   nginx,
   caddy,
@@ -59,6 +65,15 @@ function script(name: string, file: string, refusal: number): Peer {
   }
 }
 
-function nodeScript(path: string, ...ports: readonly number[]): Command {
-  return { file: process.execPath, args: [join(import.meta.dirname, path), ...ports.map(String)] }
+function redisGet(): Peer {
+  return {
+    name: 'node:http + Redis',
+    refusal: 500,
+    version: () => commandVersion('redis-server', ['--version']) && process.versions.node,
+    prepare: async port => nodeScript('peers/redis-get.ts', port, await redisServer()),
+  }
+}
+
+function nodeScript(path: string, ...args: readonly (number | string)[]): Command {
+  return { file: process.execPath, args: [join(import.meta.dirname, path), ...args.map(String)] }
 }

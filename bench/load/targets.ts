@@ -1,5 +1,5 @@
 // The speed that Gatehouse is meant to have, as rows that report.ts prints with a tick or a cross.
-import { type MixName, NATIVE, OPEN } from './mixes.ts'
+import { ADMIN, BARE_READ, type MixName, NATIVE, OPEN } from './mixes.ts'
 import { type Metric, mostUnexpected, type Results, ratio, typical } from './results.ts'
 
 export interface Target {
@@ -124,6 +124,18 @@ export const TARGETS: readonly Target[] = [
     sense: 'at most',
     unit: '×',
     measured: ({ scan }) => scan && scan.after / scan.before,
+  },
+  {
+    name: 'OAuth client read: CPU against node:http with one GET of Redis',
+    bound: 2,
+    sense: 'at most',
+    unit: '×',
+    measured: ({ runs }) =>
+      ratio(
+        runs,
+        { peer: ADMIN, mix: 'client', metric: 'cost' },
+        { peer: BARE_READ, mix: 'client', metric: 'cost' },
+      ),
   },
 ]
 

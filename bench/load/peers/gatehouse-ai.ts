@@ -69,7 +69,7 @@ function doorOf(route: Route, printed: string): Door {
 }
 
 /** Finds the account and its first token in what the first start on an empty store prints. */
-function firstStartIn(printed: string): { readonly account: string; readonly token: string } {
+export function firstStartIn(printed: string): { readonly account: string; readonly token: string } {
   const account = ACCOUNT.exec(printed)?.[0]
   const token = TOKEN.exec(printed)?.[0]
   if (account === undefined || token === undefined) throw new Error('it printed no account and no token')

@@ -15,7 +15,7 @@ test('without options everything but the soak is measured, in three rounds of tw
   assert.deepEqual(parse(), {
     parts: [
       ...['get', 'post', 'mixed', 'body1m', 'sse', 'down'],
-      ...['chat', 'unknown', 'missing', 'ttft', 'steady', 'start', 'scan'],
+      ...['chat', 'unknown', 'missing', 'ttft', 'steady', 'client', 'start', 'scan'],
     ],
     peers: PEERS,
     rounds: 3,
