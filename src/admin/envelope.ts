@@ -23,8 +23,9 @@ export interface Window {
   readonly total: number
 }
 
-export function success(result: unknown): Answer {
-  return wrap(200, { success: true, errors: [], messages: [], result })
+/** Wraps a result; `headers` are added, as `ETag`. */
+export function success(result: unknown, headers: Answer['headers'] = {}): Answer {
+  return wrap(200, { success: true, errors: [], messages: [], result }, headers)
 }
 
 export function list(result: readonly unknown[], { page, perPage, total }: Window): Answer {

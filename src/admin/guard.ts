@@ -2,9 +2,11 @@
 // While the store is away, whatever has to ask it is answered with 503, for callers that are remembered too.
 
 import { type Clock, systemClock } from '../base/clock.ts'
+import type { Logger } from '../base/log.ts'
 import { refuse, retryAfterOf } from '../errors/refusal.ts'
 import type { Token } from '../store/records.ts'
 import { type Store, StoreAway } from '../store/store.ts'
+import type { SecretKeys } from '../clients/secret-keys.ts'
 import { bearerOf } from '../tokens/bearer.ts'
 import { type Permission, permits } from '../tokens/permit.ts'
 import type { TokenVerifier } from '../tokens/verify.ts'
@@ -17,6 +19,10 @@ import type { Asker, Method, Question, Route } from './router.ts'
 export interface Api {
   readonly store: Store
   readonly verifier: TokenVerifier
+  /** The server keys under which client secrets are kept. */
+  readonly secrets: SecretKeys
+  /** Hears of every change. */
+  readonly log: Logger
   readonly clock?: Clock
 }
 
@@ -30,6 +36,8 @@ export interface ApiRow {
   readonly query?: readonly string[] | null
   /** Whether there must be a JSON body. */
   readonly hasBody?: boolean
+  /** The request header fields that it obeys beside those of every row, for the document. */
+  readonly headers?: readonly ('if-match' | 'idempotency-key')[]
   readonly handle: (call: Call, api: Api) => Promise<Answer>
 }
 
@@ -44,29 +52,59 @@ export interface Call {
   readonly body: unknown
   /** When it is asked, in ms since the epoch. */
   readonly now: number
+  /** The caller's address, and the ray id of the request. */
+  readonly address: string
+  readonly ray: string
+  readonly ifMatch: string | null
+  readonly idempotencyKey: string | null
 }
 
+type Facts = { readonly api?: () => Api | null }
+
 /** Puts the guard in front of a row. */
-export function guarded(row: ApiRow): Route<{ readonly api?: () => Api | null }> {
+export function guarded(row: ApiRow): Route<Facts> {
   return {
     method: row.method,
     path: `/client/v4/accounts/{account_id}${row.path}`,
-    handle: async (question, facts) => {
-      const api = facts.api?.() ?? null
-      if (api === null) return storeAway
-      try {
-        return await admit(row, question, api)
-      } catch (error) {
-        if (error instanceof StoreAway) return storeAway
-        throw error
-      }
-    },
+    handle: (question, facts) => withApi(facts, api => admit(row, question, api)),
   }
 }
 
-async function admit(row: ApiRow, { params, query, asker }: Question, api: Api): Promise<Answer> {
-  const caller = await api.verifier.verify(bearerOf(asker.authorization), asker.address)
+/** Makes a row outside of any account, which whoever has a valid token may ask. */
+export function guardedForAll(path: string, handle: () => Answer): Route<Facts> {
+  return {
+    method: 'GET',
+    path: `/client/v4${path}`,
+    handle: ({ query, asker }, facts) =>
+      withApi(facts, async api => {
+        const caller = await callerOf(asker, api)
+        if ('body' in caller) return caller
+        const strays = strayParameters(query, [])
+        return strays.length > 0 ? failure(400, strays) : handle()
+      }),
+  }
+}
+
+async function withApi(facts: Facts, ask: (api: Api) => Promise<Answer>): Promise<Answer> {
+  const api = facts.api?.() ?? null
+  if (api === null) return storeAway
+  try {
+    return await ask(api)
+  } catch (error) {
+    if (error instanceof StoreAway) return storeAway
+    throw error
+  }
+}
+
+async function callerOf({ authorization, address }: Asker, { verifier }: Api): Promise<Token | Answer> {
+  const caller = await verifier.verify(bearerOf(authorization), address)
   if (typeof caller === 'string') return caller === 'store_away' ? storeAway : unauthorized
+  return caller
+}
+
+async function admit(row: ApiRow, { params, query, asker }: Question, api: Api): Promise<Answer> {
+  const caller = await callerOf(asker, api)
+  if ('body' in caller) return caller
   const account = params.account_id!
   if (!mayAsk(caller, row.permission, account)) return forbidden(row.permission)
   if (caller.account !== account && !(await exists(account, api.store)))
@@ -76,7 +114,9 @@ async function admit(row: ApiRow, { params, query, asker }: Question, api: Api):
   const body = row.hasBody ? await bodyOf(asker) : { json: null }
   if ('status' in body) return body
   const now = (api.clock ?? systemClock).now()
-  return row.handle({ account, caller, params, query, body: body.json, now }, api)
+  const { address, ray, ifMatch, idempotencyKey } = asker
+  const asked = { params, query, body: body.json, now, address, ray, ifMatch, idempotencyKey }
+  return row.handle({ account, caller, ...asked }, api)
 }
 
 function mayAsk(caller: Token, permission: Permission | null, account: string): boolean {

@@ -11,7 +11,7 @@ export interface PageQuery {
 
 export const pageParameters = ['page', 'per_page'] as const
 
-const mostPerPage = 100
+export const mostPerPage = 100
 const lastPage = 1_000_000
 const mostFaults = 20
 
@@ -34,11 +34,11 @@ export class Parameters {
     this.#query = query
   }
 
-  /** Reads `page` (from 1) and `per_page` (20 unless given, at most 100). */
-  page(): PageQuery {
+  /** Reads `page` (from 1) and `per_page` (at most 100). */
+  page(usualPerPage = 20): PageQuery {
     return {
       page: this.#wholeNumber('page', 1, lastPage),
-      perPage: this.#wholeNumber('per_page', 20, mostPerPage),
+      perPage: this.#wholeNumber('per_page', usualPerPage, mostPerPage),
     }
   }
 
@@ -47,6 +47,16 @@ export class Parameters {
     const given = this.#query.get(name)
     const choice = given === null ? choices[0] : choices.find(choice => choice === given)
     return choice ?? this.#refuse(name, `must be ${choices.join(' or ')}`, choices[0])
+  }
+
+  /** Reads a day or a moment (RFC 3339) as ms since the epoch; null where it is absent. */
+  time(name: string): number | null {
+    const given = this.#query.get(name)
+    if (given === null) return null
+    const time = moment.test(given) ? Date.parse(given) : Number.NaN
+    return Number.isNaN(time)
+      ? this.#refuse(name, 'must be a day or a time as in 2030-01-31 or 2030-01-31T12:00:00Z', null)
+      : time
   }
 
   #wholeNumber(name: string, usual: number, most: number): number {
@@ -63,6 +73,9 @@ export class Parameters {
     return usual
   }
 }
+
+const moment =
+  /^[0-9]{4}-[0-9]{2}-[0-9]{2}(?:T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,9})?(?:Z|[+-][0-9]{2}:[0-9]{2}))?$/
 
 function fault(name: string, rule: string, code: number = faultCodes.invalid): Fault {
   return { code, message: `${name.slice(0, 100)} ${rule}`, pointer: null }

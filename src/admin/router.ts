@@ -8,8 +8,14 @@ export interface Asker {
   /** Null when absent; empty when there are several, of which nobody can tell which counts. */
   readonly authorization: string | null
   readonly contentType: string | null
+  /** All If-Match fields as one list. */
+  readonly ifMatch: string | null
+  /** Null when absent; empty when there are several. */
+  readonly idempotencyKey: string | null
   /** The client's: the peer of the socket. */
   readonly address: string
+  /** The id of the request, which the answer shows in `svc-ray`. */
+  readonly ray: string
   /** Reads the body to its end; null when it is too large. */
   readonly readBody: () => Promise<Buffer | null>
 }

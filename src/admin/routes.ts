@@ -42,7 +42,7 @@ const listOfTokens = [...pageParameters, 'direction', 'include_expired']
 const listOfGateways = [...pageParameters, 'search']
 
 /** The management API, below /client/v4/accounts/{account_id}. */
-const api: readonly ApiRow[] = [
+export const apiRows: readonly ApiRow[] = [
   { method: 'GET', path: `${tokens}/verify`, permission: null, handle: verifyToken },
   {
     method: 'GET',
@@ -91,7 +91,7 @@ export const routes: readonly Route<Facts>[] = [
     path: '/errors/{code}',
     handle: ({ params, asker }) => documentation(params.code!, asker.accept),
   },
-  ...api.map(guarded),
+  ...apiRows.map(guarded),
 ]
 
 async function exposition(metrics: Facts['metrics']): Promise<Answer> {

@@ -57,21 +57,22 @@ export class AdminServer {
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const answer = await this.#answer(request)
+    const ray = nextRay()
+    const answer = await this.#answer(request, ray)
     const body = Buffer.from(answer.body)
     response.writeHead(answer.status, {
       ...strictHeaders,
       ...answer.headers,
       'content-length': body.length,
-      'svc-ray': nextRay(),
+      'svc-ray': ray,
       ...(!this.#server.listening && { connection: 'close' }),
     })
     response.end(request.method === 'HEAD' ? undefined : body)
   }
 
-  async #answer(request: IncomingMessage): Promise<Answer> {
+  async #answer(request: IncomingMessage, ray: string): Promise<Answer> {
     try {
-      return await this.#router.answer(request.method!, request.url!, askerOf(request), this.#facts)
+      return await this.#router.answer(request.method!, request.url!, askerOf(request, ray), this.#facts)
     } catch (cause) {
       // A caller who went away in the middle of a body is no bug, and nobody reads the answer.
       if (cause !== request.errored) this.#bug(cause)
@@ -80,16 +81,23 @@ export class AdminServer {
   }
 }
 
-function askerOf(request: IncomingMessage): Asker {
+function askerOf(request: IncomingMessage, ray: string): Asker {
   const { headers, headersDistinct, socket } = request
-  const [authorization = null, ...more] = headersDistinct.authorization ?? []
   return {
     accept: headers.accept ?? null,
-    authorization: more.length > 0 ? '' : authorization,
+    authorization: onlyOne(headersDistinct.authorization),
     contentType: headers['content-type'] ?? null,
+    ifMatch: headersDistinct['if-match']?.join(', ') ?? null,
+    idempotencyKey: onlyOne(headersDistinct['idempotency-key']),
     address: socket.remoteAddress ?? '',
+    ray,
     readBody: () => readBody(request),
   }
+}
+
+/** Gives the value of a field that must come once: empty, which is none that is valid, where it comes more than once. */
+function onlyOne(values: readonly string[] = []): string | null {
+  return values.length > 1 ? '' : (values[0] ?? null)
 }
 
 /** Answers bytes that are no request, so that the person who sent them reads why instead of a reset. */

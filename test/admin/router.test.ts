@@ -18,7 +18,10 @@ const asker: Asker = {
   accept: null,
   authorization: null,
   contentType: null,
+  ifMatch: null,
+  idempotencyKey: null,
   address: '',
+  ray: '',
   readBody: async () => null,
 }
 
