@@ -2,8 +2,9 @@
 
 import { permissions } from '../base/permissions.ts'
 
-type Rows = typeof permissions
-type Groups = { readonly [Index in keyof Rows]: Omit<Rows[Index], 'scope'> }
+type WithoutScope<Rows> = { readonly [Index in keyof Rows]: Omit<Rows[Index], 'scope'> }
 
 /** One for each permission, in the same order. */
-export const permissionGroups = permissions.map(({ scope: _, ...group }) => group) as unknown as Groups
+export const permissionGroups = permissions.map(({ scope: _, ...group }) => group) as unknown as WithoutScope<
+  typeof permissions
+>
