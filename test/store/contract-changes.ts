@@ -4,17 +4,17 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Change, Store } from '../../src/store/store.ts'
 import type { Place } from './contract.ts'
-import { firstStart, gateway, token } from './contract-specimens.ts'
+import { firstStart, gateway, oauthClient, token } from './contract-specimens.ts'
 
 type Told = Extract<Change, { account: string }>
 
 const soon = 1000
 
 export function changesContract(name: string, place: Place): void {
-  test(`${name}: every write of a gateway or token is told, in every handle, within a second`, async t => {
+  test(`${name}: every write of a record is told, in every handle, within a second`, async t => {
     const open = await place(t)
     const [own, other] = await Promise.all([open(), open()])
-    const kept = { gateway: gateway(), token: token() }
+    const kept = { gateway: gateway(), token: token(), client: oauthClient() }
     await writeAndHear(own, other, { kind: 'gateway', ...kept.gateway }, async () => {
       await own.gateways.insert(kept.gateway)
     })
@@ -27,6 +27,9 @@ export function changesContract(name: string, place: Place): void {
     })
     await writeAndHear(own, other, { kind: 'token', ...kept.token }, async () => {
       await own.tokens.remove(kept.token.account, kept.token.id)
+    })
+    await writeAndHear(own, other, { kind: 'oauth_client', ...kept.client }, async () => {
+      await own.oauthClients.insert(kept.client)
     })
   })
 

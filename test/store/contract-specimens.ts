@@ -1,7 +1,17 @@
 // Records and log entries for the tests of stores; what a test says of them replaces members.
 import { randomBytes } from 'node:crypto'
-import type { Account, Gateway, LogEntry, Token } from '../../src/store/records.ts'
-import type { Bootstrap, LogQuery } from '../../src/store/store.ts'
+import type {
+  Account,
+  AuditEntry,
+  ClientSecret,
+  DomainVerification,
+  Gateway,
+  KeptAnswer,
+  LogEntry,
+  OAuthClient,
+  Token,
+} from '../../src/store/records.ts'
+import type { AuditQuery, Bootstrap, LogQuery } from '../../src/store/store.ts'
 
 const birth = Date.UTC(2026, 0, 1)
 
@@ -39,6 +49,86 @@ export function token(more: Partial<Token> = {}): Token {
     addressesNotIn: [],
     issuedOn: birth,
     modifiedOn: birth,
+    ...more,
+  }
+}
+
+export function oauthClient(more: Partial<OAuthClient> = {}): OAuthClient {
+  return {
+    account: hex(16),
+    id: hex(16),
+    name: 'Ünïcode 🗝 “client”',
+    grantTypes: ['authorization_code', 'refresh_token'],
+    responseTypes: ['code'],
+    tokenEndpointAuthMethod: 'client_secret_basic',
+    redirectUris: ['https://app.example.com/back?a=1&b=%20', 'http://127.0.0.1:8000/back'],
+    postLogoutRedirectUris: [],
+    allowedCorsOrigins: ['https://app.example.com'],
+    scopes: ['oauth_clients.read', 'offline_access'],
+    optionalScopes: [],
+    logoUri: 'https://app.example.com/logo.png',
+    policyUri: null,
+    tosUri: null,
+    clientUri: 'https://app.example.com/',
+    visibility: 'private',
+    secrets: [clientSecret(), clientSecret({ lastUsedAt: birth + 3_600_000 })],
+    verification: verification(),
+    revision: 1,
+    createdAt: birth,
+    updatedAt: birth,
+    promotedAt: null,
+    ...more,
+  }
+}
+
+export function clientSecret(more: Partial<ClientSecret> = {}): ClientSecret {
+  return { digest: hex(32), key: hex(4), tail: 'aZ-_', createdAt: birth, lastUsedAt: null, ...more }
+}
+
+/** One that is over, unless `nextCheckAt` says when to ask again. */
+export function verification(more: Partial<DomainVerification> = {}): DomainVerification {
+  return {
+    host: 'app.example.com',
+    code: hex(16),
+    status: 'in_progress',
+    startedAt: birth,
+    deadline: birth + 172_800_000,
+    nextCheckAt: null,
+    checks: 2,
+    lastAnswer: { at: birth + 15_000, outcome: 'no_match', records: ['v=spf1 -all', 'quo"te \\ ünïcode'] },
+    verifiedAt: null,
+    ...more,
+  }
+}
+
+export function auditEntry(more: Partial<AuditEntry> = {}): AuditEntry {
+  return {
+    id: hex(16),
+    account: hex(16),
+    at: birth,
+    actor: hex(16),
+    address: '2001:db8::7',
+    ray: hex(8),
+    action: 'update',
+    resourceKind: 'oauth_client',
+    resource: hex(16),
+    changed: ['client_name', 'redirect_uris'],
+    ...more,
+  }
+}
+
+export function auditQuery(more: Partial<AuditQuery> = {}): AuditQuery {
+  return { since: null, before: null, descending: false, offset: 0, limit: 100, ...more }
+}
+
+/** One that lasts for a day from now. */
+export function keptAnswer(more: Partial<KeptAnswer> = {}): KeptAnswer {
+  return {
+    account: hex(16),
+    key: hex(32),
+    fingerprint: hex(32),
+    sealed: 'c2VhbGVk-_',
+    expiresAt: Date.now() + 86_400_000,
     ...more,
   }
 }

@@ -1,15 +1,21 @@
 // What every store promises, as tests: storeContract runs them on one backend.
 import type { TestContext } from 'node:test'
+import type { Clock } from '../../src/base/clock.ts'
 import type { Store } from '../../src/store/store.ts'
 import { accountsContract } from './contract-accounts.ts'
+import { answersContract } from './contract-answers.ts'
+import { auditContract } from './contract-audit.ts'
 import { changesContract } from './contract-changes.ts'
+import { dueContract } from './contract-due.ts'
 import { logFiltersContract } from './contract-log-filters.ts'
 import { logsContract } from './contract-logs.ts'
+import { oauthClientsContract } from './contract-oauth-clients.ts'
 import { recordsContract } from './contract-records.ts'
+import { togetherContract } from './contract-together.ts'
 import { tokensContract } from './contract-tokens.ts'
 
-/** Opens one more handle on the place of a test, as another process would; it is closed when the test ends. */
-export type OpenStore = () => Promise<Store>
+/** Opens one more handle on the place of a test, as another process would, with a clock of its own if one is given; it is closed when the test ends. */
+export type OpenStore = (clock?: Clock) => Promise<Store>
 
 /** Makes an empty place for the stores of one test. */
 export type Place = (t: TestContext) => OpenStore | Promise<OpenStore>
@@ -19,6 +25,11 @@ export function storeContract(name: string, place: Place): void {
   accountsContract(name, place)
   recordsContract(name, place)
   tokensContract(name, place)
+  oauthClientsContract(name, place)
+  dueContract(name, place)
+  togetherContract(name, place)
+  answersContract(name, place)
+  auditContract(name, place)
   changesContract(name, place)
   logsContract(name, place)
   logFiltersContract(name, place)

@@ -3,9 +3,12 @@ import type { Clock } from '../../base/clock.ts'
 import { type Change, type Changes, StoreAway } from '../store.ts'
 import type { Command, Database, Statement } from './database.ts'
 
+/** The kinds of records whose changes are told. */
+export type RecordKind = Exclude<Change['kind'], 'everything'>
+
 interface Row {
   readonly version: number
-  readonly kind: 'gateway' | 'token'
+  readonly kind: RecordKind
   readonly account: string
   readonly id: string
 }
@@ -52,7 +55,7 @@ export class SqliteChanges implements Changes {
   }
 
   /** Notes a write, in the transaction of it. */
-  note(version: number, kind: 'gateway' | 'token', account: string, id: string): void {
+  note(version: number, kind: RecordKind, account: string, id: string): void {
     this.#insert(version, kind, account, id)
     this.#trim(version - remembered)
   }

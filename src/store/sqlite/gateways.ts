@@ -1,20 +1,20 @@
 // AI gateways: records that own log entries.
 import type { Gateway } from '../records.ts'
-import type { SqliteChanges } from './changes.ts'
+import type { Together } from '../store.ts'
 import type { Database } from './database.ts'
-import { SqliteRecords } from './records.ts'
+import { type Ledgers, SqliteRecords } from './records.ts'
 
 export class SqliteGateways extends SqliteRecords<Gateway> {
   readonly #sweep: () => void
 
   /** `sweep` is called when entries may have lost their gateway. */
-  constructor(db: Database, changes: SqliteChanges, sweep: () => void) {
-    super(db, changes, { name: 'gateway', table: 'gateways', createdAt: ({ createdAt }) => createdAt })
+  constructor(db: Database, ledgers: Ledgers, sweep: () => void) {
+    super(db, ledgers, { name: 'gateway', table: 'gateways', createdAt: ({ createdAt }) => createdAt })
     this.#sweep = sweep
   }
 
-  override async remove(account: string, id: string): Promise<boolean> {
-    const isRemoved = await super.remove(account, id)
+  override async remove(account: string, id: string, together?: Together): Promise<boolean> {
+    const isRemoved = await super.remove(account, id, together)
     if (isRemoved) this.#sweep()
     return isRemoved
   }

@@ -1,13 +1,24 @@
 // Records that an account owns, each as JSON in a row of the table of its kind.
-import type { Listing, Page, Records, Versioned } from '../store.ts'
-import type { SqliteChanges } from './changes.ts'
+import type { Listing, Page, Records, Together, Versioned } from '../store.ts'
+import type { SqliteAnswers } from './answers.ts'
+import type { SqliteAudit } from './audit.ts'
+import type { RecordKind, SqliteChanges } from './changes.ts'
 import type { Command, Database, Row, Statement } from './database.ts'
 
 /** What a kind of records is: its table, and when one was created. */
 export interface Kind<T> {
-  readonly name: 'gateway' | 'token'
+  readonly name: RecordKind
   readonly table: string
   readonly createdAt: (record: T) => number
+  /** Called after a record was inserted or replaced, in the transaction of it. */
+  readonly wrote?: (record: T) => void
+}
+
+/** What is written with records, in their transactions. */
+export interface Ledgers {
+  readonly changes: SqliteChanges
+  readonly answers: SqliteAnswers
+  readonly audit: SqliteAudit
 }
 
 export class SqliteRecords<T extends { readonly account: string; readonly id: string }>
@@ -15,7 +26,7 @@ export class SqliteRecords<T extends { readonly account: string; readonly id: st
 {
   readonly #db: Database
   readonly #kind: Kind<T>
-  readonly #changes: SqliteChanges
+  readonly #ledgers: Ledgers
   readonly #get: Statement
   readonly #list: Statement
   readonly #count: Statement
@@ -23,11 +34,11 @@ export class SqliteRecords<T extends { readonly account: string; readonly id: st
   readonly #replace: Command
   readonly #remove: Command
 
-  constructor(db: Database, changes: SqliteChanges, kind: Kind<T>) {
+  constructor(db: Database, ledgers: Ledgers, kind: Kind<T>) {
     const { table } = kind
     this.#db = db
     this.#kind = kind
-    this.#changes = changes
+    this.#ledgers = ledgers
     this.#get = db.prepare(`SELECT version, record FROM ${table} WHERE account = ? AND id = ?`)
     this.#list = db.prepare(
       `SELECT record FROM ${table} WHERE account = ? ORDER BY created_at, id LIMIT ? OFFSET ?`,
@@ -46,7 +57,7 @@ export class SqliteRecords<T extends { readonly account: string; readonly id: st
   get(account: string, id: string): Promise<Versioned<T> | null> {
     return this.#db.read(() => {
       const row = this.#get.get(account, id)
-      return row ? { record: fromRow<T>(row), version: Number(row.version) } : null
+      return row ? versionedOf<T>(row) : null
     })
   }
 
@@ -57,42 +68,62 @@ export class SqliteRecords<T extends { readonly account: string; readonly id: st
     }))
   }
 
-  insert(record: T): Promise<boolean> {
-    return this.#write(() => this.insertWithin(record))
+  insert(record: T, together?: Together): Promise<boolean> {
+    return this.#write(() => this.insertWithin(record), together)
   }
 
-  replace(record: T, version: number): Promise<boolean> {
+  replace(record: T, version: number, together?: Together): Promise<boolean> {
     const { account, id } = record
-    return this.#write(() =>
-      this.#noted(account, id, next => this.#replace(next, JSON.stringify(record), account, id, version)),
-    )
+    return this.#write(() => {
+      const isDone = this.#noted(account, id, next =>
+        this.#replace(next, JSON.stringify(record), account, id, version),
+      )
+      if (isDone) this.#kind.wrote?.(record)
+      return isDone
+    }, together)
   }
 
-  remove(account: string, id: string): Promise<boolean> {
-    return this.#write(() => this.#noted(account, id, () => this.#remove(account, id)))
+  remove(account: string, id: string, together?: Together): Promise<boolean> {
+    return this.#write(() => this.#noted(account, id, () => this.#remove(account, id)), together)
   }
 
   /** Inserts inside of a transaction that the caller has begun. */
   insertWithin(record: T): boolean {
     const { account, id } = record
     const createdAt = this.#kind.createdAt(record)
-    return this.#noted(account, id, version =>
+    const isDone = this.#noted(account, id, version =>
       this.#insert(account, id, createdAt, version, JSON.stringify(record)),
     )
+    if (isDone) this.#kind.wrote?.(record)
+    return isDone
   }
 
-  async #write(work: () => boolean): Promise<boolean> {
-    const isDone = await this.#db.write(work)
-    if (isDone) await this.#changes.tell()
+  async #write(work: () => boolean, { audit, answer }: Together = {}): Promise<boolean> {
+    const { changes, answers, audit: log } = this.#ledgers
+    const isDone = await this.#db.write(() => {
+      answers.sweepWithin()
+      if (answer && answers.hasWithin(answer)) return false
+      if (!work()) return false
+      if (answer) answers.insertWithin(answer)
+      if (audit) log.appendWithin(audit)
+      return true
+    })
+    if (isDone) await changes.tell()
     return isDone
   }
 
   #noted(account: string, id: string, write: (version: number) => number): boolean {
-    const version = this.#changes.nextVersion()
+    const { changes } = this.#ledgers
+    const version = changes.nextVersion()
     const isDone = write(version) === 1
-    if (isDone) this.#changes.note(version, this.#kind.name, account, id)
+    if (isDone) changes.note(version, this.#kind.name, account, id)
     return isDone
   }
+}
+
+/** Reads the record of a row, and its version. */
+export function versionedOf<T>(row: Row): Versioned<T> {
+  return { record: fromRow<T>(row), version: Number(row.version) }
 }
 
 /** Reads the record of a row. */

@@ -7,6 +7,9 @@ export const applicationId = 0x47415445
  * A row of log_segments holds log entries that came one after the other, and later rows of a gateway hold later ones. Bodies stand last, so that lists never
  * read them. The index answers which segments there are, with none of their pages. A book says how many entries a gateway has, less those that were hidden at the
  * beginning of its first segment to make room. Keys of gateways are never used again, so the entries of one that was removed can be swept later.
+ *
+ * In oauth_clients, due_at is when the next check of the domain is due, as the record says; ask_at is when it may be given to who asks for it: later, while another
+ * one has it. A book of audit entries says how many an account has. Times that are computed may have fractions.
  */
 export const migrations: readonly string[] = [
   `
@@ -63,5 +66,46 @@ export const migrations: readonly string[] = [
     payloads BLOB NOT NULL
   ) STRICT;
   CREATE INDEX log_segments_of_gateway ON log_segments (gateway, key, count, earliest, latest);
+  `,
+  `
+  CREATE TABLE oauth_clients (
+    key INTEGER PRIMARY KEY AUTOINCREMENT,
+    account TEXT NOT NULL,
+    id TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    version INTEGER NOT NULL,
+    record TEXT NOT NULL,
+    due_at REAL,
+    ask_at REAL
+  ) STRICT;
+  CREATE UNIQUE INDEX oauth_clients_by_id ON oauth_clients (account, id);
+  CREATE INDEX oauth_clients_by_creation ON oauth_clients (account, created_at, id);
+  CREATE INDEX oauth_clients_to_ask ON oauth_clients (ask_at) WHERE ask_at IS NOT NULL;
+
+  CREATE TABLE kept_answers (
+    key INTEGER PRIMARY KEY,
+    account TEXT NOT NULL,
+    name TEXT NOT NULL,
+    fingerprint TEXT NOT NULL,
+    sealed TEXT NOT NULL,
+    expires_at REAL NOT NULL
+  ) STRICT;
+  CREATE UNIQUE INDEX kept_answers_by_name ON kept_answers (account, name);
+  CREATE INDEX kept_answers_by_end ON kept_answers (expires_at);
+
+  CREATE TABLE audit_books (
+    account TEXT PRIMARY KEY,
+    count INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE audit_entries (
+    key INTEGER PRIMARY KEY,
+    account TEXT NOT NULL,
+    id TEXT NOT NULL,
+    at REAL NOT NULL,
+    record TEXT NOT NULL
+  ) STRICT;
+  CREATE UNIQUE INDEX audit_entries_by_id ON audit_entries (account, id);
+  CREATE INDEX audit_entries_by_time ON audit_entries (account, at, id);
   `,
 ]

@@ -4,11 +4,15 @@ import { dirname, resolve } from 'node:path'
 import { type Clock, systemClock } from '../../base/clock.ts'
 import { type Bootstrap, type Store, StoreAway } from '../store.ts'
 import { SqliteAccounts } from './accounts.ts'
+import { SqliteAnswers } from './answers.ts'
+import { SqliteAudit } from './audit.ts'
 import { SqliteChanges } from './changes.ts'
 import { Database } from './database.ts'
 import { SqliteGateways } from './gateways.ts'
 import { SqliteLogs } from './logs.ts'
 import { migrate } from './migrate.ts'
+import { SqliteOAuthClients } from './oauth-clients.ts'
+import type { Ledgers } from './records.ts'
 import { SqliteTokens } from './tokens.ts'
 
 export interface SqliteOptions {
@@ -25,6 +29,9 @@ export class SqliteStore implements Store {
   readonly accounts: SqliteAccounts
   readonly gateways: SqliteGateways
   readonly tokens: SqliteTokens
+  readonly oauthClients: SqliteOAuthClients
+  readonly answers: SqliteAnswers
+  readonly audit: SqliteAudit
   readonly logs: SqliteLogs
   readonly changes: SqliteChanges
   readonly #records: Database
@@ -49,9 +56,13 @@ export class SqliteStore implements Store {
     this.#logs = logs
     this.logs = new SqliteLogs(logs)
     this.changes = new SqliteChanges(records, clock)
+    this.answers = new SqliteAnswers(records, clock)
+    this.audit = new SqliteAudit(records)
+    const ledgers: Ledgers = { changes: this.changes, answers: this.answers, audit: this.audit }
     this.accounts = new SqliteAccounts(records)
-    this.gateways = new SqliteGateways(records, this.changes, () => void this.logs.sweep())
-    this.tokens = new SqliteTokens(records, this.changes)
+    this.gateways = new SqliteGateways(records, ledgers, () => void this.logs.sweep())
+    this.tokens = new SqliteTokens(records, ledgers)
+    this.oauthClients = new SqliteOAuthClients(records, ledgers, clock)
   }
 
   get isAway(): boolean {

@@ -1,16 +1,15 @@
 // API tokens: records that are also found by the digest of their value.
 import type { Token } from '../records.ts'
 import type { Tokens } from '../store.ts'
-import type { SqliteChanges } from './changes.ts'
 import type { Database, Statement } from './database.ts'
-import { fromRow, SqliteRecords } from './records.ts'
+import { fromRow, type Ledgers, SqliteRecords } from './records.ts'
 
 export class SqliteTokens extends SqliteRecords<Token> implements Tokens {
   readonly #db: Database
   readonly #find: Statement
 
-  constructor(db: Database, changes: SqliteChanges) {
-    super(db, changes, { name: 'token', table: 'tokens', createdAt: ({ issuedOn }) => issuedOn })
+  constructor(db: Database, ledgers: Ledgers) {
+    super(db, ledgers, { name: 'token', table: 'tokens', createdAt: ({ issuedOn }) => issuedOn })
     this.#db = db
     this.#find = db.prepare(`SELECT record FROM tokens WHERE record ->> 'digest' = ?`)
   }

@@ -99,7 +99,7 @@ test('a newer file is refused with both numbers and what to do, and left as it i
   db.exec('PRAGMA user_version = 7')
   db.close()
   await assert.rejects(SqliteStore.open(file, options), {
-    message: `${file} can't be used as the store: it was written by a newer version: its schema is 7, and this version knows schemas up to 1. Start the newer version, or name another file`,
+    message: `${file} can't be used as the store: it was written by a newer version: its schema is 7, and this version knows schemas up to 2. Start the newer version, or name another file`,
   })
 })
 

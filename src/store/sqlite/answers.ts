@@ -1,0 +1,61 @@
+// Answers that are kept for a time, a row each. Those that have expired go when records are written.
+import type { Clock } from '../../base/clock.ts'
+import type { KeptAnswer } from '../records.ts'
+import type { KeptAnswers } from '../store.ts'
+import type { Command, Database, Row, Statement } from './database.ts'
+
+/** The most that one write removes, so that none is long. */
+const broom = 20
+
+export class SqliteAnswers implements KeptAnswers {
+  readonly #db: Database
+  readonly #clock: Clock
+  readonly #get: Statement
+  readonly #put: Command
+  readonly #sweep: Command
+
+  constructor(db: Database, clock: Clock) {
+    this.#db = db
+    this.#clock = clock
+    this.#get = db.prepare('SELECT * FROM kept_answers WHERE account = ? AND name = ? AND expires_at > ?')
+    this.#put = db.command(
+      'INSERT OR REPLACE INTO kept_answers (account, name, fingerprint, sealed, expires_at) VALUES (?, ?, ?, ?, ?)',
+    )
+    this.#sweep = db.command(
+      `DELETE FROM kept_answers WHERE key IN
+         (SELECT key FROM kept_answers WHERE expires_at <= ? ORDER BY expires_at LIMIT ${broom})`,
+    )
+  }
+
+  get(account: string, key: string): Promise<KeptAnswer | null> {
+    return this.#db.read(() => {
+      const row = this.#get.get(account, key, this.#clock.now())
+      return row ? fromRow(row) : null
+    })
+  }
+
+  /** Tells whether the key of an answer is taken; inside of a transaction. */
+  hasWithin({ account, key }: KeptAnswer): boolean {
+    return this.#get.get(account, key, this.#clock.now()) !== undefined
+  }
+
+  /** Keeps an answer whose key is not taken; inside of a transaction. */
+  insertWithin({ account, key, fingerprint, sealed, expiresAt }: KeptAnswer): void {
+    this.#put(account, key, fingerprint, sealed, expiresAt)
+  }
+
+  /** Removes some of what has expired; inside of a transaction. */
+  sweepWithin(): void {
+    this.#sweep(this.#clock.now())
+  }
+}
+
+function fromRow(row: Row): KeptAnswer {
+  return {
+    account: String(row.account),
+    key: String(row.name),
+    fingerprint: String(row.fingerprint),
+    sealed: String(row.sealed),
+    expiresAt: Number(row.expires_at),
+  }
+}

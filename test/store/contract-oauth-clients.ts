@@ -1,0 +1,67 @@
+// The promises of a store about OAuth clients: all that holds for records; contract-due.ts has what they promise beside.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { OAuthClient } from '../../src/store/records.ts'
+import type { Place } from './contract.ts'
+import { hex, oauthClient } from './contract-specimens.ts'
+
+const all = { offset: 0, limit: 1000 }
+
+export function oauthClientsContract(name: string, place: Place): void {
+  test(`${name}: an OAuth client is kept as it was given, and gone once it is removed`, async t => {
+    const { oauthClients } = await (await place(t))()
+    const full = oauthClient()
+    const bare: OAuthClient = {
+      ...oauthClient({ account: full.account, createdAt: full.createdAt + 1 }),
+      ...{ tokenEndpointAuthMethod: 'none', secrets: [], allowedCorsOrigins: [], scopes: [] },
+      ...{ logoUri: null, clientUri: null, verification: null },
+    }
+    for (const kept of [full, bare]) {
+      assert.equal(await oauthClients.insert(kept), true)
+      assert.deepEqual((await oauthClients.get(kept.account, kept.id))?.record, kept)
+    }
+    assert.deepEqual(await oauthClients.list(full.account, all), { items: [full, bare], total: 2 })
+    assert.equal(await oauthClients.remove(full.account, full.id), true)
+    assert.equal(await oauthClients.get(full.account, full.id), null)
+    assert.equal(await oauthClients.remove(full.account, full.id), false)
+    assert.deepEqual(await oauthClients.list(full.account, all), { items: [bare], total: 1 })
+  })
+
+  test(`${name}: an OAuth client whose id is taken is not kept`, async t => {
+    const { oauthClients } = await (await place(t))()
+    const kept = oauthClient()
+    await oauthClients.insert(kept)
+    assert.equal(await oauthClients.insert({ ...kept, name: 'Another' }), false)
+    assert.deepEqual((await oauthClients.get(kept.account, kept.id))?.record, kept)
+  })
+
+  test(`${name}: OAuth clients are listed by creation and then id, a page at a time`, async t => {
+    const { oauthClients } = await (await place(t))()
+    const owner = hex(16)
+    const ordered = [hex(16), '1'.repeat(32), '2'.repeat(32)].map((id, i) =>
+      oauthClient({ account: owner, id, createdAt: i === 0 ? 1000 : 20_000 }),
+    )
+    for (const i of [2, 0, 1]) await oauthClients.insert(ordered[i]!)
+    await oauthClients.insert(oauthClient())
+    assert.deepEqual(await oauthClients.list(owner, all), { items: ordered, total: 3 })
+    const second = await oauthClients.list(owner, { offset: 1, limit: 1 })
+    assert.deepEqual(second, { items: [ordered[1]], total: 3 })
+  })
+
+  test(`${name}: no change of parallel writers of an OAuth client is lost`, async t => {
+    const open = await place(t)
+    const stores = await Promise.all([open(), open(), open()])
+    const kept = oauthClient({ redirectUris: [] })
+    await stores[0]!.oauthClients.insert(kept)
+    const add = async (i: number): Promise<void> => {
+      const { oauthClients } = stores[i % stores.length]!
+      const { record, version } = (await oauthClients.get(kept.account, kept.id))!
+      const redirectUris = [...record.redirectUris, `https://app.example.com/${i}`]
+      const isKept = await oauthClients.replace({ ...record, redirectUris }, version)
+      if (!isKept) await add(i)
+    }
+    await Promise.all(Array.from({ length: 20 }, (_, i) => add(i)))
+    const { record } = (await stores[0]!.oauthClients.get(kept.account, kept.id))!
+    assert.equal(new Set(record.redirectUris).size, 20)
+  })
+}

@@ -1,0 +1,83 @@
+// The promises of a store about what is written with a record: all of it or nothing, for every kind of record.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Records, Store } from '../../src/store/store.ts'
+import type { Place } from './contract.ts'
+import { auditEntry, auditQuery, gateway, keptAnswer, oauthClient, token } from './contract-specimens.ts'
+
+type Kept = { readonly account: string; readonly id: string }
+
+const all = auditQuery()
+
+/** What each kind has: its records, one of them, and the same one changed. */
+const kinds: Readonly<
+  Record<string, (store: Store) => { records: Records<Kept>; kept: Kept; changed: Kept }>
+> = {
+  gateway: ({ gateways }) => kindOf(gateways, gateway(), { collectLogs: false }),
+  token: ({ tokens }) => kindOf(tokens, token(), { name: 'Changed' }),
+  'OAuth client': ({ oauthClients }) => kindOf(oauthClients, oauthClient(), { name: 'Changed' }),
+}
+
+export function togetherContract(name: string, place: Place): void {
+  for (const [kind, of] of Object.entries(kinds)) {
+    test(`${name}: what is written with a ${kind} is there with it`, async t => {
+      const open = await place(t)
+      const [store, other] = await Promise.all([open(), open()])
+      const { records, kept, changed } = of(store)
+      const { account, id } = kept
+      const together = Array.from({ length: 3 }, (_, at) => ({
+        audit: auditEntry({ account, resource: id, at }),
+        answer: keptAnswer({ account }),
+      }))
+      assert.equal(await records.insert(kept, together[0]), true)
+      const { version } = (await records.get(account, id))!
+      assert.equal(await records.replace(changed, version, together[1]), true)
+      assert.deepEqual((await records.get(account, id))?.record, changed)
+      assert.equal(await records.remove(account, id, together[2]), true)
+      assert.equal(await records.get(account, id), null)
+      for (const { answer } of together)
+        assert.deepEqual(await other.answers.get(account, answer.key), answer)
+      const items = together.map(({ audit }) => audit)
+      assert.deepEqual(await other.audit.list(account, all), { items, total: 3 })
+    })
+
+    test(`${name}: nothing is written with a ${kind} that is refused`, async t => {
+      const store = await (await place(t))()
+      const { records, kept, changed } = of(store)
+      const { account, id } = kept
+      const together = { audit: auditEntry({ account }), answer: keptAnswer({ account }) }
+      assert.equal(await records.replace(changed, 1, together), false)
+      assert.equal(await records.remove(account, id, together), false)
+      await records.insert(kept)
+      const { version } = (await records.get(account, id))!
+      assert.equal(await records.insert(changed, together), false)
+      await records.replace(changed, version)
+      assert.equal(await records.replace(kept, version, together), false)
+      assert.deepEqual(await store.audit.list(account, all), { items: [], total: 0 })
+      assert.equal(await store.answers.get(account, together.answer.key), null)
+    })
+
+    test(`${name}: where the key of the answer is taken, neither a ${kind} nor its audit entry is written`, async t => {
+      const store = await (await place(t))()
+      const { records, kept, changed } = of(store)
+      const { account, id } = kept
+      const answer = keptAnswer({ account })
+      const late = {
+        audit: auditEntry({ account }),
+        answer: { ...keptAnswer({ account }), key: answer.key },
+      }
+      await records.insert(kept, { answer })
+      const before = (await records.get(account, id))!
+      assert.equal(await records.insert({ ...kept, id: 'another' }, late), false)
+      assert.equal(await records.get(account, 'another'), null)
+      assert.equal(await records.replace(changed, before.version, late), false)
+      assert.deepEqual(await records.get(account, id), before)
+      assert.deepEqual(await store.audit.list(account, all), { items: [], total: 0 })
+      assert.deepEqual(await store.answers.get(account, answer.key), answer)
+    })
+  }
+}
+
+function kindOf<T extends Kept>(records: Records<T>, kept: T, change: Partial<T>) {
+  return { records: records as unknown as Records<Kept>, kept, changed: { ...kept, ...change } }
+}
