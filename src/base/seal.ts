@@ -1,0 +1,32 @@
+// Small secrets at rest: AES-256-GCM, so that whoever reads the store can neither read nor change them, nor put one in place of another.
+
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+
+const cipher = 'aes-256-gcm'
+const ivLength = 12
+const tagLength = 16
+
+/** Encrypts a text under 32 bytes of key, to base64url of IV, ciphertext and tag; `context` says what it is for, and is needed to open it again. */
+export function seal(key: Buffer, text: string, context: string): string {
+  const iv = randomBytes(ivLength)
+  const sealing = createCipheriv(cipher, key, iv, { authTagLength: tagLength }).setAAD(Buffer.from(context))
+  const sealed = [iv, sealing.update(text, 'utf8'), sealing.final(), sealing.getAuthTag()]
+  return Buffer.concat(sealed).toString('base64url')
+}
+
+/** Gives the text again; null when it was changed, or sealed under another key or for another context. */
+export function unseal(key: Buffer, sealed: string, context: string): string | null {
+  const bytes = Buffer.from(sealed, 'base64url')
+  const end = bytes.length - tagLength
+  if (end < ivLength) return null
+  const iv = bytes.subarray(0, ivLength)
+  const opening = createDecipheriv(cipher, key, iv, { authTagLength: tagLength })
+    .setAAD(Buffer.from(context))
+    .setAuthTag(bytes.subarray(end))
+  const text = opening.update(bytes.subarray(ivLength, end))
+  try {
+    return Buffer.concat([text, opening.final()]).toString('utf8')
+  } catch {
+    return null
+  }
+}
