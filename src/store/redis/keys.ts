@@ -2,7 +2,7 @@
 // can write it together, and there is no half of a write to heal. Logs, the only kind that grows, have a tag for each gateway.
 
 /** The kinds of records whose changes are told. */
-export type RecordKind = 'gateway' | 'token'
+export type RecordKind = 'gateway' | 'token' | 'oauth_client'
 
 export const keys = {
   /** The number of the data format. */
@@ -13,8 +13,18 @@ export const keys = {
   records: (kind: RecordKind) => `{gatehouse}:${kind}s`,
   /** The ids of an account's records by creation. */
   order: (kind: RecordKind, account: string) => `{gatehouse}:${kind}s:${account}`,
+  /** `account/id` of the records that are due some time, by when they may be given. */
+  due: (kind: RecordKind) => `{gatehouse}:due:${kind}s`,
+  /** `account/id` to the time at which the record itself says that it is due. */
+  dueOf: (kind: RecordKind) => `{gatehouse}:due_of:${kind}s`,
   /** Digest of a token to its `account/id`. */
   digests: '{gatehouse}:digests',
+  /** One answer, and until when it holds; it expires. */
+  answer: (account: string, key: string) => `{gatehouse}:answer:${account}/${key}`,
+  /** The ids of an account's audit entries by time. */
+  auditTimes: (account: string) => `{gatehouse}:audit_times:${account}`,
+  /** The audit entries of an account by id. */
+  auditEntries: (account: string) => `{gatehouse}:audit_entries:${account}`,
   /** The version given last. */
   version: '{gatehouse}:version',
   /** The last changes, by version. */

@@ -2,11 +2,12 @@
 // `version birth digest json`: birth is its first version, and - stands for no digest.
 import { type RecordKind, keys } from './keys.ts'
 import { lua } from './script.ts'
+import { togetherCount, togetherLua } from './together.ts'
 
 /** The most changes that are kept to be read; who is further behind is told that everything may have changed. */
 export const mostChanges = 1_000
 
-/** The keys of one kind, in the order in which the scripts take them. */
+/** The keys of one kind, in the order in which the scripts take them; those of what goes with a record come behind. */
 export function recordKeys(kind: RecordKind, account: string): readonly string[] {
   return [
     keys.version,
@@ -15,6 +16,8 @@ export function recordKeys(kind: RecordKind, account: string): readonly string[]
     keys.records(kind),
     keys.order(kind, account),
     keys.graves,
+    keys.due(kind),
+    keys.dueOf(kind),
   ]
 }
 
@@ -47,33 +50,48 @@ local function owned(digest, field)
 end
 `
 
-/** ARGV: channel, kind, account, id, digest, json, time of creation. */
-export const insertRecord = lua`${basics}
-local channel, kind, account, id, digest, json, created = unpack(ARGV)
+// A time that stays as it was leaves alone when the record may be given: it may just have been given to somebody.
+const alone = `${basics}${togetherLua}
+local function plan(field, due)
+  if due == (redis.call('HGET', KEYS[8], field) or '') then return end
+  if due == '' then
+    redis.call('ZREM', KEYS[7], field)
+    redis.call('HDEL', KEYS[8], field)
+  else
+    redis.call('ZADD', KEYS[7], due, field)
+    redis.call('HSET', KEYS[8], field, due)
+  end
+end
+
+local channel, kind, account, id, digest, json, due, last = unpack(ARGV, ${togetherCount + 1})
 local field = account .. '/' .. id
-if redis.call('HEXISTS', KEYS[4], field) == 1 or owned(digest, field) then return 0 end
-redis.call('ZADD', KEYS[5], created, id)
+`
+
+/** ARGV: those of what goes with it, channel, kind, account, id, digest, json, when it is due, time of creation. */
+export const insertRecord = lua`${alone}
+if answered() or redis.call('HEXISTS', KEYS[4], field) == 1 or owned(digest, field) then return 0 end
+redis.call('ZADD', KEYS[5], last, id)
 put(channel, kind, KEYS[4], account, id, digest, json)
+plan(field, due)
+accompany()
 return 1`
 
-/** ARGV: channel, kind, account, id, digest, json, version that was read. */
-export const replaceRecord = lua`${basics}
-local channel, kind, account, id, digest, json, version = unpack(ARGV)
-local field = account .. '/' .. id
+/** ARGV: those of what goes with it, channel, kind, account, id, digest, json, when it is due, version that was read. */
+export const replaceRecord = lua`${alone}
 local old = redis.call('HGET', KEYS[4], field)
-if not old or owned(digest, field) then return 0 end
+if not old or answered() or owned(digest, field) then return 0 end
 local oldVersion, birth, oldDigest = string.match(old, '^(%d+) (%d+) (%S+) ')
-if oldVersion ~= version then return 0 end
+if oldVersion ~= last then return 0 end
 if oldDigest ~= digest then redis.call('HDEL', KEYS[3], oldDigest) end
 put(channel, kind, KEYS[4], account, id, digest, json, birth)
+plan(field, due)
+accompany()
 return 1`
 
-/** ARGV: channel, kind, account, id. */
-export const removeRecord = lua`${basics}
-local channel, kind, account, id = unpack(ARGV)
-local field = account .. '/' .. id
+/** ARGV: those of what goes with it, channel, kind, account, id. */
+export const removeRecord = lua`${alone}
 local old = redis.call('HGET', KEYS[4], field)
-if not old then return 0 end
+if not old or answered() then return 0 end
 local birth, digest = string.match(old, '^%d+ (%d+) (%S+) ')
 local version = stamp()
 redis.call('HDEL', KEYS[4], field)
@@ -81,6 +99,8 @@ redis.call('HDEL', KEYS[3], digest)
 redis.call('ZREM', KEYS[5], id)
 if kind == 'gateway' then redis.call('ZADD', KEYS[6], version, field .. '/' .. birth) end
 tell(channel, version, kind, account, id)
+plan(field, '')
+accompany()
 return 1`
 
 /** KEYS: records, order. ARGV: offset, limit. */
@@ -97,13 +117,13 @@ export const findToken = lua`
 local field = redis.call('HGET', KEYS[1], ARGV[1])
 return field and redis.call('HGET', KEYS[2], field)`
 
-/** KEYS: those of gateways, those of tokens from the fourth to the fifth, accounts. ARGV: channel, account, its json, id and json of the gateway, its time; the same with digest of the token. */
+/** KEYS: the first five of gateways, the last two of these of tokens, accounts. ARGV: channel, account, its json, id and json of the gateway, its time; the same with digest of the token. */
 export const insertFirst = lua`${basics}
 local channel, account, json, gateway, gatewayJson, gatewayAt, token, digest, tokenJson, tokenAt = unpack(ARGV)
-if redis.call('HLEN', KEYS[9]) > 0 then return 0 end
-redis.call('HSET', KEYS[9], account, json)
+if redis.call('HLEN', KEYS[8]) > 0 then return 0 end
+redis.call('HSET', KEYS[8], account, json)
 redis.call('ZADD', KEYS[5], gatewayAt, gateway)
 put(channel, 'gateway', KEYS[4], account, gateway, '-', gatewayJson)
-redis.call('ZADD', KEYS[8], tokenAt, token)
-put(channel, 'token', KEYS[7], account, token, digest, tokenJson)
+redis.call('ZADD', KEYS[7], tokenAt, token)
+put(channel, 'token', KEYS[6], account, token, digest, tokenJson)
 return 1`

@@ -1,6 +1,7 @@
-// Gateways and tokens in Redis: what both have in common, and how a digest finds a token. redis-store.ts opens them.
-import type { Gateway, Token } from '../records.ts'
-import type { Listing, Page, Records, Tokens, Versioned } from '../store.ts'
+// Records in Redis: what all kinds have in common, and how a digest finds a token. redis-store.ts opens them, oauth-clients.ts adds to them.
+import type { Clock } from '../../base/clock.ts'
+import type { Gateway, OAuthClient, Token } from '../records.ts'
+import type { Listing, Page, Records, Together, Tokens, Versioned } from '../store.ts'
 import type { Argument } from './connect.ts'
 import type { Connection } from './connection.ts'
 import type { DurableWrites } from './durability.ts'
@@ -14,6 +15,7 @@ import {
   replaceRecord,
 } from './record-scripts.ts'
 import type { Script } from './script.ts'
+import { togetherArguments, togetherKeys } from './together.ts'
 
 /** What scripts must know of a record. */
 export interface Traits<T> {
@@ -21,31 +23,38 @@ export interface Traits<T> {
   readonly createdAt: (record: T) => number
   /** What finds it beside its id; - for nothing. */
   readonly digest: (record: T) => string
+  /** When somebody has to look after it; null for never. */
+  readonly dueAt: (record: T) => number | null
 }
 
-type Kept = string | null
+/** A record as it is kept: `version birth digest json`. */
+export type Kept = string | null
 
 export const gatewayTraits: Traits<Gateway> = {
   kind: 'gateway',
   createdAt: gateway => gateway.createdAt,
   digest: () => '-',
+  dueAt: () => null,
 }
 
 export const tokenTraits: Traits<Token> = {
   kind: 'token',
   createdAt: token => token.issuedOn,
   digest: token => token.digest,
+  dueAt: () => null,
 }
 
-export class RedisRecords<T extends Gateway | Token> implements Records<T> {
+export class RedisRecords<T extends Gateway | Token | OAuthClient> implements Records<T> {
   readonly #traits: Traits<T>
   readonly #connection: Connection
   readonly #writes: DurableWrites
+  readonly #clock: Clock
 
-  constructor(traits: Traits<T>, connection: Connection, writes: DurableWrites) {
+  constructor(traits: Traits<T>, connection: Connection, writes: DurableWrites, clock: Clock) {
     this.#traits = traits
     this.#connection = connection
     this.#writes = writes
+    this.#clock = clock
   }
 
   async get(account: string, id: string): Promise<Versioned<T> | null> {
@@ -59,40 +68,46 @@ export class RedisRecords<T extends Gateway | Token> implements Records<T> {
     return { total, items: items.map(text => parse<T>(text)!.record) }
   }
 
-  insert(record: T): Promise<boolean> {
-    return this.#write(insertRecord, record.account, [
-      ...this.#describe(record),
-      this.#traits.createdAt(record),
-    ])
+  insert(record: T, together?: Together): Promise<boolean> {
+    const args = [...this.#describe(record), this.#traits.createdAt(record)]
+    return this.#write(insertRecord, record.account, args, together)
   }
 
-  replace(record: T, version: number): Promise<boolean> {
-    return this.#write(replaceRecord, record.account, [...this.#describe(record), version])
+  replace(record: T, version: number, together?: Together): Promise<boolean> {
+    return this.#write(replaceRecord, record.account, [...this.#describe(record), version], together)
   }
 
-  remove(account: string, id: string): Promise<boolean> {
-    return this.#write(removeRecord, account, [account, id])
+  remove(account: string, id: string, together?: Together): Promise<boolean> {
+    return this.#write(removeRecord, account, [account, id], together)
   }
 
   get #home(): string {
     return keys.records(this.#traits.kind)
   }
 
-  #describe(record: T): readonly string[] {
-    return [record.account, record.id, this.#traits.digest(record), JSON.stringify(record)]
+  #describe(record: T): readonly Argument[] {
+    const { digest, dueAt } = this.#traits
+    return [record.account, record.id, digest(record), JSON.stringify(record), dueAt(record) ?? '']
   }
 
-  async #write(script: Script, account: string, args: readonly Argument[]): Promise<boolean> {
+  async #write(
+    script: Script,
+    account: string,
+    args: readonly Argument[],
+    together: Together = {},
+  ): Promise<boolean> {
     const { kind } = this.#traits
-    return (await this.#writes.run(script, recordKeys(kind, account), [changeChannel, kind, ...args])) === 1
+    const homes = [...recordKeys(kind, account), ...togetherKeys(account, together)]
+    const more = togetherArguments(together, this.#clock)
+    return (await this.#writes.run(script, homes, [...more, changeChannel, kind, ...args])) === 1
   }
 }
 
 export class RedisTokens extends RedisRecords<Token> implements Tokens {
   readonly #connection: Connection
 
-  constructor(connection: Connection, writes: DurableWrites) {
-    super(tokenTraits, connection, writes)
+  constructor(connection: Connection, writes: DurableWrites, clock: Clock) {
+    super(tokenTraits, connection, writes, clock)
     this.#connection = connection
   }
 
@@ -102,8 +117,8 @@ export class RedisTokens extends RedisRecords<Token> implements Tokens {
   }
 }
 
-/** Reads what is kept as `version birth digest json`. */
-function parse<T>(text: Kept): Versioned<T> | null {
+/** Reads what is kept. */
+export function parse<T>(text: Kept): Versioned<T> | null {
   if (text === null) return null
   const [version] = text.split(' ', 1)
   const json = text.slice(text.indexOf(' {') + 1)

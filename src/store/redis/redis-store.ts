@@ -4,6 +4,8 @@ import type { Gateway } from '../records.ts'
 import type { Bootstrap, Records, Store } from '../store.ts'
 import { RedisAccounts } from './accounts.ts'
 import { type Address, locationOf, parseAddress } from './address.ts'
+import { RedisAnswers } from './answers.ts'
+import { RedisAudit } from './audit.ts'
 import { RedisChanges } from './changes.ts'
 import { connect, subscribe } from './connect.ts'
 import { Connection } from './connection.ts'
@@ -11,6 +13,7 @@ import { DurableWrites } from './durability.ts'
 import { Graves } from './graves.ts'
 import { changeChannel, keys } from './keys.ts'
 import { RedisLogs } from './logs.ts'
+import { RedisOAuthClients } from './oauth-clients.ts'
 import { insertFirst, recordKeys } from './record-scripts.ts'
 import { gatewayTraits, RedisRecords, RedisTokens } from './records.ts'
 import { lossesOf } from './settings.ts'
@@ -29,6 +32,9 @@ export class RedisStore implements Store {
   readonly accounts: RedisAccounts
   readonly gateways: Records<Gateway>
   readonly tokens: RedisTokens
+  readonly oauthClients: RedisOAuthClients
+  readonly answers: RedisAnswers
+  readonly audit: RedisAudit
   readonly logs: RedisLogs
   readonly changes: RedisChanges
   readonly #connections: readonly Connection[]
@@ -59,13 +65,16 @@ export class RedisStore implements Store {
     this.#connections = [records, proofs, logs]
     this.#writes = new DurableWrites(records, proofs, commandTimeout, clock)
     this.accounts = new RedisAccounts(records, this.#writes)
-    this.gateways = new RedisRecords(gatewayTraits, records, this.#writes)
-    this.tokens = new RedisTokens(records, this.#writes)
+    this.gateways = new RedisRecords(gatewayTraits, records, this.#writes, clock)
+    this.tokens = new RedisTokens(records, this.#writes, clock)
+    this.oauthClients = new RedisOAuthClients(records, this.#writes, clock)
+    this.answers = new RedisAnswers(records, clock)
+    this.audit = new RedisAudit(records, this.#writes)
     this.logs = new RedisLogs(records, logs)
     this.changes = new RedisChanges(records, clock)
     this.#graves = new Graves(records, logs)
     this.changes.follow(change => {
-      if (change.kind !== 'token') this.#graves.clear()
+      if (change.kind === 'gateway' || change.kind === 'everything') this.#graves.clear()
     })
     records.onArrival(() => this.changes.look())
     this.#unsubscribe = subscribe(address, changeChannel, () => this.changes.look())
@@ -77,7 +86,7 @@ export class RedisStore implements Store {
 
   async bootstrap({ account, gateway, token }: Bootstrap): Promise<boolean> {
     const homes = [
-      ...recordKeys('gateway', account.id),
+      ...recordKeys('gateway', account.id).slice(0, 5),
       ...recordKeys('token', account.id).slice(3, 5),
       keys.accounts,
     ]

@@ -68,6 +68,6 @@ function diskLoss(settings: Settings): string | null {
 
 function evictionLoss({ evicts }: Settings): string | null {
   return evicts
-    ? 'Redis removes keys when its memory is full: gateways and tokens can vanish. Set maxmemory-policy noeviction.'
+    ? 'Redis removes keys when its memory is full: gateways, tokens and OAuth clients can vanish. Set maxmemory-policy noeviction.'
     : null
 }

@@ -19,8 +19,8 @@ after(async () => {
 
 storeContract('Redis', t => {
   const url = `${server.url}/${used++}`
-  return async () => {
-    const store = await RedisStore.open(url, { commandTimeout: 2_000 })
+  return async clock => {
+    const store = await RedisStore.open(url, { commandTimeout: 2_000, ...(clock && { clock }) })
     t.after(() => store.close())
     return store
   }

@@ -1,15 +1,32 @@
 // Opens stores in Redis that are closed when the test ends, and knows each of their methods.
 import type { TestContext } from 'node:test'
+import type { Clock } from '../../../src/base/clock.ts'
 import { batchOf } from '../../../src/store/log-batch-writer.ts'
 import { RedisStore } from '../../../src/store/redis/redis-store.ts'
 import type { Store } from '../../../src/store/store.ts'
-import { account, firstStart, gateway, logEntries, logQuery, token } from '../contract-specimens.ts'
+import {
+  account,
+  auditEntry,
+  auditQuery,
+  firstStart,
+  gateway,
+  keptAnswer,
+  logEntries,
+  logQuery,
+  oauthClient,
+  token,
+} from '../contract-specimens.ts'
 
 /** The usual time until a command is called lost, in ms. */
 export const commandTimeout = 250
 
-export async function openRedis(t: TestContext, url: string, timeout = commandTimeout): Promise<RedisStore> {
-  const store = await RedisStore.open(url, { commandTimeout: timeout })
+export async function openRedis(
+  t: TestContext,
+  url: string,
+  timeout = commandTimeout,
+  clock?: Clock,
+): Promise<RedisStore> {
+  const store = await RedisStore.open(url, { commandTimeout: timeout, ...(clock && { clock }) })
   t.after(() => store.close())
   return store
 }
@@ -31,6 +48,16 @@ export const methods: Readonly<Record<string, (store: Store) => Promise<unknown>
   'gateways.remove': store => store.gateways.remove(owner, kept.id),
   'tokens.findByDigest': store => store.tokens.findByDigest('0'.repeat(64)),
   'tokens.insert': store => store.tokens.insert(token()),
+  'oauthClients.get': store => store.oauthClients.get(owner, '0'),
+  'oauthClients.list': store => store.oauthClients.list(owner, page),
+  'oauthClients.insert': store =>
+    store.oauthClients.insert(oauthClient(), { audit: auditEntry(), answer: keptAnswer() }),
+  'oauthClients.replace': store => store.oauthClients.replace(oauthClient(), 1),
+  'oauthClients.remove': store => store.oauthClients.remove(owner, '0', { audit: auditEntry() }),
+  'oauthClients.claimDue': store => store.oauthClients.claimDue(10, 60_000),
+  'answers.get': store => store.answers.get(owner, '0'),
+  'audit.list': store => store.audit.list(owner, auditQuery()),
+  'audit.append': store => store.audit.append(auditEntry()),
   'logs.append': store => store.logs.append(owner, kept.id, batchOf(logEntries(kept, 2)), limit),
   'logs.list': store => store.logs.list(owner, kept.id, logQuery()),
   'logs.get': store => store.logs.get(owner, kept.id, '0'),

@@ -1,0 +1,24 @@
+// Answers to requests with an Idempotency-Key in Redis: each a key that expires. records.ts writes them together with what they tell of.
+import type { Clock } from '../../base/clock.ts'
+import type { KeptAnswer } from '../records.ts'
+import type { KeptAnswers } from '../store.ts'
+import type { Connection } from './connection.ts'
+import { keys } from './keys.ts'
+
+export class RedisAnswers implements KeptAnswers {
+  readonly #connection: Connection
+  readonly #clock: Clock
+
+  constructor(connection: Connection, clock: Clock) {
+    this.#connection = connection
+    this.#clock = clock
+  }
+
+  async get(account: string, key: string): Promise<KeptAnswer | null> {
+    const found = (await this.#connection.run(['GET', keys.answer(account, key)])) as string | null
+    if (found === null) return null
+    const answer: KeptAnswer = JSON.parse(found.slice(found.indexOf(' ') + 1))
+    // The server has a clock of its own, and drops it by that.
+    return answer.expiresAt > this.#clock.now() ? answer : null
+  }
+}

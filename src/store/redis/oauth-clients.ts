@@ -1,0 +1,46 @@
+// OAuth clients in Redis: records, and how one of several processes gets those that are due. redis-store.ts opens them.
+import type { Clock } from '../../base/clock.ts'
+import type { OAuthClient } from '../records.ts'
+import type { OAuthClients, Versioned } from '../store.ts'
+import type { Connection } from './connection.ts'
+import type { DurableWrites } from './durability.ts'
+import { keys } from './keys.ts'
+import { parse, RedisRecords, type Traits } from './records.ts'
+import { lua } from './script.ts'
+import { serverClockLua, shiftOf } from './server-clock.ts'
+
+const kind = 'oauth_client'
+
+const traits: Traits<OAuthClient> = {
+  kind,
+  createdAt: client => client.createdAt,
+  digest: () => '-',
+  dueAt: client => client.verification?.nextCheckAt ?? null,
+}
+
+/** KEYS: due, records. ARGV: limit, lease, shift of the clock. */
+const claim = lua`${serverClockLua}
+local time, found = now(ARGV[3]), {}
+for at, field in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', time, 'LIMIT', 0, ARGV[1])) do
+  redis.call('ZADD', KEYS[1], time + ARGV[2], field)
+  found[at] = redis.call('HGET', KEYS[2], field)
+end
+return found`
+
+export class RedisOAuthClients extends RedisRecords<OAuthClient> implements OAuthClients {
+  readonly #connection: Connection
+  readonly #clock: Clock
+
+  constructor(connection: Connection, writes: DurableWrites, clock: Clock) {
+    super(traits, connection, writes, clock)
+    this.#connection = connection
+    this.#clock = clock
+  }
+
+  /** Doesn't wait for the disk: a lease that is lost means one more look. */
+  async claimDue(limit: number, lease: number): Promise<readonly Versioned<OAuthClient>[]> {
+    const args = [limit, lease, shiftOf(this.#clock)]
+    const found = await this.#connection.script(claim, [keys.due(kind), keys.records(kind)], args)
+    return (found as string[]).map(text => parse<OAuthClient>(text)!)
+  }
+}
