@@ -8,17 +8,29 @@ export interface CopyReport {
   readonly accounts: number
   readonly gateways: number
   readonly tokens: number
+  readonly oauthClients: number
   readonly logEntries: number
+  readonly auditEntries: number
 }
 
 type Counts = { -readonly [Kind in keyof CopyReport]: CopyReport[Kind] }
 
 const pageSize = 100
 
-/** Copies everything, logs included; versions of records begin anew. Rejects with a sentence that names the store that failed, and says what was copied. */
+/**
+ * Copies everything, logs included, but the answers to requests with an Idempotency-Key, which are kept for a day only; versions of records begin anew. Rejects
+ * with a sentence that names the store that failed, and says what was copied.
+ */
 export async function copyStore(from: Store, to: Store): Promise<CopyReport> {
   const accounts = await accountsToCopy(from, to)
-  const counts: Counts = { accounts: 0, gateways: 0, tokens: 0, logEntries: 0 }
+  const counts: Counts = {
+    accounts: 0,
+    gateways: 0,
+    tokens: 0,
+    oauthClients: 0,
+    logEntries: 0,
+    auditEntries: 0,
+  }
   try {
     for (const account of accounts) await copyAccount(from, to, account, counts)
     return counts
@@ -31,9 +43,16 @@ export async function copyStore(from: Store, to: Store): Promise<CopyReport> {
 }
 
 /** Writes the numbers for a person to read. */
-export function inWords({ accounts, gateways, tokens, logEntries }: CopyReport): string {
-  const records = [count(accounts, 'account'), count(gateways, 'gateway'), count(tokens, 'token')]
-  return `${records.join(', ')} and ${count(logEntries, 'log entry', 'log entries')}`
+export function inWords(report: CopyReport): string {
+  const { accounts, gateways, tokens, oauthClients, logEntries, auditEntries } = report
+  const kinds = [
+    count(accounts, 'account'),
+    count(gateways, 'gateway'),
+    count(tokens, 'token'),
+    count(oauthClients, 'OAuth client'),
+    count(logEntries, 'log entry', 'log entries'),
+  ]
+  return `${kinds.join(', ')} and ${count(auditEntries, 'audit entry', 'audit entries')}`
 }
 
 async function accountsToCopy(from: Store, to: Store): Promise<readonly Account[]> {
@@ -51,15 +70,20 @@ async function accountsToCopy(from: Store, to: Store): Promise<readonly Account[
 async function copyAccount(from: Store, to: Store, account: Account, counts: Counts): Promise<void> {
   expectNew(await at(to, to.accounts.insert(account)), 'account', account.id)
   counts.accounts++
-  for await (const token of pages(page => at(from, from.tokens.list(account.id, page)))) {
+  for await (const token of each(page => at(from, from.tokens.list(account.id, page)))) {
     expectNew(await at(to, to.tokens.insert(token)), 'token', token.id)
     counts.tokens++
   }
-  for await (const gateway of pages(page => at(from, from.gateways.list(account.id, page)))) {
+  for await (const client of each(page => at(from, from.oauthClients.list(account.id, page)))) {
+    expectNew(await at(to, to.oauthClients.insert(client)), 'OAuth client', client.id)
+    counts.oauthClients++
+  }
+  for await (const gateway of each(page => at(from, from.gateways.list(account.id, page)))) {
     expectNew(await at(to, to.gateways.insert(gateway)), 'gateway', gateway.id)
     counts.gateways++
     await copyLogs(from, to, gateway, counts)
   }
+  await copyAudit(from, to, account, counts)
 }
 
 async function copyLogs(from: Store, to: Store, gateway: Gateway, counts: Counts): Promise<void> {
@@ -73,10 +97,24 @@ async function copyLogs(from: Store, to: Store, gateway: Gateway, counts: Counts
   }
 }
 
-async function* pages<T>(list: (page: Page) => Promise<Listing<T>>): AsyncGenerator<T> {
+async function copyAudit(from: Store, to: Store, { id }: Account, counts: Counts): Promise<void> {
+  const all = { since: null, before: null, descending: false } as const
+  const list = (page: Page) => at(from, from.audit.list(id, { ...page, ...all }))
+  for await (const entries of pages(list)) {
+    // Together, since there may be many and each is waited for until it is on the disk.
+    await Promise.all(entries.map(entry => at(to, to.audit.append(entry))))
+    counts.auditEntries += entries.length
+  }
+}
+
+async function* each<T>(list: (page: Page) => Promise<Listing<T>>): AsyncGenerator<T> {
+  for await (const items of pages(list)) yield* items
+}
+
+async function* pages<T>(list: (page: Page) => Promise<Listing<T>>): AsyncGenerator<readonly T[]> {
   for (let offset = 0; ; offset += pageSize) {
     const { items } = await list({ offset, limit: pageSize })
-    yield* items
+    yield items
     if (items.length < pageSize) return
   }
 }
