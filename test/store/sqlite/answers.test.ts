@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { SqliteAnswers } from '../../../src/store/sqlite/answers.ts'
+import { Database } from '../../../src/store/sqlite/database.ts'
+import { migrate } from '../../../src/store/sqlite/migrate.ts'
+import { SqliteStore } from '../../../src/store/sqlite/sqlite-store.ts'
+import { ManualClock } from '../../help/clock.ts'
+import { keptAnswer, oauthClient, token } from '../contract-specimens.ts'
+
+const memory = { synchronous: 'FULL', patience: 100 } as const
+
+async function start(t: TestContext) {
+  const db = await Database.open(':memory:', memory)
+  t.after(() => db.close())
+  await migrate(db)
+  const clock = new ManualClock(1_000)
+  const answers = new SqliteAnswers(db, clock)
+  const insert = (times: readonly number[]) =>
+    db.write(() => {
+      for (const expiresAt of times) answers.insertWithin(keptAnswer({ expiresAt }))
+    })
+  const left = () =>
+    db
+      .prepare('SELECT expires_at FROM kept_answers ORDER BY expires_at')
+      .all()
+      .map(row => row.expires_at)
+  return { db, clock, answers, insert, left }
+}
+
+test('what has expired is swept, and nothing else', async t => {
+  const { db, answers, insert, left } = await start(t)
+  await insert([998, 1_002, 1_000, 1_001, 999])
+  await db.write(() => answers.sweepWithin())
+  assert.deepEqual(left(), [1_001, 1_002])
+})
+
+test('one write sweeps only so many, the oldest first, and the next ones go on', async t => {
+  const { db, answers, insert, left } = await start(t)
+  await insert(Array.from({ length: 50 }, (_, i) => i))
+  await db.write(() => answers.sweepWithin())
+  assert.deepEqual(
+    left(),
+    Array.from({ length: 30 }, (_, i) => i + 20),
+  )
+  for (let i = 0; i < 2; i++) await db.write(() => answers.sweepWithin())
+  assert.deepEqual(left(), [])
+})
+
+test('any write of a record sweeps', async t => {
+  const db = await Database.open(':memory:', memory)
+  await migrate(db)
+  const clock = new ManualClock(1_000)
+  const store = new SqliteStore('sqlite::memory:', db, db, clock)
+  t.after(() => store.close())
+  await store.oauthClients.insert(oauthClient(), { answer: keptAnswer({ expiresAt: 2_000 }) })
+  const count = () => db.prepare('SELECT count(*) AS n FROM kept_answers').get()!.n
+  await store.tokens.insert(token())
+  assert.equal(count(), 1)
+  clock.advance(1_000)
+  await store.tokens.insert(token())
+  assert.equal(count(), 0)
+})
