@@ -1,0 +1,110 @@
+// The rules for the URIs of a client, as words that follow the name of a member. The management API asks. The URL parser repairs what it reads, and two
+// parsers repair differently: so the text is looked at first, and has to be as the parser would write it.
+
+import type { TokenEndpointAuthMethod } from '../store/records.ts'
+
+/** Gives the rule that a redirect URI breaks, or one to go to after a logout: https, http on this machine, or for `none` a scheme of an app (RFC 8252 section 7). */
+export function redirectUriFault(uri: string, method: TokenEndpointAuthMethod): string | null {
+  return fault(uri, 512, [url => schemeFault(url, method), replyFault])
+}
+
+/** Gives the rule that an origin breaks: scheme, host and port, and nothing else. */
+export function originFault(origin: string): string | null {
+  return fault(origin, 512, [webFault], url => url.origin)
+}
+
+/** Gives the rule that the URI of a page or a picture breaks. */
+export function pageUriFault(uri: string): string | null {
+  return fault(uri, 2048, [pageFault])
+}
+
+type UrlRule = (url: URL) => string | null
+
+const loopback: ReadonlySet<string> = new Set(['127.0.0.1', '[::1]', 'localhost'])
+
+/** Schemes that open something of the user's own machine, or run what they carry; none of them is an app that waits for an answer. */
+const refusedSchemes: ReadonlySet<string> = new Set([
+  'about:',
+  'blob:',
+  'chrome:',
+  'data:',
+  'file:',
+  'filesystem:',
+  'ftp:',
+  'intent:',
+  'javascript:',
+  'mailto:',
+  'sms:',
+  'tel:',
+  'vbscript:',
+  'view-source:',
+  'ws:',
+  'wss:',
+])
+
+/** The parameters of an authorization answer (RFC 6749 section 4.1.2, RFC 9207): the client must not take its own for ours. */
+const replyKeys = ['code', 'state', 'iss', 'error'] as const
+
+function fault(
+  text: string,
+  longest: number,
+  rules: readonly UrlRule[],
+  spell = ({ href }: URL) => href,
+): string | null {
+  const flaw = textFault(text, longest)
+  if (flaw !== null) return flaw
+  const url = URL.parse(text)
+  if (url === null) return 'must be an absolute URI, such as https://app.example/path'
+  for (const rule of [...rules, userFault, hostFault]) {
+    const broken = rule(url)
+    if (broken !== null) return broken
+  }
+  const spelling = spell(url)
+  // Of the URI of a bare host only the slash may lack.
+  if (text === spelling || `${text}/` === spelling) return null
+  return textFault(spelling, longest) ?? `must be written ${spelling}`
+}
+
+function textFault(text: string, longest: number): string | null {
+  if (!/^[!-~]+$/.test(text))
+    return 'must be of printable ASCII characters without spaces (others as %XX, in the host as punycode)'
+  if (text.length > longest) return `must be at most ${longest} bytes`
+  if (text.includes('#')) return 'must be without a fragment (#)'
+  if (text.includes('*')) return 'must be without a wildcard (*)'
+  if (text.includes('\\')) return 'must be without a backslash'
+  return null
+}
+
+function schemeFault(url: URL, method: TokenEndpointAuthMethod): string | null {
+  const { protocol } = url
+  if (protocol === 'https:' || protocol === 'http:') return webFault(url)
+  if (refusedSchemes.has(protocol)) return `must be with another scheme than ${protocol}`
+  if (method !== 'none')
+    return 'must begin with https:// (a scheme of an app is for clients whose token_endpoint_auth_method is none)'
+  return protocol.includes('.') ? null : 'must have a dot in its scheme, such as com.example.app:/callback'
+}
+
+function webFault({ protocol, hostname }: URL): string | null {
+  if (protocol === 'https:' || (protocol === 'http:' && loopback.has(hostname))) return null
+  return 'must begin with https:// (or http:// for 127.0.0.1, [::1] and localhost)'
+}
+
+function pageFault({ protocol }: URL): string | null {
+  return protocol === 'https:' ? null : 'must begin with https://'
+}
+
+function replyFault({ searchParams }: URL): string | null {
+  const taken = replyKeys.find(key => searchParams.has(key))
+  return taken === undefined ? null : `must be without ${taken} in its query, which is for the answer`
+}
+
+function userFault({ username, password }: URL): string | null {
+  return username === '' && password === '' ? null : 'must be without user name and password'
+}
+
+/** The parser lets a host have characters that end or part a value in a header field; names on the web have none of them. */
+function hostFault({ protocol, hostname }: URL): string | null {
+  const isOfTheWeb = protocol === 'https:' || protocol === 'http:'
+  if (!isOfTheWeb || /^([a-z0-9._-]+|\[[0-9a-f:]+\])$/.test(hostname)) return null
+  return 'must have a host of letters, digits, hyphens, underscores and dots'
+}
