@@ -1,0 +1,186 @@
+// Asks the management API of a running gateway, for the commands that work over it. What it refuses is thrown, since a command ends there.
+
+import { randomUUID } from 'node:crypto'
+
+/** Where the API is, whose things are asked for, and who asks. */
+export interface ApiAccess {
+  /** Without a slash at the end. */
+  readonly url: string
+  readonly account: string
+  readonly token: string
+}
+
+export interface ApiRequest {
+  readonly body?: unknown
+  /** An ETag: the request is for this state of the thing, and for no other. */
+  readonly ifMatch?: string | null
+  /** Whether to send an Idempotency-Key, so that the request can be sent once more. */
+  readonly once?: boolean
+}
+
+export interface ApiAnswer<Result> {
+  readonly result: Result
+  /** How many there are in all, where the result is a list. */
+  readonly total: number
+  readonly etag: string | null
+}
+
+/** One error of an envelope. */
+export interface ApiMistake {
+  readonly code: number
+  readonly message: string
+  readonly pointer: string | null
+}
+
+/** The API understood the request and refuses it. */
+export class ApiRefusal extends Error {
+  readonly status: number
+  readonly mistakes: readonly ApiMistake[]
+
+  constructor(status: number, mistakes: readonly ApiMistake[]) {
+    super(`the API refused with ${status}`)
+    this.status = status
+    this.mistakes = mistakes
+  }
+}
+
+/** There is no API, or no end of its answer; the message is a sentence for the operator. */
+export class ApiAway extends Error {}
+
+/** How long an answer may take, in ms. */
+const patience = 30_000
+const perPage = 100
+
+export class ApiClient {
+  readonly #access: ApiAccess
+
+  constructor(access: ApiAccess) {
+    this.#access = access
+  }
+
+  /** Asks for a path below the account. Throws `ApiRefusal` or `ApiAway`; what can be sent twice is, where the connection breaks. */
+  async ask<Result>(method: string, path: string, request: ApiRequest = {}): Promise<ApiAnswer<Result>> {
+    const url = `${this.#access.url}/client/v4/accounts/${this.#access.account}${path}`
+    const init = requestOf(method, this.#access.token, request)
+    const isRepeatable = method === 'GET' || request.once === true
+    const { response, text } = await this.#send(url, init, isRepeatable)
+    return this.#read(response, text)
+  }
+
+  /** Asks for a list to its end. */
+  async all<Item>(path: string, filters: Readonly<Record<string, string>> = {}): Promise<readonly Item[]> {
+    const items: Item[] = []
+    for (let page = 1; ; page++) {
+      const query = new URLSearchParams({ ...filters, page: String(page), per_page: String(perPage) })
+      const { result, total } = await this.ask<readonly Item[]>('GET', `${path}?${query}`)
+      items.push(...result)
+      if (result.length === 0 || page * perPage >= total) return items
+    }
+  }
+
+  async #send(url: string, init: RequestInit, isRepeatable: boolean): Promise<Whole> {
+    try {
+      return await exchange(url, init)
+    } catch (cause) {
+      if (isRepeatable && !isTimeout(cause)) return this.#send(url, init, false)
+      const isDoubtful = init.method !== 'GET' && mayHaveArrived(cause)
+      throw new ApiAway(`${this.#access.url} ${reasonOf(cause)}${isDoubtful ? unknownOutcome : ''}`)
+    }
+  }
+
+  #read<Result>({ status, headers }: Response, text: string): ApiAnswer<Result> {
+    const envelope = envelopeIn(text)
+    if (!envelope)
+      throw new ApiAway(
+        `${this.#access.url} answers ${status}, but not as the management API does; is it the address of the admin listener?`,
+      )
+    const { success, errors, result, result_info } = envelope
+    if (!success) throw new ApiRefusal(status, mistakesIn(errors, status))
+    const total = Number((result_info as { total_count?: unknown } | undefined)?.total_count ?? 0)
+    return { result: result as Result, total, etag: headers.get('etag') }
+  }
+}
+
+const unknownOutcome = '; whether it was done is not known'
+
+interface Whole {
+  readonly response: Response
+  readonly text: string
+}
+
+/** A redirection is not followed: the token goes to nobody but who was named. */
+function requestOf(method: string, token: string, { body, ifMatch, once }: ApiRequest): RequestInit {
+  const headers: Record<string, string> = { accept: 'application/json', authorization: `Bearer ${token}` }
+  if (ifMatch) headers['if-match'] = ifMatch
+  if (once) headers['idempotency-key'] = randomUUID()
+  const init: RequestInit = { method, headers, redirect: 'manual' }
+  if (body === undefined) return init
+  headers['content-type'] = 'application/json'
+  return { ...init, body: JSON.stringify(body) }
+}
+
+async function exchange(url: string, init: RequestInit): Promise<Whole> {
+  const response = await fetch(url, { ...init, signal: AbortSignal.timeout(patience) })
+  return { response, text: await response.text() }
+}
+
+function isTimeout(cause: unknown): boolean {
+  return (cause as Error).name === 'TimeoutError'
+}
+
+function mayHaveArrived(cause: unknown): boolean {
+  return isTimeout(cause) || ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'].includes(codeOf(cause))
+}
+
+function codeOf(thrown: unknown): string {
+  const { cause } = thrown as { cause?: { code?: unknown; message?: unknown } }
+  return String(cause?.code ?? (cause?.message === 'bad port' ? 'bad port' : 'no reason known'))
+}
+
+/** Says why in words of our own: what `fetch` throws may repeat what it was given. */
+function reasonOf(cause: unknown): string {
+  if (isTimeout(cause)) return `does not answer within ${patience / 1000} s`
+  const code = codeOf(cause)
+  return reasons[code] ?? `can't be reached (${code})`
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'refuses connections; is the gateway running?',
+  ECONNRESET: 'broke off the connection',
+  EPIPE: 'broke off the connection',
+  UND_ERR_SOCKET: 'broke off the connection',
+  ENOTFOUND: 'has a name that does not exist',
+  'bad port': 'has a port of another protocol, which no HTTP client calls',
+}
+
+type Envelope = Readonly<Record<'success' | 'errors' | 'result' | 'result_info', unknown>>
+
+function envelopeIn(text: string): Envelope | null {
+  try {
+    const value: unknown = JSON.parse(text)
+    const isEnvelope = typeof (value as Envelope | null)?.success === 'boolean'
+    return isEnvelope ? (value as Envelope) : null
+  } catch {
+    return null
+  }
+}
+
+/** Reads the errors of an envelope; there is one at least. */
+function mistakesIn(errors: unknown, status: number): readonly ApiMistake[] {
+  const list = (Array.isArray(errors) ? errors : []) as readonly (RawMistake | null)[]
+  if (list.length === 0) return [{ code: status, message: 'No reason was given', pointer: null }]
+  return list.map(error => {
+    const pointer = error?.source?.pointer
+    return {
+      code: Number(error?.code),
+      message: String(error?.message),
+      pointer: typeof pointer === 'string' ? pointer : null,
+    }
+  })
+}
+
+interface RawMistake {
+  readonly code?: unknown
+  readonly message?: unknown
+  readonly source?: { readonly pointer?: unknown }
+}
