@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { type TestContext, test } from 'node:test'
 import { SqliteStore } from '../../../src/store/sqlite/sqlite-store.ts'
-import { hex } from '../contract-specimens.ts'
+import { auditQuery, hex } from '../contract-specimens.ts'
 import { temporaryFile } from './temporary-file.ts'
 
 const writer = join(import.meta.dirname, 'writer.ts')
@@ -23,15 +23,39 @@ async function killAfter(t: TestContext, file: string, account: string, lines: n
   return said
 }
 
-test('nothing that was acknowledged is lost when all who write are killed', async t => {
+/** Kills writers on their way, and opens what they wrote. */
+async function killAll(t: TestContext) {
   const file = temporaryFile(t)
   const account = hex(16)
   const said = await Promise.all([120, 200].map(lines => killAfter(t, file, account, lines)))
   const store = await SqliteStore.open(file, { commandTimeout: 2000 })
   t.after(() => store.close())
-  for (const line of said.flat()) {
-    const [kind, id] = line.split(' ') as [string, string]
-    const kept = kind === 'token' ? store.tokens.get(account, id) : store.logs.get(account, kind, id)
-    assert.ok(await kept, line)
+  return { account, store, said: said.flat().map(line => line.split(' ') as [string, string, string?]) }
+}
+
+test('nothing that was acknowledged is lost when all who write are killed', async t => {
+  const { account, store, said } = await killAll(t)
+  const leaving = new Set(said.filter(([kind]) => kind === 'removing').map(([, id]) => id))
+  for (const [kind, id, revision] of said) {
+    if (kind === 'token') assert.ok(await store.tokens.get(account, id))
+    else if (kind === 'removed') assert.equal(await store.oauthClients.get(account, id), null)
+    else if (kind !== 'client' && kind !== 'removing') assert.ok(await store.logs.get(account, kind, id))
+    else if (!leaving.has(id)) {
+      const kept = await store.oauthClients.get(account, id)
+      assert.ok(kept && kept.record.revision >= Number(revision), `${id} ${revision}`)
+    }
   }
+})
+
+test('records, audit entries and answers agree when all who write are killed', async t => {
+  const { account, store, said } = await killAll(t)
+  const { items: clients } = await store.oauthClients.list(account, { offset: 0, limit: 1000 })
+  const { items: entries } = await store.audit.list(account, auditQuery({ limit: 1000 }))
+  const perClient = Map.groupBy(entries, ({ resource }) => resource)
+  for (const { id, revision } of clients) assert.equal(perClient.get(id)?.length, revision, id)
+  const left = new Set(clients.map(({ id }) => id))
+  for (const [id, { length }] of perClient) if (!left.has(id)) assert.equal(length, 4, id)
+  for (const { id } of entries) assert.ok(await store.answers.get(account, id), id)
+  assert.ok(said.every(([kind, id]) => kind !== 'client' || perClient.has(id)))
+  assert.ok(clients.length > 2)
 })

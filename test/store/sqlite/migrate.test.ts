@@ -7,8 +7,9 @@ import { type TestContext, test } from 'node:test'
 import { promisify } from 'node:util'
 import { Database } from '../../../src/store/sqlite/database.ts'
 import { migrate } from '../../../src/store/sqlite/migrate.ts'
+import { migrations } from '../../../src/store/sqlite/schema.ts'
 import { SqliteStore } from '../../../src/store/sqlite/sqlite-store.ts'
-import { gateway } from '../contract-specimens.ts'
+import { auditEntry, auditQuery, gateway, oauthClient } from '../contract-specimens.ts'
 import { temporaryFile } from './temporary-file.ts'
 
 const options = { commandTimeout: 500 }
@@ -68,6 +69,23 @@ test('steps are run in order, each once', async t => {
       { x: 2, y: 3 },
     ],
   )
+})
+
+test('a file of the first schema is brought to the newest, and keeps what it has', async t => {
+  const file = temporaryFile(t)
+  makeFile(file, '')
+  const db = await Database.open(file, { synchronous: 'FULL', patience: 100 })
+  await migrate(db, migrations.slice(0, 1))
+  const kept = gateway()
+  db.exec(`INSERT INTO gateways (account, id, created_at, version, record)
+    VALUES ('${kept.account}', '${kept.id}', 1, 1, '${JSON.stringify(kept)}')`)
+  db.close()
+  const store = await open(t, file)
+  assert.deepEqual((await store.gateways.get(kept.account, kept.id))?.record, kept)
+  const client = oauthClient()
+  const audit = auditEntry({ account: client.account })
+  assert.equal(await store.oauthClients.insert(client, { audit }), true)
+  assert.equal((await store.audit.list(client.account, auditQuery())).total, 1)
 })
 
 test('a step that fails leaves the file as it was', async t => {

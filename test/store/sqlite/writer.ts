@@ -1,18 +1,50 @@
-// Writes to the file of its argument without end, and prints each id once its write was acknowledged; a test kills it.
+// Writes to the file of its argument without end, and prints each id once its write was acknowledged (and before a removal); a test kills it.
 import { batchOf } from '../../../src/store/log-batch-writer.ts'
 import { SqliteStore } from '../../../src/store/sqlite/sqlite-store.ts'
-import { gateway, hex, logEntries, token } from '../contract-specimens.ts'
+import {
+  auditEntry,
+  gateway,
+  hex,
+  keptAnswer,
+  logEntries,
+  oauthClient,
+  token,
+} from '../contract-specimens.ts'
 
 const account = process.argv[3]!
 const store = await SqliteStore.open(process.argv[2]!, { commandTimeout: 5000 })
 const limit = { most: 1_000_000, strategy: 'DELETE_OLDEST' } as const
 const logged = gateway({ account, id: hex(8) })
 await store.gateways.insert(logged)
-for (;;) {
+for (let turn = 0; ; turn++) {
   const kept = token({ account })
   await store.tokens.insert(kept)
   console.log(`token ${kept.id}`)
   const entries = logEntries(logged, 3)
   await store.logs.append(account, logged.id, batchOf(entries), limit)
   for (const { id } of entries) console.log(`${logged.id} ${id}`)
+  await changeClient(turn % 3 === 2)
+}
+
+/** Writes a client three times, or removes it in the end; its revision is how many audit entries and answers it has. */
+async function changeClient(isRemoved: boolean): Promise<void> {
+  const client = oauthClient({ account })
+  const { id } = client
+  await store.oauthClients.insert(client, beside(id))
+  console.log(`client ${id} 1`)
+  for (const revision of [2, 3]) {
+    const { version } = (await store.oauthClients.get(account, id))!
+    await store.oauthClients.replace({ ...client, revision }, version, beside(id))
+    console.log(`client ${id} ${revision}`)
+  }
+  if (!isRemoved) return
+  console.log(`removing ${id}`)
+  await store.oauthClients.remove(account, id, beside(id))
+  console.log(`removed ${id}`)
+}
+
+/** What is written with a client; the answer has the key of the audit entry, so that a test finds it. */
+function beside(resource: string) {
+  const audit = auditEntry({ account, resource, at: Date.now() })
+  return { audit, answer: keptAnswer({ account, key: audit.id }) }
 }
