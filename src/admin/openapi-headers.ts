@@ -1,0 +1,56 @@
+// The header fields and parameters that operations share, as components of the document. openapi*.ts refer to them by name.
+
+import { entries } from '../errors/entry.ts'
+import { about, id, oneOf, type Schema, text, whole } from './schemas.ts'
+
+export type HeaderName = keyof typeof headers
+
+/** Header fields of answers. */
+export const headers = {
+  'svc-ray': header('The id of this answer, for those who look for it in the logs.', {
+    ...text,
+    pattern: '^[0-9a-f]{16}$',
+  }),
+  etag: header('The revision of the OAuth client: send it back with If-Match.', {
+    ...text,
+    pattern: '^"[0-9]+"$',
+  }),
+  'idempotency-replayed': header('Stands where the answer was given before.', { const: 'true' }, false),
+  'retry-after': header('Seconds to wait.', whole(1)),
+  'www-authenticate': header('How to prove who asks.', { const: 'Bearer' }),
+}
+
+/** Segments of paths, and header fields of requests, by name. */
+export const parameters = {
+  account_id: segment('account_id', 'The account.', id),
+  client_id: segment('client_id', 'The OAuth client.', id),
+  token_id: segment('token_id', 'The token.', id),
+  gateway_id: segment('gateway_id', 'The AI gateway.', { ...text, pattern: '^[a-z0-9_-]{1,64}$' }),
+  log_id: segment('log_id', 'The log entry: the ray id of its call.', {
+    ...text,
+    pattern: '^[0-9a-f]{16}$',
+  }),
+  code: segment('code', 'The code of the error.', oneOf(entries.map(({ code }) => code))),
+  'if-match': field(
+    'If-Match',
+    'Etags that the OAuth client must have one of, or `*`: else nothing is changed.',
+    text,
+  ),
+  'idempotency-key': field(
+    'Idempotency-Key',
+    'The same key within 24 hours gives the same answer: nothing is done twice.',
+    { ...text, pattern: '^[\\x20-\\x7e]{1,255}$' },
+  ),
+}
+
+function header(description: string, schema: Schema, required = true) {
+  return { description, required, schema }
+}
+
+function segment(name: string, description: string, schema: Schema) {
+  return { name, in: 'path', required: true, description, schema }
+}
+
+function field(name: string, description: string, schema: Schema) {
+  return { name, in: 'header', required: false, schema: about(description, schema) }
+}

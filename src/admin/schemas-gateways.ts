@@ -1,0 +1,63 @@
+// What AI gateways look like, in requests and in answers. operations-gateways.ts and schemas-named.ts use it.
+
+import { notBuilt } from './gateway-body.ts'
+import {
+  about,
+  closed,
+  flag,
+  type Members,
+  oneOf,
+  open,
+  orNull,
+  type Schema,
+  text,
+  time,
+  whole,
+} from './schemas.ts'
+
+const id: Schema = { ...text, pattern: '^[a-z0-9_-]{1,64}$' }
+const strategy: Schema = { enum: ['DELETE_OLDEST', 'STOP_INSERTING'] }
+
+const settings: Members = {
+  authentication: about('Whether calls need a token that may run models.', flag),
+  collect_logs: about('Whether the bodies of calls are kept.', flag),
+  log_management: about(
+    'The most log entries that are kept; 100,000 unless set.',
+    orNull(whole(0, 10_000_000)),
+  ),
+  log_management_strategy: about('What happens at that number.', {
+    enum: [...(strategy.enum as string[]), null],
+  }),
+}
+
+/** Settings of published clients that this gateway does not have: only what turns them off is accepted. */
+const unsupported: Members = Object.fromEntries(
+  Object.entries(notBuilt).map(([name, off]) => [name, oneOf([...new Set([off, null])])]),
+)
+
+const shownOnly: Members = {
+  is_default: about('As answers show it.'),
+  created_at: about('As answers show it; it stays as it is.'),
+  modified_at: about('As answers show it; it is given anew.'),
+}
+
+/** The body of a new gateway. */
+export const newGateway = closed({ id }, { ...settings, ...unsupported })
+
+/** The body that takes the place of all settings. */
+export const changedGateway = closed(
+  {},
+  { id: about('That of the path.', id), ...settings, ...unsupported, ...shownOnly },
+)
+
+export const gateway = open({
+  id,
+  authentication: flag,
+  collect_logs: flag,
+  log_management: whole(0),
+  log_management_strategy: strategy,
+  ...Object.fromEntries(Object.entries(notBuilt).map(([name, off]) => [name, { const: off }])),
+  is_default: about('Whether calls that name no gateway go through it.', flag),
+  created_at: time,
+  modified_at: time,
+})

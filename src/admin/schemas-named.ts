@@ -1,0 +1,22 @@
+// The schemas that stand among the components of the document, by name. openapi.ts puts them there.
+
+import { open, type Schema, text, whole } from './schemas.ts'
+import { auditEntry } from './schemas-audit.ts'
+import { oauthClient, oauthScope, verification } from './schemas-clients.ts'
+import { gateway } from './schemas-gateways.ts'
+import { logEntry, logSummary } from './schemas-logs.ts'
+import { policy, token } from './schemas-tokens.ts'
+
+export const schemas = {
+  OAuthClient: oauthClient,
+  ClientUriVerification: verification,
+  OAuthScope: oauthScope,
+  Token: token,
+  Policy: policy,
+  Gateway: gateway,
+  LogSummary: logSummary,
+  LogEntry: logEntry,
+  AuditEntry: auditEntry,
+  ResultInfo: open({ page: whole(1), per_page: whole(1), count: whole(0), total_count: whole(0) }),
+  Source: open({ pointer: { ...text, format: 'json-pointer' } }),
+} satisfies Record<string, Schema>

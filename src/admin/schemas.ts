@@ -1,0 +1,99 @@
+// JSON Schemas (2020-12) in few words: operations*.ts, schemas-*.ts and openapi*.ts are written with them.
+
+/** A JSON Schema, or a reference to one. */
+export type Schema = Readonly<Record<string, unknown>>
+
+/** Describes what a member of these objects holds, by its name. */
+export type Members = Readonly<Record<string, Schema>>
+
+/** An object of a request: members that are not named are refused. */
+export function closed(required: Members, optional: Members = {}): Schema {
+  return { ...open(required, optional), additionalProperties: false }
+}
+
+/** An object of an answer: later versions may add members. */
+export function open(required: Members, optional: Members = {}): Schema {
+  const names = Object.keys(required)
+  return {
+    type: 'object',
+    ...(names.length > 0 && { required: names }),
+    properties: { ...required, ...optional },
+  }
+}
+
+export function listOf(items: Schema, least = 0, most?: number): Schema {
+  return { type: 'array', items, ...(least > 0 && { minItems: least }), ...(most && { maxItems: most }) }
+}
+
+/** A list that has nothing twice. */
+export function setOf(items: Schema, least = 0, most?: number): Schema {
+  return { ...listOf(items, least, most), uniqueItems: true }
+}
+
+export function whole(least: number, most?: number): Schema {
+  return { type: 'integer', minimum: least, ...(most !== undefined && { maximum: most }) }
+}
+
+export function oneOf(choices: readonly unknown[]): Schema {
+  return { enum: choices }
+}
+
+/** What may be null instead. */
+export function orNull(schema: Schema): Schema {
+  const { type } = schema
+  return typeof type === 'string'
+    ? { ...schema, type: [type, 'null'] }
+    : { anyOf: [schema, { type: 'null' }] }
+}
+
+export function about(description: string, schema: Schema = {}): Schema {
+  return { ...schema, description }
+}
+
+/** A schema that stands by its name among the components of the document. */
+export function named(name: string): Schema {
+  return { $ref: `#/components/schemas/${name}` }
+}
+
+export const text: Schema = { type: 'string' }
+export const flag: Schema = { type: 'boolean' }
+export const number: Schema = { type: 'number' }
+export const id: Schema = { type: 'string', pattern: '^[0-9a-f]{32}$' }
+/** A moment as answers show it. */
+export const time: Schema = { type: 'string', format: 'date-time' }
+
+/** A moment as requests write it (RFC 3339). */
+export const writtenTime: Schema = {
+  ...time,
+  pattern:
+    '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\\.[0-9]{1,9})?(?:Z|[+-][0-9]{2}:[0-9]{2})$',
+}
+
+/** A line that can be shown anywhere: not blank, no control characters, nothing that turns the direction of writing. */
+export function printable(most: number): Schema {
+  const character = '[^\\p{Cc}\\p{Cs}\\u2028\\u2029\\u202a-\\u202e\\u2066-\\u2069]'
+  return { ...text, minLength: 1, maxLength: most, pattern: `^(?=.*\\S)${character}*$` }
+}
+
+/** What a success is wrapped in. */
+export function success(result: Schema): Schema {
+  return open({ ...envelope(true, none), result })
+}
+
+/** A page of a list. */
+export function page(item: Schema): Schema {
+  const result_info = named('ResultInfo')
+  return open({ ...envelope(true, none), result: listOf(item), result_info })
+}
+
+/** What a refusal is wrapped in, with the codes that it may have. */
+export function refusal(codes: readonly number[]): Schema {
+  const error = open({ code: oneOf(codes), message: text }, { source: named('Source') })
+  return open({ ...envelope(false, listOf(error, 1)), result: { type: 'null' } })
+}
+
+const none: Schema = { type: 'array', maxItems: 0 }
+
+function envelope(isGood: boolean, errors: Schema): Members {
+  return { success: { const: isGood }, errors, messages: none }
+}

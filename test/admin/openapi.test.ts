@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { openapi } from '../../src/admin/openapi.ts'
+import { apiRows, routes } from '../../src/admin/routes.ts'
+import { described, document, faultsOf, pointed } from './openapi-document.ts'
+
+const written = JSON.parse(openapi(apiRows).body)
+const rowOf = (key: string) =>
+  apiRows.find(({ method, path }) => key === `${method} /client/v4/accounts/{account_id}${path}`)
+
+test('the document is valid OpenAPI 3.1, and its schemas are valid JSON Schema', async () => {
+  const validator = new Validator()
+  const { valid, errors } = await validator.validate(structuredClone(written))
+  assert.deepEqual([valid, errors, validator.version], [true, undefined, '3.1'])
+  for (const { body, parameters, responses } of described) {
+    const contents = Object.values(responses).flatMap(({ content }) => Object.values(content))
+    const schemas = [...contents, ...parameters].map(({ schema }) => schema)
+    for (const schema of body ? [...schemas, body.schema] : schemas) faultsOf(schema, null)
+  }
+})
+
+test('it documents the rows of the table of routes, each of them and no others', () => {
+  assert.deepEqual(
+    described.map(({ method, path }) => `${method} ${path}`).sort(),
+    routes.map(({ method, path }) => `${method} ${path}`).sort(),
+  )
+})
+
+test('query parameters, body, headers and permission of an operation are those of its row', () => {
+  for (const { method, path, parameters, body, permission, id } of described) {
+    const row = rowOf(`${method} ${path}`)
+    const named = (place: string) => parameters.filter(one => one.in === place).map(({ name }) => name)
+    assert.deepEqual(
+      named('path').sort(),
+      [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name).sort(),
+      id,
+    )
+    if (row?.query !== null) assert.deepEqual(named('query').sort(), [...(row?.query ?? [])].sort(), id)
+    assert.deepEqual(
+      named('header').map(name => name.toLowerCase()),
+      row?.headers ?? [],
+      id,
+    )
+    assert.equal(body !== null, row?.hasBody ?? false, id)
+    assert.equal(permission, row?.permission ?? null, id)
+  }
+})
+
+test('every reference leads somewhere, and everything that has a name is used', () => {
+  const { components, paths } = written
+  const references = [...JSON.stringify({ components, paths }).matchAll(/"\$ref":"([^"]+)"/g)].map(
+    ([, reference]) => reference!,
+  )
+  for (const reference of references) assert.ok(pointed(reference), reference)
+  for (const kind of ['schemas', 'parameters', 'headers'])
+    for (const name of Object.keys(components[kind]))
+      assert.ok(references.includes(`#/components/${kind}/${name}`), `${kind}/${name}`)
+})
+
+test('operations have names of their own, tags that there are, and words', () => {
+  assert.equal(new Set(described.map(({ id }) => id)).size, described.length)
+  const tags: readonly string[] = document.tags.map(({ name }) => name)
+  for (const { id, tag, summary } of described) {
+    assert.match(id, /^[a-z][A-Za-z]+$/)
+    assert.ok(tags.includes(tag), id)
+    assert.match(summary, /^[A-Z].*[^.]$/, id)
+  }
+})
+
+test('the examples of bodies are valid by their schemas', () => {
+  for (const { id, body } of described)
+    for (const example of body?.examples ?? []) assert.equal(faultsOf(body!.schema, example), '', id)
+  assert.ok(described.every(({ body }) => body === null || body.examples.length > 0))
+})
+
+test('it is made once', () => {
+  assert.equal(openapi(apiRows).body, openapi(apiRows).body)
+  assert.equal(openapi(apiRows).headers['content-type'], 'application/json')
+})
