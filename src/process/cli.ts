@@ -1,19 +1,13 @@
 // The commands of `gatehouse`: one table, from which help, options and dispatch are made. main.ts calls it.
+// A name may be two words, a noun and a verb: such commands share a help under their noun.
 
-import { type ParseArgsConfig, parseArgs } from 'node:util'
+import { parseArgs } from 'node:util'
+import type { Command } from './command.ts'
+import { clientCommands } from './commands/client.ts'
 import type { Input } from './input.ts'
+import { columns } from './table.ts'
 import { print, tell } from './terminal.ts'
 import { version } from './version.ts'
-
-interface Command {
-  readonly usage: string
-  readonly summary: string
-  readonly options: NonNullable<ParseArgsConfig['options']>
-  /** The most arguments it takes beside its options. */
-  readonly args: number
-  /** Loads the code of the command, which returns the exit code. */
-  readonly load: () => Promise<(input: Input) => number | Promise<number>>
-}
 
 const config = { config: { type: 'string' } } as const
 
@@ -58,6 +52,7 @@ const commands: Readonly<Record<string, Command>> = {
     args: 1,
     load: async () => (await import('./commands/token.ts')).token,
   },
+  ...clientCommands,
   store: {
     usage: 'store copy --from URL --to URL',
     summary: `Copy everything into an empty store; a URL may be \${NAME} or file:PATH.`,
@@ -76,22 +71,41 @@ const commands: Readonly<Record<string, Command>> = {
 
 /** Runs the command that the arguments name; returns the exit code, 2 for what is no command of ours. */
 export async function runCommand(argv: readonly string[]): Promise<number> {
-  const [name, ...rest] = argv
+  const [name] = argv
   if (name === undefined || name === '--help' || name === '-h' || name === 'help') return say(help())
   if (name === '--version' || name === '-v') return say(`${version}\n`)
-  const command = Object.hasOwn(commands, name) ? commands[name] : undefined
-  if (!command) return complain(`there is no command '${name}'; see gatehouse --help`)
-  if (rest.includes('--help')) return say(`Usage: gatehouse ${command.usage}\n\n${command.summary}\n`)
+  const found = find(argv)
+  if (!found) return helpWithNoun(argv)
+  const { command, rest } = found
+  if (rest.includes('--help')) return say(helpFor(command))
   const input = read(command, rest)
   if (typeof input === 'string') return complain(`${input}; usage: gatehouse ${command.usage}`)
   return (await command.load())(input)
 }
 
+/** Finds the command by its first two words, or by its first. */
+function find(argv: readonly string[]): { command: Command; rest: readonly string[] } | null {
+  for (const words of [2, 1]) {
+    const name = argv.slice(0, words).join(' ')
+    if (Object.hasOwn(commands, name)) return { command: commands[name]!, rest: argv.slice(words) }
+  }
+  return null
+}
+
+/** Says what can stand behind a noun, or that there is no such command. */
+function helpWithNoun([noun, verb]: readonly string[]): number {
+  const group = Object.entries(commands).filter(([name]) => name.startsWith(`${noun} `))
+  if (group.length === 0) return complain(`there is no command '${noun}'; see gatehouse --help`)
+  if (verb === '--help') return say(`${group.map(([, command]) => rowOf(command)).join('\n')}\n`)
+  return complain(`there is no command '${noun} ${verb ?? ''}'; see gatehouse ${noun} --help`)
+}
+
 /** Returns the input of the command, or what is wrong with the arguments. */
-function read({ options, args }: Command, argv: readonly string[]): Input | string {
+function read({ options, args, least = 0 }: Command, argv: readonly string[]): Input | string {
   try {
     const { values, positionals } = parseArgs({ args: [...argv], options, allowPositionals: true })
     if (positionals.length > args) return `unexpected argument '${positionals[args]}'`
+    if (positionals.length < least) return 'an argument is missing'
     return { ...values, args: positionals }
   } catch (cause) {
     const [sentence = ''] = (cause as Error).message.split('. ')
@@ -100,18 +114,28 @@ function read({ options, args }: Command, argv: readonly string[]): Input | stri
 }
 
 function help(): string {
-  const rows = Object.values(commands).map(({ usage, summary }) =>
-    usage.length > 30
-      ? `  gatehouse ${usage}\n  ${' '.repeat(41)}${summary}`
-      : `  gatehouse ${usage.padEnd(30)} ${summary}`,
-  )
   return `Gatehouse ${version}, a reverse proxy that answers every failure honestly.
 
-${rows.join('\n')}
+${Object.values(commands).map(rowOf).join('\n')}
 
 The configuration is read from --config, else from the path in GATEHOUSE_CONFIG, else from config/gatehouse.yaml
 beside the program. The log goes to stdout, all else that a person reads to stderr.
 `
+}
+
+function rowOf({ usage, summary }: Command): string {
+  return usage.length > 30
+    ? `  gatehouse ${usage}\n  ${' '.repeat(41)}${summary}`
+    : `  gatehouse ${usage.padEnd(30)} ${summary}`
+}
+
+/** Writes the help of one command: its usage, what it does, and those of its options that say something of themselves. */
+function helpFor({ usage, summary, options }: Command): string {
+  const rows = Object.entries(options).flatMap(([name, { value, help }]) =>
+    help === undefined ? [] : [[`  --${name}${value === undefined ? '' : ` ${value}`}`, help]],
+  )
+  const list = rows.length === 0 ? '' : `\n${columns(rows)}`
+  return `Usage: gatehouse ${usage}\n\n${summary}\n${list}`
 }
 
 function say(text: string): number {

@@ -11,6 +11,23 @@ export interface Input {
   readonly permission?: readonly string[]
   readonly from?: string
   readonly to?: string
+  readonly url?: string
+  readonly 'token-file'?: string
+  readonly json?: boolean
+  readonly file?: string
+  readonly 'redirect-uri'?: readonly string[]
+  readonly scope?: readonly string[]
+  readonly 'auth-method'?: string
+  readonly refresh?: boolean
+  readonly 'client-uri'?: string
+  readonly 'logo-uri'?: string
+  readonly 'policy-uri'?: string
+  readonly 'tos-uri'?: string
+  readonly 'post-logout-uri'?: readonly string[]
+  readonly origin?: readonly string[]
+  readonly visibility?: string
+  readonly wait?: boolean
+  readonly yes?: boolean
   readonly args: readonly string[]
 }
 

@@ -12,15 +12,28 @@ pools: {site: {origins: ['http://127.0.0.1:9000']}}
 zones: [{hosts: [localhost], routes: [{path: /, pool: site}]}]
 `
 
+const verbs = ['create', 'list', 'show', 'rotate', 'drop-old-secret', 'verify', 'publish', 'delete']
+
 test('help lists every command, and each has a help of its own', async () => {
   const { code, stdout } = await gatehouse(['--help'])
   assert.equal(code, 0)
-  for (const name of ['start', 'check', 'errors', 'health', 'demo'])
+  for (const name of ['start', 'check', 'errors', 'health', 'demo', ...verbs.map(verb => `client ${verb}`)])
     assert.match(stdout, new RegExp(`gatehouse ${name} `))
   assert.match(
     (await gatehouse(['errors', '--help'])).stdout,
     /^Usage: gatehouse errors \[CODE\] \[--accept TYPE\]/,
   )
+})
+
+test('a noun has a help that lists its verbs, and a verb one that tells its options', async () => {
+  const { code, stdout } = await gatehouse(['client', '--help'])
+  assert.equal(code, 0)
+  for (const verb of verbs) assert.match(stdout, new RegExp(`^  gatehouse client ${verb} `, 'm'))
+  assert.doesNotMatch(stdout, /gatehouse start/)
+  const own = await gatehouse(['client', 'create', '--help'])
+  assert.match(own.stdout, /^Usage: gatehouse client create --name NAME[^\n]*\n\nCreate an OAuth client/)
+  assert.match(own.stdout, /^  --redirect-uri URI +where users are sent back to; may be given again$/m)
+  assert.match(own.stdout, /^  --refresh +give refresh tokens too$/m)
 })
 
 test('the version is that of the package', async () => {

@@ -1,0 +1,148 @@
+// An OAuth client as the API shows it, and as a person reads it at a terminal. The verbs of `gatehouse client` write with it.
+
+import { columns } from '../table.ts'
+
+export interface ShownClient {
+  readonly client_id: string
+  readonly client_secret?: string
+  readonly client_name: string
+  readonly visibility: 'private' | 'public'
+  readonly token_endpoint_auth_method: string
+  readonly grant_types: readonly string[]
+  readonly response_types: readonly string[]
+  readonly redirect_uris: readonly string[]
+  readonly scopes: readonly string[]
+  readonly optional_scopes?: readonly string[]
+  readonly post_logout_redirect_uris?: readonly string[]
+  readonly allowed_cors_origins?: readonly string[]
+  readonly logo_uri?: string
+  readonly policy_uri?: string
+  readonly tos_uri?: string
+  readonly client_uri?: string
+  readonly client_uri_verification?: ShownVerification
+  readonly client_secrets?: readonly ShownSecret[]
+  readonly has_rotated_secret: boolean
+  readonly created_at: string
+  readonly updated_at: string
+  readonly promoted_at?: string | null
+}
+
+export interface ShownVerification {
+  readonly status: 'pending' | 'in_progress' | 'verified' | 'failed'
+  /** What the TXT record has to say. */
+  readonly text: string
+  readonly host: string
+  readonly last_answer?: ShownAnswer | null
+  readonly next_check?: string | null
+  readonly deadline?: string | null
+  readonly verified_at?: string | null
+}
+
+export interface ShownAnswer {
+  readonly at: string
+  readonly outcome: string
+  readonly records: readonly string[]
+  readonly hint?: string
+}
+
+interface ShownSecret {
+  readonly created_at: string
+  readonly tail: string
+  readonly last_used_at?: string | null
+}
+
+/** Writes all of a client: its members by their names in the API, its secrets, and the state of its proof. */
+export function clientText(client: ShownClient): string {
+  const proof = client.client_uri_verification
+  const rows = [...members.flatMap(name => rowsOf(name, client[name])), ...secretRows(client)]
+  return `${columns(rows)}${proof ? `\n${proofText(proof)}` : ''}`
+}
+
+/** Writes how far the proof of a host is, and what is still to be done for it. */
+export function proofText(proof: ShownVerification): string {
+  const rows = [
+    ['host', proof.host],
+    ['status', proof.status],
+    ...(proof.status === 'verified' ? rowsOf('verified at', proof.verified_at) : openRows(proof)),
+  ]
+  return columns(rows)
+}
+
+/** Writes the record that is to be published. */
+export function recordText({ host, text }: ShownVerification): string {
+  return columns([
+    ['record', host],
+    ['type', 'TXT'],
+    ['value', text],
+  ])
+}
+
+/** Says in words what DNS said. */
+export function answerInWords({ outcome, records }: ShownAnswer): string {
+  const words = outcomes[outcome] ?? outcome
+  return records.length === 0
+    ? words
+    : `${words}: ${records.map(record => JSON.stringify(record)).join(', ')}`
+}
+
+const members = [
+  'client_id',
+  'client_name',
+  'visibility',
+  'promoted_at',
+  'token_endpoint_auth_method',
+  'grant_types',
+  'response_types',
+  'redirect_uris',
+  'post_logout_redirect_uris',
+  'allowed_cors_origins',
+  'scopes',
+  'optional_scopes',
+  'logo_uri',
+  'policy_uri',
+  'tos_uri',
+  'client_uri',
+  'created_at',
+  'updated_at',
+] as const
+
+const outcomes: Readonly<Record<string, string>> = {
+  found: 'the record is there',
+  no_match: 'there are TXT records, but not this one',
+  no_records: 'there are no TXT records',
+  no_such_name: 'there is no such name',
+  server_failure: 'the DNS server failed',
+  refused: 'the DNS server refused to answer',
+  timeout: 'there was no answer in time',
+  error: 'the DNS server could not be asked',
+}
+
+function openRows(proof: ShownVerification): string[][] {
+  const { last_answer: answer, next_check, deadline } = proof
+  return [
+    ['record', proof.host],
+    ['type', 'TXT'],
+    ['value', proof.text],
+    ...rowsOf('last asked', answer?.at),
+    ...(answer ? [['answer', answerInWords(answer)]] : []),
+    ...rowsOf('hint', answer?.hint),
+    ...rowsOf('next check', next_check),
+    ...rowsOf('deadline', deadline),
+  ]
+}
+
+/** Gives a row for each value; the first one has the label. */
+function rowsOf(label: string, value: string | readonly string[] | null | undefined): string[][] {
+  const values = typeof value === 'string' ? [value] : (value ?? [])
+  return values.map((one, i) => [i === 0 ? label : '', one])
+}
+
+function secretRows({ client_secrets: secrets = [] }: ShownClient): string[][] {
+  return rowsOf(
+    'client_secrets',
+    secrets.map(({ tail, created_at, last_used_at }) => {
+      const use = last_used_at ? `last used ${last_used_at}` : 'never used'
+      return `…${tail}, created ${created_at}, ${use}`
+    }),
+  )
+}
