@@ -32,8 +32,8 @@ test('a noun has a help that lists its verbs, and a verb one that tells its opti
   assert.doesNotMatch(stdout, /gatehouse start/)
   const own = await gatehouse(['client', 'create', '--help'])
   assert.match(own.stdout, /^Usage: gatehouse client create --name NAME[^\n]*\n\nCreate an OAuth client/)
-  assert.match(own.stdout, /^  --redirect-uri URI +where users are sent back to; may be given again$/m)
-  assert.match(own.stdout, /^  --refresh +give refresh tokens too$/m)
+  assert.match(own.stdout, /^ +--redirect-uri URI +where users are sent back to; may be given again$/m)
+  assert.match(own.stdout, /^ +--refresh +give refresh tokens too$/m)
 })
 
 test('the version is that of the package', async () => {
