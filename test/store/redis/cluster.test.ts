@@ -5,8 +5,10 @@ import { batchOf } from '../../../src/store/log-batch-writer.ts'
 import { RedisStore } from '../../../src/store/redis/redis-store.ts'
 import { type RedisServer, startCluster, until } from '../../help/redis.ts'
 import { storeContract } from '../contract.ts'
+import { ContractClock } from '../contract-clock.ts'
 import { gateway, hex, logEntries, token } from '../contract-specimens.ts'
-import { openRedis } from './open.ts'
+import { expectDue, keepDue } from './due.ts'
+import { commandTimeout, openRedis } from './open.ts'
 
 const endings: (() => unknown)[] = []
 let nodes: readonly RedisServer[]
@@ -48,9 +50,11 @@ test('logs are spread over the nodes, and go with their gateway all the same', a
 
 test('a replica takes over for its primary, and has all that was acknowledged', async t => {
   const nodes = await startCluster(t, 3)
-  const store = await openRedis(t, urlOf(nodes.slice(0, 2)))
+  const clock = new ContractClock()
+  const store = await openRedis(t, urlOf(nodes.slice(0, 2)), commandTimeout, clock)
   const kept = Array.from({ length: 50 }, () => token())
   await Promise.all(kept.map(one => store.tokens.insert(one)))
+  const due = await keepDue(store)
   const holds = await Promise.all(
     nodes.slice(0, 3).map(node => node.ask('EXISTS', '{gatehouse}:digests').catch(() => 0)),
   )
@@ -59,6 +63,7 @@ test('a replica takes over for its primary, and has all that was acknowledged', 
   await until(() => store.isAway)
   await until(() => !store.isAway && store.changes.knownUntil > knownUntil)
   for (const one of kept) assert.deepEqual(await store.tokens.findByDigest(one.digest), one)
+  await expectDue(store, clock, due)
   await until(() => store.tokens.insert(token()).catch(() => false))
 })
 

@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { AuditAction, OAuthClient } from '../../../src/store/records.ts'
+import type { RedisStore } from '../../../src/store/redis/redis-store.ts'
+import { StoreAway } from '../../../src/store/store.ts'
+import { startRedis, until } from '../../help/redis.ts'
+import { ContractClock } from '../contract-clock.ts'
+import {
+  auditEntry,
+  auditQuery,
+  clientSecret,
+  hex,
+  keptAnswer,
+  oauthClient,
+  verification,
+} from '../contract-specimens.ts'
+import { openRedis } from './open.ts'
+
+const lease = 60_000
+const many = 10_000
+
+/** Writes that were acknowledged: by the id of a client how it was last, and the keys of the answers. */
+interface Acknowledged {
+  readonly clients: Map<string, OAuthClient>
+  readonly answers: string[]
+}
+
+test('clients, their secrets, what is told of them and who is due survive kill -9, in the middle of writing', async t => {
+  const server = await startRedis(t, { aof: 'always' })
+  const clock = new ContractClock()
+  const store = await openRedis(t, server.url, 2_000, clock)
+  const account = hex(16)
+  const acknowledged: Acknowledged = { clients: new Map(), answers: [] }
+  const ends = Promise.allSettled(Array.from({ length: 8 }, () => writeOn(store, account, acknowledged)))
+  await until(() => acknowledged.answers.length > 300)
+  await server.kill()
+  for (const outcome of await ends) {
+    assert.ok(outcome.status === 'rejected' && outcome.reason instanceof StoreAway)
+  }
+  await server.restart()
+  await until(() => !store.isAway)
+
+  const { items: clients } = await store.oauthClients.list(account, { offset: 0, limit: many })
+  const found = new Map(clients.map(client => [client.id, client]))
+  for (const [id, client] of acknowledged.clients) {
+    const kept = found.get(id)
+    assert.ok(kept)
+    if (kept.revision === client.revision) assert.deepEqual(kept, client)
+    else assert.deepEqual(kept.secrets.slice(1), client.secrets, 'rotated, and killed before that was said')
+  }
+  for (const key of acknowledged.answers) assert.ok(await store.answers.get(account, key))
+  const audit = await store.audit.list(account, auditQuery({ limit: many }))
+  assert.deepEqual(
+    audit.items.map(({ action, resource }) => `${action} ${resource}`).toSorted(),
+    told(clients),
+  )
+  clock.advance(2 * lease)
+  const claimed = await store.oauthClients.claimDue(many, lease)
+  assert.deepEqual(claimed.map(({ record }) => record.id).toSorted(), clients.map(({ id }) => id).toSorted())
+})
+
+/** Creates clients without end, rotates the secret of each, and now and then claims some. */
+async function writeOn({ oauthClients }: RedisStore, account: string, { clients, answers }: Acknowledged) {
+  for (;;) {
+    const due = verification({ nextCheckAt: Date.now() + 50 })
+    const client = oauthClient({ account, secrets: [clientSecret()], verification: due })
+    const together = (action: AuditAction) => ({
+      audit: auditEntry({ account, resource: client.id, action }),
+      answer: keptAnswer({ account }),
+    })
+    const [created, changed] = [together('create'), together('rotate_secret')]
+    assert.ok(await oauthClients.insert(client, created))
+    clients.set(client.id, client)
+    answers.push(created.answer.key)
+    await oauthClients.claimDue(3, lease)
+    const { version } = (await oauthClients.get(account, client.id))!
+    const next = { ...client, secrets: [clientSecret(), ...client.secrets], revision: 2 }
+    assert.ok(await oauthClients.replace(next, version, changed))
+    clients.set(client.id, next)
+    answers.push(changed.answer.key)
+  }
+}
+
+/** What has to be told of clients: that each was created, and whether it was rotated. */
+function told(clients: readonly OAuthClient[]): readonly string[] {
+  const lines = clients.flatMap(({ id, secrets }) => [
+    `create ${id}`,
+    ...(secrets.length === 2 ? [`rotate_secret ${id}`] : []),
+  ])
+  return lines.toSorted()
+}
