@@ -2,17 +2,20 @@
 
 import { isGatewayId } from '../ai/gateways.ts'
 import type { Gateway } from '../store/records.ts'
+import { auditOf, changedMembers, membersSet, type Resource } from './audit.ts'
 import { type Answer, failure, list, notFound, success } from './envelope.ts'
 import { notBuilt, readGateway, readNewGateway } from './gateway-body.ts'
 import type { Api, Call } from './guard.ts'
-import { isoTime, pageOf, pageOfSome, revise } from './kept.ts'
+import { add, drop, isoTime, pageOf, pageOfSome, revise } from './kept.ts'
 import { Parameters } from './query.ts'
 
-export async function createGateway({ account, body, now }: Call, { store }: Api): Promise<Answer> {
+export async function createGateway(call: Call, { store, log }: Api): Promise<Answer> {
+  const { account, body, now } = call
   const read = readNewGateway(body)
   if (!('id' in read)) return failure(400, read)
   const gateway: Gateway = { account, ...read, createdAt: now, modifiedAt: now }
-  return (await store.gateways.insert(gateway)) ? success(view(gateway)) : taken
+  const audit = auditOf(call, 'create', resourceOf(gateway), membersSet(body))
+  return (await add(store.gateways, gateway, { audit }, log)) ? success(view(gateway)) : taken
 }
 
 export async function listGateways({ account, query }: Call, { store }: Api): Promise<Answer> {
@@ -32,22 +35,31 @@ export async function getGateway({ account, params }: Call, { store }: Api): Pro
   return kept ? success(view(kept)) : noGateway
 }
 
-export async function updateGateway({ account, params, body, now }: Call, { store }: Api): Promise<Answer> {
+export async function updateGateway(call: Call, { store, log }: Api): Promise<Answer> {
+  const { account, params, body, now } = call
   const id = params.gateway_id!
   const read = readGateway(body, id)
   if (!('collectLogs' in read)) return failure(400, read)
   const change = (kept: Gateway) => {
     const authentication = read.authentication ?? kept.authentication
-    return { record: { ...kept, ...read, authentication, modifiedAt: now } }
+    const settings = { ...kept, ...read, authentication }
+    const changed = changedMembers(view(kept), view(settings))
+    return {
+      record: { ...settings, modifiedAt: now },
+      audit: auditOf(call, 'update', resourceOf(kept), changed),
+    }
   }
-  const revised = (isGatewayId(id) ? await revise(store.gateways, account, id, change) : null) ?? noGateway
+  const revised =
+    (isGatewayId(id) ? await revise(store.gateways, account, id, change, log) : null) ?? noGateway
   return 'record' in revised ? success(view(revised.record)) : revised
 }
 
 /** Removes a gateway and, as the store promises, its logs. */
-export async function deleteGateway({ account, params }: Call, { store }: Api): Promise<Answer> {
-  const gateway = await findGateway(store, account, params.gateway_id!)
-  return gateway && (await store.gateways.remove(account, gateway.id)) ? success(view(gateway)) : noGateway
+export async function deleteGateway(call: Call, { store, log }: Api): Promise<Answer> {
+  const gateway = await findGateway(store, call.account, call.params.gateway_id!)
+  if (gateway === null) return noGateway
+  const audit = auditOf(call, 'delete', resourceOf(gateway))
+  return (await drop(store.gateways, audit, log)) ? success(view(gateway)) : noGateway
 }
 
 /** Finds the gateway that a path names; null where there is none. */
@@ -62,6 +74,10 @@ export async function findGateway(
 export const noGateway = notFound('There is no such gateway')
 
 const taken = failure(409, [{ code: 10001, message: 'id is that of another gateway', pointer: '/id' }])
+
+function resourceOf({ id }: Gateway): Resource {
+  return { resourceKind: 'gateway', resource: id }
+}
 
 /** Shows a gateway in the shape of its published clients. */
 function view(gateway: Gateway) {

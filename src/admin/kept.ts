@@ -1,11 +1,17 @@
-// What the handlers of all kept records share: a page of them, and a change that no other write may come between.
+// What the handlers of all kept records share: a page of them, and changes that are told of, between which no other write may come.
 
-import type { Records } from '../store/store.ts'
+import type { Logger } from '../base/log.ts'
+import type { AuditEntry } from '../store/records.ts'
+import type { Records, Together } from '../store/store.ts'
+import { tellAudit } from './audit.ts'
 import type { Answer, Window } from './envelope.ts'
 import type { PageQuery } from './query.ts'
 
-/** A new record, or why there is none. */
-export type Revised<T> = { readonly record: T } | Answer
+/** A new record and what is told of it, or why there is none. */
+export type Revised<T> = { readonly record: T; readonly audit: AuditEntry } | Answer
+
+/** What every write of the API writes with the record. */
+type Told = Together & { readonly audit: AuditEntry }
 
 /** How many records are read at a time where all must be looked at. */
 const batch = 500
@@ -28,27 +34,56 @@ export async function pageOfSome<T>(
   return { items, window: { page, perPage, total: some.length } satisfies Window }
 }
 
+/** Adds a record and tells of it; false, and nothing was done, when its id is taken, or the key of the answer. */
+export async function add<T>(records: Records<T>, record: T, told: Told, log: Logger): Promise<boolean> {
+  return tellIf(await records.insert(record, told), told, log)
+}
+
+/** Puts a record in place of a version and tells of it; false, and nothing was done, when that is not kept any more, or the key of the answer is taken. */
+export async function put<T>(
+  records: Records<T>,
+  record: T,
+  version: number,
+  told: Told,
+  log: Logger,
+): Promise<boolean> {
+  return tellIf(await records.replace(record, version, told), told, log)
+}
+
+/** Removes the record that an entry is about and tells of it; false, and nothing was done, when there was none. */
+export async function drop<T>(records: Records<T>, audit: AuditEntry, log: Logger): Promise<boolean> {
+  return tellIf(await records.remove(audit.account, audit.resource, { audit }), { audit }, log)
+}
+
 /**
  * Puts a new record in place of the one that is kept: `change` is asked again whenever another write came between, so that the last one wins whole. Gives the
- * new record, or the refusal that `change` gave instead of one; null when there is none to change.
+ * new record, or the answer that `change` gave instead of one; null when there is none to change.
  */
 export async function revise<T>(
   records: Records<T>,
   account: string,
   id: string,
   change: (kept: T) => Revised<T>,
+  log: Logger,
 ): Promise<Revised<T> | null> {
   for (;;) {
     const kept = await records.get(account, id)
     if (kept === null) return null
     const revised = change(kept.record)
-    if (!('record' in revised) || (await records.replace(revised.record, kept.version))) return revised
+    if (!('record' in revised)) return revised
+    const { record, audit } = revised
+    if (await put(records, record, kept.version, { audit }, log)) return revised
   }
 }
 
 /** Writes a moment as the API shows it. */
 export function isoTime(ms: number): string {
   return new Date(ms).toISOString().replace('.000Z', 'Z')
+}
+
+function tellIf(isWritten: boolean, { audit }: Told, log: Logger): boolean {
+  if (isWritten) tellAudit(log, audit)
+  return isWritten
 }
 
 async function everyOne<T>(records: Records<T>, account: string): Promise<readonly T[]> {

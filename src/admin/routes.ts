@@ -1,14 +1,27 @@
 // The table of the admin listener: method, path, permission, handler. server.ts answers by it.
 
 import { metricsContentType } from '../base/metrics.ts'
+import { auditParameters, listAuditLogs } from './audit-logs.ts'
+import {
+  clientParameters,
+  createClient,
+  deleteClient,
+  deleteRotatedSecret,
+  getClient,
+  listClients,
+  rotateSecret,
+  updateClient,
+} from './clients.ts'
 import type { Answer } from './envelope.ts'
 import { documentation, documentationIndex } from './errors.ts'
 import { createGateway, deleteGateway, getGateway, listGateways, updateGateway } from './gateways.ts'
-import { type Api, type ApiRow, guarded } from './guard.ts'
+import { type Api, type ApiRow, guarded, guardedForAll } from './guard.ts'
 import { alive, ready, type Unready } from './health.ts'
 import { deleteLogs, getLog, getLogRequest, getLogResponse, listLogs } from './logs.ts'
+import { openapi } from './openapi.ts'
 import { pageParameters } from './query.ts'
 import type { Route } from './router.ts'
+import { listScopes } from './scopes.ts'
 import {
   createToken,
   deleteToken,
@@ -31,6 +44,9 @@ export interface Facts {
   readonly api?: () => Api | null
 }
 
+const clients = '/oauth_clients'
+const client = '/oauth_clients/{client_id}'
+const secret = '/oauth_clients/{client_id}/rotate_secret'
 const tokens = '/tokens'
 const token = '/tokens/{token_id}'
 const gateways = '/ai-gateway/gateways'
@@ -43,6 +59,61 @@ const listOfGateways = [...pageParameters, 'search']
 
 /** The management API, below /client/v4/accounts/{account_id}. */
 export const apiRows: readonly ApiRow[] = [
+  {
+    method: 'POST',
+    path: clients,
+    permission: 'OAuth Clients Write',
+    hasBody: true,
+    headers: ['idempotency-key'],
+    handle: createClient,
+  },
+  {
+    method: 'GET',
+    path: clients,
+    permission: 'OAuth Clients Read',
+    query: clientParameters,
+    handle: listClients,
+  },
+  { method: 'GET', path: client, permission: 'OAuth Clients Read', handle: getClient },
+  {
+    method: 'PATCH',
+    path: client,
+    permission: 'OAuth Clients Write',
+    hasBody: true,
+    headers: ['if-match'],
+    handle: updateClient,
+  },
+  {
+    method: 'DELETE',
+    path: client,
+    permission: 'OAuth Clients Write',
+    headers: ['if-match'],
+    handle: deleteClient,
+  },
+  {
+    method: 'POST',
+    path: secret,
+    permission: 'OAuth Clients Write',
+    headers: ['if-match', 'idempotency-key'],
+    handle: rotateSecret,
+  },
+  {
+    method: 'DELETE',
+    path: secret,
+    permission: 'OAuth Clients Write',
+    headers: ['if-match'],
+    handle: deleteRotatedSecret,
+  },
+
+  // Who may see tokens may see what was done with them.
+  {
+    method: 'GET',
+    path: '/audit_logs',
+    permission: 'API Tokens Read',
+    query: auditParameters,
+    handle: listAuditLogs,
+  },
+
   { method: 'GET', path: `${tokens}/verify`, permission: null, handle: verifyToken },
   {
     method: 'GET',
@@ -91,6 +162,8 @@ export const routes: readonly Route<Facts>[] = [
     path: '/errors/{code}',
     handle: ({ params, asker }) => documentation(params.code!, asker.accept),
   },
+  { method: 'GET', path: '/client/v4/openapi.json', handle: () => openapi(apiRows) },
+  guardedForAll('/oauth/scopes', listScopes),
   ...apiRows.map(guarded),
 ]
 

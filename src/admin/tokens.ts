@@ -5,21 +5,25 @@ import { newToken, withSettings } from '../tokens/new-token.ts'
 import { permissionGroups } from '../tokens/permission-groups.ts'
 import { permits } from '../tokens/permit.ts'
 import { mintToken } from '../tokens/token.ts'
+import { auditOf, changedMembers, membersSet, type Resource } from './audit.ts'
 import { type Answer, failure, list, type Mistake, notFound, success } from './envelope.ts'
 import type { Api, Call } from './guard.ts'
-import { pageOf, pageOfSome, type Revised, revise } from './kept.ts'
+import { add, drop, pageOf, pageOfSome, type Revised, revise } from './kept.ts'
 import { Parameters } from './query.ts'
 import { readNewToken, readToken } from './token-body.ts'
 import { powersBeyond, reachBeyond } from './token-reach.ts'
 import { statusOf, viewLimits, viewToken } from './token-view.ts'
 
-export async function createToken({ account, caller, body, now }: Call, { store }: Api): Promise<Answer> {
+export async function createToken(call: Call, { store, log }: Api): Promise<Answer> {
+  const { account, caller, body, now } = call
   const read = readNewToken(body, account, now)
   if (!('name' in read)) return failure(400, read)
   const excess = reachBeyond(read, caller)
   if (excess.length > 0) return failure(403, excess)
   const { token, value } = newToken(account, read, now)
-  if (!(await store.tokens.insert(token))) throw new Error('two random ids of tokens are the same')
+  const audit = auditOf(call, 'create', resourceOf(token.id), membersSet(body))
+  if (!(await add(store.tokens, token, { audit }, log)))
+    throw new Error('two random ids of tokens are the same')
   return success({ ...viewToken(token, now), value })
 }
 
@@ -49,41 +53,44 @@ export async function getToken({ account, params, now }: Call, { store }: Api): 
   return kept ? success(viewToken(kept.record, now)) : noToken
 }
 
-export async function updateToken(
-  { account, caller, params, body, now }: Call,
-  { store }: Api,
-): Promise<Answer> {
+export async function updateToken(call: Call, api: Api): Promise<Answer> {
+  const { account, caller, params, body, now } = call
   const read = readToken(body, account, params.token_id!)
   if (!('name' in read)) return failure(400, read)
   const excess = reachBeyond(read, caller)
   if (excess.length > 0) return failure(403, excess)
-  const changed = (kept: Token) => withSettings({ ...kept, status: read.status ?? kept.status }, read, now)
-  const revised = await reviseToken(
-    store,
-    account,
-    params.token_id!,
-    kept => untouchable(powersBeyond(kept.policies, caller)) ?? { record: changed(kept) },
-  )
+  const revised = await reviseToken(call, api, kept => {
+    const refusal = untouchable(powersBeyond(kept.policies, caller))
+    if (refusal) return refusal
+    const record = withSettings({ ...kept, status: read.status ?? kept.status }, read, now)
+    const changed = changedMembers(settingsOf(kept, now), settingsOf(record, now))
+    return { record, audit: auditOf(call, 'update', resourceOf(kept.id), changed) }
+  })
   return 'record' in revised ? success(viewToken(revised.record, now)) : revised
 }
 
-export async function deleteToken({ account, caller, params }: Call, { store }: Api): Promise<Answer> {
+export async function deleteToken(call: Call, { store, log }: Api): Promise<Answer> {
+  const { account, caller, params } = call
   const id = params.token_id!
   const kept = isId(id) ? await store.tokens.get(account, id) : null
   if (!kept) return noToken
   const refusal = untouchable(powersBeyond(kept.record.policies, caller))
   if (refusal) return refusal
-  return (await store.tokens.remove(account, id)) ? success({ id }) : noToken
+  const audit = auditOf(call, 'delete', resourceOf(id))
+  return (await drop(store.tokens, audit, log)) ? success({ id }) : noToken
 }
 
 /** Gives the token a new value; the old one ends at once. */
-export async function rollToken({ account, caller, params, now }: Call, { store }: Api): Promise<Answer> {
+export async function rollToken(call: Call, api: Api): Promise<Answer> {
   const { value, digest } = mintToken()
   const revised = await reviseToken(
-    store,
-    account,
-    params.token_id!,
-    kept => untouchable(reachBeyond(kept, caller)) ?? { record: { ...kept, digest, modifiedOn: now } },
+    call,
+    api,
+    kept =>
+      untouchable(reachBeyond(kept, call.caller)) ?? {
+        record: { ...kept, digest, modifiedOn: call.now },
+        audit: auditOf(call, 'roll', resourceOf(kept.id), ['value']),
+      },
   )
   return 'record' in revised ? success(value) : revised
 }
@@ -107,12 +114,22 @@ export async function listPermissionGroups({ account, caller, query }: Call): Pr
 const noToken = notFound('There is no such token')
 
 async function reviseToken(
-  { tokens }: Api['store'],
-  account: string,
-  id: string,
+  { account, params }: Call,
+  { store, log }: Api,
   change: (kept: Token) => Revised<Token>,
 ): Promise<Revised<Token>> {
-  return (isId(id) ? await revise(tokens, account, id, change) : null) ?? noToken
+  const id = params.token_id!
+  return (isId(id) ? await revise(store.tokens, account, id, change, log) : null) ?? noToken
+}
+
+function resourceOf(id: string): Resource {
+  return { resourceKind: 'token', resource: id }
+}
+
+/** Gives the view of a token without what each update makes anew. */
+function settingsOf(token: Token, now: number) {
+  const { policies, modified_on, ...view } = viewToken(token, now)
+  return { ...view, policies: policies.map(({ id, ...policy }) => policy) }
 }
 
 /** Refuses to touch a token that is kept; no member of a body is to blame. */

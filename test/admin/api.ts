@@ -3,7 +3,9 @@
 import { randomBytes } from 'node:crypto'
 import type { TestContext } from 'node:test'
 import { AdminServer } from '../../src/admin/server.ts'
+import { createLogger } from '../../src/base/log.ts'
 import { AiMetrics } from '../../src/base/metrics.ts'
+import { SecretKeys } from '../../src/clients/secret-keys.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { Token } from '../../src/store/records.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -28,10 +30,14 @@ export interface Ask {
   readonly token?: string | null
 }
 
-/** `wrap` may put something between the server and its store. */
-export async function startApi(t: TestContext, wrap: (store: Store) => Store = store => store) {
+/** `wrap` may put something between the server and its store, `url` says where that is. */
+export async function startApi(
+  t: TestContext,
+  wrap: (store: Store) => Store = store => store,
+  url = 'sqlite::memory:',
+) {
   const clock = new ManualClock()
-  const kept = await openStore('sqlite::memory:', { commandTimeout: 250, clock })
+  const kept = await openStore(url, { commandTimeout: url.startsWith('sqlite:') ? 250 : 5_000, clock })
   t.after(() => kept.close())
   const owner = tokenWith({ policies: [allowing(permissionGroups.map(({ name }) => name))] })
   const first = {
@@ -43,11 +49,14 @@ export async function startApi(t: TestContext, wrap: (store: Store) => Store = s
   const store = wrap(kept)
   const verifier = new TokenVerifier({ store, grace: 600_000, metrics: new AiMetrics() })
   const bugs: unknown[] = []
+  const lines: Record<string, unknown>[] = []
+  const log = createLogger('info', { write: line => lines.push(JSON.parse(line)) })
+  const keys = { current: new SecretKeys(randomBytes(32)) }
   const facts = {
     unready: () => null,
     metrics: async () => '',
     degraded: () => store.isAway,
-    api: () => ({ store, verifier, clock }),
+    api: () => ({ store, verifier, clock, log, secrets: keys.current }),
   }
   const server = new AdminServer(facts, bug => bugs.push(bug))
   const { port } = await server.listen({ host: '127.0.0.1', port: 0 })
@@ -71,7 +80,7 @@ export async function startApi(t: TestContext, wrap: (store: Store) => Store = s
     return made
   }
 
-  return { ask, keepToken, owner, kept, clock, origin, bugs, server }
+  return { ask, keepToken, owner, kept, clock, origin, bugs, lines, keys, server }
 }
 
 /** Makes the policy of a token that allows what is named. */

@@ -1,0 +1,36 @@
+// The handler of the audit entries of an account, in the shape of the published clients. routes.ts lists it.
+
+import type { AuditEntry } from '../store/records.ts'
+import { type Answer, failure, list } from './envelope.ts'
+import type { Api, Call } from './guard.ts'
+import { isoTime } from './kept.ts'
+import { pageParameters, Parameters } from './query.ts'
+
+export const auditParameters = [...pageParameters, 'since', 'before', 'direction'] as const
+
+/** Answers with the entries from `since` up to but not at `before`, the newest first unless asked otherwise. */
+export async function listAuditLogs({ account, query }: Call, { store }: Api): Promise<Answer> {
+  const parameters = new Parameters(query)
+  const { page, perPage } = parameters.page()
+  const since = parameters.time('since')
+  const before = parameters.time('before')
+  const descending = parameters.choice('direction', ['desc', 'asc']) === 'desc'
+  if (parameters.faults.length > 0) return failure(400, parameters.faults)
+  const cut = { offset: (page - 1) * perPage, limit: perPage }
+  const { items, total } = await store.audit.list(account, { ...cut, since, before, descending })
+  return list(items.map(view), { page, perPage, total })
+}
+
+/** Shows an entry; only what was done is written down, so the result is always true. */
+function view({ id, account, at, actor, address, ray, action, resourceKind, resource, changed }: AuditEntry) {
+  return {
+    id,
+    action: { type: action, result: true },
+    actor: { id: actor, type: 'user', ip: address },
+    resource: { id: resource, type: resourceKind },
+    when: isoTime(at),
+    metadata: { ray, changed },
+    owner: { id: account },
+    interface: 'API',
+  }
+}

@@ -1,0 +1,265 @@
+// What makes the body of an OAuth client valid, when one is created and when it is changed. Called by clients.ts and client-change.ts.
+
+import type { ClientSettings } from '../clients/client.ts'
+import { clientNameFault } from '../clients/client-name.ts'
+import { oauthScopes, withProtocolScopes } from '../clients/scopes.ts'
+import { originFault, pageUriFault, redirectUriFault } from '../clients/uri.ts'
+import { hostFault, hostOf } from '../domains/host.ts'
+import type { Fault } from '../errors/refusal.ts'
+import type { GrantType, OAuthClient, TokenEndpointAuthMethod } from '../store/records.ts'
+import { Field, faultCodes } from './field.ts'
+
+/** What a body changes: the settings as they are to be, and the visibility where it speaks of it. */
+export interface ClientChange {
+  readonly settings: ClientSettings
+  readonly visibility: OAuthClient['visibility'] | null
+  /** Whether the body speaks of client_uri: saying it again asks for a new look at DNS. */
+  readonly setsClientUri: boolean
+}
+
+/** The members that every client has, and those that null clears. */
+export const requiredMembers = [
+  'client_name',
+  'grant_types',
+  'redirect_uris',
+  'response_types',
+  'scopes',
+  'token_endpoint_auth_method',
+] as const
+export const clearableMembers = [
+  'optional_scopes',
+  'post_logout_redirect_uris',
+  'allowed_cors_origins',
+  'logo_uri',
+  'policy_uri',
+  'tos_uri',
+  'client_uri',
+] as const
+
+export const grantTypes = ['authorization_code', 'refresh_token'] as const satisfies readonly GrantType[]
+export const authMethods = [
+  'client_secret_basic',
+  'client_secret_post',
+  'none',
+] as const satisfies readonly TokenEndpointAuthMethod[]
+export const mostUris = 20
+
+/** What answers show and only the server sets. */
+const owned = [
+  'client_id',
+  'client_secret',
+  'client_secrets',
+  'has_rotated_secret',
+  'client_uri_verification',
+  'created_at',
+  'updated_at',
+  'promoted_at',
+] as const
+
+/** How many elements of a short list are looked at, so that each that is wrong is named. */
+const mostNamed = 20
+
+const settable = [...requiredMembers, ...clearableMembers] as const
+type Members = Readonly<Record<(typeof settable)[number], Field>>
+
+/** A client of which nothing was said yet. Without a word on its method the widest rules hold, so that no fault is told that may be none. */
+const blank: ClientSettings = {
+  name: '',
+  grantTypes: [],
+  responseTypes: [],
+  tokenEndpointAuthMethod: 'none',
+  redirectUris: [],
+  postLogoutRedirectUris: [],
+  allowedCorsOrigins: [],
+  scopes: [],
+  optionalScopes: [],
+  logoUri: null,
+  policyUri: null,
+  tosUri: null,
+  clientUri: null,
+}
+
+/** Reads the body of a new client, or gives all that is wrong with it. */
+export function readNewClient(body: unknown): ClientSettings | readonly Fault[] {
+  const faults: Fault[] = []
+  const members = new Field(body, faults).members(requiredMembers, [
+    ...clearableMembers,
+    ...owned,
+    'visibility',
+  ])
+  if (members.visibility.value !== undefined)
+    members.visibility.refuse(
+      'is set by the server: a new client is private, until a PATCH publishes it',
+      faultCodes.owned,
+    )
+  const settings = readMembers(members, blank)
+  return faults.length > 0 ? faults : settings
+}
+
+/** Reads what a body changes of a client, or gives all that is wrong with it; rules across members hold for what comes of both. */
+export function readClientChange(body: unknown, kept: ClientSettings): ClientChange | readonly Fault[] {
+  const faults: Fault[] = []
+  const members = new Field(body, faults).members([], [...settable, ...owned, 'visibility'])
+  const settings = readMembers(members, kept)
+  const visibility = members.visibility.oneOf(['private', 'public'])
+  if (faults.length > 0) return faults
+  return { settings, visibility, setsClientUri: members.client_uri.value !== undefined }
+}
+
+function readMembers(
+  members: Members & Readonly<Record<(typeof owned)[number], Field>>,
+  kept: ClientSettings,
+): ClientSettings {
+  for (const name of owned)
+    if (members[name].value !== undefined) members[name].refuse('is set by the server', faultCodes.owned)
+  for (const name of requiredMembers)
+    if (members[name].value === null) members[name].refuse('is required, so it can not be null')
+  return { ...readTexts(members, kept), ...readUris(members, kept), ...readGrants(members, kept) }
+}
+
+function readTexts(members: Members, kept: ClientSettings) {
+  return {
+    name: members.client_name.ruled(clientNameFault) ?? kept.name,
+    logoUri: clearable(members.logo_uri, kept.logoUri, pageUriFault),
+    policyUri: clearable(members.policy_uri, kept.policyUri, pageUriFault),
+    tosUri: clearable(members.tos_uri, kept.tosUri, pageUriFault),
+    clientUri: clearable(
+      members.client_uri,
+      kept.clientUri,
+      uri => pageUriFault(uri) ?? hostFault(hostOf(uri)),
+    ),
+  }
+}
+
+function clearable(field: Field, kept: string | null, faultOf: (text: string) => string | null) {
+  if (field.value === undefined) return kept
+  return field.value === null ? null : field.ruled(faultOf)
+}
+
+function readUris(members: Members, kept: ClientSettings) {
+  const { redirect_uris, post_logout_redirect_uris, allowed_cors_origins } = members
+  const method = readMethod(members, kept)
+  const faultOf = (uri: string) => redirectUriFault(uri, method)
+  return {
+    tokenEndpointAuthMethod: method,
+    redirectUris: readList(redirect_uris, 1, kept.redirectUris, faultOf),
+    postLogoutRedirectUris: readList(post_logout_redirect_uris, 0, kept.postLogoutRedirectUris, faultOf),
+    allowedCorsOrigins: readList(allowed_cors_origins, 0, kept.allowedCorsOrigins, originFault),
+  }
+}
+
+/** Reads the method, and sees that the URIs of which the body says nothing may stay under it. */
+function readMethod(members: Members, kept: ClientSettings): TokenEndpointAuthMethod {
+  const { token_endpoint_auth_method, redirect_uris, post_logout_redirect_uris } = members
+  const before = kept.tokenEndpointAuthMethod
+  if (token_endpoint_auth_method.value === undefined) return before
+  const method = token_endpoint_auth_method.oneOf(authMethods) ?? 'none'
+  const staying = [
+    ['redirect_uris', redirect_uris, kept.redirectUris],
+    ['post_logout_redirect_uris', post_logout_redirect_uris, kept.postLogoutRedirectUris],
+  ] as const
+  for (const [name, { value }, uris] of staying)
+    if (value === undefined && uris.some(uri => redirectUriFault(uri, method) !== null))
+      token_endpoint_auth_method.refuse(`must be none, as long as ${name} has a URI with a scheme of its own`)
+  return method
+}
+
+function readGrants(members: Members, kept: ClientSettings) {
+  const { grant_types, response_types, scopes, optional_scopes } = members
+  const grants = readGrantTypes(grant_types) ?? kept.grantTypes
+  const asked = readScopes(scopes) ?? kept.scopes
+  const isSame = grant_types.value === undefined && scopes.value === undefined
+  return {
+    grantTypes: grants,
+    responseTypes: readResponseTypes(response_types) ?? kept.responseTypes,
+    scopes: isSame ? kept.scopes : withProtocolScopes(asked, grants),
+    optionalScopes: readOptionalScopes(optional_scopes, scopes, asked, kept.optionalScopes),
+  }
+}
+
+function readGrantTypes(field: Field): readonly GrantType[] | null {
+  if (field.value === undefined) return null
+  const items = distinct(field.items(1, mostNamed))
+  const grants = items.flatMap(item => grantTypes.find(grant => grant === item.value) ?? [])
+  for (const item of items)
+    if (!grantTypes.some(grant => grant === item.value))
+      item.refuse(`can't be ${quote(item.value)}: ${onlyCode}`)
+  if (!grants.includes('authorization_code')) field.refuse(`must hold authorization_code: ${onlyCode}`)
+  return grants
+}
+
+function readResponseTypes(field: Field): readonly 'code'[] | null {
+  if (field.value === undefined) return null
+  for (const item of distinct(field.items(1, mostNamed)))
+    if (item.value !== 'code')
+      item.refuse(
+        `can't be ${quote(item.value)}: only the Authorization Code flow is supported, whose response type is code`,
+      )
+  return ['code']
+}
+
+function readScopes(field: Field): readonly string[] | null {
+  if (field.value === undefined) return null
+  const scopes = textsOf(distinct(field.items(1, oauthScopes.length)), scopeFault)
+  if (scopes.length > 0 && scopes.every(scope => scope === 'offline_access'))
+    field.refuse('must hold a scope beside offline_access')
+  return scopes
+}
+
+function readOptionalScopes(
+  field: Field,
+  scopesField: Field,
+  scopes: readonly string[],
+  kept: readonly string[],
+) {
+  if (field.value === undefined) {
+    const stray = kept.find(scope => !scopes.includes(scope))
+    if (stray !== undefined) scopesField.refuse(`must hold ${stray}, as long as optional_scopes does`)
+    return kept
+  }
+  return readList(field, 0, kept, scope => {
+    if (neverOptional.includes(scope)) return `can't be ${scope}: nobody may decline it`
+    return scopes.includes(scope) ? null : 'must be one of scopes'
+  })
+}
+
+/** Reads a list that is replaced whole; null empties one that may be empty. */
+function readList(
+  field: Field,
+  least: 0 | 1,
+  kept: readonly string[],
+  faultOf: (text: string) => string | null,
+): readonly string[] {
+  if (field.value === undefined) return kept
+  return field.value === null && least === 0 ? [] : textsOf(distinct(field.items(least, mostUris)), faultOf)
+}
+
+function textsOf(items: readonly Field[], faultOf: (text: string) => string | null): readonly string[] {
+  return items.flatMap(item => item.ruled(faultOf) ?? [])
+}
+
+/** Refuses each item that is the same as an earlier one. */
+function distinct(items: readonly Field[]): readonly Field[] {
+  const seen = new Set<unknown>()
+  for (const item of items) {
+    if (seen.has(item.value)) item.refuse('stands in the list before', faultCodes.repeated)
+    seen.add(item.value)
+  }
+  return items
+}
+
+function scopeFault(scope: string): string | null {
+  if (oauthScopes.some(({ id }) => id === scope)) return null
+  return scope.includes(':')
+    ? 'must be the id of a scope, whose words stand between dots, not colons: see oauth/scopes'
+    : 'must be the id of a scope: see oauth/scopes'
+}
+
+/** Repeats what a caller sent, cut to what can be read. */
+function quote(value: unknown): string {
+  return JSON.stringify(value).slice(0, 60)
+}
+
+const onlyCode =
+  'only the Authorization Code flow is supported, with authorization_code and, beside it, refresh_token'
+const neverOptional: readonly string[] = ['openid', 'offline', 'offline_access']
