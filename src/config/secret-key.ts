@@ -1,0 +1,16 @@
+// Keys as people write them: hex, base64 or base64url. The rule for `secrets` asks, and whoever reads the key from its file.
+
+const least = 32
+
+/** Gives the bytes of a key, at least 32; null when the text is not such a key. Only hex digits are hex, since nobody's random base64 looks like that. */
+export function parseSecretKey(text: string): Buffer | null {
+  const key = decode(text)
+  return key !== null && key.length >= least ? key : null
+}
+
+function decode(text: string): Buffer | null {
+  if (/^[0-9a-f]+$/i.test(text)) return text.length % 2 === 0 ? Buffer.from(text, 'hex') : null
+  const [, digits = '', padding = ''] = /^([\w-]+|[A-Za-z0-9+/]+)(={0,2})$/.exec(text) ?? []
+  const isWhole = padding === '' ? digits.length % 4 !== 1 : (digits.length + padding.length) % 4 === 0
+  return isWhole ? Buffer.from(digits, 'base64') : null
+}
