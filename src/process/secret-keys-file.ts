@@ -1,0 +1,103 @@
+// The keys of client secrets: those of the configuration, else one in the data folder, which is made when there is none. Read once, before anything is served.
+
+import { randomBytes } from 'node:crypto'
+import { constants } from 'node:fs'
+import { type FileHandle, link, mkdir, open, unlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { SecretKeys } from '../clients/secret-keys.ts'
+import { parseSecretKey } from '../config/secret-key.ts'
+
+const keyLength = 32
+const isWindows = process.platform === 'win32'
+
+/** Gives the keys; rejects with a sentence when a key can't be read or made safely. Processes that start at once agree on one. */
+export async function loadSecretKeys(
+  { key, oldKeys }: { readonly key: string | null; readonly oldKeys: readonly string[] },
+  dataFolder: string,
+): Promise<SecretKeys> {
+  const current = key === null ? await keyOfFolder(dataFolder) : keyOf(key, 'secrets.key')
+  return new SecretKeys(
+    current,
+    oldKeys.map(old => keyOf(old, 'secrets.old_keys')),
+  )
+}
+
+async function keyOfFolder(folder: string): Promise<Buffer> {
+  const path = join(folder, 'secrets.key')
+  try {
+    return (await readKey(path)) ?? (await makeKey(folder, path))
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException
+    if (code === undefined) throw cause
+    throw new Error(
+      `${path} can not be read or made (${code}): give the process a folder of its own that it may write to, or set secrets.key`,
+      { cause },
+    )
+  }
+}
+
+/** Gives null when there is no such file. */
+async function readKey(path: string): Promise<Buffer | null> {
+  const file = await open(path, 'r').catch(ifCode('ENOENT'))
+  if (file === null) return null
+  try {
+    await expectPrivate(file, path)
+    return keyOf((await file.readFile('latin1')).trim(), path)
+  } finally {
+    await file.close()
+  }
+}
+
+async function expectPrivate(file: FileHandle, path: string): Promise<void> {
+  const { mode } = await file.stat()
+  const forOthers = constants.S_IRWXG | constants.S_IRWXO
+  if (!isWindows && (mode & forOthers) !== 0)
+    throw new Error(`${path} must be for its owner only: run chmod 600 ${path}`)
+}
+
+/** Writes a key under another name first, and gives it its own once it is whole and on the disk: a link, which unlike a move takes no file away. */
+async function makeKey(folder: string, path: string): Promise<Buffer> {
+  await mkdir(folder, { recursive: true })
+  const draft = `${path}.${randomBytes(8).toString('hex')}`
+  try {
+    await writeWhole(draft, `${randomBytes(keyLength).toString('base64url')}\n`)
+    await link(draft, path).catch(ifCode('EEXIST'))
+  } finally {
+    await unlink(draft).catch(ifCode('ENOENT'))
+  }
+  await syncFolder(folder)
+  const key = await readKey(path)
+  if (key === null) throw new Error(`${path} was removed just after it was made`)
+  return key
+}
+
+async function writeWhole(path: string, text: string): Promise<void> {
+  const file = await open(path, 'wx', 0o600)
+  try {
+    await file.writeFile(text)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+}
+
+/** Windows has no way to; there, folders need none. */
+async function syncFolder(path: string): Promise<void> {
+  if (isWindows) return
+  const folder = await open(path, 'r')
+  await folder.sync().finally(() => folder.close())
+}
+
+function keyOf(text: string, place: string): Buffer {
+  const key = parseSecretKey(text)
+  if (key === null) throw new Error(`${place} must be at least 32 random bytes in hex, base64 or base64url`)
+  return key
+}
+
+/** Makes null of a failure with this code, and throws every other one. */
+function ifCode(code: string): (failure: NodeJS.ErrnoException) => null {
+  return failure => {
+    if (failure.code === code) return null
+    throw failure
+  }
+}
