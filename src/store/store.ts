@@ -1,6 +1,16 @@
 // What we remember, as one interface: every promise stands here, and both backends keep it (one contract suite runs on both).
 import type { LogBatch } from './log-batch.ts'
-import type { Account, Gateway, LogEntry, LogStrategy, LogSummary, Token } from './records.ts'
+import type {
+  Account,
+  AuditEntry,
+  Gateway,
+  KeptAnswer,
+  LogEntry,
+  LogStrategy,
+  LogSummary,
+  OAuthClient,
+  Token,
+} from './records.ts'
 
 /**
  * All that is kept. Methods reject with `StoreAway` when the backend can't be asked in time, and never later than its command timeout; then nothing is
@@ -15,6 +25,9 @@ export interface Store {
   /** Removing one removes its log entries. */
   readonly gateways: Records<Gateway>
   readonly tokens: Tokens
+  readonly oauthClients: OAuthClients
+  readonly answers: KeptAnswers
+  readonly audit: AuditLog
   readonly logs: Logs
   readonly changes: Changes
   /** Keeps the three of a first start together, or nothing and false when there is an account already: one caller wins, however many processes start. */
@@ -44,12 +57,47 @@ export interface Records<T> {
   get(account: string, id: string): Promise<Versioned<T> | null>
   /** A page of those of an account, by creation and then id; `total` counts all. */
   list(account: string, page: Page): Promise<Listing<T>>
-  /** False, and nothing written, when the id is taken. */
-  insert(record: T): Promise<boolean>
-  /** Puts the record in place of the version that the caller read; false, and nothing written, when that is no longer the one that is kept. */
-  replace(record: T, version: number): Promise<boolean>
-  /** False when there was none. */
-  remove(account: string, id: string): Promise<boolean>
+  /** False, and nothing written, when the id is taken, or the key of the answer. */
+  insert(record: T, together?: Together): Promise<boolean>
+  /** Puts the record in place of the version that the caller read; false, and nothing written, when that is no longer the one that is kept, or the key of the answer is taken. */
+  replace(record: T, version: number, together?: Together): Promise<boolean>
+  /** False, and nothing written, when there was none, or the key of the answer is taken. */
+  remove(account: string, id: string, together?: Together): Promise<boolean>
+}
+
+/** What is written with a record, both or neither. */
+export interface Together {
+  readonly audit?: AuditEntry
+  readonly answer?: KeptAnswer
+}
+
+export interface OAuthClients extends Records<OAuthClient> {
+  /**
+   * Gives up to `limit` clients whose `verification.nextCheckAt` is over by the clock of the store, the longest due first, each to one caller only, whatever number
+   * of processes ask: a client is given again when its `nextCheckAt` was changed and the new one is over, or after `lease` ms.
+   */
+  claimDue(limit: number, lease: number): Promise<readonly Versioned<OAuthClient>[]>
+}
+
+/** Answers to requests with an Idempotency-Key; they are written together with what they tell of. One that has expired is not there. */
+export interface KeptAnswers {
+  get(account: string, key: string): Promise<KeptAnswer | null>
+}
+
+/** The audit entries of accounts, at most 100,000 of each: the oldest make room. */
+export interface AuditLog {
+  /** A page by time and then id, of the entries from `since` up to but not at `before`; `total` counts those. */
+  list(account: string, query: AuditQuery): Promise<Listing<AuditEntry>>
+  /** Adds an entry by itself; those of writes are written together with these. One whose id is there already stays as it is. */
+  append(entry: AuditEntry): Promise<void>
+}
+
+export interface AuditQuery extends Page {
+  /** Null for no bound. */
+  readonly since: number | null
+  readonly before: number | null
+  /** The newest first. */
+  readonly descending: boolean
 }
 
 export interface Tokens extends Records<Token> {
@@ -136,7 +184,7 @@ export interface LogFilter {
 
 /** The writes of every process that shares the store, this one included. */
 export interface Changes {
-  /** Tells each change of a gateway or token soon after it was written, in no particular order; gives what ends that. */
+  /** Tells each change of a gateway, token or OAuth client soon after it was written, in no particular order; gives what ends that. */
   follow(listener: (change: Change) => void): () => void
   /** Monotonic ms (performance.now) until which every change is known to have been told. While all is well it is never more than 5 s old, a lost notice or not. */
   readonly knownUntil: number
@@ -144,7 +192,7 @@ export interface Changes {
 
 /** `everything`: some changes can no longer be told apart, so whatever was remembered may be old. */
 export type Change =
-  | { readonly kind: 'gateway' | 'token'; readonly account: string; readonly id: string }
+  | { readonly kind: 'gateway' | 'token' | 'oauth_client'; readonly account: string; readonly id: string }
   | { readonly kind: 'everything' }
 
 /** The backend could not be asked, or did not answer in time. */
