@@ -34,6 +34,17 @@ export const hostHeader: Rule<RouteConfig['host']> = text => {
   return accept(name === undefined ? undefined : { name }, 'must be preserve, origin or a host name')
 }
 
+/** Takes the address of a DNS server, with or without a port. */
+export const resolver: Rule<string> = text => {
+  const bare = canonicalAddress(text)
+  const [, written = '', digits] = /^(\[[^\]]+\]|[^:[\]]+):(\d+)$/.exec(text) ?? []
+  const host = canonicalAddress(written.replace(/^\[|\]$/g, ''))
+  const port = within(readWhole(digits ?? ''), 1, 65_535)
+  const isWhole = host !== null && port !== undefined
+  const withPort = isWhole ? `${host.includes(':') ? `[${host}]` : host}:${port}` : undefined
+  return accept(bare ?? withPort, 'must be the IP address of a DNS server, such as 192.0.2.53 or 127.0.0.1:5353')
+}
+
 /** Takes a name for server name indication, which RFC 6066 section 3 denies to addresses. */
 export const serverName: Rule<string> = text => accept(readName(text), 'must be a host name')
 

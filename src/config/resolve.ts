@@ -12,6 +12,7 @@ import type {
   PoolConfig,
   RouteConfig,
   RouteSettings,
+  SecretsConfig,
   Settings,
   StoreConfig,
   Timeouts,
@@ -41,6 +42,8 @@ export function resolve(settings: Settings, findings: Findings): Config {
     log: { level: log.level, access: log.access, sample: log.sample },
     shutdown: { grace: settings.shutdown.grace },
     store: resolveStore(settings, findings),
+    secrets: resolveSecrets(settings.secrets),
+    domains: settings.domains,
     ai: resolveAi(settings.ai, findings),
     zones: resolveZones(settings, resolvePools(settings.pools, findings), findings),
   }
@@ -72,6 +75,10 @@ function resolveStore({ store, workers }: Settings, findings: Findings): StoreCo
     findings.flaw(store.url, 'is in the memory of one process, which workers cannot share: set workers to 0')
   }
   return { url: store.url.value, commandTimeout: store.command_timeout, grace: store.grace }
+}
+
+function resolveSecrets({ key, old_keys }: Settings['secrets']): SecretsConfig {
+  return { key, oldKeys: old_keys.flatMap(old => old ?? []) }
 }
 
 type Pools = ReadonlyMap<string, PoolConfig>

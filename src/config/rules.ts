@@ -3,6 +3,7 @@ import { X509Certificate } from 'node:crypto'
 import { parseNetwork } from '../base/address.ts'
 import { normalPath } from '../base/path.ts'
 import { formatDuration, formatSize, parseDuration, parseSize, type Reading } from '../base/quantity.ts'
+import { parseSecretKey } from './secret-key.ts'
 import type { Rule } from './shape.ts'
 
 /** Takes one of a few words. */
@@ -91,6 +92,15 @@ export const routePath: Rule<string> = text => {
     `must not lie under ${previews}/, which shows the errors of the gateway`,
   )
 }
+
+/** Takes a key to make secrets with; empty text is null, so that a variable may be unset. No message shows it. */
+export const secretKey: Rule<string | null> = text =>
+  text === ''
+    ? { value: null }
+    : accept(
+        parseSecretKey(text) ? text : undefined,
+        'must be at least 32 random bytes as base64 or hex, such as `openssl rand -base64 32` makes',
+      )
 
 /** Takes certificates in PEM, each of which must be readable. */
 export const certificates: Rule<string> = text => {

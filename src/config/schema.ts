@@ -7,6 +7,7 @@ import {
   hostHeader,
   hostPattern,
   originUrl,
+  resolver,
   serverName,
 } from './host-rules.ts'
 import {
@@ -19,6 +20,7 @@ import {
   poolName,
   pseudonym,
   routePath,
+  secretKey,
   size,
   truth,
   whole,
@@ -135,6 +137,16 @@ export interface StoreConfig {
   readonly grace: number // ms that a token which was verified lives on while the store is away
 }
 
+export interface SecretsConfig {
+  readonly key: string | null // makes digests of client secrets and seals answers; null: a file in the data folder; secret
+  readonly oldKeys: readonly string[] // those that only check what they made; secret
+}
+
+export interface DomainsConfig {
+  readonly resolvers: readonly string[] // DNS servers, ADDRESS or ADDRESS:PORT; empty: those of the system
+  readonly timeout: number // ms for one question, all tries included
+}
+
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 export type StatusClass = '1xx' | '2xx' | '3xx' | '4xx' | '5xx'
 
@@ -161,6 +173,8 @@ export interface Config {
   }
   readonly shutdown: { readonly grace: number } // ms
   readonly store: StoreConfig
+  readonly secrets: SecretsConfig
+  readonly domains: DomainsConfig
   readonly ai: AiConfig
   readonly zones: readonly ZoneConfig[]
 }
@@ -215,6 +229,15 @@ const store = group({
   command_timeout: optional(scalar(duration(10, minute)), 250),
   grace: optional(scalar(durationOrOff(1 * second, day)), 10 * minute),
 })
+
+// Unprinted, since a key may stand in place of the mapping.
+const secrets = mapping(
+  {
+    key: optional(scalar(secretKey, { unprinted: true }), null),
+    old_keys: optional(oneOrMore(scalar(secretKey, { unprinted: true })), []),
+  },
+  { unprinted: true },
+)
 
 // Unprinted, since a key may stand in place of a mapping, or in the query of a URL.
 const provider = mapping(
@@ -278,6 +301,11 @@ export const schema = mapping({
     grace: optional(scalar(durationOrOff(1, hour)), 30 * second),
   }),
   store: optional(shorthand('url', store.shape), store.fallback),
+  secrets: optional(secrets, { key: null, old_keys: [] }),
+  domains: group({
+    resolvers: optional(list(scalar(resolver)), []),
+    timeout: optional(scalar(duration(100, 30 * second)), 5 * second),
+  }),
   ai: group({
     hosts: optional(list(placed(scalar(exactHost))), []),
     body: optional(scalar(size(0, 256 * MiB)), 32 * MiB),

@@ -48,6 +48,8 @@ export function edgeConfig(members: readonly Member[], settings: EdgeSettings = 
     log: { level: 'error', access: true, sample: { '1xx': 1, '2xx': 1, '3xx': 1, '4xx': 1, '5xx': 1 } },
     shutdown: { grace: 30_000 },
     store: { url: 'sqlite::memory:', commandTimeout: 250, grace: 600_000 },
+    secrets: { key: '0'.repeat(64), oldKeys: [] },
+    domains: { resolvers: ['127.0.0.1:9'], timeout: 100 },
     ai: {
       hosts: [],
       bodyLimit: 32 * 2 ** 20,
