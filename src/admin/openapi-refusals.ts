@@ -3,7 +3,8 @@
 import { faultCodes } from './field.ts'
 import type { ApiRow } from './guard.ts'
 import { largestBody } from './input.ts'
-import type { Operation, Refusal } from './operation.ts'
+import type { Body, Operation, Refusal } from './operation.ts'
+import type { Members, Schema } from './schemas.ts'
 
 /** Lists the refusals of an operation, one for each status. */
 export function refusalsOf(operation: Operation, row: ApiRow | null, path: string): readonly Refusal[] {
@@ -14,14 +15,14 @@ export function refusalsOf(operation: Operation, row: ApiRow | null, path: strin
 }
 
 function givenBy(operation: Operation, row: ApiRow | null, path: string): readonly Refusal[] {
+  const { body, query = {} } = operation
   const hasToken = row !== null || operation.hasToken === true
   return [
-    ...(hasToken ? [badQuery(operation), unauthorized, storeAway] : []),
+    ...(hasToken ? [badQuery(query), unauthorized, storeAway, bug] : []),
     ...(row ? [forbidden] : []),
     ...(path.includes('{') ? [unknown] : []),
-    ...(operation.body ? [badBody, tooLarge, noJson] : []),
-    ...(row?.headers ?? []).flatMap(name => ofHeader[name]),
-    bug,
+    ...(body ? [badBody(body), tooLarge, noJson] : []),
+    ...(row?.headers ?? []).flatMap(name => ofHeader(name, body !== undefined)),
   ]
 }
 
@@ -32,15 +33,22 @@ function join(some: readonly Refusal[]): Refusal {
   return { ...some[0]!, codes, description: descriptions.join(' ') }
 }
 
-function badQuery({ query }: Operation): Refusal {
-  const codes = [faultCodes.unknown, faultCodes.repeated, ...(query ? [faultCodes.invalid] : [])]
+function badQuery(query: Members): Refusal {
+  const repeated = Object.keys(query).length > 0 ? [faultCodes.repeated] : []
+  const invalid = Object.values(query).some(isNarrow) ? [faultCodes.invalid] : []
+  const codes = [faultCodes.unknown, ...repeated, ...invalid]
   return { status: 400, codes, description: 'A query parameter is wrong.' }
 }
 
-const badBody: Refusal = {
-  status: 400,
-  codes: [6003, ...Object.values(faultCodes)],
-  description: 'The body is wrong: each mistake is told, with its place.',
+/** Tells whether a parameter can't be just any text. */
+function isNarrow({ description, type, ...rules }: Schema): boolean {
+  return type !== 'string' || Object.keys(rules).length > 0
+}
+
+function badBody({ schema }: Body): Refusal {
+  const missing = schema.required ? [faultCodes.missing] : []
+  const codes = [6003, faultCodes.invalid, ...missing, faultCodes.unknown, faultCodes.repeated]
+  return { status: 400, codes, description: 'The body is wrong: each mistake is told, with its place.' }
 }
 
 const unauthorized: Refusal = {
@@ -71,24 +79,33 @@ const noJson: Refusal = {
 }
 
 /** What a header field of the request can bring about. */
-const ofHeader: Readonly<Record<NonNullable<ApiRow['headers']>[number], readonly Refusal[]>> = {
-  'if-match': [
-    { status: 400, codes: [faultCodes.invalid], description: 'If-Match is not a list of etags.' },
-    {
-      status: 412,
-      codes: [10420],
-      description: 'The OAuth client has another etag by now.',
-      headers: ['etag'],
-    },
-  ],
-  'idempotency-key': [
-    { status: 400, codes: [faultCodes.invalid], description: 'Idempotency-Key is not a key.' },
-    { status: 409, codes: [10409], description: 'What was answered before can no longer be read.' },
-    { status: 422, codes: [10422], description: 'The Idempotency-Key was used for another body.' },
-  ],
+function ofHeader(name: NonNullable<ApiRow['headers']>[number], hasBody: boolean): readonly Refusal[] {
+  return name === 'if-match' ? ofIfMatch : [...ofIdempotencyKey, ...(hasBody ? [otherBody] : [])]
 }
 
-const bug: Refusal = { status: 500, codes: [10500], description: 'A mistake of the gateway.' }
+const ofIfMatch: readonly Refusal[] = [
+  { status: 400, codes: [faultCodes.invalid], description: 'If-Match is no list of etags.' },
+  {
+    status: 412,
+    codes: [10420],
+    description: 'The OAuth client has another etag by now.',
+    headers: ['etag'],
+  },
+]
+
+const ofIdempotencyKey: readonly Refusal[] = [
+  { status: 400, codes: [faultCodes.invalid], description: 'Idempotency-Key is no key.' },
+  { status: 409, codes: [10421], description: 'It was done before, and its answer can no longer be read.' },
+]
+
+const otherBody: Refusal = {
+  status: 422,
+  codes: [10422],
+  description: 'The Idempotency-Key came with another body before.',
+}
+
+/** What none of the handlers has foreseen. */
+export const bug: Refusal = { status: 500, codes: [10500], description: 'A mistake of the gateway.' }
 
 const storeAway: Refusal = {
   status: 503,

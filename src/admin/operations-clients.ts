@@ -1,7 +1,9 @@
 // The operations of OAuth clients and of the audit log, for the document of the API. operations.ts collects them.
 
-import { json, type Operation } from './operation.ts'
-import { about, id, named, oneOf, open, page, success, text, time } from './schemas.ts'
+import { faultCodes } from './field.ts'
+import { json, type Operation, type Refusal } from './operation.ts'
+import { about, id, named, oneOf, open, page, success, text, time, whole } from './schemas.ts'
+import { mostPerPage } from './query.ts'
 import { changedClient, newClient, oauthClientWithSecret, secret } from './schemas-clients.ts'
 import { pageQuery } from './schemas-query.ts'
 
@@ -9,6 +11,8 @@ const tag = 'OAuth clients'
 const account = '/client/v4/accounts/{account_id}'
 const clients = `${account}/oauth_clients`
 const client = `${clients}/{client_id}`
+
+const moment = { anyOf: [{ type: 'string', format: 'date' }, time] }
 
 const server = {
   client_name: 'Invoices',
@@ -31,6 +35,12 @@ const app = {
   token_endpoint_auth_method: 'none',
 }
 
+const ownedMember: Refusal = {
+  status: 400,
+  codes: [faultCodes.owned],
+  description: 'A member is one that only the server sets.',
+}
+
 export const clientOperations: Readonly<Record<string, Operation>> = {
   [`POST ${clients}`]: {
     id: 'createOAuthClient',
@@ -39,6 +49,7 @@ export const clientOperations: Readonly<Record<string, Operation>> = {
     description: 'It is private. Its secret, where it has one, is shown this once.',
     body: { schema: newClient, examples: { 'A server with a secret': server, 'An app without one': app } },
     answer: json(success(oauthClientWithSecret), ['etag']),
+    refusals: [ownedMember],
   },
   [`GET ${clients}`]: {
     id: 'listOAuthClients',
@@ -46,6 +57,7 @@ export const clientOperations: Readonly<Record<string, Operation>> = {
     summary: 'List OAuth clients',
     query: {
       ...pageQuery,
+      per_page: about('100 unless given.', whole(1, mostPerPage)),
       client_name: about('A part of the name, in letters of either case.', text),
       visibility: oneOf(['private', 'public']),
     },
@@ -72,6 +84,7 @@ anew that has failed. A change of \`token_endpoint_auth_method\` from \`none\` m
     },
     answer: json(success(oauthClientWithSecret), ['etag']),
     refusals: [
+      ownedMember,
       {
         status: 400,
         codes: [10412, 10413],
@@ -110,8 +123,8 @@ anew that has failed. A change of \`token_endpoint_auth_method\` from \`none\` m
     summary: 'List who changed what',
     query: {
       ...pageQuery,
-      since: about('From this moment on.', time),
-      before: about('Up to this moment, and not at it.', time),
+      since: about('From this day or time on.', moment),
+      before: about('Up to this day or time, and not at it.', moment),
       direction: about('By time; `desc` unless given.', oneOf(['desc', 'asc'])),
     },
     answer: json(page(named('AuditEntry'))),

@@ -2,6 +2,7 @@
 
 import { metricsContentType } from '../base/metrics.ts'
 import { entries } from '../errors/entry.ts'
+import { bug } from './openapi-refusals.ts'
 import { json, type Operation } from './operation.ts'
 import { flag, listOf, named, oneOf, open, page, text, whole } from './schemas.ts'
 
@@ -72,6 +73,7 @@ export const plainOperations: Readonly<Record<string, Operation>> = {
     tag,
     summary: 'Show metrics in the text format of Prometheus',
     answer: { content: { [metricsContentType]: text } },
+    refusals: [bug],
   },
   'GET /errors': {
     id: 'listErrors',

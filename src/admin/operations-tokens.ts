@@ -1,8 +1,7 @@
 // The operations of API tokens, for the document of the API. operations.ts collects them.
 
-import { permissionGroups } from '../tokens/permission-groups.ts'
 import { json, type Operation } from './operation.ts'
-import { about, id, named, oneOf, open, page, success } from './schemas.ts'
+import { about, id, named, oneOf, open, page, success, text } from './schemas.ts'
 import { pageQuery } from './schemas-query.ts'
 import {
   changedToken,
@@ -46,8 +45,8 @@ export const tokenOperations: Readonly<Record<string, Operation>> = {
     tag,
     summary: 'List what tokens can be given',
     query: {
-      name: about('Only the one of this name.', oneOf(permissionGroups.map(({ name }) => name))),
-      scope: about('Only those for this kind of resource.', oneOf(['svc.api.account'])),
+      name: about('Only the one of this name.', text),
+      scope: about('Only those for this kind of resource.', text),
     },
     answer: json(page(permissionGroup)),
   },

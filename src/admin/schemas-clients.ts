@@ -2,6 +2,7 @@
 
 import { oauthScopes } from '../clients/scopes.ts'
 import { challengePrefix } from '../domains/challenge.ts'
+import { authMethods, grantTypes, mostUris } from './client-body.ts'
 import {
   about,
   closed,
@@ -13,16 +14,15 @@ import {
   oneOf,
   open,
   orNull,
-  printable,
   type Schema,
   setOf,
   text,
   time,
 } from './schemas.ts'
 
-const methods = ['client_secret_basic', 'client_secret_post', 'none'] as const
 const scopeIds = oauthScopes.map(({ id }) => id)
-const neverOptional = ['openid', 'offline_access']
+const refreshing = 'offline_access'
+const declinable = scopeIds.filter(id => id !== 'openid' && id !== refreshing)
 
 /** Hosts that http may lead to, as the beginning of an address. */
 const loopback = 'http://(?:127\\.0\\.0\\.1|\\[::1\\]|localhost)'
@@ -31,49 +31,57 @@ const rest = '[!"$-)+-\\[\\]-~]*'
 
 const redirectUri: Schema = {
   ...text,
-  format: 'uri',
   maxLength: 512,
   pattern: `^(?:https://|${loopback}(?=[:/?]|$)|[a-z][a-z0-9+-]*\\.[a-z0-9+.-]*:)${rest}$`,
 }
 const origin: Schema = {
   ...text,
-  format: 'uri',
   maxLength: 512,
   pattern: `^(?:https://|${loopback}(?=:|$))[^/?#@\\\\\\s]*$`,
 }
-const pageUri: Schema = { ...text, format: 'uri', maxLength: 2048, pattern: `^https://${rest}$` }
+const pageUri: Schema = { ...text, maxLength: 2048, pattern: `^https://${rest}$` }
 
-const grantTypes: Schema = {
-  ...setOf(oneOf(['authorization_code', 'refresh_token']), 1, 2),
-  contains: { const: 'authorization_code' },
+/** A name that people can read: not blank, no control characters, nothing that turns the direction of writing. */
+const name: Schema = {
+  ...text,
+  description: 'In the composed form of Unicode (NFC).',
+  minLength: 1,
+  maxLength: 100,
+  pattern:
+    '^(?=.*[^\\p{White_Space}\\p{Default_Ignorable_Code_Point}])[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}\\u202a-\\u202e\\u2066-\\u2069]*$',
 }
 
 const required: Members = {
-  client_name: printable(100),
-  grant_types: about('Only the Authorization Code flow is supported.', grantTypes),
-  redirect_uris: about('A scheme of your own is for the method `none` alone.', setOf(redirectUri, 1, 20)),
+  client_name: name,
+  grant_types: {
+    ...setOf(oneOf(grantTypes), 1, grantTypes.length),
+    description: 'Only the Authorization Code flow is supported.',
+    contains: { const: 'authorization_code' },
+  },
+  redirect_uris: about('A scheme of an app is for the method `none` alone.', setOf(redirectUri, 1, mostUris)),
   response_types: { const: ['code'] },
-  scopes: about(
-    'By the ids of oauth/scopes. `offline_access` comes and goes with the grant type `refresh_token`.',
-    setOf(oneOf(scopeIds), 1, scopeIds.length),
-  ),
+  scopes: {
+    ...setOf(oneOf(scopeIds), 1, scopeIds.length),
+    description: `By the ids of oauth/scopes. \`${refreshing}\` comes and goes with the grant type \`refresh_token\`.`,
+    contains: { not: { const: refreshing } },
+  },
   token_endpoint_auth_method: about(
-    '`none` for what runs in browsers and on the devices of users: it has no secret, and proves itself by PKCE.',
-    oneOf(methods),
+    '`none` is for what runs in browsers and on devices: it has no secret, and proves itself by PKCE.',
+    oneOf(authMethods),
   ),
 }
 
 const optional: Members = {
-  allowed_cors_origins: setOf(origin, 0, 20),
   optional_scopes: about(
     'Those of the scopes that a user may decline.',
-    setOf(oneOf(scopeIds.filter(id => !neverOptional.includes(id)))),
+    setOf(oneOf(declinable), 0, mostUris),
   ),
-  post_logout_redirect_uris: setOf(redirectUri, 0, 20),
-  client_uri: about('Who owns its host is verified by DNS before the client can be public.', pageUri),
+  post_logout_redirect_uris: setOf(redirectUri, 0, mostUris),
+  allowed_cors_origins: setOf(origin, 0, mostUris),
   logo_uri: pageUri,
   policy_uri: pageUri,
   tos_uri: pageUri,
+  client_uri: about('Before the client can be public, DNS must prove who owns its host.', pageUri),
 }
 
 /** What of a client may be left out, or cleared with null. */
@@ -115,18 +123,22 @@ const lastAnswer = open(
 )
 
 /** How far the proof is that the owner of a client owns the host of client_uri. */
-export const verification = open({
-  status: oneOf(['pending', 'in_progress', 'verified', 'failed']),
-  text: about('What the TXT record of the host must be.', {
-    ...text,
-    pattern: `^${challengePrefix}[0-9a-f]{32}$`,
-  }),
-  host: text,
-  last_answer: about('What DNS said last; null before it was asked.', orNull(lastAnswer)),
-  next_check: about('When it is asked again; null when that is over.', orNull(time)),
-  deadline: time,
-  verified_at: orNull(time),
-})
+export const verification = open(
+  {
+    status: oneOf(['pending', 'in_progress', 'verified', 'failed']),
+    text: about('What a TXT record of the host must be.', {
+      ...text,
+      pattern: `^${challengePrefix}[0-9a-f]{32}$`,
+    }),
+    host: text,
+    deadline: time,
+  },
+  {
+    last_answer: about('What DNS said last.', lastAnswer),
+    next_check: about('When DNS is asked again.', time),
+    verified_at: time,
+  },
+)
 
 export const secret: Schema = {
   ...text,
@@ -134,20 +146,25 @@ export const secret: Schema = {
   pattern: '^svcs_[A-Za-z0-9_-]{43}$',
 }
 
-const shownSecret = open({
-  created_at: time,
-  tail: about('The last 4 characters of its value.', { ...text, pattern: '^[A-Za-z0-9_-]{4}$' }),
-  last_used_at: about('To the hour; null when it was never used.', orNull(time)),
-})
+const shownSecret = open(
+  {
+    created_at: time,
+    tail: about('The last 4 characters of its value.', { ...text, pattern: '^[A-Za-z0-9_-]{4}$' }),
+  },
+  { last_used_at: about('To the hour.', time) },
+)
 
 const shown: Members = {
   client_id: id,
   client_name: text,
-  grant_types: listOf(oneOf(['authorization_code', 'refresh_token'])),
-  redirect_uris: listOf(text),
-  response_types: listOf({ const: 'code' }),
-  scopes: listOf(oneOf(scopeIds)),
-  token_endpoint_auth_method: oneOf(methods),
+  grant_types: listOf(oneOf(grantTypes), 1),
+  response_types: { const: ['code'] },
+  token_endpoint_auth_method: oneOf(authMethods),
+  redirect_uris: listOf(text, 1),
+  post_logout_redirect_uris: listOf(text),
+  allowed_cors_origins: listOf(text),
+  scopes: listOf(oneOf(scopeIds), 1),
+  optional_scopes: listOf(oneOf(scopeIds)),
   visibility,
   has_rotated_secret: about('Whether there are two secrets, of which both are good.', flag),
   client_secrets: about('The newest first.', listOf(shownSecret, 0, 2)),
@@ -156,15 +173,12 @@ const shown: Members = {
 }
 
 const shownWhereSet: Members = {
-  allowed_cors_origins: listOf(text),
-  optional_scopes: listOf(oneOf(scopeIds)),
-  post_logout_redirect_uris: listOf(text),
-  client_uri: text,
   logo_uri: text,
   policy_uri: text,
   tos_uri: text,
+  client_uri: text,
   client_uri_verification: named('ClientUriVerification'),
-  promoted_at: time,
+  promoted_at: about('When it was made public.', time),
 }
 
 export const oauthClient = open(shown, shownWhereSet)
@@ -177,5 +191,6 @@ export const oauthScope = open({
   name: text,
   category: text,
   description: text,
-  scopes: listOf(text),
+  scopes: about('The kinds of resources that it is about.', listOf(text)),
+  is_identity: about('Whether it tells who the user is, and opens nothing else.', flag),
 })

@@ -47,6 +47,35 @@ export function faultsOf(schema: Schema, value: unknown): string {
   return validate(value) ? '' : ajv.errorsText(validate.errors)
 }
 
+/** Tells in what an answer is not as its operation says; nothing when it is. */
+export function flawsOf(
+  { id, responses }: Described,
+  { status, headers }: globalThis.Response,
+  body: string,
+): string {
+  const place = `${id} ${status}`
+  const response = responses[status]
+  if (!response) return `${place} is not documented`
+  const type = headers.get('content-type') ?? ''
+  const content = response.content[type]
+  if (!content) return `${place}: ${type} is not documented`
+  const value = type.startsWith('application/json') ? JSON.parse(body) : body
+  const flaws = [faultsOf(content.schema, value), ...headerFlaws(response.headers, headers)]
+  return flaws
+    .filter(flaw => flaw !== '')
+    .map(flaw => `${place}: ${flaw} in ${body}`)
+    .join('\n')
+}
+
+function headerFlaws(documented: Response['headers'], headers: Headers): readonly string[] {
+  return Object.entries(documented).map(([name, { required, schema }]) => {
+    const text = headers.get(name)
+    if (text === null) return required ? `${name} is missing` : ''
+    const flaw = faultsOf(schema, schema.type === 'integer' ? Number(text) : text)
+    return flaw && `${name}: ${flaw}`
+  })
+}
+
 const compiled = new Map<Schema, ValidateFunction>()
 const base = 'https://document.example/'
 const ajv = new Ajv2020({ strict: false, allErrors: true, verbose: true })
