@@ -46,12 +46,29 @@ test('one write sweeps only so many, the oldest first, and the next ones go on',
   assert.deepEqual(left(), [])
 })
 
-test('any write of a record sweeps', async t => {
+/** Opens a whole store, as one does that keeps all in memory. */
+async function openStore(t: TestContext) {
   const db = await Database.open(':memory:', memory)
   await migrate(db)
   const clock = new ManualClock(1_000)
   const store = new SqliteStore('sqlite::memory:', db, db, clock)
   t.after(() => store.close())
+  return { db, clock, store }
+}
+
+test('an answer that has expired makes room also where it could not be swept yet', async t => {
+  const { clock, store } = await openStore(t)
+  const last = keptAnswer({ expiresAt: 3_000 })
+  const early = Array.from({ length: 30 }, () => keptAnswer({ expiresAt: 2_000 }))
+  for (const answer of [last, ...early]) await store.oauthClients.insert(oauthClient(), { answer })
+  clock.advance(5_000)
+  const next = { ...last, fingerprint: 'another', expiresAt: 9_000 }
+  assert.equal(await store.oauthClients.insert(oauthClient(), { answer: next }), true)
+  assert.deepEqual(await store.answers.get(next.account, next.key), next)
+})
+
+test('any write of a record sweeps', async t => {
+  const { db, clock, store } = await openStore(t)
   await store.oauthClients.insert(oauthClient(), { answer: keptAnswer({ expiresAt: 2_000 }) })
   const count = () => db.prepare('SELECT count(*) AS n FROM kept_answers').get()!.n
   await store.tokens.insert(token())
