@@ -255,9 +255,9 @@ function scopeFault(scope: string): string | null {
     : 'must be the id of a scope: see oauth/scopes'
 }
 
-/** Repeats what a caller sent, cut to what can be read. */
+/** Repeats what a caller sent, as far as it can be read at a glance. */
 function quote(value: unknown): string {
-  return JSON.stringify(value).slice(0, 60)
+  return typeof value === 'string' ? JSON.stringify(value.slice(0, 60)) : 'anything but a text'
 }
 
 const onlyCode =

@@ -50,6 +50,8 @@ export interface Call {
   readonly query: URLSearchParams
   /** The body, parsed; null where the row has none. */
   readonly body: unknown
+  /** The body as it was sent. */
+  readonly bytes: Buffer | null
   /** When it is asked, in ms since the epoch. */
   readonly now: number
   /** The caller's address, and the ray id of the request. */
@@ -111,12 +113,13 @@ async function admit(row: ApiRow, { params, query, asker }: Question, api: Api):
     return notFound('There is no such account')
   const strays = row.query === null ? [] : strayParameters(query, row.query ?? [])
   if (strays.length > 0) return failure(400, strays)
-  const body = row.hasBody ? await bodyOf(asker) : { json: null }
+  const body = row.hasBody ? await bodyOf(asker) : { json: null, bytes: null }
   if ('status' in body) return body
   const now = (api.clock ?? systemClock).now()
+  const { json, bytes } = body
   const { address, ray, ifMatch, idempotencyKey } = asker
-  const asked = { params, query, body: body.json, now, address, ray, ifMatch, idempotencyKey }
-  return row.handle({ account, caller, ...asked }, api)
+  const whence = { account, caller, now, address, ray, ifMatch, idempotencyKey }
+  return row.handle({ ...whence, params, query, body: json, bytes }, api)
 }
 
 function mayAsk(caller: Token, permission: Permission | null, account: string): boolean {
@@ -128,7 +131,9 @@ async function exists(account: string, { accounts }: Store): Promise<boolean> {
 }
 
 async function bodyOf({ readBody, contentType }: Asker) {
-  return parseBody(await readBody(), contentType)
+  const bytes = await readBody()
+  const parsed = parseBody(bytes, contentType)
+  return 'status' in parsed ? parsed : { ...parsed, bytes }
 }
 
 const accountId = /^[0-9a-f]{32}$/

@@ -22,10 +22,10 @@ export async function once(
   request: readonly string[],
   make: (keep: Keep) => Promise<Answer | null>,
 ): Promise<Answer> {
-  const { idempotencyKey, account, caller, body, now } = call
+  const { idempotencyKey, account, caller, bytes, now } = call
   if (idempotencyKey !== null && !printable.test(idempotencyKey)) return malformed
   const key = sha256(JSON.stringify([caller.id, account, ...request, idempotencyKey]))
-  const fingerprint = sha256(JSON.stringify(body))
+  const fingerprint = sha256(bytes ?? '')
   const keep: Keep = answer => {
     if (idempotencyKey === null) return {}
     const sealed = api.secrets.seal(JSON.stringify(answer), key)
@@ -46,7 +46,7 @@ function replay({ sealed, key }: KeptAnswer, { secrets }: Api): Answer {
   return { status, headers: { ...headers, 'idempotency-replayed': 'true' }, body }
 }
 
-function sha256(text: string): string {
+function sha256(text: string | Buffer): string {
   return createHash('sha256').update(text).digest('hex')
 }
 
