@@ -2,17 +2,15 @@
 
 import { faultCodes } from './field.ts'
 import { json, type Operation, type Refusal } from './operation.ts'
-import { about, id, named, oneOf, open, page, success, text, time, whole } from './schemas.ts'
+import { about, id, named, oneOf, open, page, success, text, whole } from './schemas.ts'
 import { mostPerPage } from './query.ts'
 import { changedClient, newClient, oauthClientWithSecret, secret } from './schemas-clients.ts'
-import { pageQuery } from './schemas-query.ts'
+import { moment, pageQuery } from './schemas-query.ts'
 
 const tag = 'OAuth clients'
 const account = '/client/v4/accounts/{account_id}'
 const clients = `${account}/oauth_clients`
 const client = `${clients}/{client_id}`
-
-const moment = { anyOf: [{ type: 'string', format: 'date' }, time] }
 
 const server = {
   client_name: 'Invoices',

@@ -14,7 +14,7 @@ import {
   text,
   whole,
 } from './schemas.ts'
-import { pageQuery } from './schemas-query.ts'
+import { moment, pageQuery } from './schemas-query.ts'
 
 const tag = 'AI gateway logs'
 const logs = '/client/v4/accounts/{account_id}/ai-gateway/gateways/{gateway_id}/logs'
@@ -23,7 +23,6 @@ const log = `${logs}/{log_id}`
 const truth = oneOf(['true', 'false'])
 const amount: Schema = { type: 'number', minimum: 0 }
 const line: Schema = { ...text, minLength: 1, maxLength: 1000 }
-const moment = about('A date, or a date and time.', text)
 const direction = oneOf(['asc', 'desc'])
 
 const order: Members = {
@@ -81,8 +80,8 @@ const comparisons: Members = {
   request_content_type: line,
   response_content_type: line,
   search: about('A part of the metadata.', line),
-  start_date: moment,
-  end_date: moment,
+  start_date: about('After this day or time.', moment),
+  end_date: about('Before this day or time.', moment),
   ...between('cost'),
   ...between('duration'),
   ...between('tokens_in'),

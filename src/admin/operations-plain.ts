@@ -39,7 +39,7 @@ export const plainOperations: Readonly<Record<string, Operation>> = {
     id: 'getOpenApi',
     tag,
     summary: 'Show this document',
-    answer: json(open({ openapi: text, info: {}, paths: {}, components: {} })),
+    answer: json({ type: 'object', required: ['openapi', 'info', 'paths'] }),
   },
   'GET /healthz': {
     id: 'isAlive',

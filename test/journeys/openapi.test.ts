@@ -1,0 +1,387 @@
+// The API is asked all that its document tells of, over the wire, and must answer as documented. What is never answered must not stand in the document.
+
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { type TestContext, test } from 'node:test'
+import type { Facts } from '../../src/admin/routes.ts'
+import { AdminServer } from '../../src/admin/server.ts'
+import { SecretKeys } from '../../src/clients/secret-keys.ts'
+import { allowing, startApi } from '../admin/api.ts'
+import { entryWith, keepEntries } from '../admin/log-entries.ts'
+import { type Described, described, flawsOf } from '../admin/openapi-document.ts'
+import { account, tokenWith } from '../tokens/token-with.ts'
+
+type Api = Awaited<ReturnType<typeof startApi>>
+
+interface Ask {
+  /** What the path's `{name}` segments stand for, beside the account. */
+  readonly params?: Readonly<Record<string, string>>
+  readonly query?: string
+  /** An object is sent as JSON. */
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+  /** The owner's unless given, none when null. */
+  readonly token?: string | null
+  readonly origin?: string
+}
+
+const operations = new Map(described.map(operation => [operation.id, operation]))
+/** What was answered until now, as id, status and codes. */
+const answered = new Set<string>()
+
+/** Asks an operation, sees that its answer is as documented, and gives status and codes. */
+async function ask(api: Api, id: string, { params = {}, query = '', token, origin, ...rest }: Ask) {
+  const operation = operations.get(id)!
+  const segments: Record<string, string> = { account_id: account, ...params }
+  const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => segments[name]!)
+  const { body, headers = {} } = rest
+  const response = await fetch(`${origin ?? api.origin}${path}${query}`, {
+    method: operation.method,
+    headers: {
+      ...(token !== null && { authorization: `Bearer ${token ?? api.owner.value}` }),
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  })
+  const text = await response.text()
+  assert.equal(flawsOf(operation, response, text), '')
+  const type = response.headers.get('content-type')!
+  const json = type.startsWith('application/json') ? JSON.parse(text) : null
+  const mistakes: { code: number }[] = response.ok ? [] : (json?.errors ?? [])
+  const codes = mistakes.map(({ code }) => code)
+  note(id, response.status, response.status === 200 ? [type] : codes)
+  return { status: response.status, codes, json, headers: response.headers }
+}
+
+function note(id: string, status: number, details: readonly (string | number)[]): void {
+  answered.add(`${id} ${status}`)
+  for (const detail of details) answered.add(`${id} ${status} ${detail}`)
+}
+
+/** Asks, and asserts status and codes. */
+async function expect(api: Api, id: string, good: Ask, status: number, ...codes: number[]): Promise<void> {
+  const reply = await ask(api, id, good)
+  assert.deepEqual(
+    [reply.status, [...new Set(reply.codes)]],
+    [status, codes],
+    `${id} ${JSON.stringify(good)}`,
+  )
+}
+
+const exampleOf = (id: string, i = 0) => operations.get(id)!.body!.examples[i] as Record<string, unknown>
+const logParams = { gateway_id: 'default', log_id: '0000000000000001' }
+
+async function madeToken(api: Api): Promise<Ask> {
+  const { json } = await ask(api, 'createToken', { body: exampleOf('createToken') })
+  return { params: { token_id: json.result.id } }
+}
+
+async function madeGateway(api: Api): Promise<Ask> {
+  const id = randomBytes(8).toString('hex')
+  await ask(api, 'createGateway', { body: { id } })
+  return { params: { gateway_id: id } }
+}
+
+/** Makes a client: of the first example with a secret, of the second without. */
+async function madeClient(api: Api, example = 0): Promise<Ask> {
+  const { json } = await ask(api, 'createOAuthClient', { body: exampleOf('createOAuthClient', example) })
+  return { params: { client_id: json.result.client_id } }
+}
+
+async function rotatedClient(api: Api): Promise<Ask> {
+  const client = await madeClient(api)
+  await ask(api, 'rotateOAuthClientSecret', client)
+  return client
+}
+
+async function keptLog({ kept }: Api): Promise<Ask> {
+  const whole = { text: '{"model":"gpt-5"}', isCut: false }
+  await keepEntries(kept, [entryWith(1, { request: whole, response: whole, metadata: { team: 'blue' } })])
+  return { params: logParams }
+}
+
+const none = () => ({})
+
+/** A good request to each operation, less its body, with all that it needs made before. */
+const good: Readonly<Record<string, (api: Api) => Ask | Promise<Ask>>> = {
+  createOAuthClient: none,
+  listOAuthClients: none,
+  getOAuthClient: madeClient,
+  updateOAuthClient: madeClient,
+  deleteOAuthClient: madeClient,
+  rotateOAuthClientSecret: madeClient,
+  deleteRotatedOAuthClientSecret: rotatedClient,
+  listAuditLogs: none,
+  verifyToken: none,
+  listPermissionGroups: none,
+  createToken: none,
+  listTokens: none,
+  getToken: madeToken,
+  updateToken: madeToken,
+  deleteToken: madeToken,
+  rollToken: madeToken,
+  createGateway: none,
+  listGateways: none,
+  getGateway: madeGateway,
+  updateGateway: madeGateway,
+  deleteGateway: madeGateway,
+  listLogs: keptLog,
+  deleteLogs: keptLog,
+  getLog: keptLog,
+  getLogRequest: keptLog,
+  getLogResponse: keptLog,
+  listOAuthScopes: none,
+  getOpenApi: none,
+  isAlive: none,
+  isReady: none,
+  getMetrics: none,
+  listErrors: none,
+  getError: () => ({ params: { code: '522' } }),
+}
+
+/** Runs an admin listener that knows no more than the facts given. */
+async function startWith(t: TestContext, facts: Facts): Promise<string> {
+  const server = new AdminServer(facts, () => {})
+  const { port } = await server.listen({ host: '127.0.0.1', port: 0 })
+  t.after(() => server.close())
+  return `http://127.0.0.1:${port}`
+}
+
+test('every operation answers a good request as documented, with each of its examples', async t => {
+  const api = await startApi(t)
+  for (const { id, body } of described)
+    for (const example of body?.examples ?? [undefined]) {
+      const request = await good[id]!(api)
+      await expect(api, id, example === undefined ? request : { ...request, body: example }, 200)
+    }
+  assert.deepEqual(api.bugs, [])
+})
+
+test('every type of content that is documented is given to who asks for it', async t => {
+  const api = await startApi(t)
+  for (const { id, responses } of described)
+    if (id.endsWith('Error') || id.endsWith('Errors'))
+      for (const type of Object.keys(responses[200]!.content))
+        await expect(api, id, { ...(await good[id]!(api)), headers: { accept: type.split(';')[0]! } }, 200)
+  const cut = { text: '{"model":"gp', isCut: true }
+  await keepEntries(api.kept, [entryWith(1, { request: cut, response: cut })])
+  for (const id of ['getLogRequest', 'getLogResponse']) await expect(api, id, { params: logParams }, 200)
+})
+
+test('every query parameter that is documented is taken at its bounds and in all its values, and not beyond', async t => {
+  const api = await startApi(t)
+  for (const { id, method, parameters } of described)
+    for (const { name, in: place, schema } of parameters) {
+      if (place !== 'query' || name.startsWith('filters.')) continue
+      const send = async (value: unknown) => {
+        const request = await good[id]!(api)
+        return ask(api, id, { ...request, query: `?${name}=${encodeURIComponent(String(value))}` })
+      }
+      const [taken, refused] = samplesOf(schema)
+      for (const value of taken) assert.equal((await send(value)).status, 200, `${method} ${name}=${value}`)
+      for (const value of refused) assert.deepEqual((await send(value)).codes, [10001], `${name}=${value}`)
+    }
+})
+
+// biome-ignore lint/suspicious/noExplicitAny: schemas are read as the JSON that they are
+function samplesOf(schema: any): readonly [taken: readonly unknown[], refused: readonly unknown[]] {
+  if (schema.enum) return [schema.enum, ['x']]
+  if (schema.anyOf) return [['2026-01-31', '2026-01-31T12:00:00Z'], ['today']]
+  if (schema.maximum)
+    return [
+      [schema.minimum, schema.maximum],
+      [schema.minimum - 1, schema.maximum + 1, 'x'],
+    ]
+  if (schema.type === 'number')
+    return [
+      [0, 1.5],
+      [-1, 'x'],
+    ]
+  if (schema.maxLength) return [['x'.repeat(schema.maxLength)], ['', 'x'.repeat(schema.maxLength + 1)]]
+  return [['x'], []]
+}
+
+test('who is nobody, or may not, is refused as documented', async t => {
+  const api = await startApi(t)
+  const powerless = await api.keepToken([])
+  const everywhere = tokenWith({ policies: [allowing([...new Set(permissionsOf())], ['*'])] })
+  await api.kept.tokens.insert(everywhere.token)
+  for (const { id, hasToken, path } of described.filter(({ hasToken }) => hasToken)) {
+    assert.ok(hasToken)
+    const request = await good[id]!(api)
+    await expect(api, id, { ...request, token: null }, 401, 10000)
+    await expect(api, id, { ...request, token: 'x' }, 401, 10000)
+    if (!path.includes('{account_id}')) continue
+    const elsewhere = { ...request, params: { ...request.params, account_id: '1'.repeat(32) } }
+    await expect(api, id, { ...elsewhere, token: powerless.value }, 403, 10000)
+    if (id !== 'verifyToken') await expect(api, id, { ...elsewhere, token: everywhere.value }, 404, 7003)
+  }
+})
+
+test('what there is not is 404 as documented', async t => {
+  const api = await startApi(t)
+  for (const { id, path, body } of described) {
+    const request = { ...(await good[id]!(api)), ...(body && { body: body.examples[0] }) }
+    for (const [, name] of path.matchAll(/\{(\w+)\}/g)) {
+      await expect(api, id, { ...request, params: { ...request.params, [name!]: '%zz' } }, 404, 7003)
+      if (name === 'account_id') continue
+      const unknown = { ...request, params: { ...request.params, [name!]: '0'.repeat(32) } }
+      await expect(api, id, unknown, 404, 7003)
+    }
+  }
+})
+
+test('query and body are refused as documented where they are not what they must be', async t => {
+  const api = await startApi(t)
+  for (const { id, hasToken, parameters, body } of described.filter(({ hasToken }) => hasToken)) {
+    assert.ok(hasToken)
+    const request = await good[id]!(api)
+    const parameter = parameters.find(({ in: place }) => place === 'query')?.name
+    await expect(api, id, { ...request, query: '?colour=red' }, 400, 10003)
+    if (parameter) await expect(api, id, { ...request, query: `?${parameter}=1&${parameter}=1` }, 400, 10004)
+    if (!body) continue
+    await expect(api, id, { ...request, body: '{' }, 400, 6003)
+    await expect(api, id, { ...request, body: '{"a":1,"a":1}' }, 400, 10004)
+    await expect(api, id, { ...request, body: [] }, 400, 10001)
+    if (body.schema.required) await expect(api, id, { ...request, body: {} }, 400, 10002)
+    await expect(api, id, { ...request, body: { ...Object(body.examples[0]), colour: 1 } }, 400, 10003)
+    await expect(api, id, { ...request, body: '{}', headers: { 'content-type': 'text/plain' } }, 415, 6004)
+    await expect(api, id, { ...request, body: ' '.repeat(1024 * 1024 + 1) }, 413, 6005)
+  }
+})
+
+test('header fields are obeyed as documented', async t => {
+  const api = await startApi(t)
+  for (const { id, parameters, body, path } of described) {
+    const names = parameters.filter(({ in: place }) => place === 'header').map(({ name }) => name)
+    const withBody = body ? { body: body.examples[0] } : {}
+    const fresh = async (headers: Ask['headers']) => ({
+      ...(await good[id]!(api)),
+      ...withBody,
+      headers: headers!,
+    })
+    if (names.includes('If-Match')) {
+      await expect(api, id, await fresh({ 'if-match': 'x' }), 400, 10001)
+      await expect(api, id, await fresh({ 'if-match': '"0"' }), 412, 10420)
+      await expect(api, id, await fresh({ 'if-match': '*' }), 200)
+      const request = await good[id]!(api)
+      const { headers } = await ask(api, 'getOAuthClient', request)
+      const etag = headers.get('etag')!
+      await expect(api, id, { ...request, ...withBody, headers: { 'if-match': etag } }, 200)
+    }
+    if (names.includes('Idempotency-Key')) {
+      await expect(api, id, await fresh({ 'idempotency-key': 'é' }), 400, 10001)
+      const request = await fresh({ 'idempotency-key': `once for ${path}` })
+      const first = await ask(api, id, request)
+      const again = await ask(api, id, request)
+      assert.deepEqual(
+        [again.status, again.json, again.headers.get('idempotency-replayed')],
+        [200, first.json, 'true'],
+      )
+      if (body) await expect(api, id, { ...request, body: {} }, 422, 10422)
+      const { current } = api.keys
+      api.keys.current = new SecretKeys(randomBytes(32))
+      await expect(api, id, request, 409, 10421)
+      api.keys.current = current
+    }
+  }
+})
+
+test('what the state of things forbids is refused as documented', async t => {
+  const api = await startApi(t)
+  const gateway = await madeGateway(api)
+  await expect(api, 'createGateway', { body: { id: gateway.params!.gateway_id } }, 409, 10001)
+
+  await expect(api, 'rotateOAuthClientSecret', await rotatedClient(api), 409, 10409)
+  await expect(api, 'rotateOAuthClientSecret', await madeClient(api, 1), 400, 10410)
+  await expect(api, 'deleteRotatedOAuthClientSecret', await madeClient(api), 404, 10411)
+
+  const client = await madeClient(api)
+  const change = (body: object) => ({ ...client, body })
+  await expect(api, 'updateOAuthClient', change({ visibility: 'public' }), 400, 10412)
+  await expect(api, 'updateOAuthClient', change({ client_id: 'x' }), 400, 10005)
+  const { client_id } = client.params!
+  await expect(
+    api,
+    'createOAuthClient',
+    { body: { ...exampleOf('createOAuthClient'), client_id } },
+    400,
+    10005,
+  )
+  const { record, version } = (await api.kept.oauthClients.get(account, client_id!))!
+  const verified = { ...record.verification!, status: 'verified', verifiedAt: 0, nextCheckAt: null } as const
+  const lastAnswer = { at: 0, outcome: 'no_match', records: ['x'] } as const
+  await api.kept.oauthClients.replace({ ...record, verification: { ...verified, lastAnswer } }, version)
+  await expect(api, 'updateOAuthClient', change({ client_uri: 'https://other.example/' }), 400, 10413)
+  await expect(api, 'updateOAuthClient', change({ visibility: 'public' }), 200)
+  await expect(api, 'updateOAuthClient', change({ visibility: 'private' }), 400, 10413)
+  await expect(api, 'getOAuthClient', client, 200)
+
+  for (const id of ['getLogRequest', 'getLogResponse']) {
+    await keepEntries(api.kept, [entryWith(2)])
+    await expect(api, id, { params: { ...logParams, log_id: '0000000000000002' } }, 404, 7003)
+  }
+})
+
+test('a method that a path does not have is 405, and told those that are documented', async t => {
+  const api = await startApi(t)
+  for (const path of new Set(described.map(({ path }) => path))) {
+    const methods = described.filter(one => patternOf(one.path).test(path)).map(({ method }) => method)
+    const wrong = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].find(method => !methods.includes(method))!
+    const url = `${api.origin}${path.replace(/\{\w+\}/g, 'x')}`
+    const response = await fetch(url, { method: wrong })
+    const { errors } = (await response.json()) as { errors: [{ code: number }] }
+    const allow = new Set(methods.includes('GET') ? [...methods, 'HEAD'] : methods)
+    assert.deepEqual([response.status, errors[0].code], [405, 7001], path)
+    assert.deepEqual(response.headers.get('allow')!.split(', ').sort(), [...allow].sort(), path)
+  }
+})
+
+test('a store that is away, a gateway that is not ready and a mistake of its own are told as documented', async t => {
+  const api = await startApi(t)
+  const metrics = async () => ''
+  const away = await startWith(t, { unready: () => 'starting', metrics, api: () => null })
+  await expect(api, 'isReady', { origin: away }, 503)
+  const broken = await startWith(t, {
+    unready: () => null,
+    metrics: () => Promise.reject(new Error('a mistake')),
+    api: () => {
+      throw new Error('a mistake')
+    },
+  })
+  await expect(api, 'getMetrics', { origin: broken }, 500, 10500)
+  for (const { id } of described.filter(({ hasToken }) => hasToken)) {
+    const request = await good[id]!(api)
+    await expect(api, id, { ...request, origin: away }, 503, 10503)
+    await expect(api, id, { ...request, origin: broken }, 500, 10500)
+  }
+})
+
+test('all that is documented was answered in these tests: each status, each code, each type of content', () => {
+  const promised = described.flatMap(promisesOf)
+  assert.deepEqual(
+    promised.filter(promise => !answered.has(promise)),
+    [],
+  )
+})
+
+function promisesOf({ id, responses }: Described): readonly string[] {
+  return Object.entries(responses).flatMap(([status, { content }]) => {
+    const place = `${id} ${status}`
+    if (status === '200') return Object.keys(content).map(type => `${place} ${type}`)
+    // biome-ignore lint/suspicious/noExplicitAny: schemas are read as the JSON that they are
+    const { properties } = content['application/json']!.schema as any
+    const codes: readonly number[] = properties.errors?.items.properties.code.enum ?? []
+    return [place, ...codes.map(code => `${place} ${code}`)]
+  })
+}
+
+/** Tells what the paths of an operation look like; some are those of others too. */
+function patternOf(path: string): RegExp {
+  return new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`)
+}
+
+function permissionsOf() {
+  return described.flatMap(({ permission }) => permission ?? []) as Parameters<typeof allowing>[0]
+}
