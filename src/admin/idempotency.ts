@@ -31,11 +31,17 @@ export async function once(
     const sealed = api.secrets.seal(JSON.stringify(answer), key)
     return { answer: { account, key, fingerprint, sealed, expiresAt: now + lifetime } }
   }
-  for (;;) {
+  const find = async () => {
     const kept = idempotencyKey === null ? null : await api.store.answers.get(account, key)
-    if (kept) return kept.fingerprint === fingerprint ? replay(kept, api) : otherBody
+    return kept && (kept.fingerprint === fingerprint ? replay(kept, api) : otherBody)
+  }
+  for (;;) {
+    const known = await find()
+    if (known) return known
     const made = await make(keep)
-    if (made) return made
+    if (made?.status === 200) return made
+    // What stood in the way may be what the same request did a moment ago.
+    if (made) return (await find()) ?? made
   }
 }
 
