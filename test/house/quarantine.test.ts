@@ -12,6 +12,7 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   negotiator: ['errors/negotiate.ts'],
   pino: ['base/log.ts'],
   'prom-client': ['base/metrics.ts'],
+  tldts: ['domains/host.ts'],
   yaml: ['config/parse.ts', 'errors/render-markdown.ts'],
 }
 

@@ -1,0 +1,56 @@
+// What the owner of a client has to publish, and what becomes of the proof when client_uri is set again. Called by the management API.
+
+import { randomBytes } from 'node:crypto'
+import type { DomainVerification } from '../store/records.ts'
+import { hostOf } from './host.ts'
+
+export const challengePrefix = 'svc_oauth_client_publisher='
+
+/** How long the owner has, in ms. */
+const patience = 2 * 24 * 60 * 60_000
+/** Ms from an answer of DNS to the next question, however often the owner asks for it. */
+const pause = 5_000
+
+/** Gives the whole text of the TXT record. */
+export function challengeText({ code }: DomainVerification): string {
+  return challengePrefix + code
+}
+
+/**
+ * Gives what becomes of a verification when client_uri is set to a valid `clientUri`, or removed (null). The same host asks again now, or begins anew when its
+ * two days are over; another one begins with a code of its own, but `host_frozen` when the old one was verified.
+ */
+export function verificationFor(
+  kept: DomainVerification | null,
+  clientUri: string | null,
+  now: number,
+): DomainVerification | null | 'host_frozen' {
+  if (clientUri === null) return null
+  const host = hostOf(clientUri)
+  if (kept === null) return begun(host, randomBytes(16).toString('hex'), now)
+  if (kept.host === host) return again(kept, now)
+  return kept.status === 'verified' ? 'host_frozen' : begun(host, randomBytes(16).toString('hex'), now)
+}
+
+function begun(host: string, code: string, now: number): DomainVerification {
+  return {
+    host,
+    code,
+    status: 'pending',
+    startedAt: now,
+    deadline: now + patience,
+    nextCheckAt: now,
+    checks: 0,
+    lastAnswer: null,
+    verifiedAt: null,
+  }
+}
+
+function again(kept: DomainVerification, now: number): DomainVerification {
+  const { host, code, status, deadline, nextCheckAt, lastAnswer } = kept
+  if (status === 'verified') return kept
+  if (status === 'failed' || now >= deadline) return { ...begun(host, code, now), lastAnswer }
+  // Never later than it was, and no other time where it is due already: somebody may be asking just now.
+  const soon = Math.max(now, (lastAnswer?.at ?? 0) + pause)
+  return { ...kept, nextCheckAt: Math.min(nextCheckAt ?? now, soon) }
+}

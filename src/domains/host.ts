@@ -1,0 +1,51 @@
+// Which host a client_uri names, and whether anybody could ever prove that it is theirs. Called where client_uri is set.
+
+import { isIP } from 'node:net'
+import { parse } from 'tldts'
+
+/** Gives the host of a valid https URI: in lower case, as punycode, without a dot at the end. */
+export function hostOf(uri: string): string {
+  return new URL(uri).hostname.replace(/\.$/, '')
+}
+
+/** Tells why a TXT record at the host can never prove who owns it, in words that follow the name of a member; null when one can. */
+export function hostFault(host: string): string | null {
+  if (isAddress(host)) return 'must be at a host name: an IP address has no TXT record'
+  if (!hostName.test(host)) return 'must be at a host name of at most 253 characters, and 63 between dots'
+  if (!host.includes('.')) return 'must be at a full host name, such as app.example.com'
+  const { domain, publicSuffix, isPrivate, isSpecialUse } = parse(host, suffixRules)
+  if (isSpecialUse && !documentNames.test(host))
+    return 'must be at a name of the public DNS, not at a special-use one, such as .local'
+  if (isPrivate && !isRegistry(publicSuffix!))
+    return `must be at a domain of your own: nobody but its provider can publish a TXT record under ${publicSuffix}`
+  if (domain === null)
+    return `must be at a domain of your own: ${publicSuffix} is a suffix under which others register theirs`
+  return null
+}
+
+/** The members of IP addresses in brackets, and what ends in a number: a URL parser reads an address from it. */
+function isAddress(host: string): boolean {
+  return isIP(host) !== 0 || host.startsWith('[') || /(?:^|\.)(?:\d+|0x[\da-f]*)$/i.test(host)
+}
+
+const label = '[a-z\\d_](?:[a-z\\d_-]{0,61}[a-z\\d_])?'
+const hostName = new RegExp(`^(?=.{1,253}$)(?:${label}\\.)*${label}$`)
+
+const suffixRules = { allowPrivateDomains: true, detectSpecialUse: true, extractHostname: false }
+
+/** Special-use names that a resolver of one's own may serve all the same, to try things out (RFC 6761 sections 6.2 and 6.5). */
+const documentNames = /(?:^|\.)(?:test|example|example\.(?:com|net|org))$/
+
+/**
+ * Private suffixes that are registries: whoever has a name there has its zone too. All others are platforms, which give away addresses, no zones.
+ * eu.org has such names under many countries.
+ */
+const registries = new Set(
+  `ae.org africa.com biz.ua br.com cn.com co.com co.nl co.no co.ua com.de com.ru com.se de.com eu.com eu.org gb.net gr.com
+  hu.net in.net jp.net jpn.com mex.com net.ru org.ru pp.ru pp.ua ru.com sa.com se.net uk.com uk.net us.com us.org
+  za.com za.net`.split(/\s+/),
+)
+
+function isRegistry(suffix: string): boolean {
+  return registries.has(suffix) || suffix.endsWith('.eu.org')
+}
