@@ -1,0 +1,132 @@
+// Asks DNS for the TXT records of a host. Called by the watch; whatever DNS does, there is an answer in time.
+
+import { Resolver } from 'node:dns/promises'
+import type { DnsAnswer, DnsOutcome } from '../store/records.ts'
+import { challengePrefix } from './challenge.ts'
+
+export interface TxtLookupOptions {
+  /** IP addresses, each with a port where it is not 53; none: those of the system. */
+  readonly resolvers: readonly string[]
+  /** Ms until there is an answer in any case. */
+  readonly timeout: number
+}
+
+interface Question {
+  readonly host: string
+  /** The one that is asked just now. */
+  resolver: Resolver | null
+  isOver: boolean
+  readonly settle: (found: readonly string[] | DnsOutcome) => void
+}
+
+/** Questions under way at once: resolvers drop what comes in heaps. */
+const mostAtOnce = 16
+/** How often each resolver is asked. */
+const tries = 2
+
+/** How much of what is found is kept. */
+const mostRecords = 10
+const longestRecord = 255
+
+export class TxtLookup {
+  readonly #resolvers: readonly string[]
+  readonly #timeout: number
+  readonly #waiting = new Set<Question>()
+  readonly #asked = new Set<Question>()
+  #isClosed = false
+
+  /** Throws where a resolver is no IP address. */
+  constructor({ resolvers, timeout }: TxtLookupOptions) {
+    new Resolver().setServers(resolvers)
+    this.#resolvers = resolvers
+    this.#timeout = timeout
+  }
+
+  /** Asks whether one of the TXT records of the host is the text, to the letter; never rejects. `now` becomes the time of the answer. */
+  async ask(host: string, text: string, now: number): Promise<DnsAnswer> {
+    if (this.#isClosed) return { at: now, outcome: 'error', records: [] }
+    const { promise, resolve: settle } = Promise.withResolvers<readonly string[] | DnsOutcome>()
+    const question: Question = { host, resolver: null, isOver: false, settle }
+    const timer = setTimeout(() => this.#end(question, 'timeout'), this.#timeout)
+    this.#waiting.add(question)
+    this.#askNext()
+    const found = await promise
+    clearTimeout(timer)
+    return { at: now, ...(typeof found === 'string' ? { outcome: found, records: [] } : judge(found, text)) }
+  }
+
+  /** Ends what is under way: its outcome is `error`, as is that of all that is asked from now on. */
+  close(): void {
+    this.#isClosed = true
+    for (const question of [...this.#waiting, ...this.#asked]) this.#end(question, 'error')
+  }
+
+  #askNext(): void {
+    for (const question of this.#waiting) {
+      if (this.#asked.size >= mostAtOnce) return
+      this.#waiting.delete(question)
+      this.#asked.add(question)
+      void this.#send(question)
+    }
+  }
+
+  async #send(question: Question): Promise<void> {
+    question.settle(await this.#askAll(question))
+    this.#asked.delete(question)
+    this.#askNext()
+  }
+
+  /** Asks one resolver after the other, until one knows; Node itself takes the first answer, even one that tells of a failure. */
+  async #askAll(question: Question): Promise<readonly string[] | DnsOutcome> {
+    const servers = this.#resolvers.length > 0 ? this.#resolvers : new Resolver().getServers()
+    const timeout = Math.max(1, Math.floor(this.#timeout / (tries * servers.length)))
+    let outcome: DnsOutcome = 'error'
+    for (const server of servers) {
+      if (question.isOver) break
+      // One for each question, since what a resolver cancels is all that it was asked.
+      question.resolver = new Resolver({ timeout, maxTimeout: timeout, tries })
+      question.resolver.setServers([server])
+      try {
+        const records = await question.resolver.resolveTxt(question.host)
+        return records.map(chunks => chunks.join(''))
+      } catch (failure) {
+        outcome = outcomeOf(failure)
+        if (outcome === 'no_records' || outcome === 'no_such_name') break
+      }
+    }
+    return outcome
+  }
+
+  #end(question: Question, outcome: DnsOutcome): void {
+    question.settle(outcome)
+    question.isOver = true
+    this.#waiting.delete(question)
+    question.resolver?.cancel()
+  }
+}
+
+function judge(texts: readonly string[], text: string): Pick<DnsAnswer, 'outcome' | 'records'> {
+  if (texts.length === 0) return { outcome: 'no_records', records: [] }
+  return { outcome: texts.includes(text) ? 'found' : 'no_match', records: shown(texts) }
+}
+
+/** Puts what was meant for us first, and nothing in that a page could not show. */
+function shown(texts: readonly string[]): string[] {
+  const ours = texts.filter(text => text.includes(challengePrefix))
+  const others = texts.filter(text => !text.includes(challengePrefix))
+  return [...ours, ...others]
+    .slice(0, mostRecords)
+    .map(text => text.slice(0, longestRecord).replace(/[\0-\x1f\x7f-\x9f\xad]/g, '\ufffd'))
+}
+
+const outcomes: Readonly<Record<string, DnsOutcome>> = {
+  ENODATA: 'no_records',
+  ENOTFOUND: 'no_such_name',
+  ESERVFAIL: 'server_failure',
+  EREFUSED: 'refused',
+  ETIMEOUT: 'timeout',
+}
+
+function outcomeOf(failure: unknown): DnsOutcome {
+  return outcomes[(failure as NodeJS.ErrnoException).code ?? ''] ?? 'error'
+}

@@ -1,0 +1,205 @@
+import assert from 'node:assert/strict'
+import { createSocket } from 'node:dgram'
+import { once } from 'node:events'
+import { type TestContext, test } from 'node:test'
+import fc from 'fast-check'
+import { TxtLookup } from '../../src/domains/txt-lookup.ts'
+import { type DnsServer, type Failure, startDns, type Txt } from '../help/dns.ts'
+
+const host = 'app.svc.test'
+const text = `svc_oauth_client_publisher=${'0123456789abcdef'.repeat(2)}`
+const now = Date.UTC(2026, 0, 1)
+
+async function start(
+  t: TestContext,
+  timeout = 5_000,
+): Promise<{ readonly dns: DnsServer; readonly lookup: TxtLookup }> {
+  const dns = await startDns(t)
+  const lookup = new TxtLookup({ resolvers: [dns.address], timeout })
+  t.after(() => lookup.close())
+  return { dns, lookup }
+}
+
+test('a record is found among others, whole or in chunks, and only to the letter', async t => {
+  const { dns, lookup } = await start(t)
+  const cases: readonly [outcome: string, ...records: Txt[]][] = [
+    ['found', text],
+    ['found', [text.slice(0, 7), '', text.slice(7)]],
+    ['found', [...text]],
+    ['found', 'v=spf1 -all', 'svc_oauth_client_publisher=of another client', text],
+    ['found', text, text],
+    ['no_match', `"${text}"`],
+    ['no_match', text.toUpperCase()],
+    ['no_match', ` ${text}`],
+    ['no_match', `${text} `],
+    ['no_match', `${text}\0`],
+    ['no_match', text.slice(0, -1)],
+    ['no_match', text.slice(0, 20), text.slice(20)],
+    ['no_match', ''],
+    ['no_match', ['']],
+  ]
+  for (const [outcome, ...records] of cases) {
+    dns.txt(host, ...records)
+    assert.equal((await lookup.ask(host, text, now)).outcome, outcome, JSON.stringify(records))
+  }
+})
+
+test('an answer tells when it was asked for and what was there', async t => {
+  const { dns, lookup } = await start(t)
+  dns.txt(host, 'v=spf1 -all', ['one ', 'two'])
+  assert.deepEqual(await lookup.ask(host, text, now), {
+    at: now,
+    outcome: 'no_match',
+    records: ['v=spf1 -all', 'one two'],
+  })
+})
+
+test('names lead to the record, and to nothing where they dangle', async t => {
+  const { dns, lookup } = await start(t)
+  dns.cname(host, 'one.svc.test')
+  dns.cname('one.svc.test', 'two.svc.test')
+  assert.equal((await lookup.ask(host, text, now)).outcome, 'no_records')
+  dns.txt('two.svc.test', text)
+  assert.equal((await lookup.ask(host, text, now)).outcome, 'found')
+  dns.fail('two.svc.test', 'no_such_name')
+  assert.equal((await lookup.ask(host, text, now)).outcome, 'no_such_name')
+})
+
+test('a name without TXT records is no name that is not there', async t => {
+  const { dns, lookup } = await start(t)
+  dns.txt(host)
+  assert.deepEqual(await lookup.ask(host, text, now), { at: now, outcome: 'no_records', records: [] })
+  assert.deepEqual(await lookup.ask('other.svc.test', text, now), {
+    at: now,
+    outcome: 'no_such_name',
+    records: [],
+  })
+})
+
+test('each way in which a server fails has its outcome', async t => {
+  const { dns, lookup } = await start(t, 600)
+  const outcomes: Readonly<Record<Failure, string>> = {
+    server_failure: 'server_failure',
+    refused: 'refused',
+    no_such_name: 'no_such_name',
+    silence: 'timeout',
+  }
+  for (const [failure, outcome] of Object.entries(outcomes)) {
+    dns.fail(host, failure as Failure)
+    assert.equal((await lookup.ask(host, text, now)).outcome, outcome)
+  }
+})
+
+test('an answer that does not fit in a datagram is fetched by TCP', async t => {
+  const { dns, lookup } = await start(t)
+  dns.txt(host, ...Array.from({ length: 40 }, (_, i) => `${i} `.repeat(80)), text)
+  dns.truncate(host)
+  const { outcome, records } = await lookup.ask(host, text, now)
+  assert.equal(outcome, 'found')
+  assert.deepEqual(
+    dns.queries.map(({ transport }) => transport),
+    ['udp', 'tcp'],
+  )
+  assert.equal(records.length, 10)
+  assert.equal(records[0], text)
+})
+
+test('of long records the beginning is kept, and nothing that a page could not show', async t => {
+  const { dns, lookup } = await start(t)
+  dns.txt(host, 'x'.repeat(1_000), 'a\0b\nc\x1b[31m\x7f\x85\xad\xe9')
+  const { records } = await lookup.ask(host, text, now)
+  assert.deepEqual(records, ['x'.repeat(255), 'a\ufffdb\ufffdc\ufffd[31m\ufffd\ufffd\ufffd\xe9'])
+})
+
+test('a server that talks nonsense, and one that is gone, is no exception', async t => {
+  const server = createSocket('udp4')
+  t.after(() => server.close())
+  server.on('message', (_, { port }) => server.send('nonsense', port, '127.0.0.1'))
+  server.bind(0, '127.0.0.1')
+  await once(server, 'listening')
+  const gone = createSocket('udp4').bind(0, '127.0.0.1')
+  await once(gone, 'listening')
+  const ports = [server.address().port, gone.address().port]
+  gone.close()
+  await once(gone, 'close')
+  for (const port of ports) {
+    const resolver = `127.0.0.1:${port}`
+    const lookup = new TxtLookup({ resolvers: [resolver], timeout: 600 })
+    const { outcome } = await lookup.ask(host, text, now)
+    assert.match(outcome, /^(error|timeout)$/, resolver)
+  }
+})
+
+test('the next resolver is asked where one fails or is silent', async t => {
+  const [silent, failing, good] = await Promise.all([startDns(t), startDns(t), startDns(t)])
+  silent.fail(host, 'silence')
+  failing.fail(host, 'server_failure')
+  good.txt(host, text)
+  const resolvers = [silent, failing, good].map(({ address }) => address)
+  const lookup = new TxtLookup({ resolvers, timeout: 3_000 })
+  t.after(() => lookup.close())
+  assert.equal((await lookup.ask(host, text, now)).outcome, 'found')
+})
+
+test('there is an answer in time, however many wait for one', async t => {
+  const { dns, lookup } = await start(t, 500)
+  dns.fail(host, 'silence')
+  const begin = performance.now()
+  const answers = await Promise.all(Array.from({ length: 40 }, () => lookup.ask(host, text, now)))
+  assert.ok(performance.now() - begin < 2_000)
+  assert.ok(answers.every(({ outcome }) => outcome === 'timeout'))
+  dns.txt(host, text)
+  assert.equal((await lookup.ask(host, text, now)).outcome, 'found')
+})
+
+test('at most 16 questions are under way, and all get their turn', async t => {
+  const { dns, lookup } = await start(t, 20_000)
+  const names = Array.from({ length: 100 }, (_, i) => `h${i}.svc.test`)
+  for (const name of names) dns.txt(name, text)
+  const releases = names.map(name => dns.hold(name))
+  const answers = Promise.all(names.map(name => lookup.ask(name, text, now)))
+  await Promise.all(names.slice(0, 16).map(name => dns.asked(name)))
+  assert.equal(dns.queries.length, 16)
+  for (const release of releases) release()
+  assert.ok((await answers).every(({ outcome }) => outcome === 'found'))
+  assert.equal(dns.queries.length, 100)
+})
+
+test('closing ends what is under way and what waits, and nothing is asked any more', async t => {
+  const { dns, lookup } = await start(t, 60_000)
+  dns.fail(host, 'silence')
+  const answers = Array.from({ length: 20 }, () => lookup.ask(host, text, now))
+  await dns.asked(host, 16)
+  lookup.close()
+  for (const { outcome } of await Promise.all(answers)) assert.equal(outcome, 'error')
+  assert.equal((await lookup.ask(host, text, now)).outcome, 'error')
+  assert.equal(dns.count(host), 16)
+})
+
+test('a resolver must be an address', () => {
+  assert.throws(() => new TxtLookup({ resolvers: ['dns.svc.test'], timeout: 1 }), {
+    code: 'ERR_INVALID_IP_ADDRESS',
+  })
+})
+
+test('whatever stands in a zone, there is an answer that can be shown', async t => {
+  const { dns, lookup } = await start(t)
+  const chunk = fc.string({
+    unit: fc.integer({ min: 0, max: 255 }).map(c => String.fromCharCode(c)),
+    maxLength: 40,
+  })
+  const records = fc.array(fc.array(fc.oneof(chunk, fc.constant(text)), { minLength: 1, maxLength: 4 }), {
+    maxLength: 12,
+  })
+  await fc.assert(
+    fc.asyncProperty(records, async records => {
+      dns.txt(host, ...records)
+      const answer = await lookup.ask(host, text, now)
+      const isThere = records.some(chunks => chunks.join('') === text)
+      assert.equal(answer.outcome, isThere ? 'found' : records.length > 0 ? 'no_match' : 'no_records')
+      assert.ok(answer.records.length <= 10)
+      assert.ok(answer.records.every(shown => shown.length <= 255 && !/\p{Cc}/u.test(shown)))
+    }),
+    { numRuns: 200 },
+  )
+})
