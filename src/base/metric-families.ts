@@ -103,6 +103,12 @@ export const families: readonly Family[] = [
     read: ({ edge: { ai } }) => byName(ai.logEntries, result => ({ result })),
   },
   {
+    type: 'counter',
+    name: 'gatehouse_domain_checks_total',
+    help: 'Looks at DNS for the proof that the owner of an OAuth client owns its domain, by outcome.',
+    read: ({ domainChecks }) => byName(domainChecks, outcome => ({ outcome })),
+  },
+  {
     type: 'gauge',
     name: 'gatehouse_store_up',
     help: 'Whether the store can be reached: 1 or 0.',

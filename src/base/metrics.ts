@@ -49,6 +49,18 @@ export class AiMetrics {
   readonly lookups = tallies(['remembered', 'asked'])
 }
 
+/** What DNS can say of a host whose owner is to be proven. */
+export const checkOutcomes = [
+  'found',
+  'no_match',
+  'no_records',
+  'no_such_name',
+  'server_failure',
+  'refused',
+  'timeout',
+  'error',
+] as const
+
 /** The numbers of one data plane; moving one allocates nothing. */
 export class EdgeMetrics {
   readonly zones = new Map<string, ZoneMetrics>()
@@ -88,6 +100,7 @@ export class EdgeMetrics {
 /** All that one process counts, and the registry that shows it. */
 export class Metrics {
   readonly edge = new EdgeMetrics()
+  readonly domainChecks = tallies(checkOutcomes)
   readonly workerRestarts = new Tally()
   readonly droppedLogLines = new Tally()
   /** Tells whether the store is out of reach; null in a process that is not asked for it. */

@@ -45,6 +45,7 @@ test('every counter and gauge shows what the edge did to it', async () => {
   edge.ai.refused.missing.inc()
   edge.ai.lookups.asked.inc()
   edge.ai.logEntries.dropped.inc()
+  metrics.domainChecks.no_match.inc()
   metrics.workerRestarts.inc()
   metrics.reloads.failure.inc()
   metrics.droppedLogLines.inc()
@@ -64,6 +65,8 @@ test('every counter and gauge shows what the edge did to it', async () => {
     'gatehouse_ai_decisions_total{result="refused",reason="missing"}': 2,
     'gatehouse_token_lookups_total{source="asked"}': 1,
     'gatehouse_ai_log_entries_total{result="dropped"}': 1,
+    'gatehouse_domain_checks_total{outcome="no_match"}': 1,
+    'gatehouse_domain_checks_total{outcome="found"}': 0,
     gatehouse_worker_restarts_total: 1,
     gatehouse_log_lines_dropped_total: 1,
     'gatehouse_config_reloads_total{result="success"}': 0,

@@ -1,0 +1,41 @@
+// One look at DNS for a verification: whether its answer still counts, and what it changes. Called by the watch.
+
+import type { DnsAnswer, DomainVerification, OAuthClient } from '../store/records.ts'
+import { nextCheckAt } from './schedule.ts'
+
+/**
+ * Tells whether an answer for `asked` counts for what is kept now. The proof counts as long as it is the same host and code; what else was said only while
+ * this is the attempt that is due, since anything later knows better.
+ */
+export function counts(
+  kept: DomainVerification | null,
+  asked: DomainVerification,
+  answer: DnsAnswer,
+): boolean {
+  if (kept === null || kept.nextCheckAt === null) return false
+  if (kept.host !== asked.host || kept.code !== asked.code) return false
+  return answer.outcome === 'found' || kept.nextCheckAt === asked.nextCheckAt
+}
+
+/** Gives the client after an answer that counts; it is changed in the sense of `revision` only where the status is. */
+export function afterAnswer(
+  client: OAuthClient,
+  kept: DomainVerification,
+  answer: DnsAnswer,
+  now: number,
+): OAuthClient {
+  const checks = kept.checks + 1
+  const verification = { ...kept, ...verdict(kept, answer, now), checks, lastAnswer: answer }
+  if (verification.status === kept.status) return { ...client, verification }
+  return { ...client, verification, revision: client.revision + 1, updatedAt: now }
+}
+
+function verdict(
+  { startedAt, deadline }: DomainVerification,
+  { outcome }: DnsAnswer,
+  now: number,
+): Pick<DomainVerification, 'status' | 'nextCheckAt' | 'verifiedAt'> {
+  if (outcome === 'found') return { status: 'verified', nextCheckAt: null, verifiedAt: now }
+  if (now >= deadline) return { status: 'failed', nextCheckAt: null, verifiedAt: null }
+  return { status: 'in_progress', nextCheckAt: nextCheckAt(startedAt, deadline, now), verifiedAt: null }
+}

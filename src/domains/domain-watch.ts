@@ -1,0 +1,160 @@
+// Sees to it that DNS is asked for every domain that waits for its proof. Each gateway has one, none leads: what is due is handed out by the store, to one
+// of them at a time, and again after the lease when that one is gone. Started by the process.
+
+import { type Clock, systemClock } from '../base/clock.ts'
+import type { Logger } from '../base/log.ts'
+import type { Metrics } from '../base/metrics.ts'
+import type { DnsAnswer, DomainVerification, OAuthClient } from '../store/records.ts'
+import { type Store, StoreAway, type Versioned } from '../store/store.ts'
+import { afterAnswer, counts } from './attempt.ts'
+import { challengeText } from './challenge.ts'
+import type { TxtLookup } from './txt-lookup.ts'
+
+export interface DomainWatchOptions {
+  readonly store: Store
+  /** Is closed with the watch. */
+  readonly lookup: TxtLookup
+  readonly log: Logger
+  /** Counts what DNS said. */
+  readonly metrics?: Metrics['domainChecks']
+  readonly clock?: Clock
+  /** Ms between two looks at what is due. */
+  readonly period?: number
+}
+
+/** Lookups under way at once. */
+const mostAtOnce = 16
+/** Ms until what this process took, and never settled, is handed out again; longer than any lookup and the writes behind it. */
+const lease = 60_000
+
+export class DomainWatch {
+  readonly #store: Store
+  readonly #lookup: TxtLookup
+  readonly #log: Logger
+  readonly #metrics: Metrics['domainChecks'] | null
+  readonly #clock: Clock
+  readonly #period: number
+  readonly #running = new Set<Promise<void>>()
+  #timer: NodeJS.Timeout | null = null
+  #unfollow: (() => void) | null = null
+  /** A look at what is due that is under way, and whether there is reason for another one. */
+  #looking: Promise<void> | null = null
+  #isLookDue = false
+  /** Whether the store failed last: the log is told of an outage once. */
+  #isFailing = false
+  #isClosed = false
+
+  constructor({ store, lookup, log, metrics, clock = systemClock, period = 1_000 }: DomainWatchOptions) {
+    this.#store = store
+    this.#lookup = lookup
+    this.#log = log
+    this.#metrics = metrics ?? null
+    this.#clock = clock
+    this.#period = period
+  }
+
+  start(): void {
+    this.#timer = setInterval(() => this.#look(), this.#period).unref()
+    // A client that was just written is asked for at once, while its owner looks on.
+    this.#unfollow = this.#store.changes.follow(({ kind }) => {
+      if (kind === 'oauth_client') this.#look()
+    })
+    this.#look()
+  }
+
+  /** Asks no more, and lets go of what is under way; of that another process takes care after the lease. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    if (this.#timer) clearInterval(this.#timer)
+    this.#unfollow?.()
+    this.#lookup.close()
+    await this.#looking
+    await Promise.all(this.#running)
+  }
+
+  #look(): void {
+    this.#isLookDue = true
+    if (!this.#isClosed) this.#looking ??= this.#lookOn()
+  }
+
+  async #lookOn(): Promise<void> {
+    while (this.#isLookDue && !this.#isClosed && this.#running.size < mostAtOnce) {
+      this.#isLookDue = false
+      await this.#claim(mostAtOnce - this.#running.size)
+    }
+    this.#looking = null
+  }
+
+  async #claim(limit: number): Promise<void> {
+    try {
+      const due = await this.#store.oauthClients.claimDue(limit, lease)
+      this.#succeed()
+      if (this.#isClosed) return
+      this.#isLookDue ||= due.length === limit
+      for (const client of due) this.#run(client)
+    } catch (failure) {
+      this.#fail(failure)
+    }
+  }
+
+  #run(client: Versioned<OAuthClient>): void {
+    const running = this.#attend(client).then(() => {
+      this.#running.delete(running)
+      if (this.#isLookDue) this.#look()
+    })
+    this.#running.add(running)
+  }
+
+  async #attend(claimed: Versioned<OAuthClient>): Promise<void> {
+    const { account, id, verification } = claimed.record
+    if (verification === null || verification.nextCheckAt === null) return
+    try {
+      const answer = await this.#lookup.ask(verification.host, challengeText(verification), this.#clock.now())
+      // Of a lookup that the end cut short nobody knows what DNS would have said.
+      if (this.#isClosed && answer.outcome !== 'found') return
+      this.#metrics?.[answer.outcome].inc()
+      await this.#keep(claimed, verification, answer)
+      this.#succeed()
+    } catch (failure) {
+      if (failure instanceof StoreAway) this.#fail(failure)
+      else this.#log.error({ err: failure, account, client: id }, 'a domain could not be checked')
+    }
+  }
+
+  /** Writes what an answer changes; what others wrote meanwhile stays, and may make it meaningless. */
+  async #keep(claimed: Versioned<OAuthClient>, asked: DomainVerification, answer: DnsAnswer): Promise<void> {
+    const { account, id } = claimed.record
+    let current: Versioned<OAuthClient> | null = claimed
+    while (current !== null) {
+      const { record, version }: Versioned<OAuthClient> = current
+      if (!counts(record.verification, asked, answer)) return
+      const next = afterAnswer(record, record.verification!, answer, this.#clock.now())
+      if (await this.#store.oauthClients.replace(next, version)) return this.#tell(next)
+      current = await this.#store.oauthClients.get(account, id)
+    }
+  }
+
+  #tell({ account, id, verification }: OAuthClient): void {
+    const { host, status, checks, lastAnswer } = verification!
+    const facts = { account, client: id, host, checks }
+    if (status === 'verified') this.#log.info(facts, 'the ownership of a domain is proven')
+    if (status === 'failed')
+      this.#log.info(
+        { ...facts, outcome: lastAnswer!.outcome },
+        'the ownership of a domain was not proven in time',
+      )
+  }
+
+  #fail(failure: unknown): void {
+    if (this.#isFailing) return
+    this.#isFailing = true
+    if (failure instanceof StoreAway)
+      this.#log.warn({ reason: failure.reason }, 'domains wait for the store to be checked')
+    else this.#log.error({ err: failure }, 'the domains that are due can not be read')
+  }
+
+  #succeed(): void {
+    if (this.#isFailing) this.#log.info('domains are checked again')
+    this.#isFailing = false
+  }
+}
