@@ -1,0 +1,257 @@
+// The schemas of bodies against the server that reads them: what one refuses the other refuses, but for the rules that a schema has no words for.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { startApi } from './api.ts'
+import { type Described, described, faultsOf } from './openapi-document.ts'
+
+type Api = Awaited<ReturnType<typeof startApi>>
+type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json }
+
+/** Rules that look at several members at once, at the meaning of a text, or at the clock. */
+const unspoken = [
+  /^expires_on must be (in the future|later than not_before)$/,
+  /^(expires_on|not_before) must be a time as in/,
+  /^id must be that of the path/,
+  /^policies\[\d+\]\.permission_groups\[\d+\] must have the id or the name/,
+  /^policies\[\d+\]\.resources must be /,
+  /^condition\.request_ip\.(in|not_in)\[\d+\] must be an IP address or a network/,
+  /^client_name must be in the composed form/,
+  /^client_uri must be at a (full host name|host name|domain of your own|name of the public DNS)/,
+  /^\w+_(uris?|origins)(\[\d+\])? must be (an absolute URI|written |without user name and password$)/,
+  /^\w+_(uris?|origins)(\[\d+\])? must have a host of letters/,
+  /redirect_uris\[\d+\] must be (with another scheme|without (code|state|iss|error) in its query)/,
+  /redirect_uris\[\d+\] must begin with https:\/\/ \(a scheme of an app is for clients/,
+  /^optional_scopes\[\d+\] must be one of scopes/,
+  /^scopes must hold .*, as long as optional_scopes does/,
+  /^token_endpoint_auth_method must be none, as long as/,
+]
+
+const creations: Readonly<Record<string, string>> = {
+  updateToken: 'createToken',
+  updateGateway: 'createGateway',
+  updateOAuthClient: 'createOAuthClient',
+}
+
+const find = (id: string) => described.find(operation => operation.id === id)!
+const withBody = described.filter(({ body }) => body !== null)
+let made = 0
+
+/** Sends a body to an operation, to what was made for it alone where it changes something. */
+async function send(api: Api, { id, method, path }: Described, body: Json) {
+  const creation = creations[id] && find(creations[id])
+  const target = creation ? await makeFor(api, creation, path) : path
+  return api.ask(method, target.replace('/client/v4/accounts/{account_id}', ''), { body })
+}
+
+async function makeFor(api: Api, { method, path, body }: Described, template: string): Promise<string> {
+  const example = body!.examples[0] as Record<string, Json>
+  const fresh = 'id' in example ? { ...example, id: `made-${++made}` } : example
+  const { json } = await api.ask(method, path.replace('/client/v4/accounts/{account_id}', ''), {
+    body: fresh,
+  })
+  return template.replace(/\{(token|gateway|client)_id\}/, json.result.client_id ?? json.result.id)
+}
+
+/** Asserts that schema and server agree on a body, as far as the schema has words; gives whether it is good. */
+async function agree(api: Api, operation: Described, body: Json): Promise<boolean> {
+  const faults = faultsOf(operation.body!.schema, body)
+  const { status, json } = await send(api, operation, body)
+  const what = `${operation.id} ${JSON.stringify(body)}`
+  if (faults !== '') assert.equal(status, 400, `${what}: ${faults}`)
+  else if (status === 409) assert.equal(operation.id, 'createGateway', what)
+  else if (status !== 200)
+    for (const { message } of json.errors)
+      assert.ok(
+        unspoken.some(rule => rule.test(message)),
+        `${what}: ${status} ${message}`,
+      )
+  return faults === ''
+}
+
+test('a body that is an example with something changed is good or bad for both', async t => {
+  const api = await startApi(t)
+  for (const operation of withBody) {
+    const { schema, examples } = operation.body!
+    const names = Object.keys((schema as { properties: object }).properties)
+    const bodies = fc
+      .constantFrom(...(examples as Json[]))
+      .chain(example => fc.tuple(fc.constant(example), fc.array(change(example, names), { maxLength: 2 })))
+      .map(([example, changes]) => changes.reduce((body, apply) => apply(body), example))
+    await fc.assert(
+      fc.asyncProperty(bodies, async body => void (await agree(api, operation, body))),
+      { numRuns: 250 },
+    )
+  }
+  assert.deepEqual(api.bugs, [])
+})
+
+type Change = (body: Json) => Json
+
+/** Makes changes: a member or element put in, put in place of another, or taken away. */
+function change(example: Json, names: readonly string[]): fc.Arbitrary<Change> {
+  const places = [...placesOf(example), ...names.map(name => [name])]
+  return fc
+    .constantFrom(...places)
+    .chain(place => fc.tuple(fc.constant(place), fc.option(valuesFor(place), { nil: undefined, freq: 8 })))
+    .map(
+      ([place, value]) =>
+        body =>
+          withAt(body, place, value),
+    )
+}
+
+/** What stands where there should be a URI, is one more often than not. */
+function valuesFor(place: readonly string[]): fc.Arbitrary<Json> {
+  if (!/uri|origin/.test(place[0] ?? '')) return values
+  const weighted = { weight: 3, arbitrary: place.length > 1 ? uris : fc.oneof(uris, fc.array(uris)) }
+  return fc.oneof<fc.WeightedArbitrary<Json>[]>(weighted, { weight: 1, arbitrary: values })
+}
+
+function placesOf(value: Json, place: readonly string[] = []): readonly (readonly string[])[] {
+  if (typeof value !== 'object' || value === null) return [place]
+  const deeper = Object.entries(value).flatMap(([name, member]) => placesOf(member, [...place, name]))
+  const behind = Array.isArray(value) ? [[...place, String(value.length)]] : []
+  return [...(place.length > 0 ? [place] : []), ...behind, ...deeper]
+}
+
+/** Puts a value in a place, or takes away what is there; a body that has no such place stays. */
+function withAt(body: Json, [name, ...rest]: readonly string[], value: Json | undefined): Json {
+  if (name === undefined) return value ?? null
+  if (typeof body !== 'object' || body === null) return body
+  const next = rest.length === 0 ? value : withAt(Object(body)[name] ?? null, rest, value)
+  if (Array.isArray(body)) return body.toSpliced(Number(name), 1, ...(next === undefined ? [] : [next]))
+  const { [name]: _, ...others } = body as Record<string, Json>
+  return next === undefined ? others : { ...others, [name]: next }
+}
+
+const oddUris = [
+  'https://a.example/',
+  'https://a.example',
+  'https://a.example/a|b',
+  'https://a.example/a"b',
+  'https://a.example/?code=1',
+  'https://a.example/#',
+  'https://a.example:443/',
+  'https://A.example/',
+  'https://*.a.example/',
+  'https://a.example\\b',
+  'https://user@a.example/',
+  'https://a.example?x',
+  'https://a.example/\u00e9',
+  'https://co.uk/',
+  'https://127.0.0.1/',
+  'https:a.example',
+  'https://',
+  'http://a.example/',
+  'http://localhost:8080/cb',
+  'http://localhost',
+  'http://localhostile.example/',
+  'http://127.0.0.1:1',
+  'http://127.1/',
+  'http://[::1]',
+  'com.example.app:/cb',
+  'com.example.app:',
+  'app:/cb',
+  'javascript:alert(1)',
+  'x.y:*',
+]
+const uris = fc.oneof(
+  fc.constantFrom(...oddUris),
+  fc.webUrl({ withQueryParameters: true, withFragments: true, validSchemes: ['http', 'https'] }),
+  fc.integer({ min: 500, max: 520 }).map(length => 'https://a.example/'.padEnd(length, 'x')),
+)
+const texts = fc.oneof(
+  uris,
+  fc.constantFrom(
+    '',
+    ' ',
+    'x',
+    'é',
+    'e\u0301',
+    '\u202e',
+    '\ud800',
+    '*',
+    'none',
+    'authorization_code',
+    'refresh_token',
+    'implicit',
+    'code',
+    'token',
+    'openid',
+    'user.read',
+    'offline_access',
+    'ai_gateway.run',
+    'public',
+    'private',
+    'AI Gateway Run',
+    'allow',
+    'active',
+    '10.0.0.0/8',
+    '2030-01-01T00:00:00Z',
+    '2030-02-30T00:00:00+01:00',
+  ),
+  fc.string({ unit: 'binary', maxLength: 20 }),
+  fc.integer({ min: 60, max: 140 }).map(length => 'n'.repeat(length)),
+)
+const values: fc.Arbitrary<Json> = fc.oneof(
+  texts,
+  fc.constantFrom<Json>(null, true, false, 0, 1, -1, 1.5, 10_000_000, 10_000_001, 1e21),
+  fc.array(texts, { maxLength: 4 }),
+  fc
+    .integer({ min: 18, max: 22 })
+    .map(count => Array.from({ length: count }, (_, i) => `https://a${i}.example`)),
+  fc.jsonValue({ maxDepth: 2 }) as fc.Arbitrary<Json>,
+)
+
+test('odd URIs are good or bad for both, wherever they stand', async t => {
+  const api = await startApi(t)
+  const operation = find('createOAuthClient')
+  for (const example of operation.body!.examples as Record<string, Json>[])
+    for (const member of Object.keys((operation.body!.schema as { properties: object }).properties))
+      if (/_uris?$|_origins$/.test(member))
+        for (const uri of oddUris)
+          await agree(api, operation, { ...example, [member]: member.endsWith('s') ? [uri] : uri })
+})
+
+test('lengths and counts end where the server says', async t => {
+  const api = await startApi(t)
+  const many = (count: number, make: (i: number) => Json) => Array.from({ length: count }, (_, i) => make(i))
+  const uri = (length: number) => 'https://a.example/'.padEnd(length, 'x')
+  const [policy] = (find('createToken').body!.examples[0] as { policies: [Json] }).policies
+  const bounds: readonly [id: string, member: string, good: Json, bad: Json][] = [
+    ['createToken', 'name', 'n'.repeat(120), 'n'.repeat(121)],
+    ['createToken', 'policies', many(50, () => policy), many(51, () => policy)],
+    ['createToken', 'policies', [policy], []],
+    ['createToken', 'condition', addresses('in', 200), addresses('in', 201)],
+    ['createToken', 'condition', addresses('in', 1), addresses('in', 0)],
+    ['createToken', 'condition', addresses('not_in', 0), addresses('not_in', 201)],
+    ['createGateway', 'id', 'g'.repeat(64), 'g'.repeat(65)],
+    ['createGateway', 'log_management', 10_000_000, 10_000_001],
+    ['updateGateway', 'log_management', 0, -1],
+    ['createOAuthClient', 'client_name', '\u{1f511}'.repeat(100), 'n'.repeat(101)],
+    ['createOAuthClient', 'redirect_uris', [uri(512)], [uri(513)]],
+    ['createOAuthClient', 'redirect_uris', many(20, i => `${uri(20)}${i}`), many(21, i => `${uri(20)}${i}`)],
+    ['createOAuthClient', 'post_logout_redirect_uris', [], many(21, i => `${uri(20)}${i}`)],
+    [
+      'updateOAuthClient',
+      'allowed_cors_origins',
+      ['https://a.example'],
+      many(21, i => `https://a${i}.example`),
+    ],
+    ['updateOAuthClient', 'policy_uri', uri(2048), uri(2049)],
+    ['updateOAuthClient', 'scopes', ['user.read', 'ai_gateway.read'], ['offline_access']],
+    ['updateOAuthClient', 'grant_types', ['authorization_code'], ['refresh_token']],
+  ]
+  for (const [id, member, good, bad] of bounds) {
+    const operation = find(id)
+    const example = operation.body!.examples[0] as Record<string, Json>
+    assert.equal(await agree(api, operation, { ...example, [member]: good }), true, `${id} ${member}`)
+    assert.equal(await agree(api, operation, { ...example, [member]: bad }), false, `${id} ${member}`)
+  }
+
+  function addresses(name: string, count: number): Json {
+    return { request_ip: { [name]: many(count, i => `10.0.0.${i}`) } }
+  }
+})
