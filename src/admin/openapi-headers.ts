@@ -1,7 +1,7 @@
 // The header fields and parameters that operations share, as components of the document. openapi*.ts refer to them by name.
 
 import { entries } from '../errors/entry.ts'
-import { about, id, oneOf, type Schema, text, whole } from './schemas.ts'
+import { id, oneOf, type Schema, text, whole } from './schemas.ts'
 
 export type HeaderName = keyof typeof headers
 
@@ -52,5 +52,5 @@ function segment(name: string, description: string, schema: Schema) {
 }
 
 function field(name: string, description: string, schema: Schema) {
-  return { name, in: 'header', required: false, schema: about(description, schema) }
+  return { name, in: 'header', required: false, description, schema }
 }

@@ -28,6 +28,7 @@ function givenBy(operation: Operation, row: ApiRow | null, path: string): readon
 
 /** Takes refusals of one status for one. */
 function join(some: readonly Refusal[]): Refusal {
+  if (some.length === 1) return some[0]!
   const descriptions = [...new Set(some.map(({ description }) => description))]
   const codes = [...new Set(some.flatMap(({ codes }) => codes))].sort((one, other) => one - other)
   return { ...some[0]!, codes, description: descriptions.join(' ') }
@@ -83,14 +84,16 @@ function ofHeader(name: NonNullable<ApiRow['headers']>[number], hasBody: boolean
   return name === 'if-match' ? ofIfMatch : [...ofIdempotencyKey, ...(hasBody ? [otherBody] : [])]
 }
 
+const stale: Refusal = {
+  status: 412,
+  codes: [10420],
+  description: 'The OAuth client has another etag by now.',
+  headers: ['etag'],
+}
+
 const ofIfMatch: readonly Refusal[] = [
   { status: 400, codes: [faultCodes.invalid], description: 'If-Match is no list of etags.' },
-  {
-    status: 412,
-    codes: [10420],
-    description: 'The OAuth client has another etag by now.',
-    headers: ['etag'],
-  },
+  stale,
 ]
 
 const ofIdempotencyKey: readonly Refusal[] = [
@@ -105,11 +108,27 @@ const otherBody: Refusal = {
 }
 
 /** What none of the handlers has foreseen. */
-export const bug: Refusal = { status: 500, codes: [10500], description: 'A mistake of the gateway.' }
+export const bug: Refusal = {
+  status: 500,
+  codes: [10500],
+  description: 'The gateway made a mistake, and has written it to its log.',
+}
 
 const storeAway: Refusal = {
   status: 503,
   codes: [10503],
   description: 'The store is away: look first whether a change was made, then ask again.',
   headers: ['retry-after'],
+}
+
+/** The refusals that many operations share, by the names that they have among the components of the document. */
+export const sharedRefusals: Readonly<Record<string, Refusal>> = {
+  Unauthorized: unauthorized,
+  Forbidden: forbidden,
+  NotFound: unknown,
+  BodyTooLarge: tooLarge,
+  BodyNotJson: noJson,
+  Stale: stale,
+  InternalError: bug,
+  StoreAway: storeAway,
 }

@@ -4,8 +4,8 @@
 import type { Answer } from './envelope.ts'
 import type { ApiRow } from './guard.ts'
 import { type HeaderName, headers, parameters } from './openapi-headers.ts'
-import { refusalsOf } from './openapi-refusals.ts'
-import { type Body, type Content, type Operation, tags } from './operation.ts'
+import { refusalsOf, sharedRefusals } from './openapi-refusals.ts'
+import { type Body, type Content, type Operation, type Refusal, tags } from './operation.ts'
 import { operations } from './operations.ts'
 import { refusal } from './schemas.ts'
 import { schemas } from './schemas-named.ts'
@@ -25,7 +25,7 @@ export function openapiDocument(rows: readonly ApiRow[]) {
     security: [{ token: [] }],
     tags,
     paths: pathsOf(rows),
-    components: { schemas, parameters, headers, securitySchemes },
+    components: { schemas, responses, parameters, headers, securitySchemes },
   }
 }
 
@@ -50,6 +50,10 @@ are no HTTP/1.1 request are 400, a header section that is too large 431, both wi
 const securitySchemes = {
   token: { type: 'http', scheme: 'bearer', description: 'An API token.' },
 } as const
+
+const responses = Object.fromEntries(
+  Object.entries(sharedRefusals).map(([name, refusal]) => [name, refused(refusal)]),
+)
 
 function pathsOf(rows: readonly ApiRow[]) {
   const guarded = new Map(rows.map(row => [`${row.method} ${account}${row.path}`, row]))
@@ -84,14 +88,20 @@ function describe(operation: Operation, row: ApiRow | null, path: string) {
 }
 
 function descriptionOf({ description }: Operation, row: ApiRow | null) {
-  const permission = row && (row.permission ? `the permission \`${row.permission}\`` : 'no permission')
-  const sentences = [description, permission && `It needs ${permission} on the account.`]
+  const permission =
+    row && (row.permission ? `the permission \`${row.permission}\` on` : 'no more than a token of')
+  const sentences = [description, permission && `It needs ${permission} the account.`]
   const told = sentences.filter(sentence => sentence).join('\n\n')
   return told === '' ? {} : { description: told }
 }
 
 function queryOf({ query = {} }: Operation) {
-  return Object.entries(query).map(([name, schema]) => ({ name, in: 'query', schema }))
+  return Object.entries(query).map(([name, { description, ...schema }]) => ({
+    name,
+    in: 'query',
+    ...(description !== undefined && { description }),
+    schema,
+  }))
 }
 
 function parameterRef(name: string) {
@@ -110,10 +120,17 @@ function responsesOf(operation: Operation, row: ApiRow | null, path: string) {
   const { answer } = operation
   const replayed: HeaderName[] = row?.headers?.includes('idempotency-key') ? ['idempotency-replayed'] : []
   const good = response('Done.', answer.content, [...(answer.headers ?? []), ...replayed])
-  const responses: Record<string, object> = { 200: good }
-  for (const { status, codes, description, content, headers } of refusalsOf(operation, row, path))
-    responses[status] = response(description, content ?? { 'application/json': refusal(codes) }, headers)
-  return responses
+  const refusals = refusalsOf(operation, row, path).map(one => [one.status, refusalOrRef(one)])
+  return { 200: good, ...Object.fromEntries(refusals) }
+}
+
+function refusalOrRef(refusal: Refusal) {
+  const [name] = Object.entries(sharedRefusals).find(([, shared]) => shared === refusal) ?? []
+  return name === undefined ? refused(refusal) : { $ref: `#/components/responses/${name}` }
+}
+
+function refused({ description, codes, content, headers }: Refusal) {
+  return response(description, content ?? { 'application/json': refusal(codes) }, headers)
 }
 
 function response(description: string, content: Content, names: readonly HeaderName[] = []) {

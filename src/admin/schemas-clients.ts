@@ -2,6 +2,7 @@
 
 import { oauthScopes } from '../clients/scopes.ts'
 import { challengePrefix } from '../domains/challenge.ts'
+import type { DnsOutcome, VerificationStatus } from '../store/records.ts'
 import { authMethods, grantTypes, mostUris } from './client-body.ts'
 import {
   about,
@@ -116,7 +117,7 @@ const lastAnswer = open(
       'refused',
       'timeout',
       'error',
-    ]),
+    ] satisfies DnsOutcome[]),
     records: about('The TXT records that were there, cut where they are long.', listOf(text)),
   },
   { hint: about('What may be wrong.', text) },
@@ -125,7 +126,7 @@ const lastAnswer = open(
 /** How far the proof is that the owner of a client owns the host of client_uri. */
 export const verification = open(
   {
-    status: oneOf(['pending', 'in_progress', 'verified', 'failed']),
+    status: oneOf(['pending', 'in_progress', 'verified', 'failed'] satisfies VerificationStatus[]),
     text: about('What a TXT record of the host must be.', {
       ...text,
       pattern: `^${challengePrefix}[0-9a-f]{32}$`,

@@ -1,5 +1,6 @@
 // What AI gateways look like, in requests and in answers. operations-gateways.ts and schemas-named.ts use it.
 
+import type { LogStrategy } from '../store/records.ts'
 import { notBuilt } from './gateway-body.ts'
 import {
   about,
@@ -16,7 +17,7 @@ import {
 } from './schemas.ts'
 
 const id: Schema = { ...text, pattern: '^[a-z0-9_-]{1,64}$' }
-const strategy: Schema = { enum: ['DELETE_OLDEST', 'STOP_INSERTING'] }
+const strategy = oneOf(['DELETE_OLDEST', 'STOP_INSERTING'] satisfies LogStrategy[])
 
 const settings: Members = {
   authentication: about('Whether calls need a token that may run models.', flag),
@@ -25,9 +26,7 @@ const settings: Members = {
     'The most log entries that are kept; 100,000 unless set.',
     orNull(whole(0, 10_000_000)),
   ),
-  log_management_strategy: about('What happens at that number.', {
-    enum: [...(strategy.enum as string[]), null],
-  }),
+  log_management_strategy: about('What happens at that number.', orNull(strategy)),
 }
 
 /** Settings of published clients that this gateway does not have: only what turns them off is accepted. */

@@ -35,15 +35,13 @@ export function whole(least: number, most?: number): Schema {
 }
 
 export function oneOf(choices: readonly unknown[]): Schema {
-  return { enum: choices }
+  const isText = choices.every(choice => typeof choice === 'string')
+  return { ...(isText && text), enum: choices }
 }
 
 /** What may be null instead. */
-export function orNull(schema: Schema): Schema {
-  const { type } = schema
-  return typeof type === 'string'
-    ? { ...schema, type: [type, 'null'] }
-    : { anyOf: [schema, { type: 'null' }] }
+export function orNull({ type, ...rules }: Schema & { readonly enum?: readonly unknown[] }): Schema {
+  return { ...rules, type: [type, 'null'], ...(rules.enum && { enum: [...rules.enum, null] }) }
 }
 
 export function about(description: string, schema: Schema = {}): Schema {

@@ -53,7 +53,7 @@ test('every reference leads somewhere, and everything that has a name is used', 
     ([, reference]) => reference!,
   )
   for (const reference of references) assert.ok(pointed(reference), reference)
-  for (const kind of ['schemas', 'parameters', 'headers'])
+  for (const kind of ['schemas', 'responses', 'parameters', 'headers'])
     for (const name of Object.keys(components[kind]))
       assert.ok(references.includes(`#/components/${kind}/${name}`), `${kind}/${name}`)
 })
