@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { hostFault, hostOf } from '../../src/domains/host.ts'
+
+test('the host of a URI has one spelling', () => {
+  const hosts: Readonly<Record<string, string>> = {
+    'https://app.svc.dev/': 'app.svc.dev',
+    'https://App.SVC.dev/Path?query': 'app.svc.dev',
+    'https://app.svc.dev./': 'app.svc.dev',
+    'https://app.svc.dev:8443/': 'app.svc.dev',
+    'https://bücher.svc.dev/': 'xn--bcher-kva.svc.dev',
+    'https://ex%61mple.com/': 'example.com',
+  }
+  for (const [uri, host] of Object.entries(hosts)) assert.equal(hostOf(uri), host, uri)
+})
+
+test('a host whose owner can publish a TXT record has no fault', () => {
+  const hosts = [
+    'svc-shop.com',
+    'app.svc-shop.co.uk',
+    'a.b.c.d.svc-shop.io',
+    'www.ck',
+    'xn--bcher-kva.de',
+    '_svc.svc-shop.com',
+    'svc.uk.com',
+    'a.svc.fr.eu.org',
+    'amazonaws.com',
+    'svc.intranet',
+    'app.example.com',
+    'svc.test',
+    `${'a'.repeat(63)}.com`,
+  ]
+  for (const host of hosts) assert.equal(hostFault(host), null, host)
+})
+
+const address = 'must be at a host name: an IP address has no TXT record'
+const name = 'must be at a host name of at most 253 characters, and 63 between dots'
+const label = 'must be at a full host name, such as app.example.com'
+const special = 'must be at a name of the public DNS, not at a special-use one, such as .local'
+const publicSuffix = (suffix: string) =>
+  `must be at a domain of your own: ${suffix} is a suffix under which others register theirs`
+const privateSuffix = (suffix: string) =>
+  `must be at a domain of your own: nobody but its provider can publish a TXT record under ${suffix}`
+
+const faults: readonly [host: string, fault: string][] = [
+  ['127.0.0.1', address],
+  ['127.1', address],
+  ['2130706433', address],
+  ['a.0x7f', address],
+  ['[::1]', address],
+  ['::1', address],
+  ['', name],
+  ['a..com', name],
+  ['app.svc-shop.com.', name],
+  ['-a.com', name],
+  ['a-.com', name],
+  ["a'b.com", name],
+  ['*.svc-shop.com', name],
+  [`${'a'.repeat(64)}.com`, name],
+  [`${'a.'.repeat(125)}comm`, name],
+  ['localhost', label],
+  ['com', label],
+  ['printer.local', special],
+  ['app.localhost', special],
+  ['svc.onion', special],
+  ['svc.invalid', special],
+  ['svc.home.arpa', special],
+  ['co.uk', publicSuffix('co.uk')],
+  ['svc.ck', publicSuffix('svc.ck')],
+  ['uk.com', publicSuffix('uk.com')],
+  ['github.io', privateSuffix('github.io')],
+  ['svc.pages.dev', privateSuffix('pages.dev')],
+  ['a.svc.pages.dev', privateSuffix('pages.dev')],
+  ['svc.s3.amazonaws.com', privateSuffix('s3.amazonaws.com')],
+]
+
+for (const [host, fault] of faults) {
+  test(`no owner of ${JSON.stringify(host.slice(0, 40))} can prove it, and the words say why`, () => {
+    assert.equal(hostFault(host), fault)
+  })
+}
+
+test('whatever a URL parser makes an address of is refused as one', () => {
+  for (const written of [
+    '0x7f.1',
+    '0177.0.0.1',
+    '127.0.0.1.',
+    '4294967295',
+    '[::ffff:127.0.0.1]',
+    '１２７.1',
+  ])
+    assert.equal(hostFault(hostOf(`https://${written}/`)), address, written)
+})
+
+test('whatever stands in a URI, there is a verdict, and a good host is one that DNS can be asked for', () => {
+  const authority = fc.oneof(fc.domain(), fc.string(), fc.webAuthority(), fc.ipV4(), fc.ipV6())
+  fc.assert(
+    fc.property(authority, written => {
+      const uri = `https://${written}/`
+      if (!URL.canParse(uri)) return
+      const host = hostOf(uri)
+      const fault = hostFault(host)
+      if (fault === null) assert.match(host, /^(?=.{1,253}$)([a-z\d_-]{1,63}\.)+[a-z\d_-]{1,63}$/)
+      else assert.match(fault, /^must be at /)
+    }),
+    { numRuns: 2_000 },
+  )
+})
