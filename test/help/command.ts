@@ -11,11 +11,15 @@ export interface Outcome {
   readonly stderr: string
 }
 
-export async function gatehouse(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Outcome> {
-  const child = spawn(process.execPath, [main, ...args], {
-    env: { ...process.env, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+/** Runs it with a terminal for nobody; `input` is what it reads from stdin. */
+export async function gatehouse(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+  input = '',
+): Promise<Outcome> {
+  const child = spawn(process.execPath, [main, ...args], { env: { ...process.env, ...env } })
+  // A command that does not read it may be gone before it is written.
+  child.stdin.on('error', () => {}).end(input)
   const [stdout, stderr, [code]] = await Promise.all([
     text(child.stdout),
     text(child.stderr),
