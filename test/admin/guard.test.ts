@@ -9,10 +9,9 @@ import { type Store, StoreAway } from '../../src/store/store.ts'
 import { mintToken } from '../../src/tokens/token.ts'
 import { account, tokenWith } from '../tokens/token-with.ts'
 import { allowing, startApi } from './api.ts'
+import { bodyOfClient } from './client-bodies.ts'
 
-const rows = routes.filter(
-  ({ path }) => path.startsWith('/client/v4/') && path !== '/client/v4/openapi.json',
-)
+const rows = routes.filter(({ path }) => path.startsWith('/client/v4/') && path !== '/client/v4/openapi.json')
 const accountRows = rows.filter(({ path }) => path.startsWith('/client/v4/accounts/'))
 const other = '1'.repeat(32)
 
@@ -145,6 +144,13 @@ test('while the store is away every row is 503 with code 10503 and Retry-After, 
     ['POST', '/ai-gateway/gateways', { id: 'a' }],
     ['PUT', '/ai-gateway/gateways/a', {}],
     ['DELETE', '/ai-gateway/gateways/a'],
+    ['GET', '/oauth_clients'],
+    ['POST', '/oauth_clients', bodyOfClient()],
+    ['PATCH', `/oauth_clients/${'1'.repeat(32)}`, {}],
+    ['DELETE', `/oauth_clients/${'1'.repeat(32)}`],
+    ['POST', `/oauth_clients/${'1'.repeat(32)}/rotate_secret`],
+    ['DELETE', `/oauth_clients/${'1'.repeat(32)}/rotate_secret`],
+    ['GET', '/audit_logs'],
   ] as const) {
     const { status, headers, json } = await ask(method, path, body ? { body } : {})
     assert.equal(status, 503, `${method} ${path}`)
@@ -209,6 +215,9 @@ function absent(store: Store, away: { isOn: boolean }): Store {
     },
     tokens: guard(store.tokens),
     gateways: guard(store.gateways),
+    oauthClients: guard(store.oauthClients),
+    answers: guard(store.answers),
+    audit: guard(store.audit),
   }
 }
 

@@ -83,6 +83,24 @@ test('a rotation that is sent again gives its secret again, also with an If-Matc
   assert.equal((await ask('POST', own, { headers: { 'idempotency-key': 'y' } })).status, 409)
 })
 
+test('a request whose twin is done between its looks gives the answer of the twin', async t => {
+  const { ask, create, kept } = await startWithKeys(t)
+  const { json } = await create('one')
+  const rotate = () =>
+    ask('POST', `${path}/${json.result.client_id}/rotate_secret`, { headers: { 'idempotency-key': 'x' } })
+  const { answers } = kept
+  const get = answers.get.bind(answers)
+  const twin = Promise.withResolvers<unknown>()
+  answers.get = async (...about) => {
+    answers.get = get
+    const before = await get(...about)
+    twin.resolve((await rotate()).json)
+    return before
+  }
+  const late = await rotate()
+  assert.deepEqual([late.status, late.json], [200, await twin.promise])
+})
+
 test('the answer is sealed where it is kept', async t => {
   const { create, kept } = await startWithKeys(t)
   const sealed: string[] = []

@@ -9,6 +9,10 @@ test('without parameters a page is the first, of 20', () => {
   assert.deepEqual(parametersOf('').page(), { page: 1, perPage: 20 })
 })
 
+test('a list may have another usual length of a page', () => {
+  assert.deepEqual(parametersOf('').page(100), { page: 1, perPage: 100 })
+})
+
 test('a page is what was asked for, up to 100 an answer', () => {
   assert.deepEqual(parametersOf('page=7&per_page=100').page(), { page: 7, perPage: 100 })
 })
@@ -51,6 +55,29 @@ test('all that is wrong is told at once', () => {
 test('a choice is the first unless another is given', () => {
   assert.equal(parametersOf('').choice('direction', ['asc', 'desc']), 'asc')
   assert.equal(parametersOf('direction=desc').choice('direction', ['asc', 'desc']), 'desc')
+})
+
+test('a time is a day or a moment, and null where there is none', () => {
+  const day = Date.UTC(2030, 0, 31)
+  for (const [text, time] of [
+    ['', null],
+    ['t=2030-01-31', day],
+    ['t=2030-01-31T00:00:00Z', day],
+    ['t=2030-01-31T00:00:00.5Z', day + 500],
+    ['t=2030-01-31T01:00:00%2B01:00', day],
+  ] as const)
+    assert.equal(parametersOf(text).time('t'), time, text)
+  for (const text of ['t=', 't=0', 't=2030', 't=2030-13-01', 't=2030-01-31T00:00:00', 't=Thu, 31 Jan 2030']) {
+    const parameters = parametersOf(text)
+    assert.equal(parameters.time('t'), null)
+    assert.deepEqual(parameters.faults, [
+      {
+        code: 10001,
+        message: 't must be a day or a time as in 2030-01-31 or 2030-01-31T12:00:00Z',
+        pointer: null,
+      },
+    ])
+  }
 })
 
 test('strangers and repeats are told by name', () => {
