@@ -61,8 +61,8 @@ export interface Records<T> {
   insert(record: T, together?: Together): Promise<boolean>
   /** Puts the record in place of the version that the caller read; false, and nothing written, when that is no longer the one that is kept, or the key of the answer is taken. */
   replace(record: T, version: number, together?: Together): Promise<boolean>
-  /** False, and nothing written, when there was none, or the key of the answer is taken. */
-  remove(account: string, id: string, together?: Together): Promise<boolean>
+  /** False, and nothing written, when there was none, or another version than the one that is given, or the key of the answer is taken. */
+  remove(account: string, id: string, together?: Together, version?: number): Promise<boolean>
 }
 
 /** What is written with a record, both or neither. */

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Gateway } from '../../src/store/records.ts'
 import type { Place } from './contract.ts'
-import { gateway, hex } from './contract-specimens.ts'
+import { auditEntry, auditQuery, gateway, hex } from './contract-specimens.ts'
 
 const all = { offset: 0, limit: 1000 }
 
@@ -47,6 +47,22 @@ export function recordsContract(name: string, place: Place): void {
     assert.equal(won.filter(Boolean).length, 1)
     const read = await stores[0]!.gateways.get(kept.account, kept.id)
     assert.deepEqual(read?.record, tries[won.indexOf(true)])
+  })
+
+  test(`${name}: a record whose version is given is removed as that version only`, async t => {
+    const { gateways, audit } = await (await place(t))()
+    const kept = gateway()
+    await gateways.insert(kept)
+    const read = (await gateways.get(kept.account, kept.id))!
+    await gateways.replace({ ...kept, authentication: false }, read.version)
+    const entry = auditEntry({ account: kept.account })
+    assert.equal(await gateways.remove(kept.account, kept.id, { audit: entry }, read.version), false)
+    const after = (await gateways.get(kept.account, kept.id))!
+    assert.equal(after.record.authentication, false)
+    assert.equal((await audit.list(kept.account, auditQuery())).total, 0)
+    assert.equal(await gateways.remove(kept.account, kept.id, { audit: entry }, after.version), true)
+    assert.equal(await gateways.get(kept.account, kept.id), null)
+    assert.equal((await audit.list(kept.account, auditQuery())).total, 1)
   })
 
   test(`${name}: a record is replaced by who read its version, and by nobody else`, async t => {

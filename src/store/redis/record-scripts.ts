@@ -88,14 +88,15 @@ plan(field, due)
 accompany()
 return 1`
 
-/** ARGV: those of what goes with it, channel, kind, account, id. */
+/** ARGV: those of what goes with it, channel, kind, account, id, three that are not used, version or nothing for any. */
 export const removeRecord = lua`${alone}
 local old = redis.call('HGET', KEYS[4], field)
 if not old or answered() then return 0 end
-local birth, digest = string.match(old, '^%d+ (%d+) (%S+) ')
+local oldVersion, birth, oldDigest = string.match(old, '^(%d+) (%d+) (%S+) ')
+if last ~= '' and oldVersion ~= last then return 0 end
 local version = stamp()
 redis.call('HDEL', KEYS[4], field)
-redis.call('HDEL', KEYS[3], digest)
+redis.call('HDEL', KEYS[3], oldDigest)
 redis.call('ZREM', KEYS[5], id)
 if kind == 'gateway' then redis.call('ZADD', KEYS[6], version, field .. '/' .. birth) end
 tell(channel, version, kind, account, id)

@@ -77,8 +77,8 @@ export class RedisRecords<T extends Gateway | Token | OAuthClient> implements Re
     return this.#write(replaceRecord, record.account, [...this.#describe(record), version], together)
   }
 
-  remove(account: string, id: string, together?: Together): Promise<boolean> {
-    return this.#write(removeRecord, account, [account, id], together)
+  remove(account: string, id: string, together?: Together, version?: number): Promise<boolean> {
+    return this.#write(removeRecord, account, [account, id, '-', '', '', version ?? ''], together)
   }
 
   get #home(): string {

@@ -13,8 +13,13 @@ export class SqliteGateways extends SqliteRecords<Gateway> {
     this.#sweep = sweep
   }
 
-  override async remove(account: string, id: string, together?: Together): Promise<boolean> {
-    const isRemoved = await super.remove(account, id, together)
+  override async remove(
+    account: string,
+    id: string,
+    together?: Together,
+    version?: number,
+  ): Promise<boolean> {
+    const isRemoved = await super.remove(account, id, together, version)
     if (isRemoved) this.#sweep()
     return isRemoved
   }

@@ -51,7 +51,9 @@ export class SqliteRecords<T extends { readonly account: string; readonly id: st
     this.#replace = db.command(
       `UPDATE ${table} SET version = ?, record = ? WHERE account = ? AND id = ? AND version = ?`,
     )
-    this.#remove = db.command(`DELETE FROM ${table} WHERE account = ? AND id = ?`)
+    this.#remove = db.command(
+      `DELETE FROM ${table} WHERE account = ? AND id = ? AND version = coalesce(?, version)`,
+    )
   }
 
   get(account: string, id: string): Promise<Versioned<T> | null> {
@@ -83,8 +85,11 @@ export class SqliteRecords<T extends { readonly account: string; readonly id: st
     }, together)
   }
 
-  remove(account: string, id: string, together?: Together): Promise<boolean> {
-    return this.#write(() => this.#noted(account, id, () => this.#remove(account, id)), together)
+  remove(account: string, id: string, together?: Together, version?: number): Promise<boolean> {
+    return this.#write(
+      () => this.#noted(account, id, () => this.#remove(account, id, version ?? null)),
+      together,
+    )
   }
 
   /** Inserts inside of a transaction that the caller has begun. */
