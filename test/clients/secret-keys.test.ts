@@ -31,6 +31,13 @@ test('the same key gives the same digests wherever it is, and another key others
   assert.notEqual(here.currentId, elsewhere.currentId)
 })
 
+test('what was made stays good from release to release', () => {
+  const keys = new SecretKeys(Buffer.alloc(32, 'golden'))
+  const digest = '3659f04288fcce53dc3db08da9eb9d338047d8e313aaec7f983ff4fd1a71826c'
+  assert.deepEqual(keys.digest('svcs_golden'), { digest, key: 'e47ddb51' })
+  assert.equal(keys.unseal('pfHFlOlTwV33I7qTO60bFN69QKXOr83dHnZumyClk7w', 'context'), 'text')
+})
+
 test('an old key still checks and opens, and the current one makes', () => {
   const before = new SecretKeys(first)
   const after = new SecretKeys(second, [first])
