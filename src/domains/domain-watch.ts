@@ -74,11 +74,15 @@ export class DomainWatch {
 
   #look(): void {
     this.#isLookDue = true
-    if (!this.#isClosed) this.#looking ??= this.#lookOn()
+    if (this.#mayLook()) this.#looking ??= this.#lookOn()
+  }
+
+  #mayLook(): boolean {
+    return this.#isLookDue && !this.#isClosed && this.#running.size < mostAtOnce
   }
 
   async #lookOn(): Promise<void> {
-    while (this.#isLookDue && !this.#isClosed && this.#running.size < mostAtOnce) {
+    while (this.#mayLook()) {
       this.#isLookDue = false
       await this.#claim(mostAtOnce - this.#running.size)
     }

@@ -9,10 +9,12 @@ import type { TestContext } from 'node:test'
 export type Txt = string | readonly string[]
 export type Failure = 'server_failure' | 'refused' | 'no_such_name' | 'silence'
 
-/** One query as it came; one that its asker sent again is the same. */
+/** One query as it came. */
 export interface Query {
   readonly name: string
   readonly transport: 'udp' | 'tcp'
+  /** Of the asker's socket and, with it, of the query: random, both of them. */
+  readonly port: number
   readonly id: number
 }
 
@@ -87,9 +89,10 @@ export class DnsServer {
     }
   }
 
-  /** Counts the questions for a name, those that were sent again and those by TCP after UDP once. */
+  /** Counts the questions for a name, without those that were sent again, or by TCP after UDP. */
   count(name: string): number {
-    return new Set(this.queries.filter(query => query.name === name).map(({ id }) => id)).size
+    const asked = this.queries.filter(query => query.name === name && query.transport === 'udp')
+    return new Set(asked.map(({ port, id }) => `${port} ${id}`)).size
   }
 
   /** Waits until a name was asked for so often. */
@@ -105,7 +108,7 @@ export class DnsServer {
   }
 
   async #answerByUdp(message: Buffer, { port, address }: RemoteInfo): Promise<void> {
-    const answer = await this.#answer(message, 'udp')
+    const answer = await this.#answer(message, 'udp', port)
     if (answer) this.#udp.send(answer, port, address, () => {})
   }
 
@@ -124,17 +127,17 @@ export class DnsServer {
   }
 
   async #answerByTcp(connection: Connection, message: Buffer): Promise<void> {
-    const answer = await this.#answer(message, 'tcp')
+    const answer = await this.#answer(message, 'tcp', connection.remotePort!)
     if (!answer || connection.destroyed) return
     const length = Buffer.alloc(2)
     length.writeUInt16BE(answer.length)
     connection.write(Buffer.concat([length, answer]))
   }
 
-  async #answer(message: Buffer, transport: Query['transport']): Promise<Buffer | null> {
+  async #answer(message: Buffer, transport: Query['transport'], port: number): Promise<Buffer | null> {
     const { name, end } = readName(message, 12)
     const question = message.subarray(12, end + 4)
-    this.queries.push({ name, transport, id: message.readUInt16BE(0) })
+    this.queries.push({ name, transport, port, id: message.readUInt16BE(0) })
     this.#news.emit('query')
     await this.#held.get(name)
     if (transport === 'udp' && this.#truncated.has(name)) return compose(message, question, 0, [], true)
