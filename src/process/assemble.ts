@@ -7,6 +7,7 @@ import { Metrics } from '../base/metrics.ts'
 import type { Config } from '../config/schema.ts'
 import { Gateway } from './gateway.ts'
 import { LocalPlane } from './local-plane.ts'
+import { Management } from './management.ts'
 import { Services } from './services.ts'
 import { Supervisor } from './supervisor.ts'
 import { version } from './version.ts'
@@ -28,6 +29,7 @@ export function assemble(config: Config): Assembly {
     log,
     metrics,
     openServices: config => Services.open(config, metrics.edge.ai, log),
+    openManagement: (config, store) => Management.open(config, store, metrics, log),
     buildPlane: (config, documentation, ai) =>
       workers === 0
         ? new LocalPlane(config, { documentation, metrics, destination, log, ai, reusePort: false })

@@ -5,11 +5,13 @@ import type { Logger } from '../base/log.ts'
 import type { Metrics } from '../base/metrics.ts'
 import type { Config, Endpoint } from '../config/schema.ts'
 import type { Store } from '../store/store.ts'
+import type { Api } from '../admin/guard.ts'
 import type { Unready } from '../admin/health.ts'
 import type { Facts } from '../admin/routes.ts'
 import { AdminServer } from '../admin/server.ts'
 import { listenFailure } from './listen-failure.ts'
 import type { ManagedPlane } from './managed-plane.ts'
+import type { Management } from './management.ts'
 import type { Services } from './services.ts'
 import { urlOf } from './url.ts'
 
@@ -24,6 +26,7 @@ export interface GatewayParts {
   readonly log: Logger
   readonly metrics: Metrics
   readonly openServices: (config: Config) => Promise<Services>
+  readonly openManagement: (config: Config, store: Store) => Promise<Management>
   /** Builds the data plane, once it is known where errors are documented. */
   readonly buildPlane: (config: Config, documentation: string, services: Services) => ManagedPlane
 }
@@ -31,27 +34,30 @@ export interface GatewayParts {
 export class Gateway {
   readonly #log: Logger
   readonly #openServices: GatewayParts['openServices']
+  readonly #openManagement: GatewayParts['openManagement']
   readonly #buildPlane: GatewayParts['buildPlane']
   readonly #server: AdminServer
   readonly #life: Lifecycle
   readonly #started = Promise.withResolvers<void>()
   #config: Config
   #services: Services | null = null
+  #management: Management | null = null
   #plane: ManagedPlane | null = null
   #edge: readonly Endpoint[] = []
   #admin: Endpoint
 
-  constructor(config: Config, { log, metrics, openServices, buildPlane }: GatewayParts) {
+  constructor(config: Config, { log, metrics, openServices, openManagement, buildPlane }: GatewayParts) {
     this.#config = config
     this.#admin = config.admin
     this.#log = log
     this.#openServices = openServices
+    this.#openManagement = openManagement
     metrics.isStoreAway = () => this.#isStoreAway
     this.#buildPlane = buildPlane
     const facts: Facts = {
       unready: () => this.unready,
       degraded: () => this.#isStoreAway,
-      api: () => this.#services && { store: this.#services.store, verifier: this.#services.tokens },
+      api: () => this.#api,
       metrics: async () => metrics.expose(await this.#plane?.snapshots()),
     }
     this.#server = new AdminServer(facts, cause => log.error({ err: cause }, 'a bug in the admin listener'))
@@ -115,6 +121,12 @@ export class Gateway {
     this.#plane?.destroy()
   }
 
+  get #api(): Api | null {
+    if (this.#services === null || this.#management === null) return null
+    const { store, tokens: verifier } = this.#services
+    return { store, verifier, secrets: this.#management.secrets, log: this.#log }
+  }
+
   get #isStoreAway(): boolean {
     return this.#services?.store.isAway === true
   }
@@ -125,8 +137,12 @@ export class Gateway {
       deadline: () => storeGrace,
       start: async () => {
         this.#services = await this.#openServices(this.#config)
+        this.#management = await this.#openManagement(this.#config, this.#services.store)
       },
-      stop: () => this.#services?.close(),
+      stop: async () => {
+        await this.#management?.close()
+        await this.#services?.close()
+      },
     }
   }
 

@@ -14,6 +14,8 @@ const bound: Readonly<Record<string, (config: Config) => unknown>> = {
   admin: config => config.admin,
   workers: config => config.workers,
   store: config => config.store,
+  secrets: config => config.secrets,
+  domains: config => config.domains,
   'errors.documentation': config => config.errors.documentation,
   'log.access': config => config.log.access,
 }

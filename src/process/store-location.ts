@@ -3,7 +3,12 @@
 import { join } from 'node:path'
 import type { Config } from '../config/schema.ts'
 
-/** Returns the URL for `openStore`; the data folder is GATEHOUSE_DATA, else `data` where the process was started. */
+/** Returns the URL for `openStore`. */
 export function storeLocation({ store }: Config, env: NodeJS.ProcessEnv = process.env): string {
-  return store.url ?? `sqlite:${join(env.GATEHOUSE_DATA || 'data', 'gatehouse.db')}`
+  return store.url ?? `sqlite:${join(dataFolder(env), 'gatehouse.db')}`
+}
+
+/** Returns the folder for what is kept on this machine: GATEHOUSE_DATA, else `data` where the process was started. */
+export function dataFolder(env: NodeJS.ProcessEnv = process.env): string {
+  return env.GATEHOUSE_DATA || 'data'
 }

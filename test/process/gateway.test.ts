@@ -2,9 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createLogger } from '../../src/base/log.ts'
 import { Metrics } from '../../src/base/metrics.ts'
+import type { Config } from '../../src/config/schema.ts'
 import { Gateway } from '../../src/process/gateway.ts'
+import { Management } from '../../src/process/management.ts'
 import { Services } from '../../src/process/services.ts'
 import type { ManagedPlane } from '../../src/process/managed-plane.ts'
+import type { Store } from '../../src/store/store.ts'
 import { edgeConfig } from '../help/edge.ts'
 
 /** Makes a gateway whose data plane listens as told; `said` has the messages of its log. */
@@ -22,7 +25,8 @@ function gatewayThat(listen: () => Promise<void>) {
   const metrics = new Metrics('0')
   const config = edgeConfig([])
   const openServices = () => Services.open(config, metrics.edge.ai, log)
-  const parts = { log, metrics, openServices, buildPlane: () => plane }
+  const openManagement = (config: Config, store: Store) => Management.open(config, store, metrics, log)
+  const parts = { log, metrics, openServices, openManagement, buildPlane: () => plane }
   return { gateway: new Gateway(config, parts), said }
 }
 

@@ -10,7 +10,7 @@ import { answerInWords, proofText, type ShownClient, type ShownVerification } fr
 
 /** How long to wait between two looks, in ms: at first, and at most. */
 const firstPause = 250
-const longestPause = 10_000
+const longestPause = 5_000
 /** How often a change by somebody else is followed. */
 const mostTries = 5
 
@@ -57,7 +57,7 @@ async function end(api: ApiClient, path: string, asked: ShownClient): Promise<Sh
     if (news !== told) tell(visible(news))
     told = news
     await sleep(pause)
-    pause = Math.min(pause * 2, longestPause)
+    pause = Math.min(pause * 1.5, longestPause)
     client = (await look(api, path)) ?? client
   }
 }
