@@ -1,18 +1,16 @@
 // Writes log entries into the memory of a batch, so that nothing of the calls that made them lives on. The queue of logs has one for each gateway.
 import { entriesOf, idSize, idsOf, type LogBatch } from './log-batch.ts'
+import { LogBytes, withRoom } from './log-bytes.ts'
 import { type Body, writeHead } from './log-head.ts'
 import type { LogEntry, LogSummary, Payload } from './records.ts'
 
 /** Bytes to begin with. */
 const smallest = 4096
-/** What one unit of a string takes in UTF-8. */
-const mostOfUnit = 3
 
 export class LogBatchWriter {
   #count = 0
   #ids: Buffer = Buffer.allocUnsafeSlow(smallest)
-  #heads: Buffer = Buffer.allocUnsafeSlow(smallest)
-  #headsSize = 0
+  readonly #heads = new LogBytes()
   #payloads: Buffer = Buffer.allocUnsafeSlow(smallest)
   #payloadsSize = 0
   #earliest = Number.POSITIVE_INFINITY
@@ -24,22 +22,18 @@ export class LogBatchWriter {
 
   /** Bytes that are written. */
   get size(): number {
-    return this.#count * idSize + this.#headsSize + this.#payloadsSize
+    return this.#count * idSize + this.#heads.size + this.#payloadsSize
   }
 
   /** Bytes of memory, used or not. */
   get weight(): number {
-    return this.#ids.length + this.#heads.length + this.#payloads.length
+    return this.#ids.length + this.#heads.weight + this.#payloads.length
   }
 
   /** Adds an entry behind the others and copies its bodies. */
   add(entry: LogSummary, request: Body | null, response: Body | null): void {
-    const head = writeHead(entry, request, response)
-    const idAt = this.#count * idSize
-    this.#ids = withRoom(this.#ids, idAt, idSize)
-    this.#ids.write(entry.id, idAt)
-    this.#heads = withRoom(this.#heads, this.#headsSize, head.length * mostOfUnit)
-    this.#headsSize += this.#heads.write(head, this.#headsSize)
+    writeHead(this.#heads, entry, request, response)
+    this.#addId(entry.id)
     if (request !== null) this.#addPayload(request.bytes)
     if (response !== null) this.#addPayload(response.bytes)
     this.#earliest = Math.min(this.#earliest, entry.createdAt)
@@ -52,7 +46,7 @@ export class LogBatchWriter {
     return {
       count: this.#count,
       ids: this.#ids.subarray(0, this.#count * idSize),
-      heads: this.#heads.subarray(0, this.#headsSize),
+      heads: this.#heads.written(),
       payloads: this.#payloads.subarray(0, this.#payloadsSize),
       earliest: this.#earliest,
       latest: this.#latest,
@@ -63,10 +57,16 @@ export class LogBatchWriter {
   /** Begins anew in the same memory. */
   clear(): void {
     this.#count = 0
-    this.#headsSize = 0
+    this.#heads.clear()
     this.#payloadsSize = 0
     this.#earliest = Number.POSITIVE_INFINITY
     this.#latest = Number.NEGATIVE_INFINITY
+  }
+
+  #addId(id: string): void {
+    const at = this.#count * idSize
+    this.#ids = withRoom(this.#ids, at, idSize)
+    for (let i = 0; i < idSize; i++) this.#ids[at + i] = id.charCodeAt(i)
   }
 
   #addPayload(bytes: Buffer): void {
@@ -91,11 +91,4 @@ export function partOf(batch: LogBatch, isWanted: (id: string, place: number) =>
 
 function bodyOf(payload: Payload | null): Body | null {
   return payload && { bytes: Buffer.from(payload.text), isCut: payload.isCut }
-}
-
-function withRoom(buffer: Buffer, used: number, more: number): Buffer {
-  if (used + more <= buffer.length) return buffer
-  const larger = Buffer.allocUnsafeSlow(Math.max(2 * buffer.length, used + more))
-  larger.set(buffer.subarray(0, used))
-  return larger
 }

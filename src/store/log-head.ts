@@ -1,4 +1,5 @@
 // All of a log entry but its id and bodies, as JSON. Called by the batches beside.
+import { type LogBytes, member, power } from './log-bytes.ts'
 import type { LogSummary } from './records.ts'
 
 /** A body before it is text. */
@@ -42,14 +43,26 @@ export const flags = {
 } as const
 
 /** Writes a comma and a head: by hand, since every call pays for it. */
-export function writeHead(e: LogSummary, request: Body | null, response: Body | null): string {
-  const metadata = e.metadata === null ? null : JSON.stringify(e.metadata)
-  return (
-    `,[${e.createdAt},${quoted(e.provider)},${quoted(e.model)},${quoted(e.path)},${e.status}` +
-    `,${flagsOf(e, request, response)},${quoted(e.error)},${e.duration},${e.timeToFirstByte}` +
-    `,${e.tokensIn},${e.tokensOut},${e.cost},${metadata},${quoted(e.requestContentType)}` +
-    `,${quoted(e.responseContentType)},${sizeOf(request)},${sizeOf(response)}]`
-  )
+export function writeHead(to: LogBytes, e: LogSummary, request: Body | null, response: Body | null): void {
+  to.open()
+  to.number(e.createdAt)
+  to.copy(quotes.provider.of(e.provider))
+  to.copy(quotes.model.of(e.model))
+  to.copy(quotes.path.of(e.path))
+  to.number(e.status)
+  to.number(flagsOf(e, request, response))
+  to.copy(quotes.error.of(e.error))
+  to.multiple(e.duration, thousandth)
+  to.multiple(e.timeToFirstByte, thousandth)
+  to.number(e.tokensIn)
+  to.number(e.tokensOut)
+  to.multiple(e.cost, trillionth)
+  to.json(e.metadata)
+  to.copy(quotes.requestContentType.of(e.requestContentType))
+  to.copy(quotes.responseContentType.of(e.responseContentType))
+  to.number(sizeOf(request))
+  to.number(sizeOf(response))
+  to.close()
 }
 
 /** Reads heads that were written one behind the other. */
@@ -84,22 +97,51 @@ export function summaryOf(head: Head, id: string, account: string, gateway: stri
   }
 }
 
-function quoted(text: Text): Text {
-  if (text === null) return null
-  const known = quotes.get(text)
-  if (known !== undefined) return known
-  const quote = JSON.stringify(text)
-  if (text.length > longestRemembered || quote.length > text.length + 2) return quote
-  if (quotes.size === mostRemembered) quotes.clear()
-  // The text itself may be a part of a whole request and keep that in memory.
-  quotes.set(quote.slice(1, -1), quote)
-  return quote
+/** What durations and costs are multiples of. */
+const thousandth = power(3)
+const trillionth = power(12)
+
+interface Quote {
+  readonly text: Text
+  readonly json: Uint8Array
 }
 
-/** Providers, models, paths and types as they were written last: they are few, and to quote them again costs a quarter of a head. */
-const quotes = new Map<string, string>()
+/** The texts of a column as they are written: they are few, and mostly the last one comes again. */
+class Quotes {
+  readonly #known = new Map<Text, Quote>()
+  #last = quoted(null)
+
+  of(text: Text): Uint8Array {
+    if (text !== this.#last.text) this.#last = this.#known.get(text) ?? this.#learn(text)
+    return this.#last.json
+  }
+
+  #learn(text: Text): Quote {
+    const quote = quoted(text)
+    if (quote.json.length > longestRemembered) return quote
+    if (this.#known.size === mostRemembered) this.#known.clear()
+    this.#known.set(quote.text, quote)
+    return quote
+  }
+}
+
 const mostRemembered = 1000
 const longestRemembered = 256
+
+const quotes = {
+  provider: new Quotes(),
+  model: new Quotes(),
+  path: new Quotes(),
+  error: new Quotes(),
+  requestContentType: new Quotes(),
+  responseContentType: new Quotes(),
+}
+
+function quoted(text: Text): Quote {
+  const json = JSON.stringify(text)
+  // The text itself may be a part of a whole request and keep that in memory.
+  return { text: JSON.parse(json), json: member(json) }
+}
 
 function flagsOf(e: LogSummary, request: Body | null, response: Body | null): number {
   return (
