@@ -1,12 +1,11 @@
 // How many tokens a call took, from what was kept of its answer. The log asks, after the call is over.
 
+import { numberOf, type Tokens, USAGE, type UsageMember, usageAt } from './usage-member.ts'
+import { UsagePatterns } from './usage-patterns.ts'
+
 /** Null where the answer does not say; of a stream or a cut answer, what the kept parts say. */
-export interface Usage {
+export interface Usage extends Tokens {
   readonly model: string | null
-  /** Cached ones included. */
-  readonly tokensIn: number | null
-  /** Those of reasoning included. */
-  readonly tokensOut: number | null
 }
 
 /**
@@ -50,25 +49,20 @@ function within<T>(bytes: Buffer, find: (text: string) => T | null): T | null {
   return found !== null || bytes.length <= NEAR ? found : find(bytes.toString('latin1'))
 }
 
+/** Those of the answers of late. */
+const patterns = new UsagePatterns()
+
 function lastTokens(bytes: Buffer): Tokens | null {
+  const known = patterns.lastIn(bytes, NEAR)
+  if (known !== null) return known
   const near = bytes.toString('latin1', Math.max(0, bytes.length - NEAR))
-  const found = lastUsage(near) ?? lastLine(near)
+  const member = lastUsage(near)
+  if (member !== null) patterns.learn(member.text, bytes, NEAR)
+  const found = member ?? lastLine(near)
   if (found !== null || bytes.length <= NEAR) return found
   const all = bytes.toString('latin1')
   return lastUsage(all) ?? lastLine(all)
 }
-
-type Tokens = Pick<Usage, 'tokensIn' | 'tokensOut'>
-
-/** Names of what is counted, in the APIs of OpenAI, Anthropic and Google; the counts of one list are added up. */
-const counted = {
-  tokensIn: [
-    ['prompt_tokens'],
-    ['input_tokens', 'cache_creation_input_tokens', 'cache_read_input_tokens'],
-    ['promptTokenCount'],
-  ],
-  tokensOut: [['completion_tokens'], ['output_tokens'], ['candidatesTokenCount', 'thoughtsTokenCount']],
-} as const
 
 function modelIn(text: string): string | null {
   const at = text.indexOf('"model')
@@ -89,79 +83,25 @@ function lastLine(text: string): Tokens | null {
 
 const OLLAMA_COUNTS = [/"prompt_eval_count"\s*:\s*(\d{1,15})\b/, /"eval_count"\s*:\s*(\d{1,15})\b/]
 
-function firstUsage(text: string): Tokens | null {
+function firstUsage(text: string): UsageMember | null {
   let at = -1
   for (let tries = 0; tries < MOST_TRIED; tries++) {
     at = text.indexOf(USAGE, at + 1)
-    const tokens = at === -1 ? null : usageAt(text, at)
-    if (tokens !== null || at === -1) return tokens
+    const member = at === -1 ? null : usageAt(text, at)
+    if (member !== null || at === -1) return member
   }
   return null
 }
 
-function lastUsage(text: string): Tokens | null {
+function lastUsage(text: string): UsageMember | null {
   let at = text.length
   for (let tries = 0; tries < MOST_TRIED; tries++) {
     at = at === 0 ? -1 : text.lastIndexOf(USAGE, at - 1)
-    const tokens = at === -1 ? null : usageAt(text, at)
-    if (tokens !== null || at === -1) return tokens
+    const member = at === -1 ? null : usageAt(text, at)
+    if (member !== null || at === -1) return member
   }
   return null
 }
 
 /** Members of the name that are looked at before a text is given up: a hostile one has thousands. */
 const MOST_TRIED = 64
-const USAGE = '"usage'
-const USAGE_MEMBER = /"usage(?:Metadata)?"\s*:\s*(?=\{)/y
-const LARGEST_USAGE = 4096
-
-/** Reads the usage member that begins there, if it is an object and counts tokens. */
-function usageAt(text: string, at: number): Tokens | null {
-  USAGE_MEMBER.lastIndex = at
-  if (!USAGE_MEMBER.test(text)) return null
-  const counts = parse(objectAt(text, USAGE_MEMBER.lastIndex))
-  if (counts === null) return null
-  const tokensIn = countOf(counts, counted.tokensIn)
-  const tokensOut = countOf(counts, counted.tokensOut)
-  return tokensIn === null && tokensOut === null ? null : { tokensIn, tokensOut }
-}
-
-/** Gives the text from a brace to the one that closes it; no string of a usage object has braces. */
-function objectAt(text: string, start: number): string {
-  let depth = 0
-  const end = Math.min(text.length, start + LARGEST_USAGE)
-  for (let at = start; at < end; at++) {
-    const code = text.charCodeAt(at)
-    if (code === BRACE) depth++
-    else if (code === BRACE_END && --depth === 0) return text.slice(start, at + 1)
-  }
-  return ''
-}
-
-function countOf(
-  counts: Record<string, unknown>,
-  spellings: readonly (readonly [string, ...string[]])[],
-): number | null {
-  for (const [name, ...others] of spellings) {
-    const count = numberOf(counts[name])
-    if (count === null) continue
-    return others.reduce((sum, other) => sum + (numberOf(counts[other]) ?? 0), count)
-  }
-  return null
-}
-
-function numberOf(value: unknown): number | null {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null
-}
-
-function parse(object: string): Record<string, unknown> | null {
-  if (object === '') return null
-  try {
-    return JSON.parse(object)
-  } catch {
-    return null
-  }
-}
-
-const BRACE = 0x7b
-const BRACE_END = 0x7d
