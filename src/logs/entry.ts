@@ -108,7 +108,7 @@ function wholeCharacters(bytes: Buffer): Buffer {
 }
 
 function hasType(contentType: string | null, type: string): boolean {
-  if (contentType === null) return false
+  if (contentType === null || contentType.length < type.length) return false
   const end = contentType.charCodeAt(type.length)
   const isBorder = Number.isNaN(end) || end === 0x3b || end === 0x20
   return isBorder && contentType.slice(0, type.length).toLowerCase() === type

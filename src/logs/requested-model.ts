@@ -1,5 +1,7 @@
 // The model that a request which nobody parsed asked for. Called by entry.ts.
 
+import { plainModel } from './plain-model.ts'
+
 const LONGEST = 256
 /** Where a request mostly names it. */
 const NEAR = 1024
@@ -17,6 +19,10 @@ const PATH_MODEL = /\/(?:models|deployments)\/([\w.@~-]{1,256})[:/]/
 
 /** Takes the first member of that name: in the requests of all providers it stands at the top, and no other one has a string for it. */
 function modelOfBody(body: Buffer): string | null {
+  return plainModel(body, NEAR) ?? searchedModel(body)
+}
+
+function searchedModel(body: Buffer): string | null {
   const text =
     modelIn(body.toString('utf8', 0, NEAR)) ?? (body.length > NEAR ? modelIn(body.toString()) : null)
   if (text === null || !text.includes('\\')) return text

@@ -1,0 +1,63 @@
+// The model that a request names in plain ASCII, read from the bytes of its beginning. Called by requested-model.ts, which takes the long way for all others.
+
+const LONGEST = 256
+
+/** The model that was read last: mostly it comes again. */
+let last = ''
+
+/** Reads the first member of the name, where that begins within `near` bytes; null where it is no text, or one that has to be decoded. */
+export function plainModel(body: Buffer, near: number): string | null {
+  const colon = behindSpace(body, behindName(body, near))
+  if (body[colon] !== COLON) return null
+  const quote = behindSpace(body, colon + 1)
+  if (body[quote] !== QUOTE) return null
+  const start = quote + 1
+  const end = endOfPlain(body, start)
+  if (end === -1) return null
+  if (!isLast(body, start, end)) last = body.toString('latin1', start, end)
+  return last
+}
+
+/** Tells where the first name is over; the end of the body where there is none. */
+function behindName(body: Buffer, near: number): number {
+  const most = Math.min(body.length, near) - NAME.length
+  for (let at = 0; at <= most; at++) if (body[at] === QUOTE && isName(body, at)) return at + NAME.length
+  return body.length
+}
+
+function isName(body: Buffer, start: number): boolean {
+  for (let i = 1; i < NAME.length; i++) if (body[start + i] !== NAME[i]) return false
+  return true
+}
+
+function behindSpace(body: Buffer, start: number): number {
+  let at = start
+  while (at < body.length && isSpace(body[at]!)) at++
+  return at
+}
+
+/** Tells where a text ends that has no escapes and no bytes beyond ASCII; -1 for all others. */
+function endOfPlain(body: Buffer, start: number): number {
+  const most = Math.min(body.length, start + LONGEST + 1)
+  for (let at = start; at < most; at++) {
+    const byte = body[at]!
+    if (byte === QUOTE) return at === start ? -1 : at
+    if (byte === BACKSLASH || byte > 0x7f) return -1
+  }
+  return -1
+}
+
+function isLast(body: Buffer, start: number, end: number): boolean {
+  if (last.length !== end - start) return false
+  for (let at = start; at < end; at++) if (body[at] !== last.charCodeAt(at - start)) return false
+  return true
+}
+
+function isSpace(byte: number): boolean {
+  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
+}
+
+const NAME = Buffer.from('"model"')
+const QUOTE = 0x22
+const COLON = 0x3a
+const BACKSLASH = 0x5c
