@@ -6,11 +6,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface, type Interface } from 'node:readline'
 import { type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { parse } from '../../src/config/parse.ts'
 import { fillEmptyStore } from '../../src/process/first-start.ts'
 import { openStore } from '../../src/store/open.ts'
 import { completion } from '../help/ai.ts'
+import { startDns } from '../help/dns.ts'
 import { writeConfig } from '../help/gateway.ts'
 import { say, startProvider, stream } from '../help/provider.ts'
 import { root } from '../help/source.ts'
@@ -36,7 +38,7 @@ interface Running {
   readonly port: string
   readonly admin: string
   /** What the first start told. */
-  readonly env: { readonly ACCOUNT: string; readonly TOKEN: string }
+  readonly env: { readonly ACCOUNT: string; readonly TOKEN: string; readonly CLIENT?: string }
 }
 
 /** Runs `npm start` or `npm run demo` as a reader would, but on free ports of loopback and with a data folder of its own. */
@@ -81,7 +83,7 @@ function found(lines: Interface, pattern: RegExp): Promise<string> {
   })
 }
 
-async function startDefault(t: TestContext): Promise<Running> {
+async function startDefault(t: TestContext, { domains = '' } = {}): Promise<Running> {
   const shipped = readFileSync(join(root, 'config/gatehouse.yaml'), 'utf8')
   const provider = await startProvider(t, ({ body }, response) => {
     if (body.stream !== true) return say(response, completion)
@@ -90,7 +92,9 @@ async function startDefault(t: TestContext): Promise<Running> {
     send('[DONE]')
     response.end()
   })
-  const pointed = shipped.replace('    openai:\n', `    openai:\n      url: ${provider.url}\n`)
+  const pointed = shipped
+    .replace('    openai:\n', `    openai:\n      url: ${provider.url}\n`)
+    .replace(/^domains:$/m, `domains:\n${domains}`)
   const GATEHOUSE_CONFIG = writeConfig(t, pointed)
   return start(t, 'npm start', { GATEHOUSE_CONFIG, ORIGIN: 'http://127.0.0.1:1' })
 }
@@ -120,14 +124,51 @@ test('continuous integration runs the commands that install and check', () => {
 
 test('every curl line answers what the text around it says', async t => {
   const running = await startDefault(t)
-  for (const command of commands.filter(line => line.startsWith('curl '))) {
+  for (const command of commands.filter(
+    line => line.startsWith('curl ') && !line.includes('/oauth_clients'),
+  )) {
     const output = await runCurl(command, running)
-    if (command.includes('/readyz')) assert.equal(JSON.parse(output).status, 'ready')
+    if (command.includes('/oauth/scopes')) assert.match(output, /"id":"oauth_clients\.read"/)
+    else if (command.includes('/audit_logs')) assert.equal(JSON.parse(output).success, true)
+    else if (command.includes('/openapi.json')) assert.match(JSON.parse(output).openapi, /^3\.1\./)
+    else if (command.includes('/readyz')) assert.equal(JSON.parse(output).status, 'ready')
     else if (command.includes('/metrics')) assert.match(output, /^gatehouse_requests_total\{/m)
     else if (command.includes('/logs')) assert.equal(JSON.parse(output).success, true)
     else if (command.includes('/chat/completions')) assert.match(output, /^HTTP\/1\.1 200 .*"Hello\."/s)
     else if (command.includes('/522')) assert.match(output, /^HTTP\/1\.1 522 .*"error_code":522/s)
     else assert.match(output, /^HTTP\/1\.1 521 Web server is down\r\n/)
+  }
+})
+
+test('a client is created, gets a new secret, proves its domain and becomes public, line by line', async t => {
+  const dns = await startDns(t)
+  dns.txt('app.example.com')
+  const running = await startDefault(t, { domains: `  resolvers: ['${dns.address}']` })
+  const lines = commands.filter(line => line.startsWith('curl ') && line.includes('/oauth_clients'))
+  const say = async (line: string, CLIENT = '') => {
+    const env = { ...running.env, CLIENT }
+    const { success, result } = JSON.parse(await runCurl(line, { ...running, env }))
+    assert.equal(success, true, line)
+    return result
+  }
+  const [create, rotate, drop, describe, read, publish] = lines
+  const { client_id: id, client_secret: first } = await say(create!)
+  const { client_secret: second } = await say(rotate!, id)
+  assert.notEqual(first, second)
+  assert.equal((await say(read!, id)).has_rotated_secret, true)
+  await say(drop!, id)
+  const { client_uri_verification } = await say(describe!, id)
+  dns.txt('app.example.com', client_uri_verification.text)
+  await say(describe!, id)
+  while ((await say(read!, id)).client_uri_verification.status !== 'verified') await sleep(50)
+  assert.equal((await say(publish!, id)).visibility, 'public')
+  for (const line of commands.filter(line => line.includes('-- client '))) {
+    const env = {
+      ...process.env,
+      ...{ GATEHOUSE_ACCOUNT: running.env.ACCOUNT, GATEHOUSE_TOKEN: running.env.TOKEN, CLIENT: id },
+    }
+    const { stdout } = await run('sh', ['-c', `${line} --url http://${running.admin}`], { cwd: root, env })
+    assert.match(stdout, new RegExp(id), line)
   }
 })
 
@@ -174,7 +215,10 @@ test('every line of the command line runs', async t => {
   const store = await openStore(`sqlite:${GATEHOUSE_DATA}/gatehouse.db`, { commandTimeout: 1_000 })
   await fillEmptyStore(store, Date.now())
   await store.close()
-  for (const command of commands.filter(line => line.startsWith('npm run gatehouse -- '))) {
+  const local = commands.filter(
+    line => line.startsWith('npm run gatehouse -- ') && !line.includes(' client '),
+  )
+  for (const command of local) {
     const { stdout, stderr } = await run('sh', ['-c', command], { cwd: root, env })
     assert.ok(`${stdout}${stderr}`.length > 0, command)
   }
