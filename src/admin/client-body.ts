@@ -2,12 +2,13 @@
 
 import type { ClientSettings } from '../clients/client.ts'
 import { clientNameFault } from '../clients/client-name.ts'
-import { oauthScopes, withProtocolScopes } from '../clients/scopes.ts'
 import { originFault, pageUriFault, redirectUriFault } from '../clients/uri.ts'
 import { hostFault, hostOf } from '../domains/host.ts'
 import type { Fault } from '../errors/refusal.ts'
-import type { GrantType, OAuthClient, TokenEndpointAuthMethod } from '../store/records.ts'
+import type { OAuthClient, TokenEndpointAuthMethod } from '../store/records.ts'
+import { readGrants } from './client-grants.ts'
 import { Field, faultCodes } from './field.ts'
+import { readList } from './text-list.ts'
 
 /** What a body changes: the settings as they are to be, and the visibility where it speaks of it. */
 export interface ClientChange {
@@ -36,7 +37,6 @@ export const clearableMembers = [
   'client_uri',
 ] as const
 
-export const grantTypes = ['authorization_code', 'refresh_token'] as const satisfies readonly GrantType[]
 export const authMethods = [
   'client_secret_basic',
   'client_secret_post',
@@ -55,9 +55,6 @@ const owned = [
   'updated_at',
   'promoted_at',
 ] as const
-
-/** How many elements of a short list are looked at, so that each that is wrong is named. */
-const mostNamed = 20
 
 const settable = [...requiredMembers, ...clearableMembers] as const
 type Members = Readonly<Record<(typeof settable)[number], Field>>
@@ -142,9 +139,15 @@ function readUris(members: Members, kept: ClientSettings) {
   const faultOf = (uri: string) => redirectUriFault(uri, method)
   return {
     tokenEndpointAuthMethod: method,
-    redirectUris: readList(redirect_uris, 1, kept.redirectUris, faultOf),
-    postLogoutRedirectUris: readList(post_logout_redirect_uris, 0, kept.postLogoutRedirectUris, faultOf),
-    allowedCorsOrigins: readList(allowed_cors_origins, 0, kept.allowedCorsOrigins, originFault),
+    redirectUris: readList(redirect_uris, 1, mostUris, kept.redirectUris, faultOf),
+    postLogoutRedirectUris: readList(
+      post_logout_redirect_uris,
+      0,
+      mostUris,
+      kept.postLogoutRedirectUris,
+      faultOf,
+    ),
+    allowedCorsOrigins: readList(allowed_cors_origins, 0, mostUris, kept.allowedCorsOrigins, originFault),
   }
 }
 
@@ -163,103 +166,3 @@ function readMethod(members: Members, kept: ClientSettings): TokenEndpointAuthMe
       token_endpoint_auth_method.refuse(`must be none, as long as ${name} has a URI with a scheme of its own`)
   return method
 }
-
-function readGrants(members: Members, kept: ClientSettings) {
-  const { grant_types, response_types, scopes, optional_scopes } = members
-  const grants = readGrantTypes(grant_types) ?? kept.grantTypes
-  const asked = readScopes(scopes) ?? kept.scopes
-  const isSame = grant_types.value === undefined && scopes.value === undefined
-  return {
-    grantTypes: grants,
-    responseTypes: readResponseTypes(response_types) ?? kept.responseTypes,
-    scopes: isSame ? kept.scopes : withProtocolScopes(asked, grants),
-    optionalScopes: readOptionalScopes(optional_scopes, scopes, asked, kept.optionalScopes),
-  }
-}
-
-function readGrantTypes(field: Field): readonly GrantType[] | null {
-  if (field.value === undefined) return null
-  const items = distinct(field.items(1, mostNamed))
-  const grants = items.flatMap(item => grantTypes.find(grant => grant === item.value) ?? [])
-  for (const item of items)
-    if (!grantTypes.some(grant => grant === item.value))
-      item.refuse(`can't be ${quote(item.value)}: ${onlyCode}`)
-  if (!grants.includes('authorization_code')) field.refuse(`must hold authorization_code: ${onlyCode}`)
-  return grants
-}
-
-function readResponseTypes(field: Field): readonly 'code'[] | null {
-  if (field.value === undefined) return null
-  for (const item of distinct(field.items(1, mostNamed)))
-    if (item.value !== 'code')
-      item.refuse(
-        `can't be ${quote(item.value)}: only the Authorization Code flow is supported, whose response type is code`,
-      )
-  return ['code']
-}
-
-function readScopes(field: Field): readonly string[] | null {
-  if (field.value === undefined) return null
-  const scopes = textsOf(distinct(field.items(1, oauthScopes.length)), scopeFault)
-  if (scopes.length > 0 && scopes.every(scope => scope === 'offline_access'))
-    field.refuse('must hold a scope beside offline_access')
-  return scopes
-}
-
-function readOptionalScopes(
-  field: Field,
-  scopesField: Field,
-  scopes: readonly string[],
-  kept: readonly string[],
-) {
-  if (field.value === undefined) {
-    const stray = kept.find(scope => !scopes.includes(scope))
-    if (stray !== undefined) scopesField.refuse(`must hold ${stray}, as long as optional_scopes does`)
-    return kept
-  }
-  return readList(field, 0, kept, scope => {
-    if (neverOptional.includes(scope)) return `can't be ${scope}: nobody may decline it`
-    return scopes.includes(scope) ? null : 'must be one of scopes'
-  })
-}
-
-/** Reads a list that is replaced whole; null empties one that may be empty. */
-function readList(
-  field: Field,
-  least: 0 | 1,
-  kept: readonly string[],
-  faultOf: (text: string) => string | null,
-): readonly string[] {
-  if (field.value === undefined) return kept
-  return field.value === null && least === 0 ? [] : textsOf(distinct(field.items(least, mostUris)), faultOf)
-}
-
-function textsOf(items: readonly Field[], faultOf: (text: string) => string | null): readonly string[] {
-  return items.flatMap(item => item.ruled(faultOf) ?? [])
-}
-
-/** Refuses each item that is the same as an earlier one. */
-function distinct(items: readonly Field[]): readonly Field[] {
-  const seen = new Set<unknown>()
-  for (const item of items) {
-    if (seen.has(item.value)) item.refuse('stands in the list before', faultCodes.repeated)
-    seen.add(item.value)
-  }
-  return items
-}
-
-function scopeFault(scope: string): string | null {
-  if (oauthScopes.some(({ id }) => id === scope)) return null
-  return scope.includes(':')
-    ? 'must be the id of a scope, whose words stand between dots, not colons: see oauth/scopes'
-    : 'must be the id of a scope: see oauth/scopes'
-}
-
-/** Repeats what a caller sent, as far as it can be read at a glance. */
-function quote(value: unknown): string {
-  return typeof value === 'string' ? JSON.stringify(value.slice(0, 60)) : 'anything but a text'
-}
-
-const onlyCode =
-  'only the Authorization Code flow is supported, with authorization_code and, beside it, refresh_token'
-const neverOptional: readonly string[] = ['openid', 'offline', 'offline_access']

@@ -2,14 +2,13 @@
 
 import { metricsContentType } from '../base/metrics.ts'
 import { auditParameters, listAuditLogs } from './audit-logs.ts'
+import { deleteRotatedSecret, rotateSecret } from './client-secrets.ts'
 import {
   clientParameters,
   createClient,
   deleteClient,
-  deleteRotatedSecret,
   getClient,
   listClients,
-  rotateSecret,
   updateClient,
 } from './clients.ts'
 import type { Answer } from './envelope.ts'

@@ -3,7 +3,8 @@
 import { oauthScopes } from '../clients/scopes.ts'
 import { challengePrefix } from '../domains/challenge.ts'
 import type { DnsOutcome, VerificationStatus } from '../store/records.ts'
-import { authMethods, grantTypes, mostUris } from './client-body.ts'
+import { authMethods, mostUris } from './client-body.ts'
+import { grantTypes } from './client-grants.ts'
 import {
   about,
   closed,

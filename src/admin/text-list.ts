@@ -1,0 +1,33 @@
+// Reads lists of texts: each is replaced whole, and nothing stands in one twice. Called by the files that read bodies of OAuth clients.
+
+import { type Field, faultCodes } from './field.ts'
+
+/** Reads a list, whose texts a rule finds no fault with; what is kept where it is absent, and none for null where it may be empty. */
+export function readList(
+  field: Field,
+  least: 0 | 1,
+  most: number,
+  kept: readonly string[],
+  faultOf: (text: string) => string | null,
+): readonly string[] {
+  if (field.value === undefined) return kept
+  return field.value === null && least === 0 ? [] : textsOf(distinct(field.items(least, most)), faultOf)
+}
+
+/** Gives the texts in which a rule finds no fault, and refuses the others. */
+export function textsOf(
+  items: readonly Field[],
+  faultOf: (text: string) => string | null,
+): readonly string[] {
+  return items.flatMap(item => item.ruled(faultOf) ?? [])
+}
+
+/** Refuses each item that is the same as an earlier one; gives all of them. */
+export function distinct(items: readonly Field[]): readonly Field[] {
+  const seen = new Set<unknown>()
+  for (const item of items) {
+    if (seen.has(item.value)) item.refuse('stands in the list before', faultCodes.repeated)
+    seen.add(item.value)
+  }
+  return items
+}
