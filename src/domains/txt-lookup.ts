@@ -78,15 +78,12 @@ export class TxtLookup {
 
   /** Asks one resolver after the other, until one knows; Node itself takes the first answer, even one that tells of a failure. */
   async #askAll(question: Question): Promise<readonly string[] | DnsOutcome> {
-    const servers = this.#resolvers.length > 0 ? this.#resolvers : new Resolver().getServers()
-    const timeout = Math.max(1, Math.floor(this.#timeout / (tries * servers.length)))
     let outcome: DnsOutcome = 'error'
-    for (const server of servers) {
+    for (const server of this.#resolvers.length > 0 ? this.#resolvers : [null]) {
       if (question.isOver) break
-      // One for each question, since what a resolver cancels is all that it was asked.
-      question.resolver = new Resolver({ timeout, maxTimeout: timeout, tries })
-      question.resolver.setServers([server])
       try {
+        // One for each question, since what a resolver cancels is all that it was asked.
+        question.resolver = this.#resolver(server)
         const records = await question.resolver.resolveTxt(question.host)
         return records.map(chunks => chunks.join(''))
       } catch (failure) {
@@ -95,6 +92,16 @@ export class TxtLookup {
       }
     }
     return outcome
+  }
+
+  /** Makes a resolver that asks one server, or those of the system, and has its share of the time. */
+  #resolver(server: string | null): Resolver {
+    const count = this.#resolvers.length || new Resolver().getServers().length
+    const timeout = Math.max(1, Math.floor(this.#timeout / (tries * count)))
+    const resolver = new Resolver({ timeout, maxTimeout: timeout, tries })
+    // Those of the system stay untouched: Node can't name one on a local link.
+    if (server !== null) resolver.setServers([server])
+    return resolver
   }
 
   #end(question: Question, outcome: DnsOutcome): void {
