@@ -203,10 +203,3 @@ test('whatever stands in a zone, there is an answer that can be shown', async t 
     { numRuns: 200 },
   )
 })
-
-test('without resolvers those of the system are asked, and there is an answer in time', async t => {
-  const lookup = new TxtLookup({ resolvers: [], timeout: 300 })
-  t.after(() => lookup.close())
-  const { outcome } = await lookup.ask('name.invalid', text, now)
-  assert.ok(outcome !== 'found' && outcome !== 'no_match', outcome)
-})
