@@ -20,8 +20,10 @@ import { account } from '../../tokens/token-with.ts'
 async function start(t: TestContext) {
   const api = await startApi(t)
   const env = { GATEHOUSE_ACCOUNT: account, GATEHOUSE_TOKEN: api.owner.value }
-  const client = (args: readonly string[], more: NodeJS.ProcessEnv = {}, input = ''): Promise<Outcome> =>
-    gatehouse(['client', ...args, '--url', api.origin], { ...env, ...more }, input)
+  const client = (args: readonly string[], more: NodeJS.ProcessEnv = {}, input = ''): Promise<Outcome> => {
+    const url = args.includes('--url') ? [] : ['--url', api.origin]
+    return gatehouse(['client', ...args, ...url], { ...env, ...more }, input)
+  }
   /** Creates one, and gives its id and secret. */
   const create = async (...more: string[]): Promise<{ id: string; secret: string }> => {
     const { code, stdout, stderr } = await client(['create', ...photos, ...more, '--json'])
@@ -38,6 +40,29 @@ const hour = 3_600_000
 const callback = 'https://photos.example.com/callback'
 const photos = ['--name', 'Photos', '--redirect-uri', callback, '--scope', 'ai_gateway.read']
 const withDomain = ['--client-uri', 'https://photos.example.com', '--logo-uri', `${callback}/logo.png`]
+
+/** Starts a proxy before the API: `meddle` is called before each request is passed, and tells whether its answer breaks off. */
+async function startProxy(
+  t: TestContext,
+  origin: string,
+  meddle: (method: string, nth: number) => boolean | Promise<boolean>,
+) {
+  const asked: string[] = []
+  const proxy = createServer(async (request, response) => {
+    const { method = '', url, socket } = request
+    const { connection: _, 'content-length': __, ...headers } = request.headers as Record<string, string>
+    const body = await text(request)
+    const isBroken = await meddle(method, asked.push(method))
+    const answer = await fetch(`${origin}${url}`, { method, headers, ...(body !== '' && { body }) })
+    const content = await answer.text()
+    const etag = answer.headers.get('etag')
+    if (isBroken) socket.destroy()
+    else response.writeHead(answer.status, { ...(etag !== null && { etag }) }).end(content)
+  }).listen(0, '127.0.0.1')
+  t.after(() => proxy.close())
+  await once(proxy, 'listening')
+  return { url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`, asked }
+}
 
 /** Starts `verify --wait`, and gives the lines that it tells meanwhile. */
 function waitFor({ origin, env }: Awaited<ReturnType<typeof start>>, id: string) {
@@ -129,22 +154,10 @@ test('every fault that the API names is told on a line of its own, with its poin
 })
 
 test('a connection that breaks after the client was made leaves one client, whose secret is told', async t => {
-  const { origin, env, ask, bugs } = await start(t)
-  let answers = 0
-  const proxy = createServer(async (request, response) => {
-    const body = await text(request)
-    const headers = request.headers as Record<string, string>
-    const { connection: _, 'content-length': __, ...passed } = headers
-    const answer = await fetch(`${origin}${request.url}`, { method: request.method!, headers: passed, body })
-    const content = await answer.text()
-    if (++answers === 1) request.socket.destroy()
-    else response.writeHead(answer.status).end(content)
-  }).listen(0, '127.0.0.1')
-  t.after(() => proxy.close())
-  await once(proxy, 'listening')
-  const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
-  const { code, stdout, stderr } = await gatehouse(['client', 'create', ...photos, '--url', url], env)
-  assert.deepEqual([code, answers], [0, 2], stderr)
+  const { origin, client, ask, bugs } = await start(t)
+  const { url, asked } = await startProxy(t, origin, (_, nth) => nth === 1)
+  const { code, stdout, stderr } = await client(['create', ...photos, '--url', url])
+  assert.deepEqual([code, asked], [0, ['POST', 'POST']], stderr)
   const { result } = (await ask('GET', '/oauth_clients')).json
   assert.equal(result.length, 1)
   assert.match(stdout, new RegExp(`^client_id +${result[0].client_id}\nclient_secret +svcs_\\S+\n$`))
@@ -281,6 +294,40 @@ test('verify asks at once, says so, and starts a failed proof again', async t =>
   const { code, stdout } = await ended
   assert.deepEqual([code, child.signalCode], [1, null])
   assert.match(stdout, /^status +failed$/m)
+})
+
+test('verify never puts back a client_uri that somebody changed meanwhile, and tries again', async t => {
+  const { origin, client, create, ask, shown } = await start(t)
+  const { id } = await create(...withDomain)
+  const client_uri = 'https://albums.example.com'
+  const { url, asked } = await startProxy(t, origin, async method => {
+    if (method === 'PATCH' && asked.length === 2)
+      await ask('PATCH', `/oauth_clients/${id}`, { body: { client_uri } })
+    return false
+  })
+  const { code, stdout, stderr } = await client(['verify', id, '--url', url])
+  assert.equal(code, 0, stderr)
+  assert.deepEqual(asked, ['GET', 'PATCH', 'GET', 'PATCH'])
+  assert.match(stdout, /^host +albums\.example\.com$/m)
+  assert.equal((await shown(id)).client_uri, client_uri)
+})
+
+test('verify goes on waiting while the gateway is away', async t => {
+  const api = await start(t)
+  const { id } = await api.create(...withDomain)
+  const dns = await proveDomains(t, api)
+  await dns.asked('photos.example.com')
+  const { url, asked } = await startProxy(t, api.origin, async (_, nth) => {
+    if (nth === 7) {
+      dns.txt('photos.example.com', (await api.shown(id)).client_uri_verification.text)
+      api.clock.advance(60_000)
+    }
+    return nth > 2 && nth < 7
+  })
+  const { code, stdout, stderr } = await api.client(['verify', id, '--wait', '--url', url])
+  assert.equal(code, 0, stderr)
+  assert.match(stdout, /^status +verified$/m)
+  assert.ok(asked.length > 7)
 })
 
 test('delete takes --yes, and nothing else where nobody can be asked', async t => {
