@@ -76,13 +76,14 @@ export async function updateClient(call: Call, api: Api): Promise<Answer> {
 /** Removes a client, its secrets and all that they open. */
 export async function deleteClient(call: Call, { store, log }: Api): Promise<Answer> {
   const id = call.params.client_id!
-  const kept = await findClient(call, { store })
-  if (kept === null) return noClient
-  const refusal = unmet(call.ifMatch, kept.record)
-  if (refusal) return refusal
-  return (await drop(store.oauthClients, auditOf(call, 'delete', resourceOf(id)), log))
-    ? success({ id })
-    : noClient
+  const audit = auditOf(call, 'delete', resourceOf(id))
+  for (;;) {
+    const kept = await findClient(call, { store })
+    if (kept === null) return noClient
+    const refusal = unmet(call.ifMatch, kept.record)
+    if (refusal) return refusal
+    if (await drop(store.oauthClients, audit, log, kept.version)) return success({ id })
+  }
 }
 
 function withoutTimes(client: OAuthClient) {

@@ -50,9 +50,14 @@ export async function put<T>(
   return tellIf(await records.replace(record, version, told), told, log)
 }
 
-/** Removes the record that an entry is about and tells of it; false, and nothing was done, when there was none. */
-export async function drop<T>(records: Records<T>, audit: AuditEntry, log: Logger): Promise<boolean> {
-  return tellIf(await records.remove(audit.account, audit.resource, { audit }), { audit }, log)
+/** Removes the record that an entry is about and tells of it; false, and nothing was done, when there was none, or another version than the one that is given. */
+export async function drop<T>(
+  records: Records<T>,
+  audit: AuditEntry,
+  log: Logger,
+  version?: number,
+): Promise<boolean> {
+  return tellIf(await records.remove(audit.account, audit.resource, { audit }, version), { audit }, log)
 }
 
 /**

@@ -81,6 +81,17 @@ for (const [name, urlOf] of Object.entries(stores)) {
     assert.deepEqual([(await record()).name, (await record()).revision], [`by ${winner}`, 2])
   })
 
+  test(`${name}: of a change and a deletion at once that saw the same client one passes`, async t => {
+    const { ask, own, record } = await startWithClient(t, await urlOf(t))
+    const headers = { 'if-match': '"1"' }
+    const [changed, deleted] = await Promise.all([
+      ask('PATCH', own, { body: { client_name: 'Renamed' }, headers }),
+      ask('DELETE', own, { headers }),
+    ])
+    if (changed.status === 200) assert.deepEqual([deleted.status, (await record()).name], [412, 'Renamed'])
+    else assert.deepEqual([changed.status, deleted.status], [404, 200])
+  })
+
   test(`${name}: 20 creations at once under one key make one client and give one answer`, async t => {
     const { ask, kept, audited } = await startWithClient(t, await urlOf(t))
     const headers = { 'idempotency-key': 'the one' }
