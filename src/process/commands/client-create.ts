@@ -72,7 +72,7 @@ function tellOf(client: ShownClient): void {
   tell(`Created the private client ${visible(client.client_name)}. ${ofSecret}`)
   if (!proof) return
   tell('Before it can be public, its domain has to be proven by this record in DNS:')
-  tell(recordText(proof))
+  tell(recordText(proof).trimEnd())
 }
 
 function idAndSecret({ client_id: id, client_secret: secret }: ShownClient): string {

@@ -71,9 +71,9 @@ export function proofText(proof: ShownVerification): string {
 /** Writes the record that is to be published. */
 export function recordText({ host, text }: ShownVerification): string {
   return columns([
-    ['record', host],
-    ['type', 'TXT'],
-    ['value', text],
+    ['record name', host],
+    ['record type', 'TXT'],
+    ['record value', text],
   ])
 }
 
@@ -114,15 +114,15 @@ const outcomes: Readonly<Record<string, string>> = {
   server_failure: 'the DNS server failed',
   refused: 'the DNS server refused to answer',
   timeout: 'there was no answer in time',
-  error: 'the DNS server could not be asked',
+  error: 'there was no answer that could be used',
 }
 
 function openRows(proof: ShownVerification): string[][] {
   const { last_answer: answer, next_check, deadline } = proof
   return [
-    ['record', proof.host],
-    ['type', 'TXT'],
-    ['value', proof.text],
+    ['record name', proof.host],
+    ['record type', 'TXT'],
+    ['record value', proof.text],
     ...rowsOf('last asked', answer?.at),
     ...(answer ? [['answer', answerInWords(answer)]] : []),
     ...rowsOf('hint', answer?.hint),

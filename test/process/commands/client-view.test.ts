@@ -58,9 +58,9 @@ test('an open proof tells the record, what DNS said, and when it is asked again;
   const text = proofText(proof)
   for (const line of [
     /^status +in_progress$/m,
-    /^record +app\.example$/m,
-    /^type +TXT$/m,
-    /^value +svc_oauth_client_publisher=0{32}$/m,
+    /^record name +app\.example$/m,
+    /^record type +TXT$/m,
+    /^record value +svc_oauth_client_publisher=0{32}$/m,
     /^answer +there are TXT records, but not this one: "v=spf1 -all", "\\u001b\[2J"$/m,
     /^hint +take off the quotes$/m,
     /^next check +2026-01-01T00:00:25\.000Z$/m,
@@ -79,7 +79,10 @@ test('a proof that was never asked says nothing of an answer; one that is done w
 })
 
 test('the record to publish is a name, a type and a value', () => {
-  assert.equal(recordText(proof), `record  app.example\ntype    TXT\nvalue   ${proof.text}\n`)
+  assert.equal(
+    recordText(proof),
+    `record name   app.example\nrecord type   TXT\nrecord value  ${proof.text}\n`,
+  )
 })
 
 test('an outcome that is not known here is told as it is', () => {

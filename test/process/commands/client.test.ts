@@ -135,7 +135,10 @@ test('create takes the whole body from a file, and tells the record that proves 
   assert.equal(code, 0, stderr)
   assert.match(stdout, /^client_id {2}[0-9a-f]{32}\n$/)
   assert.match(stderr, /^Created the private client From a file\. It has no secret\.$/m)
-  assert.match(stderr, /^record {2}photos\.example\.com\ntype {4}TXT\nvalue {3}svc_oauth_\S+$/m)
+  assert.match(
+    stderr,
+    /^record name {3}photos\.example\.com\nrecord type {3}TXT\nrecord value {2}svc_oauth_\S+$/m,
+  )
 })
 
 test('every fault that the API names is told on a line of its own, with its pointer', async t => {
@@ -199,8 +202,8 @@ test('show tells all of a client, as text or as the API has it', async t => {
     /^client_name +Photos$/m,
     new RegExp(`^client_secrets +…${secret.slice(-4)}, created 2026-01-01T00:00:00\\S*, never used$`, 'm'),
     /^status +pending$/m,
-    /^record +photos\.example\.com$/m,
-    /^value +svc_oauth_client_publisher=[0-9a-f]{32}$/m,
+    /^record name +photos\.example\.com$/m,
+    /^record value +svc_oauth_client_publisher=[0-9a-f]{32}$/m,
     /^deadline +2026-01-03T00:00:00/m,
   ])
     assert.match(asText.stdout, line)
@@ -283,7 +286,7 @@ test('verify asks at once, says so, and starts a failed proof again', async t =>
 
   const anew = await client(['verify', id])
   assert.equal(anew.code, 0)
-  assert.match(anew.stdout, new RegExp(`^value +${record}$`, 'm'))
+  assert.match(anew.stdout, new RegExp(`^record value +${record}$`, 'm'))
   assert.match(anew.stdout, new RegExp(`^last asked +${deadline}$`, 'm'))
   assert.match(anew.stdout, /^deadline +2026-01-05T00:00:00/m)
   assert.match(anew.stderr, new RegExp(`gatehouse client show ${id}\n$`))
