@@ -101,3 +101,10 @@ test('a gateway that is out of reach is told in a sentence, and 1', async () => 
   assert.deepEqual([code, stdout], [1, ''])
   assert.equal(stderr, `gatehouse: ${url} refuses connections; is the gateway running?\n`)
 })
+
+test('mistakes in a configuration that nobody named are no matter: the usual address is asked', async () => {
+  const { code, stderr } = await gatehouse(['client', 'list'], { ...env, ORIGIN: 'not an origin' })
+  // What answers at that address, if anything does, knows no such token.
+  assert.equal(code, 1, stderr)
+  assert.doesNotMatch(stderr, /gatehouse\.yaml/)
+})
