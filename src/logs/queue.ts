@@ -34,7 +34,7 @@ const encodedBounds: Bounds = { mostEntries: 1000, mostBytes: 32 * 1024 * 1024 }
 const BASE_WEIGHT = 1024
 
 /** Entries and bytes of a full batch, bytes that all together may hold, and ms that an entry waits for others. */
-const BATCH = 256
+const BATCH = 512
 const BATCH_BYTES = 1024 * 1024
 const MOST_OPEN = 16 * BATCH_BYTES
 const PATIENCE = 250
