@@ -4,6 +4,7 @@ import { ownText } from '../base/own-text.ts'
 import type { EdgeMetrics, Phase } from '../base/metrics.ts'
 import { errorRows } from '../errors/catalogue.ts'
 import type { Refusal } from '../errors/refusal.ts'
+import type { Provider } from '../ai/providers.ts'
 import type { Observation } from '../logs/observation.ts'
 import type { Gateway } from '../store/records.ts'
 import type { AiExchange } from './ai-exchange.ts'
@@ -91,7 +92,7 @@ function observationOf(x: Exchange, ai: AiExchange, now: number): Observation {
     startedAt: x.plane.clock.now() - (now - x.startedAt),
     provider: ai.provider!.name,
     model: ai.model,
-    path: cut(withoutQuery(ai.path)),
+    path: pathOf(ai),
     status: x.status,
     error: x.refusal?.error ?? null,
     isWhole: x.refusal === null && !x.aborted,
@@ -108,17 +109,32 @@ function observationOf(x: Exchange, ai: AiExchange, now: number): Observation {
   }
 }
 
+/** The path that was recorded last, and what was asked for it. */
+let last: { readonly provider: Provider | null; readonly asked: string; readonly path: string } = {
+  provider: null,
+  asked: '',
+  path: '',
+}
+
+/** Gives the path at the provider, without query. Mostly it is that of the call before, and the same text again is cheaper to handle than an equal one. */
+function pathOf({ target, provider, path }: AiExchange): string {
+  if (target.api !== 'native') return cut(withoutQuery(path))
+  if (target.path !== last.asked || provider !== last.provider)
+    last = { provider, asked: target.path, path: cut(withoutQuery(path)) }
+  return last.path
+}
+
+function withoutQuery(path: string): string {
+  const query = path.indexOf('?')
+  return query === -1 ? path : path.slice(0, query)
+}
+
 /** Bounds what callers and providers can put into an entry. */
 function cut<T extends string | null>(text: T): T | string {
   return text !== null && text.length > LONGEST ? ownText(text.slice(0, LONGEST)) : text
 }
 
 const LONGEST = 1024
-
-function withoutQuery(path: string): string {
-  const query = path.indexOf('?')
-  return query === -1 ? path : path.slice(0, query)
-}
 
 /** The code of the system, TLS or DNS error behind a refusal, or our own for it. */
 function causeOf(refusal: Refusal | null): string | null {

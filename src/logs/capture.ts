@@ -52,8 +52,8 @@ export class Capture {
   /** Gives the beginning of the body, or all of it. */
   head(): Buffer {
     this.#seal()
-    const [first] = this.#pieces
-    return first !== undefined && this.#pieces.length === 1 ? first : Buffer.concat(this.#pieces)
+    const pieces = this.#pieces
+    return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)
   }
 
   /** Gives the last bytes of the body that `head` lacks; empty where it has all, and for an encoded body. */

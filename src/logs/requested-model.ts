@@ -11,8 +11,12 @@ export function requestedModel(path: string, body: Buffer | null): string | null
   return modelOfPath(path) ?? (body && modelOfBody(body))
 }
 
+/** Paths are few: mostly the last one comes again. */
+let last: { readonly path: string; readonly model: string | null } = { path: '', model: null }
+
 function modelOfPath(path: string): string | null {
-  return PATH_MODEL.exec(path)?.[1] ?? null
+  if (path !== last.path) last = { path, model: PATH_MODEL.exec(path)?.[1] ?? null }
+  return last.model
 }
 
 const PATH_MODEL = /\/(?:models|deployments)\/([\w.@~-]{1,256})[:/]/

@@ -68,6 +68,25 @@ test('a native call is known by its answer, and its query is not kept', async t 
   assert.equal(entry.request?.text, '{"messages":[]}')
 })
 
+test('native calls are kept each with the path that its provider was asked for', async t => {
+  const { url } = await startResponder(t, json(completion))
+  const ai = await startAi(t, { openai: url, groq: `${url}/groq` })
+  const token = `svc-aig-authorization: Bearer ${ai.token}`
+  for (const target of ['openai/a', 'openai/a', 'groq/a', 'openai/a?b=SECRET', 'openai/b', 'openai/b?a']) {
+    const [provider, path] = target.split('/') as [string, string]
+    await ai.edge.ask(call(`${ai.native(provider)}/${path}`, '{}', token))
+  }
+  const entries = await ai.logged(6)
+  assert.deepEqual(entries.map(({ provider, path }) => `${provider} ${path}`).sort(), [
+    'groq /groq/a',
+    'openai /a',
+    'openai /a',
+    'openai /a',
+    'openai /b',
+    'openai /b',
+  ])
+})
+
 test('bodies are kept only where gateway and caller agree', async t => {
   const ai = await start(t)
   await chat(ai, 'svc-aig-collect-log-payload: false')
