@@ -10,6 +10,7 @@ import { launchOrigin, launchPeer, PEERS } from './peers.ts'
 import { gatehouse } from './peers/gatehouse.ts'
 import { gatehouseAi } from './peers/gatehouse-ai.ts'
 import { withResults } from './readme.ts'
+import { stopRedisServer } from './redis-server.ts'
 import { report } from './report.ts'
 import type { Results } from './results.ts'
 import { measureRounds } from './rounds.ts'
@@ -36,6 +37,7 @@ async function bench(options: Options): Promise<void> {
   const origin = await launchOrigin()
   const results = await collect(options, origin)
   await origin.stop()
+  await stopRedisServer()
   console.log(report(results))
   if (options.complete) save(results)
 }
