@@ -98,8 +98,11 @@ async function withApi(facts: Facts, ask: (api: Api) => Promise<Answer>): Promis
   }
 }
 
-async function callerOf({ authorization, address }: Asker, { verifier }: Api): Promise<Token | Answer> {
-  const caller = await verifier.verify(bearerOf(authorization), address)
+async function callerOf(
+  { authorization, address, shown }: Asker,
+  { verifier }: Api,
+): Promise<Token | Answer> {
+  const caller = await verifier.verify(bearerOf(authorization), address, shown)
   if (typeof caller === 'string') return caller === 'store_away' ? storeAway : unauthorized
   return caller
 }

@@ -1,5 +1,6 @@
 // Finds the row of the table that a request is for, or says 404 or 405 in the envelope. The admin server asks it.
 
+import type { Shown } from '../tokens/verify.ts'
 import { type Answer, failure, notFound } from './envelope.ts'
 
 /** What the handlers may know of a request beside its method and target. */
@@ -16,6 +17,8 @@ export interface Asker {
   readonly address: string
   /** The id of the request, which the answer shows in `svc-ray`. */
   readonly ray: string
+  /** The token that its connection showed last. */
+  readonly shown?: Shown
   /** Reads the body to its end; null when it is too large. */
   readonly readBody: () => Promise<Buffer | null>
 }
@@ -35,30 +38,53 @@ export interface Route<Facts> {
   readonly handle: (question: Question, facts: Facts) => Answer | Promise<Answer>
 }
 
+interface Row<Facts> {
+  readonly route: Route<Facts>
+  readonly segments: readonly string[]
+}
+
 export class Router<Facts> {
-  readonly #rows: readonly { route: Route<Facts>; pattern: RegExp }[]
+  /** By the number of their segments: no request is compared with rows that are longer or shorter. */
+  readonly #rows = new Map<number, Row<Facts>[]>()
 
   constructor(routes: readonly Route<Facts>[]) {
-    this.#rows = routes.map(route => ({ route, pattern: patternOf(route.path) }))
+    for (const route of routes) {
+      const segments = route.path.split('/')
+      const alike = this.#rows.get(segments.length)
+      if (alike === undefined) this.#rows.set(segments.length, [{ route, segments }])
+      else alike.push({ route, segments })
+    }
   }
 
   /** Answers with the handler of the first row that fits; HEAD is answered as GET, its body is dropped by the server. */
   async answer(method: string, target: string, asker: Asker, facts: Facts): Promise<Answer> {
     const [path, query] = splitTarget(target)
-    const rows = this.#rows.filter(({ pattern }) => pattern.test(path))
-    if (rows.length === 0) return notFound(`No route for ${path.slice(0, 200)}`)
-    const row = rows.find(({ route }) => route.method === (method === 'HEAD' ? 'GET' : method))
-    if (!row) return notAllowed(rows.map(({ route }) => route.method))
-    const params = decode(row.pattern.exec(path)?.groups ?? {})
-    if (!params) return notFound('The path is not valid percent-encoding')
+    const segments = path.split('/')
+    const alike = this.#rows.get(segments.length) ?? []
+    const asked = method === 'HEAD' ? 'GET' : method
+    const row = alike.find(row => row.route.method === asked && fits(row.segments, segments))
+    if (row === undefined) {
+      const others = alike.filter(row => fits(row.segments, segments))
+      if (others.length === 0) return notFound(`No route for ${path.slice(0, 200)}`)
+      return notAllowed(others.map(({ route }) => route.method))
+    }
+    const params = paramsOf(row.segments, segments)
+    if (params === null) return notFound('The path is not valid percent-encoding')
     return row.route.handle({ params, query: new URLSearchParams(query), asker }, facts)
   }
 }
 
-/** Turns `/errors/{code}` into an expression with a named group for each segment in braces. */
-function patternOf(path: string): RegExp {
-  const source = path.replace(/[.*+?^$()|[\]\\]/g, '\\$&').replace(/\{(\w+)\}/g, '(?<$1>[^/]+)')
-  return new RegExp(`^${source}$`)
+function fits(row: readonly string[], path: readonly string[]): boolean {
+  for (let at = row.length - 1; at > 0; at--) {
+    const isFit = isParam(row[at]!) ? path[at] !== '' : row[at] === path[at]
+    if (!isFit) return false
+  }
+  return path[0] === ''
+}
+
+/** Tells whether a segment of a row is one such as `{code}`, which stands for any. */
+function isParam(segment: string): boolean {
+  return segment.charCodeAt(0) === 0x7b
 }
 
 function splitTarget(target: string): [path: string, query: string] {
@@ -73,11 +99,13 @@ function notAllowed(methods: readonly string[]): Answer {
   return failure(405, [{ code: 7001, message: `Method not allowed; allowed: ${allow}` }], { allow })
 }
 
-function decode(groups: Readonly<Record<string, string>>): Record<string, string> | null {
+/** Gives what the `{name}` segments of a row stand for; null where that is not valid percent-encoding. */
+function paramsOf(row: readonly string[], path: readonly string[]): Record<string, string> | null {
+  const params: Record<string, string> = {}
   try {
-    return Object.fromEntries(
-      Object.entries(groups).map(([name, value]) => [name, decodeURIComponent(value)]),
-    )
+    for (const [at, segment] of row.entries())
+      if (isParam(segment)) params[segment.slice(1, -1)] = decodeURIComponent(path[at]!)
+    return params
   } catch {
     return null
   }

@@ -5,6 +5,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net'
 import { nextRay } from '../base/ray.ts'
 import type { Endpoint } from '../config/schema.ts'
+import { Shown } from '../tokens/verify.ts'
 import { type Answer, failure } from './envelope.ts'
 import { readBody } from './input.ts'
 import { type Facts, routes } from './routes.ts'
@@ -18,19 +19,21 @@ const limits = {
   connectionsCheckingInterval: 5_000,
 }
 
-const strictHeaders = {
-  'cache-control': 'no-store',
-  'content-security-policy': "default-src 'none'; frame-ancestors 'self'",
-  'cross-origin-resource-policy': 'same-origin',
-  'referrer-policy': 'no-referrer',
-  'x-content-type-options': 'nosniff',
-  'x-frame-options': 'SAMEORIGIN',
-}
+const strictHeaders = [
+  ['cache-control', 'no-store'],
+  ['content-security-policy', "default-src 'none'; frame-ancestors 'self'"],
+  ['cross-origin-resource-policy', 'same-origin'],
+  ['referrer-policy', 'no-referrer'],
+  ['x-content-type-options', 'nosniff'],
+  ['x-frame-options', 'SAMEORIGIN'],
+] as const
 
 export class AdminServer {
   readonly #server: Server
   readonly #router = new Router(routes)
   readonly #facts: Facts
+  /** The tokens that connections showed last. */
+  readonly #shown = new WeakMap<Socket, Shown>()
   readonly #bug: (cause: unknown) => void
 
   /** `bug` hears of what a handler throws; the client sees no more than that it happened. */
@@ -59,20 +62,26 @@ export class AdminServer {
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const ray = nextRay()
     const answer = await this.#answer(request, ray)
-    const body = Buffer.from(answer.body)
-    response.writeHead(answer.status, {
-      ...strictHeaders,
-      ...answer.headers,
-      'content-length': body.length,
-      'svc-ray': ray,
-      ...(!this.#server.listening && { connection: 'close' }),
-    })
-    response.end(request.method === 'HEAD' ? undefined : body)
+    const length = String(Buffer.byteLength(answer.body))
+    const fields = ['content-length', length, 'svc-ray', ray]
+    if (!this.#server.listening) fields.push('connection', 'close')
+    for (const name in answer.headers) fields.push(name, answer.headers[name]!)
+    for (const [name, value] of strictHeaders) if (!(name in answer.headers)) fields.push(name, value)
+    response.writeHead(answer.status, fields)
+    // A text goes out in one write with the head, bytes would take two.
+    response.end(request.method === 'HEAD' ? undefined : answer.body)
+  }
+
+  #shownOn(socket: Socket): Shown {
+    let shown = this.#shown.get(socket)
+    if (shown === undefined) this.#shown.set(socket, (shown = new Shown()))
+    return shown
   }
 
   async #answer(request: IncomingMessage, ray: string): Promise<Answer> {
     try {
-      return await this.#router.answer(request.method!, request.url!, askerOf(request, ray), this.#facts)
+      const asker = askerOf(request, ray, this.#shownOn(request.socket))
+      return await this.#router.answer(request.method!, request.url!, asker, this.#facts)
     } catch (cause) {
       // A caller who went away in the middle of a body is no bug, and nobody reads the answer.
       if (cause !== request.errored) this.#bug(cause)
@@ -81,23 +90,29 @@ export class AdminServer {
   }
 }
 
-function askerOf(request: IncomingMessage, ray: string): Asker {
-  const { headers, headersDistinct, socket } = request
+function askerOf(request: IncomingMessage, ray: string, shown: Shown): Asker {
+  const { headers, socket } = request
   return {
     accept: headers.accept ?? null,
-    authorization: onlyOne(headersDistinct.authorization),
+    authorization: onlyOne(request, 'authorization'),
     contentType: headers['content-type'] ?? null,
-    ifMatch: headersDistinct['if-match']?.join(', ') ?? null,
-    idempotencyKey: onlyOne(headersDistinct['idempotency-key']),
+    ifMatch: headers['if-match'] ?? null,
+    idempotencyKey: onlyOne(request, 'idempotency-key'),
     address: socket.remoteAddress ?? '',
     ray,
+    shown,
     readBody: () => readBody(request),
   }
 }
 
 /** Gives the value of a field that must come once: empty, which is none that is valid, where it comes more than once. */
-function onlyOne(values: readonly string[] = []): string | null {
-  return values.length > 1 ? '' : (values[0] ?? null)
+function onlyOne({ headers, rawHeaders }: IncomingMessage, name: string): string | null {
+  const value = headers[name]
+  if (value === undefined) return null
+  let count = 0
+  for (let at = 0; at < rawHeaders.length; at += 2)
+    if (rawHeaders[at]!.length === name.length && rawHeaders[at]!.toLowerCase() === name) count++
+  return count > 1 ? '' : (value as string)
 }
 
 /** Answers bytes that are no request, so that the person who sent them reads why instead of a reset. */

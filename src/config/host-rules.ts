@@ -42,7 +42,10 @@ export const resolver: Rule<string> = text => {
   const port = within(readWhole(digits ?? ''), 1, 65_535)
   const isWhole = host !== null && port !== undefined
   const withPort = isWhole ? `${host.includes(':') ? `[${host}]` : host}:${port}` : undefined
-  return accept(bare ?? withPort, 'must be the IP address of a DNS server, such as 192.0.2.53 or 127.0.0.1:5353')
+  return accept(
+    bare ?? withPort,
+    'must be the IP address of a DNS server, such as 192.0.2.53 or 127.0.0.1:5353',
+  )
 }
 
 /** Takes a name for server name indication, which RFC 6066 section 3 denies to addresses. */

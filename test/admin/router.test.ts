@@ -9,7 +9,7 @@ const text = (body: string): Answer => ({ status: 200, headers: {}, body })
 const table: readonly Route<string>[] = [
   { method: 'GET', path: '/things', handle: (_, facts) => text(`list for ${facts}`) },
   { method: 'POST', path: '/things', handle: () => text('made') },
-  { method: 'GET', path: '/things/{id}/parts.{kind}', handle: ({ params }) => text(JSON.stringify(params)) },
+  { method: 'GET', path: '/things/{id}/parts/{kind}', handle: ({ params }) => text(JSON.stringify(params)) },
   { method: 'GET', path: '/query', handle: ({ query }) => text(JSON.stringify([...query])) },
   { method: 'DELETE', path: '/things/{id}', handle: async ({ params }) => text(`gone ${params.id}`) },
 ]
@@ -39,8 +39,8 @@ test('the handler gets the query, decoded', async () => {
 })
 
 test('segments in braces are decoded, and dots in a path mean dots', async () => {
-  assert.equal((await ask('GET', '/things/a%20b/parts.x')).body, '{"id":"a b","kind":"x"}')
-  assert.equal((await ask('GET', '/things/a/partsxx')).status, 404)
+  assert.equal((await ask('GET', '/things/a%20b/parts/x')).body, '{"id":"a b","kind":"x"}')
+  assert.equal((await ask('GET', '/things/a/parts/')).status, 404)
 })
 
 test('HEAD is answered as GET', async () => {

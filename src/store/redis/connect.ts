@@ -1,5 +1,6 @@
 // Connections to one Redis, to the primary that Sentinels name, or to a cluster, all alike: nothing waits for one that is not there,
 // and each is dialled again for ever. connection.ts builds upon them; no other file knows the driver.
+import type { Writable } from 'node:stream'
 import { Cluster, Redis, type RedisOptions } from 'ioredis'
 import type { Address } from './address.ts'
 
@@ -120,7 +121,10 @@ function wrap(driver: Redis | Cluster): Client {
     get isReady() {
       return isReady()
     },
-    send: ([name, ...args]) => driver.call(name, ...args),
+    send: ([name, ...args]) => {
+      if (driver instanceof Redis) holdWrites(driver.stream)
+      return driver.call(name, ...args)
+    },
     sendAll: async commands => {
       const pipeline = driver.pipeline()
       for (const [name, ...args] of commands) pipeline.call(name, ...args)
@@ -134,6 +138,13 @@ function wrap(driver: Redis | Cluster): Client {
     end: async () => (isReady() ? driver.quit() : driver.disconnect()),
     cut: () => driver.disconnect(),
   }
+}
+
+/** Joins what is sent within one turn of the event loop into one write: many callers ask at once, and a write costs more than a command. */
+function holdWrites(stream: Writable | undefined): void {
+  if (stream === undefined || stream.writableCorked > 0) return
+  stream.cork()
+  setImmediate(() => stream.uncork())
 }
 
 function ignore(): void {}
