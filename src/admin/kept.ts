@@ -83,7 +83,8 @@ export async function revise<T>(
 
 /** Writes a moment as the API shows it. */
 export function isoTime(ms: number): string {
-  return new Date(ms).toISOString().replace('.000Z', 'Z')
+  const time = new Date(ms).toISOString()
+  return time.endsWith('.000Z') ? `${time.slice(0, -5)}Z` : time
 }
 
 function tellIf(isWritten: boolean, { audit }: Told, log: Logger): boolean {

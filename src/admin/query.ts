@@ -17,6 +17,7 @@ const mostFaults = 20
 
 /** Finds the parameters that are not known, and those that come twice. */
 export function strayParameters(query: URLSearchParams, known: readonly string[]): readonly Fault[] {
+  if (query.size === 0) return []
   const faults = [...new Set(query.keys())].flatMap(name => {
     if (!known.includes(name))
       return [fault(name, 'is not a query parameter that is known here', faultCodes.unknown)]

@@ -28,6 +28,9 @@ const strictHeaders = [
   ['x-frame-options', 'SAMEORIGIN'],
 ] as const
 
+/** What an answer can't set, since each is there once. */
+const ownNames: ReadonlySet<string> = new Set(['content-length', 'svc-ray'])
+
 export class AdminServer {
   readonly #server: Server
   readonly #router = new Router(routes)
@@ -65,7 +68,7 @@ export class AdminServer {
     const length = String(Buffer.byteLength(answer.body))
     const fields = ['content-length', length, 'svc-ray', ray]
     if (!this.#server.listening) fields.push('connection', 'close')
-    for (const name in answer.headers) fields.push(name, answer.headers[name]!)
+    for (const name in answer.headers) if (!ownNames.has(name)) fields.push(name, answer.headers[name]!)
     for (const [name, value] of strictHeaders) if (!(name in answer.headers)) fields.push(name, value)
     response.writeHead(answer.status, fields)
     // A text goes out in one write with the head, bytes would take two.

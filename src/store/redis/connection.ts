@@ -54,7 +54,7 @@ export class Connection {
   }
 
   /** Asks one command; rejects with `StoreAway` after `timeout` ms at the latest. */
-  async run(command: Command): Promise<unknown> {
+  run(command: Command): Promise<unknown> {
     return this.#ask(() => this.#client.send(command), this.#options.timeout)
   }
 

@@ -9,7 +9,9 @@ export class Late extends Error {
 export function inTime<T>(answer: Promise<T>, ms: number): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => setImmediate(() => reject(new Late())), ms)
-    answer.then(resolve, reject).finally(() => clearTimeout(timer))
+    const settled = () => clearTimeout(timer)
+    answer.then(resolve, reject)
+    answer.then(settled, settled)
   })
 }
 
