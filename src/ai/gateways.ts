@@ -29,8 +29,8 @@ export class GatewayDirectory {
         return (await store.gateways.get(account, id))?.record ?? null
       },
       changes: store.changes,
-      concerns: (change, { account, id }) =>
-        change.kind === 'gateway' && change.id === id && change.account === account,
+      kind: 'gateway',
+      concerns: (change, { account, id }) => change.id === id && change.account === account,
       size,
       missLife,
       grace,

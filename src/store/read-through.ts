@@ -6,7 +6,9 @@ import { type Change, type Changes, StoreAway } from './store.ts'
 export interface ReadThroughOptions<T> {
   readonly load: (key: string) => Promise<T | null>
   readonly changes: Changes
-  /** Tells whether a value may be another since a change of one record. */
+  /** What the values are made of: changes of other records leave all of it as it is. */
+  readonly kind: RecordChange['kind']
+  /** Tells whether a value may be another since a change of a record of that kind. */
   readonly concerns: (change: RecordChange, value: T) => boolean
   /** The most values that are remembered; misses are bounded by the same number, apart from them. */
   readonly size: number
@@ -118,6 +120,7 @@ export class ReadThrough<T extends object> {
   }
 
   #forget(change: Change): void {
+    if (change.kind !== this.#options.kind && change.kind !== 'everything') return
     this.#epoch++
     this.#loads.clear()
     this.#misses.clear()

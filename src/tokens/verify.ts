@@ -50,8 +50,8 @@ export class TokenVerifier {
     this.#known = new ReadThrough({
       load: async digest => compile(await store.tokens.findByDigest(digest)),
       changes: store.changes,
-      concerns: ({ kind, id, account }, { token }) =>
-        kind === 'token' && token.id === id && token.account === account,
+      kind: 'token',
+      concerns: ({ id, account }, { token }) => token.id === id && token.account === account,
       size,
       missLife,
       grace,

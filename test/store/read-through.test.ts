@@ -20,6 +20,7 @@ function setUp(options: Partial<ReadThroughOptions<Thing>> = {}) {
   const memory = new ReadThrough<Thing>({
     load: key => steered.look(() => things.get(key)),
     changes: steered.changes,
+    kind: 'token',
     concerns: ({ id }, thing) => thing.id === id,
     size: 10,
     missLife: 5_000,
@@ -53,6 +54,13 @@ test('a change forgets what it concerns, and nothing else', async () => {
   change('1')
   assert.deepEqual(memory.get('2'), { id: '2', shade: 'blue' })
   assert.deepEqual(await memory.get('1'), { id: '1', shade: 'green' })
+})
+
+test('a change of another kind of record forgets nothing', async () => {
+  const { memory, steered } = setUp()
+  await Promise.all([memory.get('1'), memory.get('none')])
+  steered.changes.tell({ kind: 'oauth_client', account, id: '1' })
+  assert.deepEqual([memory.get('1'), memory.get('none'), steered.asked], [{ id: '1', shade: 'red' }, null, 2])
 })
 
 test('when changes can not be told apart everything is asked again', async () => {
