@@ -15,6 +15,8 @@ export class PriceTable {
   readonly #overrides = new Map<string, Price>()
   /** Those that end with a star, without it; the longest first. */
   readonly #beginnings: readonly PriceConfig[]
+  /** What was asked for last: mostly it is asked for again. */
+  #last: { readonly provider: string; readonly model: string; readonly price: Price | null } | null = null
 
   constructor(overrides: readonly PriceConfig[]) {
     for (const [provider, models] of Object.entries(priceRows)) {
@@ -37,14 +39,20 @@ export class PriceTable {
     tokensOut: number | null,
   ): number | null {
     if (model === null || (tokensIn === null && tokensOut === null)) return null
-    const price = this.#priceOf(`${provider}/${model}`)
+    const price = this.#priceOf(provider, model)
     if (price === null) return null
     const millionths = (tokensIn ?? 0) * price.input + (tokensOut ?? 0) * price.output
     return Math.round(millionths * 1e6) / 1e12
   }
 
+  #priceOf(provider: string, model: string): Price | null {
+    if (this.#last?.model !== model || this.#last.provider !== provider)
+      this.#last = { provider, model, price: this.#find(`${provider}/${model}`) }
+    return this.#last.price
+  }
+
   /** The configuration comes before the rows, and in both the whole name before a part of it. */
-  #priceOf(name: string): Price | null {
+  #find(name: string): Price | null {
     return (
       this.#overrides.get(name) ??
       this.#beginnings.find(({ model }) => name.startsWith(model)) ??
