@@ -17,7 +17,7 @@ export function counts(
   return answer.outcome === 'found' || kept.nextCheckAt === asked.nextCheckAt
 }
 
-/** Gives the client after an answer that counts; it is changed in the sense of `revision` only where the status is. */
+/** Gives the client after an answer that counts. Only the end of a proof is a revision: the ETag that its owner was just given holds until then. */
 export function afterAnswer(
   client: OAuthClient,
   kept: DomainVerification,
@@ -26,7 +26,7 @@ export function afterAnswer(
 ): OAuthClient {
   const checks = kept.checks + 1
   const verification = { ...kept, ...verdict(kept, answer, now), checks, lastAnswer: answer }
-  if (verification.status === kept.status) return { ...client, verification }
+  if (verification.status === 'in_progress') return { ...client, verification }
   return { ...client, verification, revision: client.revision + 1, updatedAt: now }
 }
 

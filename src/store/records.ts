@@ -77,7 +77,7 @@ export interface OAuthClient {
   readonly secrets: readonly ClientSecret[]
   /** Of the host of `clientUri`; null where that is. */
   readonly verification: DomainVerification | null
-  /** Counts what was changed, without the looks at DNS that found nothing new and the uses of secrets: the ETag of the API is made of it. */
+  /** Counts what was changed, without the looks at DNS that did not end a proof and the uses of secrets: the ETag of the API is made of it. */
   readonly revision: number
   readonly createdAt: number
   readonly updatedAt: number
@@ -139,14 +139,14 @@ export type DnsOutcome =
   | 'timeout'
   | 'error'
 
-/** Who changed what by the management API, when and from where. */
+/** Who changed what by the management API or the command line, when and from where. */
 export interface AuditEntry {
   readonly id: string
   readonly account: string
   readonly at: number
-  /** The id of the token that asked. */
+  /** The id of the token that asked; `command line` where that was used beside the API. */
   readonly actor: string
-  /** The client's address, and the ray id of the request. */
+  /** The client's address, empty for the command line, and the ray id of the request. */
   readonly address: string
   readonly ray: string
   readonly action: AuditAction
@@ -156,7 +156,14 @@ export interface AuditEntry {
   readonly changed: readonly string[]
 }
 
-export type AuditAction = 'create' | 'update' | 'delete' | 'roll' | 'rotate_secret' | 'delete_rotated_secret'
+export type AuditAction =
+  | 'create'
+  | 'update'
+  | 'delete'
+  | 'roll'
+  | 'rotate_secret'
+  | 'delete_rotated_secret'
+  | 'delete_logs'
 
 /** The answer to a request with an Idempotency-Key, kept to be given again. */
 export interface KeptAnswer {

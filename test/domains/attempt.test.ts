@@ -36,7 +36,7 @@ for (const [what, kept, found, other] of nowKept) {
 
 const { startedAt, deadline } = asked
 
-test('the first answer ends that nobody has asked, and is a change of the client', () => {
+test('the first answer ends that nobody has asked, and is no revision of the client', () => {
   const pending = { ...asked, status: 'pending', checks: 0, lastAnswer: null } as const
   const client = oauthClient({ verification: pending })
   const answer = said('no_records')
@@ -50,7 +50,7 @@ test('the first answer ends that nobody has asked, and is a change of the client
     checks: 1,
     lastAnswer: answer,
   } as const
-  assert.deepEqual(next, { ...client, verification, revision: client.revision + 1, updatedAt: startedAt })
+  assert.deepEqual(next, { ...client, verification })
 })
 
 test('a further one that is no proof changes nothing else of the client, whatever it is', () => {
@@ -77,11 +77,15 @@ test('the proof ends it, also after the deadline', () => {
 test('any other answer fails it from the deadline on, and not before', () => {
   const client = oauthClient({ verification: asked })
   for (const outcome of outcomes) {
-    const before = afterAnswer(client, asked, said(outcome), deadline - 1).verification!
-    assert.deepEqual([before.status, before.nextCheckAt], ['in_progress', deadline])
+    const before = afterAnswer(client, asked, said(outcome), deadline - 1)
+    assert.deepEqual(
+      [before.verification!.status, before.verification!.nextCheckAt],
+      ['in_progress', deadline],
+    )
     const after = afterAnswer(client, asked, said(outcome), deadline)
     const { status, nextCheckAt, verifiedAt } = after.verification!
     assert.deepEqual([status, nextCheckAt, verifiedAt], ['failed', null, null])
-    assert.equal(after.revision, client.revision + 1)
+    assert.deepEqual([before.revision, before.updatedAt], [client.revision, client.updatedAt])
+    assert.deepEqual([after.revision, after.updatedAt], [client.revision + 1, deadline])
   }
 })
