@@ -62,6 +62,19 @@ for (const outcome of [
     assert.match(hintOf(answer(outcome)) ?? '', /^[A-Z].{20,}[^.]$/)
   })
 
+test('where the record is not there, the hint names all of its value', () => {
+  for (const outcome of ['no_records', 'no_such_name'] as const)
+    assert.ok(hintOf(answer(outcome))!.endsWith(`whose value is ${text}`), outcome)
+})
+
+test('an error may be of the resolver, or of what it says', () => {
+  const hint = hintOf(answer('error'))
+  assert.equal(
+    hint,
+    'The resolver of the gateway could not be reached, or its answer could not be understood',
+  )
+})
+
 for (const [what, records, hint] of [
   ['quotation marks in the value', [`"${text}"`], /quotation marks/],
   ['typographic quotation marks', [`“${text}”`], /quotation marks/],
@@ -72,5 +85,7 @@ for (const [what, records, hint] of [
   ['other records', ['v=spf1 -all'], /none of them/],
 ] as const)
   test(`a record with ${what} is recognised`, () => {
-    assert.match(hintOf(answer('no_match', records)) ?? '', hint)
+    const said = hintOf(answer('no_match', records)) ?? ''
+    assert.match(said, hint)
+    assert.ok(said.includes(text), said)
   })
