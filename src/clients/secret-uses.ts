@@ -1,5 +1,5 @@
-// When secrets were last used, to the hour, written behind the requests that used them. The token endpoint notes each use; while the store is away uses wait
-// for it, and beyond the bound they are not noted.
+// When secrets were last used, to the hour, written behind the requests that used them; while the store is away uses wait for it, and beyond the bound they
+// are not noted. The token endpoint, which comes later, will make it and note each use.
 
 import { type Clock, systemClock } from '../base/clock.ts'
 import type { Logger } from '../base/log.ts'

@@ -1,5 +1,5 @@
-// The secrets of a client: two at most, so that one can take the place of the other without a pause. The management API makes and removes them, the token
-// endpoint compares.
+// The secrets of a client: two at most, so that one can take the place of the other without a pause. The management API makes and removes them; who compares
+// is the token endpoint, which comes later.
 
 import { randomBytes } from 'node:crypto'
 import type { ClientSecret, OAuthClient } from '../store/records.ts'
@@ -33,7 +33,7 @@ export function withoutOldSecret(client: OAuthClient): OAuthClient | 'one_secret
   return { ...client, secrets: [newest] }
 }
 
-/** Finds the secret that has this value; it compares all of them, so that time does not tell which one it was. */
+/** Finds the secret that has this value; it compares all of them, so that time does not tell which one it was. The token endpoint, which comes later, will call it. */
 export function secretThatMatches(client: OAuthClient, value: string, keys: SecretKeys): ClientSecret | null {
   const matching = client.secrets.filter(secret => keys.matches(secret, value))
   return matching[0] ?? null
