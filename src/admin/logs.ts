@@ -2,6 +2,7 @@
 
 import { readQuery, readRemoval } from '../logs/query.ts'
 import type { LogEntry, Payload } from '../store/records.ts'
+import { auditOf, tellAudit } from './audit.ts'
 import { type Answer, failure, list, notFound, success } from './envelope.ts'
 import { findGateway, noGateway } from './gateways.ts'
 import type { Api, Call } from './guard.ts'
@@ -33,12 +34,19 @@ export async function getLogResponse(call: Call, api: Api): Promise<Answer> {
 }
 
 /** Removes what the filters match, and says how many those were: where that is the limit, there may be more. */
-export async function deleteLogs({ account, params, query }: Call, { store }: Api): Promise<Answer> {
+export async function deleteLogs(call: Call, { store, log }: Api): Promise<Answer> {
+  const { account, params, query } = call
   const read = readRemoval(query)
   if (Array.isArray(read)) return failure(400, read)
   const gateway = await findGateway(store, account, params.gateway_id!)
   if (gateway === null) return noGateway
-  return success({ deleted: await store.logs.remove(account, gateway.id, read) })
+  const deleted = await store.logs.remove(account, gateway.id, read)
+  if (deleted > 0) {
+    const audit = auditOf(call, 'delete_logs', { resourceKind: 'gateway', resource: gateway.id })
+    await store.audit.append(audit)
+    tellAudit(log, audit)
+  }
+  return success({ deleted })
 }
 
 const noLog = notFound('There is no such log entry')

@@ -114,7 +114,7 @@ export const logOperations: Readonly<Record<string, Operation>> = {
     tag,
     summary: 'Delete the log entries that filters match',
     description:
-      'The oldest first unless asked otherwise. Where as many were deleted as the limit says there may be more.',
+      'The oldest first unless asked otherwise. Where as many were deleted as the limit says there may be more. The audit log tells of it.',
     query: { limit: about('10,000 unless given.', whole(1, 10_000)), ...order, ...filters },
     answer: json(success(open({ deleted: whole(0) }))),
   },

@@ -7,6 +7,7 @@ import { account, tokenWith } from '../tokens/token-with.ts'
 import { resourcePrefix } from '../../src/admin/token-body.ts'
 import { type Ask, startApi } from './api.ts'
 import { bodyOfClient } from './client-bodies.ts'
+import { entryWith, keepEntries } from './log-entries.ts'
 
 const call = {
   account,
@@ -58,8 +59,8 @@ const token = {
   ],
 }
 
-test('every write of tokens, gateways and clients is one entry and one line, and tells no value', async t => {
-  const { ask, lines, owner } = await startApi(t)
+test('every write of tokens, gateways, logs and clients is one entry and one line, and tells no value', async t => {
+  const { ask, kept, lines, owner } = await startApi(t)
   const told: unknown[] = []
   const write = async (
     method: string,
@@ -82,6 +83,8 @@ test('every write of tokens, gateways and clients is one entry and one line, and
     body: { collect_logs: true },
   })
   await write('DELETE', `${gateways}/mine`, 'gateway', 'delete', [])
+  await keepEntries(kept, [entryWith(1), entryWith(2)])
+  await write('DELETE', `${gateways}/default/logs?limit=1`, 'gateway', 'delete_logs', [])
 
   const { id: tokenId, value } = await write('POST', '/tokens', 'token', 'create', ['name', 'policies'], {
     body: token,
@@ -154,6 +157,9 @@ test('what was refused, found nothing or changed nothing is not told', async t =
     ['DELETE', `/oauth_clients/${none}`, {}, 404],
     ['POST', '/ai-gateway/gateways', { body: { id: 'default' } }, 409],
     ['DELETE', '/ai-gateway/gateways/none', {}, 404],
+    ['DELETE', '/ai-gateway/gateways/none/logs', {}, 404],
+    ['DELETE', '/ai-gateway/gateways/default/logs', {}, 200],
+    ['DELETE', '/ai-gateway/gateways/default/logs?limit=0', {}, 400],
     ['DELETE', `/tokens/${none}`, {}, 404],
   ]
   for (const [method, path, options, status] of asks)
