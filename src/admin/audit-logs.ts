@@ -1,6 +1,7 @@
 // The handler of the audit entries of an account, in the shape of the published clients. routes.ts lists it.
 
 import type { AuditEntry } from '../store/records.ts'
+import { commandLine } from './audit.ts'
 import { type Answer, failure, list } from './envelope.ts'
 import type { Api, Call } from './guard.ts'
 import { isoTime } from './kept.ts'
@@ -23,14 +24,15 @@ export async function listAuditLogs({ account, query }: Call, { store }: Api): P
 
 /** Shows an entry; only what was done is written down, so the result is always true. */
 function view({ id, account, at, actor, address, ray, action, resourceKind, resource, changed }: AuditEntry) {
+  const isOperator = actor === commandLine.id
   return {
     id,
     action: { type: action, result: true },
-    actor: { id: actor, type: 'user', ip: address },
+    actor: isOperator ? { id: actor, type: 'admin' } : { id: actor, type: 'user', ip: address },
     resource: { id: resource, type: resourceKind },
     when: isoTime(at),
     metadata: { ray, changed },
     owner: { id: account },
-    interface: 'API',
+    interface: isOperator ? 'CLI' : 'API',
   }
 }

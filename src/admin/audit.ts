@@ -1,4 +1,5 @@
-// What is told of a change: an entry that is kept together with it, and a line in the log once it was written. The handlers that write call it.
+// What is told of a change: an entry that is kept together with it, and a line in the log once it was written. The handlers that write call it, and `gatehouse
+// token create`.
 
 import { randomBytes } from 'node:crypto'
 import type { Logger } from '../base/log.ts'
@@ -8,9 +9,14 @@ import type { Call } from './guard.ts'
 /** What a change was made to. */
 export type Resource = Pick<AuditEntry, 'resourceKind' | 'resource'>
 
-/** Makes the entry of a change that a call asks for; `changed` are names of members as the API has them. */
+/** Who asks for a change, when and from where; a call is one. */
+export type Origin = Pick<Call, 'account' | 'now' | 'address' | 'ray'> & {
+  readonly caller: Pick<Call['caller'], 'id'>
+}
+
+/** Makes the entry of a change that somebody asks for; `changed` are names of members as the API has them. */
 export function auditOf(
-  { account, caller, now, address, ray }: Call,
+  { account, caller, now, address, ray }: Origin,
   action: AuditAction,
   { resourceKind, resource }: Resource,
   changed: readonly string[] = [],
@@ -28,6 +34,9 @@ export function auditOf(
     changed,
   }
 }
+
+/** Stands for the operator, who needs no token for a command that writes to the store itself. */
+export const commandLine = { id: 'command line' } as const
 
 /** Writes an entry to the log. */
 export function tellAudit(log: Logger, entry: AuditEntry): void {

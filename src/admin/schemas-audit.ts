@@ -1,7 +1,7 @@
 // What audit entries look like. schemas-named.ts uses it.
 
 import type { AuditAction, AuditEntry } from '../store/records.ts'
-import { about, id, listOf, oneOf, open, text, time } from './schemas.ts'
+import { about, flag, id, listOf, oneOf, open, text, time } from './schemas.ts'
 
 const actions = [
   'create',
@@ -10,6 +10,7 @@ const actions = [
   'roll',
   'rotate_secret',
   'delete_rotated_secret',
+  'delete_logs',
 ] satisfies AuditAction[]
 
 const kinds = ['oauth_client', 'gateway', 'token'] satisfies AuditEntry['resourceKind'][]
@@ -17,13 +18,19 @@ const kinds = ['oauth_client', 'gateway', 'token'] satisfies AuditEntry['resourc
 export const auditEntry = open({
   id,
   when: time,
-  action: open({ type: oneOf(actions), result: { const: true } }),
-  actor: open({ id: about('The token that asked.', id), type: { const: 'user' }, ip: text }),
+  action: open({ type: oneOf(actions), result: { ...flag, const: true } }),
+  actor: open(
+    {
+      id: about('The token that asked, or `command line`.', text),
+      type: about('`admin` for the command line.', oneOf(['user', 'admin'])),
+    },
+    { ip: about('Not for the command line.', text) },
+  ),
   resource: open({ id: text, type: oneOf(kinds) }),
   owner: about('The account.', open({ id })),
-  interface: { const: 'API' },
+  interface: oneOf(['API', 'CLI']),
   metadata: open({
-    ray: about('The ray id of the request.', text),
+    ray: about('The ray id of the request; one of its own for a command.', text),
     changed: about('The names of the members that were set or changed.', listOf(text)),
   }),
 })

@@ -144,9 +144,9 @@ export interface AuditEntry {
   readonly id: string
   readonly account: string
   readonly at: number
-  /** The id of the token that asked; `command line` where that was used beside the API. */
+  /** The id of the token that asked; `command line` for a command that writes to the store itself. */
   readonly actor: string
-  /** The client's address, empty for the command line, and the ray id of the request. */
+  /** The client's address, empty for a command, and the ray id of the request. */
   readonly address: string
   readonly ray: string
   readonly action: AuditAction

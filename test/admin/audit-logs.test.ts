@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { commandLine } from '../../src/admin/audit.ts'
 import { auditEntry } from '../store/contract-specimens.ts'
 import { account } from '../tokens/token-with.ts'
 import { startApi } from './api.ts'
+import { described, faultsOf } from './openapi-document.ts'
 
 const day = 86_400_000
 const start = Date.UTC(2026, 0, 1)
@@ -38,6 +40,16 @@ test('entries have the shape of the published client', async t => {
       interface: 'API',
     },
   ])
+})
+
+test('what a command of the operator did is told as such, without an address', async t => {
+  const { ask, kept } = await startApi(t)
+  await kept.audit.append(auditEntry({ account, actor: commandLine.id, address: '' }))
+  const answer = (await ask('GET', '/audit_logs')).json
+  const [{ actor, interface: way }] = answer.result
+  assert.deepEqual([actor, way], [{ id: 'command line', type: 'admin' }, 'CLI'])
+  const { responses } = described.find(({ id }) => id === 'listAuditLogs')!
+  assert.equal(faultsOf(responses['200']!.content['application/json']!.schema, answer), '')
 })
 
 test('they come by page, the newest first unless asked otherwise, and only those of the account', async t => {

@@ -1,9 +1,11 @@
 // `gatehouse token create`: a token straight from the store, for who lost the first one or has no admin listener at hand.
 
+import { nextRay } from '../../base/ray.ts'
 import { loadConfig } from '../../config/load.ts'
 import type { Store } from '../../store/store.ts'
 import { newToken } from '../../tokens/new-token.ts'
 import { permissionGroups } from '../../tokens/permission-groups.ts'
+import { auditOf, commandLine } from '../../admin/audit.ts'
 import { configPath, type Input } from '../input.ts'
 import { isUsable } from '../mistakes.ts'
 import { storeLocation } from '../store-location.ts'
@@ -41,8 +43,12 @@ async function create(
   if (account === null || !accounts.some(({ id }) => id === account))
     return complain(`name one of the accounts with --account: ${accounts.map(({ id }) => id).join(', ')}`)
   const policy = { effect: 'allow', permissionGroups: groups, accounts: [account] } as const
-  const { token, value } = newToken(account, { name, policies: [policy] }, Date.now())
-  await store.tokens.insert(token)
+  const now = Date.now()
+  const { token, value } = newToken(account, { name, policies: [policy] }, now)
+  const origin = { account, caller: commandLine, now, address: '', ray: nextRay() }
+  const resource = { resourceKind: 'token', resource: token.id } as const
+  const audit = auditOf(origin, 'create', resource, ['name', 'policies'])
+  if (!(await store.tokens.insert(token, { audit }))) throw new Error('two random ids of tokens are the same')
   tell(`Account ${account}, token ${token.id}. Its value is shown this once:`)
   print(`${value}\n`)
   return 0

@@ -1,0 +1,48 @@
+// `gatehouse token create` over a store of its own; test/process/commands.test.ts has what it refuses.
+
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { fillEmptyStore } from '../../../src/process/first-start.ts'
+import { openStore } from '../../../src/store/open.ts'
+import { digestOf } from '../../../src/tokens/token.ts'
+import { auditQuery } from '../../store/contract-specimens.ts'
+import { gatehouse } from '../../help/command.ts'
+import { writeConfig } from '../../help/gateway.ts'
+import { startRedis } from '../../help/redis.ts'
+
+const stores: Readonly<Record<string, (t: TestContext, folder: string) => Promise<string>>> = {
+  SQLite: async (_, folder) => `sqlite:${join(folder, 'gatehouse.db')}`,
+  Redis: async t => (await startRedis(t)).url,
+}
+
+for (const [name, place] of Object.entries(stores))
+  test(`a token is made together with its entry in the audit log (${name})`, async t => {
+    const file = writeConfig(t, `zones: []\nstore: { url: '\${STORE}', command_timeout: 5s }`)
+    const url = await place(t, join(file, '..'))
+    const store = await openStore(url, { commandTimeout: 5_000 })
+    t.after(() => store.close())
+    const { account } = (await fillEmptyStore(store, 7))!
+    const begun = Date.now()
+    const args = ['token', 'create', '--config', file, '--name', 'backup']
+    const { code, stdout, stderr } = await gatehouse(args, { STORE: url })
+    assert.equal(code, 0, stderr)
+    const token = (await store.tokens.findByDigest(digestOf(stdout.trim())))!
+    assert.equal(token.name, 'backup')
+
+    const { items, total } = await store.audit.list(account, auditQuery())
+    assert.equal(total, 1)
+    const { id, at, ray, ...entry } = items[0]!
+    assert.match(id, /^[0-9a-f]{32}$/)
+    assert.match(ray, /^[0-9a-f]{16}$/)
+    assert.ok(at >= begun && at <= Date.now() && at === token.issuedOn)
+    assert.deepEqual(entry, {
+      account,
+      actor: 'command line',
+      address: '',
+      action: 'create',
+      resourceKind: 'token',
+      resource: token.id,
+      changed: ['name', 'policies'],
+    })
+  })
