@@ -6,6 +6,7 @@ import { oauthScopes } from './scopes.ts'
 export interface MissingPrecondition {
   /** As the management API calls it. */
   readonly member: 'client_name' | 'logo_uri' | 'client_uri' | 'scopes'
+  /** What is missing, without a full stop at its end. */
   readonly sentence: string
 }
 
@@ -28,11 +29,11 @@ const beforeAll = 'before the client can be public'
 const preconditions: readonly Precondition[] = [
   {
     member: 'client_name',
-    lack: ({ name }) => (name.trim() === '' ? `client_name must be set ${beforeAll}.` : null),
+    lack: ({ name }) => (name.trim() === '' ? `client_name must be set ${beforeAll}` : null),
   },
   {
     member: 'logo_uri',
-    lack: ({ logoUri }) => (logoUri === null ? `logo_uri must be set ${beforeAll}.` : null),
+    lack: ({ logoUri }) => (logoUri === null ? `logo_uri must be set ${beforeAll}` : null),
   },
   { member: 'client_uri', lack: lackOfClientUri },
   {
@@ -40,18 +41,18 @@ const preconditions: readonly Precondition[] = [
     lack: ({ scopes }) =>
       scopes.some(opensSomething)
         ? null
-        : `scopes must have at least one that is not an identity scope ${beforeAll}.`,
+        : `scopes must have at least one that is not an identity scope ${beforeAll}`,
   },
 ]
 
 function lackOfClientUri({ clientUri, verification }: OAuthClient): string | null {
-  if (clientUri === null) return `client_uri must be set, and its host verified by DNS, ${beforeAll}.`
+  if (clientUri === null) return `client_uri must be set, and its host verified by DNS, ${beforeAll}`
   if (verification?.status === 'verified') return null
   const remedy =
     verification?.status === 'failed'
-      ? ' The verification has failed: send client_uri again to restart it.'
+      ? '; the verification has failed: send client_uri again to restart it'
       : ''
-  return `The host of client_uri must be verified by DNS ${beforeAll}.${remedy}`
+  return `The host of client_uri must be verified by DNS ${beforeAll}${remedy}`
 }
 
 function opensSomething(id: string): boolean {
