@@ -76,8 +76,8 @@ function readOptionalScopes(
 function scopeFault(scope: string): string | null {
   if (oauthScopes.some(({ id }) => id === scope)) return null
   return scope.includes(':')
-    ? 'must be the id of a scope, whose words stand between dots, not colons: see oauth/scopes'
-    : 'must be the id of a scope: see oauth/scopes'
+    ? 'must be the id of a scope, whose words stand between dots, not colons: see /client/v4/oauth/scopes'
+    : 'must be the id of a scope: see /client/v4/oauth/scopes'
 }
 
 /** Repeats what a caller sent, as far as it can be read at a glance. */
@@ -87,4 +87,4 @@ function quote(value: unknown): string {
 
 const onlyCode =
   'only the Authorization Code flow is supported, with authorization_code and, beside it, refresh_token'
-const neverOptional: readonly string[] = ['openid', 'offline', 'offline_access']
+const neverOptional: readonly string[] = ['openid', 'offline_access']
