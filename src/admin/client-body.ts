@@ -10,12 +10,14 @@ import { readGrants } from './client-grants.ts'
 import { Field, faultCodes } from './field.ts'
 import { readList } from './text-list.ts'
 
-/** What a body changes: the settings as they are to be, and the visibility where it speaks of it. */
+/** What a body changes: the settings as they are to be, and the visibility where it speaks of it. What of it was refused is as before. */
 export interface ClientChange {
   readonly settings: ClientSettings
   readonly visibility: OAuthClient['visibility'] | null
   /** Whether the body speaks of client_uri: saying it again asks for a new look at DNS. */
   readonly setsClientUri: boolean
+  /** All that is wrong with it; rules across members hold for what comes of the body and of what is kept. */
+  readonly faults: readonly Fault[]
 }
 
 /** The members that every client has, and those that null clears. */
@@ -93,14 +95,13 @@ export function readNewClient(body: unknown): ClientSettings | readonly Fault[] 
   return faults.length > 0 ? faults : settings
 }
 
-/** Reads what a body changes of a client, or gives all that is wrong with it; rules across members hold for what comes of both. */
-export function readClientChange(body: unknown, kept: ClientSettings): ClientChange | readonly Fault[] {
+/** Reads what a body changes of a client, and what is wrong with it. */
+export function readClientChange(body: unknown, kept: ClientSettings): ClientChange {
   const faults: Fault[] = []
   const members = new Field(body, faults).members([], [...settable, ...owned, 'visibility'])
   const settings = readMembers(members, kept)
   const visibility = members.visibility.oneOf(['private', 'public'])
-  if (faults.length > 0) return faults
-  return { settings, visibility, setsClientUri: members.client_uri.value !== undefined }
+  return { settings, visibility, setsClientUri: members.client_uri.value !== undefined, faults }
 }
 
 function readMembers(
@@ -130,7 +131,7 @@ function readTexts(members: Members, kept: ClientSettings) {
 
 function clearable(field: Field, kept: string | null, faultOf: (text: string) => string | null) {
   if (field.value === undefined) return kept
-  return field.value === null ? null : field.ruled(faultOf)
+  return field.value === null ? null : (field.ruled(faultOf) ?? kept)
 }
 
 function readUris(members: Members, kept: ClientSettings) {

@@ -6,7 +6,7 @@ import type { SecretKeys } from '../clients/secret-keys.ts'
 import { missingForPublic } from '../clients/visibility.ts'
 import { verificationFor } from '../domains/challenge.ts'
 import type { Fault } from '../errors/refusal.ts'
-import type { ClientSecret, DomainVerification, OAuthClient } from '../store/records.ts'
+import type { ClientSecret, OAuthClient } from '../store/records.ts'
 import { type ClientChange, readClientChange } from './client-body.ts'
 
 /** A client as it is to be, and the value of a secret that it got with it. */
@@ -23,25 +23,22 @@ export function changeClient(
   now: number,
 ): ChangedClient | readonly Fault[] {
   const change = readClientChange(body, kept)
-  if (!('settings' in change)) return change
-  const verification = verificationOf(kept, change, now)
-  if (verification === 'host_frozen') return [frozen]
-  const { secrets, secret } = secretsFor(kept, change, keys, now)
+  const { settings, setsClientUri } = change
+  const proof = setsClientUri
+    ? verificationFor(kept.verification, settings.clientUri, now)
+    : kept.verification
+  const isFrozen = proof === 'host_frozen'
+  const verification = isFrozen ? kept.verification : proof
   const visibility = change.visibility ?? kept.visibility
-  const client = { ...kept, ...change.settings, verification, secrets, visibility }
-  const faults = visibilityFaults(kept, client)
+  const wanted = { ...kept, ...settings, verification, visibility }
+  const faults = [...change.faults, ...(isFrozen ? [frozen] : []), ...settledFaults(kept, wanted)]
+  faults.push(...missingFaults(kept, wanted, faults))
   if (faults.length > 0) return faults
+  const { secrets, secret } = secretsFor(kept, change, keys, now)
+  const client = { ...wanted, secrets }
   if (isSame(kept, client)) return { client: kept, secret: null }
   const isPromoted = visibility !== kept.visibility
   return { client: revised(client, isPromoted ? { promotedAt: now } : {}, now), secret }
-}
-
-function verificationOf(
-  { verification }: OAuthClient,
-  { settings, setsClientUri }: ClientChange,
-  now: number,
-): DomainVerification | null | 'host_frozen' {
-  return setsClientUri ? verificationFor(verification, settings.clientUri, now) : verification
 }
 
 /** A client that begins to authenticate gets a secret; one that ceases to has none any more. */
@@ -57,18 +54,24 @@ function secretsFor(
   return { secrets: [secret], secret: value }
 }
 
-/** Public is for ever, and needs the same for ever. */
-function visibilityFaults(kept: OAuthClient, client: OAuthClient): readonly Fault[] {
-  if (kept.visibility === 'public') {
-    if (client.visibility === 'private') return [forEver]
-    if (client.clientUri === null) return [stillPublic]
-  }
-  if (client.visibility === 'private') return []
-  return missingForPublic(client).map(({ member, sentence }) => ({
-    code: 10412,
-    message: sentence,
-    pointer: kept.visibility === 'private' ? '/visibility' : `/${member}`,
-  }))
+/** Public is for ever, and so is having a client_uri then. */
+function settledFaults(kept: OAuthClient, { visibility, clientUri }: OAuthClient): readonly Fault[] {
+  if (kept.visibility === 'private') return []
+  return [...(visibility === 'private' ? [forEver] : []), ...(clientUri === null ? [stillPublic] : [])]
+}
+
+/** What a public client needs, and this one has not. Of a member that has a fault already it can't be judged. */
+function missingFaults(kept: OAuthClient, wanted: OAuthClient, told: readonly Fault[]): readonly Fault[] {
+  const isPublic = kept.visibility === 'public'
+  if (!isPublic && wanted.visibility === 'private') return []
+  const refused = new Set(told.map(({ pointer }) => pointer?.split('/')[1]))
+  return missingForPublic(wanted)
+    .filter(({ member }) => !refused.has(member))
+    .map(({ member, sentence }) => ({
+      code: 10412,
+      message: sentence,
+      pointer: isPublic ? `/${member}` : '/visibility',
+    }))
 }
 
 function isSame(kept: OAuthClient, client: OAuthClient): boolean {

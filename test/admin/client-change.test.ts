@@ -113,10 +113,117 @@ for (const [what, body, faults] of [
   ['moves to another host', { client_uri: 'https://b.example/' }, [[10413, '/client_uri']]],
   ['loses its logo', { logo_uri: null }, [[10412, '/logo_uri']]],
   ['is left with scopes of identity', { scopes: ['openid'] }, [[10412, '/scopes']]],
+  [
+    'moves, goes back to private and loses its logo',
+    { client_uri: 'https://b.example/', visibility: 'private', logo_uri: null },
+    [
+      [10413, '/client_uri'],
+      [10413, '/visibility'],
+      [10412, '/logo_uri'],
+    ],
+  ],
+  [
+    'loses all that it needs',
+    { client_uri: null, logo_uri: null, scopes: ['user.read'] },
+    [
+      [10413, '/client_uri'],
+      [10412, '/logo_uri'],
+      [10412, '/scopes'],
+    ],
+  ],
+  [
+    'goes back to private without its client_uri',
+    { client_uri: null, visibility: 'private' },
+    [
+      [10413, '/visibility'],
+      [10413, '/client_uri'],
+    ],
+  ],
+  [
+    'loses its logo beside a name of nothing',
+    { client_name: '', logo_uri: null },
+    [
+      [10001, '/client_name'],
+      [10412, '/logo_uri'],
+    ],
+  ],
+  [
+    'moves beside what only the server sets',
+    { client_id: 'x', client_uri: 'https://b.example/', scopes: ['openid'] },
+    [
+      [10005, '/client_id'],
+      [10413, '/client_uri'],
+      [10412, '/scopes'],
+    ],
+  ],
+  [
+    'is told of one member twice',
+    { client_name: ' ', client_uri: 'x', logo_uri: 5, scopes: ['offline_access'] },
+    [
+      [10001, '/client_name'],
+      [10001, '/logo_uri'],
+      [10001, '/client_uri'],
+      [10001, '/scopes'],
+    ],
+  ],
+  [
+    'takes a visibility that there is not, nor loses its logo',
+    { visibility: 'secret', logo_uri: null },
+    [
+      [10001, '/visibility'],
+      [10412, '/logo_uri'],
+    ],
+  ],
 ] as const)
   test(`a public client never ${what}`, () => {
     assert.deepEqual(refused(open, body), faults)
   })
+
+for (const [what, more, body, faults] of [
+  [
+    'a name of nothing',
+    { logoUri: null },
+    { client_name: '' },
+    [
+      [10001, '/client_name'],
+      [10412, '/visibility'],
+    ],
+  ],
+  [
+    'a logo that is none',
+    { logoUri: null, scopes: ['openid', 'offline_access'] },
+    { logo_uri: 'x' },
+    [
+      [10001, '/logo_uri'],
+      [10412, '/visibility'],
+    ],
+  ],
+  [
+    'another host than the verified one',
+    { logoUri: null },
+    { client_uri: 'https://b.example/' },
+    [
+      [10413, '/client_uri'],
+      [10412, '/visibility'],
+    ],
+  ],
+  [
+    'its client_uri taken away',
+    { logoUri: null },
+    { client_uri: null },
+    [
+      [10412, '/visibility'],
+      [10412, '/visibility'],
+    ],
+  ],
+] as const)
+  test(`with ${what} a client is not published, and what is missing else is told beside it`, () => {
+    assert.deepEqual(refused({ ...ready, ...more }, { ...body, visibility: 'public' }), faults)
+  })
+
+test('what is no object is refused once', () => {
+  for (const client of [ready, open, appClient]) assert.deepEqual(refused(client, []), [[10001, '']])
+})
 
 test('a public client may change all else', () => {
   const body = { client_name: 'New', client_uri: `${clientUri}page`, logo_uri: 'https://b.example/l' }
