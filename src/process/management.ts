@@ -10,10 +10,13 @@ import { DomainWatch } from '../domains/domain-watch.ts'
 import { TxtLookup } from '../domains/txt-lookup.ts'
 import { loadSecretKeys } from './secret-keys-file.ts'
 import { dataFolder } from './store-location.ts'
+import { warnOfUnknownKeys } from './unknown-keys.ts'
 
 export class Management {
   readonly secrets: SecretKeys
   readonly #watch: DomainWatch
+  readonly #end = new AbortController()
+  readonly #looking: Promise<void>
 
   private constructor(secrets: SecretKeys, { domains }: Config, store: Store, metrics: Metrics, log: Logger) {
     this.secrets = secrets
@@ -24,6 +27,7 @@ export class Management {
       metrics: metrics.domainChecks,
     })
     this.#watch.start()
+    this.#looking = warnOfUnknownKeys(store, secrets, log, this.#end.signal)
   }
 
   /** Reads the keys, or makes one; rejects with a sentence when that can't be done safely. */
@@ -34,15 +38,22 @@ export class Management {
     log: Logger,
     folder = dataFolder(),
   ): Promise<Management> {
-    const secrets = await loadSecretKeys(config.secrets, folder)
+    let path: string | null = null
+    const secrets = await loadSecretKeys(config.secrets, folder, made => {
+      path = made
+    })
+    if (path !== null) log.info({ path, key: secrets.currentId }, newKey)
     if (config.secrets.key === null && !store.location.startsWith('sqlite:')) log.warn(ownKey)
     return new Management(secrets, config, store, metrics, log)
   }
 
-  close(): Promise<void> {
-    return this.#watch.close()
+  async close(): Promise<void> {
+    this.#end.abort()
+    await Promise.all([this.#watch.close(), this.#looking])
   }
 }
+
+const newKey = 'a key of client secrets was made: keep a copy of it with that of the store'
 
 const ownKey =
   'secrets.key is not set, so client secrets are made with a key in the data folder of this machine: others that share the store need the same one'

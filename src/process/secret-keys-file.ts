@@ -10,22 +10,23 @@ import { parseSecretKey } from '../config/secret-key.ts'
 const keyLength = 32
 const isWindows = process.platform === 'win32'
 
-/** Gives the keys; rejects with a sentence when a key can't be read or made safely. Processes that start at once agree on one. */
+/** Gives the keys; rejects with a sentence when a key can't be read or made safely. Processes that start at once agree on one, and one of them is told that it `made` it. */
 export async function loadSecretKeys(
   { key, oldKeys }: { readonly key: string | null; readonly oldKeys: readonly string[] },
   dataFolder: string,
+  made: (path: string) => void = () => {},
 ): Promise<SecretKeys> {
-  const current = key === null ? await keyOfFolder(dataFolder) : keyOf(key, 'secrets.key')
+  const current = key === null ? await keyOfFolder(dataFolder, made) : keyOf(key, 'secrets.key')
   return new SecretKeys(
     current,
     oldKeys.map(old => keyOf(old, 'secrets.old_keys')),
   )
 }
 
-async function keyOfFolder(folder: string): Promise<Buffer> {
+async function keyOfFolder(folder: string, made: (path: string) => void): Promise<Buffer> {
   const path = join(folder, 'secrets.key')
   try {
-    return (await readKey(path)) ?? (await makeKey(folder, path))
+    return (await readKey(path)) ?? (await makeKey(folder, path, made))
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException
     if (code === undefined) throw cause
@@ -56,18 +57,20 @@ async function expectPrivate(file: FileHandle, path: string): Promise<void> {
 }
 
 /** Writes a key under another name first, and gives it its own once it is whole and on the disk: a link, which unlike a move takes no file away. */
-async function makeKey(folder: string, path: string): Promise<Buffer> {
+async function makeKey(folder: string, path: string, made: (path: string) => void): Promise<Buffer> {
   await mkdir(folder, { recursive: true })
   const draft = `${path}.${randomBytes(8).toString('hex')}`
+  let isOurs = false
   try {
     await writeWhole(draft, `${randomBytes(keyLength).toString('base64url')}\n`)
-    await link(draft, path).catch(ifCode('EEXIST'))
+    isOurs = (await link(draft, path).catch(ifCode('EEXIST'))) !== null
   } finally {
     await unlink(draft).catch(ifCode('ENOENT'))
   }
   await syncFolder(folder)
   const key = await readKey(path)
   if (key === null) throw new Error(`${path} was removed just after it was made`)
+  if (isOurs) made(path)
   return key
 }
 

@@ -16,7 +16,11 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { promisify } from 'node:util'
 import { SecretKeys } from '../../src/clients/secret-keys.ts'
+import { loadConfig } from '../../src/config/load.ts'
+import type { Config } from '../../src/config/schema.ts'
 import { loadSecretKeys } from '../../src/process/secret-keys-file.ts'
+import { gatehouse } from '../help/command.ts'
+import { writeConfig } from '../help/gateway.ts'
 
 const nothing = { key: null, oldKeys: [] }
 const fileOf = (folder: string) => join(folder, 'secrets.key')
@@ -49,6 +53,15 @@ test('a key is made once, in a folder that may lack, for its owner only', async 
   assert.equal((await loadSecretKeys(nothing, folder)).currentId, made.currentId)
   assert.equal(readFileSync(fileOf(folder), 'latin1'), text)
   assert.equal(new SecretKeys(Buffer.from(text, 'base64url')).currentId, made.currentId)
+})
+
+test('who makes a key is told so, and nobody who finds one', async t => {
+  const folder = dataFolder(t)
+  const made: string[] = []
+  const load = () => loadSecretKeys(nothing, folder, path => made.push(path))
+  await Promise.all(Array.from({ length: 20 }, load))
+  await load()
+  assert.deepEqual(made, [fileOf(folder)])
 })
 
 test('no two folders get the same key', async t => {
@@ -115,6 +128,22 @@ test('keys of the configuration need no folder, and an old one still checks', as
   assert.equal(keys.currentId, new SecretKeys(key).currentId)
   assert.ok(keys.knows(new SecretKeys(old).currentId))
   assert.equal(existsSync(folder), false)
+})
+
+test('the file of the folder, with its newline, is an old key of the configuration that names it', async t => {
+  const folder = dataFolder(t)
+  const before = await loadSecretKeys(nothing, folder)
+  const place = `secrets: { key: ${'0'.repeat(64)}, old_keys: 'file:${fileOf(folder)}' }`
+  const file = writeConfig(t, `zones: []\nai: { hosts: [127.0.0.1] }\n${place}`)
+  assert.deepEqual(await gatehouse(['check', '--config', file]), {
+    code: 0,
+    stdout: `${file} is valid\n`,
+    stderr: '',
+  })
+  const { config } = loadConfig(file) as { config: Config }
+  const keys = await loadSecretKeys(config.secrets, folder)
+  assert.equal(keys.currentId, new SecretKeys(Buffer.alloc(32)).currentId)
+  assert.ok(keys.knows(before.currentId))
 })
 
 test('old keys of the configuration go with the key of the folder', async t => {
