@@ -39,11 +39,11 @@ export function auditOf(
 export const commandLine = { id: 'command line' } as const
 
 /** Writes an entry to the log. */
-export function tellAudit(log: Logger, entry: AuditEntry): void {
+export function tellAudit(log: Logger, entry: AuditEntry, message = 'audit'): void {
   const { id, account, actor, address, ray, action, resourceKind, resource, changed } = entry
   log.info(
     { id, account, actor, address, ray, action, resource_kind: resourceKind, resource, changed },
-    'audit',
+    message,
   )
 }
 

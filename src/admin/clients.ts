@@ -61,15 +61,19 @@ export async function getClient(call: Call, api: Api): Promise<Answer> {
 
 export async function updateClient(call: Call, api: Api): Promise<Answer> {
   let value: string | null = null
+  let isUnchanged = false
   const revised = await reviseClient(call, api, kept => {
     const changed = changeClient(kept, call.body, api.secrets, call.now)
     if (!('client' in changed)) return failure(400, changed)
     const { client, secret } = changed
-    if (client === kept) return success(viewClient(kept), etagOf(kept))
+    isUnchanged = client === kept
+    if (isUnchanged) return success(viewClient(kept), etagOf(kept))
     value = secret
     const members = changedMembers(withoutTimes(kept), withoutTimes(client))
     return { record: client, audit: auditOf(call, 'update', resourceOf(kept.id), members) }
   })
+  // It may be as it is by the same request before, whose write could not be confirmed.
+  if (isUnchanged) await api.store.confirm()
   return 'record' in revised ? success(viewClient(revised.record, value), etagOf(revised.record)) : revised
 }
 

@@ -2,7 +2,7 @@
 
 import type { Logger } from '../base/log.ts'
 import type { AuditEntry } from '../store/records.ts'
-import type { Records, Together } from '../store/store.ts'
+import { type Records, StoreAway, type Together } from '../store/store.ts'
 import { tellAudit } from './audit.ts'
 import type { Answer, Window } from './envelope.ts'
 import type { PageQuery } from './query.ts'
@@ -36,7 +36,7 @@ export async function pageOfSome<T>(
 
 /** Adds a record and tells of it; false, and nothing was done, when its id is taken, or the key of the answer. */
 export async function add<T>(records: Records<T>, record: T, told: Told, log: Logger): Promise<boolean> {
-  return tellIf(await records.insert(record, told), told, log)
+  return tellAfter(records.insert(record, told), told, log)
 }
 
 /** Puts a record in place of a version and tells of it; false, and nothing was done, when that is not kept any more, or the key of the answer is taken. */
@@ -47,7 +47,7 @@ export async function put<T>(
   told: Told,
   log: Logger,
 ): Promise<boolean> {
-  return tellIf(await records.replace(record, version, told), told, log)
+  return tellAfter(records.replace(record, version, told), told, log)
 }
 
 /** Removes the record that an entry is about and tells of it; false, and nothing was done, when there was none, or another version than the one that is given. */
@@ -57,7 +57,7 @@ export async function drop<T>(
   log: Logger,
   version?: number,
 ): Promise<boolean> {
-  return tellIf(await records.remove(audit.account, audit.resource, { audit }, version), { audit }, log)
+  return tellAfter(records.remove(audit.account, audit.resource, { audit }, version), { audit }, log)
 }
 
 /**
@@ -87,7 +87,12 @@ export function isoTime(ms: number): string {
   return time.endsWith('.000Z') ? `${time.slice(0, -5)}Z` : time
 }
 
-function tellIf(isWritten: boolean, { audit }: Told, log: Logger): boolean {
+/** A write that was not confirmed may have been made, and its entry with it: the log tells of it as doubtful. */
+async function tellAfter(write: Promise<boolean>, { audit }: Told, log: Logger): Promise<boolean> {
+  const isWritten = await write.catch(failure => {
+    if (failure instanceof StoreAway) tellAudit(log, audit, 'audit, in doubt')
+    throw failure
+  })
   if (isWritten) tellAudit(log, audit)
   return isWritten
 }

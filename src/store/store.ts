@@ -32,6 +32,8 @@ export interface Store {
   readonly changes: Changes
   /** Keeps the three of a first start together, or nothing and false when there is an account already: one caller wins, however many processes start. */
   bootstrap(first: Bootstrap): Promise<boolean>
+  /** Resolves when all that is written is as safe as a write that resolved: one that was called lost may be there all the same, and whoever answers for it asks this first. */
+  confirm(): Promise<void>
   /** Says in plain sentences what this set-up of the backend can lose; none when nothing. */
   durability(): Promise<readonly string[]>
   /** Lets go of files and connections; what was asked before is finished or rejected first. */

@@ -165,6 +165,37 @@ test('while the store is away every row is 503 with code 10503 and Retry-After, 
   )
 })
 
+test('a write that could not be confirmed is told as doubtful, and the same again is 503 until it is', async t => {
+  const proof = { isHad: true }
+  const confirm = async () => {
+    if (!proof.isHad) throw new StoreAway()
+  }
+  const { ask, lines } = await startApi(t, store => ({
+    ...proxyOf(store),
+    confirm,
+    oauthClients: new Proxy(store.oauthClients, {
+      get: (target, name) => {
+        if (name !== 'replace') return (Reflect.get(target, name) as () => unknown).bind(target)
+        return (...args: Parameters<typeof target.replace>) => target.replace(...args).finally(confirm)
+      },
+    }),
+  }))
+  const { result } = (await ask('POST', '/oauth_clients', { body: bodyOfClient() })).json
+  const rename = () =>
+    ask('PATCH', `/oauth_clients/${result.client_id}`, { body: { client_name: 'Renamed' } })
+  proof.isHad = false
+  assert.deepEqual([(await rename()).status, (await rename()).status], [503, 503])
+  proof.isHad = true
+  assert.equal((await rename()).status, 200)
+  assert.deepEqual(
+    lines.map(({ msg, action }) => [msg, action]),
+    [
+      ['audit', 'create'],
+      ['audit, in doubt', 'update'],
+    ],
+  )
+})
+
 test('before there is a store the API says that it is away', async t => {
   const server = new AdminServer({ unready: () => null, metrics: async () => '', api: () => null }, () => {})
   const { port } = await server.listen({ host: '127.0.0.1', port: 0 })

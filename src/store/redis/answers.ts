@@ -3,20 +3,25 @@ import type { Clock } from '../../base/clock.ts'
 import type { KeptAnswer } from '../records.ts'
 import type { KeptAnswers } from '../store.ts'
 import type { Connection } from './connection.ts'
+import type { DurableWrites } from './durability.ts'
 import { keys } from './keys.ts'
 
 export class RedisAnswers implements KeptAnswers {
   readonly #connection: Connection
+  readonly #writes: DurableWrites
   readonly #clock: Clock
 
-  constructor(connection: Connection, clock: Clock) {
+  constructor(connection: Connection, writes: DurableWrites, clock: Clock) {
     this.#connection = connection
+    this.#writes = writes
     this.#clock = clock
   }
 
   async get(account: string, key: string): Promise<KeptAnswer | null> {
     const found = (await this.#connection.run(['GET', keys.answer(account, key)])) as string | null
     if (found === null) return null
+    // Whoever gets it again takes it for done; the write of it may not have been confirmed.
+    await this.#writes.confirm()
     const answer: KeptAnswer = JSON.parse(found.slice(found.indexOf(' ') + 1))
     // The server has a clock of its own, and drops it by that.
     return answer.expiresAt > this.#clock.now() ? answer : null

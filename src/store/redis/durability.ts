@@ -41,6 +41,12 @@ export class DurableWrites {
     return result
   }
 
+  /** Resolves when all that was written before is as safe as what `run` writes: what was called lost may be there all the same. */
+  async confirm(): Promise<void> {
+    const settings = await this.#currentSettings()
+    if (proofsOf(settings, this.#timeout).length > 0) await this.#prove(settings)
+  }
+
   /** Reads the settings of the server that has the records. */
   async settings(): Promise<Settings> {
     const asked: readonly Command[] = [

@@ -68,7 +68,7 @@ export class RedisStore implements Store {
     this.gateways = new RedisRecords(gatewayTraits, records, this.#writes, clock)
     this.tokens = new RedisTokens(records, this.#writes, clock)
     this.oauthClients = new RedisOAuthClients(records, this.#writes, clock)
-    this.answers = new RedisAnswers(records, clock)
+    this.answers = new RedisAnswers(records, this.#writes, clock)
     this.audit = new RedisAudit(records, this.#writes)
     this.logs = new RedisLogs(records, logs)
     this.changes = new RedisChanges(records, clock)
@@ -96,6 +96,10 @@ export class RedisStore implements Store {
       ...[token.id, token.digest, JSON.stringify(token), token.issuedOn],
     ]
     return (await this.#writes.run(insertFirst, homes, args)) === 1
+  }
+
+  confirm(): Promise<void> {
+    return this.#writes.confirm()
   }
 
   async durability(): Promise<readonly string[]> {

@@ -81,6 +81,9 @@ export class SqliteStore implements Store {
     return isFirst
   }
 
+  /** Nothing that can be read was not committed. */
+  async confirm(): Promise<void> {}
+
   async durability(): Promise<readonly string[]> {
     return this.location === memory ? ['Everything is kept in memory and ends with the process.'] : []
   }

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { lossesOf, proofsOf, type Settings, settingsOf } from '../../../src/store/redis/settings.ts'
 import { StoreAway } from '../../../src/store/store.ts'
 import { type RedisSettings, replicates, startRedis, until } from '../../help/redis.ts'
-import { token } from '../contract-specimens.ts'
+import { keptAnswer, oauthClient, token } from '../contract-specimens.ts'
 import { openRedis } from './open.ts'
 
 const safest: Settings = {
@@ -99,4 +99,20 @@ test('a write counts once a replica has it, and not before', async t => {
   await replica.kill()
   await until(async () => String(await primary.ask('INFO', 'replication')).includes('connected_slaves:0'))
   assert.equal(await store.tokens.insert(token()), true)
+})
+
+test('an answer that no replica has is not given again before one has it', async t => {
+  const primary = await startRedis(t)
+  const replica = await startRedis(t, { args: ['--replicaof', `127.0.0.1 ${primary.port}`] })
+  await replicates(primary)
+  const store = await openRedis(t, primary.url, 3_000)
+  const client = oauthClient()
+  const answer = keptAnswer({ account: client.account })
+  replica.stop()
+  await assert.rejects(store.oauthClients.insert(client, { answer }), StoreAway)
+  await assert.rejects(store.answers.get(answer.account, answer.key), StoreAway)
+  await assert.rejects(store.confirm(), StoreAway)
+  replica.cont()
+  assert.deepEqual(await store.answers.get(answer.account, answer.key), answer)
+  await store.confirm()
 })
