@@ -19,7 +19,7 @@ async function takePort(t: TestContext): Promise<number> {
   return (server.address() as AddressInfo).port
 }
 
-test('what the gateway says when it is up: the real addresses and lines to try on stderr, a line of the log on stdout', async t => {
+test('what the gateway says when it is up: the real addresses and lines to try on stderr, the log on stdout', async t => {
   const gateway = await startGateway(t, closed)
   gateway.signal('SIGTERM')
   const text = await gateway.stderr
@@ -28,7 +28,12 @@ test('what the gateway says when it is up: the real addresses and lines to try o
   assert.ok(text.includes(`curl -i -H 'Accept: application/json' ${gateway.edge}/\n`), text)
   assert.deepEqual(
     gateway.lines.map(({ msg }) => msg),
-    ['ready', 'stopping', 'stopped'],
+    [
+      'a key of client secrets was made: keep a copy of it with that of the store',
+      'ready',
+      'stopping',
+      'stopped',
+    ],
   )
 })
 
