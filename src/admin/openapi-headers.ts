@@ -1,7 +1,7 @@
 // The header fields and parameters that operations share, as components of the document. openapi*.ts refer to them by name.
 
 import { entries } from '../errors/entry.ts'
-import { id, oneOf, type Schema, text, whole } from './schemas.ts'
+import { exactly, id, oneOf, type Schema, text, whole } from './schemas.ts'
 
 export type HeaderName = keyof typeof headers
 
@@ -15,9 +15,9 @@ export const headers = {
     ...text,
     pattern: '^"[0-9]+"$',
   }),
-  'idempotency-replayed': header('Stands where the answer was given before.', { const: 'true' }, false),
+  'idempotency-replayed': header('Stands where the answer was given before.', exactly('true'), false),
   'retry-after': header('Seconds to wait.', whole(1)),
-  'www-authenticate': header('How to prove who asks.', { const: 'Bearer' }),
+  'www-authenticate': header('How to prove who asks.', exactly('Bearer')),
 }
 
 /** Segments of paths, and header fields of requests, by name. */

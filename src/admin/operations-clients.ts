@@ -4,7 +4,7 @@ import { faultCodes } from './field.ts'
 import { json, type Operation, type Refusal } from './operation.ts'
 import { about, id, named, oneOf, open, page, success, text, whole } from './schemas.ts'
 import { mostPerPage } from './query.ts'
-import { changedClient, newClient, oauthClientWithSecret, secret } from './schemas-clients.ts'
+import { changedClient, newClient, secret } from './schemas-clients.ts'
 import { moment, pageQuery } from './schemas-query.ts'
 
 const tag = 'OAuth clients'
@@ -46,7 +46,7 @@ export const clientOperations: Readonly<Record<string, Operation>> = {
     summary: 'Make an OAuth client',
     description: 'It is private. Its secret, where it has one, is shown this once.',
     body: { schema: newClient, examples: { 'A server with a secret': server, 'An app without one': app } },
-    answer: json(success(oauthClientWithSecret), ['etag']),
+    answer: json(success(named('OAuthClientWithSecret')), ['etag']),
     refusals: [ownedMember],
   },
   [`GET ${clients}`]: {
@@ -80,7 +80,7 @@ anew that has failed. A change of \`token_endpoint_auth_method\` from \`none\` m
         'Asks DNS again': { client_uri: 'https://invoices.example.com/' },
       },
     },
-    answer: json(success(oauthClientWithSecret), ['etag']),
+    answer: json(success(named('OAuthClientWithSecret')), ['etag']),
     refusals: [
       ownedMember,
       {

@@ -4,7 +4,7 @@ import { metricsContentType } from '../base/metrics.ts'
 import { entries } from '../errors/entry.ts'
 import { bug } from './openapi-refusals.ts'
 import { json, type Operation } from './operation.ts'
-import { flag, listOf, named, oneOf, open, page, text, whole } from './schemas.ts'
+import { exactly, flag, listOf, named, oneOf, open, page, text, whole } from './schemas.ts'
 
 const tag = 'Gateway'
 
@@ -45,7 +45,7 @@ export const plainOperations: Readonly<Record<string, Operation>> = {
     id: 'isAlive',
     tag,
     summary: 'Tell whether the gateway lives',
-    answer: json(open({ status: { const: 'alive' } })),
+    answer: json(open({ status: exactly('alive') })),
   },
   'GET /readyz': {
     id: 'isReady',
@@ -61,7 +61,7 @@ export const plainOperations: Readonly<Record<string, Operation>> = {
         description: 'Traffic is not welcome.',
         content: {
           'application/json': open({
-            status: { const: 'unready' },
+            status: exactly('unready'),
             reason: oneOf(['starting', 'draining', 'no worker is up']),
           }),
         },

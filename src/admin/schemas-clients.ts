@@ -1,5 +1,6 @@
 // What OAuth clients and scopes look like, in requests and in answers. operations-clients.ts and schemas-named.ts use it.
 
+import { checkOutcomes } from '../base/metrics.ts'
 import { oauthScopes } from '../clients/scopes.ts'
 import { challengePrefix } from '../domains/challenge.ts'
 import type { DnsOutcome, VerificationStatus } from '../store/records.ts'
@@ -8,6 +9,7 @@ import { grantTypes } from './client-grants.ts'
 import {
   about,
   closed,
+  exactly,
   flag,
   id,
   listOf,
@@ -16,6 +18,7 @@ import {
   oneOf,
   open,
   orNull,
+  printable,
   type Schema,
   setOf,
   text,
@@ -34,38 +37,30 @@ const rest = '[!"$-)+-\\[\\]-~]*'
 const redirectUri: Schema = {
   ...text,
   maxLength: 512,
-  pattern: `^(?:https://|${loopback}(?=[:/?]|$)|[a-z][a-z0-9+-]*\\.[a-z0-9+.-]*:)${rest}$`,
+  pattern: `^(?:https://|${loopback}(?:$|[:/?])|[a-z][a-z0-9+-]*\\.[a-z0-9+.-]*:)${rest}$`,
 }
 const origin: Schema = {
   ...text,
   maxLength: 512,
-  pattern: `^(?:https://|${loopback}(?=:|$))[^/?#@\\\\\\s]*$`,
+  pattern: `^(?:https://|${loopback}(?:$|:))[^/?#@\\\\\\s]*$`,
 }
 const pageUri: Schema = { ...text, maxLength: 2048, pattern: `^https://${rest}$` }
 
-/** A name that people can read: not blank, no control characters, nothing that turns the direction of writing. */
-const name: Schema = {
-  ...text,
-  description: 'In the composed form of Unicode (NFC).',
-  minLength: 1,
-  maxLength: 100,
-  pattern:
-    '^(?=.*[^\\p{White_Space}\\p{Default_Ignorable_Code_Point}])[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}\\u202a-\\u202e\\u2066-\\u2069]*$',
-}
+const responseTypes = listOf(exactly('code'), 1, 1)
 
 const required: Members = {
-  client_name: name,
+  client_name: printable(100, ', in the composed form of Unicode (NFC)'),
   grant_types: {
     ...setOf(oneOf(grantTypes), 1, grantTypes.length),
     description: 'Only the Authorization Code flow is supported.',
-    contains: { const: 'authorization_code' },
+    contains: exactly('authorization_code'),
   },
   redirect_uris: about('A scheme of an app is for the method `none` alone.', setOf(redirectUri, 1, mostUris)),
-  response_types: { const: ['code'] },
+  response_types: responseTypes,
   scopes: {
     ...setOf(oneOf(scopeIds), 1, scopeIds.length),
-    description: `By the ids of oauth/scopes. \`${refreshing}\` comes and goes with the grant type \`refresh_token\`.`,
-    contains: { not: { const: refreshing } },
+    description: `By the ids of \`/client/v4/oauth/scopes\`. \`${refreshing}\` comes and goes with the grant type \`refresh_token\`.`,
+    contains: { not: exactly(refreshing) },
   },
   token_endpoint_auth_method: about(
     '`none` is for what runs in browsers and on devices: it has no secret, and proves itself by PKCE.',
@@ -109,16 +104,7 @@ export const changedClient = closed(
 const lastAnswer = open(
   {
     at: time,
-    outcome: oneOf([
-      'found',
-      'no_match',
-      'no_records',
-      'no_such_name',
-      'server_failure',
-      'refused',
-      'timeout',
-      'error',
-    ] satisfies DnsOutcome[]),
+    outcome: oneOf(checkOutcomes satisfies readonly DnsOutcome[]),
     records: about('The TXT records that were there, cut where they are long.', listOf(text)),
   },
   { hint: about('What may be wrong.', text) },
@@ -160,7 +146,7 @@ const shown: Members = {
   client_id: id,
   client_name: text,
   grant_types: listOf(oneOf(grantTypes), 1),
-  response_types: { const: ['code'] },
+  response_types: responseTypes,
   token_endpoint_auth_method: oneOf(authMethods),
   redirect_uris: listOf(text, 1),
   post_logout_redirect_uris: listOf(text),

@@ -5,6 +5,7 @@ import { notBuilt } from './gateway-body.ts'
 import {
   about,
   closed,
+  exactly,
   flag,
   type Members,
   oneOf,
@@ -55,7 +56,7 @@ export const gateway = open({
   collect_logs: flag,
   log_management: whole(0),
   log_management_strategy: strategy,
-  ...Object.fromEntries(Object.entries(notBuilt).map(([name, off]) => [name, { const: off }])),
+  ...Object.fromEntries(Object.entries(notBuilt).map(([name, off]) => [name, exactly(off)])),
   is_default: about('Whether calls that name no gateway go through it.', flag),
   created_at: time,
   modified_at: time,

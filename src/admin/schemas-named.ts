@@ -2,13 +2,14 @@
 
 import { open, type Schema, text, whole } from './schemas.ts'
 import { auditEntry } from './schemas-audit.ts'
-import { oauthClient, oauthScope, verification } from './schemas-clients.ts'
+import { oauthClient, oauthClientWithSecret, oauthScope, verification } from './schemas-clients.ts'
 import { gateway } from './schemas-gateways.ts'
 import { logEntry, logSummary } from './schemas-logs.ts'
 import { policy, token } from './schemas-tokens.ts'
 
 export const schemas = {
   OAuthClient: oauthClient,
+  OAuthClientWithSecret: oauthClientWithSecret,
   ClientUriVerification: verification,
   OAuthScope: oauthScope,
   Token: token,

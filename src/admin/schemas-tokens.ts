@@ -4,6 +4,7 @@ import { permissionGroups } from '../tokens/permission-groups.ts'
 import {
   about,
   closed,
+  exactly,
   flag,
   id,
   listOf,
@@ -26,13 +27,13 @@ const groupName = oneOf(permissionGroups.map(({ name }) => name))
 const resources: Schema = {
   type: 'object',
   description: 'The account of the path, as `svc.api.account.` and its id, and `*`.',
-  patternProperties: { [`^${resourcePrefix.replaceAll('.', '\\.')}[0-9a-f]{32}$`]: { const: '*' } },
+  patternProperties: { [`^${resourcePrefix.replaceAll('.', '\\.')}[0-9a-f]{32}$`]: exactly('*') },
   additionalProperties: false,
   minProperties: 1,
   maxProperties: 1,
 }
 
-const shownResources: Schema = { type: 'object', additionalProperties: { const: '*' } }
+const shownResources: Schema = { type: 'object', additionalProperties: exactly('*') }
 
 export const policy = open({
   id,

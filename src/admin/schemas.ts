@@ -35,8 +35,12 @@ export function whole(least: number, most?: number): Schema {
 }
 
 export function oneOf(choices: readonly unknown[]): Schema {
-  const isText = choices.every(choice => typeof choice === 'string')
-  return { ...(isText && text), enum: choices }
+  const types = [...new Set(choices.map(typeOf))]
+  return { type: types.length === 1 ? types[0] : types, enum: choices }
+}
+
+export function exactly(value: unknown): Schema {
+  return { type: typeOf(value), const: value }
 }
 
 /** What may be null instead. */
@@ -67,10 +71,15 @@ export const writtenTime: Schema = {
     '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\\.[0-9]{1,9})?(?:Z|[+-][0-9]{2}:[0-9]{2})$',
 }
 
-/** A line that can be shown anywhere: not blank, no control characters, nothing that turns the direction of writing. */
-export function printable(most: number): Schema {
-  const character = '[^\\p{Cc}\\p{Cs}\\u2028\\u2029\\u202a-\\u202e\\u2066-\\u2069]'
-  return { ...text, minLength: 1, maxLength: most, pattern: `^(?=.*\\S)${character}*$` }
+/** A line that can be shown anywhere. Its pattern says no more than what the regular expressions of all languages have the same signs for. */
+export function printable(most: number, more = ''): Schema {
+  return {
+    ...text,
+    description: `Not blank, without line ends and whatever turns the direction of writing (U+202A to U+202E, U+2066 to U+2069)${more}.`,
+    minLength: 1,
+    maxLength: most,
+    pattern: '^[^\\x00-\\x1f\\x7f-\\x9f]*$',
+  }
 }
 
 /** What a success is wrapped in. */
@@ -93,5 +102,10 @@ export function refusal(codes: readonly number[]): Schema {
 const none: Schema = { type: 'array', maxItems: 0 }
 
 function envelope(isGood: boolean, errors: Schema): Members {
-  return { success: { const: isGood }, errors, messages: none }
+  return { success: exactly(isGood), errors, messages: none }
+}
+
+function typeOf(value: unknown): string {
+  if (value === null) return 'null'
+  return Number.isInteger(value) ? 'integer' : typeof value
 }

@@ -9,7 +9,7 @@ import { type Described, described, faultsOf } from './openapi-document.ts'
 type Api = Awaited<ReturnType<typeof startApi>>
 type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json }
 
-/** Rules that look at several members at once, at the meaning of a text, or at the clock. */
+/** Rules that look at several members at once, at the meaning of a text, at classes of characters, or at the clock. */
 const unspoken = [
   /^expires_on must be (in the future|later than not_before)$/,
   /^(expires_on|not_before) must be a time as in/,
@@ -17,7 +17,9 @@ const unspoken = [
   /^policies\[\d+\]\.permission_groups\[\d+\] must have the id or the name/,
   /^policies\[\d+\]\.resources must be /,
   /^condition\.request_ip\.(in|not_in)\[\d+\] must be an IP address or a network/,
-  /^client_name must be in the composed form/,
+  /^name must (be a text of 1 to 120 characters|not hold control characters or lone surrogates)$/,
+  /^client_name must be (in the composed form|of whole Unicode characters|without (line ends|characters that override))/,
+  /^client_name must have a character that can be seen$/,
   /^client_uri must be at a (full host name|host name|domain of your own|name of the public DNS)/,
   /^\w+_(uris?|origins)(\[\d+\])? must be (an absolute URI|written |without user name and password$)/,
   /^\w+_(uris?|origins)(\[\d+\])? must have a host of letters/,
@@ -222,6 +224,8 @@ test('lengths and counts end where the server says', async t => {
   const [policy] = (find('createToken').body!.examples[0] as { policies: [Json] }).policies
   const bounds: readonly [id: string, member: string, good: Json, bad: Json][] = [
     ['createToken', 'name', 'n'.repeat(120), 'n'.repeat(121)],
+    ['createToken', 'name', 'n \u00e9', 'n\u0000'],
+    ['createToken', 'name', '\u{1f511}', 'n\n'],
     ['createToken', 'policies', many(50, () => policy), many(51, () => policy)],
     ['createToken', 'policies', [policy], []],
     ['createToken', 'condition', addresses('in', 200), addresses('in', 201)],
@@ -231,6 +235,12 @@ test('lengths and counts end where the server says', async t => {
     ['createGateway', 'log_management', 10_000_000, 10_000_001],
     ['updateGateway', 'log_management', 0, -1],
     ['createOAuthClient', 'client_name', '\u{1f511}'.repeat(100), 'n'.repeat(101)],
+    ['createOAuthClient', 'client_name', 'n \u00e9', 'n\n'],
+    ['createOAuthClient', 'response_types', ['code'], ['code', 'code']],
+    ['createOAuthClient', 'redirect_uris', ['http://localhost:1/'], ['http://localhosted/']],
+    ['createOAuthClient', 'post_logout_redirect_uris', ['http://127.0.0.1'], ['http://127.0.0.1a/']],
+    ['createOAuthClient', 'allowed_cors_origins', ['http://localhost'], ['http://localhost/']],
+    ['createOAuthClient', 'allowed_cors_origins', ['http://[::1]:3000'], ['http://localhost.example']],
     ['createOAuthClient', 'redirect_uris', [uri(512)], [uri(513)]],
     ['createOAuthClient', 'redirect_uris', many(20, i => `${uri(20)}${i}`), many(21, i => `${uri(20)}${i}`)],
     ['createOAuthClient', 'post_logout_redirect_uris', [], many(21, i => `${uri(20)}${i}`)],

@@ -3,9 +3,11 @@ import { test } from 'node:test'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { openapi } from '../../src/admin/openapi.ts'
 import { apiRows, routes } from '../../src/admin/routes.ts'
+import { checkOutcomes } from '../../src/base/metrics.ts'
 import { described, document, faultsOf, pointed } from './openapi-document.ts'
 
 const written = JSON.parse(openapi(apiRows).body)
+const schemas = placesOf([written.paths, written.components])
 const rowOf = (key: string) =>
   apiRows.find(({ method, path }) => key === `${method} /client/v4/accounts/{account_id}${path}`)
 
@@ -58,6 +60,37 @@ test('every reference leads somewhere, and everything that has a name is used', 
       assert.ok(references.includes(`#/components/${kind}/${name}`), `${kind}/${name}`)
 })
 
+test('patterns are such that the regular expressions of every language take them', () => {
+  const patterns = schemas.flatMap(({ pattern, patternProperties = {} }) => [
+    ...(typeof pattern === 'string' ? [pattern] : []),
+    ...Object.keys(patternProperties),
+  ])
+  assert.ok(patterns.length > 10)
+  // Look-around and groups of other kinds, back references, classes of Unicode, code points by more than two digits, raw characters beyond ASCII.
+  for (const pattern of patterns) assert.doesNotMatch(pattern, /\(\?[^:]|\\[1-9kpPuU]|[^ -~]/, pattern)
+})
+
+test('values that stand in a schema have their type beside them', () => {
+  const valued = schemas.filter(schema => 'const' in schema || 'enum' in schema)
+  assert.ok(valued.length > 10)
+  for (const schema of valued) assert.ok(schema.type, JSON.stringify(schema))
+})
+
+test('what shows a client refers to it, with and without a secret', () => {
+  const shownBy = (id: string) => {
+    const { schema } = described.find(one => one.id === id)!.responses[200]!.content['application/json']!
+    return (schema as { properties: { result: unknown } }).properties.result
+  }
+  for (const id of ['createOAuthClient', 'updateOAuthClient'])
+    assert.deepEqual(shownBy(id), { $ref: '#/components/schemas/OAuthClientWithSecret' })
+  assert.deepEqual(shownBy('getOAuthClient'), { $ref: '#/components/schemas/OAuthClient' })
+})
+
+test('what DNS may have said is what is counted', () => {
+  const { properties } = written.components.schemas.ClientUriVerification
+  assert.deepEqual(properties.last_answer.properties.outcome.enum, checkOutcomes)
+})
+
 test('operations have names of their own, tags that there are, and words', () => {
   assert.equal(new Set(described.map(({ id }) => id)).size, described.length)
   const tags: readonly string[] = document.tags.map(({ name }) => name)
@@ -78,3 +111,11 @@ test('it is made once', () => {
   assert.equal(openapi(apiRows).body, openapi(apiRows).body)
   assert.equal(openapi(apiRows).headers['content-type'], 'application/json')
 })
+
+/** Every object of the document, but for examples of bodies. */
+// biome-ignore lint/suspicious/noExplicitAny: it is read as the JSON that it is
+function placesOf(value: unknown): readonly Record<string, any>[] {
+  if (typeof value !== 'object' || value === null) return []
+  const members = Object.entries(value).filter(([name]) => name !== 'examples')
+  return [value, ...members.flatMap(([, member]) => placesOf(member))]
+}

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
   closed,
+  exactly,
   listOf,
   oneOf,
   open,
@@ -34,10 +35,27 @@ test('what may be null is all else too, an enum included', () => {
   assert.notEqual(faultsOf(orNull(oneOf(['a'])), 'b'), '')
 })
 
-test('a printable line has letters, and nothing that a page would hide or turn round', () => {
+test('a value that is the only one, or one of some, has its type beside it', () => {
+  for (const [value, type] of [
+    ['a', 'string'],
+    [false, 'boolean'],
+    [7, 'integer'],
+    [0.5, 'number'],
+    [null, 'null'],
+  ] as const) {
+    assert.deepEqual(exactly(value), { type, const: value })
+    assert.deepEqual(oneOf([value]), { type, enum: [value] })
+  }
+  assert.deepEqual(oneOf([1, 2]).type, 'integer')
+  assert.deepEqual(oneOf([false, null]).type, ['boolean', 'null'])
+  assert.equal(faultsOf(exactly('a'), 'a'), '')
+  assert.notEqual(faultsOf(exactly('a'), 'b'), '')
+})
+
+test('a printable line is as long as it may be, without control characters', () => {
   const line = printable(5)
   for (const good of ['a', ' a ', '\u{1f511}'.repeat(5)]) assert.equal(faultsOf(line, good), '', good)
-  for (const bad of ['', ' ', '123456', 'a\n', '\u2028a', 'a\u202eb', '\ud800'])
+  for (const bad of ['', '123456', 'a\n', '\u0000', 'a\u007f', '\u0085'])
     assert.notEqual(faultsOf(line, bad), '', JSON.stringify(bad))
 })
 
