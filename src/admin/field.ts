@@ -1,6 +1,7 @@
 // One place in the body of a request, read by rule; what breaks a rule is noted with its pointer, so that all faults are told at once.
 // The files that read bodies (`*-body.ts`) are written with it.
 
+import { parseMoment } from '../base/moment.ts'
 import type { Fault } from '../errors/refusal.ts'
 
 export type JsonObject = Readonly<Record<string, unknown>>
@@ -93,8 +94,8 @@ export class Field {
   time(): number | null {
     const { value } = this
     if (value === undefined || value === null) return null
-    const time = typeof value === 'string' && dateTime.test(value) ? Date.parse(value) : Number.NaN
-    return Number.isNaN(time) ? this.refuse('must be a time as in 2030-01-31T12:00:00Z') : time
+    const time = typeof value === 'string' ? parseMoment(value) : null
+    return time ?? this.refuse('must be a time as in 2030-01-31T12:00:00Z')
   }
 
   /** Gives the elements of an array, each a field of its own. */
@@ -133,7 +134,7 @@ export class Field {
   }
 
   #member(value: unknown, name: string): Field {
-    const short = name.slice(0, longestName)
+    const short = name.slice(0, longestName).toWellFormed()
     return this.#at(value, short, this.#name === '' ? short : `${this.#name}.${short}`)
   }
 
@@ -144,8 +145,6 @@ export class Field {
 }
 
 const unprintable = /[\p{Cc}\p{Cs}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u
-const dateTime =
-  /^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,9})?(?:Z|[+-][0-9]{2}:[0-9]{2})$/
 
 /** Reads what the sender wrote, never what every object inherits. */
 function ownValue(object: JsonObject | null, name: string): unknown {

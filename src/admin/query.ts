@@ -1,5 +1,6 @@
 // Reads the query parameters of the management API. guard.ts refuses those that are not known, the handlers of lists read the others.
 
+import { parseMoment } from '../base/moment.ts'
 import type { Fault } from '../errors/refusal.ts'
 import { faultCodes } from './field.ts'
 
@@ -54,10 +55,10 @@ export class Parameters {
   time(name: string): number | null {
     const given = this.#query.get(name)
     if (given === null) return null
-    const time = moment.test(given) ? Date.parse(given) : Number.NaN
-    return Number.isNaN(time)
-      ? this.#refuse(name, 'must be a day or a time as in 2030-01-31 or 2030-01-31T12:00:00Z', null)
-      : time
+    const time = parseMoment(given, { allowsDay: true })
+    return (
+      time ?? this.#refuse(name, 'must be a day or a time as in 2030-01-31 or 2030-01-31T12:00:00Z', null)
+    )
   }
 
   #wholeNumber(name: string, usual: number, most: number): number {
@@ -74,9 +75,6 @@ export class Parameters {
     return usual
   }
 }
-
-const moment =
-  /^[0-9]{4}-[0-9]{2}-[0-9]{2}(?:T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,9})?(?:Z|[+-][0-9]{2}:[0-9]{2}))?$/
 
 function fault(name: string, rule: string, code: number = faultCodes.invalid): Fault {
   return { code, message: `${name.slice(0, 100)} ${rule}`, pointer: null }

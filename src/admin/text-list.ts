@@ -26,8 +26,11 @@ export function textsOf(
 export function distinct(items: readonly Field[]): readonly Field[] {
   const seen = new Set<unknown>()
   for (const item of items) {
-    if (seen.has(item.value)) item.refuse('stands in the list before', faultCodes.repeated)
-    seen.add(item.value)
+    // Of the URI of a bare host the slash may lack: with it, it is the same.
+    const { value } = item
+    const whole = typeof value === 'string' && /^https?:\/\/[^/?]+$/.test(value) ? `${value}/` : value
+    if (seen.has(whole)) item.refuse('stands in the list before', faultCodes.repeated)
+    seen.add(whole)
   }
   return items
 }

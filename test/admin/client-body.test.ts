@@ -96,6 +96,12 @@ for (const [what, more, pointers] of [
     { redirect_uris: ['https://a.example/', 'https://a.example/'] },
     ['/redirect_uris/1'],
   ],
+  [
+    'the same URI without its slash',
+    { redirect_uris: ['https://a.example', 'https://a.example/'] },
+    ['/redirect_uris/1'],
+  ],
+  ['a lone surrogate in a name', { '\ud800': 1 }, ['/\ufffd']],
   ['a scheme of an app with a secret', { redirect_uris: [app] }, ['/redirect_uris/0']],
   ['the same after logout', { post_logout_redirect_uris: [app] }, ['/post_logout_redirect_uris/0']],
   ['an origin with a path', { allowed_cors_origins: ['https://a.example/x'] }, ['/allowed_cors_origins/0']],
