@@ -159,7 +159,8 @@ function envelopeIn(text: string): Envelope | null {
   try {
     const value: unknown = JSON.parse(text)
     const isEnvelope = typeof (value as Envelope | null)?.success === 'boolean'
-    return isEnvelope ? (value as Envelope) : null
+    // Where models are called, refusals have an `error` too: another listener.
+    return isEnvelope && !Object.hasOwn(value as Envelope, 'error') ? (value as Envelope) : null
   } catch {
     return null
   }

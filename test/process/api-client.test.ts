@@ -140,11 +140,21 @@ test("a port that can't be called is told in words", async () => {
   assert.match(message, /^http:\/\/127\.0\.0\.1:1 has a port of another protocol/)
 })
 
+const ofModels = JSON.stringify({
+  success: false,
+  errors: [{ code: 7003, message: 'This path is no route of an AI gateway' }],
+  messages: [],
+  result: null,
+  error: { message: 'This path is no route of an AI gateway', type: 'not_found', code: 404 },
+})
+
 const strangers: readonly [name: string, status: number, headers: Record<string, string>, body: string][] = [
   ['a page', 404, {}, '<h1>Not found</h1>'],
   ['JSON of another kind', 200, {}, '[1]'],
   ['null', 200, {}, 'null'],
   ['nothing', 204, {}, ''],
+  ['a refusal where models are called', 404, {}, ofModels],
+  ['an error record', 521, {}, '{"status":521,"error_code":521,"error_name":"origin_down"}'],
   ['a redirection', 302, { location: '/elsewhere' }, ''],
 ]
 
@@ -154,6 +164,7 @@ for (const [name, status, headers, body] of strangers) {
     const failure = await failureOf(api.ask('GET', '/things'))
     assert.ok(failure instanceof ApiAway)
     assert.ok(failure.message.startsWith(`${url} answers ${status}, but not as the management API does`))
+    assert.ok(failure.message.endsWith('; is it the address of the admin listener?'))
     assert.equal(seen.length, 1)
   })
 }
