@@ -20,15 +20,17 @@ export function json(value: unknown): string {
   return `${JSON.stringify(value, null, 2).replace(steeringInJson, escapeInJson)}\n`
 }
 
-/** Writes what could steer a terminal, or turn the order of the text around, as an escape sequence. */
+/** Writes what could steer a terminal, turn the order of the text around, or stand there unseen, as an escape sequence. */
 export function visible(text: string): string {
   return text.replace(steering, character => `\\u{${character.codePointAt(0)!.toString(16)}}`)
 }
 
-const steering = /[\p{Cc}\p{Cs}\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu
+/** The joiners stay: scripts and emoji are written with them. */
+const steering = /(?![\u200c\u200d])[\p{C}\u2028\u2029]/gu
 /** Line feeds stand between the members of JSON; within its texts they are escaped already. */
-const steeringInJson = /(?!\n)[\p{Cc}\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu
+const steeringInJson = /(?![\n\u200c\u200d])[\p{C}\u2028\u2029]/gu
 
 function escapeInJson(character: string): string {
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+  const units = Array.from({ length: character.length }, (_, i) => character.charCodeAt(i))
+  return units.map(unit => `\\u${unit.toString(16).padStart(4, '0')}`).join('')
 }
