@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util'
 import type { Command } from './command.ts'
 import { clientCommands } from './commands/client.ts'
 import type { Input } from './input.ts'
-import { columns } from './table.ts'
+import { columns, visible } from './table.ts'
 import { print, tell } from './terminal.ts'
 import { version } from './version.ts'
 
@@ -72,12 +72,12 @@ const commands: Readonly<Record<string, Command>> = {
 /** Runs the command that the arguments name; returns the exit code, 2 for what is no command of ours. */
 export async function runCommand(argv: readonly string[]): Promise<number> {
   const [name] = argv
-  if (name === undefined || name === '--help' || name === '-h' || name === 'help') return say(help())
+  if (name === undefined || isHelp(name) || name === 'help') return say(help())
   if (name === '--version' || name === '-v') return say(`${version}\n`)
   const found = find(argv)
   if (!found) return helpWithNoun(argv)
   const { command, rest } = found
-  if (rest.includes('--help')) return say(helpFor(command))
+  if (rest.some(isHelp)) return say(helpFor(command))
   const input = read(command, rest)
   if (typeof input === 'string') return complain(`${input}; usage: gatehouse ${command.usage}`)
   return (await command.load())(input)
@@ -92,12 +92,20 @@ function find(argv: readonly string[]): { command: Command; rest: readonly strin
   return null
 }
 
+function isHelp(word: string): boolean {
+  return word === '--help' || word === '-h'
+}
+
 /** Says what can stand behind a noun, or that there is no such command. */
 function helpWithNoun([noun, verb]: readonly string[]): number {
   const group = Object.entries(commands).filter(([name]) => name.startsWith(`${noun} `))
   if (group.length === 0) return complain(`there is no command '${noun}'; see gatehouse --help`)
-  if (verb === '--help') return say(`${group.map(([, command]) => rowOf(command)).join('\n')}\n`)
-  return complain(`there is no command '${noun} ${verb ?? ''}'; see gatehouse ${noun} --help`)
+  const rows = group.map(([, command]) => rowOf(command)).join('\n')
+  if (verb !== undefined && !isHelp(verb))
+    return complain(`there is no command '${noun} ${verb}'; see gatehouse ${noun} --help`)
+  if (verb !== undefined) return say(`${rows}\n`)
+  tell(rows)
+  return 2
 }
 
 /** Returns the input of the command, or what is wrong with the arguments. */
@@ -108,7 +116,7 @@ function read({ options, args, least = 0 }: Command, argv: readonly string[]): I
     if (positionals.length < least) return 'an argument is missing'
     return { ...values, args: positionals }
   } catch (cause) {
-    const [sentence = ''] = (cause as Error).message.split('. ')
+    const [sentence = ''] = (cause as Error).message.split(/\.\s/)
     return sentence.charAt(0).toLowerCase() + sentence.slice(1)
   }
 }
@@ -144,6 +152,6 @@ function say(text: string): number {
 }
 
 function complain(sentence: string): number {
-  tell(`gatehouse: ${sentence}`)
+  tell(`gatehouse: ${visible(sentence)}`)
   return 2
 }

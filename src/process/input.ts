@@ -19,6 +19,8 @@ export interface Input {
   readonly scope?: readonly string[]
   readonly 'auth-method'?: string
   readonly refresh?: boolean
+  readonly 'no-refresh'?: boolean
+  readonly clear?: readonly string[]
   readonly 'client-uri'?: string
   readonly 'logo-uri'?: string
   readonly 'policy-uri'?: string

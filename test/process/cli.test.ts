@@ -12,7 +12,7 @@ pools: {site: {origins: ['http://127.0.0.1:9000']}}
 zones: [{hosts: [localhost], routes: [{path: /, pool: site}]}]
 `
 
-const verbs = ['create', 'list', 'show', 'rotate', 'drop-old-secret', 'verify', 'publish', 'delete']
+const verbs = ['create', 'list', 'show', 'update', 'rotate', 'drop-old-secret', 'verify', 'publish', 'delete']
 
 test('help lists every command, and each has a help of its own', async () => {
   const { code, stdout } = await gatehouse(['--help'])
@@ -34,6 +34,19 @@ test('a noun has a help that lists its verbs, and a verb one that tells its opti
   assert.match(own.stdout, /^Usage: gatehouse client create --name NAME[^\n]*\n\nCreate an OAuth client/)
   assert.match(own.stdout, /^ +--redirect-uri URI +where users are sent back to; may be given again$/m)
   assert.match(own.stdout, /^ +--refresh +give refresh tokens too$/m)
+})
+
+test('-h is as good as --help, before any command and behind each word of it', async () => {
+  for (const words of [[], ['start'], ['client'], ['client', 'create'], ['client', 'show', 'ID', '--json']]) {
+    const short = await gatehouse([...words, '-h'])
+    assert.deepEqual(short, await gatehouse([...words, '--help']))
+    assert.deepEqual([short.code, short.stderr], [0, ''])
+  }
+})
+
+test('a noun without a verb is told which there are, with exit code 2', async () => {
+  const { stdout: list } = await gatehouse(['client', '--help'])
+  assert.deepEqual(await gatehouse(['client']), { code: 2, stdout: '', stderr: list })
 })
 
 test('the version is that of the package', async () => {

@@ -1,15 +1,16 @@
 // `gatehouse client publish`: from private to public, which there is no way back from.
 
-import { ApiRefusal } from '../api-client.ts'
+import { type ApiMistake, ApiRefusal } from '../api-client.ts'
 import type { Input } from '../input.ts'
-import { json } from '../table.ts'
+import { columns, json } from '../table.ts'
 import { print, tell } from '../terminal.ts'
-import { tellMistakes, withClient } from './client-session.ts'
+import { withClient } from './client-session.ts'
+import type { ShownClient } from './client-view.ts'
 
 /** The code of a precondition that is missing. */
 const missing = 10412
 
-/** Returns 1 where preconditions are missing, after telling each. */
+/** Returns 1 where preconditions are missing, after telling each, and how to meet it. */
 export function publish(input: Input): Promise<number> {
   return withClient(input, async (api, path, id) => {
     try {
@@ -19,9 +20,31 @@ export function publish(input: Input): Promise<number> {
       return 0
     } catch (cause) {
       if (!(cause instanceof ApiRefusal) || cause.mistakes[0]?.code !== missing) throw cause
+      const { result } = await api.ask<ShownClient>('GET', path)
       tell(`The client ${id} can't be public yet. What is missing:`)
-      tellMistakes(cause.mistakes)
+      tell(columns(cause.mistakes.map(mistake => rowOf(mistake, result))).trimEnd())
       return 1
     }
   })
+}
+
+/** Says what is missing in words of the command line, or in those of the API where they are not known here. */
+function rowOf({ message }: ApiMistake, client: ShownClient): string[] {
+  const [member = ''] = /\b(?:client_name|logo_uri|client_uri|scopes)\b/.exec(message) ?? []
+  const { client_id: id, client_uri_verification: proof } = client
+  const update = (option: string) => `gatehouse client update ${id} ${option}`
+  switch (member) {
+    case 'client_name':
+      return ['  a name', update('--name NAME')]
+    case 'logo_uri':
+      return ['  a logo', update('--logo-uri URI')]
+    case 'scopes':
+      return ['  a scope that is more than an identity', update('--scope ID')]
+    case 'client_uri':
+      return proof
+        ? [`  the proof that ${proof.host} is yours (${proof.status})`, `gatehouse client verify ${id}`]
+        : ['  a home page, whose host is then to be proven', update('--client-uri URI')]
+    default:
+      return [`  ${message}`]
+  }
 }

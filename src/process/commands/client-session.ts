@@ -9,6 +9,7 @@ import { isUsable } from '../mistakes.ts'
 import { visible } from '../table.ts'
 import { tell } from '../terminal.ts'
 import { urlOf } from '../url.ts'
+import type { ShownClient } from './client-view.ts'
 
 /** Hands over the API as options and environment name it; returns the exit code: 1 where the API refuses or is away, 2 for mistakes of the caller. */
 export async function withApi(input: Input, use: (api: ApiClient) => Promise<number>): Promise<number> {
@@ -19,7 +20,7 @@ export async function withApi(input: Input, use: (api: ApiClient) => Promise<num
     return await use(new ApiClient(access))
   } catch (cause) {
     if (cause instanceof ApiRefusal) tellMistakes(cause.mistakes)
-    else if (cause instanceof ApiAway) tell(`gatehouse: ${cause.message}`)
+    else if (cause instanceof ApiAway) tell(`gatehouse: ${visible(cause.message)}`)
     else throw cause
     return 1
   }
@@ -38,6 +39,31 @@ export async function withClient(
 
 export const clients = '/oauth_clients'
 
+/** How often a change by somebody else is followed. */
+const mostTries = 5
+
+/**
+ * Changes a client as it was just read, and no newer one; where somebody else was faster, it reads again and asks anew what is to be changed. Without a body it
+ * stays as it is.
+ */
+export async function changeAsRead(
+  api: ApiClient,
+  path: string,
+  bodyFor: (read: ShownClient) => unknown,
+): Promise<{ readonly before: ShownClient; readonly after: ShownClient }> {
+  for (let tries = 1; ; tries++) {
+    const { result: before, etag } = await api.ask<ShownClient>('GET', path)
+    const body = bodyFor(before)
+    if (body === undefined) return { before, after: before }
+    try {
+      const { result: after } = await api.ask<ShownClient>('PATCH', path, { body, ifMatch: etag })
+      return { before, after }
+    } catch (cause) {
+      if (!(cause instanceof ApiRefusal) || cause.status !== 412 || tries === mostTries) throw cause
+    }
+  }
+}
+
 /** Tells every error on a line of its own, with what it is about. */
 export function tellMistakes(mistakes: readonly ApiMistake[]): void {
   for (const { code, message, pointer } of mistakes) {
@@ -47,7 +73,7 @@ export function tellMistakes(mistakes: readonly ApiMistake[]): void {
 }
 
 export function complain(sentence: string): number {
-  tell(`gatehouse: ${sentence}`)
+  tell(`gatehouse: ${visible(sentence)}`)
   return 2
 }
 

@@ -5,14 +5,18 @@ import { ApiAway, type ApiClient, ApiRefusal } from '../api-client.ts'
 import type { Input } from '../input.ts'
 import { json, visible } from '../table.ts'
 import { print, tell } from '../terminal.ts'
-import { withClient } from './client-session.ts'
-import { answerInWords, proofText, type ShownClient, type ShownVerification } from './client-view.ts'
+import { changeAsRead, withClient } from './client-session.ts'
+import {
+  answerInWords,
+  failedSentence,
+  proofText,
+  type ShownClient,
+  type ShownVerification,
+} from './client-view.ts'
 
 /** How long to wait between two looks, in ms: at first, and at most. */
 const firstPause = 250
 const longestPause = 5_000
-/** How often a change by somebody else is followed. */
-const mostTries = 5
 
 /** Returns 1 where there is nothing to prove, or where the proof that was waited for has failed. */
 export function verify(input: Input): Promise<number> {
@@ -21,11 +25,14 @@ export function verify(input: Input): Promise<number> {
     const client = input.wait ? await end(api, path, asked) : asked
     const proof = client.client_uri_verification
     if (!proof) {
-      tell(`gatehouse: the client ${id} has no client_uri, so there is no domain to prove`)
+      tell(
+        `gatehouse: the client ${id} has no client_uri, so there is no domain to prove; first: gatehouse client update ${id} --client-uri URI`,
+      )
       return 1
     }
     print(input.json ? json(client) : proofText(proof))
-    if (proof.status !== 'verified' && !input.wait)
+    if (proof.status === 'failed') tell(failedSentence(id))
+    else if (proof.status !== 'verified' && !input.wait)
       tell(`DNS is being asked. See what it said: gatehouse client show ${id}`)
     return proof.status === 'failed' ? 1 : 0
   })
@@ -33,16 +40,10 @@ export function verify(input: Input): Promise<number> {
 
 /** Sends the client_uri again, unless it is proven; under a condition, so that a newer one is not overwritten. */
 async function ask(api: ApiClient, path: string): Promise<ShownClient> {
-  for (let tries = 1; ; tries++) {
-    const { result: client, etag } = await api.ask<ShownClient>('GET', path)
-    const { client_uri, client_uri_verification: proof } = client
-    if (client_uri === undefined || proof?.status === 'verified') return client
-    try {
-      return (await api.ask<ShownClient>('PATCH', path, { body: { client_uri }, ifMatch: etag })).result
-    } catch (cause) {
-      if (!(cause instanceof ApiRefusal) || cause.status !== 412 || tries === mostTries) throw cause
-    }
-  }
+  const { after } = await changeAsRead(api, path, ({ client_uri, client_uri_verification: proof }) =>
+    client_uri === undefined || proof?.status === 'verified' ? undefined : { client_uri },
+  )
+  return after
 }
 
 /** Looks at the client until its proof is at its end, and tells what is new. */

@@ -77,6 +77,11 @@ export function recordText({ host, text }: ShownVerification): string {
   ])
 }
 
+/** Says how to go on where the record was not found in time. */
+export function failedSentence(id: string): string {
+  return `The record was not found in time. Once it is published, start again: gatehouse client verify ${id}`
+}
+
 /** Says in words what DNS said. */
 export function answerInWords({ outcome, records }: ShownAnswer): string {
   const words = outcomes[outcome] ?? outcome
@@ -85,11 +90,9 @@ export function answerInWords({ outcome, records }: ShownAnswer): string {
     : `${words}: ${records.map(record => JSON.stringify(record)).join(', ')}`
 }
 
-const members = [
-  'client_id',
+/** What the owner of a client can change, by the names of the API. */
+export const settingNames = [
   'client_name',
-  'visibility',
-  'promoted_at',
   'token_endpoint_auth_method',
   'grant_types',
   'response_types',
@@ -102,9 +105,10 @@ const members = [
   'policy_uri',
   'tos_uri',
   'client_uri',
-  'created_at',
-  'updated_at',
+  'visibility',
 ] as const
+
+const members = ['client_id', ...settingNames, 'promoted_at', 'created_at', 'updated_at'] as const
 
 const outcomes: Readonly<Record<string, string>> = {
   found: 'the record is there',

@@ -49,6 +49,21 @@ const settings: Readonly<Record<string, Option>> = {
   file: { type: 'string', value: 'PATH', help: 'the whole body as JSON, in place of the options above' },
 }
 
+const { file: wholeBody, 'auth-method': authMethod, ...plainSettings } = settings
+
+const changes: Readonly<Record<string, Option>> = {
+  ...plainSettings,
+  'auth-method': { ...authMethod!, help: 'client_secret_basic, client_secret_post, or none' },
+  'no-refresh': { type: 'boolean', help: 'give refresh tokens no more' },
+  clear: {
+    type: 'string',
+    multiple: true,
+    value: 'NAME',
+    help: 'take out an optional setting, by its name in the API, such as logo_uri; may be given again',
+  },
+  file: { ...wholeBody!, help: 'the members to change as JSON, in place of the options above' },
+}
+
 const filters: Readonly<Record<string, Option>> = {
   name: { type: 'string', value: 'TEXT', help: 'only those with the text in their name' },
   visibility: { type: 'string', value: 'WHICH', help: 'only those that are private, or public' },
@@ -76,6 +91,14 @@ export const clientCommands: Readonly<Record<string, Command>> = {
     args: 1,
     least: 1,
     load: async () => (await import('./client-show.ts')).show,
+  },
+  'client update': {
+    usage: 'client update ID [OPTION]…',
+    summary: 'Change settings of an OAuth client; what may be given again replaces all there were.',
+    options: { ...changes, ...access },
+    args: 1,
+    least: 1,
+    load: async () => (await import('./client-update.ts')).update,
   },
   'client rotate': {
     usage: 'client rotate ID [OPTION]…',

@@ -33,9 +33,25 @@ const misuses: readonly [args: string[], env: NodeJS.ProcessEnv, sentence: RegEx
   [['create', '--file', '/nowhere.json'], env, /--file \/nowhere\.json can't be read/],
   [['create', '--file', 'README.md'], env, /--file README\.md is not JSON/],
   [['create', '--file', 'package.json', '--refresh'], env, /no other setting can stand beside it/],
+  [['update'], env, /an argument is missing; usage: gatehouse client update ID/],
+  [['update', id], env, /name what to change; see gatehouse client update --help/],
+  [['update', id, '--clear', 'scopes'], env, /--clear scopes is none of optional_scopes, /],
+  [
+    ['update', id, '--clear', 'logo_uri', '--logo-uri', 'https://a.example'],
+    env,
+    /--clear logo_uri can't stand/,
+  ],
+  [['update', id, '--refresh', '--no-refresh'], env, /--refresh can't stand beside --no-refresh/],
+  [
+    ['update', id, '--file', 'package.json', '--clear', 'tos_uri'],
+    env,
+    /no other setting can stand beside it/,
+  ],
+  [['update', id, '--file', '/nowhere\u001b[2J'], env, /--file \/nowhere\\u\{1b\}\[2J can't be read/],
+  [['create', '--name', '-x'], env, /argument is ambiguous; usage: gatehouse client create/],
+  [['st\u001b[2Jeal'], env, /there is no command 'client st\\u\{1b\}\[2Jeal'/],
   [['delete', id], env, /deleting a client ends every grant of it; say --yes/],
   [['steal'], env, /there is no command 'client steal'; see gatehouse client --help/],
-  [[], env, /there is no command 'client '; see gatehouse client --help/],
 ]
 
 for (const [args, variables, sentence] of misuses) {

@@ -222,7 +222,12 @@ test('rotate writes the new secret alone; a third is refused until drop-old-secr
 
   const third = await client(['rotate', id])
   assert.deepEqual([third.code, third.stdout], [1, ''])
-  assert.match(third.stderr, /^gatehouse: The client has two secrets.*\(10409\)\n$/)
+  assert.match(
+    third.stderr,
+    new RegExp(
+      `^gatehouse: the client ${id} has two secrets already; .*gatehouse client drop-old-secret ${id}\n$`,
+    ),
+  )
   const dropped = await client(['drop-old-secret', id, '--json'])
   assert.deepEqual([dropped.code, JSON.parse(dropped.stdout)], [0, { id }])
   const { client_secrets: left, has_rotated_secret: isRotated } = await shown(id)
@@ -240,14 +245,17 @@ test('publish lists what is missing; verify proves the domain; then it is public
   assert.deepEqual([early.code, early.stdout], [1, ''])
   const [first, ...missing] = early.stderr.trimEnd().split('\n')
   assert.equal(first, `The client ${id} can't be public yet. What is missing:`)
-  assert.equal(missing.length, 2)
-  for (const line of missing)
-    assert.match(line, /^gatehouse: .*(logo_uri|client_uri) must be.*\(10412 at \/\w+\)$/)
+  assert.deepEqual(
+    missing.map(line => line.trim().split(/ {2,}/)),
+    [
+      ['a logo', `gatehouse client update ${id} --logo-uri URI`],
+      ['the proof that photos.example.com is yours (pending)', `gatehouse client verify ${id}`],
+    ],
+  )
 
   const dns = await proveDomains(t, api)
   await dns.asked('photos.example.com')
-  const patch = { logo_uri: 'https://photos.example.com/logo.png' }
-  assert.equal((await api.ask('PATCH', `/oauth_clients/${id}`, { body: patch })).status, 200)
+  assert.equal((await client(['update', id, '--logo-uri', 'https://photos.example.com/logo.png'])).code, 0)
   const { ended, told } = waitFor(api, id)
   for await (const line of told) {
     if (!line.startsWith('photos.example.com: in_progress, there is no such name')) continue
@@ -267,13 +275,104 @@ test('publish lists what is missing; verify proves the domain; then it is public
   assert.equal((await shown(id)).visibility, 'public')
 })
 
+test('publish says of each member how it is set', async t => {
+  const { client, create } = await start(t)
+  const { id } = await create()
+  assert.equal((await client(['update', id, '--scope', 'user.read'])).code, 0)
+  const { code, stderr } = await client(['publish', id])
+  assert.equal(code, 1)
+  for (const option of ['--logo-uri URI', '--client-uri URI', '--scope ID'])
+    assert.match(stderr, new RegExp(`^  \\S.* gatehouse client update ${id} ${option}$`, 'm'))
+  assert.doesNotMatch(stderr, /10412|\/visibility/)
+})
+
+test('update changes what its options name, clears what it is told to, and tells both', async t => {
+  const { client, create, shown } = await start(t)
+  const { id } = await create(...withDomain, '--origin', 'https://photos.example.com')
+  const { updated_at: _, ...before } = await shown(id)
+  const more = ['--redirect-uri', 'https://photos.example.com/other', '--refresh']
+  const changed = await client(['update', id, '--name', 'Pictures', ...more, '--clear', 'logo_uri'])
+  assert.deepEqual([changed.code, changed.stdout], [0, ''], changed.stderr)
+  assert.equal(
+    changed.stderr,
+    `Changed client_name, grant_types, redirect_uris, scopes, logo_uri of the client ${id}.\n`,
+  )
+  const { updated_at: __, logo_uri, ...after } = await shown(id)
+  assert.equal(logo_uri, undefined)
+  const { logo_uri: ___, ...others } = before
+  assert.deepEqual(after, {
+    ...others,
+    client_name: 'Pictures',
+    grant_types: ['authorization_code', 'refresh_token'],
+    redirect_uris: ['https://photos.example.com/other'],
+    scopes: ['ai_gateway.read', 'offline_access'],
+  })
+  const both = await client([
+    'update',
+    id,
+    '--clear',
+    'allowed_cors_origins',
+    '--clear',
+    'client_uri',
+    '--json',
+  ])
+  assert.deepEqual(JSON.parse(both.stdout), await shown(id))
+  assert.equal(both.stderr, `Changed allowed_cors_origins, client_uri of the client ${id}.\n`)
+  const same = await client(['update', id, '--name', 'Pictures'])
+  assert.deepEqual([same.code, same.stderr], [0, `No setting of the client ${id} is another than before.\n`])
+  const bad = await client(['update', id, '--logo-uri', 'ftp://x', '--name', ''])
+  assert.deepEqual([bad.code, bad.stdout], [1, ''])
+  assert.match(bad.stderr, /^gatehouse: .* at \/client_name\)\ngatehouse: .* at \/logo_uri\)\n$/)
+})
+
+test('update writes the secret that a change of the method makes, and the record that a domain needs', async t => {
+  const { client, create, shown } = await start(t)
+  const { id } = await create('--auth-method', 'none')
+  const method = await client(['update', id, '--auth-method', 'client_secret_post'])
+  assert.match(method.stdout, /^svcs_\S{43}\n$/)
+  assert.match(method.stderr, /^Changed token_endpoint_auth_method of .*\nIt has a secret now, .* once\.\n$/)
+  assert.equal((await shown(id)).client_secrets[0].tail, method.stdout.trim().slice(-4))
+
+  const domain = await client(['update', id, '--client-uri', 'https://photos.example.com'])
+  assert.equal(domain.stdout, '')
+  const { text: record } = (await shown(id)).client_uri_verification
+  assert.match(domain.stderr, new RegExp(`^record value +${record}$`, 'm'))
+})
+
+test('update takes the members to change from a file', async t => {
+  const { client, create, shown } = await start(t)
+  const { id } = await create()
+  const file = join(dirname(writeConfig(t, 'zones: []')), 'changes.json')
+  writeFileSync(file, '{"tos_uri": "https://photos.example.com/terms"}')
+  assert.equal((await client(['update', id, '--file', file])).code, 0)
+  assert.equal((await shown(id)).tos_uri, 'https://photos.example.com/terms')
+  writeFileSync(file, 'null')
+  assert.equal((await client(['update', id, '--file', file])).code, 1)
+})
+
+test('update tells its own change alone, also where somebody else was faster', async t => {
+  const { origin, client, create, ask, shown } = await start(t)
+  const { id } = await create()
+  const { url, asked } = await startProxy(t, origin, async method => {
+    if (method === 'PATCH' && asked.length === 2)
+      await ask('PATCH', `/oauth_clients/${id}`, { body: { client_name: 'Theirs' } })
+    return false
+  })
+  const { code, stderr } = await client(['update', id, '--tos-uri', callback, '--url', url])
+  assert.deepEqual([code, stderr], [0, `Changed tos_uri of the client ${id}.\n`])
+  assert.deepEqual(asked, ['GET', 'PATCH', 'GET', 'PATCH'])
+  const { client_name, tos_uri } = await shown(id)
+  assert.deepEqual([client_name, tos_uri], ['Theirs', callback])
+})
+
 test('verify asks at once, says so, and starts a failed proof again', async t => {
   const api = await start(t)
   const { client, create, clock, shown } = api
   const { id: bare } = await create()
   const none = await client(['verify', bare])
   assert.deepEqual([none.code, none.stdout], [1, ''])
-  assert.match(none.stderr, /has no client_uri, so there is no domain to prove\n$/)
+  assert.match(none.stderr, /has no client_uri, so there is no domain to prove; /)
+  assert.ok(none.stderr.endsWith(` gatehouse client update ${bare} --client-uri URI\n`))
 
   const { id } = await create(...withDomain)
   const dns = await proveDomains(t, api)
@@ -283,6 +382,10 @@ test('verify asks at once, says so, and starts a failed proof again', async t =>
   await until(proofIs('in_progress'))
   clock.advance(48 * hour)
   await until(proofIs('failed'))
+  assert.match(
+    (await client(['show', id])).stderr,
+    new RegExp(` start again: gatehouse client verify ${id}\n$`),
+  )
 
   const anew = await client(['verify', id])
   assert.equal(anew.code, 0)
@@ -293,7 +396,12 @@ test('verify asks at once, says so, and starts a failed proof again', async t =>
   await until(proofIs('in_progress'))
 
   const { child, ended, told } = waitFor(api, id)
-  for await (const line of told) if (line.includes('in_progress')) clock.advance(48 * hour)
+  let last = ''
+  for await (const line of told) {
+    if (line.includes('in_progress')) clock.advance(48 * hour)
+    last = line
+  }
+  assert.ok(last.endsWith(`gatehouse client verify ${id}`), last)
   const { code, stdout } = await ended
   assert.deepEqual([code, child.signalCode], [1, null])
   assert.match(stdout, /^status +failed$/m)
