@@ -39,7 +39,8 @@ async function keyOfFolder(folder: string, made: (path: string) => void): Promis
 
 /** Gives null when there is no such file. */
 async function readKey(path: string): Promise<Buffer | null> {
-  const file = await open(path, 'r').catch(ifCode('ENOENT'))
+  // Without waiting for a writer, should it be a pipe.
+  const file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)).catch(ifCode('ENOENT'))
   if (file === null) return null
   try {
     await expectPrivate(file, path)
@@ -50,9 +51,10 @@ async function readKey(path: string): Promise<Buffer | null> {
 }
 
 async function expectPrivate(file: FileHandle, path: string): Promise<void> {
-  const { mode } = await file.stat()
+  const stats = await file.stat()
+  if (!stats.isFile()) throw new Error(`${path} must be a file`)
   const forOthers = constants.S_IRWXG | constants.S_IRWXO
-  if (!isWindows && (mode & forOthers) !== 0)
+  if (!isWindows && (stats.mode & forOthers) !== 0)
     throw new Error(`${path} must be for its owner only: run chmod 600 ${path}`)
 }
 

@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto'
 import {
   chmodSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -111,6 +112,15 @@ test('a file that is not a key is refused and stays as it is, and nobody is show
     assert.match(message, /secrets\.key must be at least 32 random bytes/)
     if (text.trim() !== '') assert.ok(!message.includes(text))
   }
+})
+
+test('what is no file is refused, and a pipe is not waited for', async t => {
+  const folder = dataFolder(t)
+  await promisify(execFile)('mkfifo', ['-m', '600', fileOf(folder)])
+  await assert.rejects(loadSecretKeys(nothing, folder), { message: `${fileOf(folder)} must be a file` })
+  rmSync(fileOf(folder))
+  mkdirSync(fileOf(folder), { mode: 0o700 })
+  await assert.rejects(loadSecretKeys(nothing, folder), { message: `${fileOf(folder)} must be a file` })
 })
 
 test('a folder that can’t be one is told with its remedy', async t => {
