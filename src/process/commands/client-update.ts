@@ -56,6 +56,8 @@ function tellOf(id: string, before: ShownClient, after: ShownClient): void {
       : `Changed ${changed.join(', ')} of the client ${id}.`,
   )
   if (after.client_secret !== undefined) tell('It has a secret now, which is shown this once.')
+  if (after.token_endpoint_auth_method === 'none' && changed.includes('token_endpoint_auth_method'))
+    tell('It has no secret any more: none works.')
   const proof = after.client_uri_verification
   if (!proof || proof.status === 'verified' || !changed.includes('client_uri')) return
   tell('Before it can be public, its domain has to be proven by this record in DNS:')

@@ -333,6 +333,10 @@ test('update writes the secret that a change of the method makes, and the record
   assert.match(method.stderr, /^Changed token_endpoint_auth_method of .*\nIt has a secret now, .* once\.\n$/)
   assert.equal((await shown(id)).client_secrets[0].tail, method.stdout.trim().slice(-4))
 
+  const none = await client(['update', id, '--auth-method', 'none'])
+  assert.deepEqual([none.code, none.stdout], [0, ''])
+  assert.match(none.stderr, /\nIt has no secret any more: none works\.\n$/)
+
   const domain = await client(['update', id, '--client-uri', 'https://photos.example.com'])
   assert.equal(domain.stdout, '')
   const { text: record } = (await shown(id)).client_uri_verification
