@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { auditOf } from '../../src/admin/audit.ts'
+import { failure } from '../../src/admin/envelope.ts'
+import type { Call } from '../../src/admin/guard.ts'
+import { add, drop, isoTime, pageOf, pageOfSome, put, revise } from '../../src/admin/kept.ts'
+import { createLogger } from '../../src/base/log.ts'
+import type { OAuthClient } from '../../src/store/records.ts'
+import { keptAnswer, oauthClient } from '../store/contract-specimens.ts'
+import { account, tokenWith } from '../tokens/token-with.ts'
+import { startApi } from './api.ts'
+
+const call = { account, caller: tokenWith().token, now: 0, address: '', ray: '' } as Call
+const auditFor = ({ id }: Pick<OAuthClient, 'id'>) =>
+  auditOf(call, 'update', { resourceKind: 'oauth_client', resource: id })
+
+async function start(t: Parameters<typeof startApi>[0], count = 0) {
+  const { kept } = await startApi(t)
+  const records = kept.oauthClients
+  const lines: { resource: string }[] = []
+  const log = createLogger('info', { write: line => lines.push(JSON.parse(line)) })
+  const clients = Array.from({ length: count }, (_, i) =>
+    oauthClient({ account, name: `n${i}`, createdAt: i }),
+  )
+  for (const client of clients) await records.insert(client)
+  const told = async () => {
+    const page = { since: null, before: null, descending: false, offset: 0, limit: 100 }
+    const { items } = await kept.audit.list(account, page)
+    assert.deepEqual(
+      lines.map(({ resource }) => resource),
+      items.map(({ resource }) => resource),
+    )
+    return lines.length
+  }
+  return { records, clients, log, told }
+}
+
+const namesOf = ({ items }: { readonly items: readonly OAuthClient[] }) => items.map(({ name }) => name)
+
+test('pages follow each other by creation, and end', async t => {
+  const { records } = await start(t, 5)
+  const page = async (page: number) => pageOf(records, account, { page, perPage: 2 })
+  assert.deepEqual(
+    [namesOf(await page(1)), namesOf(await page(3)), namesOf(await page(4))],
+    [['n0', 'n1'], ['n4'], []],
+  )
+  assert.deepEqual((await page(3)).window, { page: 3, perPage: 2, total: 5 })
+})
+
+test('pages of some are cut from those alone, however many there are', async t => {
+  const { records } = await start(t, 501)
+  const some = await pageOfSome(records, account, { page: 2, perPage: 2 }, all =>
+    all.filter((_, i) => i % 250 === 0),
+  )
+  assert.deepEqual([namesOf(some), some.window], [['n500'], { page: 2, perPage: 2, total: 3 }])
+  const turned = await pageOfSome(records, account, { page: 1, perPage: 2 }, all => all.toReversed())
+  assert.deepEqual(namesOf(turned), ['n500', 'n499'])
+})
+
+test('what was written is told of, and what was not is not', async t => {
+  const { records, clients, log, told } = await start(t, 1)
+  const [kept] = clients as [OAuthClient]
+  const audit = auditFor(kept)
+  assert.equal(await add(records, kept, { audit }, log), false)
+  assert.equal(await put(records, { ...kept, name: 'late' }, 7, { audit }, log), false)
+  assert.equal(await drop(records, audit, log, 7), false)
+  assert.equal(await told(), 0)
+
+  const { version } = (await records.get(account, kept.id))!
+  assert.equal(await put(records, { ...kept, name: 'new' }, version, { audit }, log), true)
+  assert.equal((await records.get(account, kept.id))?.record.name, 'new')
+  const other = oauthClient({ account })
+  assert.equal(await add(records, other, { audit: auditFor(other) }, log), true)
+  assert.equal(await drop(records, auditFor(kept), log), true)
+  assert.equal(await drop(records, auditFor(kept), log), false)
+  assert.deepEqual([await records.get(account, kept.id), await told()], [null, 3])
+})
+
+test('where the key of an answer is taken nothing is written', async t => {
+  const { records, clients, log, told } = await start(t, 1)
+  const [kept] = clients as [OAuthClient]
+  const { version } = (await records.get(account, kept.id))!
+  const answer = keptAnswer({ account, expiresAt: Date.UTC(2100, 0, 1) })
+  const first = oauthClient({ account })
+  assert.equal(await add(records, first, { audit: auditFor(first), answer }, log), true)
+  const second = oauthClient({ account })
+  assert.equal(await add(records, second, { audit: auditFor(second), answer }, log), false)
+  assert.equal(
+    await put(records, { ...kept, name: 'x' }, version, { audit: auditFor(kept), answer }, log),
+    false,
+  )
+  assert.deepEqual([await records.get(account, second.id), await told()], [null, 1])
+  assert.deepEqual((await records.get(account, kept.id))?.record, kept)
+})
+
+test('a change is asked again for what another write left', async t => {
+  const { records, clients, log, told } = await start(t, 1)
+  const [{ id }] = clients as [OAuthClient]
+  const replace = records.replace.bind(records)
+  let seen: string[] = []
+  records.replace = async (record, version, together) => {
+    records.replace = replace
+    const { record: now, version: current } = (await records.get(account, id))!
+    await replace({ ...now, name: 'between' }, current)
+    return replace(record, version, together)
+  }
+  const revised = await revise(
+    records,
+    account,
+    id,
+    kept => {
+      seen = [...seen, kept.name]
+      return { record: { ...kept, policyUri: 'https://b.example/' }, audit: auditFor(kept) }
+    },
+    log,
+  )
+  assert.ok(revised && 'record' in revised)
+  const { name, policyUri } = (await records.get(account, id))!.record
+  assert.deepEqual([seen, name, policyUri], [['n0', 'between'], 'between', 'https://b.example/'])
+  assert.equal(await told(), 1)
+})
+
+test('changes at once are all kept', async t => {
+  const { records, clients, log, told } = await start(t, 1)
+  const [{ id }] = clients as [OAuthClient]
+  const raise = (kept: OAuthClient) => ({
+    record: { ...kept, revision: kept.revision + 1 },
+    audit: auditFor(kept),
+  })
+  await Promise.all(Array.from({ length: 20 }, () => revise(records, account, id, raise, log)))
+  assert.deepEqual([(await records.get(account, id))?.record.revision, await told()], [21, 20])
+})
+
+test('nothing is changed where there is none, or where the change has an answer of its own', async t => {
+  const { records, clients, log, told } = await start(t, 1)
+  const [{ id }] = clients as [OAuthClient]
+  const answer = failure(400, [])
+  assert.equal(await revise(records, account, id, () => answer, log), answer)
+  const unasked = () => assert.fail('the change was asked')
+  assert.equal(await revise(records, account, '0'.repeat(32), unasked, log), null)
+  assert.equal(await told(), 0)
+})
+
+test('moments are written in UTC, with ms only where there are some', () => {
+  assert.equal(isoTime(Date.UTC(2026, 0, 2, 3, 4, 5)), '2026-01-02T03:04:05Z')
+  assert.equal(isoTime(Date.UTC(2026, 0, 2, 3, 4, 5, 60)), '2026-01-02T03:04:05.060Z')
+})
