@@ -10,6 +10,8 @@ export const challengePrefix = 'svc_oauth_client_publisher='
 const patience = 2 * 24 * 60 * 60_000
 /** Ms from an answer of DNS to the next question, however often the owner asks for it. */
 const pause = 5_000
+/** By how much the clocks of processes may differ, in ms. */
+const slack = 60 * 60_000
 
 /** Gives the whole text of the TXT record. */
 export function challengeText({ code }: DomainVerification): string {
@@ -49,8 +51,10 @@ function begun(host: string, code: string, now: number): DomainVerification {
 function again(kept: DomainVerification, now: number): DomainVerification {
   const { host, code, status, deadline, nextCheckAt, lastAnswer } = kept
   if (status === 'verified') return kept
-  if (status === 'failed' || now >= deadline) return { ...begun(host, code, now), lastAnswer }
+  // A clock that was set back leaves times that are too far ahead: then all begins anew.
+  if (status === 'failed' || now >= deadline || deadline - now > patience + slack)
+    return { ...begun(host, code, now), lastAnswer }
   // Never later than it was, and no other time where it is due already: somebody may be asking just now.
-  const soon = Math.max(now, (lastAnswer?.at ?? 0) + pause)
+  const soon = Math.max(now, Math.min(lastAnswer?.at ?? 0, now) + pause)
   return { ...kept, nextCheckAt: Math.min(nextCheckAt ?? now, soon) }
 }

@@ -78,6 +78,15 @@ test('two days that are over begin anew with the same code, and what was seen la
   for (const over of [failed, late]) assert.deepEqual(verificationFor(over, uri, now), anew({ lastAnswer }))
 })
 
+test('after a clock was set back the owner waits for nothing that is far ahead', () => {
+  const year = 365 * 24 * 60 * 60 * second
+  const ahead = kept({ startedAt: now + year, deadline: now + year, nextCheckAt: now + year })
+  assert.deepEqual(verificationFor(ahead, uri, now), anew({ lastAnswer: ahead.lastAnswer }))
+  const lastAnswer = { ...saw(0), at: now + year }
+  const asked = verificationFor(kept({ lastAnswer, nextCheckAt: now + year }), uri, now)
+  assert.equal((asked as DomainVerification).nextCheckAt, now + 5 * second)
+})
+
 test('what is verified stays so for its host, under any path', () => {
   const verified = kept({
     status: 'verified',
