@@ -1,6 +1,7 @@
 // Asks the management API of a running gateway, for the commands that work over it. What it refuses is thrown, since a command ends there.
 
 import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 /** Where the API is, whose things are asked for, and who asks. */
 export interface ApiAccess {
@@ -50,6 +51,8 @@ export class ApiAway extends Error {}
 /** How long an answer may take, in ms. */
 const patience = 30_000
 const perPage = 100
+/** How often a request with an Idempotency-Key is sent while the store is away. */
+const mostTries = 4
 
 export class ApiClient {
   readonly #access: ApiAccess
@@ -63,8 +66,13 @@ export class ApiClient {
     const url = `${this.#access.url}/client/v4/accounts/${this.#access.account}${path}`
     const init = requestOf(method, this.#access.token, request)
     const isRepeatable = method === 'GET' || request.once === true
-    const { response, text } = await this.#send(url, init, isRepeatable)
-    return this.#read(response, text)
+    // What was done once, and could not be confirmed, gives its answer to the same key only.
+    for (let tries = 1; ; tries++) {
+      const { response, text } = await this.#send(url, init, isRepeatable)
+      const mayBeDone = response.status === 503 && request.once === true
+      if (!mayBeDone || tries === mostTries) return this.#read(response, text)
+      await sleep(1000 * Math.min(Number(response.headers.get('retry-after')) || 1, 10))
+    }
   }
 
   /** Asks for a list to its end. */

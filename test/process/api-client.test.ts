@@ -47,6 +47,11 @@ const success = (response: ServerResponse, result: unknown, total?: number) =>
     }),
   )
 
+const storeAway = (response: ServerResponse) =>
+  response
+    .writeHead(503, { 'retry-after': '0.01' })
+    .end(JSON.stringify({ success: false, errors: [{ code: 10503, message: 'away' }], result: null }))
+
 const breaks = (response: ServerResponse) => response.socket!.destroy()
 
 /** Breaks off in the middle of the answer. */
@@ -90,6 +95,23 @@ for (const [name, broken] of [
     assert.equal(keys[0], keys[1])
   })
 }
+
+test('a write that the store did not confirm is asked for again under its key, until its answer comes', async t => {
+  const { api, seen } = await start(t, (response, nth) =>
+    nth < 3 ? storeAway(response) : success(response, 'made'),
+  )
+  assert.equal((await api.ask('POST', '/things', { once: true })).result, 'made')
+  assert.equal(new Set(seen.map(({ headers }) => headers['idempotency-key'])).size, 1)
+  assert.equal(seen.length, 3)
+})
+
+test('a store that stays away is told in the end, and at once where nothing has a key', async t => {
+  const { api, seen } = await start(t, storeAway)
+  assert.ok((await failureOf(api.ask('POST', '/things', { once: true }))) instanceof ApiRefusal)
+  assert.equal(seen.length, 4)
+  assert.ok((await failureOf(api.ask('PATCH', '/things/1'))) instanceof ApiRefusal)
+  assert.equal(seen.length, 5)
+})
 
 test('no request is sent a third time, and the doubt is told', async t => {
   const { api, seen, url } = await start(t, breaks)
