@@ -3,7 +3,7 @@
 
 import { type Clock, systemClock } from '../base/clock.ts'
 import type { Logger } from '../base/log.ts'
-import { refuse, retryAfterOf } from '../errors/refusal.ts'
+import { type Fault, refuse, retryAfterOf } from '../errors/refusal.ts'
 import type { Token } from '../store/records.ts'
 import { type Store, StoreAway } from '../store/store.ts'
 import type { SecretKeys } from '../clients/secret-keys.ts'
@@ -11,6 +11,7 @@ import { bearerOf } from '../tokens/bearer.ts'
 import { type Permission, permits } from '../tokens/permit.ts'
 import type { TokenVerifier } from '../tokens/verify.ts'
 import { type Answer, failure, notFound } from './envelope.ts'
+import { Field } from './field.ts'
 import { parseBody } from './input.ts'
 import { strayParameters } from './query.ts'
 import type { Asker, Method, Question, Route } from './router.ts'
@@ -116,13 +117,18 @@ async function admit(row: ApiRow, { params, query, asker }: Question, api: Api):
     return notFound('There is no such account')
   const strays = row.query === null ? [] : strayParameters(query, row.query ?? [])
   if (strays.length > 0) return failure(400, strays)
-  const body = row.hasBody ? await bodyOf(asker) : { json: null, bytes: null }
+  const body = await (row.hasBody ? bodyOf(asker) : takesNoBody(row) ? expectNoBody(asker) : noBody)
   if ('status' in body) return body
   const now = (api.clock ?? systemClock).now()
   const { json, bytes } = body
   const { address, ray, ifMatch, idempotencyKey } = asker
   const whence = { account, caller, now, address, ray, ifMatch, idempotencyKey }
   return row.handle({ ...whence, params, query, body: json, bytes }, api)
+}
+
+/** Tells whether a row is of a method that has a body as a rule, and takes none. */
+export function takesNoBody({ method, hasBody = false }: Pick<ApiRow, 'method' | 'hasBody'>): boolean {
+  return !hasBody && (method === 'POST' || method === 'PUT')
 }
 
 function mayAsk(caller: Token, permission: Permission | null, account: string): boolean {
@@ -137,6 +143,19 @@ async function bodyOf({ readBody, contentType }: Asker) {
   const bytes = await readBody()
   const parsed = parseBody(bytes, contentType)
   return 'status' in parsed ? parsed : { ...parsed, bytes }
+}
+
+const noBody = { json: null, bytes: null }
+
+/** Takes nothing, or an object of no members, as clients send that always send one; whatever else would be ignored is refused. */
+async function expectNoBody(asker: Asker): Promise<Answer | typeof noBody> {
+  const bytes = await asker.readBody()
+  if (bytes?.length === 0) return noBody
+  const parsed = parseBody(bytes, asker.contentType)
+  if ('status' in parsed) return parsed
+  const faults: Fault[] = []
+  new Field(parsed.json, faults).members([])
+  return faults.length > 0 ? failure(400, faults) : noBody
 }
 
 const accountId = /^[0-9a-f]{32}$/

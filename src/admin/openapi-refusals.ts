@@ -1,7 +1,7 @@
 // How a request may be refused by what its row says of itself: token, path, query, body, store. openapi.ts adds what operations.ts says of it.
 
 import { faultCodes } from './field.ts'
-import type { ApiRow } from './guard.ts'
+import { type ApiRow, takesNoBody } from './guard.ts'
 import { largestBody } from './input.ts'
 import type { Body, Operation, Refusal } from './operation.ts'
 import type { Members, Schema } from './schemas.ts'
@@ -22,6 +22,7 @@ function givenBy(operation: Operation, row: ApiRow | null, path: string): readon
     ...(row ? [forbidden] : []),
     ...(path.includes('{') ? [unknown] : []),
     ...(body ? [badBody(body), tooLarge, noJson] : []),
+    ...(row && takesNoBody(row) ? [strayBody, tooLarge, noJson] : []),
     ...(row?.headers ?? []).flatMap(name => ofHeader(name, body !== undefined)),
   ]
 }
@@ -50,6 +51,12 @@ function badBody({ schema }: Body): Refusal {
   const missing = schema.required ? [faultCodes.missing] : []
   const codes = [6003, faultCodes.invalid, ...missing, faultCodes.unknown, faultCodes.repeated]
   return { status: 400, codes, description: 'The body is wrong: each mistake is told, with its place.' }
+}
+
+const strayBody: Refusal = {
+  status: 400,
+  codes: [6003, faultCodes.invalid, faultCodes.unknown, faultCodes.repeated],
+  description: 'There is a body that is not empty, nor an object of no members.',
 }
 
 const unauthorized: Refusal = {
