@@ -56,8 +56,17 @@ export async function listClients({ account, query }: Call, { store }: Api): Pro
 
 export async function getClient(call: Call, api: Api): Promise<Answer> {
   const kept = await findClient(call, api)
-  return kept ? success(viewClient(kept.record), etagOf(kept.record)) : noClient
+  return kept ? shown(kept.record) : noClient
 }
+
+/** Shows a client as it is; the same record, which never changes, is shown by the same answer. */
+function shown(client: OAuthClient): Answer {
+  let answer = answers.get(client)
+  if (answer === undefined) answers.set(client, (answer = success(viewClient(client), etagOf(client))))
+  return answer
+}
+
+const answers = new WeakMap<OAuthClient, Answer>()
 
 export async function updateClient(call: Call, api: Api): Promise<Answer> {
   let value: string | null = null

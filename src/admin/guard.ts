@@ -88,15 +88,14 @@ export function guardedForAll(path: string, handle: () => Answer): Route<Facts> 
   }
 }
 
-async function withApi(facts: Facts, ask: (api: Api) => Promise<Answer>): Promise<Answer> {
+function withApi(facts: Facts, ask: (api: Api) => Promise<Answer>): Answer | Promise<Answer> {
   const api = facts.api?.() ?? null
-  if (api === null) return storeAway
-  try {
-    return await ask(api)
-  } catch (error) {
-    if (error instanceof StoreAway) return storeAway
-    throw error
-  }
+  return api === null ? storeAway : ask(api).catch(answerAway)
+}
+
+function answerAway(error: unknown): Answer {
+  if (error instanceof StoreAway) return storeAway
+  throw error
 }
 
 async function callerOf(

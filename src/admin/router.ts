@@ -70,9 +70,15 @@ export class Router<Facts> {
     }
     const params = paramsOf(row.segments, segments)
     if (params === null) return notFound('The path is not valid percent-encoding')
-    return row.route.handle({ params, query: new URLSearchParams(query), asker }, facts)
+    return row.route.handle(
+      { params, query: query === '' ? noQuery : new URLSearchParams(query), asker },
+      facts,
+    )
   }
 }
+
+/** Nobody writes to a query, so that all without one can share it. */
+const noQuery = new URLSearchParams()
 
 function fits(row: readonly string[], path: readonly string[]): boolean {
   for (let at = row.length - 1; at > 0; at--) {
@@ -103,8 +109,8 @@ function notAllowed(methods: readonly string[]): Answer {
 function paramsOf(row: readonly string[], path: readonly string[]): Record<string, string> | null {
   const params: Record<string, string> = {}
   try {
-    for (const [at, segment] of row.entries())
-      if (isParam(segment)) params[segment.slice(1, -1)] = decodeURIComponent(path[at]!)
+    for (let at = 1; at < row.length; at++)
+      if (isParam(row[at]!)) params[row[at]!.slice(1, -1)] = decodeURIComponent(path[at]!)
     return params
   } catch {
     return null

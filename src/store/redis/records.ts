@@ -27,6 +27,8 @@ export interface Traits<T> {
   readonly dueAt: (record: T) => number | null
 }
 
+const mostParsed = 1_000
+
 /** A record as it is kept: `version birth digest json`. */
 export type Kept = string | null
 
@@ -46,6 +48,8 @@ export const tokenTraits: Traits<Token> = {
 
 export class RedisRecords<T extends Gateway | Token | OAuthClient> implements Records<T> {
   readonly #traits: Traits<T>
+  /** Records as they were read last: a text that is the same need not be parsed again. */
+  readonly #parsed = new Map<string, { readonly kept: Kept; readonly record: Versioned<T> }>()
   readonly #connection: Connection
   readonly #writes: DurableWrites
   readonly #clock: Clock
@@ -58,7 +62,14 @@ export class RedisRecords<T extends Gateway | Token | OAuthClient> implements Re
   }
 
   async get(account: string, id: string): Promise<Versioned<T> | null> {
-    return parse<T>((await this.#connection.run(['HGET', this.#home, `${account}/${id}`])) as Kept)
+    const field = `${account}/${id}`
+    const kept = (await this.#connection.run(['HGET', this.#home, field])) as Kept
+    const before = this.#parsed.get(field)
+    if (before !== undefined && before.kept === kept) return before.record
+    const record = parse<T>(kept)
+    if (this.#parsed.size === mostParsed) this.#parsed.clear()
+    if (record !== null) this.#parsed.set(field, { kept, record })
+    return record
   }
 
   async list(account: string, { offset, limit }: Page): Promise<Listing<T>> {
