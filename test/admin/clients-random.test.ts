@@ -126,7 +126,7 @@ test('1,000 random bodies of new clients are never a 5xx, and nothing is kept th
   )
   assert.deepEqual(bugs, [])
   assert.equal((await kept.oauthClients.list(account, { offset: 0, limit: 1 })).total, created)
-  assert.ok(created > 50, `only ${created} bodies were valid`)
+  assert.ok(created > 20, `only ${created} bodies were valid`)
 })
 
 test('1,000 random changes are never a 5xx, and leave no client that the rules forbid', async t => {
@@ -170,7 +170,7 @@ test('1,000 random changes are never a 5xx, and leave no client that the rules f
     runs,
   )
   assert.deepEqual(bugs, [])
-  assert.ok(changed > 50, `only ${changed} changes were valid`)
+  assert.ok(changed > 20, `only ${changed} changes were valid`)
 })
 
 test('a body that is nested as deep as its size allows is refused like any other', async t => {
