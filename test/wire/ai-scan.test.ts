@@ -44,15 +44,15 @@ test('a scan of 100,000 calls with bad tokens writes no row, asks no provider an
   const provider = await startResponder(t, json(completion))
   const ai = await startAi(t, { openai: provider.url }, { limits: { requestsPerConnection: 1e9 } })
   const client = await ai.edge.connect()
-  // What is remembered of misses is bounded, and is full by then.
-  await scan(ai, client, 20_000)
+  // What is remembered of misses is bounded, and is full by then; V8's young heap has grown to its size.
+  await scan(ai, client, 80_000)
   const before = memory()
   await scan(ai, client, 100_000)
   const after = memory()
   const { refused } = ai.edge.metrics.ai
-  assert.equal(refused.unknown.value + refused.malformed.value + refused.missing.value, 120_000)
+  assert.equal(refused.unknown.value + refused.malformed.value + refused.missing.value, 180_000)
   assert.ok(after.heap - before.heap < 4 * 2 ** 20, `the heap grew from ${before.heap} to ${after.heap}`)
-  assert.ok(after.rss - before.rss < 48 * 2 ** 20, `RSS grew from ${before.rss} to ${after.rss}`)
+  assert.ok(after.rss - before.rss < 32 * 2 ** 20, `RSS grew from ${before.rss} to ${after.rss}`)
   await ai.logs.close()
   assert.equal(await ai.store.logs.count(ai.account, 'default'), 0)
   assert.deepEqual([provider.bytesReceived, ai.edge.accesses.length, ai.edge.events.length], [0, 0, 0])
