@@ -1,5 +1,9 @@
 // From what the file says to the configuration: hands defaults down, follows names, and checks what no value can break by itself.
+import { openAccess } from './access-config.ts'
+import { noCustomErrors } from './custom-errors-config.ts'
+import { noQuota } from './limit-config.ts'
 import { didYouMean, type Findings, stepInto } from './mistake.ts'
+import { usualEjection, usualRetries, usualTransport } from './pool-config.ts'
 import { refuseRepeats } from './repeats.ts'
 import { resolveAi } from './resolve-ai.ts'
 import { resolveTls } from './resolve-tls.ts'
@@ -31,7 +35,11 @@ export function resolve(settings: Settings, findings: Findings): Config {
     workers: settings.workers,
     listen: resolveListeners(settings, findings),
     admin: settings.admin.value,
-    errors: { documentation: errors.documentation },
+    errors: { ...noCustomErrors, documentation: errors.documentation },
+    access: openAccess,
+    rateLimits: [],
+    lists: [],
+    geo: { databases: [] },
     trustedProxies: settings.trusted_proxies.map(({ value }) => value),
     limits: {
       headerSection: limits.header_section,
@@ -87,7 +95,16 @@ function resolvePools(pools: Settings['pools'], findings: Findings): Pools {
   const resolved = new Map<string, PoolConfig>()
   for (const [name, pool] of pools) {
     const origins = (pool?.origins ?? []).flatMap(origin => resolveOrigin(origin, findings))
-    resolved.set(name, { name, origins })
+    resolved.set(name, {
+      name,
+      origins,
+      weights: origins.map(() => 1),
+      balance: { by: 'round_robin' },
+      retries: usualRetries,
+      ejection: usualEjection,
+      check: null,
+      slowStart: 0,
+    })
   }
   return resolved
 }
@@ -96,7 +113,8 @@ function resolveOrigin(origin: Placed<OriginSettings>, findings: Findings): Orig
   const { url } = origin.value
   if (url === null) return []
   const isPlain = url.protocol === 'http'
-  return [{ ...url, tls: resolveTls(origin.value, { ...origin, isPlain }, findings) }]
+  const tls = resolveTls(origin.value, { ...origin, isPlain }, findings)
+  return [{ ...url, tls, transport: usualTransport }]
 }
 
 function resolveZones(settings: Settings, pools: Pools, findings: Findings): ZoneConfig[] {
@@ -137,6 +155,11 @@ function resolveZone(zone: ZoneSettings, settings: Settings, pools: Pools, findi
     hosts,
     isDefault: zone.default?.value ?? false,
     paused: zone.paused,
+    account: null,
+    access: openAccess,
+    rateLimits: [],
+    quota: noQuota,
+    errors: noCustomErrors,
     routes: zone.routes.flatMap(({ value: route }) => resolveRoute(route, settings, pools, findings)),
   }
 }
@@ -151,7 +174,8 @@ function resolveRoute(
   const pool = route.pool && findPool(route.pool, pools, findings)
   const bodyLimit = route.body ?? settings.limits.body
   const timeouts = inherit(route.timeouts, settings.timeouts)
-  return path === null ? [] : [{ path: path.value, pool, host, bodyLimit, timeouts }]
+  const policies = { rewrite: null, redirects: 0, rateLimits: [] }
+  return path === null ? [] : [{ path: path.value, pool, host, bodyLimit, timeouts, ...policies }]
 }
 
 function findPool(name: Placed<string>, pools: Pools, findings: Findings): PoolConfig | null {

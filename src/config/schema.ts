@@ -1,5 +1,7 @@
 // What the operator may tell us: first the proven configuration that everything above is built from, then the schema of the file, as data.
+import type { AccessConfig, ListConfig } from './access-config.ts'
 import { azureResource, pricedModel, providerKey, providerName, providerUrl, usDollars } from './ai-rules.ts'
+import type { CustomErrorsConfig } from './custom-errors-config.ts'
 import {
   documentationUrl,
   endpoint,
@@ -10,6 +12,15 @@ import {
   resolver,
   serverName,
 } from './host-rules.ts'
+import type { QuotaConfig, RateLimitConfig } from './limit-config.ts'
+import type {
+  BalanceConfig,
+  CheckConfig,
+  EjectionConfig,
+  RetryConfig,
+  TransportConfig,
+} from './pool-config.ts'
+import type { RewriteConfig } from './rewrite-config.ts'
 import {
   certificates,
   duration,
@@ -64,6 +75,7 @@ export interface OriginConfig {
   readonly host: string // an IPv6 address stands without brackets
   readonly port: number
   readonly tls: OriginTls
+  readonly transport: TransportConfig
 }
 
 export interface OriginTls {
@@ -75,6 +87,12 @@ export interface OriginTls {
 export interface PoolConfig {
   readonly name: string
   readonly origins: readonly OriginConfig[]
+  readonly weights: readonly number[] // of the origins, 1 to 1000
+  readonly balance: BalanceConfig
+  readonly retries: RetryConfig
+  readonly ejection: EjectionConfig | null
+  readonly check: CheckConfig | null
+  readonly slowStart: number // ms in which an origin that comes back takes up its full share; 0 for at once
 }
 
 export interface RouteConfig {
@@ -83,6 +101,9 @@ export interface RouteConfig {
   readonly host: 'preserve' | 'origin' | { readonly name: string }
   readonly bodyLimit: number // bytes
   readonly timeouts: Timeouts
+  readonly rewrite: RewriteConfig | null
+  readonly redirects: number // how many redirects of the origin are followed; 0 for none, they are the client's
+  readonly rateLimits: readonly RateLimitConfig[]
 }
 
 export interface ZoneConfig {
@@ -90,6 +111,11 @@ export interface ZoneConfig {
   readonly hosts: readonly string[] // lower-case: exact names, '*.' names, IP addresses without brackets
   readonly isDefault: boolean
   readonly paused: boolean
+  readonly account: string | null // whose tokens may change it by the API; null: the oldest account
+  readonly access: AccessConfig
+  readonly rateLimits: readonly RateLimitConfig[]
+  readonly quota: QuotaConfig
+  readonly errors: CustomErrorsConfig
   readonly routes: readonly RouteConfig[]
 }
 
@@ -155,7 +181,13 @@ export interface Config {
   readonly workers: number | 'auto' // 0: one process
   readonly listen: readonly Endpoint[]
   readonly admin: Endpoint
-  readonly errors: { readonly documentation: string | null } // base of the `type` URIs, without a slash at the end
+  readonly errors: CustomErrorsConfig & {
+    readonly documentation: string | null // base of the `type` URIs, without a slash at the end
+  }
+  readonly access: AccessConfig // of all zones and AI hosts, before that of the zone
+  readonly rateLimits: readonly RateLimitConfig[] // of all zones and AI hosts
+  readonly lists: readonly ListConfig[]
+  readonly geo: { readonly databases: readonly string[] } // absolute paths of MaxMind DB files; empty: nothing is known of countries and networks
   readonly trustedProxies: readonly string[] // addresses and CIDR networks
   readonly limits: {
     readonly headerSection: number // bytes

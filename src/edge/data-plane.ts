@@ -5,6 +5,8 @@ import { type Clock, systemClock } from '../base/clock.ts'
 import type { AccessLog, Logger } from '../base/log.ts'
 import type { EdgeMetrics } from '../base/metrics.ts'
 import type { Config, Endpoint } from '../config/schema.ts'
+import type { AccessSources } from '../access/policy.ts'
+import { Limiter } from '../limits/limiter.ts'
 import { ClientConnection } from './connection.ts'
 import { HIGH_WATER_MARK } from './dial.ts'
 import { Origins } from './origins.ts'
@@ -21,6 +23,10 @@ export interface DataPlaneOptions {
   readonly accessLog: AccessLog | null
   readonly log: Logger
   readonly ai?: AiServices
+  /** Address lists and geography; none where no rule names any. */
+  readonly access?: AccessSources
+  /** Counts for this process alone where there is none. */
+  readonly limiter?: Limiter
   readonly clock?: Clock
 }
 
@@ -31,10 +37,13 @@ export class DataPlane implements Plane {
   readonly log: Logger
   readonly ai: AiServices | null
   readonly documentation: string
+  readonly geo: Plane['geo']
+  readonly limiter: Limiter
   snapshot: Snapshot
   coarseNow: number
   isDraining = false
   gathered = 0
+  readonly #access: AccessSources
   readonly #origins: Origins
   readonly #connections = new Set<ClientConnection>()
   readonly #listen: readonly Endpoint[]
@@ -52,10 +61,13 @@ export class DataPlane implements Plane {
     this.log = options.log
     this.ai = options.ai ?? null
     this.documentation = options.documentation
+    this.#access = options.access ?? nothingKnown
+    this.geo = this.#access.geo
+    this.limiter = options.limiter ?? new Limiter({ clock })
     this.coarseNow = clock.monotonic()
     this.#listen = config.listen
     this.#origins = new Origins(clock, this.metrics)
-    this.snapshot = buildSnapshot(config, this.#origins, this.metrics)
+    this.snapshot = this.#build(config)
     this.#ticker = setInterval(() => this.#tick(), TICK).unref()
   }
 
@@ -73,7 +85,7 @@ export class DataPlane implements Plane {
 
   /** Puts another configuration in force; throws and changes nothing when it does not build. */
   reload(config: Config): void {
-    this.snapshot = buildSnapshot(config, this.#origins, this.metrics)
+    this.snapshot = this.#build(config)
     this.#origins.keep(this.snapshot.origins)
   }
 
@@ -109,6 +121,10 @@ export class DataPlane implements Plane {
     return this.#date
   }
 
+  #build(config: Config): Snapshot {
+    return buildSnapshot(config, { origins: this.#origins, metrics: this.metrics, access: this.#access })
+  }
+
   #bind(endpoint: Endpoint, reusePort: boolean): Promise<Endpoint> {
     // A client that has sent its last request may close its half and still wait for the answer.
     const options = { allowHalfOpen: true, noDelay: true, highWaterMark: HIGH_WATER_MARK }
@@ -141,4 +157,13 @@ export class DataPlane implements Plane {
     for (const connection of this.#connections) connection.sweep(this.coarseNow)
     this.#origins.sweep(this.coarseNow)
   }
+}
+
+const nothingKnown: AccessSources = {
+  lists: {
+    get: name => {
+      throw new Error(`the list ${name} is not loaded`)
+    },
+  },
+  geo: null,
 }

@@ -1,6 +1,7 @@
 // One request and everything that becomes known of it. Steps write what they learn here, `record.ts` reads it all; every field is set at birth so that
 // all exchanges have one shape.
 import { clientAddress } from '../base/address.ts'
+import type { Facts } from '../base/expression.ts'
 import type { AiCaller } from '../errors/compose-ai.ts'
 import type { Refusal } from '../errors/refusal.ts'
 import type { BodyReader, Framing } from '../http1/body.ts'
@@ -76,6 +77,13 @@ export class Exchange {
   aiCaller: AiCaller | null = null
   /** What is known of an AI call, once its route is. */
   ai: AiExchange | null = null
+  /** What expressions have looked at. */
+  facts: Facts | null = null
+  /** Whether the access rules let it in, and the limits have counted it: a story that is told again passes them by. */
+  isAdmitted = false
+  isMetered = false
+  /** RateLimit and RateLimit-Policy lines for the answer; empty for none. */
+  limitFields = ''
   upstream: Upstream | null = null
   /** Most bytes that the request body may have. */
   bodyLimit = Number.POSITIVE_INFINITY
@@ -103,6 +111,8 @@ export class Exchange {
   /** Ms that the opening of the connection to the origin took, where this exchange caused it. */
   openingTimes: Dial['times'] | null = null
 
+  #clientAddress: string | null = null
+
   constructor(plane: Plane, client: Client, head: RequestHead, requestBody: BodyReader, ray: string) {
     this.plane = plane
     this.client = client
@@ -117,7 +127,8 @@ export class Exchange {
   /** The address of the client behind the trusted hops. */
   get clientAddress(): string {
     const { client, head, snapshot } = this
-    return client.isTrusted ? clientAddress(client.peer, head.xForwardedFor, snapshot.trusted) : client.peer
+    if (!client.isTrusted) return client.peer
+    return (this.#clientAddress ??= clientAddress(client.peer, head.xForwardedFor, snapshot.trusted))
   }
 
   becomeEventStream(stream: EventStream): void {

@@ -2,7 +2,9 @@
 import type { Clock } from '../base/clock.ts'
 import type { AccessLog, Logger } from '../base/log.ts'
 import type { EdgeMetrics } from '../base/metrics.ts'
+import type { Geo } from '../access/geo.ts'
 import type { GatewayDirectory } from '../ai/gateways.ts'
+import type { Limiter } from '../limits/limiter.ts'
 import type { LogQueue } from '../logs/queue.ts'
 import type { TokenVerifier } from '../tokens/verify.ts'
 import type { Snapshot } from './snapshot.ts'
@@ -29,6 +31,9 @@ export interface Plane {
   readonly log: Logger
   /** Null where no configuration will have AI routes. */
   readonly ai: AiServices | null
+  /** Null where no database tells of countries and networks. */
+  readonly geo: Geo | null
+  readonly limiter: Limiter
   /** Base of the `type` URIs. */
   readonly documentation: string
   /** Whether the data plane is shutting down: connections close after their current request. */

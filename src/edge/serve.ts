@@ -1,16 +1,19 @@
 // The story of a request, in the order of its steps. Called by the client connection once per request head.
+import { admit } from './admit.ts'
 import { answer, answerBug } from './answer.ts'
 import { authenticate } from './authenticate.ts'
 import { examine } from './examine.ts'
 import type { Exchange } from './exchange.ts'
 import { forward } from './forward-http.ts'
 import { locate } from './locate.ts'
+import { meter } from './meter.ts'
 import { plan } from './plan.ts'
 
 /** The life of a request. The order of these steps is the order of the gateway. */
 export function serve(x: Exchange): void {
   try {
-    const verdict = examine(x) ?? locate(x) ?? authenticate(x) ?? plan(x) ?? forward(x)
+    const verdict =
+      examine(x) ?? locate(x) ?? admit(x) ?? meter(x) ?? authenticate(x) ?? plan(x) ?? forward(x)
     if (verdict instanceof Promise) wait(x, verdict)
     else if (verdict !== null) answer(x, verdict)
   } catch (bug) {

@@ -1,7 +1,9 @@
 // A configuration compiled for requests: frozen lookups with everything a request needs at hand. Built whole, then swapped in as one reference.
+import { usualTransport } from '../config/pool-config.ts'
 import type { AiConfig, Config, OriginConfig, RouteConfig } from '../config/schema.ts'
 import type { HeadLimits } from '../http1/request-head.ts'
 import { AddressSet } from '../base/address.ts'
+import { AccessPolicy, type AccessSources } from '../access/policy.ts'
 import { type Provider, Providers } from '../ai/providers.ts'
 import type { HostLookup } from '../zones/lookup.ts'
 import { compileZones, type Route, type Zone } from '../zones/zone.ts'
@@ -15,6 +17,7 @@ export interface EdgeRoute extends Route {
 
 export interface EdgeZone extends Zone<EdgeRoute> {
   readonly metrics: ZoneMetrics
+  readonly access: AccessPolicy
 }
 
 /** Where the calls to one provider go, and the keys that callers without one use in turn. */
@@ -38,14 +41,23 @@ export interface Snapshot {
   readonly ai: EdgeAi | null
   readonly limits: HeadLimits & { readonly requestsPerConnection: number }
   readonly client: Config['client']
+  /** Of all zones and AI hosts. */
+  readonly access: AccessPolicy
   readonly trusted: AddressSet
   /** The Via and CDN-Loop lines of a request that passed no hop before. */
   readonly hops: string
   readonly origins: ReadonlySet<Origin>
 }
 
+/** What a snapshot is made with beside the configuration. */
+export interface SnapshotParts {
+  readonly origins: Origins
+  readonly metrics: EdgeMetrics
+  readonly access: AccessSources
+}
+
 /** Compiles a configuration; throws and changes nothing when it does not build. */
-export function buildSnapshot(config: Config, origins: Origins, metrics: EdgeMetrics): Snapshot {
+export function buildSnapshot(config: Config, { origins, metrics, access }: SnapshotParts): Snapshot {
   const inUse = new Set<Origin>()
   const buildRoute = (route: RouteConfig): EdgeRoute => {
     const members = (route.pool?.origins ?? []).map(origin => origins.get(origin))
@@ -57,10 +69,12 @@ export function buildSnapshot(config: Config, origins: Origins, metrics: EdgeMet
     zones: compileZones(config.zones, buildRoute, zone => ({
       ...zone,
       metrics: metrics.zone(zone.config.name),
+      access: new AccessPolicy(zone.config.access, access),
     })),
     ai: config.ai.hosts.length === 0 ? null : buildAi(config.ai, origins, inUse),
     limits: config.limits,
     client: config.client,
+    access: new AccessPolicy(config.access, access),
     trusted: new AddressSet(config.trustedProxies),
     hops: `Via: 1.1 ${config.name}\r\nCDN-Loop: ${config.name}\r\n`,
     origins: inUse,
@@ -69,7 +83,8 @@ export function buildSnapshot(config: Config, origins: Origins, metrics: EdgeMet
 
 function buildAi(ai: AiConfig, origins: Origins, inUse: Set<Origin>): EdgeAi {
   const { bodyLimit, timeouts } = ai
-  const config: RouteConfig = { path: '/', pool: null, host: 'origin', bodyLimit, timeouts }
+  const policies = { rewrite: null, redirects: 0, rateLimits: [] }
+  const config: RouteConfig = { path: '/', pool: null, host: 'origin', bodyLimit, timeouts, ...policies }
   const providers = new Providers(ai)
   const routes = new Map<Provider, AiRoute>()
   for (const provider of providers.all) {
@@ -94,5 +109,6 @@ function originOf({ base, config }: Provider): OriginConfig {
     host: base.hostname.replace(/^\[|\]$/g, ''),
     port: Number(base.port) || (protocol === 'https' ? 443 : 80),
     tls: config?.tls ?? { verify: true, serverName: null, ca: null },
+    transport: usualTransport,
   }
 }

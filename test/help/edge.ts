@@ -5,10 +5,20 @@ import type { TestContext } from 'node:test'
 import type { Clock } from '../../src/base/clock.ts'
 import { AccessLog, createLogger, type LogDestination } from '../../src/base/log.ts'
 import { EdgeMetrics } from '../../src/base/metrics.ts'
+import { type AccessConfig, type ListConfig, openAccess } from '../../src/config/access-config.ts'
+import { type CustomErrorsConfig, noCustomErrors } from '../../src/config/custom-errors-config.ts'
+import { noQuota, type RateLimitConfig } from '../../src/config/limit-config.ts'
+import {
+  type TransportConfig,
+  usualEjection,
+  usualRetries,
+  usualTransport,
+} from '../../src/config/pool-config.ts'
 import type {
   AiConfig,
   Config,
   OriginConfig,
+  PoolConfig,
   RouteConfig,
   Timeouts,
   ZoneConfig,
@@ -28,6 +38,14 @@ export interface EdgeSettings {
   readonly trustedProxies?: readonly string[]
   readonly name?: string
   readonly ai?: Partial<AiConfig>
+  /** Of the pool of the one route, and of how its members are reached. */
+  readonly pool?: Partial<PoolConfig>
+  readonly transport?: Partial<TransportConfig>
+  /** Of all zones. */
+  readonly errors?: Partial<CustomErrorsConfig>
+  readonly access?: Partial<AccessConfig>
+  readonly rateLimits?: readonly RateLimitConfig[]
+  readonly lists?: readonly ListConfig[]
 }
 
 export type Member = string | { readonly url: string; readonly tls?: Partial<OriginConfig['tls']> }
@@ -41,7 +59,11 @@ export function edgeConfig(members: readonly Member[], settings: EdgeSettings = 
     workers: 0,
     listen: [{ host: '127.0.0.1', port: 0 }],
     admin: { host: '127.0.0.1', port: 0 },
-    errors: { documentation },
+    errors: { ...noCustomErrors, documentation, ...settings.errors },
+    access: { ...openAccess, ...settings.access },
+    rateLimits: settings.rateLimits ?? [],
+    lists: settings.lists ?? [],
+    geo: { databases: [] },
     trustedProxies: settings.trustedProxies ?? [],
     limits: { headerSection: 128 * 1024, url: 16 * 1024, requestsPerConnection: 10_000, ...settings.limits },
     client: { headerTimeout: 10_000, keepAlive: 75_000, ...settings.client },
@@ -66,10 +88,13 @@ export function edgeConfig(members: readonly Member[], settings: EdgeSettings = 
 export function zoneTo(members: readonly Member[], settings: EdgeSettings = {}): ZoneConfig {
   const route: RouteConfig = {
     path: '/',
-    pool: { name: 'pool', origins: members.map(originOf) },
+    pool: poolOf(members, settings),
     host: 'preserve',
     bodyLimit: 100 * 1024 * 1024,
     timeouts: { ...usualTimeouts, ...settings.timeouts },
+    rewrite: null,
+    redirects: 0,
+    rateLimits: [],
     ...settings.route,
   }
   return {
@@ -77,8 +102,27 @@ export function zoneTo(members: readonly Member[], settings: EdgeSettings = {}):
     hosts: ['site.test'],
     isDefault: false,
     paused: false,
+    account: null,
+    access: openAccess,
+    rateLimits: [],
+    quota: noQuota,
+    errors: noCustomErrors,
     routes: [route],
     ...settings.zone,
+  }
+}
+
+function poolOf(members: readonly Member[], { pool, transport }: EdgeSettings): PoolConfig {
+  return {
+    name: 'pool',
+    origins: members.map(member => originOf(member, transport)),
+    weights: members.map(() => 1),
+    balance: { by: 'round_robin' },
+    retries: usualRetries,
+    ejection: usualEjection,
+    check: null,
+    slowStart: 0,
+    ...pool,
   }
 }
 
@@ -91,7 +135,7 @@ const usualTimeouts: Timeouts = {
   total: 0,
 }
 
-function originOf(member: Member): OriginConfig {
+function originOf(member: Member, transport: Partial<TransportConfig> = {}): OriginConfig {
   const { url, tls } = typeof member === 'string' ? { url: member } : { tls: {}, ...member }
   const { protocol, hostname, port, origin } = new URL(url)
   const isTls = protocol === 'https:'
@@ -101,6 +145,7 @@ function originOf(member: Member): OriginConfig {
     host: hostname.replace(/^\[|\]$/g, ''),
     port: Number(port) || (isTls ? 443 : 80),
     tls: { verify: true, serverName: null, ca: null, ...tls },
+    transport: { ...usualTransport, ...transport },
   }
 }
 

@@ -216,7 +216,7 @@ test('a zone that is paused, or has no route or no origin for a request, is 1004
     { zone: { routes: [] } },
     { route: { path: '/elsewhere' } },
     { route: { pool: null } },
-    { route: { pool: { name: 'empty', origins: [] } } },
+    { pool: { origins: [], weights: [] } },
   ]
   for (const setting of settings) await assertFails(await startEdge(t, ['http://127.0.0.1:1'], setting), 1004)
 })

@@ -2,6 +2,7 @@ import { equal } from 'node:assert/strict'
 import { test } from 'node:test'
 import type { RouteConfig, ZoneConfig } from '../../src/config/schema.ts'
 import { compileZones } from '../../src/zones/zone.ts'
+import { zoneTo } from '../help/edge.ts'
 
 test('compiles zones to a lookup by host, each with its routes, and the default zone for all other hosts', () => {
   const shop = zone({
@@ -31,10 +32,10 @@ test('finds no zone for an unknown host when none is the default', () => {
 })
 
 function zone(members: Partial<ZoneConfig>): ZoneConfig {
-  return { name: 'zone', hosts: [], isDefault: false, paused: false, routes: [], ...members }
+  return { ...zoneTo([]), name: 'zone', hosts: [], routes: [], ...members }
 }
 
 function route(path: string): RouteConfig {
   const timeouts = { connect: 0, handshake: 0, response: 0, write: 0, idle: 0, total: 0 }
-  return { path, pool: null, host: 'preserve', bodyLimit: 0, timeouts }
+  return { ...zoneTo([]).routes[0]!, path, pool: null, timeouts }
 }

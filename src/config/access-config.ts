@@ -1,0 +1,44 @@
+// Who may come in, as the operator says it: rules by address, origin and kind of request. schema.ts reads the file into it, the store keeps the same rules as
+// the management API sets them, and `access` compiles both.
+
+/** One test of a request. */
+export type AccessCondition =
+  | { readonly kind: 'ip'; readonly networks: readonly string[] } // addresses and CIDR networks
+  | { readonly kind: 'list'; readonly name: string } // one of `lists`
+  | { readonly kind: 'country'; readonly countries: readonly string[] } // ISO 3166-1 alpha-2, upper-case
+  | { readonly kind: 'asn'; readonly numbers: readonly number[] }
+  | { readonly kind: 'user_agent'; readonly patterns: readonly string[] } // in any case; * stands for any text
+  | { readonly kind: 'referer'; readonly hosts: readonly string[] } // exact and '*.' names
+  | { readonly kind: 'referer_not'; readonly hosts: readonly string[] } // a Referer of any other host; none passes
+  | { readonly kind: 'path'; readonly prefixes: readonly string[] } // in normal form, to a border of segments
+  | { readonly kind: 'expression'; readonly text: string } // CEL
+
+export interface AccessRule {
+  /** `legal` denies for legal reasons: 1026, by country 1039. */
+  readonly action: 'allow' | 'deny' | 'legal'
+  readonly condition: AccessCondition
+  readonly description: string | null
+}
+
+/** After how many refusals of one address within how long it is banned, and for how long; times in ms. */
+export interface BanConfig {
+  readonly refusals: number
+  readonly within: number
+  readonly lasts: number
+}
+
+/** The rules of a zone, or of all: the first that matches decides. */
+export interface AccessConfig {
+  readonly rules: readonly AccessRule[]
+  /** What becomes of a request that no rule matched; of all zones always `allow`. */
+  readonly otherwise: 'allow' | 'deny'
+  readonly ban: BanConfig | null
+}
+
+/** A file of addresses and networks, one a line. */
+export interface ListConfig {
+  readonly name: string
+  readonly path: string // absolute
+}
+
+export const openAccess: AccessConfig = { rules: [], otherwise: 'allow', ban: null }

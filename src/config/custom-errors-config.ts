@@ -1,0 +1,46 @@
+// What an operator says in place of the usual error documents. schema.ts reads the file into it, the store keeps the same rules and pages as the management API
+// sets them, and `errors` compiles both.
+
+export const errorContentTypes = [
+  'application/json',
+  'application/problem+json',
+  'text/markdown',
+  'text/html',
+  'text/plain',
+  'text/xml',
+] as const
+export type ErrorContentType = (typeof errorContentTypes)[number]
+
+export const errorPageTypes = [
+  '500_errors',
+  '1000_errors',
+  'ip_block',
+  'country_challenge',
+  'waf_block',
+  'ratelimit_block',
+] as const
+export type ErrorPageType = (typeof errorPageTypes)[number]
+
+export interface ErrorRule {
+  /** CEL, with response and error beside the request. */
+  readonly expression: string
+  readonly content: string // at most 10 KiB
+  readonly contentType: ErrorContentType
+  /** 400 to 999; null keeps that of the error. */
+  readonly status: number | null
+  readonly description: string | null
+}
+
+/** HTML by type, at most 1.5 MB each. */
+export type ErrorPages = Readonly<Partial<Record<ErrorPageType, string>>>
+
+export interface CustomErrorsConfig {
+  readonly rules: readonly ErrorRule[]
+  readonly pages: ErrorPages
+}
+
+export const noCustomErrors: CustomErrorsConfig = { rules: [], pages: {} }
+
+/** Bytes. */
+export const longestRuleContent = 10 * 1024
+export const largestErrorPage = 1_500_000

@@ -1,0 +1,49 @@
+// How the origins of a pool share its requests, and how they are kept healthy, as the operator says it. schema.ts reads the file into it.
+
+export type BalanceConfig =
+  | { readonly by: 'round_robin' }
+  | { readonly by: 'least_outstanding' }
+  | { readonly by: 'hash'; readonly header: string | null } // of a header (lower-case), or of the client's address
+
+/** Ejection of an origin that fails requests in a row: for `base` ms, doubled each time up to `longest`. */
+export interface EjectionConfig {
+  readonly failures: number
+  readonly base: number
+  readonly longest: number
+}
+
+/** Active checks: a GET every `interval` ms (jittered by a tenth) that must be answered in `timeout` ms with a status in the range. */
+export interface CheckConfig {
+  readonly path: string
+  readonly host: string | null // null: that of the url
+  readonly interval: number
+  readonly timeout: number
+  readonly healthy: number // good checks in a row until it is up again
+  readonly unhealthy: number // bad checks in a row until it is down
+  readonly least: number // statuses
+  readonly most: number
+}
+
+/** How one origin is reached; a change of it makes a new origin. */
+export interface TransportConfig {
+  readonly connections: number // at most; 0 for any number
+  readonly queue: { readonly size: number; readonly timeout: number } // who waits when all are in use; ms, 0 for no deadline
+  readonly dns: { readonly refresh: number; readonly keep: number } // ms: looked up anew (0: by TTL, at most 30 s), and how long old addresses outlive the name
+  readonly addresses: 'any' | 'public' // public: private, loopback and link-local ones are refused (1002)
+}
+
+export interface RetryConfig {
+  readonly most: number // further attempts of one request
+  readonly budget: number // the share of requests that may be retried, 0 to 1
+}
+
+export const usualTransport: TransportConfig = {
+  connections: 0,
+  queue: { size: 1000, timeout: 10_000 },
+  dns: { refresh: 0, keep: 300_000 },
+  addresses: 'any',
+}
+
+export const usualRetries: RetryConfig = { most: 2, budget: 0.2 }
+
+export const usualEjection: EjectionConfig = { failures: 5, base: 10_000, longest: 300_000 }

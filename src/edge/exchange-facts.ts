@@ -1,0 +1,105 @@
+// What the expressions of operators may look at of one exchange, found when it is looked at. Access rules, rate limits, rewrites and error rules ask for it.
+import type { Facts, RequestFacts } from '../base/expression.ts'
+import { errorRows } from '../errors/catalogue.ts'
+import type { Refusal } from '../errors/refusal.ts'
+import { field } from '../http1/fields.ts'
+import type { Exchange } from './exchange.ts'
+
+/** Gives the facts of an exchange, always the same object. */
+export function factsOf(x: Exchange): Facts {
+  return (x.facts ??= new ExchangeFacts(x))
+}
+
+class ExchangeFacts implements Facts {
+  readonly request: RequestFacts
+  readonly #x: Exchange
+
+  constructor(x: Exchange) {
+    this.#x = x
+    this.request = new ExchangeRequestFacts(x)
+  }
+
+  get zone(): string {
+    return this.#x.zone?.config.name ?? ''
+  }
+
+  get response(): Facts['response'] {
+    const { refusal } = this.#x
+    return refusal && { code: errorRows[refusal.error].status }
+  }
+
+  get error(): Facts['error'] {
+    return this.#x.refusal && describe(this.#x.refusal)
+  }
+}
+
+function describe({ error: name }: Refusal): Facts['error'] {
+  const { code, category } = errorRows[name]
+  return { code, name, category }
+}
+
+class ExchangeRequestFacts implements RequestFacts {
+  readonly #x: Exchange
+  #headers: ReadonlyMap<string, readonly string[]> | null = null
+
+  constructor(x: Exchange) {
+    this.#x = x
+  }
+
+  get method(): string {
+    return this.#x.head.method
+  }
+
+  get host(): string {
+    return this.#x.host
+  }
+
+  get path(): string {
+    const { target } = this.#x.head
+    const query = target.indexOf('?')
+    return query === -1 ? target : target.slice(0, query)
+  }
+
+  get query(): string {
+    const { target } = this.#x.head
+    const query = target.indexOf('?')
+    return query === -1 ? '' : target.slice(query + 1)
+  }
+
+  get headers(): ReadonlyMap<string, readonly string[]> {
+    return (this.#headers ??= headersOf(this.#x.head.fields))
+  }
+
+  get ip(): string {
+    return this.#x.clientAddress
+  }
+
+  get country(): string {
+    return this.#x.plane.geo?.countryOf(this.#x.clientAddress) ?? ''
+  }
+
+  get asn(): number {
+    return this.#x.plane.geo?.networkOf(this.#x.clientAddress) ?? 0
+  }
+
+  /** What a trusted hop says, since this listener speaks plain HTTP. */
+  get tls(): boolean {
+    const { client, head } = this.#x
+    if (!client.isTrusted) return false
+    const { fields, ids } = head
+    for (let i = ids.length - 1; i >= 0; i--)
+      if (ids[i] === field.xForwardedProto) return fields[2 * i + 1]!.toLowerCase() === 'https'
+    return false
+  }
+}
+
+function headersOf(fields: readonly string[]): ReadonlyMap<string, readonly string[]> {
+  const headers = new Map<string, string[]>()
+  for (let i = 0; i < fields.length; i += 2) {
+    const name = fields[i]!.toLowerCase()
+    const values = headers.get(name)
+    if (values === undefined) headers.set(name, [fields[i + 1]!])
+    else values.push(fields[i + 1]!)
+  }
+  return headers
+}
