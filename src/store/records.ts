@@ -1,4 +1,6 @@
 // The shapes that are kept, as every backend gives them back. Times are ms since the epoch; ids are 32 hex digits unless said otherwise.
+import type { AccessRule } from '../config/access-config.ts'
+import type { ErrorPageType, ErrorRule } from '../config/custom-errors-config.ts'
 
 /** Who owns gateways and tokens. */
 export interface Account {
@@ -139,6 +141,44 @@ export type DnsOutcome =
   | 'timeout'
   | 'error'
 
+/** The owner of what is kept of zones: they belong to the configuration, not to an account. */
+export const zoneOwner = 'zones'
+
+/** What the API has set for one zone, in order; its id is the name of the zone. */
+export interface RuleList<R> {
+  readonly account: string
+  readonly id: string
+  readonly rules: readonly R[]
+  readonly createdAt: number
+  readonly modifiedAt: number
+}
+
+/** The custom error rules of a zone. */
+export type ErrorRuleList = RuleList<KeptErrorRule>
+
+export interface KeptErrorRule extends ErrorRule {
+  readonly id: string
+}
+
+/** The access rules of a zone. */
+export type AccessRuleList = RuleList<KeptAccessRule>
+
+export interface KeptAccessRule extends AccessRule {
+  readonly id: string
+}
+
+/** An error page of a zone; its id is `zone/type`. */
+export interface ErrorPage {
+  readonly account: string
+  readonly id: string
+  readonly zone: string
+  readonly type: ErrorPageType
+  /** At most 1.5 MB. */
+  readonly html: string
+  readonly createdAt: number
+  readonly modifiedAt: number
+}
+
 /** Who changed what by the management API or the command line, when and from where. */
 export interface AuditEntry {
   readonly id: string
@@ -150,16 +190,25 @@ export interface AuditEntry {
   readonly address: string
   readonly ray: string
   readonly action: AuditAction
-  readonly resourceKind: 'oauth_client' | 'gateway' | 'token'
+  readonly resourceKind: ResourceKind
   readonly resource: string
   /** The names of the members that were set or changed, as the API has them; never a value. */
   readonly changed: readonly string[]
 }
 
+export type ResourceKind =
+  | 'oauth_client'
+  | 'gateway'
+  | 'token'
+  | 'error_rules'
+  | 'error_page'
+  | 'access_rules'
+
 export type AuditAction =
   | 'create'
   | 'update'
   | 'delete'
+  | 'reorder'
   | 'roll'
   | 'rotate_secret'
   | 'delete_rotated_secret'

@@ -1,8 +1,11 @@
 // What we remember, as one interface: every promise stands here, and both backends keep it (one contract suite runs on both).
 import type { LogBatch } from './log-batch.ts'
 import type {
+  AccessRuleList,
   Account,
   AuditEntry,
+  ErrorPage,
+  ErrorRuleList,
   Gateway,
   KeptAnswer,
   LogEntry,
@@ -26,6 +29,10 @@ export interface Store {
   readonly gateways: Records<Gateway>
   readonly tokens: Tokens
   readonly oauthClients: OAuthClients
+  /** What the API has set for zones; `zoneOwner` owns it. */
+  readonly errorRules: Records<ErrorRuleList>
+  readonly accessRules: Records<AccessRuleList>
+  readonly errorPages: Records<ErrorPage>
   readonly answers: KeptAnswers
   readonly audit: AuditLog
   readonly logs: Logs
@@ -186,15 +193,24 @@ export interface LogFilter {
 
 /** The writes of every process that shares the store, this one included. */
 export interface Changes {
-  /** Tells each change of a gateway, token or OAuth client soon after it was written, in no particular order; gives what ends that. */
+  /** Tells each change of a record soon after it was written, in no particular order; gives what ends that. */
   follow(listener: (change: Change) => void): () => void
   /** Monotonic ms (performance.now) until which every change is known to have been told. While all is well it is never more than 5 s old, a lost notice or not. */
   readonly knownUntil: number
 }
 
+/** The kinds of records, as changes name them. */
+export type RecordKind =
+  | 'gateway'
+  | 'token'
+  | 'oauth_client'
+  | 'error_rule_list'
+  | 'access_rule_list'
+  | 'error_page'
+
 /** `everything`: some changes can no longer be told apart, so whatever was remembered may be old. */
 export type Change =
-  | { readonly kind: 'gateway' | 'token' | 'oauth_client'; readonly account: string; readonly id: string }
+  | { readonly kind: RecordKind; readonly account: string; readonly id: string }
   | { readonly kind: 'everything' }
 
 /** The backend could not be asked, or did not answer in time. */

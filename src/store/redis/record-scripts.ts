@@ -1,6 +1,7 @@
 // The writes of records as scripts; records.ts and redis-store.ts run them. A record is kept as
 // `version birth digest json`: birth is its first version, and - stands for no digest.
-import { type RecordKind, keys } from './keys.ts'
+import type { RecordKind } from '../store.ts'
+import { keys } from './keys.ts'
 import { lua } from './script.ts'
 import { togetherCount, togetherLua } from './together.ts'
 

@@ -1,11 +1,11 @@
 // Records in Redis: what all kinds have in common, and how a digest finds a token. redis-store.ts opens them, oauth-clients.ts adds to them.
 import type { Clock } from '../../base/clock.ts'
-import type { Gateway, OAuthClient, Token } from '../records.ts'
-import type { Listing, Page, Records, Together, Tokens, Versioned } from '../store.ts'
+import type { Token } from '../records.ts'
+import type { Listing, Page, RecordKind, Records, Together, Tokens, Versioned } from '../store.ts'
 import type { Argument } from './connect.ts'
 import type { Connection } from './connection.ts'
 import type { DurableWrites } from './durability.ts'
-import { changeChannel, keys, type RecordKind } from './keys.ts'
+import { changeChannel, keys } from './keys.ts'
 import {
   findToken,
   insertRecord,
@@ -28,15 +28,15 @@ export interface Traits<T> {
 }
 
 const mostParsed = 1_000
+/** The longest text that is remembered to be compared. */
+const longestParsed = 64 * 1024
 
 /** A record as it is kept: `version birth digest json`. */
 export type Kept = string | null
 
-export const gatewayTraits: Traits<Gateway> = {
-  kind: 'gateway',
-  createdAt: gateway => gateway.createdAt,
-  digest: () => '-',
-  dueAt: () => null,
+/** The traits of a kind that nothing but its id finds, and nobody looks after. */
+export function plainTraits(kind: RecordKind): Traits<{ readonly createdAt: number }> {
+  return { kind, createdAt: ({ createdAt }) => createdAt, digest: () => '-', dueAt: () => null }
 }
 
 export const tokenTraits: Traits<Token> = {
@@ -46,7 +46,7 @@ export const tokenTraits: Traits<Token> = {
   dueAt: () => null,
 }
 
-export class RedisRecords<T extends Gateway | Token | OAuthClient> implements Records<T> {
+export class RedisRecords<T extends { readonly account: string; readonly id: string }> implements Records<T> {
   readonly #traits: Traits<T>
   /** Records as they were read last: a text that is the same need not be parsed again. */
   readonly #parsed = new Map<string, { readonly kept: Kept; readonly record: Versioned<T> }>()
@@ -68,7 +68,7 @@ export class RedisRecords<T extends Gateway | Token | OAuthClient> implements Re
     if (before !== undefined && before.kept === kept) return before.record
     const record = parse<T>(kept)
     if (this.#parsed.size === mostParsed) this.#parsed.clear()
-    if (record !== null) this.#parsed.set(field, { kept, record })
+    if (record !== null && kept!.length <= longestParsed) this.#parsed.set(field, { kept, record })
     return record
   }
 

@@ -1,6 +1,6 @@
 // The store in Redis: opens its connections and puts the nouns beside it together. store/open.ts asks for one.
 import { type Clock, systemClock } from '../../base/clock.ts'
-import type { Gateway } from '../records.ts'
+import type { AccessRuleList, ErrorPage, ErrorRuleList, Gateway } from '../records.ts'
 import type { Bootstrap, Records, Store } from '../store.ts'
 import { RedisAccounts } from './accounts.ts'
 import { type Address, locationOf, parseAddress } from './address.ts'
@@ -15,7 +15,7 @@ import { changeChannel, keys } from './keys.ts'
 import { RedisLogs } from './logs.ts'
 import { RedisOAuthClients } from './oauth-clients.ts'
 import { insertFirst, recordKeys } from './record-scripts.ts'
-import { gatewayTraits, RedisRecords, RedisTokens } from './records.ts'
+import { plainTraits, RedisRecords, RedisTokens } from './records.ts'
 import { lossesOf } from './settings.ts'
 
 export interface RedisOptions {
@@ -33,6 +33,9 @@ export class RedisStore implements Store {
   readonly gateways: Records<Gateway>
   readonly tokens: RedisTokens
   readonly oauthClients: RedisOAuthClients
+  readonly errorRules: Records<ErrorRuleList>
+  readonly accessRules: Records<AccessRuleList>
+  readonly errorPages: Records<ErrorPage>
   readonly answers: RedisAnswers
   readonly audit: RedisAudit
   readonly logs: RedisLogs
@@ -65,9 +68,23 @@ export class RedisStore implements Store {
     this.#connections = [records, proofs, logs]
     this.#writes = new DurableWrites(records, proofs, commandTimeout, clock)
     this.accounts = new RedisAccounts(records, this.#writes)
-    this.gateways = new RedisRecords(gatewayTraits, records, this.#writes, clock)
+    this.gateways = new RedisRecords<Gateway>(plainTraits('gateway'), records, this.#writes, clock)
     this.tokens = new RedisTokens(records, this.#writes, clock)
     this.oauthClients = new RedisOAuthClients(records, this.#writes, clock)
+    this.errorRules = new RedisRecords<ErrorRuleList>(
+      plainTraits('error_rule_list'),
+      records,
+      this.#writes,
+      clock,
+    )
+    this.accessRules = new RedisRecords<AccessRuleList>(
+      plainTraits('access_rule_list'),
+      records,
+      this.#writes,
+      clock,
+    )
+    // Read where bulk is, since a page may have 1.5 MB.
+    this.errorPages = new RedisRecords<ErrorPage>(plainTraits('error_page'), logs, this.#writes, clock)
     this.answers = new RedisAnswers(records, this.#writes, clock)
     this.audit = new RedisAudit(records, this.#writes)
     this.logs = new RedisLogs(records, logs)

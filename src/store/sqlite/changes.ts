@@ -1,10 +1,7 @@
 // The writes of all processes, read from a table of the last ones. Versions of records are numbers of this table.
 import type { Clock } from '../../base/clock.ts'
-import { type Change, type Changes, StoreAway } from '../store.ts'
+import { type Change, type Changes, type RecordKind, StoreAway } from '../store.ts'
 import type { Command, Database, Statement } from './database.ts'
-
-/** The kinds of records whose changes are told. */
-export type RecordKind = Exclude<Change['kind'], 'everything'>
 
 interface Row {
   readonly version: number

@@ -1,8 +1,8 @@
 // Records that an account owns, each as JSON in a row of the table of its kind.
-import type { Listing, Page, Records, Together, Versioned } from '../store.ts'
+import type { Listing, Page, RecordKind, Records, Together, Versioned } from '../store.ts'
 import type { SqliteAnswers } from './answers.ts'
 import type { SqliteAudit } from './audit.ts'
-import type { RecordKind, SqliteChanges } from './changes.ts'
+import type { SqliteChanges } from './changes.ts'
 import type { Command, Database, Row, Statement } from './database.ts'
 
 /** What a kind of records is: its table, and when one was created. */

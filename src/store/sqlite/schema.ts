@@ -108,4 +108,38 @@ export const migrations: readonly string[] = [
   CREATE UNIQUE INDEX audit_entries_by_id ON audit_entries (account, id);
   CREATE INDEX audit_entries_by_time ON audit_entries (account, at, id);
   `,
+  `
+  CREATE TABLE error_rule_lists (
+    key INTEGER PRIMARY KEY AUTOINCREMENT,
+    account TEXT NOT NULL,
+    id TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    version INTEGER NOT NULL,
+    record TEXT NOT NULL
+  ) STRICT;
+  CREATE UNIQUE INDEX error_rule_lists_by_id ON error_rule_lists (account, id);
+  CREATE INDEX error_rule_lists_by_creation ON error_rule_lists (account, created_at, id);
+
+  CREATE TABLE access_rule_lists (
+    key INTEGER PRIMARY KEY AUTOINCREMENT,
+    account TEXT NOT NULL,
+    id TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    version INTEGER NOT NULL,
+    record TEXT NOT NULL
+  ) STRICT;
+  CREATE UNIQUE INDEX access_rule_lists_by_id ON access_rule_lists (account, id);
+  CREATE INDEX access_rule_lists_by_creation ON access_rule_lists (account, created_at, id);
+
+  CREATE TABLE error_pages (
+    key INTEGER PRIMARY KEY AUTOINCREMENT,
+    account TEXT NOT NULL,
+    id TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    version INTEGER NOT NULL,
+    record TEXT NOT NULL
+  ) STRICT;
+  CREATE UNIQUE INDEX error_pages_by_id ON error_pages (account, id);
+  CREATE INDEX error_pages_by_creation ON error_pages (account, created_at, id);
+  `,
 ]

@@ -2,7 +2,8 @@
 import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { type Clock, systemClock } from '../../base/clock.ts'
-import { type Bootstrap, type Store, StoreAway } from '../store.ts'
+import type { AccessRuleList, ErrorPage, ErrorRuleList } from '../records.ts'
+import { type Bootstrap, type Records, type Store, StoreAway } from '../store.ts'
 import { SqliteAccounts } from './accounts.ts'
 import { SqliteAnswers } from './answers.ts'
 import { SqliteAudit } from './audit.ts'
@@ -12,7 +13,7 @@ import { SqliteGateways } from './gateways.ts'
 import { SqliteLogs } from './logs.ts'
 import { migrate } from './migrate.ts'
 import { SqliteOAuthClients } from './oauth-clients.ts'
-import type { Ledgers } from './records.ts'
+import { type Ledgers, SqliteRecords } from './records.ts'
 import { SqliteTokens } from './tokens.ts'
 
 export interface SqliteOptions {
@@ -30,6 +31,9 @@ export class SqliteStore implements Store {
   readonly gateways: SqliteGateways
   readonly tokens: SqliteTokens
   readonly oauthClients: SqliteOAuthClients
+  readonly errorRules: Records<ErrorRuleList>
+  readonly accessRules: Records<AccessRuleList>
+  readonly errorPages: Records<ErrorPage>
   readonly answers: SqliteAnswers
   readonly audit: SqliteAudit
   readonly logs: SqliteLogs
@@ -63,6 +67,21 @@ export class SqliteStore implements Store {
     this.gateways = new SqliteGateways(records, ledgers, () => void this.logs.sweep())
     this.tokens = new SqliteTokens(records, ledgers)
     this.oauthClients = new SqliteOAuthClients(records, ledgers, clock)
+    this.errorRules = new SqliteRecords<ErrorRuleList>(records, ledgers, {
+      name: 'error_rule_list',
+      table: 'error_rule_lists',
+      createdAt,
+    })
+    this.accessRules = new SqliteRecords<AccessRuleList>(records, ledgers, {
+      name: 'access_rule_list',
+      table: 'access_rule_lists',
+      createdAt,
+    })
+    this.errorPages = new SqliteRecords<ErrorPage>(records, ledgers, {
+      name: 'error_page',
+      table: 'error_pages',
+      createdAt,
+    })
   }
 
   get isAway(): boolean {
@@ -94,6 +113,8 @@ export class SqliteStore implements Store {
     this.#records.close()
   }
 }
+
+const createdAt = (record: { readonly createdAt: number }): number => record.createdAt
 
 const memory = 'sqlite::memory:'
 
