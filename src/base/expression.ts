@@ -1,42 +1,16 @@
 // Operators' conditions in CEL, the Common Expression Language: compiled and checked once, asked at each request. Called by config, access, errors and admin.
+import { type Facts, type RequestFacts, Variables } from './expression-facts.ts'
+import { languages, type Scope } from './expression-language.ts'
+import { assumed, estimateWork, type Work } from './expression-work.ts'
 
-/** What an expression may look at; a member is read only where the expression does. */
-export interface Facts {
-  readonly request: RequestFacts
-  /** The status that would be sent; null outside of error rules. */
-  readonly response: { readonly code: number } | null
-  readonly error: { readonly code: number; readonly name: string; readonly category: string } | null
-  /** The name of the zone, empty for none. */
-  readonly zone: string
-}
-
-export interface RequestFacts {
-  readonly method: string
-  /** In lower case, without port. */
-  readonly host: string
-  /** As sent, without query. */
-  readonly path: string
-  /** Without the question mark; empty for none. */
-  readonly query: string
-  /** By lower-case names. */
-  readonly headers: ReadonlyMap<string, readonly string[]>
-  readonly ip: string
-  /** ISO 3166-1 alpha-2; empty when unknown. */
-  readonly country: string
-  /** 0 when unknown. */
-  readonly asn: number
-  readonly tls: boolean
-}
-
-/** Whose variables an expression may use: `request` has request.* and zone, `error` also response.* and error.*. */
-export type Scope = 'request' | 'error'
+export type { Facts, RequestFacts, Scope }
 export type ResultType = 'bool' | 'string'
 
 export interface Expression<T extends boolean | string> {
   readonly text: string
   /** Whether it reads request.country or request.asn, which need a database. */
   readonly needsGeo: boolean
-  /** Evaluates; null when it failed (a missing key, a wrong type, too much work). Never throws. */
+  /** Evaluates; null when it failed (a missing key, a text too long to match, more headers than its loops can walk). Never throws. */
   evaluate(facts: Facts): T | null
 }
 
@@ -47,7 +21,12 @@ export interface ExpressionFlaw {
   readonly column: number
 }
 
-/** Compiles a text of at most 4 KiB that gives a bool, or tells what is wrong with it. */
+const mostBytes = 4096
+
+/**
+ * Compiles a text of at most 4 KiB, or tells what is wrong with it: syntax, a variable or type, or that it could be too much work.
+ * A header that was not sent is a missing key, as in all of CEL: `"x" in request.headers &&` or `request.headers[?"x"].orValue([])` guards.
+ */
 export function compileExpression(
   text: string,
   scope: Scope,
@@ -63,10 +42,97 @@ export function compileExpression(
   scope: Scope,
   type: ResultType,
 ): Expression<boolean> | Expression<string> | ExpressionFlaw {
-  return { message: `is not taken yet: ${type} of ${scope}, ${text.length} characters`, line: 1, column: 1 }
+  if (text.trim() === '') return flawAt(text, 0, 'it is empty')
+  if (Buffer.byteLength(text) > mostBytes) return flawAt(text, 0, 'it is longer than 4 KiB')
+  try {
+    const run = languages[scope].parse(text)
+    const checked = run.check()
+    if (!checked.valid) return flawOf(text, checked.error)
+    const work = estimateWork(run.ast)
+    if (work.flaw !== null) return flawAt(text, work.flaw.node.pos, work.flaw.message)
+    if (checked.type !== type) return flawAt(text, 0, `it gives ${checked.type}, and has to give ${type}`)
+    return type === 'bool'
+      ? new Compiled<boolean>(text, work, run, 'boolean')
+      : new Compiled<string>(text, work, run, 'string')
+  } catch (error) {
+    return flawOf(text, error)
+  }
 }
 
 /** Says what a setting must be, given the flaw of what it is. */
 export function describeFlaw(flaw: ExpressionFlaw): string {
-  return `must be a CEL expression: line ${flaw.line}, column ${flaw.column}: ${flaw.message}`
+  return `must be a CEL expression; line ${flaw.line}, column ${flaw.column}: ${flaw.message}`
+}
+
+class Compiled<T extends boolean | string> implements Expression<T> {
+  readonly text: string
+  readonly needsGeo: boolean
+  readonly #nestsLoops: boolean
+  readonly #run: (variables: Variables) => unknown
+  readonly #type: string
+
+  constructor(text: string, work: Work, run: (variables: Variables) => unknown, type: 'boolean' | 'string') {
+    this.text = text
+    this.needsGeo = work.readsGeo
+    this.#nestsLoops = work.nestsLoops
+    this.#run = run
+    this.#type = type
+  }
+
+  evaluate(facts: Facts): T | null {
+    try {
+      if (this.#nestsLoops && !areHeadersAsAssumed(facts.request.headers)) return null
+      const value = this.#run(new Variables(facts))
+      return typeof value === this.#type ? (value as T) : null
+    } catch {
+      return null
+    }
+  }
+}
+
+function areHeadersAsAssumed(headers: RequestFacts['headers']): boolean {
+  if (headers.size > assumed.names) return false
+  for (const values of headers.values()) if (values.length > assumed.values) return false
+  return true
+}
+
+interface PackageError {
+  readonly code?: string
+  readonly summary?: string
+  readonly range?: { readonly start: number }
+}
+
+/** Tells what the package found; what it did not mean to throw (a stack too deep) has no place in the text. */
+function flawOf(text: string, error: unknown): ExpressionFlaw {
+  const { code, summary, range } = (error ?? {}) as PackageError
+  if (code === 'limit_exceeded')
+    return flawAt(text, range?.start ?? 0, 'it has too many parts, or nests too deep')
+  return flawAt(text, range?.start ?? 0, readable(summary ?? 'it cannot be understood'))
+}
+
+function flawAt(text: string, offset: number, message: string): ExpressionFlaw {
+  const before = text.slice(0, Math.max(0, offset)).split('\n')
+  return { message, line: before.length, column: before.at(-1)!.length + 1 }
+}
+
+const longestMessage = 160
+const tokens: Readonly<Record<string, string>> = {
+  EOF: 'the end',
+  LPAREN: '(',
+  RPAREN: ')',
+  LBRACKET: '[',
+  RBRACKET: ']',
+  LBRACE: '{',
+  RBRACE: '}',
+  COLON: ':',
+  COMMA: ',',
+}
+
+/** Keeps a message of the package to one short line, begun in lower case like ours. */
+function readable(summary: string): string {
+  const line = summary
+    .replace(/[^\x20-\x7e]+/g, ' ')
+    .replace(/\b[A-Z]{3,}\b/g, name => tokens[name] ?? name)
+    .slice(0, longestMessage)
+  return line.charAt(0).toLowerCase() + line.slice(1)
 }

@@ -7,6 +7,8 @@ import { test } from 'node:test'
 import { root, sourceFiles } from '../help/source.ts'
 
 const homes: Readonly<Record<string, readonly string[]>> = {
+  '@bufbuild/re2': ['base/expression-pattern.ts'],
+  '@marcbachmann/cel-js': ['base/expression-language.ts', 'base/expression-work.ts'],
   ioredis: ['store/redis/connect.ts'],
   'lru-cache': ['store/read-through.ts'],
   negotiator: ['errors/negotiate.ts'],

@@ -1,0 +1,59 @@
+// Measures a condition at each request, and its compilation, in ns: node bench/micro/base/expression.ts
+import { compileExpression, type Expression, type Facts } from '../../../src/base/expression.ts'
+
+const rounds = 7
+
+const facts: Facts = {
+  request: {
+    method: 'GET',
+    host: 'shop.example',
+    path: '/shop/items/4711',
+    query: 'page=2',
+    headers: new Map([
+      ['accept', ['text/html', 'application/json']],
+      ['user-agent', ['Mozilla/5.0 (X11; Linux x86_64) Gecko/20100101 Firefox/140.0']],
+    ]),
+    ip: '192.0.2.7',
+    country: 'DE',
+    asn: 64500,
+    tls: true,
+  },
+  response: null,
+  error: null,
+  zone: 'main',
+}
+
+for (const text of [
+  'request.path.startsWith("/admin")',
+  'request.ip in ["198.51.100.4"]',
+  'request.country == "XX" && request.method != "GET"',
+  'request.asn == 64500',
+  'request.headers["accept"].exists(v, v.contains("json"))',
+  'request.headers[?"x-test"].orValue([]).exists(v, v == "1")',
+  'request.path.matches("^/(shop|admin)/items/[0-9]+$")',
+  'request.headers["user-agent"][0].matches("(?i)bot|crawl|spider")',
+  'request.headers["x-test"][0] == "1"', // fails
+]) {
+  const expression = compile(text)
+  const evaluation = measure(100_000, () => expression.evaluate(facts))
+  const compilation = measure(1_000, () => compile(text))
+  console.log(`${text.padEnd(66)} ${evaluation} ns, compiled in ${compilation} ns`)
+}
+
+function compile(text: string): Expression<boolean> {
+  const result = compileExpression(text, 'request', 'bool')
+  if ('line' in result) throw new Error(result.message)
+  return result
+}
+
+/** Gives the median over some rounds. */
+function measure(calls: number, call: () => unknown): string {
+  const times = Array.from({ length: rounds }, () => timeOne(calls, call)).sort((a, b) => a - b)
+  return times[rounds >> 1]!.toFixed(0).padStart(6)
+}
+
+function timeOne(calls: number, call: () => unknown): number {
+  const began = performance.now()
+  for (let i = 0; i < calls; i++) call()
+  return ((performance.now() - began) * 1e6) / calls
+}

@@ -1,0 +1,133 @@
+// What operators' expressions may look at, as our code gives it and as the language reads it. Called by expression.
+
+/** What an expression may look at; a member is read only where the expression does. */
+export interface Facts {
+  readonly request: RequestFacts
+  /** The status that would be sent; null outside of error rules. */
+  readonly response: { readonly code: number } | null
+  readonly error: { readonly code: number; readonly name: string; readonly category: string } | null
+  /** The name of the zone, empty for none. */
+  readonly zone: string
+}
+
+export interface RequestFacts {
+  readonly method: string
+  /** In lower case, without port. */
+  readonly host: string
+  /** As sent, without query. */
+  readonly path: string
+  /** Without the question mark; empty for none. */
+  readonly query: string
+  /** By lower-case names: a Map itself, none that extends it. */
+  readonly headers: ReadonlyMap<string, readonly string[]>
+  readonly ip: string
+  /** ISO 3166-1 alpha-2; empty when unknown. */
+  readonly country: string
+  /** 0 when unknown. */
+  readonly asn: number
+  readonly tls: boolean
+}
+
+/** Gives facts the types that the language knows: its integers are bigint, its structures classes. */
+export class Variables {
+  readonly #facts: Facts
+
+  constructor(facts: Facts) {
+    this.#facts = facts
+  }
+
+  get zone(): string {
+    return this.#facts.zone
+  }
+
+  get request(): RequestView {
+    return new RequestView(this.#facts.request)
+  }
+
+  get response(): ResponseView | undefined {
+    return this.#facts.response ? new ResponseView(this.#facts.response) : undefined
+  }
+
+  get error(): ErrorView | undefined {
+    return this.#facts.error ? new ErrorView(this.#facts.error) : undefined
+  }
+}
+
+/** Is the class of `request`. */
+export class RequestView {
+  readonly #facts: RequestFacts
+
+  constructor(facts: RequestFacts) {
+    this.#facts = facts
+  }
+
+  get method(): string {
+    return this.#facts.method
+  }
+
+  get host(): string {
+    return this.#facts.host
+  }
+
+  get path(): string {
+    return this.#facts.path
+  }
+
+  get query(): string {
+    return this.#facts.query
+  }
+
+  get headers(): ReadonlyMap<string, readonly string[]> {
+    return this.#facts.headers
+  }
+
+  get ip(): string {
+    return this.#facts.ip
+  }
+
+  get country(): string {
+    return this.#facts.country
+  }
+
+  get asn(): bigint {
+    return BigInt(this.#facts.asn)
+  }
+
+  get tls(): boolean {
+    return this.#facts.tls
+  }
+}
+
+/** Is the class of `response`. */
+export class ResponseView {
+  readonly #response: NonNullable<Facts['response']>
+
+  constructor(response: NonNullable<Facts['response']>) {
+    this.#response = response
+  }
+
+  get code(): bigint {
+    return BigInt(this.#response.code)
+  }
+}
+
+/** Is the class of `error`. */
+export class ErrorView {
+  readonly #error: NonNullable<Facts['error']>
+
+  constructor(error: NonNullable<Facts['error']>) {
+    this.#error = error
+  }
+
+  get code(): bigint {
+    return BigInt(this.#error.code)
+  }
+
+  get name(): string {
+    return this.#error.name
+  }
+
+  get category(): string {
+    return this.#error.category
+  }
+}
