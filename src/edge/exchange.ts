@@ -84,6 +84,8 @@ export class Exchange {
   isMetered = false
   /** RateLimit and RateLimit-Policy lines for the answer; empty for none. */
   limitFields = ''
+  /** The request as origins are asked it: that of the client, until a redirect is followed. */
+  outgoing: RequestHead
   upstream: Upstream | null = null
   /** Most bytes that the request body may have. */
   bodyLimit = Number.POSITIVE_INFINITY
@@ -117,6 +119,7 @@ export class Exchange {
     this.plane = plane
     this.client = client
     this.head = head
+    this.outgoing = head
     this.ray = ray
     this.startedAt = plane.clock.monotonic()
     this.snapshot = plane.snapshot

@@ -7,7 +7,7 @@ import { providerFields } from './outbound-ai.ts'
 
 /** Writes the head of the request to an origin, empty line included. */
 export function outboundHead(x: Exchange): string {
-  const { head, ai } = x
+  const { outgoing: head, ai } = x
   if (ai !== null) return providerHead(x, ai)
   return `${head.method} ${head.target} HTTP/1.1\r\nHost: ${hostFor(x)}\r\n${passedFields(x)}${framing(x)}${forwarding(x)}${hops(x)}svc-ray: ${x.ray}\r\n\r\n`
 }
@@ -24,14 +24,14 @@ function hostFor(x: Exchange): string {
 }
 
 function passedFields(x: Exchange): string {
-  return crossingLines(x.head) + upgrade(x)
+  return crossingLines(x.outgoing) + upgrade(x)
 }
 
 function upgrade(x: Exchange): string {
   return x.upgrade === 'none' ? '' : 'Connection: Upgrade\r\nUpgrade: websocket\r\n'
 }
 
-function framing({ head, ai }: Exchange): string {
+function framing({ outgoing: head, ai }: Exchange): string {
   if (ai !== null && ai.body !== null) return `Content-Length: ${ai.body.length}\r\n`
   if (head.chunked) return 'Transfer-Encoding: chunked\r\n'
   return head.contentLength === -1 ? '' : `Content-Length: ${head.contentLength}\r\n`
