@@ -1,7 +1,7 @@
 // The metrics of the gateway as Prometheus sees them: name, help, type, and how each is read out. metrics.ts registers them.
 
 import { bucketBounds, type Distribution, type Tally } from './distribution.ts'
-import type { EdgeMetrics, Metrics } from './metrics.ts'
+import type { AccessMetrics, EdgeMetrics, Metrics } from './metrics.ts'
 
 /** One line of a family; a histogram has several names. */
 export interface Sample {
@@ -104,6 +104,36 @@ export const families: readonly Family[] = [
   },
   {
     type: 'counter',
+    name: 'gatehouse_access_decisions_total',
+    help: 'Requests that access rules decided on, by result and by what the rule looks at.',
+    read: ({ edge: { access } }) => accessDecisions(access),
+  },
+  {
+    type: 'gauge',
+    name: 'gatehouse_access_bans',
+    help: 'Addresses that are banned for a while after repeated refusals.',
+    read: ({ edge: { access } }) => (access.activeBans ? [{ labels: {}, value: access.activeBans() }] : []),
+  },
+  {
+    type: 'counter',
+    name: 'gatehouse_address_list_reloads_total',
+    help: 'Address list files that changed and were read anew, by result.',
+    read: ({ edge: { access } }) => byName(access.listReloads, result => ({ result })),
+  },
+  {
+    type: 'counter',
+    name: 'gatehouse_geo_database_reloads_total',
+    help: 'Databases of countries and networks that changed and were read anew, by result.',
+    read: ({ edge: { access } }) => byName(access.geoReloads, result => ({ result })),
+  },
+  {
+    type: 'counter',
+    name: 'gatehouse_expression_failures_total',
+    help: 'Expressions that failed at run time and so did not match, by where they stand.',
+    read: ({ edge }) => byName(edge.expressionFailures, place => ({ in: place })),
+  },
+  {
+    type: 'counter',
     name: 'gatehouse_domain_checks_total',
     help: 'Looks at DNS for the proof that the owner of an OAuth client owns its domain, by outcome.',
     read: ({ domainChecks }) => byName(domainChecks, outcome => ({ outcome })),
@@ -152,6 +182,16 @@ function byName(
   labels: (name: string) => Sample['labels'],
 ): Sample[] {
   return Object.entries(tallies).map(([name, tally]) => sample(tally, labels(name)))
+}
+
+function accessDecisions({ allowed, denied, legal, failed, banned }: AccessMetrics): Sample[] {
+  return [
+    ...byName(allowed, kind => ({ result: 'allowed', kind })),
+    ...byName(denied, kind => ({ result: 'denied', kind })),
+    ...byName(legal, kind => ({ result: 'legal', kind })),
+    ...byName(failed, kind => ({ result: 'failed', kind })),
+    sample(banned, { result: 'banned', kind: 'ban' }),
+  ]
 }
 
 function requests({ zones }: EdgeMetrics): Sample[] {

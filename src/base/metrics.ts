@@ -16,6 +16,11 @@ export type StatusClass = (typeof statusClasses)[number]
 
 const errorCodes = 2048
 
+const reloadResults = ['success', 'failure'] as const
+
+/** Where operators' expressions are asked. */
+const expressionUsers = ['access', 'errors', 'limits', 'rewrite'] as const
+
 /** The requests of one zone by status class; a status outside of 100 to 599, such as 0 for none, counts as `other`. */
 export class ZoneMetrics {
   readonly classes = distributions(['other', ...statusClasses])
@@ -49,6 +54,34 @@ export class AiMetrics {
   readonly lookups = tallies(['remembered', 'asked'])
 }
 
+/** What an access rule may look at. */
+export const accessKinds = [
+  'ip',
+  'list',
+  'country',
+  'asn',
+  'user_agent',
+  'referer',
+  'referer_not',
+  'path',
+  'expression',
+] as const
+export type AccessKind = (typeof accessKinds)[number]
+
+/** What access rules decided, and what became of the files that they look into. */
+export class AccessMetrics {
+  readonly allowed = tallies(accessKinds)
+  /** `default`: no rule matched, and the zone lets in only whom one does. */
+  readonly denied = tallies([...accessKinds, 'default'])
+  readonly legal = tallies(accessKinds)
+  readonly failed = tallies(accessKinds)
+  readonly banned = new Tally()
+  readonly listReloads = tallies(reloadResults)
+  readonly geoReloads = tallies(reloadResults)
+  /** Tells how many addresses are banned now; null where nobody keeps bans. */
+  activeBans: (() => number) | null = null
+}
+
 /** What DNS can say of a host whose owner is to be proven. */
 export const checkOutcomes = [
   'found',
@@ -74,6 +107,9 @@ export class EdgeMetrics {
   readonly eventStreams = new Tally()
   readonly webSockets = new Tally()
   readonly ai = new AiMetrics()
+  readonly access = new AccessMetrics()
+  /** Expressions that failed at run time, and so did not match. */
+  readonly expressionFailures = tallies(expressionUsers)
 
   /** Returns the numbers of the zone, which exist from the first call on; names come from the configuration, or are `none`. */
   zone(name: string): ZoneMetrics {

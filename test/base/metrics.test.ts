@@ -45,6 +45,11 @@ test('every counter and gauge shows what the edge did to it', async () => {
   edge.ai.refused.missing.inc()
   edge.ai.lookups.asked.inc()
   edge.ai.logEntries.dropped.inc()
+  edge.access.denied.country.inc()
+  edge.access.banned.inc()
+  edge.access.listReloads.failure.inc()
+  edge.access.activeBans = () => 3
+  edge.expressionFailures.limits.inc()
   metrics.domainChecks.no_match.inc()
   metrics.workerRestarts.inc()
   metrics.reloads.failure.inc()
@@ -65,6 +70,14 @@ test('every counter and gauge shows what the edge did to it', async () => {
     'gatehouse_ai_decisions_total{result="refused",reason="missing"}': 2,
     'gatehouse_token_lookups_total{source="asked"}': 1,
     'gatehouse_ai_log_entries_total{result="dropped"}': 1,
+    'gatehouse_access_decisions_total{result="denied",kind="country"}': 1,
+    'gatehouse_access_decisions_total{result="denied",kind="default"}': 0,
+    'gatehouse_access_decisions_total{result="banned",kind="ban"}': 1,
+    'gatehouse_access_decisions_total{result="failed",kind="expression"}': 0,
+    gatehouse_access_bans: 3,
+    'gatehouse_address_list_reloads_total{result="failure"}': 1,
+    'gatehouse_geo_database_reloads_total{result="success"}': 0,
+    'gatehouse_expression_failures_total{in="limits"}': 1,
     'gatehouse_domain_checks_total{outcome="no_match"}': 1,
     'gatehouse_domain_checks_total{outcome="found"}': 0,
     gatehouse_worker_restarts_total: 1,
