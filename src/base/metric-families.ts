@@ -47,6 +47,18 @@ export const families: readonly Family[] = [
   },
   {
     type: 'counter',
+    name: 'gatehouse_custom_errors_total',
+    help: 'Errors told in the words of the operator, by whose rule or page it was.',
+    read: ({ edge }) => byName(edge.customErrors, source => ({ source })),
+  },
+  {
+    type: 'counter',
+    name: 'gatehouse_custom_error_failures_total',
+    help: 'Custom error rules and pages that could not be used: broken when they were set up, or failed at a request.',
+    read: ({ edge }) => [sample(edge.customErrorFailures)],
+  },
+  {
+    type: 'counter',
     name: 'gatehouse_origin_retries_total',
     help: 'Requests asked again: of the next origin after one was out of reach, or of the same one after it closed a kept connection.',
     read: ({ edge }) => [sample(edge.retries)],
@@ -56,6 +68,24 @@ export const families: readonly Family[] = [
     name: 'gatehouse_origin_ejections_total',
     help: 'Times that an origin was taken out of its pool for its failures.',
     read: ({ edge }) => [sample(edge.ejections)],
+  },
+  {
+    type: 'gauge',
+    name: 'gatehouse_origin_queue_length',
+    help: 'Requests that wait for a connection to an origin which has as many as it may have.',
+    read: ({ edge }) => [sample(edge.originQueue)],
+  },
+  {
+    type: 'counter',
+    name: 'gatehouse_origin_lookups_total',
+    help: 'Look-ups of the names of origins, by result; where one failed, the addresses of before are kept for a while.',
+    read: ({ edge }) => byName(edge.originLookups, result => ({ result })),
+  },
+  {
+    type: 'counter',
+    name: 'gatehouse_origin_checks_total',
+    help: 'Active checks of origins, by result.',
+    read: ({ edge }) => byName(edge.originChecks, result => ({ result })),
   },
   {
     type: 'gauge',

@@ -82,6 +82,10 @@ export class AccessMetrics {
   activeBans: (() => number) | null = null
 }
 
+/** Whose content stood in place of an error record. */
+export const customErrorSources = ['zone_rule', 'account_rule', 'zone_page', 'account_page'] as const
+export type CustomErrorSource = (typeof customErrorSources)[number]
+
 /** What DNS can say of a host whose owner is to be proven. */
 export const checkOutcomes = [
   'found',
@@ -104,9 +108,15 @@ export class EdgeMetrics {
   readonly clientAborts = new Tally()
   readonly clientConnections = new Tally()
   readonly originConnections = new Tally()
+  /** Requests that wait for a connection to an origin that may have no more. */
+  readonly originQueue = new Tally()
+  readonly originLookups = tallies(['found', 'failed'])
+  readonly originChecks = tallies(['good', 'bad'])
   readonly eventStreams = new Tally()
   readonly webSockets = new Tally()
   readonly ai = new AiMetrics()
+  readonly customErrors = tallies(customErrorSources)
+  readonly customErrorFailures = new Tally()
   readonly access = new AccessMetrics()
   /** Expressions that failed at run time, and so did not match. */
   readonly expressionFailures = tallies(expressionUsers)

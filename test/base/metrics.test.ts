@@ -38,6 +38,9 @@ test('every counter and gauge shows what the edge did to it', async () => {
   edge.originConnections.inc()
   edge.originConnections.inc()
   edge.originConnections.dec()
+  edge.originQueue.inc()
+  edge.originLookups.failed.inc()
+  edge.originChecks.bad.inc()
   edge.eventStreams.inc()
   edge.webSockets.inc()
   edge.ai.allowed.authentication_off.inc()
@@ -61,6 +64,9 @@ test('every counter and gauge shows what the edge did to it', async () => {
     gatehouse_origin_retries_total: 1,
     gatehouse_origin_ejections_total: 1,
     gatehouse_client_aborts_total: 1,
+    gatehouse_origin_queue_length: 1,
+    'gatehouse_origin_lookups_total{result="failed"}': 1,
+    'gatehouse_origin_checks_total{result="bad"}': 1,
     'gatehouse_connections_open{side="client"}': 1,
     'gatehouse_connections_open{side="origin"}': 1,
     'gatehouse_streams_open{kind="event_stream"}': 1,
