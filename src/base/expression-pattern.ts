@@ -1,20 +1,31 @@
-// Regular expressions of operators' expressions, in time linear to the text: a backtracking engine could be held up by it. Called by expression-language.
+// Regular expressions of operators' expressions, in time linear to the text: a backtracking engine could be held up by it. Called by expression and -language.
 import { RE2JS } from '@bufbuild/re2'
 
-// What a match may cost: instructions of the pattern by characters of the text, some 15 ms at worst.
-const steps = 500_000
+// A step is an instruction of a pattern at a character of a text, of some 150 ns where the automaton is yet to be built.
+const mostSteps = 250_000
 const longestPattern = 1024
 const mostInstructions = 1000
+// The automaton has room for more states than such a text can add; beyond it the engine takes quadratic time.
 const longestText = 8192
+const keptStates = 256
 
-/** Holds an RE2 pattern, compiled once. */
+let stepsLeft = mostSteps
+
+/** Allows the patterns of one evaluation their steps, which they share. */
+export function renewSteps(): void {
+  stepsLeft = mostSteps
+}
+
+/** Holds an RE2 pattern, compiled once, with the automaton that texts have built so far. */
 export class Pattern {
-  readonly #regex: RE2JS
-  readonly #longest: number
+  readonly #text: string
+  readonly #instructions: number
+  #regex: RE2JS
 
-  private constructor(regex: RE2JS, instructions: number) {
+  private constructor(text: string, regex: RE2JS, instructions: number) {
+    this.#text = text
     this.#regex = regex
-    this.#longest = Math.min(longestText, Math.floor(steps / instructions))
+    this.#instructions = instructions
   }
 
   /** Compiles RE2 syntax, which has neither look-around nor back-references; a string tells what is wrong with it. */
@@ -23,15 +34,24 @@ export class Pattern {
     try {
       const regex = RE2JS.compile(text)
       const instructions = regex.re2().prog.numInst()
-      if (instructions > mostInstructions) return 'the pattern repeats too much'
-      return new Pattern(regex, instructions)
+      return instructions > mostInstructions
+        ? 'the pattern repeats too much'
+        : new Pattern(text, regex, instructions)
     } catch {
       return 'the pattern is not a regular expression in the syntax of RE2'
     }
   }
 
-  /** Whether any part of a text matches; null when the text is too long to tell. */
+  /** Whether any part of a text matches; null when it could take more steps than are left. */
   test(text: string): boolean | null {
-    return text.length > this.#longest ? null : this.#regex.test(text)
+    const { length } = text
+    if (stepsLeft <= 0 || length > longestText || length * this.#instructions > mostSteps) return null
+    const { dfa } = this.#regex.re2()
+    const states = dfa.stateCount
+    const isMatch = this.#regex.test(text)
+    stepsLeft -= 4 * length + (dfa.stateCount - states) * this.#instructions
+    // What texts make it build stays in memory otherwise.
+    if (dfa.stateCount > keptStates) this.#regex = RE2JS.compile(this.#text)
+    return isMatch
   }
 }

@@ -54,7 +54,7 @@ const functions: ReadonlyMap<string, boolean> = new Map([
   ['join', false],
   ['lastIndexOf', true],
   ['lowerAscii', false],
-  ['matches', false],
+  ['matches', true],
   ['orValue', false],
   ['size', false],
   ['split', false],
@@ -155,7 +155,6 @@ class Estimate implements Work {
     if (canFail === undefined) this.#refuse(`there is no function ${name}()`, node)
     if (canFail) this.#spend(times * failure, node)
     const [of = scalar, by] = sizes
-    if (name === 'matches') this.#spend((times * of.length) / 4, node)
     this.#scan(node, sizes, times)
     if (name === 'split') return { length: of.length, item: textOf(Math.min(64, of.length)) }
     if (name === 'join') return this.#join(node, of, by ?? scalar, times)

@@ -1,6 +1,7 @@
 // Operators' conditions in CEL, the Common Expression Language: compiled and checked once, asked at each request. Called by config, access, errors and admin.
 import { type Facts, type RequestFacts, Variables } from './expression-facts.ts'
 import { languages, type Scope } from './expression-language.ts'
+import { renewSteps } from './expression-pattern.ts'
 import { assumed, estimateWork, type Work } from './expression-work.ts'
 
 export type { Facts, RequestFacts, Scope }
@@ -10,7 +11,7 @@ export interface Expression<T extends boolean | string> {
   readonly text: string
   /** Whether it reads request.country or request.asn, which need a database. */
   readonly needsGeo: boolean
-  /** Evaluates; null when it failed (a missing key, a text too long to match, more headers than its loops can walk). Never throws. */
+  /** Evaluates; null when it failed (a missing key, a text too long for its patterns, more headers than its nested loops may walk). Never throws. */
   evaluate(facts: Facts): T | null
 }
 
@@ -82,6 +83,7 @@ class Compiled<T extends boolean | string> implements Expression<T> {
   evaluate(facts: Facts): T | null {
     try {
       if (this.#nestsLoops && !areHeadersAsAssumed(facts.request.headers)) return null
+      renewSteps()
       const value = this.#run(new Variables(facts))
       return typeof value === this.#type ? (value as T) : null
     } catch {
