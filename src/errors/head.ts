@@ -1,7 +1,7 @@
 // The status line and the header fields of an answer to a refusal. compose.ts and compose-ai.ts send it.
 
 import { STATUS_CODES } from 'node:http'
-import { errorRows } from './catalogue.ts'
+import { catalogue, type ErrorRow, errorRows } from './catalogue.ts'
 import type { Occasion } from './problem.ts'
 import { type Refusal, retryAfterOf } from './refusal.ts'
 import { SAFETY_HEADERS } from './safety-headers.ts'
@@ -17,6 +17,11 @@ export interface Content {
 export function reasonOf({ error }: Refusal): string {
   const { status, title } = errorRows[error]
   return status >= 520 ? title : reasons[status]!
+}
+
+/** Gives the reason phrase of a status that an operator chose: the title of ours, the phrase of RFC 9110, or what it is. */
+export function phraseOf(status: number): string {
+  return titles.get(status) ?? reasons[status] ?? 'Custom Error'
 }
 
 /** Lists name, value, name, value …; whoever asked may add to it. */
@@ -43,3 +48,8 @@ export function headersOf(refusal: Refusal, occasion: Occasion, content: Content
 
 // Node has the phrase of RFC 7231 for 413; RFC 9110 section 15.5.14 renamed it.
 const reasons: typeof STATUS_CODES = { ...STATUS_CODES, 413: 'Content Too Large' }
+
+const rows: readonly ErrorRow[] = Object.values(catalogue)
+const titles: ReadonlyMap<number, string> = new Map(
+  rows.filter(({ code, status }) => code === status && status >= 520).map(({ code, title }) => [code, title]),
+)

@@ -29,6 +29,16 @@ const NOT_TRUSTED = [
   'invalid_ssl_certificate',
 ] as const
 
+const NOT_ALLOWED: Row['failures'] = [
+  [/^GH_OWN_ADDRESS$/, 'dns_loop'],
+  [/^GH_PROHIBITED_ADDRESS$/, 'prohibited_origin_ip'],
+]
+
+const QUEUED: Row['failures'] = [
+  [/^GH_QUEUE_FULL$/, 'cache_connection_limit'],
+  [/^GH_QUEUE_TIMEOUT$/, 'origin_gateway_timeout'],
+]
+
 const connected: Row = {
   failures: [
     OUT_OF_TIME,
@@ -46,6 +56,8 @@ const table: Readonly<Record<Phase, Row>> = {
   connect: {
     failures: [
       OUT_OF_TIME,
+      ...QUEUED,
+      ...NOT_ALLOWED,
       NAME_NOT_FOUND,
       [/^(ECONNREFUSED|ECONNRESET|GH_CLOSED)$/, 'origin_down'],
       [/^(GH_CONNECT_TIMEOUT|ETIMEDOUT)$/, 'connection_timeout'],

@@ -40,6 +40,12 @@ export function refusalFor(code: string): Refusal {
   return refuse(nameByCode.get(code) ?? 'not_found')
 }
 
+/** Finds any error by its code, those without a preview included; null where there is none. */
+export function errorNameOf(code: string): ErrorName | null {
+  const names = Object.keys(errorRows) as ErrorName[]
+  return names.find(name => String(errorRows[name].code) === code) ?? null
+}
+
 /** Tells the seconds of Retry-After, always a whole number from 1 up; null where the error is not retryable. */
 export function retryAfterOf(refusal: Refusal): number | null {
   const usual = errorRows[refusal.error].retryAfter

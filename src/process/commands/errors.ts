@@ -1,15 +1,9 @@
 // `gatehouse errors`: shows what a client would get, without a gateway.
 
 import { nextRay } from '../../base/ray.ts'
-import {
-  catalogue,
-  type ErrorName,
-  type ErrorRow,
-  errorRows,
-  protocolErrors,
-} from '../../errors/catalogue.ts'
+import { catalogue, type ErrorRow, protocolErrors } from '../../errors/catalogue.ts'
 import { compose } from '../../errors/compose.ts'
-import { refuse } from '../../errors/refusal.ts'
+import { errorNameOf, refuse } from '../../errors/refusal.ts'
 import type { Input } from '../input.ts'
 import { print, tell } from '../terminal.ts'
 
@@ -21,8 +15,8 @@ export function errors({ args: [code], accept = 'text/markdown' }: Input): numbe
     print(list())
     return 0
   }
-  const name = nameOf(code)
-  if (name === undefined) {
+  const name = errorNameOf(code)
+  if (name === null) {
     tell(`gatehouse: there is no error ${code}; gatehouse errors lists them all`)
     return 2
   }
@@ -33,12 +27,6 @@ export function errors({ args: [code], accept = 'text/markdown' }: Input): numbe
   )
   print(body.endsWith('\n') ? body : `${body}\n`)
   return 0
-}
-
-/** Finds any error by its code, those without a preview included. */
-function nameOf(code: string): ErrorName | undefined {
-  const names = Object.keys(errorRows) as ErrorName[]
-  return names.find(name => String(errorRows[name].code) === code)
 }
 
 function list(): string {

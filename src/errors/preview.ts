@@ -1,0 +1,121 @@
+// A dry run: what a client would get for an error, and by whose word, without serving it. A draft of a rule or a page can be tried before it is set.
+// The management API asks, and tests.
+
+import type { Facts, RequestFacts } from '../base/expression.ts'
+import { customErrorSources } from '../base/metrics.ts'
+import { nextRay } from '../base/ray.ts'
+import type { ErrorPageType, ErrorRule } from '../config/custom-errors-config.ts'
+import { errorRows } from './catalogue.ts'
+import { type Answer, compose, type Options } from './compose.ts'
+import { composeCustom } from './compose-custom.ts'
+import { CustomErrors, type Found } from './custom-errors.ts'
+import type { Occasion } from './problem.ts'
+import { errorNameOf, type Refusal, refuse } from './refusal.ts'
+
+export interface PreviewAsk {
+  readonly code: number
+  readonly accept: string | null
+  readonly host: string
+  /** The name of the zone; empty for what is outside of all zones. */
+  readonly zone: string
+  /** Of the request; what is left out is that of a plain GET for /. */
+  readonly facts?: Partial<RequestFacts>
+  /** A draft that is asked before all other rules. */
+  readonly rule?: ErrorRule
+  /** A draft in place of the zone's page of that type. */
+  readonly page?: { readonly type: ErrorPageType; readonly html: string }
+}
+
+export const previewSources = ['draft_rule', ...customErrorSources, 'draft_page', 'default'] as const
+export type PreviewSource = (typeof previewSources)[number]
+
+export interface Preview {
+  readonly status: number
+  readonly headers: readonly (readonly [name: string, value: string])[]
+  readonly body: string
+  readonly source: PreviewSource
+  /** The index of the rule among those of its layer; null where no rule stands behind it, or the draft does. */
+  readonly matched: number | null
+}
+
+/** Shows the answer to an error; null for a code that no error has. */
+export function previewError(ask: PreviewAsk, custom: CustomErrors, options: Options): Preview | null {
+  const name = errorNameOf(String(ask.code))
+  if (name === null) return null
+  const refusal = refuse(name)
+  const facts = factsOf(ask, refusal)
+  const occasion = { ray: nextRay(), zone: ask.host, accept: ask.accept, time: Date.now() }
+  const found = findWith(ask, custom, refusal, facts)
+  return show(found, composeFound(found, refusal, occasion, facts, options))
+}
+
+interface Choice {
+  readonly found: Found | null
+  readonly source: PreviewSource
+}
+
+function findWith(
+  { rule, page }: PreviewAsk,
+  custom: CustomErrors,
+  { error }: Refusal,
+  facts: Facts,
+): Choice {
+  const draft = rule === undefined ? null : new CustomErrors([{ rules: [rule], pages: {} }]).findRule(facts)
+  if (draft !== null) return { found: draft, source: 'draft_rule' }
+  const found = custom.findRule(facts) ?? withPage(custom, page).findPage(error)
+  if (found === null) return { found, source: 'default' }
+  const isDraft = found.source === 'zone_page' && found.page === page?.type
+  return { found, source: isDraft ? 'draft_page' : found.source }
+}
+
+function withPage(custom: CustomErrors, page: PreviewAsk['page']): CustomErrors {
+  if (page === undefined) return custom
+  const account = custom.layers.at(-1)
+  const { rules, pages } = custom.layers.at(-2) ?? NOTHING
+  return new CustomErrors([{ rules, pages: { ...pages, [page.type]: page.html } }, account ?? NOTHING])
+}
+
+const NOTHING = { rules: [], pages: {} }
+
+function composeFound(
+  { found }: Choice,
+  refusal: Refusal,
+  occasion: Occasion,
+  facts: Facts,
+  options: Options,
+): Answer {
+  return found === null
+    ? compose(refusal, occasion, options)
+    : composeCustom(found.content, refusal, occasion, facts)
+}
+
+function show({ found, source }: Choice, { status, headers, body }: Answer): Preview {
+  const pairs = headers.flatMap((name, i): [string, string][] =>
+    i % 2 === 0 ? [[name, headers[i + 1]!]] : [],
+  )
+  const matched = source === 'draft_rule' ? null : (found?.rule ?? null)
+  return { status, headers: pairs, body: Buffer.from(body, 'latin1').toString(), source, matched }
+}
+
+function factsOf({ accept, host, zone, facts = {} }: PreviewAsk, { error: name }: Refusal): Facts {
+  const { code, status, category } = errorRows[name]
+  const headers = new Map(facts.headers)
+  if (accept !== null) headers.set('accept', [accept])
+  return {
+    request: { ...plainRequest, ...facts, host, headers },
+    response: { code: status },
+    error: { code, name, category },
+    zone,
+  }
+}
+
+/** From an address of documentation (RFC 5737). */
+const plainRequest = {
+  method: 'GET',
+  path: '/',
+  query: '',
+  ip: '192.0.2.1',
+  country: '',
+  asn: 0,
+  tls: false,
+}
