@@ -1,49 +1,173 @@
-// What the management API has set for zones: error rules, error pages and access rules, read from the store and kept up with it, so that requests never ask.
-// Built by process; edge compiles it into its snapshots.
+// What the management API has set for zones: error rules, error pages and access rules, kept up with the store, so that no request asks it. While the store is
+// away what is known holds on, for ever. Built by process; edge compiles it into its snapshots.
 import { type Clock, systemClock } from '../base/clock.ts'
 import type { Logger } from '../base/log.ts'
-import type { ErrorPages } from '../config/custom-errors-config.ts'
-import type { KeptAccessRule, KeptErrorRule } from '../store/records.ts'
-import type { Store } from '../store/store.ts'
+import { type Change, type Store, StoreAway } from '../store/store.ts'
+import { type KnownZone, KnownZones, type ZoneRecordLists, zoneRecordKinds } from './known-zones.ts'
+import { type ReadRecord, readAll, readThese, type ZoneRecordName } from './read-zones.ts'
+import { ZoneCopy } from './zone-copy.ts'
 
 export interface ZoneRecordsOptions {
   readonly store: Store
   readonly log: Logger
-  /** Where what is known is copied to, for a start while the store is away; null for nowhere. */
+  /** The file with the copy for a start while the store is away; null for none. */
   readonly cachePath: string | null
-  /** Whether this process writes that copy: one of the machine does. */
+  /** Whether this process writes that copy: one of a machine does. */
   readonly writes?: boolean
   readonly clock?: Clock
 }
 
-/** What is set for a zone; the same object as long as nothing of it changes. */
-export interface KnownZone {
-  readonly errorRules: readonly KeptErrorRule[]
-  readonly accessRules: readonly KeptAccessRule[]
-  readonly errorPages: ErrorPages
-}
+/** Ms between two tries to read. */
+const pause = 1_000
 
 export class ZoneRecords {
-  readonly #clock: Clock
+  readonly #store: Store
+  readonly #log: Logger
+  readonly #copy: ZoneCopy | null
+  readonly #writes: boolean
+  readonly #listeners = new Set<() => void>()
+  #known: KnownZones | null = null
+  /** What was told and not read yet. */
+  #due: ZoneRecordName[] = []
+  #isAllDue = true
+  #reading: Promise<void> | null = null
+  #timer: NodeJS.Timeout | undefined
+  #unfollow: (() => void) | null = null
+  /** Whether the last reading failed: the log is told of an outage once. */
+  #isFailing = false
+  #isClosed = false
 
-  constructor({ clock = systemClock }: ZoneRecordsOptions) {
-    this.#clock = clock
+  constructor({ store, log, cachePath, writes = false, clock = systemClock }: ZoneRecordsOptions) {
+    this.#store = store
+    this.#log = log
+    this.#writes = writes
+    this.#copy =
+      cachePath === null ? null : new ZoneCopy({ path: cachePath, location: store.location, log, clock })
   }
 
-  /** Resolves when all was read once, or the store is away and what is known of it is the copy of last time, or nothing; tries again from then on. */
+  /** Resolves when all was read, or could not be and the copy of last time was taken, where there is one; reading is tried again from then on. */
   async open(): Promise<void> {
-    this.#clock.now()
+    this.#unfollow = this.#store.changes.follow(change => this.#note(change))
+    await this.#look()
+    if (this.#known === null) await this.#takeCopy()
   }
 
-  /** Gives what is set for a zone, empty where that is nothing; null while nothing is known at all. */
-  of(_zone: string): KnownZone | null {
-    return null
+  /** Gives what is set for a zone, empty where that is nothing; null while nothing is known of any. */
+  of(zone: string): KnownZone | null {
+    return this.#known?.of(zone) ?? null
   }
 
-  /** Calls back after what is known has changed; gives what ends that. */
-  follow(_listener: () => void): () => void {
-    return () => {}
+  /** Calls back after what is known has changed, once for changes that came together; gives what ends that. */
+  follow(listener: () => void): () => void {
+    const own = () => listener()
+    this.#listeners.add(own)
+    return () => void this.#listeners.delete(own)
   }
 
-  close(): void {}
+  /** Resolves when the copy is written, as far as it is due. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    this.#unfollow?.()
+    clearTimeout(this.#timer)
+    this.#listeners.clear()
+    await this.#copy?.close()
+  }
+
+  #note(change: Change): void {
+    if (change.kind === 'everything') this.#isAllDue = true
+    else if (isOfZone(change)) this.#due.push(change)
+    else return
+    void this.#look()
+  }
+
+  #look(): Promise<void> {
+    return (this.#reading ??= this.#readWhileDue())
+  }
+
+  async #readWhileDue(): Promise<void> {
+    clearTimeout(this.#timer)
+    // So that what is told in one turn is read together.
+    await null
+    try {
+      while (this.#isDue && !this.#isClosed) await this.#readDue()
+      this.#succeed()
+    } catch (failure) {
+      this.#fail(failure)
+    }
+    this.#reading = null
+  }
+
+  get #isDue(): boolean {
+    return this.#isAllDue || this.#due.length > 0
+  }
+
+  /** Reads what was told until now; what is told meanwhile is due again, since it may have been read before it was written. */
+  async #readDue(): Promise<void> {
+    const [isAllDue, due] = [this.#isAllDue, this.#due]
+    this.#isAllDue = false
+    this.#due = []
+    try {
+      const isNews = isAllDue
+        ? this.#takeAll(await readAll(this.#store))
+        : this.#take(await readThese(this.#store, due))
+      if (isNews) this.#tell()
+    } catch (failure) {
+      this.#isAllDue = true
+      throw failure
+    }
+  }
+
+  #takeAll(lists: ZoneRecordLists): boolean {
+    const isFirst = this.#known === null
+    this.#known ??= new KnownZones()
+    return this.#known.putAll(lists) || isFirst
+  }
+
+  #take(records: readonly ReadRecord[]): boolean {
+    const known = this.#known!
+    return records.map(({ kind, id, record }) => known.put(kind, id, record)).includes(true)
+  }
+
+  #tell(): void {
+    if (this.#isClosed) return
+    if (this.#writes) this.#copy?.write(() => this.#known!.lists())
+    for (const listener of this.#listeners) {
+      try {
+        listener()
+      } catch (bug) {
+        // The others still have to hear of it, and the store is not to blame.
+        this.#log.error({ err: bug }, 'what is set for zones did not become effective')
+      }
+    }
+  }
+
+  #succeed(): void {
+    if (this.#isFailing) this.#log.info('what is set for zones is read again')
+    this.#isFailing = false
+  }
+
+  #fail(failure: unknown): void {
+    if (this.#isClosed) return
+    if (!this.#isFailing) {
+      if (failure instanceof StoreAway)
+        this.#log.warn({ reason: failure.reason }, 'what is set for zones waits for the store to be read')
+      else this.#log.error({ err: failure }, 'what is set for zones can not be read')
+    }
+    this.#isFailing = true
+    this.#timer = setTimeout(() => this.#look(), pause).unref()
+  }
+
+  async #takeCopy(): Promise<void> {
+    const copy = await this.#copy?.read()
+    // The store may have come back meanwhile.
+    if (this.#known !== null || this.#isClosed) return
+    if (!copy) return this.#log.warn('what is set for zones is not known until the store is back')
+    this.#takeAll(copy)
+    const writtenAt = new Date(copy.writtenAt).toISOString()
+    this.#log.warn({ path: this.#copy!.path, writtenAt }, 'what is set for zones is taken from a copy')
+  }
+}
+
+function isOfZone(change: Change): change is Change & ZoneRecordName {
+  return (zoneRecordKinds as readonly string[]).includes(change.kind)
 }

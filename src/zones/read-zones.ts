@@ -1,0 +1,60 @@
+// Reads the records of zones from the store. Called by zone-records.ts.
+import { zoneOwner } from '../store/records.ts'
+import type { Records, Store } from '../store/store.ts'
+import type { ZoneRecordKind, ZoneRecordKinds, ZoneRecordLists } from './known-zones.ts'
+
+/** Says which record. */
+export interface ZoneRecordName {
+  readonly kind: ZoneRecordKind
+  readonly id: string
+}
+
+/** A record as it is now; null for one that is gone. */
+export interface ReadRecord extends ZoneRecordName {
+  readonly record: ZoneRecordKinds[ZoneRecordKind] | null
+}
+
+/** Lists and pages at a time, one of them known before: pages are large, and a command has little time. */
+const mostLists = 20
+const mostPages = 2
+
+type RecordsByKind = { readonly [K in ZoneRecordKind]: Records<ZoneRecordKinds[K]> }
+
+/** Reads all there is, each as it was at some time since. */
+export async function readAll(store: Store): Promise<ZoneRecordLists> {
+  const { error_rule_list, access_rule_list, error_page } = recordsOf(store)
+  return {
+    error_rule_list: await every(error_rule_list, mostLists),
+    access_rule_list: await every(access_rule_list, mostLists),
+    error_page: await every(error_page, mostPages),
+  }
+}
+
+/** Reads some, each once however often it is named. */
+export async function readThese(store: Store, names: readonly ZoneRecordName[]): Promise<ReadRecord[]> {
+  const records = recordsOf(store)
+  const distinct = new Map(names.map(name => [`${name.kind} ${name.id}`, name]))
+  const read: ReadRecord[] = []
+  for (const { kind, id } of distinct.values()) {
+    const found = await records[kind].get(zoneOwner, id)
+    read.push({ kind, id, record: found?.record ?? null })
+  }
+  return read
+}
+
+function recordsOf({ errorRules, accessRules, errorPages }: Store): RecordsByKind {
+  return { error_rule_list: errorRules, access_rule_list: accessRules, error_page: errorPages }
+}
+
+async function every<T extends { readonly id: string }>(records: Records<T>, limit: number): Promise<T[]> {
+  let read: T[] = []
+  for (;;) {
+    // From the last one that is known: when another stands there, one before it was removed, and its followers moved up.
+    const last = read.at(-1)
+    const { items } = await records.list(zoneOwner, { offset: last ? read.length - 1 : 0, limit })
+    const more = last ? items.slice(1) : items
+    if (last && items[0]?.id !== last.id) read = []
+    else if (items.length < limit) return [...read, ...more]
+    else read.push(...more)
+  }
+}

@@ -1,0 +1,132 @@
+// The copy of what is set for zones, in a file: a process that starts while the store is away serves with the rules of last time instead of none.
+// zone-records.ts reads it then, and writes it in the one process of a machine that does.
+import { createHash } from 'node:crypto'
+import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import type { Clock } from '../base/clock.ts'
+import type { Logger } from '../base/log.ts'
+import type { ZoneRecordLists } from './known-zones.ts'
+
+export interface ZoneCopyOptions {
+  readonly path: string
+  /** Where the store is: the copy of another one is not taken. */
+  readonly location: string
+  readonly log: Logger
+  readonly clock: Clock
+}
+
+/** What is in the file, behind a line with its digest. */
+export interface CopiedZones extends ZoneRecordLists {
+  readonly location: string
+  /** Ms since the epoch. */
+  readonly writtenAt: number
+}
+
+/** The beginning of the file, with the number of its format. */
+const mark = 'gatehouse-zones-1'
+/** Ms from a change to the write, in which more may come, and until the next try of one that failed. */
+const delay = 200
+const pause = 10_000
+
+export class ZoneCopy {
+  readonly #options: ZoneCopyOptions
+  /** Gives what is to be written; null when the file has it. */
+  #due: (() => ZoneRecordLists) | null = null
+  #writing: Promise<void> = Promise.resolve()
+  #timer: NodeJS.Timeout | null = null
+  #isFailing = false
+  #isClosed = false
+
+  constructor(options: ZoneCopyOptions) {
+    this.#options = options
+  }
+
+  get path(): string {
+    return this.#options.path
+  }
+
+  /** Reads the file; null where there is none, or none that can be used, which is logged. */
+  async read(): Promise<CopiedZones | null> {
+    const { path, location, log } = this.#options
+    try {
+      const copy = contentOf(await readFile(path))
+      if (copy.location !== location) throw new Error(`it is of another store, ${copy.location}`)
+      return copy
+    } catch (failure) {
+      const { code, message } = failure as NodeJS.ErrnoException
+      if (code !== 'ENOENT')
+        log.error({ path, reason: message }, 'the copy of what is set for zones is of no use')
+      return null
+    }
+  }
+
+  /** Writes soon what is given then. */
+  write(lists: () => ZoneRecordLists): void {
+    this.#due = lists
+    if (!this.#isClosed) this.#timer ??= setTimeout(() => this.#flush(), delay).unref()
+  }
+
+  /** Resolves when nothing is left to be written, or that has failed. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await this.#flush()
+  }
+
+  /** Writes what is due behind what is being written. */
+  #flush(): Promise<void> {
+    if (this.#timer) clearTimeout(this.#timer)
+    this.#timer = null
+    return (this.#writing = this.#writing.then(() => this.#writeDue()))
+  }
+
+  async #writeDue(): Promise<void> {
+    const { path, location, log, clock } = this.#options
+    const lists = this.#due
+    if (lists === null) return
+    this.#due = null
+    try {
+      await writeWhole(path, fileOf({ location, writtenAt: clock.now(), ...lists() }))
+      if (this.#isFailing) log.info({ path }, 'what is set for zones is copied again')
+      this.#isFailing = false
+    } catch (failure) {
+      if (!this.#isFailing) log.warn({ path, err: failure }, 'what is set for zones can not be copied')
+      this.#isFailing = true
+      this.#due ??= lists
+      if (!this.#isClosed) this.#timer ??= setTimeout(() => this.#flush(), pause).unref()
+    }
+  }
+}
+
+function fileOf(copy: CopiedZones): string {
+  const text = JSON.stringify(copy)
+  return `${mark} ${digestOf(text)}\n${text}\n`
+}
+
+/** Throws a sentence for a file that is not as it was written. */
+function contentOf(file: Buffer): CopiedZones {
+  const end = file.indexOf('\n') + 1
+  const text = file.subarray(end).toString().trimEnd()
+  const head = file.toString('latin1', 0, end)
+  if (!head.startsWith(`${mark} `)) throw new Error('it is no copy that this version knows')
+  if (head !== `${mark} ${digestOf(text)}\n`) throw new Error('it is damaged')
+  return JSON.parse(text)
+}
+
+function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}
+
+/** Writes under another name first, so that whoever reads finds the old file or the new one, also after a power cut. */
+async function writeWhole(path: string, text: string): Promise<void> {
+  const draft = `${path}.new`
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+  await rm(draft, { force: true })
+  const file = await open(draft, 'wx', 0o600)
+  try {
+    await file.writeFile(text)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+  await rename(draft, path)
+}
