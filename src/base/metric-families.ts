@@ -54,7 +54,7 @@ export const families: readonly Family[] = [
   {
     type: 'counter',
     name: 'gatehouse_custom_error_failures_total',
-    help: 'Custom error rules and pages that could not be used: broken when they were set up, or failed at a request.',
+    help: 'Custom error rules and pages that were left out since they are broken, or failed to be filled in.',
     read: ({ edge }) => [sample(edge.customErrorFailures)],
   },
   {

@@ -2,11 +2,13 @@
 // file that knows these cases.
 import { type Answer, compose, composeEvent } from '../errors/compose.ts'
 import { composeEventForAi, composeForAi } from '../errors/compose-ai.ts'
-import { errorRows } from '../errors/catalogue.ts'
+import { composeCustom } from '../errors/compose-custom.ts'
+import type { CustomErrors } from '../errors/custom-errors.ts'
 import { type Refusal, refuse } from '../errors/refusal.ts'
 import { chunkText } from '../http1/chunk.ts'
 import { discardBody } from './discard-body.ts'
 import type { Exchange } from './exchange.ts'
+import { factsOf } from './exchange-facts.ts'
 import { connectionField } from './relay.ts'
 
 /** Ends the exchange with what the refusal says, as far as the client can still be told. */
@@ -40,7 +42,7 @@ function respond(x: Exchange, refusal: Refusal): void {
   )
     return
   const composed = composeFor(x, refusal)
-  x.status = errorRows[refusal.error].status
+  x.status = composed.status
   // What is left of the body would be read as the next request.
   if (!x.requestBody.done) x.keepAlive = false
   const body = x.head.method === 'HEAD' ? '' : composed.body
@@ -51,8 +53,29 @@ function respond(x: Exchange, refusal: Refusal): void {
 
 function composeFor(x: Exchange, refusal: Refusal): Answer {
   const { documentation } = x.plane
-  if (x.aiCaller === null) return compose(refusal, occasionOf(x), { documentation })
-  return composeForAi(refusal, occasionOf(x), { documentation }, x.aiCaller)
+  if (x.aiCaller !== null) return composeForAi(refusal, occasionOf(x), { documentation }, x.aiCaller)
+  const custom = x.zone?.errors ?? x.snapshot.errors
+  return (
+    (custom.isEmpty ? null : composeInTheirWords(x, refusal, custom)) ??
+    compose(refusal, occasionOf(x), { documentation })
+  )
+}
+
+/** Composes what the operator has to say of it; null where that is nothing, and where a bug must not hide the error. */
+function composeInTheirWords(x: Exchange, refusal: Refusal, custom: CustomErrors): Answer | null {
+  const { log, metrics } = x.plane
+  try {
+    const facts = factsOf(x)
+    const found = custom.find(refusal.error, facts)
+    if (found === null) return null
+    const composed = composeCustom(found.content, refusal, occasionOf(x), facts)
+    metrics.customErrors[found.source].inc()
+    return composed
+  } catch (bug) {
+    log.error({ err: bug, ray: x.ray }, 'the custom content of an error could not be composed')
+    metrics.customErrorFailures.inc()
+    return null
+  }
 }
 
 function headOf(x: Exchange, { status, reason, headers }: Answer): string {

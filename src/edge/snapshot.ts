@@ -1,6 +1,7 @@
 // A configuration compiled for requests: frozen lookups with everything a request needs at hand. Built whole, then swapped in as one reference.
 import { usualTransport } from '../config/pool-config.ts'
 import type { AiConfig, Config, OriginConfig, RouteConfig } from '../config/schema.ts'
+import { type CustomErrorFailure, CustomErrors } from '../errors/custom-errors.ts'
 import type { HeadLimits } from '../http1/request-head.ts'
 import { AddressSet } from '../base/address.ts'
 import { AccessPolicy, type AccessSources } from '../access/policy.ts'
@@ -18,6 +19,7 @@ export interface EdgeRoute extends Route {
 export interface EdgeZone extends Zone<EdgeRoute> {
   readonly metrics: ZoneMetrics
   readonly access: AccessPolicy
+  readonly errors: CustomErrors
 }
 
 /** Where the calls to one provider go, and the keys that callers without one use in turn. */
@@ -43,6 +45,8 @@ export interface Snapshot {
   readonly client: Config['client']
   /** Of all zones and AI hosts. */
   readonly access: AccessPolicy
+  /** For what is outside of all zones. */
+  readonly errors: CustomErrors
   readonly trusted: AddressSet
   /** The Via and CDN-Loop lines of a request that passed no hop before. */
   readonly hops: string
@@ -64,17 +68,21 @@ export function buildSnapshot(config: Config, { origins, metrics, access }: Snap
     for (const member of members) inUse.add(member)
     return { config: route, pool: new Pool(members) }
   }
+  const failed = (what: CustomErrorFailure) =>
+    (what === 'expression' ? metrics.expressionFailures.errors : metrics.customErrorFailures).inc()
   return {
     name: config.name,
     zones: compileZones(config.zones, buildRoute, zone => ({
       ...zone,
       metrics: metrics.zone(zone.config.name),
       access: new AccessPolicy(zone.config.access, access),
+      errors: new CustomErrors([zone.config.errors, config.errors], { failed }),
     })),
     ai: config.ai.hosts.length === 0 ? null : buildAi(config.ai, origins, inUse),
     limits: config.limits,
     client: config.client,
     access: new AccessPolicy(config.access, access),
+    errors: new CustomErrors([config.errors], { failed }),
     trusted: new AddressSet(config.trustedProxies),
     hops: `Via: 1.1 ${config.name}\r\nCDN-Loop: ${config.name}\r\n`,
     origins: inUse,

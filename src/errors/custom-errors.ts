@@ -30,18 +30,23 @@ export interface Found {
   readonly page: ErrorPageType | null
 }
 
+/** What went wrong: a rule or page that is broken is left out once and for all, an expression fails at one request. */
+export type CustomErrorFailure = 'content' | 'expression'
+
+type Failed = (what: CustomErrorFailure) => void
+
 export class CustomErrors {
   /** Whether there is nothing to find, for whoever would have to look up facts first. */
   readonly isEmpty: boolean
   readonly layers: readonly CustomLayer[]
-  readonly #failed: () => void
+  readonly #failed: Failed
   readonly #levels: readonly Level[]
 
   /**
-   * Takes the layers in the order of their precedence; the last is that of the account. What is broken is left out: `failed` hears of it once, and
-   * each time that an expression fails.
+   * Takes the layers in the order of their precedence; the last is that of the account. Never throws: whatever is broken is left out, and `failed`
+   * hears of it.
    */
-  constructor(layers: readonly CustomLayer[], { failed = () => {} }: { failed?: () => void } = {}) {
+  constructor(layers: readonly CustomLayer[], { failed = () => {} }: { readonly failed?: Failed } = {}) {
     this.layers = layers
     this.#failed = failed
     this.#levels = layers.map(({ rules, pages }, i) => ({
@@ -63,7 +68,7 @@ export class CustomErrors {
       for (const { expression, content, index } of rules) {
         const matches = expression.evaluate(facts)
         if (matches === true) return { content, source: `${owner}_rule`, rule: index, page: null }
-        if (matches === null) this.#failed()
+        if (matches === null) this.#failed('expression')
       }
     return null
   }
@@ -110,7 +115,7 @@ const compiledRules = remembering((rules: readonly ErrorRule[], failed) =>
   rules.flatMap((rule, index): IndexedRule | readonly [] => {
     const compiled = attempt(rule)
     if (compiled !== null) return { ...compiled, index }
-    failed()
+    failed('content')
     return []
   }),
 )
@@ -130,7 +135,7 @@ const compiledPages = remembering(
     new Map(
       Object.entries(pages).flatMap(([type, html]): [ErrorPageType, CustomPage][] => {
         if (isPage(html)) return [[type as ErrorPageType, new CustomPage(html)]]
-        failed()
+        failed('content')
         return []
       }),
     ),
@@ -142,8 +147,8 @@ function isPage(html: unknown): html is string {
 }
 
 function remembering<Source extends object, Compiled>(
-  compile: (source: Source, failed: () => void) => Compiled,
-): (source: Source, failed: () => void) => Compiled {
+  compile: (source: Source, failed: Failed) => Compiled,
+): (source: Source, failed: Failed) => Compiled {
   const known = new WeakMap<Source, Compiled>()
   return (source, failed) => {
     const compiled = known.get(source) ?? compile(source, failed)
