@@ -1,0 +1,152 @@
+// Networks of one family in typed arrays, which are sorted and freed of what others cover. Called by address-table, a million at a time.
+
+/** Rows between two pauses. */
+const STEP = 16_384
+
+/** Whether two numbers have their first `prefix` bits in common, each given by its words from some place on. */
+export function agree(a: Uint32Array, atA: number, b: Uint32Array, atB: number, prefix: number): boolean {
+  let left = prefix
+  let i = 0
+  for (; left >= 32; left -= 32, i++) if (a[atA + i] !== b[atB + i]) return false
+  return left === 0 || (a[atA + i]! ^ b[atB + i]!) >>> (32 - left) === 0
+}
+
+export class AddressRows {
+  /** Words of an address: 1 or 4. */
+  readonly width: number
+  count = 0
+  starts: Uint32Array
+  prefixes: Uint8Array
+
+  constructor(width: 1 | 4, capacity = 4) {
+    this.width = width
+    this.starts = new Uint32Array(width * capacity)
+    this.prefixes = new Uint8Array(capacity)
+  }
+
+  /** Adds the network of an address; bits behind the prefix count as 0. */
+  add(words: Uint32Array, prefix: number): void {
+    if (this.count === this.prefixes.length) this.#grow()
+    const { starts, width, count } = this
+    for (let i = 0; i < width; i++) starts[width * count + i] = words[i]! & maskOf(prefix - 32 * i)
+    this.prefixes[count] = prefix
+    this.count++
+  }
+
+  /** Gives the same addresses as few rows as they need, in ascending order; to be done in steps. */
+  *sorted(): Generator<void, AddressRows> {
+    return yield* this.#outermost(yield* this.#order())
+  }
+
+  /** Finds the row whose network holds an address, among rows that are sorted; -1 for none. */
+  find(words: Uint32Array): number {
+    const { starts, width } = this
+    let from = 0
+    let to = this.count
+    while (from < to) {
+      const middle = (from + to) >>> 1
+      if (isAbove(starts, width * middle, words, width)) to = middle
+      else from = middle + 1
+    }
+    const row = from - 1
+    return row !== -1 && agree(starts, width * row, words, 0, this.prefixes[row]!) ? row : -1
+  }
+
+  #grow(): void {
+    const { starts, prefixes } = this
+    this.starts = new Uint32Array(2 * starts.length)
+    this.starts.set(starts)
+    this.prefixes = new Uint8Array(2 * prefixes.length)
+    this.prefixes.set(prefixes)
+  }
+
+  /** Lists the rows by ascending start: a radix sort, since it is done in steps of any size and moves no more than row numbers. */
+  *#order(): Generator<void, Uint32Array> {
+    let order = new Uint32Array(this.count)
+    let next = new Uint32Array(this.count)
+    for (let row = 0; row < this.count; row++) order[row] = row
+    for (let word = this.width - 1; word >= 0; word--) {
+      for (let shift = 0; shift < 32; shift += 8) {
+        const places = yield* this.#placesBy(word, shift)
+        if (places === null) continue
+        yield* this.#pass(order, next, word, shift, places)
+        const spare = order
+        order = next
+        next = spare
+      }
+    }
+    return order
+  }
+
+  /** Tells where the rows of each value of a byte begin; null where all have the same. */
+  *#placesBy(word: number, shift: number): Generator<void, Uint32Array | null> {
+    const { starts, width, count } = this
+    const counts = new Uint32Array(256)
+    for (let row = 0; row < count; row++) {
+      counts[(starts[width * row + word]! >>> shift) & 0xff]!++
+      if (row % STEP === STEP - 1) yield
+    }
+    let place = 0
+    for (let value = 0; value < 256; value++) {
+      const rows = counts[value]!
+      if (rows === count) return null
+      counts[value] = place
+      place += rows
+    }
+    return counts
+  }
+
+  *#pass(
+    order: Uint32Array,
+    next: Uint32Array,
+    word: number,
+    shift: number,
+    places: Uint32Array,
+  ): Generator<void, void> {
+    const { starts, width, count } = this
+    for (let i = 0; i < count; i++) {
+      const row = order[i]!
+      next[places[(starts[width * row + word]! >>> shift) & 0xff]!++] = row
+      if (i % STEP === STEP - 1) yield
+    }
+  }
+
+  /** Leaves out each row that the one before it covers: networks lie within each other, or apart. */
+  *#outermost(order: Uint32Array): Generator<void, AddressRows> {
+    const { starts, prefixes, width, count } = this
+    const kept = new AddressRows(width as 1 | 4, count)
+    for (let i = 0; i < count; i++) {
+      if (i % STEP === STEP - 1) yield
+      const row = order[i]!
+      const prefix = prefixes[row]!
+      const last = kept.count - 1
+      const shorter = last === -1 ? 0 : Math.min(prefix, kept.prefixes[last]!)
+      if (last !== -1 && agree(kept.starts, width * last, starts, width * row, shorter))
+        kept.prefixes[last] = shorter
+      else kept.add(starts.subarray(width * row, width * row + width), prefix)
+    }
+    return kept.#cut()
+  }
+
+  #cut(): this {
+    this.starts = this.starts.slice(0, this.width * this.count)
+    this.prefixes = this.prefixes.slice(0, this.count)
+    return this
+  }
+}
+
+/** Gives the bits of a word that count, given how many from its first on. */
+function maskOf(bits: number): number {
+  if (bits >= 32) return 0xffffffff
+  return bits <= 0 ? 0 : -1 << (32 - bits)
+}
+
+/** Whether the address at a place of `starts` is above another. */
+function isAbove(starts: Uint32Array, at: number, words: Uint32Array, width: number): boolean {
+  for (let i = 0; i < width; i++) {
+    const start = starts[at + i]!
+    const word = words[i]!
+    if (start !== word) return start > word
+  }
+  return false
+}

@@ -1,0 +1,24 @@
+// Long work in small steps, so that a process that serves requests is never busy with something else for long. Called by those who read large files.
+
+/** Ms that work may take before others have a turn. */
+const SLICE = 5
+
+/** Does work step by step, and lets events in between; a step should take less than a millisecond or so. */
+export async function inSlices<T>(work: Generator<void, T>): Promise<T> {
+  for (;;) {
+    const until = performance.now() + SLICE
+    do {
+      const { done, value } = work.next()
+      if (done) return value
+    } while (performance.now() < until)
+    await new Promise(setImmediate)
+  }
+}
+
+/** Does all of it now: for work that is known to be small. */
+export function atOnce<T>(work: Generator<void, T>): T {
+  for (;;) {
+    const { done, value } = work.next()
+    if (done) return value
+  }
+}
