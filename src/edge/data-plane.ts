@@ -12,6 +12,7 @@ import { HIGH_WATER_MARK } from './dial.ts'
 import { Origins } from './origins.ts'
 import type { AiServices, Plane } from './plane.ts'
 import { buildSnapshot, type Snapshot } from './snapshot.ts'
+import type { ZoneDirectory } from './zone-settings.ts'
 
 /** Ms between two looks at the deadlines: what a timeout may be late by. */
 const TICK = 100
@@ -25,6 +26,8 @@ export interface DataPlaneOptions {
   readonly ai?: AiServices
   /** Address lists and geography; none where no rule names any. */
   readonly access?: AccessSources
+  /** What the API has set for zones; nothing where there is none. */
+  readonly zones?: ZoneDirectory
   /** Counts for this process alone where there is none. */
   readonly limiter?: Limiter
   readonly clock?: Clock
@@ -44,6 +47,8 @@ export class DataPlane implements Plane {
   isDraining = false
   gathered = 0
   readonly #access: AccessSources
+  readonly #zones: ZoneDirectory | null
+  #config: Config
   readonly #origins: Origins
   readonly #connections = new Set<ClientConnection>()
   readonly #listen: readonly Endpoint[]
@@ -62,6 +67,8 @@ export class DataPlane implements Plane {
     this.ai = options.ai ?? null
     this.documentation = options.documentation
     this.#access = options.access ?? nothingKnown
+    this.#zones = options.zones ?? null
+    this.#config = config
     this.geo = this.#access.geo
     this.limiter = options.limiter ?? new Limiter({ clock })
     this.coarseNow = clock.monotonic()
@@ -86,7 +93,13 @@ export class DataPlane implements Plane {
   /** Puts another configuration in force; throws and changes nothing when it does not build. */
   reload(config: Config): void {
     this.snapshot = this.#build(config)
+    this.#config = config
     this.#origins.keep(this.snapshot.origins)
+  }
+
+  /** Compiles anew what holds for zones, after the API has set something else. */
+  refresh(): void {
+    this.reload(this.#config)
   }
 
   /** Stops accepting, lets what runs finish, and cuts what is left after `grace` ms. */
@@ -122,7 +135,13 @@ export class DataPlane implements Plane {
   }
 
   #build(config: Config): Snapshot {
-    return buildSnapshot(config, { origins: this.#origins, metrics: this.metrics, access: this.#access })
+    return buildSnapshot(config, {
+      origins: this.#origins,
+      metrics: this.metrics,
+      access: this.#access,
+      zones: this.#zones,
+      log: this.log,
+    })
   }
 
   #bind(endpoint: Endpoint, reusePort: boolean): Promise<Endpoint> {

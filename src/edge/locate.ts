@@ -6,7 +6,7 @@ import { locateAi } from './locate-ai.ts'
 
 const PREVIEW = '/cdn-cgi/error/'
 
-/** Finds zone and route, or refuses: a host that nobody serves (1001, 1003), a zone that can't serve (1004), a preview (the error asked for). */
+/** Finds zone and route, or refuses: a host that nobody serves (1001, 1003), a zone that can't serve (1004, 1023, 1049), a preview (the error asked for). */
 export function locate(x: Exchange): Refusal | null {
   if (x.ai !== null) return null
   const { ai, zones } = x.snapshot
@@ -17,6 +17,7 @@ export function locate(x: Exchange): Refusal | null {
   x.zone = zone
   const { target } = x.head
   if (isPreview(x)) return preview(x)
+  if (zone.fault !== null) return refuse(zone.fault)
   if (zone.config.paused) return refuse('dns_resolution_error')
   // OPTIONS * asks about the origin as a whole (RFC 9110 section 9.3.7).
   x.route = zone.routes.find(target === '*' ? '/' : target)

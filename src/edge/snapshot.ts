@@ -4,6 +4,7 @@ import type { AiConfig, Config, OriginConfig, RouteConfig } from '../config/sche
 import { type CustomErrorFailure, CustomErrors } from '../errors/custom-errors.ts'
 import type { HeadLimits } from '../http1/request-head.ts'
 import { AddressSet } from '../base/address.ts'
+import type { Logger } from '../base/log.ts'
 import { AccessPolicy, type AccessSources } from '../access/policy.ts'
 import { type Provider, Providers } from '../ai/providers.ts'
 import type { HostLookup } from '../zones/lookup.ts'
@@ -11,15 +12,14 @@ import { compileZones, type Route, type Zone } from '../zones/zone.ts'
 import { Pool } from '../zones/pool.ts'
 import type { EdgeMetrics, ZoneMetrics } from '../base/metrics.ts'
 import type { Origin, Origins } from './origins.ts'
+import { compileZoneSettings, type ZoneDirectory, type ZoneSettings } from './zone-settings.ts'
 
 export interface EdgeRoute extends Route {
   readonly pool: Pool<Origin>
 }
 
-export interface EdgeZone extends Zone<EdgeRoute> {
+export interface EdgeZone extends Zone<EdgeRoute>, ZoneSettings {
   readonly metrics: ZoneMetrics
-  readonly access: AccessPolicy
-  readonly errors: CustomErrors
 }
 
 /** Where the calls to one provider go, and the keys that callers without one use in turn. */
@@ -58,10 +58,14 @@ export interface SnapshotParts {
   readonly origins: Origins
   readonly metrics: EdgeMetrics
   readonly access: AccessSources
+  /** What the API has set; null where there is no API. */
+  readonly zones: ZoneDirectory | null
+  readonly log: Logger
 }
 
 /** Compiles a configuration; throws and changes nothing when it does not build. */
-export function buildSnapshot(config: Config, { origins, metrics, access }: SnapshotParts): Snapshot {
+export function buildSnapshot(config: Config, parts: SnapshotParts): Snapshot {
+  const { origins, metrics, access } = parts
   const inUse = new Set<Origin>()
   const buildRoute = (route: RouteConfig): EdgeRoute => {
     const members = (route.pool?.origins ?? []).map(origin => origins.get(origin))
@@ -70,13 +74,19 @@ export function buildSnapshot(config: Config, { origins, metrics, access }: Snap
   }
   const failed = (what: CustomErrorFailure) =>
     (what === 'expression' ? metrics.expressionFailures.errors : metrics.customErrorFailures).inc()
+  const settingsParts = {
+    account: config.errors,
+    sources: access,
+    directory: parts.zones,
+    failed,
+    log: parts.log,
+  }
   return {
     name: config.name,
     zones: compileZones(config.zones, buildRoute, zone => ({
       ...zone,
       metrics: metrics.zone(zone.config.name),
-      access: new AccessPolicy(zone.config.access, access),
-      errors: new CustomErrors([zone.config.errors, config.errors], { failed }),
+      ...compileZoneSettings(zone.config, settingsParts),
     })),
     ai: config.ai.hosts.length === 0 ? null : buildAi(config.ai, origins, inUse),
     limits: config.limits,

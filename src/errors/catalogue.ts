@@ -608,13 +608,15 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'gateway',
-    raised: false,
+    raised: true,
     detail:
       'The gateway could not read what it has stored about this hostname. The people who run the gateway are responsible.',
     guidance:
       '**Do not retry.** Report the hostname and the ray ID to the operator of the site, who must have the stored settings repaired.',
-    cause: 'The record of the zone in the store cannot be read.',
-    remedy: 'Check the store and its log, then write the record of the zone again.',
+    cause:
+      'This process has never read what the management API has set for its zones, and has no copy of last time: the store was away when it started. Rules that deny may be missing, so nobody is let in.',
+    remedy:
+      'Bring the store back: the zone is served as soon as it was read. A process that runs already goes on with what it knows, and one that starts takes the copy in the data folder, where there is one.',
   },
   worker_subrequest_prohibited: {
     code: 1024,
@@ -1009,12 +1011,13 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'gateway',
-    raised: false,
+    raised: true,
     detail: 'The gateway knows this site, but the settings of the site are faulty and could not be loaded.',
     guidance:
       '**Do not retry.** The operator of the site must correct its settings; the log of the gateway names the mistake.',
-    cause: 'The settings of this one zone do not build, and the gateway serves the others without it.',
-    remedy: 'Look in the log for the mistake of this zone.',
+    cause:
+      'An access rule that the management API has set for this zone names what the configuration of this machine does not have, such as a list. The other zones are served.',
+    remedy: 'Look in the log for the mistake of this zone; change the rule by the API, or the configuration.',
   },
   default_deny_policy: {
     code: 1050,

@@ -23,7 +23,10 @@ import type {
   Timeouts,
   ZoneConfig,
 } from '../../src/config/schema.ts'
+import type { AccessSources } from '../../src/access/policy.ts'
 import type { AiServices } from '../../src/edge/plane.ts'
+import type { ZoneDirectory } from '../../src/edge/zone-settings.ts'
+import type { Limiter } from '../../src/limits/limiter.ts'
 import { DataPlane } from '../../src/edge/data-plane.ts'
 import { connectTo, type Message, type Wire } from './raw.ts'
 
@@ -154,6 +157,9 @@ export interface EdgeParts {
   readonly clock?: Clock
   readonly ai?: AiServices
   readonly metrics?: EdgeMetrics
+  readonly access?: AccessSources
+  readonly zones?: ZoneDirectory
+  readonly limiter?: Limiter
 }
 
 export class Edge {

@@ -1,0 +1,74 @@
+// What the file and the management API say of one zone, compiled together: the API's word comes first, since it is the later one. Called by `snapshot.ts`.
+import type { Logger } from '../base/log.ts'
+import type { AccessConfig } from '../config/access-config.ts'
+import type { ErrorPages } from '../config/custom-errors-config.ts'
+import type { Config, ZoneConfig } from '../config/schema.ts'
+import { type CustomErrorFailure, CustomErrors } from '../errors/custom-errors.ts'
+import { AccessPolicy, type AccessSources } from '../access/policy.ts'
+import type { KnownZone } from '../zones/known-zones.ts'
+
+/** What the API has set, as far as it is known. */
+export interface ZoneDirectory {
+  /** Null while nothing is known of any zone. */
+  of(zone: string): KnownZone | null
+}
+
+export interface ZoneSettingsParts {
+  readonly account: Config['errors']
+  readonly sources: AccessSources
+  /** Null where no API sets anything. */
+  readonly directory: ZoneDirectory | null
+  /** Hears of a rule or page of errors that is broken. */
+  readonly failed: (what: CustomErrorFailure) => void
+  readonly log: Logger
+}
+
+/** The compiled settings, or why the zone can't be served: what the API has set is not known, so that rules may be missing, or does not build. */
+export interface ZoneSettings {
+  readonly access: AccessPolicy
+  readonly errors: CustomErrors
+  readonly fault: 'host_lookup_failed' | 'zone_settings_failed' | null
+}
+
+/** Compiles what holds for a zone; throws where the file alone does not build. */
+export function compileZoneSettings(zone: ZoneConfig, parts: ZoneSettingsParts): ZoneSettings {
+  const { directory, sources, log } = parts
+  const known = directory === null ? nothingSet : directory.of(zone.name)
+  const file = { access: new AccessPolicy(zone.access, sources), errors: errorsOf(zone, nothingSet, parts) }
+  if (known === null) return { ...file, fault: 'host_lookup_failed' }
+  if (known === nothingSet) return { ...file, fault: null }
+  try {
+    const access = new AccessPolicy(joined(zone.access, known), sources)
+    return { access, errors: errorsOf(zone, known, parts), fault: null }
+  } catch (cause) {
+    log.error({ zone: zone.name, err: cause }, 'what the API has set for a zone does not build')
+    return { ...file, fault: 'zone_settings_failed' }
+  }
+}
+
+function errorsOf({ errors }: ZoneConfig, known: KnownZone, { account, failed }: ZoneSettingsParts) {
+  const pages = Object.keys(known.errorPages).length === 0 ? errors.pages : mergedPages(errors.pages, known)
+  return new CustomErrors(
+    [{ rules: known.errorRules, pages }, { rules: errors.rules, pages: noPages }, account],
+    {
+      failed,
+    },
+  )
+}
+
+function joined(access: AccessConfig, { accessRules }: KnownZone): AccessConfig {
+  return { ...access, rules: [...accessRules, ...access.rules] }
+}
+
+/** Gives the same object for the same pages, since each is compiled once. */
+function mergedPages(pages: ErrorPages, { errorPages }: KnownZone): ErrorPages {
+  const known = merged.get(errorPages)
+  if (known?.below === pages) return known.result
+  const result = { ...pages, ...errorPages }
+  merged.set(errorPages, { below: pages, result })
+  return result
+}
+
+const merged = new WeakMap<ErrorPages, { readonly below: ErrorPages; readonly result: ErrorPages }>()
+const noPages: ErrorPages = {}
+const nothingSet: KnownZone = { errorRules: [], accessRules: [], errorPages: {} }

@@ -1,0 +1,88 @@
+// What the API has set for a zone, in force beside what the file says of it.
+
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import type { AccessRule } from '../../src/config/access-config.ts'
+import type { ErrorRule } from '../../src/config/custom-errors-config.ts'
+import type { ZoneDirectory } from '../../src/edge/zone-settings.ts'
+import type { KnownZone } from '../../src/zones/known-zones.ts'
+import { codeOf, Edge, edgeConfig, type EdgeSettings, listenAt } from '../help/edge.ts'
+import { ok, startResponder } from '../help/origin.ts'
+
+const id = '0'.repeat(32)
+const get = 'GET / HTTP/1.1\r\nHost: site.test\r\nAccept: application/json\r\n\r\n'
+const denied: AccessRule = {
+  action: 'deny',
+  condition: { kind: 'ip', networks: ['127.0.0.1'] },
+  description: null,
+}
+const allowed: AccessRule = { ...denied, action: 'allow' }
+
+function rule(content: string): ErrorRule {
+  return {
+    expression: 'response.code == 409',
+    content,
+    contentType: 'text/plain',
+    status: null,
+    description: null,
+  }
+}
+
+async function edgeWith(t: TestContext, known: Partial<KnownZone> | null, settings: EdgeSettings = {}) {
+  const origin = await startResponder(t, ok())
+  const zone = known && { errorRules: [], accessRules: [], errorPages: {}, ...known }
+  const zones: ZoneDirectory = { of: name => (name === 'site' ? zone : null) }
+  return listenAt(t, new Edge(t, edgeConfig([origin.url], settings), { zones }))
+}
+
+test('nobody is let in as long as rules that deny may be missing', async t => {
+  const edge = await edgeWith(t, null)
+  assert.equal(codeOf(await edge.ask(get)), 1023)
+})
+
+test('a zone for which the API has set nothing is served as the file says', async t => {
+  const edge = await edgeWith(t, {})
+  assert.equal((await edge.ask(get)).status, 200)
+})
+
+test('a rule of the API is asked before those of the file', async t => {
+  const file = { rules: [allowed], otherwise: 'allow', ban: null } as const
+  const edge = await edgeWith(t, { accessRules: [{ ...denied, id }] }, { zone: { access: file } })
+  assert.equal(codeOf(await edge.ask(get)), 1006)
+})
+
+test('a rule that does not build here closes its zone, and says so in the log', async t => {
+  const lost: AccessRule = { ...denied, condition: { kind: 'list', name: 'lost' } }
+  const edge = await edgeWith(t, { accessRules: [{ ...lost, id }] })
+  assert.equal(codeOf(await edge.ask(get)), 1049)
+  assert.match(JSON.stringify(edge.events), /"zone":"site".*the list lost is not loaded/)
+})
+
+test('error rules of the API come first, then those of the file for the zone, then those for all', async t => {
+  const zone = { paused: true, errors: { rules: [rule('file')], pages: {} } }
+  const settings = { zone, errors: { rules: [rule('account')] } }
+  const both = await edgeWith(t, { errorRules: [{ ...rule('API'), id }] }, settings)
+  assert.equal((await both.ask(get)).text, 'API')
+  assert.equal((await (await edgeWith(t, {}, settings)).ask(get)).text, 'file')
+})
+
+test('a page of the API stands in place of the one of its type in the file, and of no other', async t => {
+  const pages = { '1000_errors': '<p>file</p>', ratelimit_block: '<p>kept</p>' }
+  const zone = { paused: true, errors: { rules: [], pages } }
+  const edge = await edgeWith(t, { errorPages: { '1000_errors': '<p>API</p>' } }, { zone })
+  assert.equal((await edge.ask(get)).text, '<p>API</p>')
+  const preview = await edge.ask('GET /cdn-cgi/error/1015 HTTP/1.1\r\nHost: site.test\r\n\r\n')
+  assert.equal(preview.text, '<p>kept</p>')
+})
+
+test('what the API sets is in force after a refresh, and an exchange keeps what it began with', async t => {
+  const origin = await startResponder(t, ok())
+  let accessRules: KnownZone['accessRules'] = []
+  const zones: ZoneDirectory = { of: () => ({ errorRules: [], accessRules, errorPages: {} }) }
+  const edge = await listenAt(t, new Edge(t, edgeConfig([origin.url]), { zones }))
+  assert.equal((await edge.ask(get)).status, 200)
+  accessRules = [{ ...denied, id }]
+  assert.equal((await edge.ask(get)).status, 200)
+  edge.plane.refresh()
+  assert.equal(codeOf(await edge.ask(get)), 1006)
+})
