@@ -1,6 +1,6 @@
 // Copies all of a store to an empty one, such as from a file to a server. Called by a command.
 import { batchOf } from './log-batch-writer.ts'
-import type { Account, Gateway } from './records.ts'
+import { type Account, type Gateway, zoneOwner } from './records.ts'
 import type { Listing, Page, Store } from './store.ts'
 
 /** How many of each kind were copied. */
@@ -11,11 +11,16 @@ export interface CopyReport {
   readonly oauthClients: number
   readonly logEntries: number
   readonly auditEntries: number
+  /** Error rules and access rules, a list of each for a zone. */
+  readonly ruleLists: number
+  readonly errorPages: number
 }
 
 type Counts = { -readonly [Kind in keyof CopyReport]: CopyReport[Kind] }
 
 const pageSize = 100
+/** Fewer at a time where one may be large, as error pages are. */
+const fewer = 4
 
 /**
  * Copies everything, logs included, but the answers to requests with an Idempotency-Key, which are kept for a day only; versions of records begin anew. Rejects
@@ -30,9 +35,12 @@ export async function copyStore(from: Store, to: Store): Promise<CopyReport> {
     oauthClients: 0,
     logEntries: 0,
     auditEntries: 0,
+    ruleLists: 0,
+    errorPages: 0,
   }
   try {
     for (const account of accounts) await copyAccount(from, to, account, counts)
+    await copyZones(from, to, counts)
     return counts
   } catch (cause) {
     throw new Error(
@@ -44,15 +52,17 @@ export async function copyStore(from: Store, to: Store): Promise<CopyReport> {
 
 /** Writes the numbers for a person to read. */
 export function inWords(report: CopyReport): string {
-  const { accounts, gateways, tokens, oauthClients, logEntries, auditEntries } = report
+  const { accounts, gateways, tokens, oauthClients, logEntries, auditEntries, ruleLists, errorPages } = report
   const kinds = [
     count(accounts, 'account'),
     count(gateways, 'gateway'),
     count(tokens, 'token'),
     count(oauthClients, 'OAuth client'),
     count(logEntries, 'log entry', 'log entries'),
+    count(auditEntries, 'audit entry', 'audit entries'),
+    count(ruleLists, 'rule list'),
   ]
-  return `${kinds.join(', ')} and ${count(auditEntries, 'audit entry', 'audit entries')}`
+  return `${kinds.join(', ')} and ${count(errorPages, 'error page')}`
 }
 
 async function accountsToCopy(from: Store, to: Store): Promise<readonly Account[]> {
@@ -107,15 +117,33 @@ async function copyAudit(from: Store, to: Store, { id }: Account, counts: Counts
   }
 }
 
-async function* each<T>(list: (page: Page) => Promise<Listing<T>>): AsyncGenerator<T> {
-  for await (const items of pages(list)) yield* items
+async function copyZones(from: Store, to: Store, counts: Counts): Promise<void> {
+  for await (const rules of each(page => at(from, from.errorRules.list(zoneOwner, page)), fewer)) {
+    expectNew(await at(to, to.errorRules.insert(rules)), 'list of error rules', rules.id)
+    counts.ruleLists++
+  }
+  for await (const rules of each(page => at(from, from.accessRules.list(zoneOwner, page)), fewer)) {
+    expectNew(await at(to, to.accessRules.insert(rules)), 'list of access rules', rules.id)
+    counts.ruleLists++
+  }
+  for await (const page of each(page => at(from, from.errorPages.list(zoneOwner, page)), fewer)) {
+    expectNew(await at(to, to.errorPages.insert(page)), 'error page', page.id)
+    counts.errorPages++
+  }
 }
 
-async function* pages<T>(list: (page: Page) => Promise<Listing<T>>): AsyncGenerator<readonly T[]> {
-  for (let offset = 0; ; offset += pageSize) {
-    const { items } = await list({ offset, limit: pageSize })
+async function* each<T>(list: (page: Page) => Promise<Listing<T>>, size = pageSize): AsyncGenerator<T> {
+  for await (const items of pages(list, size)) yield* items
+}
+
+async function* pages<T>(
+  list: (page: Page) => Promise<Listing<T>>,
+  size = pageSize,
+): AsyncGenerator<readonly T[]> {
+  for (let offset = 0; ; offset += size) {
+    const { items } = await list({ offset, limit: size })
     yield items
-    if (items.length < pageSize) return
+    if (items.length < size) return
   }
 }
 

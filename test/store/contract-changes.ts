@@ -4,7 +4,15 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Change, Store } from '../../src/store/store.ts'
 import type { Place } from './contract.ts'
-import { firstStart, gateway, oauthClient, token } from './contract-specimens.ts'
+import {
+  accessRuleList,
+  errorPage,
+  errorRuleList,
+  firstStart,
+  gateway,
+  oauthClient,
+  token,
+} from './contract-specimens.ts'
 
 type Told = Extract<Change, { account: string }>
 
@@ -30,6 +38,28 @@ export function changesContract(name: string, place: Place): void {
     })
     await writeAndHear(own, other, { kind: 'oauth_client', ...kept.client }, async () => {
       await own.oauthClients.insert(kept.client)
+    })
+  })
+
+  test(`${name}: every write of what zones have is told, in every handle, within a second`, async t => {
+    const open = await place(t)
+    const [own, other] = await Promise.all([open(), open()])
+    const [errors, access, page] = [errorRuleList(), accessRuleList(), errorPage()]
+    await writeAndHear(own, other, { kind: 'error_rule_list', ...errors }, async () => {
+      await own.errorRules.insert(errors)
+    })
+    await writeAndHear(own, other, { kind: 'access_rule_list', ...access }, async () => {
+      await own.accessRules.insert(access)
+    })
+    await writeAndHear(own, other, { kind: 'error_page', ...page }, async () => {
+      await own.errorPages.insert(page)
+    })
+    await writeAndHear(own, other, { kind: 'error_rule_list', ...errors }, async () => {
+      const { version } = (await own.errorRules.get(errors.account, errors.id))!
+      await own.errorRules.replace({ ...errors, rules: [] }, version)
+    })
+    await writeAndHear(own, other, { kind: 'error_page', ...page }, async () => {
+      await own.errorPages.remove(page.account, page.id)
     })
   })
 

@@ -1,15 +1,19 @@
 // Records and log entries for the tests of stores; what a test says of them replaces members.
 import { randomBytes } from 'node:crypto'
-import type {
-  Account,
-  AuditEntry,
-  ClientSecret,
-  DomainVerification,
-  Gateway,
-  KeptAnswer,
-  LogEntry,
-  OAuthClient,
-  Token,
+import {
+  type AccessRuleList,
+  type Account,
+  type AuditEntry,
+  type ClientSecret,
+  type DomainVerification,
+  type ErrorPage,
+  type ErrorRuleList,
+  type Gateway,
+  type KeptAnswer,
+  type LogEntry,
+  type OAuthClient,
+  type Token,
+  zoneOwner,
 } from '../../src/store/records.ts'
 import type { AuditQuery, Bootstrap, LogQuery } from '../../src/store/store.ts'
 
@@ -97,6 +101,42 @@ export function verification(more: Partial<DomainVerification> = {}): DomainVeri
     checks: 2,
     lastAnswer: { at: birth + 15_000, outcome: 'no_match', records: ['v=spf1 -all', 'quo"te \\ ünïcode'] },
     verifiedAt: null,
+    ...more,
+  }
+}
+
+export function errorRuleList(more: Partial<ErrorRuleList> = {}): ErrorRuleList {
+  const rule = {
+    id: hex(16),
+    expression: 'response.code == 522',
+    content: '{"why": "Ünïcode 🗝 ::RAY_ID::"}\n',
+    contentType: 'application/json',
+    status: 503,
+    description: null,
+  } as const
+  const rules = [rule, { ...rule, id: hex(16), status: null, description: 'For all others' }]
+  return { account: zoneOwner, id: 'shop.example', rules, createdAt: birth, modifiedAt: birth, ...more }
+}
+
+export function accessRuleList(more: Partial<AccessRuleList> = {}): AccessRuleList {
+  const networks = ['192.0.2.0/24', '2001:db8::7']
+  const rules = [
+    { id: hex(16), action: 'allow', condition: { kind: 'ip', networks }, description: null },
+    { id: hex(16), action: 'deny', condition: { kind: 'asn', numbers: [64_496] }, description: 'Ünïcode' },
+  ] as const
+  return { account: zoneOwner, id: 'shop.example', rules, createdAt: birth, modifiedAt: birth, ...more }
+}
+
+export function errorPage(more: Partial<ErrorPage> = {}): ErrorPage {
+  const { zone, type } = { zone: 'shop.example', type: '500_errors', ...more } as const
+  return {
+    account: zoneOwner,
+    id: `${zone}/${type}`,
+    zone,
+    type,
+    html: '<!doctype html>\n<title>Ünïcode 🗝</title> {::SVC_ERROR_500S_BOX::}',
+    createdAt: birth,
+    modifiedAt: birth,
     ...more,
   }
 }

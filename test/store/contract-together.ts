@@ -3,7 +3,17 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Records, Store } from '../../src/store/store.ts'
 import type { Place } from './contract.ts'
-import { auditEntry, auditQuery, gateway, keptAnswer, oauthClient, token } from './contract-specimens.ts'
+import {
+  accessRuleList,
+  auditEntry,
+  auditQuery,
+  errorPage,
+  errorRuleList,
+  gateway,
+  keptAnswer,
+  oauthClient,
+  token,
+} from './contract-specimens.ts'
 
 type Kept = { readonly account: string; readonly id: string }
 
@@ -16,6 +26,9 @@ const kinds: Readonly<
   gateway: ({ gateways }) => kindOf(gateways, gateway(), { collectLogs: false }),
   token: ({ tokens }) => kindOf(tokens, token(), { name: 'Changed' }),
   'OAuth client': ({ oauthClients }) => kindOf(oauthClients, oauthClient(), { name: 'Changed' }),
+  'list of error rules': ({ errorRules }) => kindOf(errorRules, errorRuleList(), { rules: [] }),
+  'list of access rules': ({ accessRules }) => kindOf(accessRules, accessRuleList(), { rules: [] }),
+  'error page': ({ errorPages }) => kindOf(errorPages, errorPage(), { html: 'Changed' }),
 }
 
 export function togetherContract(name: string, place: Place): void {

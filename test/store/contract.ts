@@ -13,6 +13,7 @@ import { oauthClientsContract } from './contract-oauth-clients.ts'
 import { recordsContract } from './contract-records.ts'
 import { togetherContract } from './contract-together.ts'
 import { tokensContract } from './contract-tokens.ts'
+import { zonesContract } from './contract-zones.ts'
 
 /** Opens one more handle on the place of a test, as another process would, with a clock of its own if one is given; it is closed when the test ends. */
 export type OpenStore = (clock?: Clock) => Promise<Store>
@@ -26,6 +27,7 @@ export function storeContract(name: string, place: Place): void {
   recordsContract(name, place)
   tokensContract(name, place)
   oauthClientsContract(name, place)
+  zonesContract(name, place)
   dueContract(name, place)
   togetherContract(name, place)
   answersContract(name, place)

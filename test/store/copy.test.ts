@@ -3,11 +3,15 @@ import { type TestContext, test } from 'node:test'
 import { copyStore, inWords } from '../../src/store/copy.ts'
 import { batchOf } from '../../src/store/log-batch-writer.ts'
 import { openStore } from '../../src/store/open.ts'
+import { zoneOwner } from '../../src/store/records.ts'
 import type { Store } from '../../src/store/store.ts'
 import {
+  accessRuleList,
   account,
   auditEntry,
   auditQuery,
+  errorPage,
+  errorRuleList,
   gateway,
   keptAnswer,
   logEntries,
@@ -23,7 +27,7 @@ async function empty(t: TestContext): Promise<Store> {
   return store
 }
 
-/** Fills a store with two accounts of 120 tokens, OAuth clients and audit entries and two gateways each, one with 700 log entries. */
+/** Fills a store with two accounts of 120 tokens, OAuth clients and audit entries and two gateways each, one with 700 log entries; and rules and pages of nine zones. */
 async function filled(t: TestContext): Promise<Store> {
   const store = await empty(t)
   for (const owner of [account({ createdAt: 1 }), account({ createdAt: 2 })]) {
@@ -37,11 +41,17 @@ async function filled(t: TestContext): Promise<Store> {
     const entries = logEntries(gateway({ account: owner.id }), 700, i => (i % 2 ? { request: null } : {}))
     await store.logs.append(owner.id, 'default', batchOf(entries), { most: 1000, strategy: 'DELETE_OLDEST' })
   }
+  for (let i = 0; i < 9; i++) {
+    await store.errorRules.insert(errorRuleList({ id: `${i}.example` }))
+    await store.accessRules.insert(accessRuleList({ id: `${i}.example`, createdAt: 9 - i }))
+    await store.errorPages.insert(errorPage({ zone: `${i}.example`, html: 'x'.repeat(i) }))
+  }
   return store
 }
 
 /** Gives all that a store holds. */
-async function everything({ accounts, gateways, tokens, oauthClients, logs, audit }: Store) {
+async function everything(store: Store) {
+  const { accounts, gateways, tokens, oauthClients, logs, audit } = store
   const owners = await accounts.list()
   const held = owners.map(async ({ id }) => ({
     gateways: await gateways.list(id, { offset: 0, limit: 1000 }),
@@ -51,14 +61,18 @@ async function everything({ accounts, gateways, tokens, oauthClients, logs, audi
     entries: (await Array.fromAsync(logs.entries(id, 'default'))).flat(),
     quiet: await logs.count(id, 'quiet'),
   }))
-  return { owners, held: await Promise.all(held) }
+  const page = { offset: 0, limit: 1000 }
+  const zones = await Promise.all(
+    [store.errorRules, store.accessRules, store.errorPages].map(records => records.list(zoneOwner, page)),
+  )
+  return { owners, held: await Promise.all(held), zones }
 }
 
 test('everything of a store is copied to an empty one', async t => {
   const [from, to] = [await filled(t), await empty(t)]
   assert.deepEqual(await copyStore(from, to), {
     ...{ accounts: 2, gateways: 4, tokens: 240, oauthClients: 240 },
-    ...{ logEntries: 1400, auditEntries: 240 },
+    ...{ logEntries: 1400, auditEntries: 240, ruleLists: 18, errorPages: 9 },
   })
   assert.deepEqual(await everything(to), await everything(from))
 })
@@ -104,7 +118,7 @@ test('a copy that fails says what was copied, and why not all', async t => {
   await to.gateways.insert(gateway({ account: second!.id, id: 'quiet' }))
   await assert.rejects(copyStore(from, to), {
     message:
-      'the copy to sqlite::memory: is not whole: the gateway quiet is there already. Copied were 2 accounts, 3 gateways, 240 tokens, 240 OAuth clients, 1400 log entries and 120 audit entries. Empty it and copy again',
+      'the copy to sqlite::memory: is not whole: the gateway quiet is there already. Copied were 2 accounts, 3 gateways, 240 tokens, 240 OAuth clients, 1400 log entries, 120 audit entries, 0 rule lists and 0 error pages. Empty it and copy again',
   })
 })
 
@@ -119,10 +133,10 @@ test('a copy that fails names the store that failed, be it read or written', asy
 
 test('a source that fails on the way is named, and what was copied before', async t => {
   for (const [part, copied] of [
-    ['tokens', '1 account, 0 gateways, 0 tokens, 0 OAuth clients, 0 log entries and 0 audit entries'],
-    ['clients', '1 account, 0 gateways, 120 tokens, 0 OAuth clients, 0 log entries and 0 audit entries'],
-    ['logs', '1 account, 1 gateway, 120 tokens, 120 OAuth clients, 0 log entries and 0 audit entries'],
-    ['audit', '1 account, 2 gateways, 120 tokens, 120 OAuth clients, 700 log entries and 0 audit entries'],
+    ['tokens', '1 account, 0 gateways, 0 tokens, 0 OAuth clients, 0 log entries, 0 audit entries'],
+    ['clients', '1 account, 0 gateways, 120 tokens, 0 OAuth clients, 0 log entries, 0 audit entries'],
+    ['logs', '1 account, 1 gateway, 120 tokens, 120 OAuth clients, 0 log entries, 0 audit entries'],
+    ['audit', '1 account, 2 gateways, 120 tokens, 120 OAuth clients, 700 log entries, 0 audit entries'],
   ] as const) {
     const [from, to] = [
       await filled(t),
@@ -140,18 +154,38 @@ test('a source that fails on the way is named, and what was copied before', asyn
         yield await broken()
       }
     await assert.rejects(copyStore(from, to), {
-      message: `the copy to ${to.location} is not whole: sqlite::memory:: it is broken. Copied were ${copied}. Empty it and copy again`,
+      message: `the copy to ${to.location} is not whole: sqlite::memory:: it is broken. Copied were ${copied}, 0 rule lists and 0 error pages. Empty it and copy again`,
     })
   }
 })
 
+test('rules of zones that are there already are not written over', async t => {
+  const [from, to] = [await filled(t), await empty(t)]
+  await to.errorRules.insert(errorRuleList({ id: '3.example', rules: [] }))
+  await assert.rejects(
+    copyStore(from, to),
+    /: the list of error rules 3.example is there already\. .* 3 rule lists/,
+  )
+  assert.deepEqual((await to.errorRules.get(zoneOwner, '3.example'))?.record.rules, [])
+})
+
 test('what was copied is told in words', () => {
+  const none = { accounts: 0, gateways: 0, tokens: 0, oauthClients: 0, logEntries: 0, auditEntries: 0 }
   assert.equal(
-    inWords({ accounts: 1, gateways: 2, tokens: 0, oauthClients: 1, logEntries: 1, auditEntries: 2 }),
-    '1 account, 2 gateways, 0 tokens, 1 OAuth client, 1 log entry and 2 audit entries',
+    inWords({
+      ...none,
+      accounts: 1,
+      gateways: 2,
+      oauthClients: 1,
+      logEntries: 1,
+      auditEntries: 2,
+      ruleLists: 1,
+      errorPages: 2,
+    }),
+    '1 account, 2 gateways, 0 tokens, 1 OAuth client, 1 log entry, 2 audit entries, 1 rule list and 2 error pages',
   )
   assert.match(
-    inWords({ accounts: 1, gateways: 2, tokens: 0, oauthClients: 0, logEntries: 0, auditEntries: 1 }),
-    /, 0 OAuth clients, 0 log entries and 1 audit entry$/,
+    inWords({ ...none, auditEntries: 1, ruleLists: 0, errorPages: 1 }),
+    /, 0 OAuth clients, 0 log entries, 1 audit entry, 0 rule lists and 1 error page$/,
   )
 })

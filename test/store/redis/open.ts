@@ -3,11 +3,15 @@ import type { TestContext } from 'node:test'
 import type { Clock } from '../../../src/base/clock.ts'
 import { batchOf } from '../../../src/store/log-batch-writer.ts'
 import { RedisStore } from '../../../src/store/redis/redis-store.ts'
+import { zoneOwner } from '../../../src/store/records.ts'
 import type { Store } from '../../../src/store/store.ts'
 import {
+  accessRuleList,
   account,
   auditEntry,
   auditQuery,
+  errorPage,
+  errorRuleList,
   firstStart,
   gateway,
   keptAnswer,
@@ -55,6 +59,14 @@ export const methods: Readonly<Record<string, (store: Store) => Promise<unknown>
   'oauthClients.replace': store => store.oauthClients.replace(oauthClient(), 1),
   'oauthClients.remove': store => store.oauthClients.remove(owner, '0', { audit: auditEntry() }),
   'oauthClients.claimDue': store => store.oauthClients.claimDue(10, 60_000),
+  'errorRules.get': store => store.errorRules.get(zoneOwner, 'shop.example'),
+  'errorRules.insert': store => store.errorRules.insert(errorRuleList()),
+  'accessRules.list': store => store.accessRules.list(zoneOwner, page),
+  'accessRules.replace': store => store.accessRules.replace(accessRuleList(), 1),
+  'errorPages.get': store => store.errorPages.get(zoneOwner, 'shop.example/500_errors'),
+  'errorPages.list': store => store.errorPages.list(zoneOwner, page),
+  'errorPages.insert': store => store.errorPages.insert(errorPage()),
+  'errorPages.remove': store => store.errorPages.remove(zoneOwner, 'shop.example/500_errors'),
   'answers.get': store => store.answers.get(owner, '0'),
   'audit.list': store => store.audit.list(owner, auditQuery()),
   'audit.append': store => store.audit.append(auditEntry()),

@@ -9,7 +9,14 @@ import { Database } from '../../../src/store/sqlite/database.ts'
 import { migrate } from '../../../src/store/sqlite/migrate.ts'
 import { migrations } from '../../../src/store/sqlite/schema.ts'
 import { SqliteStore } from '../../../src/store/sqlite/sqlite-store.ts'
-import { auditEntry, auditQuery, gateway, oauthClient } from '../contract-specimens.ts'
+import {
+  auditEntry,
+  auditQuery,
+  errorPage,
+  errorRuleList,
+  gateway,
+  oauthClient,
+} from '../contract-specimens.ts'
 import { temporaryFile } from './temporary-file.ts'
 
 const options = { commandTimeout: 500 }
@@ -86,6 +93,8 @@ test('a file of the first schema is brought to the newest, and keeps what it has
   const audit = auditEntry({ account: client.account })
   assert.equal(await store.oauthClients.insert(client, { audit }), true)
   assert.equal((await store.audit.list(client.account, auditQuery())).total, 1)
+  assert.equal(await store.errorRules.insert(errorRuleList()), true)
+  assert.equal(await store.errorPages.insert(errorPage()), true)
 })
 
 test('a step that fails leaves the file as it was', async t => {
@@ -114,10 +123,10 @@ test('a newer file is refused with both numbers and what to do, and left as it i
   const store = await open(t, file)
   await store.close()
   const db = new DatabaseSync(file)
-  db.exec('PRAGMA user_version = 7')
+  db.exec('PRAGMA user_version = 99')
   db.close()
   await assert.rejects(SqliteStore.open(file, options), {
-    message: `${file} can't be used as the store: it was written by a newer version: its schema is 7, and this version knows schemas up to 2. Start the newer version, or name another file`,
+    message: `${file} can't be used as the store: it was written by a newer version: its schema is 99, and this version knows schemas up to ${migrations.length}. Start the newer version, or name another file`,
   })
 })
 
