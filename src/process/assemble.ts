@@ -28,11 +28,11 @@ export function assemble(config: Config): Assembly {
   const gateway = new Gateway(config, {
     log,
     metrics,
-    openServices: config => Services.open(config, metrics.edge.ai, log),
+    openServices: config => Services.open(config, { metrics: metrics.edge.ai, log, writesCopy: true }),
     openManagement: (config, store) => Management.open(config, store, metrics, log),
-    buildPlane: (config, documentation, ai) =>
+    buildPlane: (config, documentation, services) =>
       workers === 0
-        ? new LocalPlane(config, { documentation, metrics, destination, log, ai, reusePort: false })
+        ? new LocalPlane(config, { documentation, metrics, destination, log, services, reusePort: false })
         : new Supervisor(workers, config, { documentation, metrics, log }),
   })
   return { gateway, metrics, log, destination }

@@ -51,8 +51,8 @@ async function answer(ask: Ask): Promise<Reply[Ask['kind']]> {
 
 async function start({ config, documentation }: Ask & { kind: 'start' }): Promise<readonly Endpoint[]> {
   log.level = config.log.level
-  services = await Services.open(config, metrics.edge.ai, log)
-  plane = new LocalPlane(config, { documentation, metrics, destination, log, ai: services, reusePort: true })
+  services = await Services.open(config, { metrics: metrics.edge.ai, log })
+  plane = new LocalPlane(config, { documentation, metrics, destination, log, services, reusePort: true })
   return plane.listen()
 }
 

@@ -13,24 +13,23 @@ export interface LocalPlaneParts {
   readonly metrics: Metrics
   readonly destination: LogDestination
   readonly log: Logger
-  readonly ai: Services
+  readonly services: Services
   /** Whether other processes listen on the same addresses. */
   readonly reusePort: boolean
 }
 
 export class LocalPlane implements ManagedPlane {
-  readonly #plane: DataPlane
+  readonly #parts: LocalPlaneParts
   readonly #accessLog: AccessLog | null
-  readonly #log: Logger
-  readonly #reusePort: boolean
+  #config: Config
+  #plane: DataPlane | null = null
+  #unfollow: (() => void) | null = null
   #isUp = false
 
-  constructor(config: Config, { documentation, metrics, destination, log, ai, reusePort }: LocalPlaneParts) {
-    this.#log = log
-    this.#reusePort = reusePort
-    this.#accessLog = config.log.access ? new AccessLog(destination, config.log.sample) : null
-    const accessLog = this.#accessLog
-    this.#plane = new DataPlane(config, { documentation, metrics: metrics.edge, accessLog, log, ai })
+  constructor(config: Config, parts: LocalPlaneParts) {
+    this.#config = config
+    this.#parts = parts
+    this.#accessLog = config.log.access ? new AccessLog(parts.destination, config.log.sample) : null
   }
 
   get isUp(): boolean {
@@ -38,8 +37,11 @@ export class LocalPlane implements ManagedPlane {
   }
 
   async listen(): Promise<readonly Endpoint[]> {
+    const { reusePort, services } = this.#parts
+    this.#plane = this.#build()
+    this.#unfollow = services.zones.follow(() => this.#plane!.refresh())
     try {
-      const endpoints = await this.#plane.listen({ reusePort: this.#reusePort })
+      const endpoints = await this.#plane.listen({ reusePort })
       this.#isUp = true
       return endpoints
     } catch (cause) {
@@ -48,22 +50,37 @@ export class LocalPlane implements ManagedPlane {
   }
 
   async reload(config: Config): Promise<void> {
-    this.#plane.reload(config)
-    this.#log.level = config.log.level
+    this.#plane!.reload(config)
+    this.#parts.log.level = config.log.level
     this.#accessLog?.resample(config.log.sample)
+    this.#config = config
   }
 
-  drain(grace: number): Promise<void> {
+  async drain(grace: number): Promise<void> {
     this.#isUp = false
-    return this.#plane.drain(grace)
+    await this.#plane?.drain(grace)
+    this.#unfollow?.()
   }
 
   destroy(): void {
     this.#isUp = false
-    this.#plane.destroy()
+    this.#unfollow?.()
+    this.#plane?.destroy()
   }
 
   async snapshots(): Promise<readonly Snapshot[]> {
     return []
+  }
+
+  #build(): DataPlane {
+    const { documentation, metrics, log, services } = this.#parts
+    return new DataPlane(this.#config, {
+      documentation,
+      metrics: metrics.edge,
+      accessLog: this.#accessLog,
+      log,
+      ai: services,
+      zones: services.zones,
+    })
   }
 }

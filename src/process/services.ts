@@ -1,5 +1,7 @@
-// What a process shares that serves AI routes or the management API: the store, and what is remembered and written behind. One a process; `assemble.ts` and
+// What a process shares that serves requests or the management API: the store, and what is remembered and written behind. One a process; `assemble.ts` and
 // `edge-worker.ts` open it.
+
+import { join } from 'node:path'
 
 import type { Logger } from '../base/log.ts'
 import type { AiMetrics } from '../base/metrics.ts'
@@ -11,17 +13,27 @@ import { PriceTable } from '../ai/prices.ts'
 import { usageOf } from '../ai/usage.ts'
 import { LogQueue } from '../logs/queue.ts'
 import { TokenVerifier } from '../tokens/verify.ts'
+import { ZoneRecords } from '../zones/zone-records.ts'
 import type { AiServices } from '../edge/plane.ts'
-import { storeLocation } from './store-location.ts'
+import { dataFolder, storeLocation } from './store-location.ts'
+
+export interface ServicesOptions {
+  readonly metrics: AiMetrics
+  readonly log: Logger
+  /** Whether this process of the machine keeps the copy of what the API has set, for starts while the store is away. */
+  readonly writesCopy?: boolean
+}
 
 export class Services implements AiServices {
   readonly store: Store
   readonly tokens: TokenVerifier
   readonly gateways: GatewayDirectory
   readonly logs: LogQueue
+  /** What the API has set for zones. */
+  readonly zones: ZoneRecords
   #prices: PriceTable
 
-  private constructor(store: Store, config: Config, metrics: AiMetrics, log: Logger) {
+  private constructor(store: Store, config: Config, { metrics, log, writesCopy = false }: ServicesOptions) {
     const { grace } = config.store
     this.store = store
     this.tokens = new TokenVerifier({ store, grace, metrics })
@@ -29,13 +41,18 @@ export class Services implements AiServices {
     this.#prices = new PriceTable(config.ai.prices)
     const costOf: PriceTable['costOf'] = (...call) => this.#prices.costOf(...call)
     this.logs = new LogQueue({ store, meter: { usageOf, costOf }, metrics, log })
+    // A file is there whenever its process is.
+    const cachePath = store.location.startsWith('sqlite:') ? null : join(dataFolder(), 'zones.json')
+    this.zones = new ZoneRecords({ store, log, cachePath, writes: writesCopy })
   }
 
   /** Opens the store; rejects with a sentence when it can't be used, not when it is only out of reach. */
-  static async open(config: Config, metrics: AiMetrics, log: Logger): Promise<Services> {
+  static async open(config: Config, options: ServicesOptions): Promise<Services> {
     const { commandTimeout } = config.store
     const store = await openStore(storeLocation(config), { commandTimeout })
-    return new Services(store, config, metrics, log)
+    const services = new Services(store, config, options)
+    await services.zones.open()
+    return services
   }
 
   reload({ ai }: Config): void {
@@ -45,6 +62,7 @@ export class Services implements AiServices {
   /** Writes what waits to be written, and lets go of the store. */
   async close(): Promise<void> {
     await this.logs.close()
+    await this.zones.close()
     await this.store.close()
   }
 }
