@@ -28,6 +28,25 @@ export function formatSize(bytes: number): string {
   return format(bytes, binaryUnits)
 }
 
+/** What may happen how often: so many times in each period of ms. */
+export interface Rate {
+  readonly limit: number
+  readonly period: number
+}
+
+/** Reads a rate as a count and a duration, whose number may be left out where it is 1; a minute is also written min. */
+export function parseRate(text: string): Reading<Rate> {
+  const [, count = '', number = '', unit = ''] = /^(\d{1,15})\/(\d*)([a-z]+)$/.exec(text) ?? []
+  const period = parseDuration(`${number || 1}${unit === 'min' ? 'm' : unit}`)
+  const flaw = 'must be a whole number and a time, such as 10/s, 100/min, 1000/h or 600/10m'
+  return 'flaw' in period ? { flaw } : { value: { limit: Number(count), period: period.value } }
+}
+
+/** Writes a rate with whole ms. */
+export function formatRate({ limit, period }: Rate): string {
+  return `${limit}/${formatDuration(period).replace(/^1(?=[a-z])/, '')}`
+}
+
 type Units = Readonly<Record<string, number>> // ascending
 
 const durationUnits: Units = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }

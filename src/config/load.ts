@@ -1,11 +1,11 @@
 // Reads the configuration from its file, with the environment and the files that it refers to. Called at start-up, on reload, and by `check`.
 import { isUtf8 } from 'node:buffer'
-import { readFileSync } from 'node:fs'
+import { accessSync, constants, readFileSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { type Parsed, parse } from './parse.ts'
 import type { Surroundings } from './references.ts'
 
-/** What was read, and from which files (absolute paths), those that cannot be read included. */
+/** What was read, and from which files (absolute paths), those that cannot be read included; not those that are read elsewhere. */
 export type Loaded = Parsed & { readonly files: readonly string[] }
 
 /** Loads a configuration; never throws, since a file that cannot be read is a mistake like any other. */
@@ -17,7 +17,15 @@ export function loadConfig(path: string, env: Surroundings['env'] = process.env)
     files.add(referred)
     return readFileSync(referred, 'utf8')
   }
-  return { ...readAndParse(file, { env, readFile }), files: [...files] }
+  const findFile = (reference: string): string => {
+    const referred = resolve(dirname(file), reference)
+    // Whoever reads a file that is there also follows it; one that is missing may come, and then the configuration is good.
+    files.add(referred)
+    refuseUnreadable(referred)
+    files.delete(referred)
+    return referred
+  }
+  return { ...readAndParse(file, { env, readFile, findFile }), files: [...files] }
 }
 
 function readAndParse(file: string, surroundings: Surroundings): Parsed {
@@ -29,6 +37,11 @@ function readAndParse(file: string, surroundings: Surroundings): Parsed {
   }
   const text = bytes.toString('utf8')
   return isUtf8(bytes) ? parse(text, surroundings) : refuseEncoding(text)
+}
+
+function refuseUnreadable(file: string): void {
+  accessSync(file, constants.R_OK)
+  if (statSync(file).isDirectory()) throw Object.assign(new Error('it is a folder'), { code: 'EISDIR' })
 }
 
 function refuseEncoding(text: string): Parsed {

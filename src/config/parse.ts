@@ -60,7 +60,7 @@ function readTree(text: string, findings: Findings): Tree | undefined {
   const errors = documents.flatMap(document => document.errors)
   if (errors.length > 0) return noteSyntax(errors, lines, findings)
   if (second) return findings.mistake(placeOf(second.contents, lines), 'a second document begins here')
-  const reader = new TreeReader(lines, findings)
+  const reader = new TreeReader(text, lines, findings)
   const tree = reader.read(first.contents)
   if (reader.hasGivenUp) return undefined
   return tree.kind === 'empty' ? findings.mistake(start, 'the file holds no settings') : tree
@@ -86,12 +86,14 @@ function noteSyntax(errors: readonly YAMLError[], lines: LineCounter, findings: 
 /** Turns the nodes of one document into a tree, following aliases up to a bound; a file that makes it give up has no tree. */
 class TreeReader {
   hasGivenUp = false
+  readonly #text: string
   readonly #lines: LineCounter
   readonly #findings: Findings
   readonly #anchored = new Map<string, { readonly tree: Tree; readonly size: number }>()
   #values = 0
 
-  constructor(lines: LineCounter, findings: Findings) {
+  constructor(text: string, lines: LineCounter, findings: Findings) {
+    this.#text = text
     this.#lines = lines
     this.#findings = findings
   }
@@ -118,7 +120,14 @@ class TreeReader {
     }
     const { value, type } = node as Scalar<string>
     const isEmpty = type === 'PLAIN' && ['', '~', 'null'].includes(value)
-    return isEmpty ? { ...place, kind: 'empty' } : { ...place, kind: 'scalar', text: value }
+    if (isEmpty) return { ...place, kind: 'empty' }
+    return { ...place, kind: 'scalar', text: value, inset: this.#insetOf(node as Scalar<string>) }
+  }
+
+  #insetOf({ range, type, value }: Scalar<string>): number | null {
+    const inset = type === 'PLAIN' ? 0 : 1
+    const isAsWritten = range && this.#text.startsWith(value, range[0] + inset) && !value.includes('\n')
+    return isAsWritten && (type === 'PLAIN' || type?.startsWith('QUOTE')) ? inset : null
   }
 
   #readEntries(map: YAMLMap, path: string, depth: number): Map<string, Entry> {

@@ -7,10 +7,15 @@ export interface Surroundings {
   readonly env: Readonly<Record<string, string | undefined>>
   /** Reads a file as text, its path being relative to the configuration; throws as node:fs does. */
   readonly readFile: (path: string) => string
+  /** Gives the absolute path of a file that can be read; throws as node:fs does at any other. */
+  readonly findFile: (path: string) => string
 }
 
 /** Puts in what a value refers to; a flaw follows the name of the field. */
-export function resolveReferences(written: string, { env, readFile }: Surroundings): Reading<string> {
+export function resolveReferences(
+  written: string,
+  { env, readFile }: Pick<Surroundings, 'env' | 'readFile'>,
+): Reading<string> {
   const flaws = new Set<string>()
   const value = written.replace(reference, (_, inside: string, close: string) => {
     const [, name = '', fallback] = (close && variable.exec(inside)) || []

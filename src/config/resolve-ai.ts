@@ -1,8 +1,8 @@
 // The part of the configuration that is about AI gateways: who may be called, and what no value can break by itself. Called by resolve.
 import { type Findings, stepInto } from './mistake.ts'
-import { resolveTls } from './resolve-tls.ts'
 import type { AiConfig, ProviderConfig, ProviderSettings, Settings } from './schema.ts'
 import type { Placed } from './shape.ts'
+import { resolveTls } from './tls-settings.ts'
 
 /** Gives what the settings of the AI gateways amount to. */
 export function resolveAi(settings: Settings['ai'], findings: Findings): AiConfig {

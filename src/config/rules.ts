@@ -21,6 +21,11 @@ export function whole(least: number, most: number): Rule<number> {
     accept(within(readWhole(text), least, most), `must be a whole number from ${least} to ${most}`)
 }
 
+/** Takes a whole number, both ends included, or off, which is 0. */
+export function wholeOrOff(least: number, most: number): Rule<number> {
+  return orOff(whole(least, most))
+}
+
 /** Takes a duration in ms, both ends included. */
 export function duration(least: number, most: number): Rule<number> {
   return text => bounded(parseDuration(text), least, most, formatDuration)
@@ -28,11 +33,7 @@ export function duration(least: number, most: number): Rule<number> {
 
 /** Takes a duration in ms, both ends included, or off, which is 0. */
 export function durationOrOff(least: number, most: number): Rule<number> {
-  const rule = duration(least, most)
-  return text => {
-    const reading = text === 'off' ? { value: 0 } : rule(text)
-    return 'flaw' in reading ? { flaw: `${reading.flaw}, or off` } : reading
-  }
+  return orOff(duration(least, most))
 }
 
 /** Takes a size in bytes, both ends included. */
@@ -55,7 +56,8 @@ export const fraction: Rule<number> = text =>
 /** Takes a token (RFC 9110 section 5.6.2), which is what Via and CDN-Loop want of a pseudonym. */
 export const pseudonym = matching(/^[\w!#$%&'*+.^`|~-]{1,64}$/, 'must be 1 to 64 letters, digits and hyphens')
 
-export const poolName = matching(
+/** Takes the name of a pool or a list. */
+export const shortName = matching(
   /^[\w.-]{1,64}$/,
   'must be 1 to 64 letters, digits, dots, hyphens and underscores',
 )
@@ -64,6 +66,14 @@ export const poolName = matching(
 export const zoneName = matching(
   /^(?!(?:none|ai)$)[\w.:*-]{1,253}$/,
   'must be 1 to 253 letters, digits, dots, hyphens and underscores, and not "none" or "ai"',
+)
+
+export const accountId = matching(/^[0-9a-f]{32}$/, 'must be the id of an account: 32 lower-case hex digits')
+
+/** Takes what a rule is for, in one line. */
+export const description = matching(
+  /^\P{Cc}{1,500}$/u,
+  'must be one line of 1 to 500 characters, none of them a control character',
 )
 
 export const workerCount: Rule<number | 'auto'> = text =>
@@ -127,6 +137,13 @@ export function within(value: number | undefined, least: number, most: number): 
 
 export function readWhole(text: string): number | undefined {
   return /^\d{1,15}$/.test(text) ? Number(text) : undefined
+}
+
+function orOff(rule: Rule<number>): Rule<number> {
+  return text => {
+    const reading = text === 'off' ? { value: 0 } : rule(text)
+    return 'flaw' in reading ? { flaw: `${reading.flaw}, or off` } : reading
+  }
 }
 
 function bounded(

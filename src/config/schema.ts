@@ -1,18 +1,12 @@
 // What the operator may tell us: first the proven configuration that everything above is built from, then the schema of the file, as data.
 import type { AccessConfig, ListConfig } from './access-config.ts'
+import { access, zoneAccess } from './access-settings.ts'
 import { azureResource, pricedModel, providerKey, providerName, providerUrl, usDollars } from './ai-rules.ts'
 import type { CustomErrorsConfig } from './custom-errors-config.ts'
-import {
-  documentationUrl,
-  endpoint,
-  exactHost,
-  hostHeader,
-  hostPattern,
-  originUrl,
-  resolver,
-  serverName,
-} from './host-rules.ts'
+import { customErrors } from './custom-errors-settings.ts'
+import { documentationUrl, endpoint, exactHost, hostHeader, hostPattern, resolver } from './host-rules.ts'
 import type { QuotaConfig, RateLimitConfig } from './limit-config.ts'
+import { quota, rateLimits } from './limit-settings.ts'
 import type {
   BalanceConfig,
   CheckConfig,
@@ -20,21 +14,25 @@ import type {
   RetryConfig,
   TransportConfig,
 } from './pool-config.ts'
+import { pools } from './pool-settings.ts'
 import type { RewriteConfig } from './rewrite-config.ts'
+import { rewrite } from './rewrite-settings.ts'
+import { ruleData } from './rule-data.ts'
 import {
-  certificates,
+  accountId,
   duration,
   durationOrOff,
   fraction,
   network,
   oneOf,
-  poolName,
   pseudonym,
   routePath,
   secretKey,
+  shortName,
   size,
   truth,
   whole,
+  wholeOrOff,
   workerCount,
   zoneName,
 } from './rules.ts'
@@ -53,6 +51,7 @@ import {
   type Value,
 } from './shape.ts'
 import { storeUrl } from './store-url.ts'
+import { tls } from './tls-settings.ts'
 
 export interface Endpoint {
   readonly host: string // an IPv6 address stands without brackets
@@ -222,20 +221,9 @@ const day = 24 * hour
 const limit = scalar(durationOrOff(1, day))
 const share = scalar(fraction)
 
-const tls = {
-  verify: optional(scalar(truth), true),
-  server_name: optional(scalar(serverName), null),
-  ca: optional(scalar(certificates, { unprinted: true }), null),
-}
-
-const origin = mapping({
-  url: required(scalar(originUrl)),
-  ...tls,
-})
-
 const route = mapping({
   path: required(placed(scalar(routePath))),
-  pool: optional(placed(scalar(poolName)), null),
+  pool: optional(placed(scalar(shortName)), null),
   host: optional(scalar(hostHeader), 'preserve' as const),
   body: optional(scalar(size(0, TiB)), null), // null: limits.body
   timeouts: group({
@@ -246,6 +234,9 @@ const route = mapping({
     idle: optional(limit, null),
     total: optional(limit, null),
   }),
+  redirects: optional(scalar(wholeOrOff(1, 20)), 0),
+  rate_limits: rateLimits,
+  rewrite: optional(rewrite, null),
 })
 
 const zone = mapping({
@@ -253,6 +244,11 @@ const zone = mapping({
   hosts: optional(list(placed(scalar(hostPattern))), []),
   default: optional(placed(scalar(truth)), null),
   paused: optional(scalar(truth), false),
+  account: optional(scalar(accountId), null), // null: the oldest
+  access: zoneAccess,
+  rate_limits: rateLimits,
+  quota,
+  errors: group(customErrors),
   routes: optional(list(placed(route)), []),
 })
 
@@ -299,7 +295,11 @@ export const schema = mapping({
   trusted_proxies: optional(list(placed(scalar(network))), []),
   errors: group({
     documentation: optional(scalar(documentationUrl), null),
+    ...customErrors,
   }),
+  ...ruleData,
+  access,
+  rate_limits: rateLimits,
   limits: group({
     header_section: optional(scalar(size(1 * KiB, 1 * MiB)), 128 * KiB),
     url: optional(placed(scalar(size(256, 64 * KiB))), unwritten('limits.url', 16 * KiB)),
@@ -352,10 +352,7 @@ export const schema = mapping({
     providers: optional(dictionary(providerName(providerNames), placed(provider)), new Map<string, never>()),
     prices: optional(dictionary(pricedModel(providerNames), price), new Map<string, never>()),
   }),
-  pools: optional(
-    dictionary(poolName, mapping({ origins: optional(list(placed(shorthand('url', origin))), []) })),
-    new Map<string, never>(),
-  ),
+  pools,
   zones: required(placed(list(placed(zone)))),
 })
 
@@ -363,6 +360,4 @@ export const schema = mapping({
 export type Settings = Value<typeof schema>
 export type RouteSettings = Value<typeof route>
 export type ZoneSettings = Value<typeof zone>
-export type OriginSettings = Value<typeof origin>
 export type ProviderSettings = Value<typeof provider>
-export type TlsSettings = Pick<OriginSettings, keyof typeof tls>

@@ -71,20 +71,24 @@ export function scalar<T>(rule: Rule<T>, { unprinted = false } = {}): Shape<T> {
 }
 
 /** Reads a list; members with mistakes are left out. */
-export function list<T>(member: Shape<T>, { least = 0 } = {}): Shape<readonly T[]> {
+export function list<T>(
+  member: Shape<T>,
+  { least = 0, most = Number.POSITIVE_INFINITY } = {},
+): Shape<readonly T[]> {
   return {
     read(tree, context) {
       const items = itemsOf(tree)
       if (!items) return refuse(tree, 'must be a list', context.findings)
       if (items.length < least) return context.findings.flaw(tree, `must have at least ${least} member`)
+      if (items.length > most) return context.findings.flaw(tree, `must have at most ${most} members`)
       return items.map(item => member.read(item, context)).filter(value => value !== undefined)
     },
   }
 }
 
 /** Reads a list, or a single value that stands for the list with only that member. */
-export function oneOrMore<T>(member: Shape<T>): Shape<readonly T[]> {
-  const many = list(member)
+export function oneOrMore<T>(member: Shape<T>, { least = 0 } = {}): Shape<readonly T[]> {
+  const many = list(member, { least })
   return {
     read(tree, context) {
       if (tree.kind === 'mapping') return refuse(tree, 'must be a single value or a list', context.findings)
@@ -142,6 +146,16 @@ export function shorthand<T>(key: string, full: Shape<T>): Shape<T> {
   }
 }
 
+/** Reads a word that stands for null, such as off, or else the full form. */
+export function wordOr<T>(word: string, full: Shape<T>): Shape<T | null> {
+  return {
+    read(tree, context) {
+      const text = tree.kind === 'scalar' ? resolveReferences(tree.text, context.surroundings) : null
+      return text !== null && 'value' in text && text.value === word ? null : full.read(tree, context)
+    },
+  }
+}
+
 /** Keeps with a value where it stands. */
 export function placed<T>(shape: Shape<T>): Shape<Placed<T>> {
   return {
@@ -174,7 +188,10 @@ function readField<T>(
   field: Field<T>,
   context: Context,
 ): T {
-  if (tree !== undefined) return field.shape.read(tree, context) ?? field.fallback
+  if (tree !== undefined) {
+    const value = field.shape.read(tree, context)
+    return value === undefined ? field.fallback : value
+  }
   if (field.isRequired) context.findings.flaw({ ...parent, path: stepInto(parent.path, key) }, 'is missing')
   return field.fallback
 }

@@ -12,6 +12,8 @@ export interface Empty extends Place {
 export interface Scalar extends Place {
   readonly kind: 'scalar'
   readonly text: string
+  /** How many characters after its place the text begins, as it is and on one line; null where it is written otherwise. */
+  readonly inset: number | null
 }
 
 export interface Sequence extends Place {

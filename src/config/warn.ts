@@ -1,8 +1,10 @@
 // What is allowed and yet most likely not meant: each a warning, with what follows from it. Called by resolve.
 import { isIPv4 } from 'node:net'
 import type { Findings } from './mistake.ts'
-import type { OriginSettings, ProviderSettings, Settings, TlsSettings } from './schema.ts'
+import type { OriginSettings } from './pool-settings.ts'
+import type { ProviderSettings, Settings } from './schema.ts'
 import type { Placed } from './shape.ts'
+import type { TlsSettings } from './tls-settings.ts'
 
 /** Notes a warning for each setting that is allowed and harms. */
 export function warn(settings: Settings, findings: Findings): void {

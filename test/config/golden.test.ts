@@ -1,7 +1,7 @@
 // Runs every file of test/golden/config: a configuration, a dashed line, and what becomes of it: members of the result as JSON, or lines of
 // mistakes and warnings.
 import { equal, partialDeepStrictEqual } from 'node:assert/strict'
-import { readdirSync, readFileSync } from 'node:fs'
+import { accessSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { formatMistake } from '../../src/config/mistake.ts'
@@ -20,6 +20,10 @@ const surroundings = {
     SECRET: secret,
   },
   readFile: (path: string) => readFileSync(join(folder, 'files', path), 'utf8'),
+  findFile: (path: string) => {
+    accessSync(join(folder, 'files', path))
+    return `/etc/gatehouse/${path}`
+  },
 }
 
 describe('golden configurations', () => {

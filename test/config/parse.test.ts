@@ -11,9 +11,8 @@ const example = readFileSync(join(examples, 'sites.yaml'), 'utf8')
 const aiExample = readFileSync(join(examples, 'ai-gateway.yaml'), 'utf8')
 const nothing: Surroundings = {
   env: {},
-  readFile: () => {
-    throw Object.assign(new Error('no such file'), { code: 'ENOENT' })
-  },
+  readFile: findNothing,
+  findFile: findNothing,
 }
 
 describe('parse', () => {
@@ -211,6 +210,10 @@ function isSound(text: string): void {
       `${line}:${column} ${message}`,
     )
   }
+}
+
+function findNothing(): never {
+  throw Object.assign(new Error('no such file'), { code: 'ENOENT' })
 }
 
 function mistakesOf(parsed: Parsed) {

@@ -226,7 +226,8 @@ test('every line of the command line runs', async t => {
 
 test('the configuration shown is a good one', () => {
   const [yaml] = blocks('yaml')
-  const surroundings = { env: {}, readFile: () => assert.fail('it refers to no file') }
+  const findNothing = () => assert.fail('it refers to no file')
+  const surroundings = { env: {}, readFile: findNothing, findFile: findNothing }
   const parsed = parse(yaml!, surroundings)
   assert.ok('config' in parsed, JSON.stringify(parsed))
 })

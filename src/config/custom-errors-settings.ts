@@ -1,0 +1,72 @@
+// Custom error rules and error pages as the file says them. Put into the schema for all zones and for one, resolved with the rest.
+import {
+  type CustomErrorsConfig,
+  type ErrorPages,
+  errorContentTypes,
+  type ErrorRule,
+  errorPageTypes,
+  largestErrorPage,
+  longestRuleContent,
+} from './custom-errors-config.ts'
+import { expression } from './expression-shape.ts'
+import type { Findings } from './mistake.ts'
+import { type RuleData, textOf } from './rule-data.ts'
+import { accept, description, oneOf, whole } from './rules.ts'
+import {
+  group,
+  list,
+  mapping,
+  optional,
+  type Placed,
+  placed,
+  type Rule,
+  required,
+  scalar,
+  type Value,
+  type Values,
+} from './shape.ts'
+
+/** Takes text of so many bytes in UTF-8, which is not shown. */
+function content(most: number, shown: string) {
+  const rule: Rule<string> = text => {
+    const bytes = Buffer.byteLength(text)
+    return accept(bytes > 0 && bytes <= most ? text : undefined, `must be 1 B to ${shown} of text`)
+  }
+  return scalar(rule, { unprinted: true })
+}
+
+const rule = mapping({
+  when: required(placed(expression('error', 'bool'))),
+  content: required(placed(content(longestRuleContent, '10KiB'))),
+  content_type: required(scalar(oneOf(...errorContentTypes))),
+  status: optional(scalar(whole(400, 999)), null), // null: that of the error
+  description: optional(scalar(description), null),
+})
+
+const page = optional(content(largestErrorPage, '1.5MB'), null)
+
+export const customErrors = {
+  rules: optional(list(placed(rule), { most: 1000 }), []),
+  pages: group(Object.fromEntries(errorPageTypes.map(type => [type, page]))),
+}
+
+export type ErrorRuleSettings = Value<typeof rule>
+
+/** Gives the error rules and pages of all zones, or of one. */
+export function resolveCustomErrors(
+  { rules, pages }: Values<typeof customErrors>,
+  data: RuleData,
+  findings: Findings,
+): CustomErrorsConfig {
+  return {
+    rules: rules.flatMap(rule => resolveRule(rule, data, findings)),
+    pages: Object.fromEntries(Object.entries(pages).filter(([, html]) => html !== null)) as ErrorPages,
+  }
+}
+
+function resolveRule({ value }: Placed<ErrorRuleSettings>, data: RuleData, findings: Findings): ErrorRule[] {
+  const { when, content, content_type: contentType, status, description } = value
+  const expression = when && textOf(when, data, findings)
+  if (expression === null || content === null || contentType === null) return []
+  return [{ expression, content: content.value, contentType, status, description }]
+}

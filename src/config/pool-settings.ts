@@ -1,0 +1,174 @@
+// Pools and their origins as the file says them. Put into the schema; resolved before the zones, whose routes name them.
+import { exactHost, originUrl } from './host-rules.ts'
+import { type Findings, stepInto } from './mistake.ts'
+import {
+  type BalanceConfig,
+  type CheckConfig,
+  type EjectionConfig,
+  type TransportConfig,
+  usualEjection,
+  usualRetries,
+  usualTransport,
+} from './pool-config.ts'
+import {
+  accept,
+  duration,
+  durationOrOff,
+  fraction,
+  matching,
+  oneOf,
+  readWhole,
+  shortName,
+  whole,
+  wholeOrOff,
+  within,
+} from './rules.ts'
+import type { OriginConfig, PoolConfig } from './schema.ts'
+import {
+  dictionary,
+  group,
+  list,
+  mapping,
+  optional,
+  type Placed,
+  placed,
+  type Rule,
+  required,
+  scalar,
+  shorthand,
+  unwritten,
+  type Value,
+  wordOr,
+} from './shape.ts'
+import { resolveTls, tls } from './tls-settings.ts'
+
+const second = 1000
+const hour = 3600 * second
+const day = 24 * hour
+
+const balance: Rule<BalanceConfig> = text => {
+  if (text === 'round_robin' || text === 'least_outstanding') return { value: { by: text } }
+  const [, key, name] = /^hash +(address|header +([\w!#$%&'*+.^`|~-]{1,64}))$/.exec(text) ?? []
+  return accept(
+    key === undefined ? undefined : { by: 'hash', header: name?.toLowerCase() ?? null },
+    'must be round_robin, least_outstanding, hash address, or hash header and a name, such as hash header X-User',
+  )
+}
+
+const checkPath = matching(/^\/[!"$-~]*$/, 'must begin with / and hold visible ASCII characters, without #')
+
+interface StatusRange {
+  readonly least: number
+  readonly most: number
+}
+
+const statusRange: Rule<StatusRange> = text => {
+  const [, from = '', to = from] = /^(\d{3})(?:-(\d{3}))?$/.exec(text) ?? []
+  const least = within(readWhole(from), 200, 599)
+  const most = within(readWhole(to), least ?? 200, 599)
+  const range = least === undefined || most === undefined ? undefined : { least, most }
+  return accept(range, 'must be a status from 200 to 599, or a range of them, such as 200-399')
+}
+
+const origin = mapping({
+  url: required(scalar(originUrl)),
+  weight: optional(scalar(whole(1, 1000)), 1),
+  ...tls,
+})
+
+const retries = mapping({
+  most: optional(scalar(whole(0, 10)), usualRetries.most),
+  budget: optional(scalar(fraction), usualRetries.budget),
+})
+
+const ejection = mapping({
+  failures: optional(scalar(whole(1, 1000)), usualEjection.failures),
+  base: optional(scalar(duration(100, hour)), usualEjection.base),
+  longest: optional(scalar(duration(100, day)), usualEjection.longest),
+})
+
+const check = mapping({
+  path: required(scalar(checkPath)),
+  host: optional(scalar(exactHost), null), // null: that of the url
+  interval: optional(scalar(duration(100, hour)), 10 * second),
+  timeout: optional(placed(scalar(duration(10, hour))), unwritten('timeout', 2 * second)),
+  healthy: optional(scalar(whole(1, 100)), 2),
+  unhealthy: optional(scalar(whole(1, 100)), 3),
+  status: optional(scalar(statusRange), { least: 200, most: 399 }),
+})
+
+const pool = group({
+  origins: optional(list(placed(shorthand('url', origin))), []),
+  balance: optional(scalar(balance), { by: 'round_robin' as const }),
+  connections: optional(scalar(wholeOrOff(1, 1e6)), usualTransport.connections),
+  queue: group({
+    size: optional(scalar(whole(0, 1e6)), usualTransport.queue.size),
+    timeout: optional(scalar(durationOrOff(1, hour)), usualTransport.queue.timeout),
+  }),
+  retries: optional(wordOr('off', retries), usualRetries),
+  ejection: optional(wordOr('off', placed(ejection)), unwritten('ejection', usualEjection)),
+  check: optional(wordOr('off', shorthand('path', check)), null),
+  slow_start: optional(scalar(durationOrOff(1, hour)), 0),
+  dns: group({
+    refresh: optional(wordOr('ttl', scalar(duration(1 * second, day))), null), // null: by TTL
+    keep: optional(scalar(durationOrOff(1 * second, 7 * day)), usualTransport.dns.keep),
+  }),
+  addresses: optional(scalar(oneOf('any', 'public')), usualTransport.addresses),
+})
+
+export const pools = optional(dictionary(shortName, pool.shape), new Map<string, never>())
+
+type CheckSettings = Value<typeof check>
+export type PoolSettings = typeof pool.fallback
+export type OriginSettings = Value<typeof origin>
+export type Pools = ReadonlyMap<string, PoolConfig>
+
+/** Gives the pools by name, those with mistakes too. */
+export function resolvePools(pools: ReadonlyMap<string, PoolSettings | null>, findings: Findings): Pools {
+  return new Map(
+    Array.from(pools, ([name, settings]) => [name, resolvePool(name, settings ?? pool.fallback, findings)]),
+  )
+}
+
+function resolvePool(name: string, settings: PoolSettings, findings: Findings): PoolConfig {
+  const members = settings.origins.filter(({ value }) => value.url !== null)
+  const transport = resolveTransport(settings)
+  return {
+    name,
+    origins: members.map(origin => resolveOrigin(origin, transport, findings)),
+    weights: members.map(({ value }) => value.weight),
+    balance: settings.balance,
+    retries: settings.retries ?? { ...usualRetries, most: 0 },
+    ejection: settings.ejection && resolveEjection(settings.ejection, findings),
+    check: settings.check && resolveCheck(settings.check, findings),
+    slowStart: settings.slow_start,
+  }
+}
+
+function resolveTransport({ connections, queue, dns, addresses }: PoolSettings): TransportConfig {
+  return { connections, queue, dns: { refresh: dns.refresh ?? 0, keep: dns.keep }, addresses }
+}
+
+function resolveOrigin(
+  origin: Placed<OriginSettings>,
+  transport: TransportConfig,
+  findings: Findings,
+): OriginConfig {
+  const url = origin.value.url!
+  const tls = resolveTls(origin.value, { ...origin, isPlain: url.protocol === 'http' }, findings)
+  return { ...url, tls, transport }
+}
+
+function resolveEjection({ value, ...place }: Placed<EjectionConfig>, findings: Findings): EjectionConfig {
+  if (value.longest < value.base)
+    findings.flaw({ ...place, path: stepInto(place.path, 'longest') }, 'is shorter than base')
+  return value
+}
+
+function resolveCheck(
+  { path, status, timeout, ...rest }: CheckSettings,
+  findings: Findings,
+): CheckConfig | null {
+  if (timeout.line > 0 && timeout.value > rest.interval) findings.flaw(timeout, 'is longer than interval')
+  return path === null ? null : { path, ...rest, timeout: Math.min(timeout.value, rest.interval), ...status }
+}

@@ -1,0 +1,60 @@
+// What a route changes about requests and answers, as the file says it. Put into the routes of the schema, resolved with them.
+import { type ExpressionSettings, expression } from './expression-shape.ts'
+import type { Findings } from './mistake.ts'
+import { refuseRepeats } from './names.ts'
+import type { HeaderRewrite, RewriteConfig } from './rewrite-config.ts'
+import { type RuleData, textOf } from './rule-data.ts'
+import { dictionary, mapping, optional, type Placed, placed, type Rule, type Value, wordOr } from './shape.ts'
+
+// What ends at this hop, frames the message, or says by whom and on which way it came.
+const own =
+  'connection, content-length, keep-alive, proxy-*, svc-ray, te, trailer, transfer-encoding, upgrade or via'
+const ownOfRequests = `cdn-loop, expect, forwarded, host, x-forwarded-*, ${own}`
+
+/** Takes the name of a header (RFC 9110 section 5.1) that is none of those which the gateway answers for. */
+function headerName(reserved: string): Rule<string> {
+  const names = reserved.split(/, | or /)
+  return text => {
+    if (!/^[\w!#$%&'*+.^`|~-]{1,128}$/.test(text)) {
+      return { flaw: "must be the name of a header: letters, digits, hyphens and !#$%&'*+.^_`|~" }
+    }
+    const lower = text.toLowerCase()
+    const isReserved = names.some(
+      name => lower === name || (name.endsWith('*') && lower.startsWith(name.slice(0, -1))),
+    )
+    return isReserved ? { flaw: `must not be ${reserved}, which the gateway itself writes` } : { value: text }
+  }
+}
+
+const headerValue = placed(wordOr('remove', expression('request', 'string')))
+
+export const rewrite = mapping({
+  path: optional(placed(expression('request', 'string')), null),
+  request_headers: optional(dictionary(headerName(ownOfRequests), headerValue), new Map<string, never>()),
+  response_headers: optional(dictionary(headerName(own), headerValue), new Map<string, never>()),
+})
+
+/** Gives what a route changes; null for nothing. */
+export function resolveRewrite(
+  settings: Value<typeof rewrite>,
+  data: RuleData,
+  findings: Findings,
+): RewriteConfig | null {
+  const path = settings.path && textOf(settings.path, data, findings)
+  const requestHeaders = resolveHeaders(settings.request_headers, data, findings)
+  const responseHeaders = resolveHeaders(settings.response_headers, data, findings)
+  const isEmpty = path === null && requestHeaders.length + responseHeaders.length === 0
+  return isEmpty ? null : { path, requestHeaders, responseHeaders }
+}
+
+type Headers = ReadonlyMap<string, Placed<ExpressionSettings | null> | null>
+
+function resolveHeaders(headers: Headers, data: RuleData, findings: Findings): HeaderRewrite[] {
+  const read = [...headers].flatMap(([name, setting]) => (setting === null ? [] : { name, setting }))
+  const names = read.map(({ name, setting }) => ({ ...setting, value: name.toLowerCase() }))
+  refuseRepeats(names, 'a header is rewritten once, in whatever case', findings)
+  return read.map(({ name, setting: { value, ...place } }) => ({
+    name,
+    value: value && textOf({ ...place, value }, data, findings),
+  }))
+}
