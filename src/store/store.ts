@@ -36,6 +36,7 @@ export interface Store {
   readonly answers: KeptAnswers
   readonly audit: AuditLog
   readonly logs: Logs
+  readonly counters: Counters
   readonly changes: Changes
   /** Keeps the three of a first start together, or nothing and false when there is an account already: one caller wins, however many processes start. */
   bootstrap(first: Bootstrap): Promise<boolean>
@@ -189,6 +190,40 @@ export interface LogFilter {
   readonly field: LogField
   readonly operator: 'eq' | 'neq' | 'contains' | 'lt' | 'gt'
   readonly values: readonly (string | number | boolean | null)[]
+}
+
+/**
+ * Counts by key, with all who share the store and by its clock. Weaker than records: what was counted in the last second may be lost in a power cut, and
+ * windows of up to an hour with Redis, when its server is restarted or a replica takes its place.
+ */
+export interface Counters {
+  /** Whether counts are out of reach as far as known. */
+  readonly isAway: boolean
+  spend(ask: CounterAsk): Promise<CounterAnswer>
+}
+
+export interface CounterAsk {
+  readonly key: string
+  readonly window: CounterWindow
+  readonly limit: number
+  /** What has happened already, and is counted whatever the limit; what is negative is taken back. */
+  readonly done: number
+  /** What is counted as far as it fits under the limit after that. */
+  readonly wanted: number
+}
+
+/** The last `period` ms, of which events may count up to a sixtieth longer; or all until a time, after which the same key begins anew. */
+export type CounterWindow =
+  | { readonly kind: 'sliding'; readonly period: number }
+  | { readonly kind: 'fixed'; readonly until: number } // ms since the epoch
+
+export interface CounterAnswer {
+  /** What counts now, with what was granted. */
+  readonly count: number
+  /** How much of what was wanted was counted. */
+  readonly granted: number
+  /** Ms until one more fits; 0 when it does now. */
+  readonly wait: number
 }
 
 /** The writes of every process that shares the store, this one included. */

@@ -6,6 +6,7 @@ import { accountsContract } from './contract-accounts.ts'
 import { answersContract } from './contract-answers.ts'
 import { auditContract } from './contract-audit.ts'
 import { changesContract } from './contract-changes.ts'
+import { countersContract } from './contract-counters.ts'
 import { dueContract } from './contract-due.ts'
 import { logFiltersContract } from './contract-log-filters.ts'
 import { logsContract } from './contract-logs.ts'
@@ -35,4 +36,5 @@ export function storeContract(name: string, place: Place): void {
   changesContract(name, place)
   logsContract(name, place)
   logFiltersContract(name, place)
+  countersContract(name, place)
 }

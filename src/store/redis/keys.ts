@@ -31,6 +31,10 @@ export const keys = {
   proof: '{gatehouse}:proof',
   /** `account/gateway/birth` of gateways that were removed, by the time of that: their logs may still be there. */
   graves: '{gatehouse}:graves',
+  /** The buckets of a sliding window, their sum and the number of the oldest; each key in a slot of its own, and it expires. */
+  slidingCount: (key: string) => `{gatehouse:${key}}:sliding`,
+  /** The count until a time, at which it expires. */
+  fixedCount: (key: string, until: number) => `{gatehouse:${key}}:until:${until}`,
 } as const
 
 /** The channel on which writers say that there are changes to read. */

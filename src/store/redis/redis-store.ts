@@ -9,6 +9,7 @@ import { RedisAudit } from './audit.ts'
 import { RedisChanges } from './changes.ts'
 import { connect, subscribe } from './connect.ts'
 import { Connection } from './connection.ts'
+import { RedisCounters } from './counters.ts'
 import { DurableWrites } from './durability.ts'
 import { Graves } from './graves.ts'
 import { changeChannel, keys } from './keys.ts'
@@ -39,6 +40,7 @@ export class RedisStore implements Store {
   readonly answers: RedisAnswers
   readonly audit: RedisAudit
   readonly logs: RedisLogs
+  readonly counters: RedisCounters
   readonly changes: RedisChanges
   readonly #connections: readonly Connection[]
   readonly #writes: DurableWrites
@@ -88,6 +90,7 @@ export class RedisStore implements Store {
     this.answers = new RedisAnswers(records, this.#writes, clock)
     this.audit = new RedisAudit(records, this.#writes)
     this.logs = new RedisLogs(records, logs)
+    this.counters = new RedisCounters(records, clock)
     this.changes = new RedisChanges(records, clock)
     this.#graves = new Graves(records, logs)
     this.changes.follow(change => {

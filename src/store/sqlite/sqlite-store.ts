@@ -8,6 +8,7 @@ import { SqliteAccounts } from './accounts.ts'
 import { SqliteAnswers } from './answers.ts'
 import { SqliteAudit } from './audit.ts'
 import { SqliteChanges } from './changes.ts'
+import { SqliteCounters } from './counters.ts'
 import { Database } from './database.ts'
 import { SqliteGateways } from './gateways.ts'
 import { SqliteLogs } from './logs.ts'
@@ -37,6 +38,7 @@ export class SqliteStore implements Store {
   readonly answers: SqliteAnswers
   readonly audit: SqliteAudit
   readonly logs: SqliteLogs
+  readonly counters: SqliteCounters
   readonly changes: SqliteChanges
   readonly #records: Database
   readonly #logs: Database
@@ -54,8 +56,9 @@ export class SqliteStore implements Store {
   }
 
   /** Joins what was opened: `records` waits for the disk, `logs` may be the same connection. */
-  constructor(location: string, records: Database, logs: Database, clock: Clock) {
+  constructor(location: string, records: Database, logs: Database, counters: SqliteCounters, clock: Clock) {
     this.location = location
+    this.counters = counters
     this.#records = records
     this.#logs = logs
     this.logs = new SqliteLogs(logs)
@@ -85,7 +88,7 @@ export class SqliteStore implements Store {
   }
 
   get isAway(): boolean {
-    return this.#records.isAway || this.#logs.isAway
+    return this.#records.isAway || this.#logs.isAway || this.counters.isAway
   }
 
   async bootstrap({ account, gateway, token }: Bootstrap): Promise<boolean> {
@@ -109,6 +112,7 @@ export class SqliteStore implements Store {
 
   async close(): Promise<void> {
     this.changes.close()
+    this.counters.close()
     this.#logs.close()
     this.#records.close()
   }
@@ -121,7 +125,8 @@ const memory = 'sqlite::memory:'
 async function openMemory({ commandTimeout, clock = systemClock }: SqliteOptions): Promise<SqliteStore> {
   const db = await Database.open(':memory:', { synchronous: 'FULL', patience: commandTimeout })
   await migrate(db)
-  return new SqliteStore(memory, db, db, clock)
+  const counters = await SqliteCounters.open(':memory:', commandTimeout, clock)
+  return new SqliteStore(memory, db, db, counters, clock)
 }
 
 async function openFile(
@@ -135,12 +140,21 @@ async function openFile(
     await opening.read(() => opening.exec('PRAGMA journal_mode = WAL'))
     const records = await Database.open(file, { synchronous: 'FULL', patience: commandTimeout })
     const logs = await Database.open(file, { synchronous: 'NORMAL', patience: commandTimeout })
-    const store = new SqliteStore(`sqlite:${file}`, records, logs, clock)
+    const counters = await openCounters(`${file}-counts`, commandTimeout, clock)
+    const store = new SqliteStore(`sqlite:${file}`, records, logs, counters, clock)
     void store.logs.sweep()
     return store
   } finally {
     opening.close()
   }
+}
+
+async function openCounters(file: string, commandTimeout: number, clock: Clock): Promise<SqliteCounters> {
+  makeFile(file)
+  // The other processes of a gateway may be making it, too.
+  const first = await SqliteCounters.open(file, openingPatience, clock)
+  first.close()
+  return SqliteCounters.open(file, commandTimeout, clock)
 }
 
 /** SQLite itself would make the file for all to read, and gives its companions the mode of the file. */

@@ -68,6 +68,14 @@ export const methods: Readonly<Record<string, (store: Store) => Promise<unknown>
   'errorPages.insert': store => store.errorPages.insert(errorPage()),
   'errorPages.remove': store => store.errorPages.remove(zoneOwner, 'shop.example/500_errors'),
   'answers.get': store => store.answers.get(owner, '0'),
+  'counters.spend': store =>
+    store.counters.spend({
+      key: '0',
+      window: { kind: 'sliding', period: 60_000 },
+      limit: 1,
+      done: 0,
+      wanted: 1,
+    }),
   'audit.list': store => store.audit.list(owner, auditQuery()),
   'audit.append': store => store.audit.append(auditEntry()),
   'logs.append': store => store.logs.append(owner, kept.id, batchOf(logEntries(kept, 2)), limit),

@@ -3,6 +3,7 @@ import { type TestContext, test } from 'node:test'
 import { SqliteAnswers } from '../../../src/store/sqlite/answers.ts'
 import { Database } from '../../../src/store/sqlite/database.ts'
 import { migrate } from '../../../src/store/sqlite/migrate.ts'
+import { SqliteCounters } from '../../../src/store/sqlite/counters.ts'
 import { SqliteStore } from '../../../src/store/sqlite/sqlite-store.ts'
 import { ManualClock } from '../../help/clock.ts'
 import { keptAnswer, oauthClient, token } from '../contract-specimens.ts'
@@ -51,7 +52,13 @@ async function openStore(t: TestContext) {
   const db = await Database.open(':memory:', memory)
   await migrate(db)
   const clock = new ManualClock(1_000)
-  const store = new SqliteStore('sqlite::memory:', db, db, clock)
+  const store = new SqliteStore(
+    'sqlite::memory:',
+    db,
+    db,
+    await SqliteCounters.open(':memory:', 250, clock),
+    clock,
+  )
   t.after(() => store.close())
   return { db, clock, store }
 }

@@ -1,0 +1,109 @@
+// Counts in Redis: a key and a script each, by the clock of the server. redis-store.ts makes them.
+import { bucketReach, bucketWidth } from '../../base/sliding-window.ts'
+import type { Clock } from '../../base/clock.ts'
+import type { CounterAnswer, CounterAsk, Counters } from '../store.ts'
+import type { Connection } from './connection.ts'
+import { keys } from './keys.ts'
+import { lua } from './script.ts'
+import { serverClockLua, shiftOf } from './server-clock.ts'
+
+/** Windows up to this long, in ms, are not worth a wait of all writers for the disk: they are neither in the append-only file nor at the replicas. */
+const longestUnwritten = 3_600_000
+
+export class RedisCounters implements Counters {
+  readonly #connection: Connection
+  readonly #clock: Clock
+
+  constructor(connection: Connection, clock: Clock) {
+    this.#connection = connection
+    this.#clock = clock
+  }
+
+  get isAway(): boolean {
+    return this.#connection.isAway
+  }
+
+  async spend({ key, window, limit, done, wanted }: CounterAsk): Promise<CounterAnswer> {
+    const shift = shiftOf(this.#clock)
+    const amounts = [limit, done, wanted]
+    const answer =
+      window.kind === 'sliding'
+        ? this.#connection.script(
+            spendSliding,
+            [keys.slidingCount(key)],
+            [
+              shift,
+              isUnwritten(window.period),
+              ...amounts,
+              bucketWidth(window.period),
+              bucketReach(window.period),
+            ],
+          )
+        : this.#connection.script(
+            spendFixed,
+            [keys.fixedCount(key, window.until)],
+            [shift, isUnwritten(window.until - this.#clock.now()), ...amounts, window.until],
+          )
+    const [count, granted, wait] = (await answer) as [number, number, number]
+    return { count, granted, wait }
+  }
+}
+
+function isUnwritten(ms: number): number {
+  return ms <= longestUnwritten ? 1 : 0
+}
+
+/** What both scripts begin with; ARGV: shift of the clock, whether the key is not written to disk, limit, done, wanted. */
+const amountsLua = `${serverClockLua}
+local time = now(tonumber(ARGV[1]))
+if ARGV[2] == '1' then pcall(redis.set_repl, redis.REPL_NONE) end
+local limit, done, wanted = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
+local function granted(count) return math.max(0, math.min(wanted, limit - count - done)) end
+`
+
+/** Further ARGV: width and reach of the buckets. The hash has buckets by number, \`n\` for the sum of them and \`o\` for the number of the oldest. */
+const spendSliding = lua`${amountsLua}
+local key, width, reach = KEYS[1], tonumber(ARGV[6]), tonumber(ARGV[7])
+local current = math.floor(time / width)
+local kept = redis.call('HMGET', key, 'n', 'o')
+local count, oldest = tonumber(kept[1] or 0), math.min(tonumber(kept[2] or current), current)
+local first = oldest
+if oldest < current - 3 * reach then
+  redis.call('DEL', key)
+  count, oldest = 0, current
+end
+while oldest < current - reach do
+  local gone = redis.call('HGET', key, oldest)
+  if gone then
+    count = count - gone
+    redis.call('HDEL', key, oldest)
+  end
+  oldest = oldest + 1
+end
+local grant = granted(count)
+if done + grant ~= 0 then
+  count = count + done + grant
+  redis.call('HINCRBY', key, current, done + grant)
+  redis.call('HSET', key, 'n', count, 'o', oldest)
+  redis.call('PEXPIRE', key, (reach + 2) * width)
+elseif oldest ~= first then
+  redis.call('HSET', key, 'n', count, 'o', oldest)
+end
+local wait, excess = 0, count + 1 - limit
+while excess > 0 and oldest <= current do
+  excess = excess - (redis.call('HGET', key, oldest) or 0)
+  wait = (oldest + reach + 1) * width - time
+  oldest = oldest + 1
+end
+return {count, grant, wait}`
+
+/** Further ARGV: the end of the window. */
+const spendFixed = lua`${amountsLua}
+local key, ends = KEYS[1], tonumber(ARGV[6])
+local count = tonumber(redis.call('GET', key) or 0)
+local grant = granted(count)
+if done + grant ~= 0 then
+  count = redis.call('INCRBY', key, done + grant)
+  redis.call('PEXPIRE', key, math.max(1, ends - time))
+end
+return {count, grant, count < limit and 0 or math.max(0, ends - time)}`
