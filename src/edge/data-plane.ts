@@ -9,6 +9,7 @@ import type { AccessSources } from '../access/policy.ts'
 import { Limiter } from '../limits/limiter.ts'
 import { ClientConnection } from './connection.ts'
 import { HIGH_WATER_MARK } from './dial.ts'
+import type { NameLookup } from './name-lookup.ts'
 import { Origins } from './origins.ts'
 import type { AiServices, Plane } from './plane.ts'
 import { buildSnapshot, type Snapshot } from './snapshot.ts'
@@ -31,6 +32,8 @@ export interface DataPlaneOptions {
   /** Counts for this process alone where there is none. */
   readonly limiter?: Limiter
   readonly clock?: Clock
+  /** How the names of origins are looked up; by the system where there is none. */
+  readonly lookup?: NameLookup
 }
 
 export class DataPlane implements Plane {
@@ -73,7 +76,7 @@ export class DataPlane implements Plane {
     this.limiter = options.limiter ?? new Limiter({ clock })
     this.coarseNow = clock.monotonic()
     this.#listen = config.listen
-    this.#origins = new Origins(clock, this.metrics)
+    this.#origins = new Origins(clock, this.metrics, options.lookup)
     this.snapshot = this.#build(config)
     this.#ticker = setInterval(() => this.#tick(), TICK).unref()
   }

@@ -3,64 +3,117 @@ import { connect as connectTcp, isIP, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import type { Clock } from '../base/clock.ts'
 import type { OriginConfig, Timeouts } from '../config/schema.ts'
+import type { AddressBook, Asker } from './address-book.ts'
+import type { AddressGuard } from './address-guard.ts'
 import type { Failure } from './origin-connection.ts'
 
 /** Bytes that a socket may hold unsent before its sender is asked to wait: several reads, so that a busy peer is not stopped at each one. */
 export const HIGH_WATER_MARK = 256 * 1024
+
+/** Ms after which an address that does not answer gives way to the next one; the last has all the time that is left. */
+const PATIENCE = 500
 
 export type DialPhase = 'resolve' | 'connect' | 'handshake'
 
 /** Who wants the connection. */
 export interface Dialer {
   readonly config: OriginConfig
+  /** Null where the origin is an address. */
+  readonly book: AddressBook | null
+  readonly guard: AddressGuard
   /** The TLS session of an earlier connection, which spares a handshake its costly part. */
   session: Buffer | null
   dialed(dial: Dial, socket: Socket): void
   dialFailed(dial: Dial, phase: DialPhase, failure: Failure): void
 }
 
-export class Dial {
+export class Dial implements Asker {
   /** Monotonic ms at which `expire` is to be called. */
   deadline: number
   /** Ms that each phase took; -1 when it did not happen. */
   readonly times: Record<DialPhase, number> = { resolve: -1, connect: -1, handshake: -1 }
+  /** The one that is tried, and then the one that the connection leads to. */
+  address = ''
   readonly #dialer: Dialer
   readonly #timeouts: Timeouts
   readonly #clock: Clock
-  readonly #socket: Socket
-  #phase: DialPhase
+  #phase: DialPhase = 'connect'
   #phaseStarted: number
+  /** When the connection must stand, whatever the number of addresses. */
+  readonly #connectBy: number
+  #addresses: readonly string[] = []
+  #tried = 0
+  #failure: Failure | null = null
+  #socket: Socket | null = null
+  #isOver = false
 
   constructor(dialer: Dialer, timeouts: Timeouts, clock: Clock) {
     this.#dialer = dialer
     this.#timeouts = timeouts
     this.#clock = clock
-    this.#phase = isIP(dialer.config.host) === 0 ? 'resolve' : 'connect'
     this.#phaseStarted = clock.monotonic()
-    this.deadline = this.#phaseStarted + (timeouts.connect || Number.POSITIVE_INFINITY)
-    this.#socket = open(dialer)
-    this.#listen()
+    this.#connectBy = this.#phaseStarted + (timeouts.connect || Number.POSITIVE_INFINITY)
+    this.deadline = this.#connectBy
+  }
+
+  /** Sets out; the dialer is told in a later turn. */
+  start(): void {
+    const { book, config } = this.#dialer
+    if (book === null) return this.#tryAll([config.host])
+    const known = book.inTurn()
+    if (known.length > 0) return this.#tryAll(known)
+    this.#phase = 'resolve'
+    book.ask(this)
+  }
+
+  resolved(): void {
+    this.#enter('connect')
+    this.#tryAll(this.#dialer.book!.inTurn())
+  }
+
+  unresolved(failure: Failure): void {
+    this.#fail(failure)
   }
 
   expire(): void {
-    this.#fail({ code: this.#phase === 'handshake' ? 'GH_HANDSHAKE_TIMEOUT' : 'GH_CONNECT_TIMEOUT' })
+    if (this.#phase === 'handshake') this.#fail({ code: 'GH_HANDSHAKE_TIMEOUT' })
+    else if (this.#phase === 'connect' && this.deadline < this.#connectBy) this.#giveUpAddress(timedOut)
+    else this.#fail(timedOut)
   }
 
   /** Gives up without telling the dialer. */
   abort(): void {
-    this.#socket.removeAllListeners()
-    this.#socket.on('error', () => {})
-    this.#socket.destroy()
+    this.#isOver = true
+    this.#dialer.book?.forget(this)
+    this.#letGo()
   }
 
-  #listen(): void {
-    const socket = this.#socket
+  #tryAll(addresses: readonly string[]): void {
+    this.#addresses = addresses
+    this.#tryNext()
+  }
+
+  #tryNext(): void {
+    const address = this.#addresses[this.#tried++]
+    if (address === undefined) return process.nextTick(() => this.#fail(this.#failure!))
+    const fault = this.#dialer.guard.faultOf(address, this.#dialer.config)
+    if (fault !== null) {
+      this.#note({ code: fault })
+      return this.#tryNext()
+    }
+    this.address = address
+    const isLast = this.#tried === this.#addresses.length
+    this.deadline = isLast ? this.#connectBy : Math.min(this.#connectBy, this.#clock.monotonic() + PATIENCE)
+    this.#socket = open(this.#dialer, address)
+    this.#listen(this.#socket)
+  }
+
+  #listen(socket: Socket): void {
     const isTls = this.#dialer.config.protocol === 'https'
-    socket.once('lookup', () => this.#enter('connect'))
-    socket.once('connect', () => (isTls ? this.#shakeHands() : this.#done()))
-    socket.once('secureConnect', () => this.#done())
-    socket.once('error', (error: Failure) => this.#fail(error))
-    socket.once('close', () => this.#fail({ code: 'GH_CLOSED' }))
+    socket.once('connect', () => (isTls ? this.#shakeHands(socket) : this.#done(socket)))
+    socket.once('secureConnect', () => this.#done(socket))
+    socket.once('error', (error: Failure) => this.#broke(error))
+    socket.once('close', () => this.#broke({ code: 'GH_CLOSED' }))
   }
 
   #enter(phase: DialPhase): void {
@@ -70,33 +123,67 @@ export class Dial {
     this.#phaseStarted = now
   }
 
-  #shakeHands(): void {
+  #shakeHands(socket: Socket): void {
     this.#enter('handshake')
     this.deadline = this.#phaseStarted + (this.#timeouts.handshake || Number.POSITIVE_INFINITY)
-    this.#socket.on('session', (session: Buffer) => {
+    socket.on('session', (session: Buffer) => {
       this.#dialer.session = session
     })
   }
 
-  #done(): void {
+  #done(socket: Socket): void {
+    this.#isOver = true
     this.#enter(this.#phase)
-    for (const event of ['lookup', 'connect', 'secureConnect', 'error', 'close'])
-      this.#socket.removeAllListeners(event)
-    this.#dialer.dialed(this, this.#socket)
+    for (const event of ['connect', 'secureConnect', 'error', 'close']) socket.removeAllListeners(event)
+    this.#dialer.book?.noteReach(this.address, true)
+    this.#dialer.dialed(this, socket)
+  }
+
+  #broke(failure: Failure): void {
+    if (this.#phase === 'connect') this.#giveUpAddress(failure)
+    else this.#fail(failure)
+  }
+
+  #giveUpAddress(failure: Failure): void {
+    this.#letGo()
+    this.#dialer.book?.noteReach(this.address, false)
+    this.#note(failure)
+    this.#tryNext()
+  }
+
+  /** Keeps the failure that says most, where addresses fail in several ways: that of a family without a route says least. */
+  #note(failure: Failure): void {
+    if (this.#failure === null || isWithoutRoute(this.#failure)) this.#failure = failure
   }
 
   #fail(failure: Failure): void {
+    if (this.#isOver) return
     const phase = this.#phase
     this.#enter(phase)
     this.abort()
     this.#dialer.dialFailed(this, phase, failure)
   }
+
+  #letGo(): void {
+    const socket = this.#socket
+    if (socket === null) return
+    socket.removeAllListeners()
+    socket.on('error', () => {})
+    socket.destroy()
+  }
 }
 
-function open(dialer: Dialer): Socket {
-  const { config, session } = dialer
+const timedOut: Failure = { code: 'GH_CONNECT_TIMEOUT' }
+
+function isWithoutRoute({ code }: Failure): boolean {
+  return (
+    code === 'ENETUNREACH' || code === 'EHOSTUNREACH' || code === 'EADDRNOTAVAIL' || code === 'EAFNOSUPPORT'
+  )
+}
+
+function open({ config, session }: Dialer, host: string): Socket {
   const { verify, serverName, ca } = config.tls
-  const address = { host: config.host, port: config.port, noDelay: true, highWaterMark: HIGH_WATER_MARK }
+  const address = { host, port: config.port, noDelay: true, highWaterMark: HIGH_WATER_MARK }
   if (config.protocol === 'http') return connectTcp(address)
   const name = serverName ?? (isIP(config.host) === 0 ? config.host : null)
   return connectTls({

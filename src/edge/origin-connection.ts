@@ -12,6 +12,10 @@ const LARGEST_HEAD = 64 * 1024
 
 /** Why a connection or its exchange ended badly, where no system call says so. */
 export type OriginFault =
+  | 'GH_QUEUE_FULL'
+  | 'GH_QUEUE_TIMEOUT'
+  | 'GH_PROHIBITED_ADDRESS'
+  | 'GH_OWN_ADDRESS'
   | 'GH_CONNECT_TIMEOUT'
   | 'GH_HANDSHAKE_TIMEOUT'
   | 'GH_RESPONSE_TIMEOUT'
@@ -73,6 +77,10 @@ export class OriginConnection {
   grantedIdle = -1
   /** Ms that each phase of its opening took. */
   readonly times: Dial['times']
+  /** Where it leads. */
+  readonly address: string
+  /** Whether the name of the origin leads elsewhere by now, so that no further exchange may have it. */
+  isOutdated = false
   readonly #owner: ConnectionOwner
   readonly #socket: Socket
   #phase: Phase = 'send'
@@ -83,10 +91,11 @@ export class OriginConnection {
   #isClosed = false
   #mayReuse = true
 
-  constructor(owner: ConnectionOwner, socket: Socket, times: Dial['times']) {
+  constructor(owner: ConnectionOwner, socket: Socket, { times, address }: Pick<Dial, 'times' | 'address'>) {
     this.#owner = owner
     this.#socket = socket
     this.times = times
+    this.address = address
     socket.on('data', (bytes: Buffer) => this.#receive(bytes))
     socket.on('end', () => this.#ended())
     socket.on('error', (error: Failure) => this.#failed(error))
@@ -109,7 +118,7 @@ export class OriginConnection {
     this.isReused = true
     // Its last user may have paused it; whatever it says while idle must be heard.
     this.#socket.resume()
-    return this.#mayReuse && !this.#isClosed
+    return this.#mayReuse && !this.isOutdated && !this.#isClosed
   }
 
   write(data: string | Buffer): boolean {

@@ -92,9 +92,9 @@ export const catalogue = {
     guidance:
       '**Wait and retry.** Leave at least {retry_after} s before the next attempt, and lengthen the pause each time. Should it go on, the origin server needs more capacity, or the request more time from the operator of the gateway.',
     cause:
-      'No response head had come when timeouts.total (ai.timeouts.total for an AI provider) was over, which counts from the first attempt to get a connection, over all attempts.',
+      'No response head had come when timeouts.total (ai.timeouts.total for an AI provider) was over, which counts from the first attempt to get a connection, over all attempts. Or the request waited queue.timeout for one of the connections of its pool.',
     remedy:
-      'Compare that limit with how long the origin takes, uploads included, and look at its load. Where the limit named response is over first, the error is 524 instead.',
+      'Compare those limits with how long the origin takes, uploads included, and look at its load. Where the limit named response is over first, the error is 524 instead.',
   },
   origin_unknown_error: {
     code: 520,
@@ -230,10 +230,11 @@ export const catalogue = {
     stage: 'gateway',
     raised: true,
     detail:
-      'Your request has been through this gateway before: the address set for the origin server leads back here, so the request would go round in circles. The settings of the gateway are responsible.',
+      'The address set for the origin server leads back to this gateway, so your request would go round in circles. The settings of the gateway are responsible.',
     guidance:
       '**Do not retry.** Only the operator of the gateway can end the loop, by setting the address of the real origin server.',
-    cause: 'The CDN-Loop header of the request carries the name of this gateway already.',
+    cause:
+      'The CDN-Loop header of the request carries the name of this gateway already, or an origin of the pool leads to an address and port of listen.',
     remedy:
       'Point the pool, or the url of the AI provider, at the origin itself, not at a name that resolves to the gateway. Give each gateway in a chain a name of its own.',
   },
@@ -262,13 +263,15 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'gateway',
-    raised: false,
+    raised: true,
     detail:
       'The name of the origin server resolves to an address that this site may not use, for example one in a private network. The settings of the site are responsible.',
     guidance:
       '**Do not retry.** The operator of the site must give the origin server a permitted address; nothing that you send can change the result.',
-    cause: 'The address guard of the zone forbids the address that the origin resolved to.',
-    remedy: 'Correct the DNS record of the origin, or permit the address in the guard of the zone.',
+    cause:
+      'The pool has addresses: public, and the origin is at, or its name resolved to, an address that is private, loopback, link-local or reserved otherwise.',
+    remedy:
+      'Correct the DNS record of the origin. Where the origin belongs in a private network, give its pool addresses: any.',
   },
   direct_ip_access: {
     code: 1003,
@@ -500,9 +503,9 @@ export const catalogue = {
     guidance:
       '**Do not retry.** The operator must correct the name of the origin server or its DNS record; after that the same request works.',
     cause:
-      'The hostname of the origin has no address, DNS refused to answer or failed for the moment twice in a row, or did not answer within timeouts.connect (ai.timeouts.connect for an AI provider).',
+      'The hostname of the origin has no address, DNS refused to answer or failed for the moment twice in a row, or did not answer within timeouts.connect (ai.timeouts.connect for an AI provider). Where the name resolved before, its last addresses have served for dns.keep since.',
     remedy:
-      'Check the spelling of the origin in the pool or of the url of the AI provider, its A and AAAA records, and the resolver of this machine.',
+      'Check the spelling of the origin in the pool or of the url of the AI provider, its A and AAAA records, and the resolver of this machine. A longer dns.keep bridges longer failures of DNS.',
   },
   client_certificate_rejected: {
     code: 1017,
@@ -1243,13 +1246,15 @@ export const catalogue = {
     retryAfter: 60,
     ownerActionRequired: true,
     stage: 'origin',
-    raised: false,
+    raised: true,
     detail:
       'Too many requests are already waiting for the origin server of this site, so the gateway did not add yours to the queue.',
     guidance:
       '**Wait and retry.** The queue usually clears soon: try again after {retry_after} s, and space out further requests. If it keeps filling up, the operator of the site must add capacity.',
-    cause: 'All connections to the origin are busy, and its queue is full.',
-    remedy: 'Find out why the origin answers slowly, or allow it more connections.',
+    cause:
+      'The origin has all the connections that the setting connections of its pool allows, all are busy, and queue.size requests wait already.',
+    remedy:
+      'Find out why the origin answers slowly. If it can take more at once, raise connections; a larger queue.size only makes clients wait longer.',
   },
   snippet_multiple_origin_fetches: {
     code: 1201,

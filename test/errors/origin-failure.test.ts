@@ -25,6 +25,10 @@ const expected: Readonly<Record<Phase, Readonly<Record<string, ErrorName>>>> = {
     EMFILE: 'internal_server_error',
   },
   connect: {
+    GH_QUEUE_FULL: 'cache_connection_limit',
+    GH_QUEUE_TIMEOUT: 'origin_gateway_timeout',
+    GH_PROHIBITED_ADDRESS: 'prohibited_origin_ip',
+    GH_OWN_ADDRESS: 'dns_loop',
     ECONNREFUSED: 'origin_down',
     ECONNRESET: 'origin_down',
     GH_CLOSED: 'origin_down',

@@ -28,6 +28,7 @@ import type { AiServices } from '../../src/edge/plane.ts'
 import type { ZoneDirectory } from '../../src/edge/zone-settings.ts'
 import type { Limiter } from '../../src/limits/limiter.ts'
 import { DataPlane } from '../../src/edge/data-plane.ts'
+import type { NameLookup } from '../../src/edge/name-lookup.ts'
 import { connectTo, type Message, type Wire } from './raw.ts'
 
 export interface EdgeSettings {
@@ -160,6 +161,7 @@ export interface EdgeParts {
   readonly access?: AccessSources
   readonly zones?: ZoneDirectory
   readonly limiter?: Limiter
+  readonly lookup?: NameLookup
 }
 
 export class Edge {
@@ -203,10 +205,11 @@ export class Edge {
 export async function startEdge(
   t: TestContext,
   members: readonly Member[],
-  settings: EdgeSettings & { readonly clock?: Clock } = {},
+  settings: EdgeSettings & Pick<EdgeParts, 'clock' | 'lookup'> = {},
 ): Promise<Edge> {
-  const { clock } = settings
-  return listenAt(t, new Edge(t, edgeConfig(members, settings), clock && { clock }))
+  const { clock, lookup } = settings
+  const parts = { ...(clock && { clock }), ...(lookup && { lookup }) }
+  return listenAt(t, new Edge(t, edgeConfig(members, settings), parts))
 }
 
 /** Binds an edge; it is destroyed after the test. */

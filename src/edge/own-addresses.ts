@@ -1,0 +1,33 @@
+// Whether an address leads back to this gateway. Asked by `address-guard.ts` before each connection to an origin.
+import { isIPv4 } from 'node:net'
+import { networkInterfaces } from 'node:os'
+import { AddressSet, canonicalAddress } from '../base/address.ts'
+import type { Endpoint } from '../config/schema.ts'
+
+/** Tells whether the address and port are those of a listener; one on every address (0.0.0.0, ::) is met on each that this machine has. */
+export function isOwn(address: string, port: number, listeners: readonly Endpoint[]): boolean {
+  return listeners.some(listener => listener.port === port && isMetAt(address, listener.host))
+}
+
+function isMetAt(address: string, host: string): boolean {
+  const canonical = canonicalAddress(address)
+  if (canonical === null) return false
+  const asked = nowhere[canonical] ?? canonical
+  const bound = canonicalAddress(host)
+  if (bound === '0.0.0.0') return isIPv4(asked) && isLocal(asked)
+  // What a name is bound to, only the system knows.
+  if (bound === '::' || bound === null) return isLocal(asked)
+  return asked === bound
+}
+
+/** To connect to no address is to connect to this machine. */
+const nowhere: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' }
+
+const loopback = new AddressSet(['127.0.0.0/8', '::1'])
+
+/** Looks at the interfaces anew each time: they come and go, and this is asked only where the ports agree. */
+function isLocal(address: string): boolean {
+  if (loopback.has(address)) return true
+  const cards = Object.values(networkInterfaces())
+  return cards.some(card => card?.some(local => canonicalAddress(local.address) === address))
+}
