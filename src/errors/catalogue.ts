@@ -92,7 +92,7 @@ export const catalogue = {
     guidance:
       '**Wait and retry.** Leave at least {retry_after} s before the next attempt, and lengthen the pause each time. Should it go on, the origin server needs more capacity, or the request more time from the operator of the gateway.',
     cause:
-      'No response head had come when timeouts.total (ai.timeouts.total for an AI provider) was over, which counts from the first attempt to get a connection, over all attempts. Or the request waited queue.timeout for one of the connections of its pool.',
+      'No response head had come when timeouts.total (ai.timeouts.total for an AI provider) was over, which counts from the first attempt to get a connection, over all attempts. Or the request waited longer for one of the connections of its origin than the queue of the pool has as its timeout.',
     remedy:
       'Compare those limits with how long the origin takes, uploads included, and look at its load. Where the limit named response is over first, the error is 524 instead.',
   },
@@ -503,9 +503,9 @@ export const catalogue = {
     guidance:
       '**Do not retry.** The operator must correct the name of the origin server or its DNS record; after that the same request works.',
     cause:
-      'The hostname of the origin has no address, DNS refused to answer or failed for the moment twice in a row, or did not answer within timeouts.connect (ai.timeouts.connect for an AI provider). Where the name resolved before, its last addresses have served for dns.keep since.',
+      'The hostname of the origin has no address, DNS refused to answer or failed for the moment twice in a row, or did not answer within timeouts.connect (ai.timeouts.connect for an AI provider). Where the name resolved before, its last addresses have served since for as long as the pool keeps them (dns: keep).',
     remedy:
-      'Check the spelling of the origin in the pool or of the url of the AI provider, its A and AAAA records, and the resolver of this machine. A longer dns.keep bridges longer failures of DNS.',
+      'Check the spelling of the origin in the pool or of the url of the AI provider, its A and AAAA records, and the resolver of this machine. A longer keep under dns bridges longer failures.',
   },
   client_certificate_rejected: {
     code: 1017,
@@ -1252,9 +1252,9 @@ export const catalogue = {
     guidance:
       '**Wait and retry.** The queue usually clears soon: try again after {retry_after} s, and space out further requests. If it keeps filling up, the operator of the site must add capacity.',
     cause:
-      'The origin has all the connections that the setting connections of its pool allows, all are busy, and queue.size requests wait already.',
+      'The origin has all the connections that the setting connections of its pool allows, all are busy, and as many requests wait as the queue of the pool has as its size.',
     remedy:
-      'Find out why the origin answers slowly. If it can take more at once, raise connections; a larger queue.size only makes clients wait longer.',
+      'Find out why the origin answers slowly. If it can take more at once, raise connections; a longer queue only makes clients wait longer.',
   },
   snippet_multiple_origin_fetches: {
     code: 1201,
