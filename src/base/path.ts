@@ -1,4 +1,4 @@
-// The normal form of a request path (RFC 3986 section 6.2.2), in which routes are compared. Called by config for checks and by zones on odd paths.
+// The normal form of a request path (RFC 3986 section 6.2.2), in which routes and rules are compared. Called by config for checks, by zones and by access.
 
 /** Tells whether a path is surely in normal form already; looks no further than the query, and may say no to a path that is. */
 export function isPlainPath(path: string): boolean {
@@ -30,6 +30,15 @@ export function normalPath(path: string): string {
   }
   const isOpen = kept.length > 0 && ['', '.', '..'].includes(segments.at(-1)!)
   return `/${kept.join('/')}${isOpen ? '/' : ''}`
+}
+
+/** Tells whether a prefix leads a path in normal form: it ends at a border of segments, the query, or the end. */
+export function leads(prefix: string, path: string): boolean {
+  const end = prefix.length
+  const next = path.charCodeAt(end) // NaN at the end of the path and beyond
+  const isBorder =
+    end === path.length || next === 0x2f || next === 0x3f || prefix.charCodeAt(end - 1) === 0x2f
+  return isBorder && path.startsWith(prefix)
 }
 
 function decodeUnreserved(triplet: string): string {

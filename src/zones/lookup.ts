@@ -1,6 +1,6 @@
 // Host to zone and path to route, once a request each: tables are sorted when built; a lookup runs no regular
 // expression, and allocates only for a wildcard that may fit and a path that is not plain.
-import { isPlainPath, normalPath } from '../base/path.ts'
+import { isPlainPath, leads, normalPath } from '../base/path.ts'
 
 /** Finds by host name: the exact name, else the longest `*.` suffix (the star stands for one label or more), else the fallback. */
 export class HostLookup<T> {
@@ -54,12 +54,4 @@ export class PathLookup<T> {
     }
     return null
   }
-}
-
-function leads(prefix: string, path: string): boolean {
-  const end = prefix.length
-  const next = path.charCodeAt(end) // NaN at the end of the path and beyond
-  const isBorder =
-    end === path.length || next === 0x2f || next === 0x3f || prefix.charCodeAt(end - 1) === 0x2f
-  return isBorder && path.startsWith(prefix)
 }
