@@ -89,4 +89,28 @@ export const permissions = [
     description: 'See, create, change and delete custom error rules and error pages.',
     scopes,
   },
+  {
+    id: '5421a228d5746a9e9e8074809d73a3cb',
+    scope: 'access_rules.read',
+    name: 'Access Rules Read',
+    category: 'rules_and_configuration',
+    description: 'See the access rules of zones.',
+    scopes,
+  },
+  {
+    id: 'a625243af08458175572c18f1c8b970b',
+    scope: 'access_rules.write',
+    name: 'Access Rules Write',
+    category: 'rules_and_configuration',
+    description: 'See, create, change and delete the access rules of zones.',
+    scopes,
+  },
+  {
+    id: '26b346ec70f520ed97a70f5e55e97cdf',
+    scope: 'origins.read',
+    name: 'Origins Read',
+    category: 'rules_and_configuration',
+    description: 'See the origins of zones, and how they are doing.',
+    scopes,
+  },
 ] as const satisfies readonly PermissionRow[]

@@ -35,6 +35,9 @@ test('ids and scopes are what they always were, since tokens and clients are kep
       '3b3c41903e32753205302be26dc5a3e6 api_tokens.write',
       '1e87cd4356e4d882a31fd26e1713d6d2 custom_errors.read',
       'c1b7bff02cc63aa878672e7d55eb9e96 custom_errors.write',
+      '5421a228d5746a9e9e8074809d73a3cb access_rules.read',
+      'a625243af08458175572c18f1c8b970b access_rules.write',
+      '26b346ec70f520ed97a70f5e55e97cdf origins.read',
     ],
   )
 })

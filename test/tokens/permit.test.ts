@@ -37,6 +37,7 @@ test('who may write may read, not the reverse', () => {
     ['API Tokens Write', 'API Tokens Read'],
     ['OAuth Clients Write', 'OAuth Clients Read'],
     ['Custom Errors Write', 'Custom Errors Read'],
+    ['Access Rules Write', 'Access Rules Read'],
   ] as const) {
     assert.equal(permits(holder(policy('allow', [write])), read, mine), true)
     assert.equal(permits(holder(policy('allow', [read])), write, mine), false)
