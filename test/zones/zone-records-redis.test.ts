@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { type TestContext, test } from 'node:test'
+import { largestErrorPage } from '../../src/config/custom-errors-config.ts'
+import { zoneOwner } from '../../src/store/records.ts'
+import { freePort, startRedis, until } from '../help/redis.ts'
+import { accessRuleList, errorPage, errorRuleList } from '../store/contract-specimens.ts'
+import { cachePath, opened, openZones, put } from './opened-zones.ts'
+
+const id = 'shop.example'
+const [errors, access, page] = [errorRuleList(), accessRuleList(), errorPage()]
+const all = { errorRules: errors.rules, accessRules: access.rules, errorPages: { '500_errors': page.html } }
+const soon = 1_000
+
+/** Starts a server that has something of every kind for the zone. */
+async function filled(t: TestContext) {
+  const server = await startRedis(t)
+  const writer = await opened(t, server.url)
+  await put(writer.errorRules, errors)
+  await put(writer.accessRules, access)
+  await put(writer.errorPages, page)
+  return { server, writer }
+}
+
+/** Leaves the copy of a server behind that is then gone. */
+async function copied(t: TestContext) {
+  const { server } = await filled(t)
+  const path = cachePath(t)
+  const { zones } = await openZones(t, await opened(t, server.url), { cachePath: path, writes: true })
+  await zones.close()
+  await server.kill()
+  return { server, path }
+}
+
+test('what is set by one machine is known to another within a second', async t => {
+  const server = await startRedis(t)
+  const [writer, reader] = [await opened(t, server.url), await opened(t, server.url)]
+  const { zones } = await openZones(t, reader)
+  await put(writer.errorRules, errors)
+  await until(() => zones.of(id)?.errorRules.length === 2, soon)
+  await put(writer.accessRules, access)
+  await until(() => zones.of(id)?.accessRules.length === 2, soon)
+  await put(writer.errorPages, page)
+  await until(() => zones.of(id)?.errorPages['500_errors'] !== undefined, soon)
+  assert.deepEqual(zones.of(id), all)
+  await put(writer.accessRules, { ...access, rules: [] })
+  await until(() => zones.of(id)?.accessRules.length === 0, soon)
+  await writer.errorPages.remove(zoneOwner, page.id)
+  await until(() => zones.of(id)?.errorPages['500_errors'] === undefined, soon)
+})
+
+test('pages of the largest size are known within a second, and from the start', async t => {
+  const server = await startRedis(t)
+  const [writer, reader] = [await opened(t, server.url), await opened(t, server.url)]
+  const { zones } = await openZones(t, reader)
+  const html = 'x'.repeat(largestErrorPage)
+  for (let i = 0; i < 5; i++) await put(writer.errorPages, errorPage({ zone: `${i}.example`, html }))
+  await until(() => zones.of('4.example')?.errorPages['500_errors']?.length === html.length, soon)
+  const later = await openZones(t, await opened(t, server.url))
+  for (let i = 0; i < 5; i++) assert.equal(later.zones.of(`${i}.example`)?.errorPages['500_errors'], html)
+})
+
+test('what is known stays while Redis is gone, and what was changed meanwhile is known soon after it is back', async t => {
+  const { server, writer } = await filled(t)
+  const reader = await opened(t, server.url)
+  const { zones, lines } = await openZones(t, reader)
+  await server.kill()
+  await until(() => reader.isAway && writer.isAway)
+  assert.deepEqual(zones.of(id), all)
+  await server.restart()
+  await until(() => !writer.isAway)
+  await put(writer.accessRules, { ...access, rules: [] })
+  await until(() => zones.of(id)?.accessRules.length === 0, 5_000)
+  assert.deepEqual(zones.of(id), { ...all, accessRules: [] })
+  assert.deepEqual(
+    lines.filter(({ level }) => level === 50),
+    [],
+  )
+})
+
+test('a start while Redis is away takes the copy of last time, and what is true once it is back', async t => {
+  const { server, path } = await copied(t)
+  const { zones, lines, told } = await openZones(t, await opened(t, server.url), { cachePath: path })
+  assert.deepEqual(zones.of(id), all)
+  assert.deepEqual(zones.of('other.example'), { errorRules: [], accessRules: [], errorPages: {} })
+  assert.partialDeepStrictEqual(lines, [
+    { level: 40, reason: 'ECONNREFUSED', msg: 'what is set for zones waits for the store to be read' },
+    { level: 40, path, msg: 'what is set for zones is taken from a copy' },
+  ])
+  await server.restart()
+  const writer = await opened(t, server.url)
+  await put(writer.errorRules, { ...errors, rules: [] })
+  await until(() => told() > 0, 5_000)
+  assert.deepEqual(zones.of(id)?.accessRules, access.rules)
+  await until(() => zones.of(id)?.errorRules.length === 0, 5_000)
+})
+
+test('a start while Redis is away knows nothing without a copy, until it is back', async t => {
+  const port = await freePort()
+  const { zones, lines, told } = await openZones(t, await opened(t, `redis://127.0.0.1:${port}`), {
+    cachePath: cachePath(t),
+  })
+  assert.equal(zones.of(id), null)
+  assert.partialDeepStrictEqual(lines[1], {
+    level: 40,
+    msg: 'what is set for zones is not known until the store is back',
+  })
+  await startRedis(t, { port })
+  await until(() => told() > 0, 5_000)
+  assert.deepEqual(zones.of(id), { errorRules: [], accessRules: [], errorPages: {} })
+})
+
+test('a start while Redis is away takes nothing of a damaged copy', async t => {
+  const { server, path } = await copied(t)
+  writeFileSync(path, readFileSync(path, 'utf8').replace('"deny"', '"allow"'))
+  const { zones, lines } = await openZones(t, await opened(t, server.url), { cachePath: path })
+  assert.equal(zones.of(id), null)
+  assert.partialDeepStrictEqual(lines[1], { level: 50, path, reason: 'it is damaged' })
+})
+
+test('one who does not write leaves the copy alone, one who does keeps it up', async t => {
+  const { server, path } = await copied(t)
+  await server.restart()
+  const before = readFileSync(path, 'utf8')
+  const [reader, writer] = [await opened(t, server.url), await opened(t, server.url)]
+  const quiet = await openZones(t, reader, { cachePath: path })
+  await put(writer.errorPages, { ...page, html: 'another' })
+  await until(() => quiet.zones.of(id)?.errorPages['500_errors'] === 'another')
+  await quiet.zones.close()
+  assert.equal(readFileSync(path, 'utf8'), before)
+  await openZones(t, writer, { cachePath: path, writes: true })
+  await until(() => readFileSync(path, 'utf8').includes('"another"'))
+  await put(writer.errorPages, { ...page, html: 'a third' })
+  await until(() => readFileSync(path, 'utf8').includes('"a third"'), soon)
+})
