@@ -5,7 +5,17 @@ import { hostPattern } from './host-rules.ts'
 import type { Findings, Place } from './mistake.ts'
 import { refuseUnknown } from './names.ts'
 import { type RuleData, refuseWithoutGeo, textOf } from './rule-data.ts'
-import { description, duration, matching, network, oneOf, routePath, shortName, whole } from './rules.ts'
+import {
+  accept,
+  description,
+  duration,
+  matching,
+  network,
+  oneOf,
+  routePath,
+  shortName,
+  whole,
+} from './rules.ts'
 import {
   group,
   list,
@@ -27,15 +37,14 @@ const minute = 60 * second
 const day = 24 * 60 * minute
 
 /** Takes a country by its two letters (ISO 3166-1 alpha-2), in any case; one that goes by others, such as UK, is refused. */
-const country: Rule<string> = text => {
+export const country: Rule<string> = text => {
   const code = text.toUpperCase()
-  const isCountry = /^[A-Z]{2}$/.test(code) && countries.of(code) !== undefined
-  const usual = isCountry ? new Intl.Locale(`und-${code}`).region : code
-  return usual === code && isCountry
-    ? { value: code }
-    : {
-        flaw: `must be two letters of ISO 3166-1, such as DE${usual === code ? '' : `; did you mean ${usual}?`}`,
-      }
+  const isCode = /^[A-Z]{2}$/.test(code) && countries.of(code) !== undefined
+  const usual = isCode ? new Intl.Locale(`und-${code}`).region : undefined
+  return accept(
+    usual === code ? code : undefined,
+    `must be the two letters of a country in ISO 3166-1, ${usual ? `in this case ${usual}` : 'such as DE'}`,
+  )
 }
 
 const countries = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' })
@@ -43,7 +52,7 @@ const countries = new Intl.DisplayNames('en', { type: 'region', fallback: 'none'
 const asNumber = whole(1, 2 ** 32 - 1)
 
 /** Takes what a User-Agent may be; empty text is for requests that have none. */
-const agentPattern = matching(
+export const agentPattern = matching(
   /^\P{Cc}{0,256}$/u,
   'must be at most 256 characters, none of them a control character, where * stands for any text',
 )

@@ -161,7 +161,10 @@ function resolveOrigin(
 
 function resolveEjection({ value, ...place }: Placed<EjectionConfig>, findings: Findings): EjectionConfig {
   if (value.longest < value.base)
-    findings.flaw({ ...place, path: stepInto(place.path, 'longest') }, 'is shorter than base')
+    findings.flaw(
+      { ...place, path: stepInto(place.path, 'longest') },
+      'is shorter than base, from which it grows',
+    )
   return value
 }
 

@@ -69,5 +69,6 @@ export function textOf(
 
 /** Notes a mistake at what asks for countries and networks where there is no database of them. */
 export function refuseWithoutGeo(place: Place, { hasGeo }: RuleData, findings: Findings): void {
-  if (!hasGeo) findings.flaw(place, 'needs geo.databases, which tell the country and network of an address')
+  if (hasGeo || findings.concern(place.path)) return
+  findings.flaw(place, 'needs geo.databases, which tell the country and the network of an address')
 }

@@ -5,6 +5,7 @@ import type { OriginSettings } from './pool-settings.ts'
 import type { ProviderSettings, Settings } from './schema.ts'
 import type { Placed } from './shape.ts'
 import type { TlsSettings } from './tls-settings.ts'
+import { warnOfRules } from './warn-of-rules.ts'
 
 /** Notes a warning for each setting that is allowed and harms. */
 export function warn(settings: Settings, findings: Findings): void {
@@ -16,6 +17,7 @@ export function warn(settings: Settings, findings: Findings): void {
   }
   warnOfUnserved(settings, findings)
   warnOfProviders(settings.ai, findings)
+  warnOfRules(settings, findings)
 }
 
 function warnOfOpenTrust({ trusted_proxies: networks }: Settings, findings: Findings): void {

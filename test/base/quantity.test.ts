@@ -3,8 +3,10 @@ import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import {
   formatDuration,
+  formatRate,
   formatSize,
   parseDuration,
+  parseRate,
   parseSize,
   type Reading,
 } from '../../src/base/quantity.ts'
@@ -74,10 +76,58 @@ describe('sizes', () => {
   })
 })
 
+describe('rates', () => {
+  const second = 1000
+  const rates = {
+    '10/s': [10, second],
+    '100/min': [100, 60 * second],
+    '100/m': [100, 60 * second],
+    '1000/h': [1000, 3600 * second],
+    '600/10m': [600, 600 * second],
+    '600/10min': [600, 600 * second],
+    '5000/d': [5000, 86_400 * second],
+    '5/500ms': [5, 500],
+  } as const
+  for (const [text, [limit, period]] of Object.entries(rates)) {
+    test(`"${text}" is ${limit} in ${period} ms`, () => {
+      deepEqual(parseRate(text), { value: { limit, period } })
+    })
+  }
+  refuses(parseRate, [
+    '',
+    '10',
+    '/s',
+    '10/',
+    '10/ s',
+    '10 /s',
+    '1.5/s',
+    '-1/s',
+    '10/sec',
+    '10/off',
+    '10/1.5s',
+    '10/5',
+  ])
+
+  test('are written in the largest unit that divides them', () => {
+    equal(formatRate({ limit: 10, period: second }), '10/s')
+    equal(formatRate({ limit: 600, period: 600 * second }), '600/10m')
+    equal(formatRate({ limit: 1, period: 31 * 86_400 * second }), '1/31d')
+  })
+
+  test('come back as they went', () => {
+    const period = fc.integer({ min: 1 })
+    fc.assert(
+      fc.property(fc.nat(), period, (limit, period) =>
+        deepEqual(parseRate(formatRate({ limit, period })), { value: { limit, period } }),
+      ),
+    )
+  })
+})
+
 test('any text gives a value or a flaw', () => {
   fc.assert(
     fc.property(fc.string(), text => {
-      for (const parse of [parseDuration, parseSize]) equal(Object.keys(parse(text)).length, 1)
+      for (const parse of [parseDuration, parseRate, parseSize]) equal(Object.keys(parse(text)).length, 1)
     }),
   )
 })

@@ -32,6 +32,23 @@ describe('loadConfig', () => {
     deepEqual(loaded.files, [join(folder, 'gatehouse.yaml'), join(folder, 'later')])
   })
 
+  test('finds files that are read elsewhere, and depends on those that are missing alone', t => {
+    const folder = makeFolder(t, {
+      'gatehouse.yaml': 'lists: { a: more/a.txt, b: b.txt, c: more }\nzones: []\n',
+      'more/a.txt': '10.0.0.1\n',
+    })
+    const loaded = loadConfig(join(folder, 'gatehouse.yaml'), {})
+    deepEqual('mistakes' in loaded && loaded.mistakes.map(({ path, message }) => [path, message]), [
+      ['lists.b', 'b must be the path of a file that can be read (ENOENT), but is "b.txt"'],
+      ['lists.c', 'c must be the path of a file that can be read (EISDIR), but is "more"'],
+    ])
+    deepEqual(loaded.files, [join(folder, 'gatehouse.yaml'), join(folder, 'b.txt'), join(folder, 'more')])
+    writeFileSync(join(folder, 'gatehouse.yaml'), 'lists: { a: more/a.txt }\nzones: []\n')
+    const better = loadConfig(join(folder, 'gatehouse.yaml'), {})
+    deepEqual('config' in better && better.config.lists, [{ name: 'a', path: join(folder, 'more/a.txt') }])
+    deepEqual(better.files, [join(folder, 'gatehouse.yaml')])
+  })
+
   test('gives a mistake for a file that is missing or a folder', t => {
     const folder = makeFolder(t, {})
     match(messageOf(loadConfig(join(folder, 'gatehouse.yaml'), {})), /cannot be read \(ENOENT\)/)

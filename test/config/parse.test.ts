@@ -43,6 +43,32 @@ describe('parse', () => {
     match(onlyMessage(parse(`zones: []\n#${'x'.repeat(2 ** 20)}`, nothing)), /larger than 1 MiB/)
   })
 
+  test('refuses more than a thousand rules in one list', () => {
+    const rules = (count: number) => `[${'deny: { ip: 10.0.0.1 }, '.repeat(count)}]`
+    equal('config' in parse(`access: { rules: ${rules(1000)} }\nzones: []`, nothing), true)
+    equal(
+      onlyMessage(parse(`access: { rules: ${rules(1001)} }\nzones: []`, nothing)),
+      'rules must have at most 1000 members',
+    )
+  })
+
+  test('takes contents of errors up to their limits', () => {
+    const read = (rule: number, page: number): string[] => {
+      const readFile = (path: string): string => 'ü'.repeat((path === 'rule' ? rule : page) / 2)
+      const text = `
+errors:
+  rules: [{ when: 'true', content: file:rule, content_type: text/plain }]
+  pages: { 500_errors: file:page }
+zones: []`
+      return mistakesOf(parse(text, { ...nothing, readFile })).map(({ message }) => message)
+    }
+    deepEqual(read(10_240, 1_500_000), [])
+    deepEqual(read(10_242, 1_500_002), [
+      'content must be 1 B to 10KiB of text',
+      '500_errors must be 1 B to 1.5MB of text',
+    ])
+  })
+
   test('refuses values nested without end', () => {
     match(
       onlyMessage(parse(`zones: ${'['.repeat(40)}${']'.repeat(40)}`, nothing)),
@@ -124,15 +150,70 @@ describe('any text gives a configuration or mistakes', () => {
       fc.jsonValue({ maxDepth: 2 }),
     )
     const route = fc.record(
-      { path: value, pool: value, host: value, body: value, timeouts: value },
+      {
+        path: value,
+        pool: value,
+        host: value,
+        body: value,
+        timeouts: value,
+        redirects: value,
+        rewrite: fc.oneof(
+          value,
+          fc.record(
+            { path: value, request_headers: fc.dictionary(fc.string(), value) },
+            { requiredKeys: [] },
+          ),
+        ),
+      },
+      { requiredKeys: [] },
+    )
+    const condition = fc.record(
+      { ip: value, list: value, country: value, asn: value, referer: value, path: value, expression: value },
+      { requiredKeys: [] },
+    )
+    const rule = fc.oneof(
+      value,
+      fc.record({ allow: fc.oneof(value, condition) }),
+      fc.record({ deny: condition }),
+    )
+    const access = fc.record({ rules: fc.array(rule), default: value, ban: value }, { requiredKeys: [] })
+    const rateLimits = fc.array(
+      fc.record({ name: value, rate: value, key: value, when: value }, { requiredKeys: [] }),
+    )
+    const errors = fc.record(
+      {
+        documentation: value,
+        rules: fc.array(fc.record({ when: value, content: value, content_type: value })),
+        pages: fc.dictionary(fc.constantFrom('500_errors', 'ip_block', 'a'), value),
+      },
       { requiredKeys: [] },
     )
     const zone = fc.record(
-      { name: value, hosts: value, default: value, routes: fc.oneof(value, fc.array(route)) },
+      {
+        name: value,
+        hosts: value,
+        default: value,
+        account: value,
+        access: fc.oneof(value, access),
+        rate_limits: rateLimits,
+        quota: fc.oneof(value, fc.record({ day: value })),
+        errors,
+        routes: fc.oneof(value, fc.array(route)),
+      },
       { requiredKeys: [] },
     )
     const origin = fc.record(
-      { url: value, verify: value, server_name: value, ca: value },
+      { url: value, weight: value, verify: value, server_name: value, ca: value },
+      { requiredKeys: [] },
+    )
+    const pool = fc.record(
+      {
+        origins: fc.array(fc.oneof(value, origin)),
+        balance: value,
+        retries: fc.oneof(value, fc.record({ most: value })),
+        ejection: fc.oneof(value, fc.record({ base: value, longest: value })),
+        check: fc.oneof(value, fc.record({ path: value, interval: value, timeout: value, status: value })),
+      },
       { requiredKeys: [] },
     )
     const provider = fc.record(
@@ -156,7 +237,12 @@ describe('any text gives a configuration or mistakes', () => {
       ai: fc.oneof(value, ai),
       trusted_proxies: value,
       limits: value,
-      pools: fc.dictionary(fc.string(), fc.record({ origins: fc.array(fc.oneof(value, origin)) })),
+      lists: fc.oneof(value, fc.dictionary(fc.string(), value)),
+      geo: fc.oneof(value, fc.record({ databases: value })),
+      access,
+      rate_limits: rateLimits,
+      errors,
+      pools: fc.dictionary(fc.string(), fc.oneof(value, pool)),
       zones: fc.array(zone),
     })
     fc.assert(fc.property(config, config => isSound(JSON.stringify(config))))
@@ -170,7 +256,24 @@ workers: x\${S}
 listen: ["\${S}"]
 admin: "\${S}:80"
 trusted_proxies: ["\${S}"]
-errors: { documentation: "\${S}" }
+errors:
+  documentation: "\${S}"
+  rules:
+    - { when: "\${S}", content: a, content_type: "\${S}", status: "\${S}" }
+  pages: { 500_errors: ["\${S}"] }
+lists: { a: "\${S}" }
+geo: { databases: "\${S}" }
+access:
+  rules:
+    - deny: "\${S}"
+    - deny: { ip: "\${S}" }
+    - deny: { list: "\${S}" }
+    - deny: { country: "\${S}" }
+    - deny: { asn: "\${S}" }
+    - deny: { referer: "\${S}" }
+    - deny: { path: "\${S}" }
+  ban: { refusals: "\${S}", within: "\${S}" }
+rate_limits: [{ name: "\${S}", rate: "\${S}", key: "\${S}", when: "\${S}", action: "\${S}" }]
 limits: { url: "\${S}", requests_per_connection: "\${S}" }
 timeouts: { idle: "\${S}" }
 log: { level: "\${S}", access: "\${S}", sample: { 2xx: "\${S}" } }
@@ -186,8 +289,13 @@ ai:
     custom-a: { url: "\${S}", speaks: "\${S}" }
     custom-b: { url: "https://llm.example/\${S}" }
   prices: { openai/a: { input: "\${S}", output: "\${S}" } }
-pools: { main: { origins: ["http://\${S}", { url: "\${S}", verify: "\${S}", server_name: "\${S}", ca: "\${S}" }] } }
-zones: [{ hosts: ["\${S}"], routes: [{ path: "\${S}", pool: "\${S}", host: "\${S}", body: "\${S}" }] }, "\${S}"]
+pools:
+  main:
+    origins: ["http://\${S}", { url: "\${S}", verify: "\${S}", server_name: "\${S}", ca: "\${S}" }]
+    balance: "\${S}"
+    check: "\${S}"
+    dns: { refresh: "\${S}" }
+zones: [{ hosts: ["\${S}"], routes: [{ path: "\${S}", pool: "\${S}", host: "\${S}", body: "\${S}", rewrite: { path: "\${S}", request_headers: { X-A: "\${S}" } } }] }, "\${S}"]
 `
   fc.assert(
     fc.property(fc.stringMatching(/^ [!-~]{12,100}$/), secret => {
