@@ -1,11 +1,10 @@
 // The box that an Error Page may hold: what happened, in one piece that looks the same in whatever page it stands. custom-content.ts fills it in.
 
-import { type Html, html, raw } from '../base/html.ts'
+import { type Html, type HtmlValue, html, raw } from '../base/html.ts'
 import { errorRows } from './catalogue.ts'
 import { form, render } from './form.ts'
 import type { Occasion, Problem } from './problem.ts'
 import type { Refusal } from './refusal.ts'
-import { emphasize, moment } from './render-html.ts'
 
 /** Whose errors a box tells: of 5xx codes, or of 1xxx codes. */
 export type BoxFamily = '500s' | '1000s'
@@ -25,13 +24,13 @@ ${block('p', SMALL, html`Error ${code}`)}
 ${block('h2', TITLE, html`${title}`)}
 ${block('p', TEXT, html`${detail}`)}
 ${block('p', TEXT, html`${emphasize(what_you_should_do)}`)}
-${block('p', FOOT, html`Ray ID: ${ray_id}<br>Time: ${moment(timestamp)}`)}
+${block('p', FOOT, html`Ray ID: ${ray_id}<br>Time: ${timestamp.replace('T', ' ').replace('Z', ' UTC')}`)}
 </section>`.markup
 }
 
 // The styles are inline and begin from nothing, so that neither the page nor a style sheet has to know of the box.
 const CARD =
-  'all:initial;display:block;box-sizing:border-box;max-width:40rem;margin:1.5rem auto;padding:1.25rem 1.5rem 1.4rem;background:#fffefc;color:#1b2430;border:1px solid #dbd9d1;border-radius:14px;font:16px/1.6 system-ui,sans-serif;text-align:left;overflow-wrap:anywhere'
+  'all:initial;display:block;box-sizing:border-box;max-width:640px;margin:24px auto;padding:20px 24px 22px;background:#fffefc;color:#1b2430;border:1px solid #dbd9d1;border-radius:14px;font:16px/1.6 system-ui,sans-serif;text-align:left;overflow-wrap:anywhere'
 const SMALL = 'color:#57606e;font-size:14px;font-weight:600'
 const TITLE = 'margin:2px 0 12px;font-size:24px;font-weight:600;line-height:1.25'
 const TEXT = 'margin:0 0 12px'
@@ -40,4 +39,10 @@ const FOOT = 'margin:16px 0 0;padding-top:12px;border-top:1px solid #dbd9d1;colo
 function block(tag: 'p' | 'h2', style: string, content: Html): Html {
   const name = raw(tag)
   return html`<${name} style="all:unset;display:block;${style}">${content}</${name}>`
+}
+
+function emphasize(markdown: string): readonly HtmlValue[] {
+  return markdown
+    .split('**')
+    .map((text, i) => (i % 2 === 0 ? text : html`<b style="all:unset;font-weight:600">${text}</b>`))
 }

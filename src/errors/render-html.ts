@@ -95,13 +95,11 @@ function wait(seconds: number, timestamp: string): Html {
 </div>`
 }
 
-/** Writes a timestamp for people and machines. */
-export function moment(timestamp: string): Html {
+function moment(timestamp: string): Html {
   return html`<time datetime="${timestamp}">${timestamp.replace('T', ' ').replace('Z', ' UTC')}</time>`
 }
 
-/** Turns the emphasis of a guidance into markup, the only Markdown that it has. */
-export function emphasize(markdown: string): readonly Html[] {
+function emphasize(markdown: string): readonly Html[] {
   return markdown
     .split(/\*\*(.+?)\*\*/)
     .map((text, i) => (i % 2 === 0 ? html`${text}` : html`<strong>${text}</strong>`))

@@ -6,6 +6,7 @@ import { type Answer, compose } from '../../src/errors/compose.ts'
 import { documentError, documentIndex } from '../../src/errors/document.ts'
 import { refuse } from '../../src/errors/refusal.ts'
 import { launchBrowser, openPage } from '../help/browser.ts'
+import { contrastsIn, luminance } from '../help/contrast.ts'
 
 let browser: Browser
 before(async () => {
@@ -148,11 +149,10 @@ for (const colorScheme of ['light', 'dark'] as const) {
     ]
     for (const answer of answers) {
       const { page } = await openPage(t, browser, answer, { colorScheme })
-      const texts = await page.evaluate(coloursOfTexts)
+      const texts = await contrastsIn(page)
       assert.ok(texts.length > 10)
-      for (const { text, colour, ground } of texts) {
-        assert.ok(contrast(colour, ground) >= 4.5, `${text}: rgb(${colour}) on rgb(${ground})`)
-      }
+      for (const { text, colour, ground, ratio } of texts)
+        assert.ok(ratio >= 4.5, `${text}: rgb(${colour}) on rgb(${ground})`)
     }
   })
 }
@@ -160,7 +160,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
 test('a page is dark where the reader prefers it', async t => {
   const brightnessOf = async (colorScheme: 'light' | 'dark') => {
     const { page } = await openPage(t, browser, pageOf('origin_down'), { colorScheme })
-    const [first] = await page.evaluate(coloursOfTexts)
+    const [first] = await contrastsIn(page)
     return luminance(first!.ground)
   }
   assert.ok((await brightnessOf('light')) > 0.8)
@@ -169,43 +169,4 @@ test('a page is dark where the reader prefers it', async t => {
 
 function widthOf(page: Page): Promise<number> {
   return page.evaluate('document.documentElement.scrollWidth')
-}
-
-type Colour = readonly number[]
-
-interface Coloured {
-  readonly text: string
-  readonly colour: Colour
-  readonly ground: Colour
-}
-
-/** Lists, in the page, each text that is shown, with its colour and that of the nearest ground that is not transparent. */
-const coloursOfTexts = `(() => {
-  const numbers = colour => colour.match(/[\\d.]+/g).map(Number)
-  const groundOf = element => {
-    const ground = numbers(getComputedStyle(element).backgroundColor)
-    return ground[3] === 0 ? groundOf(element.parentElement) : ground.slice(0, 3)
-  }
-  const texts = []
-  for (const element of document.body.querySelectorAll('*')) {
-    const own = [...element.childNodes].some(node => node.nodeType === 3 && node.data.trim())
-    if (!own || !element.checkVisibility()) continue
-    const colour = numbers(getComputedStyle(element).color).slice(0, 3)
-    texts.push({ text: element.textContent.trim(), colour, ground: groundOf(element) })
-  }
-  return texts
-})()` as unknown as () => readonly Coloured[]
-
-/** The contrast ratio of WCAG 2.2. */
-function contrast(a: Colour, b: Colour): number {
-  const [dark, light] = [luminance(a), luminance(b)].sort((x, y) => x - y)
-  return (light! + 0.05) / (dark! + 0.05)
-}
-
-function luminance(colour: Colour): number {
-  const [red, green, blue] = colour.map(value => {
-    const part = value / 255
-    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4
-  })
-  return 0.2126 * red! + 0.7152 * green! + 0.0722 * blue!
 }
