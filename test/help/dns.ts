@@ -1,8 +1,8 @@
-// A DNS server on loopback whose zones a test changes while it runs: UDP and TCP on one port, TXT and CNAME, and every way to fail.
+// A DNS server on loopback whose zones a test changes while it runs: UDP and TCP on one port, TXT, addresses and CNAME, and every way to fail.
 
 import { createSocket, type RemoteInfo, type Socket } from 'node:dgram'
 import { EventEmitter, once } from 'node:events'
-import { type AddressInfo, createServer, type Server, type Socket as Connection } from 'node:net'
+import { type AddressInfo, createServer, isIPv4, type Server, type Socket as Connection } from 'node:net'
 import type { TestContext } from 'node:test'
 
 /** The chunks of a TXT record; one text is cut as servers do, every 255 bytes. */
@@ -12,6 +12,8 @@ export type Failure = 'server_failure' | 'refused' | 'no_such_name' | 'silence'
 /** One query as it came. */
 export interface Query {
   readonly name: string
+  /** Of the records that are asked for: 1 for A, 16 for TXT, 28 for AAAA. */
+  readonly type: number
   readonly transport: 'udp' | 'tcp'
   /** Of the asker's socket and, with it, of the query: random, both of them. */
   readonly port: number
@@ -20,6 +22,7 @@ export interface Query {
 
 type Entry =
   | { readonly kind: 'txt'; readonly records: readonly Txt[] }
+  | { readonly kind: 'addresses'; readonly addresses: readonly string[]; readonly ttl: number }
   | { readonly kind: 'cname'; readonly target: string }
   | { readonly kind: 'failure'; readonly failure: Failure }
 
@@ -33,8 +36,10 @@ const codes: Readonly<Record<Exclude<Failure, 'silence'>, number>> = {
   no_such_name: 3,
   refused: 5,
 }
-const TXT = 16
+const A = 1
 const CNAME = 5
+const TXT = 16
+const AAAA = 28
 
 export class DnsServer {
   /** Every query, in the order that they came. */
@@ -66,6 +71,11 @@ export class DnsServer {
     this.#zone.set(name, { kind: 'txt', records })
   }
 
+  /** Puts A and AAAA records in place of whatever a name had. */
+  addresses(name: string, addresses: readonly string[], ttl = 60): void {
+    this.#zone.set(name, { kind: 'addresses', addresses, ttl })
+  }
+
   cname(name: string, target: string): void {
     this.#zone.set(name, { kind: 'cname', target })
   }
@@ -89,15 +99,17 @@ export class DnsServer {
     }
   }
 
-  /** Counts the questions for a name, without those that were sent again, or by TCP after UDP. */
-  count(name: string): number {
-    const asked = this.queries.filter(query => query.name === name && query.transport === 'udp')
+  /** Counts the questions for a name, or for one type of its records, without those that were sent again, or by TCP after UDP. */
+  count(name: string, type?: number): number {
+    const asked = this.queries.filter(
+      query => query.name === name && query.transport === 'udp' && (type ?? query.type) === query.type,
+    )
     return new Set(asked.map(({ port, id }) => `${port} ${id}`)).size
   }
 
   /** Waits until a name was asked for so often. */
-  async asked(name: string, times = 1): Promise<void> {
-    while (this.count(name) < times) await once(this.#news, 'query')
+  async asked(name: string, times = 1, type?: number): Promise<void> {
+    while (this.count(name, type) < times) await once(this.#news, 'query')
   }
 
   async close(): Promise<void> {
@@ -137,25 +149,27 @@ export class DnsServer {
   async #answer(message: Buffer, transport: Query['transport'], port: number): Promise<Buffer | null> {
     const { name, end } = readName(message, 12)
     const question = message.subarray(12, end + 4)
-    this.queries.push({ name, transport, port, id: message.readUInt16BE(0) })
+    const type = message.readUInt16BE(end)
+    this.queries.push({ name, type, transport, port, id: message.readUInt16BE(0) })
     this.#news.emit('query')
     await this.#held.get(name)
     if (transport === 'udp' && this.#truncated.has(name)) return compose(message, question, 0, [], true)
-    const answer = this.#find(name)
+    const answer = this.#find(name, type)
     return answer && compose(message, question, answer.code, answer.records, false)
   }
 
   /** Follows names to the records; null for silence. */
-  #find(name: string): Answer | null {
+  #find(name: string, type: number): Answer | null {
     const entry = this.#zone.get(name)
     if (!entry) return { code: codes.no_such_name, records: [] }
     if (entry.kind === 'txt')
       return { code: 0, records: entry.records.map(txt => record(name, TXT, chunks(txt))) }
+    if (entry.kind === 'addresses') return { code: 0, records: addressRecords(name, type, entry) }
     if (entry.kind === 'failure')
       return entry.failure === 'silence' ? null : { code: codes[entry.failure], records: [] }
     const alias = record(name, CNAME, writeName(entry.target))
     // A name that leads nowhere is told without an error, as many servers do where the other zone is not theirs.
-    const rest = this.#zone.has(entry.target) ? this.#find(entry.target) : { code: 0, records: [] }
+    const rest = this.#zone.has(entry.target) ? this.#find(entry.target, type) : { code: 0, records: [] }
     return rest && { code: rest.code, records: [alias, ...rest.records] }
   }
 }
@@ -199,11 +213,32 @@ function compose(
   return Buffer.concat([header, question, ...records])
 }
 
-function record(name: string, type: number, data: Buffer): Buffer {
+/** Lists the records of the family that was asked for. */
+function addressRecords(
+  name: string,
+  type: number,
+  { addresses, ttl }: Entry & { kind: 'addresses' },
+): Buffer[] {
+  const ofFamily = addresses.filter(address => (isIPv4(address) ? A : AAAA) === type)
+  return ofFamily.map(address => record(name, type, isIPv4(address) ? v4(address) : v6(address), ttl))
+}
+
+function v4(address: string): Buffer {
+  return Buffer.from(address.split('.').map(Number))
+}
+
+/** Reads an address that may have one double colon. */
+function v6(address: string): Buffer {
+  const [before = [], after = []] = address.split('::').map(half => half.split(':').filter(Boolean))
+  const groups = [...before, ...Array.from({ length: 8 - before.length - after.length }, () => '0'), ...after]
+  return Buffer.from(groups.map(group => group.padStart(4, '0')).join(''), 'hex')
+}
+
+function record(name: string, type: number, data: Buffer, ttl = 60): Buffer {
   const fixed = Buffer.alloc(10)
   fixed.writeUInt16BE(type, 0)
   fixed.writeUInt16BE(1, 2)
-  fixed.writeUInt32BE(60, 4)
+  fixed.writeUInt32BE(ttl, 4)
   fixed.writeUInt16BE(data.length, 8)
   return Buffer.concat([writeName(name), fixed, data])
 }
