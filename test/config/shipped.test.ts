@@ -1,8 +1,9 @@
 // The configurations that come with the project: the default one, what its commented settings say, and the examples.
-import { deepEqual, equal, match } from 'node:assert/strict'
+import { deepEqual, equal, fail, match } from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
+import { errorPageTypes } from '../../src/config/custom-errors-config.ts'
 import { type Parsed, parse } from '../../src/config/parse.ts'
 import { type Config, providerNames } from '../../src/config/schema.ts'
 
@@ -46,17 +47,50 @@ describe('config/gatehouse.yaml', () => {
 
   test('shows in its comments the defaults as they are', () => {
     const env = { ORIGIN: 'https://origin.example' }
-    const { errors, zones, ai, ...rest } = proven(uncommented, env)
-    const { errors: _, zones: shippedZones, ai: shippedAi, ...defaults } = proven(shipped, env)
-    deepEqual(rest, defaults)
-    deepEqual({ ...ai, providers: [], prices: [] }, { ...shippedAi, providers: [] })
-    equal(errors.documentation, 'https://docs.example/errors')
-    deepEqual(withoutOrigins(zones), withoutOrigins(shippedZones))
-    deepEqual(zones[0]?.routes[0]?.pool?.origins[0]?.tls, {
+    const { documentation, ...shown } = withoutExamples(proven(uncommented, env))
+    const { documentation: _, ...defaults } = withoutExamples(proven(shipped, env))
+    deepEqual(shown, defaults)
+    equal(documentation, 'https://docs.example/errors')
+    deepEqual(proven(uncommented, env).zones[0]?.routes[0]?.pool?.origins[0]?.tls, {
       verify: true,
       serverName: 'origin.example',
       ca: certificate.trim(),
     })
+  })
+
+  test('shows in its comments rules, limits and checks that work as they stand', () => {
+    const { access, rateLimits, errors, lists, geo, zones } = proven(uncommented, {
+      ORIGIN: 'https://origin.example',
+    })
+    deepEqual(
+      access.rules.map(({ action, condition: { kind } }) => `${action} ${kind}`),
+      [
+        'deny ip',
+        'deny list',
+        'allow country',
+        'deny asn',
+        'deny user_agent',
+        'deny referer',
+        'deny referer_not',
+        'legal path',
+        'deny expression',
+      ],
+    )
+    deepEqual(access.ban, { refusals: 20, within: 60_000, lasts: 600_000 })
+    deepEqual([lists.length, geo.databases.length, errors.rules.length], [1, 2, 1])
+    deepEqual(Object.keys(errors.pages), errorPageTypes)
+    const [{ routes, ...zone } = fail('no zone')] = zones
+    const names = [rateLimits, zone.rateLimits, routes[0]!.rateLimits].flat().map(({ name }) => name)
+    deepEqual(names, ['per-token', 'of-the-site', 'of-the-path'])
+    equal(zone.access.rules.length + zone.errors.rules.length, 2)
+    equal(routes[0]!.rewrite?.requestHeaders.length, 2)
+    const bare = proven(
+      `pools: { a: { check: /health } }
+zones: [{ default: on, routes: [{ path: /, pool: a }] }]`,
+      {},
+    )
+    const { check } = bare.zones[0]!.routes[0]!.pool!
+    deepEqual(routes[0]!.pool!.check, { ...check, host: 'health.example' })
   })
 
   test('shows in its comments providers and a price that work as they stand', () => {
@@ -95,10 +129,18 @@ describe('config/gatehouse.yaml', () => {
   })
 
   test('shows every setting', () => {
-    const settings = read('src/config/schema.ts').matchAll(/^ +'?(\w+)'?: (?:optional|required|group)\(/gm)
-    const names = [...settings].map(([, name]) => name!)
-    equal(names.length > 30, true)
-    for (const name of names) equal(new RegExp(`^[ -]*${name}:`, 'm').test(uncommented), true, name)
+    const files = readdirSync(join(root, 'src/config')).filter(name => /^schema|-settings|-data/.test(name))
+    const names = files.flatMap(file => {
+      const settings = read(`src/config/${file}`).matchAll(
+        /^ +'?(\w+)'?: (?:optional|required|group|action)\b/gm,
+      )
+      return Array.from(settings, ([, name]) => name!)
+    })
+    equal(names.length > 90, true)
+    for (const name of names) {
+      if (name === 'expression') continue // its text alone stands for it
+      equal(new RegExp(`^[ -]*(?:\\w+: \\{ )?${name}:`, 'm').test(uncommented), true, name)
+    }
   })
 })
 
@@ -124,9 +166,21 @@ function proven(text: string, env: Record<string, string>): Config {
   throw new Error('neither a configuration nor mistakes')
 }
 
-function withoutOrigins(zones: Config['zones']): unknown {
-  return zones.map(zone => ({
-    ...zone,
-    routes: zone.routes.map(route => ({ ...route, pool: route.pool?.name })),
-  }))
+/** Takes away what has no default that could be shown, and puts in place of origins how many they are. */
+function withoutExamples({ errors, access, rateLimits, lists, geo, zones, ai, ...rest }: Config) {
+  return {
+    ...rest,
+    documentation: errors.documentation,
+    access: access.otherwise,
+    ai: { ...ai, providers: [], prices: [] },
+    zones: zones.map(({ account, access, rateLimits, errors, routes, ...zone }) => ({
+      ...zone,
+      access: access.otherwise,
+      ban: access.ban,
+      routes: routes.map(({ rateLimits, rewrite, pool, ...route }) => ({
+        ...route,
+        pool: { ...pool, check: null, origins: pool?.origins.map(({ transport }) => transport) },
+      })),
+    })),
+  }
 }
