@@ -15,6 +15,8 @@ export interface Family {
   readonly name: string
   readonly help: string
   readonly read: (metrics: Metrics) => readonly Sample[]
+  /** What becomes of the numbers of several processes; the sum where nothing is said. */
+  readonly together?: 'min'
 }
 
 const requestDuration = 'gatehouse_request_duration_seconds'
@@ -71,6 +73,19 @@ export const families: readonly Family[] = [
   },
   {
     type: 'gauge',
+    name: 'gatehouse_origin_healthy',
+    help: 'Whether requests go to a member of a pool: 1, or 0 where at least one worker has ejected it or its checks fail.',
+    read: ({ edge }) => memberHealth(edge),
+    together: 'min',
+  },
+  {
+    type: 'counter',
+    name: 'gatehouse_retry_budget_exhausted_total',
+    help: 'Requests that were not sent again only because too many others of their pool had been.',
+    read: ({ edge }) => [sample(edge.retryBudgetExhausted)],
+  },
+  {
+    type: 'gauge',
     name: 'gatehouse_origin_queue_length',
     help: 'Requests that wait for a connection to an origin which has as many as it may have.',
     read: ({ edge }) => [sample(edge.originQueue)],
@@ -110,6 +125,27 @@ export const families: readonly Family[] = [
     name: 'gatehouse_client_aborts_total',
     help: 'Requests whose client left before the end.',
     read: ({ edge }) => [sample(edge.clientAborts)],
+  },
+  {
+    type: 'counter',
+    name: 'gatehouse_rate_limit_decisions_total',
+    help: 'Requests that rate limits and quotas counted, by rule and result: allowed, limited, or logged where the rule only logs what is over it.',
+    read: ({ edge }) =>
+      [...edge.limits.rules].flatMap(([rule, { allowed, limited, logged }]) =>
+        byName({ allowed, limited, logged }, result => ({ rule, result })),
+      ),
+  },
+  {
+    type: 'counter',
+    name: 'gatehouse_rate_limit_store_calls_total',
+    help: 'Questions and reports of rate limits to the store.',
+    read: ({ edge }) => [sample(edge.limits.storeCalls)],
+  },
+  {
+    type: 'counter',
+    name: 'gatehouse_rate_limit_fallbacks_total',
+    help: 'Decisions of rate limits by this process alone, since the store was slow or away.',
+    read: ({ edge }) => [sample(edge.limits.fallbacks)],
   },
   {
     type: 'counter',
@@ -243,6 +279,13 @@ function durations({ zones }: EdgeMetrics): Sample[] {
 
 function phaseDurations({ phases }: EdgeMetrics): Sample[] {
   return Object.entries(phases).flatMap(([phase, times]) => histogram(phaseDuration, { phase }, times))
+}
+
+function memberHealth({ poolMembers }: EdgeMetrics): Sample[] {
+  return (poolMembers?.() ?? []).map(({ pool, origin, isHealthy }) => ({
+    labels: { pool, origin },
+    value: isHealthy ? 1 : 0,
+  }))
 }
 
 function errors(edge: EdgeMetrics): Sample[] {

@@ -98,6 +98,35 @@ export const checkOutcomes = [
   'error',
 ] as const
 
+export interface PoolMember {
+  readonly pool: string
+  readonly origin: string
+  readonly isHealthy: boolean
+}
+
+/** What became of the requests that one rate limit or quota counted. */
+export class LimitDecisions {
+  readonly allowed = new Tally()
+  readonly limited = new Tally()
+  readonly logged = new Tally()
+}
+
+/** What rate limits and quotas decided, and how. */
+export class LimitMetrics {
+  readonly rules = new Map<string, LimitDecisions>()
+  readonly storeCalls = new Tally()
+  readonly fallbacks = new Tally()
+
+  /** Returns the numbers of a rule, which exist from the first call on; names come from the configuration. */
+  rule(name: string): LimitDecisions {
+    const known = this.rules.get(name)
+    if (known) return known
+    const decisions = new LimitDecisions()
+    this.rules.set(name, decisions)
+    return decisions
+  }
+}
+
 /** The numbers of one data plane; moving one allocates nothing. */
 export class EdgeMetrics {
   readonly zones = new Map<string, ZoneMetrics>()
@@ -105,6 +134,9 @@ export class EdgeMetrics {
   readonly errors = new Float64Array(errorCodes)
   readonly retries = new Tally()
   readonly ejections = new Tally()
+  readonly retryBudgetExhausted = new Tally()
+  /** Tells of each member of each pool whether requests may go to it; null before there are pools. */
+  poolMembers: (() => readonly PoolMember[]) | null = null
   readonly clientAborts = new Tally()
   readonly clientConnections = new Tally()
   readonly originConnections = new Tally()
@@ -115,6 +147,7 @@ export class EdgeMetrics {
   readonly eventStreams = new Tally()
   readonly webSockets = new Tally()
   readonly ai = new AiMetrics()
+  readonly limits = new LimitMetrics()
   readonly customErrors = tallies(customErrorSources)
   readonly customErrorFailures = new Tally()
   readonly access = new AccessMetrics()
@@ -191,8 +224,8 @@ function distributions<Name extends string>(names: readonly Name[]): Readonly<Re
 }
 
 /** Dresses a family as a metric of prom-client, whose registry asks no more of one than its `get`. */
-function readOut({ type, name, help, read }: Family, metrics: Metrics): Metric {
-  const aggregator = name.endsWith('_info') ? 'first' : 'sum'
+function readOut({ type, name, help, read, together }: Family, metrics: Metrics): Metric {
+  const aggregator = together ?? (name.endsWith('_info') ? 'first' : 'sum')
   const get = () => ({ name, help, type, aggregator, values: read(metrics) })
   return { name, help, type, aggregator, get } as unknown as Metric
 }

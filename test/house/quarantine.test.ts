@@ -10,7 +10,7 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   '@bufbuild/re2': ['base/expression-pattern.ts'],
   '@marcbachmann/cel-js': ['base/expression-language.ts', 'base/expression-work.ts'],
   ioredis: ['store/redis/connect.ts'],
-  'lru-cache': ['store/read-through.ts'],
+  'lru-cache': ['limits/limiter.ts', 'store/read-through.ts'],
   negotiator: ['errors/negotiate.ts'],
   pino: ['base/log.ts'],
   'prom-client': ['base/metrics.ts'],

@@ -1,0 +1,59 @@
+// A limit as requests are counted against it: how many in which window, and how far this process may go without asking the others. The edge compiles them.
+
+/** What is counted together: the last so many ms; or periods of so many ms, days and months of UTC, each from its beginning. */
+export type Span =
+  | { readonly kind: 'sliding' | 'fixed'; readonly period: number } // ms
+  | { readonly kind: 'day' | 'month' }
+
+export interface Limit {
+  /** Tells it from all other limits that are counted in the same store. */
+  readonly name: string
+  readonly most: number
+  readonly span: Span
+  /** Ms; of a month the shortest. */
+  readonly period: number
+  /** The count up to which it is far enough to go on without asking, when all that may have happened since is added. */
+  readonly ceiling: number
+  /** How much all processes together may have counted in a ms, at ten times the limit. */
+  readonly growth: number
+  /** The most that may wait here to be told to the store. */
+  readonly untold: number
+  /** What is let in before anything is known: half a percent, so that four processes stay within two. */
+  readonly blind: number
+}
+
+/** Below this a limit is so small that what the processes have not told each other would count. */
+const smallest = 20
+
+/** Compiles a limit; what two limits of the same name, span and period count is one. */
+export function limitOf(name: string, most: number, span: Span): Limit {
+  const period = 'period' in span ? span.period : span.kind === 'day' ? DAY : 28 * DAY
+  return {
+    name: `${span.kind} ${period} ${name}`,
+    most,
+    span,
+    period,
+    ceiling: 0.75 * most,
+    growth: (10 * most) / period,
+    untold: most < smallest ? 0 : Math.max(1, Math.floor(most / 64)),
+    blind: Math.floor(most / 200),
+  }
+}
+
+/** Gives the end of the window that `now` is in, both in ms since the epoch; infinite where it slides. */
+export function endOf(span: Span, now: number): number {
+  switch (span.kind) {
+    case 'sliding':
+      return Number.POSITIVE_INFINITY
+    case 'fixed':
+      return (Math.floor(now / span.period) + 1) * span.period
+    case 'day':
+      return (Math.floor(now / DAY) + 1) * DAY
+    case 'month': {
+      const date = new Date(now)
+      return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1)
+    }
+  }
+}
+
+const DAY = 86_400_000
