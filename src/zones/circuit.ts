@@ -1,0 +1,79 @@
+// A circuit breaker: who fails several requests in a row is left alone for a while, longer each time, and then let back by one trial request. Part of
+// `health.ts`.
+import type { EjectionConfig } from '../config/pool-config.ts'
+
+export type CircuitState = 'closed' | 'open' | 'half_open'
+
+/** All times are monotonic ms. */
+export class Circuit {
+  /** In a row, since the last success. */
+  failures = 0
+  /** Until when nothing but a trial may go through; 0 while closed. */
+  openUntil = 0
+  readonly #config: EjectionConfig
+  /** The request that is the trial. */
+  #trial: object | null = null
+  /** How long it was open last; 0 once that is forgotten. */
+  #lasted = 0
+  #closedAt = 0
+
+  constructor(config: EjectionConfig) {
+    this.#config = config
+  }
+
+  get isClosed(): boolean {
+    return this.openUntil === 0
+  }
+
+  stateAt(now: number): CircuitState {
+    if (this.isClosed) return 'closed'
+    return now < this.openUntil ? 'open' : 'half_open'
+  }
+
+  /** Tells whether a request may go through: while half open one at a time. */
+  admits(now: number): boolean {
+    return this.isClosed || (now >= this.openUntil && this.#trial === null)
+  }
+
+  /** Takes note of a request that goes through. */
+  enter(request: object): void {
+    if (!this.isClosed) this.#trial = request
+  }
+
+  /** Takes note of an answer; true when it was the one that closes the circuit. */
+  answered(request: object, now: number): boolean {
+    if (this.#trial !== request) return false
+    this.close(now)
+    return true
+  }
+
+  /** Takes note of a failure; true when it opens the circuit. Requests from before the circuit opened say nothing new. */
+  failed(request: object, now: number): boolean {
+    this.failures++
+    if (this.isClosed ? this.failures < this.#config.failures : this.#trial !== request) return false
+    this.#open(now)
+    return true
+  }
+
+  /** Takes note of a request that ended without a word on the origin: another one may be the trial. */
+  released(request: object): void {
+    if (this.#trial === request) this.#trial = null
+  }
+
+  close(now: number): void {
+    this.openUntil = 0
+    this.failures = 0
+    this.#trial = null
+    this.#closedAt = now
+  }
+
+  /** Opens for twice as long as the last time, unless it was closed since for as long as it can be open at all. */
+  #open(now: number): void {
+    const { base, longest } = this.#config
+    const isForgotten = this.isClosed && now - this.#closedAt >= longest
+    this.#lasted =
+      this.#lasted === 0 || isForgotten ? Math.min(base, longest) : Math.min(this.#lasted * 2, longest)
+    this.openUntil = now + this.#lasted
+    this.#trial = null
+  }
+}

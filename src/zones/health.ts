@@ -1,0 +1,126 @@
+// How one origin is doing: what its requests tell (its circuit), what the active checks tell, and how it comes back (slow start). `pool.ts` shares requests by
+// it; the edge tells it how each one went.
+import type { Clock } from '../base/clock.ts'
+import type { PoolConfig } from '../config/schema.ts'
+import { Circuit } from './circuit.ts'
+
+export type HealthSettings = Pick<PoolConfig, 'ejection' | 'check' | 'slowStart'>
+
+/** What is known of an origin by active checks. Times are ms since the epoch. */
+export interface CheckResult {
+  readonly isUp: boolean
+  /** Since when it is up or down. */
+  readonly since: number
+  readonly nextCheckAt: number
+  readonly lastStatus: number | null
+  readonly lastError: string | null
+}
+
+/** `down` by active checks; `ejected` for its failures; in `trial` when one request may end that. */
+export type HealthState = 'healthy' | 'ejected' | 'trial' | 'down'
+
+/** The share of its weight with which an origin begins that comes back slowly. */
+const FIRST_SHARE = 0.1
+
+export class MemberHealth {
+  check: CheckResult | null = null
+  readonly #circuit: Circuit | null
+  readonly #slowStart: number
+  readonly #clock: Clock
+  readonly #ejected: () => void
+  /** Monotonic ms at which it came back, while it takes up its share again; -1 otherwise. */
+  #backSince = -1
+  /** Whether nothing at all is the matter, so that nobody has to look closer. */
+  #isFine = true
+
+  /** Ejects nobody where the settings have no ejection; `ejected` is called at each one. */
+  constructor(settings: HealthSettings, clock: Clock, ejected: () => void) {
+    this.#circuit = settings.ejection === null ? null : new Circuit(settings.ejection)
+    this.#slowStart = settings.slowStart
+    this.#clock = clock
+    this.#ejected = ejected
+  }
+
+  /** How much of its weight counts now, from 0 (nothing may go to it) to 1. */
+  get share(): number {
+    return this.#isFine ? 1 : this.#shareAt(this.#clock.monotonic())
+  }
+
+  get state(): HealthState {
+    if (this.check?.isUp === false) return 'down'
+    const state = this.#circuit?.stateAt(this.#clock.monotonic()) ?? 'closed'
+    return state === 'closed' ? 'healthy' : state === 'open' ? 'ejected' : 'trial'
+  }
+
+  /** Failures in a row. */
+  get failures(): number {
+    return this.#circuit?.failures ?? 0
+  }
+
+  /** The end of its ejection in ms since the epoch; null while it is not ejected. */
+  get ejectedUntil(): number | null {
+    if (this.#circuit === null || this.#circuit.isClosed) return null
+    return this.#clock.now() + this.#circuit.openUntil - this.#clock.monotonic()
+  }
+
+  /** Ms until something may change that keeps requests away: the next check, or the trial. */
+  get msUntilHope(): number {
+    const untilCheck =
+      this.check === null ? Number.POSITIVE_INFINITY : this.check.nextCheckAt - this.#clock.now()
+    if (this.check?.isUp === false || this.#circuit === null) return untilCheck
+    return Math.min(untilCheck, this.#circuit.openUntil - this.#clock.monotonic())
+  }
+
+  // How its requests fare; each is known by an object of its own, from `begin` to the last word.
+
+  /** Takes note of a request that goes to it. */
+  begin(request: object): void {
+    if (!this.#isFine) this.#circuit?.enter(request)
+  }
+
+  /** The head of an answer came: it is alive. */
+  answered(request: object): void {
+    if (!this.#isFine && this.#circuit?.answered(request, this.#clock.monotonic())) this.#comeBack()
+  }
+
+  /** A whole answer came. */
+  succeeded(): void {
+    if (this.#circuit?.isClosed) this.#circuit.failures = 0
+  }
+
+  /** It failed a request by its own fault. */
+  failed(request: object): void {
+    if (!this.#circuit?.failed(request, this.#clock.monotonic())) return
+    this.#isFine = false
+    this.#ejected()
+  }
+
+  /** A request ended in a way that says nothing of it. */
+  released(request: object): void {
+    if (!this.#isFine) this.#circuit?.released(request)
+  }
+
+  /** Takes what the active checks found; one that finds it up ends an ejection too. The same result again is no news. */
+  takeCheck(result: CheckResult): void {
+    const { check } = this
+    if (check !== null && check.nextCheckAt === result.nextCheckAt && check.isUp === result.isUp) return
+    this.check = result
+    if (!result.isUp) this.#isFine = false
+    else if (check?.isUp === false || this.#circuit?.isClosed === false) this.#comeBack()
+  }
+
+  #shareAt(now: number): number {
+    if (this.check?.isUp === false || this.#circuit?.admits(now) === false) return 0
+    const share = this.#backSince === -1 ? 1 : (now - this.#backSince) / this.#slowStart
+    if (share < 1) return Math.max(share, FIRST_SHARE)
+    this.#isFine = this.#circuit === null || this.#circuit.isClosed
+    return 1
+  }
+
+  #comeBack(): void {
+    const now = this.#clock.monotonic()
+    this.#circuit?.close(now)
+    this.#backSince = this.#slowStart === 0 ? -1 : now
+    this.#isFine = this.#slowStart === 0 && this.check?.isUp !== false
+  }
+}

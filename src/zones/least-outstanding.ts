@@ -1,0 +1,31 @@
+// The member that has the fewest requests to answer, measured by its weight; equals have their turns. Chosen by `pool.ts`.
+import { type Asking, type Balance, type Candidate, weightOf } from './candidate.ts'
+import { Turns } from './turns.ts'
+
+export class LeastOutstanding implements Balance {
+  readonly #turns: Turns
+
+  constructor(count: number) {
+    this.#turns = new Turns(count)
+  }
+
+  choose<C extends Candidate>(
+    candidates: readonly C[],
+    _request: Asking,
+    tried: readonly Candidate[],
+  ): C | null {
+    let least = Number.POSITIVE_INFINITY
+    for (const candidate of candidates) least = Math.min(least, loadOf(candidate, tried))
+    if (least === Number.POSITIVE_INFINITY) return null
+    for (let i = 0; i < candidates.length; i++) {
+      const candidate = candidates[i]!
+      if (loadOf(candidate, tried) === least) this.#turns.enter(i, weightOf(candidate, tried))
+    }
+    return candidates[this.#turns.take()] ?? null
+  }
+}
+
+function loadOf(candidate: Candidate, tried: readonly Candidate[]): number {
+  const weight = weightOf(candidate, tried)
+  return weight === 0 ? Number.POSITIVE_INFINITY : candidate.outstanding / weight
+}

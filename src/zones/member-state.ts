@@ -1,0 +1,53 @@
+// How a member of a pool is doing, in the words of the management API, as data that crosses from process to process. Made for the edge's pools.
+import type { CheckResult, HealthState } from './health.ts'
+import type { Member, Reached } from './pool.ts'
+
+export interface MemberState {
+  readonly url: string
+  readonly weight: number
+  readonly state: HealthState
+  readonly consecutive_failures: number
+  /** RFC 3339; null while it is not ejected. */
+  readonly ejected_until: string | null
+  /** Null where there are no active checks, or none has ended yet. */
+  readonly check: CheckState | null
+  readonly outstanding: number
+  /** The share of its weight that counts while it comes back; null once all of it does. */
+  readonly slow_start: number | null
+}
+
+/** Describes a member that is known by this URL. */
+export function memberState(
+  url: string,
+  { weight, health, outstanding, share }: Member<Reached>,
+): MemberState {
+  const { state, failures, ejectedUntil, check } = health
+  return {
+    url,
+    weight,
+    state,
+    consecutive_failures: failures,
+    ejected_until: ejectedUntil === null ? null : new Date(ejectedUntil).toISOString(),
+    check: check && checkState(check),
+    outstanding,
+    slow_start: share > 0 && share < 1 ? share : null,
+  }
+}
+
+export interface CheckState {
+  readonly is_up: boolean
+  readonly since: string
+  readonly next_check_at: string
+  readonly last_status: number | null
+  readonly last_error: string | null
+}
+
+function checkState({ isUp, since, nextCheckAt, lastStatus, lastError }: CheckResult): CheckState {
+  return {
+    is_up: isUp,
+    since: new Date(since).toISOString(),
+    next_check_at: new Date(nextCheckAt).toISOString(),
+    last_status: lastStatus,
+    last_error: lastError,
+  }
+}

@@ -1,0 +1,45 @@
+// How many requests of a pool may be sent again: a share of them, so that retries can't multiply the load on a pool that is failing. Called by `pool.ts`.
+import type { Clock } from '../base/clock.ts'
+
+/** Ms over which requests and retries are weighed against each other. */
+const WINDOW = 10_000
+/** Retries in a window that need no share, so that a pool of little traffic has some too. */
+const FREE = 10
+
+export class RetryBudget {
+  readonly #share: number
+  readonly #clock: Clock
+  #since: number
+  #requests = 0
+  #retries = 0
+
+  /** Takes the share of requests that may be retried, 0 (none at all) to 1. */
+  constructor(share: number, clock: Clock) {
+    this.#share = share
+    this.#clock = clock
+    this.#since = clock.monotonic()
+  }
+
+  /** Counts a request, which earns its share of a retry. */
+  earn(): void {
+    this.#requests++
+  }
+
+  /** Takes one retry out of the budget; false when it is spent. */
+  spend(): boolean {
+    if (this.#share === 0) return false
+    this.#forget(this.#clock.monotonic())
+    if (this.#retries + 1 > FREE + this.#share * this.#requests) return false
+    this.#retries++
+    return true
+  }
+
+  /** Cuts what was counted for longer than the window down to what one window had of it on average: no clock is read where nothing fails. */
+  #forget(now: number): void {
+    const elapsed = now - this.#since
+    if (elapsed <= WINDOW) return
+    this.#requests *= WINDOW / elapsed
+    this.#retries *= WINDOW / elapsed
+    this.#since = now - WINDOW
+  }
+}

@@ -1,0 +1,30 @@
+// Turns by weight, spread evenly: of the weights 5, 1 and 1 the first gets five of seven turns, and never all five in a row. Called by `round-robin.ts` and
+// `least-outstanding.ts`.
+
+/** Gives turns: all who take part `enter`, then one of them is `take`n. */
+export class Turns {
+  /** What each is ahead or behind of its due share; an entry gains its weight, a turn costs the weights of all who entered. */
+  readonly #credits: Float64Array
+  #first = -1
+  #total = 0
+
+  constructor(count: number) {
+    this.#credits = new Float64Array(count)
+  }
+
+  enter(index: number, weight: number): void {
+    const credits = this.#credits
+    credits[index]! += weight
+    this.#total += weight
+    if (this.#first === -1 || credits[index]! > credits[this.#first]!) this.#first = index
+  }
+
+  /** Gives the index of the one whose turn it is; -1 when nobody entered. */
+  take(): number {
+    const first = this.#first
+    if (first !== -1) this.#credits[first]! -= this.#total
+    this.#first = -1
+    this.#total = 0
+    return first
+  }
+}
