@@ -24,7 +24,7 @@ export interface CustomLayer {
 export interface Found {
   readonly content: CustomContent
   readonly source: CustomErrorSource
-  /** The index of the rule among those of its layer; null for a page. */
+  /** The index of the rule among all of its owner; null for a page. */
   readonly rule: number | null
   /** The type of the page; null for a rule. */
   readonly page: ErrorPageType | null
@@ -43,14 +43,16 @@ export class CustomErrors {
   readonly #levels: readonly Level[]
 
   /**
-   * Takes the layers in the order of their precedence; the last is that of the account. Never throws: whatever is broken is left out, and `failed`
+   * Takes the layers in the order of their precedence; the last is that of the account, those above are the zone's. Never throws: whatever is broken is left out, and `failed`
    * hears of it.
    */
   constructor(layers: readonly CustomLayer[], { failed = () => {} }: { readonly failed?: Failed } = {}) {
     this.layers = layers
     this.#failed = failed
+    let above = 0
     this.#levels = layers.map(({ rules, pages }, i) => ({
       owner: i === layers.length - 1 ? 'account' : 'zone',
+      offset: i === layers.length - 1 ? 0 : (above += rules.length) - rules.length,
       rules: compiledRules(rules, failed),
       pages: compiledPages(pages, failed),
     }))
@@ -64,10 +66,10 @@ export class CustomErrors {
 
   /** Asks the rules alone. */
   findRule(facts: Facts): Found | null {
-    for (const { owner, rules } of this.#levels)
+    for (const { owner, offset, rules } of this.#levels)
       for (const { expression, content, index } of rules) {
         const matches = expression.evaluate(facts)
-        if (matches === true) return { content, source: `${owner}_rule`, rule: index, page: null }
+        if (matches === true) return { content, source: `${owner}_rule`, rule: offset + index, page: null }
         if (matches === null) this.#failed('expression')
       }
     return null
@@ -88,6 +90,8 @@ export class CustomErrors {
 
 interface Level {
   readonly owner: 'zone' | 'account'
+  /** How many rules its owner has in the layers above. */
+  readonly offset: number
   readonly rules: readonly IndexedRule[]
   readonly pages: ReadonlyMap<ErrorPageType, CustomPage>
 }

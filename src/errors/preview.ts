@@ -8,7 +8,7 @@ import type { ErrorPageType, ErrorRule } from '../config/custom-errors-config.ts
 import { errorRows } from './catalogue.ts'
 import { type Answer, compose, type Options } from './compose.ts'
 import { composeCustom } from './compose-custom.ts'
-import { CustomErrors, type Found } from './custom-errors.ts'
+import { CustomErrors, type CustomLayer, type Found } from './custom-errors.ts'
 import type { Occasion } from './problem.ts'
 import { errorNameOf, type Refusal, refuse } from './refusal.ts'
 
@@ -34,7 +34,7 @@ export interface Preview {
   readonly headers: readonly (readonly [name: string, value: string])[]
   readonly body: string
   readonly source: PreviewSource
-  /** The index of the rule among those of its layer; null where no rule stands behind it, or the draft does. */
+  /** The index of the rule among all of the zone, or of the account; null where no rule stands behind it, or the draft does. */
   readonly matched: number | null
 }
 
@@ -62,20 +62,20 @@ function findWith(
 ): Choice {
   const draft = rule === undefined ? null : new CustomErrors([{ rules: [rule], pages: {} }]).findRule(facts)
   if (draft !== null) return { found: draft, source: 'draft_rule' }
-  const found = custom.findRule(facts) ?? withPage(custom, page).findPage(error)
+  const found = custom.findRule(facts) ?? (page ? withPage(custom, page) : custom).findPage(error)
   if (found === null) return { found, source: 'default' }
   const isDraft = found.source === 'zone_page' && found.page === page?.type
   return { found, source: isDraft ? 'draft_page' : found.source }
 }
 
-function withPage(custom: CustomErrors, page: PreviewAsk['page']): CustomErrors {
-  if (page === undefined) return custom
-  const account = custom.layers.at(-1)
-  const { rules, pages } = custom.layers.at(-2) ?? NOTHING
-  return new CustomErrors([{ rules, pages: { ...pages, [page.type]: page.html } }, account ?? NOTHING])
+/** Puts a page over those of the zone, which are in its first layer; the rules have been asked already. */
+function withPage({ layers }: CustomErrors, page: NonNullable<PreviewAsk['page']>): CustomErrors {
+  const [first = NOTHING, ...others] = layers.slice(0, -1)
+  const pages = { ...first.pages, [page.type]: page.html }
+  return new CustomErrors([{ rules: [], pages }, ...others, layers.at(-1) ?? NOTHING])
 }
 
-const NOTHING = { rules: [], pages: {} }
+const NOTHING: CustomLayer = { rules: [], pages: {} }
 
 function composeFound(
   { found }: Choice,

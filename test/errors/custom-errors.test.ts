@@ -33,6 +33,8 @@ test('what is found says whose it is, and which', () => {
   assert.deepEqual(of(layer([never, rule({})]), layer([rule({})])), ['zone_rule', 1, null])
   assert.deepEqual(of(layer([never]), layer([never, never, rule({})])), ['account_rule', 2, null])
   assert.deepEqual(of(layer([rule({})])), ['account_rule', 0, null])
+  assert.deepEqual(of(layer([never, never]), layer([never, rule({})]), layer([])), ['zone_rule', 3, null])
+  assert.deepEqual(of(layer([never]), layer([never]), layer([never, rule({})])), ['account_rule', 1, null])
   assert.deepEqual(of(layer([], { '500_errors': 'a' }), layer([never])), ['zone_page', null, '500_errors'])
   assert.deepEqual(of(layer([]), layer([], { '500_errors': 'a' })), ['account_page', null, '500_errors'])
 })

@@ -92,6 +92,8 @@ test('a draft of a page stands in place of the one of the zone', () => {
   assert.deepEqual(told(1006, new CustomErrors([zone, account])), ['specific', 'zone_page'])
   assert.deepEqual(told(1006, new CustomErrors([bare, account])), ['draft', 'draft_page'])
   assert.deepEqual(told(1006, new CustomErrors([account])), ['draft', 'draft_page'])
+  assert.deepEqual(told(1006, new CustomErrors([zone, bare, account])), ['specific', 'zone_page'])
+  assert.deepEqual(told(1000, new CustomErrors([])), ['draft', 'draft_page'])
   const ruled = { rules: [rule({})], pages: {} }
   assert.deepEqual(told(1000, new CustomErrors([bare, ruled])), ['custom', 'account_rule'])
 })
