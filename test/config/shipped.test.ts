@@ -1,9 +1,10 @@
 // The configurations that come with the project: the default one, what its commented settings say, and the examples.
-import { deepEqual, equal, fail, match } from 'node:assert/strict'
+import { deepEqual, doesNotMatch, equal, fail, match } from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { errorPageTypes } from '../../src/config/custom-errors-config.ts'
+import { loadConfig } from '../../src/config/load.ts'
 import { type Parsed, parse } from '../../src/config/parse.ts'
 import { type Config, providerNames } from '../../src/config/schema.ts'
 
@@ -11,7 +12,7 @@ const root = join(import.meta.dirname, '../..')
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')
 const certificate = read('test/golden/config/files/ca.pem')
 const shipped = read('config/gatehouse.yaml')
-const uncommented = shipped.replaceAll(/^( *(?:- )?)#(?=[^ \n#])/gm, '$1')
+const uncommented = uncomment(shipped)
 
 describe('config/gatehouse.yaml', () => {
   test('serves localhost from the origin in ORIGIN, or from port 9000', () => {
@@ -146,7 +147,18 @@ zones: [{ default: on, routes: [{ path: /, pool: a }] }]`,
 
 for (const file of readdirSync(join(root, 'config/examples'))) {
   test(`config/examples/${file} has no mistakes`, () => {
-    proven(read(`config/examples/${file}`), {})
+    const loaded = loadConfig(join(root, 'config/examples', file), {})
+    deepEqual('mistakes' in loaded ? loaded.mistakes : loaded.warnings, [])
+    const all = proven(uncomment(read(`config/examples/${file}`)), {})
+    deepEqual(all.listen, 'config' in loaded && loaded.config.listen)
+  })
+}
+
+for (const file of readdirSync(join(root, 'config/error-pages'))) {
+  test(`config/error-pages/${file} shows the error, and asks for nothing from outside`, () => {
+    const page = read(`config/error-pages/${file}`)
+    for (const token of ['::SVC_ERROR_500S_BOX::', '::RAY_ID::']) equal(page.split(token).length, 2)
+    doesNotMatch(page, /https?:|url\(|@import|\bsrc=/)
   })
 }
 
@@ -155,6 +167,10 @@ test('config/demo.yaml has no mistakes, and keeps nothing', () => {
   equal(store.url, 'sqlite::memory:')
   deepEqual(ai.hosts, [])
 })
+
+function uncomment(text: string): string {
+  return text.replaceAll(/^( *(?:- )?)#(?=[^ \n#])/gm, '$1')
+}
 
 function proven(text: string, env: Record<string, string>): Config {
   const parsed: Parsed = parse(text, { env, readFile: () => certificate, findFile: path => path })
