@@ -1,9 +1,126 @@
 // Country and network of an address, from MaxMind DB files. Access rules and expressions ask; the process opens it.
+import { readFile } from 'node:fs/promises'
+import { Reader, type Response } from 'maxmind'
+import type { Logger } from '../base/log.ts'
+import { AccessMetrics } from '../base/metrics.ts'
+import { type WatchedFile, WatchedFiles } from './watched-files.ts'
 
 /** What is known of where an address is. */
 export interface Geo {
-  /** Gives the country as ISO 3166-1 alpha-2; empty when unknown. */
-  countryOf(address: string): string
-  /** Gives the AS number; 0 when unknown. */
-  networkOf(address: string): number
+  /** Gives the country as ISO 3166-1 alpha-2; empty when unknown, null where a database cannot be understood. */
+  countryOf(address: string): string | null
+  /** Gives the AS number; 0 when unknown, null where a database cannot be understood. */
+  networkOf(address: string): number | null
+}
+
+export interface GeoDatabasesOptions {
+  readonly log: Logger
+  readonly metrics?: Pick<AccessMetrics, 'geoReloads'>
+}
+
+/** Addresses that are remembered, in each of two generations. */
+const REMEMBERED = 4096
+
+/** Databases in files, of which a changed one is in force within a second; the first that knows an address tells. */
+export class GeoDatabases implements Geo {
+  readonly #files: WatchedFiles<Reader<GeoRecord>>
+  #databases: readonly WatchedFile<Reader<GeoRecord>>[] = []
+  #recent = new Map<string, Place>()
+  #older = new Map<string, Place>()
+
+  constructor({ log, metrics = new AccessMetrics() }: GeoDatabasesOptions) {
+    this.#files = new WatchedFiles({
+      noun: 'geographic database',
+      read: readDatabase,
+      changed: () => this.#forget(),
+      log,
+      reloads: metrics.geoReloads,
+    })
+  }
+
+  /** Opens these databases in place of the ones before; rejects with a sentence that names the file, and changes nothing, when one is not good. */
+  async prepare(paths: readonly string[]): Promise<void> {
+    await this.#files.open(paths)
+    this.#databases = paths.map(path => this.#files.get(path))
+    this.#files.keep(paths)
+    this.#forget()
+  }
+
+  countryOf(address: string): string | null {
+    return this.#placeOf(address).country
+  }
+
+  networkOf(address: string): number | null {
+    return this.#placeOf(address).network
+  }
+
+  /** Stops watching. */
+  close(): void {
+    this.#files.keep([])
+  }
+
+  #placeOf(address: string): Place {
+    const recent = this.#recent.get(address)
+    if (recent !== undefined) return recent
+    const place = this.#older.get(address) ?? this.#find(address)
+    if (this.#recent.size >= REMEMBERED) {
+      this.#older = this.#recent
+      this.#recent = new Map()
+    }
+    this.#recent.set(address, place)
+    return place
+  }
+
+  #find(address: string): Place {
+    let { country, network } = nowhere
+    try {
+      for (const { content } of this.#databases) {
+        const record = recordOf(content, address)
+        country ||= record?.country?.iso_code ?? record?.registered_country?.iso_code ?? ''
+        network ||= record?.autonomous_system_number ?? 0
+      }
+      return { country, network }
+    } catch {
+      return unreadable
+    }
+  }
+
+  #forget(): void {
+    this.#recent.clear()
+    this.#older.clear()
+  }
+}
+
+/** What we look at in a record, of a country, a city or an AS number. */
+type GeoRecord = Response & {
+  readonly country?: { readonly iso_code?: string }
+  readonly registered_country?: { readonly iso_code?: string }
+  readonly autonomous_system_number?: number
+}
+
+interface Place {
+  readonly country: string | null
+  readonly network: number | null
+}
+
+const nowhere = { country: '', network: 0 }
+const unreadable: Place = { country: null, network: null }
+
+async function readDatabase(path: string): Promise<Reader<GeoRecord>> {
+  const bytes = await readFile(path).catch(error => {
+    throw new Error(`${path}: cannot be read: ${error.code}`)
+  })
+  try {
+    const reader = new Reader<GeoRecord>(bytes)
+    const { ipVersion, searchTreeSize } = reader.metadata
+    if ((ipVersion === 4 || ipVersion === 6) && searchTreeSize < bytes.length) return reader
+  } catch {
+    // The package does not say what is wrong in words for operators.
+  }
+  throw new Error(`${path}: must be a MaxMind DB file`)
+}
+
+function recordOf(reader: Reader<GeoRecord>, address: string): GeoRecord | null {
+  if (address === '' || (reader.metadata.ipVersion === 4 && address.includes(':'))) return null
+  return reader.get(address)
 }

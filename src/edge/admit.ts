@@ -1,8 +1,55 @@
 // Step 3: whether the access rules let a request in, those of all zones first.
+import type { AccessPolicy } from '../access/policy.ts'
+import type { AccessRequest } from '../access/visit.ts'
+import type { Facts } from '../base/expression.ts'
+import { errorRows } from '../errors/catalogue.ts'
 import type { Refusal } from '../errors/refusal.ts'
+import { factsOf } from './exchange-facts.ts'
 import type { Exchange } from './exchange.ts'
 
 /** Refuses whom a rule denies (1005 to 1012, 1020, 1026, 1039, 1050, 1106 to 1109), and everybody where a rule fails (1052). */
-export function admit(_x: Exchange): Refusal | null {
-  return null
+export function admit(x: Exchange): Refusal | null {
+  if (x.isAdmitted) return null
+  const refusal = ask(x, x.snapshot.access, x.zone?.access ?? null)
+  x.isAdmitted = refusal === null
+  return refusal
+}
+
+/** Counts a refusal towards a ban of the client, by the rules of all zones and by those of its own. */
+export function noteRefusal(x: Exchange): void {
+  x.snapshot.access.note(x.clientAddress)
+  x.zone?.access.note(x.clientAddress)
+}
+
+function ask(x: Exchange, ofAll: AccessPolicy, ofZone: AccessPolicy | null): Refusal | null {
+  if (ofAll.isEmpty && (ofZone === null || ofZone.isEmpty)) return null
+  const request = new Asked(x)
+  const verdict = ofAll.decide(request) ?? ofZone?.decide(request) ?? null
+  if (verdict === null || verdict === 'allow') return null
+  if (isHeldAgainst(verdict)) noteRefusal(x)
+  return verdict
+}
+
+/** Legal blocks and rules that fail say nothing of the client, and who is banned is counted already. */
+function isHeldAgainst({ error }: Refusal): boolean {
+  return errorRows[error].category === 'access_denied' && error !== 'malicious_activity_banned'
+}
+
+class Asked implements AccessRequest {
+  readonly address: string
+  readonly target: string
+  readonly fields: readonly string[]
+  readonly #x: Exchange
+
+  constructor(x: Exchange) {
+    this.address = x.clientAddress
+    this.target = x.head.target
+    this.fields = x.head.fields
+    this.#x = x
+  }
+
+  /** Made for the first expression that asks. */
+  get facts(): Facts {
+    return factsOf(this.#x)
+  }
 }

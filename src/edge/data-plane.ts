@@ -5,7 +5,8 @@ import { type Clock, systemClock } from '../base/clock.ts'
 import type { AccessLog, Logger } from '../base/log.ts'
 import type { EdgeMetrics } from '../base/metrics.ts'
 import type { Config, Endpoint } from '../config/schema.ts'
-import type { AccessSources } from '../access/policy.ts'
+import { Bans } from '../access/bans.ts'
+import type { AccessParts, AccessSources } from '../access/policy.ts'
 import { Limiter } from '../limits/limiter.ts'
 import { ClientConnection } from './connection.ts'
 import { HIGH_WATER_MARK } from './dial.ts'
@@ -49,7 +50,7 @@ export class DataPlane implements Plane {
   coarseNow: number
   isDraining = false
   gathered = 0
-  readonly #access: AccessSources
+  readonly #access: AccessParts
   readonly #zones: ZoneDirectory | null
   #config: Config
   readonly #origins: Origins
@@ -69,7 +70,9 @@ export class DataPlane implements Plane {
     this.log = options.log
     this.ai = options.ai ?? null
     this.documentation = options.documentation
-    this.#access = options.access ?? nothingKnown
+    const bans = new Bans(clock)
+    this.#access = { ...(options.access ?? nothingKnown), bans, metrics: this.metrics }
+    this.metrics.access.activeBans = () => bans.active
     this.#zones = options.zones ?? null
     this.#config = config
     this.geo = this.#access.geo

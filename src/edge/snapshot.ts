@@ -5,7 +5,7 @@ import { type CustomErrorFailure, CustomErrors } from '../errors/custom-errors.t
 import type { HeadLimits } from '../http1/request-head.ts'
 import { AddressSet } from '../base/address.ts'
 import type { Logger } from '../base/log.ts'
-import { AccessPolicy, type AccessSources } from '../access/policy.ts'
+import { AccessPolicy, type AccessParts } from '../access/policy.ts'
 import { type Provider, Providers } from '../ai/providers.ts'
 import type { HostLookup } from '../zones/lookup.ts'
 import { compileZones, type Route, type Zone } from '../zones/zone.ts'
@@ -57,7 +57,7 @@ export interface Snapshot {
 export interface SnapshotParts {
   readonly origins: Origins
   readonly metrics: EdgeMetrics
-  readonly access: AccessSources
+  readonly access: AccessParts
   /** What the API has set; null where there is no API. */
   readonly zones: ZoneDirectory | null
   readonly log: Logger
@@ -91,7 +91,7 @@ export function buildSnapshot(config: Config, parts: SnapshotParts): Snapshot {
     ai: config.ai.hosts.length === 0 ? null : buildAi(config.ai, origins, inUse),
     limits: config.limits,
     client: config.client,
-    access: new AccessPolicy(config.access, access),
+    access: new AccessPolicy(config.access, null, access),
     errors: new CustomErrors([config.errors], { failed }),
     trusted: new AddressSet(config.trustedProxies),
     hops: `Via: 1.1 ${config.name}\r\nCDN-Loop: ${config.name}\r\n`,

@@ -4,7 +4,7 @@ import type { AccessConfig } from '../config/access-config.ts'
 import type { ErrorPages } from '../config/custom-errors-config.ts'
 import type { Config, ZoneConfig } from '../config/schema.ts'
 import { type CustomErrorFailure, CustomErrors } from '../errors/custom-errors.ts'
-import { AccessPolicy, type AccessSources } from '../access/policy.ts'
+import { AccessPolicy, type AccessParts } from '../access/policy.ts'
 import type { KnownZone } from '../zones/known-zones.ts'
 
 /** What the API has set, as far as it is known. */
@@ -15,7 +15,7 @@ export interface ZoneDirectory {
 
 export interface ZoneSettingsParts {
   readonly account: Config['errors']
-  readonly sources: AccessSources
+  readonly sources: AccessParts
   /** Null where no API sets anything. */
   readonly directory: ZoneDirectory | null
   /** Hears of a rule or page of errors that is broken. */
@@ -34,11 +34,14 @@ export interface ZoneSettings {
 export function compileZoneSettings(zone: ZoneConfig, parts: ZoneSettingsParts): ZoneSettings {
   const { directory, sources, log } = parts
   const known = directory === null ? nothingSet : directory.of(zone.name)
-  const file = { access: new AccessPolicy(zone.access, sources), errors: errorsOf(zone, nothingSet, parts) }
+  const file = {
+    access: new AccessPolicy(zone.access, zone.name, sources),
+    errors: errorsOf(zone, nothingSet, parts),
+  }
   if (known === null) return { ...file, fault: 'host_lookup_failed' }
   if (known === nothingSet) return { ...file, fault: null }
   try {
-    const access = new AccessPolicy(joined(zone.access, known), sources)
+    const access = new AccessPolicy(joined(zone.access, known), zone.name, sources)
     return { access, errors: errorsOf(zone, known, parts), fault: null }
   } catch (cause) {
     log.error({ zone: zone.name, err: cause }, 'what the API has set for a zone does not build')

@@ -316,14 +316,14 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'gateway',
-    raised: false,
+    raised: true,
     detail:
       'The operator of this site does not accept requests from the network (autonomous system) that your connection comes from. This may have nothing to do with you personally.',
     guidance:
       '**Do not retry.** If you need access, ask the operator of the site to admit your network, and include the ray ID.',
-    cause: 'An access rule on the AS number of the client matched.',
+    cause: 'An access rule with asn holds the AS number that the GeoIP database gives for the client.',
     remedy:
-      'Look up the ray ID to see the rule. Remove the number from it, or put a rule that allows before it.',
+      'The access log names the rule beside the ray ID. Remove the number from it, or put a rule that allows before it.',
   },
   ip_banned: {
     code: 1006,
@@ -333,12 +333,13 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'gateway',
-    raised: false,
+    raised: true,
     detail: 'The operator of this site has blocked your IP address. The site is up; it does not admit you.',
     guidance:
       '**Do not retry.** If you believe that the block is a mistake, send the ray ID to the operator of the site, who alone can lift it.',
-    cause: 'An access rule on this one IPv4 address matched.',
-    remedy: 'Look up the ray ID to see the rule, and remove the address from it if the block was not meant.',
+    cause: 'An access rule with ip holds this one IPv4 address.',
+    remedy:
+      'The access log names the rule beside the ray ID. Remove the address from it if the block was not meant.',
   },
   ip_range_banned: {
     code: 1007,
@@ -348,14 +349,14 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'gateway',
-    raised: false,
+    raised: true,
     detail:
       'Your IP address lies in a range that the operator of this site has blocked. The block covers many addresses and may not be aimed at you.',
     guidance:
       '**Do not retry.** Ask the operator of the site for an exception for your address, and quote the ray ID when you do.',
-    cause: 'An access rule on an IPv4 range matched.',
+    cause: 'An access rule with ip holds a network around this IPv4 address.',
     remedy:
-      'Look up the ray ID to see the rule. Narrow the range, or put a rule that allows the address before it.',
+      'The access log names the rule beside the ray ID. Narrow the network, or put a rule that allows the address before it.',
   },
   ip_list_banned: {
     code: 1008,
@@ -365,11 +366,11 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'gateway',
-    raised: false,
+    raised: true,
     detail: 'Your IP address is on a block list that the operator of this site uses.',
     guidance:
       '**Do not retry.** If the listing is wrong, the operator of the site, or whoever keeps the list, must take your address off it.',
-    cause: 'An access rule with a list file holds the IPv4 address of the client.',
+    cause: 'An access rule with a list holds the IPv4 address of the client, or a network around it.',
     remedy: 'Find the address in the list file of the rule, and check how old the list is.',
   },
   country_banned: {
@@ -380,12 +381,13 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'gateway',
-    raised: false,
+    raised: true,
     detail:
       'The operator of this site does not accept requests from the country or region that your IP address is registered in.',
     guidance:
       '**Do not retry.** Requests from the same place are refused each time. Ask the operator of the site whether access from your country can be granted.',
-    cause: 'An access rule on country matched the IPv4 address of the client.',
+    cause:
+      'An access rule with country holds the country that the GeoIP database gives for the IPv4 address of the client.',
     remedy: 'Check the countries of the rule and the age of the GeoIP database: addresses change hands.',
   },
   browser_signature_banned: {
@@ -396,14 +398,15 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'gateway',
-    raised: false,
+    raised: true,
     detail:
       'The operator of this site refuses the kind of program that sent this request, judged by how it identifies itself.',
     guidance:
       '**Do not retry.** Use a common, current browser, or ask the operator of the site to admit your program; a retry with the same one is refused again.',
-    cause: 'An access rule on User-Agent matched.',
+    cause:
+      'An access rule with user_agent has a pattern that matches the whole User-Agent; the empty pattern matches none.',
     remedy:
-      'Look up the ray ID to see the rule, and make its pattern narrower if it catches legitimate programs.',
+      'The access log names the rule beside the ray ID. Make its pattern narrower if it catches legitimate programs.',
   },
   hotlinking_denied: {
     code: 1011,
@@ -413,13 +416,14 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'gateway',
-    raised: false,
+    raised: true,
     detail:
       'This file was requested from a page of another site, and the operator of this site does not allow its files to be embedded elsewhere.',
     guidance:
       '**Do not retry.** Open the file from the site that it belongs to. To embed it elsewhere, get permission from the operator of that site.',
-    cause: 'An access rule on Referer matched.',
-    remedy: 'Add the sites that may embed your files to the exceptions of the rule.',
+    cause:
+      'The host of the Referer is among those of an access rule with referer, or, where there is one, not among those of a rule with referer_not.',
+    remedy: 'Add the sites that may embed your files to referer_not, or remove them from referer.',
   },
   malicious_activity_banned: {
     code: 1012,
@@ -429,14 +433,15 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'gateway',
-    raised: false,
+    raised: true,
     detail:
       'The gateway has seen repeated suspicious requests from your computer or network, and refuses it for a while to protect this site.',
     guidance:
-      '**Do not retry.** Each attempt can prolong the ban. Scan your devices for unwanted software, stop automated requests, and contact the operator of the site if the ban stays.',
-    cause: 'A temporary ban after the client ran into refusals again and again.',
+      '**Do not retry.** The ban ends by itself, and until then every request is refused. Scan your devices for unwanted software, stop automated requests, and contact the operator of the site if the ban stays.',
+    cause:
+      'The ban of the access rules: so many refusals by rules or rate limits came from this address, or of IPv6 its first 64 bits, within so much time. Each worker counts for itself, and the ban ends by itself.',
     remedy:
-      'Look at the refusals of this address before the ban. Lift the ban, or raise its threshold, if they were harmless.',
+      'Look at the refusals of this address before the ban. Raise the number of refusals, or shorten the ban, if they were harmless; a rule of all zones that allows the address keeps it from the bans of single zones.',
   },
   sni_host_mismatch: {
     code: 1013,
@@ -564,13 +569,13 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'gateway',
-    raised: false,
+    raised: true,
     detail:
       'A firewall rule of this site matched something in your request and blocked it. The rule was written by the operator of the site.',
     guidance:
       '**Do not retry.** The same request is blocked again. If you did nothing unusual, tell the operator of the site what you tried to do and give them the ray ID.',
-    cause: 'An access rule with an expression matched.',
-    remedy: 'Look up the ray ID to see which rule, and try the expression against the logged request.',
+    cause: 'An access rule with an expression or a path matched.',
+    remedy: 'The access log names the rule beside the ray ID. Try its expression against the logged request.',
   },
   worker_host_not_allowed: {
     code: 1021,
@@ -660,13 +665,13 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'gateway',
-    raised: false,
+    raised: true,
     detail:
       'What you asked for was taken down for legal reasons and is not served to anybody through this gateway.',
     guidance:
       '**Do not retry.** The block is deliberate. Questions about it go to the operator of the site, who knows the legal demand behind it.',
-    cause: 'The address is on the legal block list of the operator.',
-    remedy: 'Compare the entry of the list with the legal demand that it came from.',
+    cause: 'An access rule with the action legal matched.',
+    remedy: 'Compare the rule that the access log names with the legal demand that it came from.',
   },
   daily_limit_reached: {
     code: 1027,
@@ -869,13 +874,13 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'gateway',
-    raised: false,
+    raised: true,
     detail:
       'For legal reasons, what you asked for is not available in the country that your connection comes from.',
     guidance:
       '**Do not retry.** The law of the place decides, not the state of the site. The operator of the site can tell you what the restriction rests on.',
-    cause: 'The legal block list of the operator names the address for the country of the client.',
-    remedy: 'Check the countries of the entry and the age of the GeoIP database.',
+    cause: 'An access rule with the action legal holds the country of the client.',
+    remedy: 'Check the countries of the rule and the age of the GeoIP database.',
   },
   rewrite_header_not_allowed: {
     code: 1040,
@@ -1030,12 +1035,12 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'gateway',
-    raised: false,
+    raised: true,
     detail:
       'This site admits only requests that one of its rules expressly allows, and no rule allows yours.',
     guidance:
       '**Do not retry.** If you should have access, the operator of the site must add a rule that admits you.',
-    cause: 'The zone denies by default, and no access rule allowed the request.',
+    cause: 'The access rules of the zone deny what none of them decides on, and none allowed the request.',
     remedy: 'Add an access rule that allows this kind of request.',
   },
   header_routing_deprecated: {
@@ -1061,13 +1066,15 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'gateway',
-    raised: false,
+    raised: true,
     detail:
       'The gateway could not work out whether you may have access, because one of the access rules of this site failed. To be safe, it did not let the request through.',
     guidance:
       '**Do not retry.** The operator of the site must repair the access rule; send them the ray ID, which leads to it.',
-    cause: 'An access rule failed at run time: its list or database cannot be read.',
-    remedy: 'Check that the list files and databases of the access rules exist and can be read.',
+    cause:
+      'An access rule could not tell whether it matches: its expression failed, for one by a header that was not sent, or its GeoIP database is damaged.',
+    remedy:
+      'The access log names the rule beside the ray ID. Guard the expression with a test that the header is there, or renew the database.',
   },
   preview_routing_unsupported: {
     code: 1053,
@@ -1181,14 +1188,14 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'gateway',
-    raised: false,
+    raised: true,
     detail:
       'The operator of this site has blocked your IPv6 address. The site is up, but closed to this address.',
     guidance:
       '**Do not retry.** Only the operator of the site can remove the block. Tell them the ray ID rather than the address, which may change.',
-    cause: 'An access rule on this one IPv6 address matched.',
+    cause: 'An access rule with ip holds this one IPv6 address.',
     remedy:
-      'Look up the ray ID to see the rule. Clients change their IPv6 addresses often, so the block may hit the next user of it.',
+      'The access log names the rule beside the ray ID. Clients change their IPv6 addresses often, so the block may hit the next user of it.',
   },
   ipv6_range_banned: {
     code: 1107,
@@ -1198,14 +1205,14 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'gateway',
-    raised: false,
+    raised: true,
     detail:
       'Your IPv6 address lies in a range that the operator of this site has blocked, perhaps because of other users of the same provider.',
     guidance:
       '**Do not retry.** Ask the operator of the site to exempt your part of the range, with the ray ID as evidence.',
-    cause: 'An access rule on an IPv6 range matched.',
+    cause: 'An access rule with ip holds a network around this IPv6 address.',
     remedy:
-      'Look up the ray ID to see the rule, and check whether the prefix is wider than one customer of the provider.',
+      'The access log names the rule beside the ray ID. Check whether its prefix is wider than one customer of the provider.',
   },
   ipv6_list_banned: {
     code: 1108,
@@ -1215,11 +1222,11 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'gateway',
-    raised: false,
+    raised: true,
     detail: 'Your IPv6 address is on a block list that this site applies.',
     guidance:
       '**Do not retry.** The operator of the site must take the address off the list, or stop using the list, if it is there by mistake.',
-    cause: 'An access rule with a list file holds the IPv6 address of the client.',
+    cause: 'An access rule with a list holds the IPv6 address of the client, or a network around it.',
     remedy: 'Find the prefix in the list file of the rule, and check how old the list is.',
   },
   ipv6_country_banned: {
@@ -1230,12 +1237,13 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'gateway',
-    raised: false,
+    raised: true,
     detail:
       'This site is closed to the country or region in which your IPv6 address is registered, by a decision of its operator.',
     guidance:
       '**Do not retry.** Contact the operator of the site if you think that your address is attributed to the wrong country.',
-    cause: 'An access rule on country matched the IPv6 address of the client.',
+    cause:
+      'An access rule with country holds the country that the GeoIP database gives for the IPv6 address of the client.',
     remedy: 'Check the countries of the rule; IPv6 addresses are located less reliably than IPv4 addresses.',
   },
   cache_connection_limit: {

@@ -1,0 +1,91 @@
+// What access rules look at, compiled. Called by rules.
+import { AddressTable } from '../base/address-table.ts'
+import { compileExpression } from '../base/expression.ts'
+import { Glob } from '../base/glob.ts'
+import { HostNames } from '../base/host-names.ts'
+import { leads } from '../base/path.ts'
+import type { AccessCondition } from '../config/access-config.ts'
+import type { Geo } from './geo.ts'
+import type { Lists } from './lists.ts'
+import type { Visit } from './visit.ts'
+
+/** Tells whether a request is as described; null when that cannot be told, since an expression failed or a database is broken. */
+export type Condition = (visit: Visit) => boolean | null
+
+/** Where conditions look things up. */
+export interface AccessSources {
+  readonly lists: Lists
+  readonly geo: Geo | null
+}
+
+/** Compiles a condition that was found good; throws at others. */
+export function compileCondition(condition: AccessCondition, { lists, geo }: AccessSources): Condition {
+  switch (condition.kind) {
+    case 'ip':
+      return isIn(AddressTable.of(condition.networks))
+    case 'list':
+      return isIn(lists.get(condition.name))
+    case 'country':
+      return isOfCountry(new Set(condition.countries), geo)
+    case 'asn':
+      return isOfNetwork(new Set(condition.numbers), geo)
+    case 'user_agent':
+      return hasUserAgent(condition.patterns.map(pattern => new Glob(pattern)))
+    case 'referer':
+      return comesFrom(new HostNames(condition.hosts))
+    case 'referer_not':
+      return comesFromElsewhere(new HostNames(condition.hosts))
+    case 'path':
+      return isUnder(condition.prefixes)
+    case 'expression':
+      return holds(condition.text, geo)
+  }
+}
+
+function isIn(table: Parameters<Visit['isIn']>[0]): Condition {
+  return visit => visit.isIn(table)
+}
+
+function isOfCountry(countries: ReadonlySet<string>, geo: Geo | null): Condition {
+  needGeo(geo)
+  return ({ country }) => (country === null ? null : countries.has(country))
+}
+
+function isOfNetwork(numbers: ReadonlySet<number>, geo: Geo | null): Condition {
+  needGeo(geo)
+  return ({ network }) => (network === null ? null : numbers.has(network))
+}
+
+function hasUserAgent(patterns: readonly Glob[]): Condition {
+  return ({ userAgent }) => {
+    for (const pattern of patterns) if (pattern.matches(userAgent)) return true
+    return false
+  }
+}
+
+function comesFrom(hosts: HostNames): Condition {
+  return ({ refererHost }) => hosts.has(refererHost)
+}
+
+/** No Referer comes from nowhere else; one that cannot be read does. */
+function comesFromElsewhere(hosts: HostNames): Condition {
+  return visit => visit.referer !== '' && !hosts.has(visit.refererHost)
+}
+
+function isUnder(prefixes: readonly string[]): Condition {
+  return ({ path }) => {
+    for (const prefix of prefixes) if (leads(prefix, path)) return true
+    return false
+  }
+}
+
+function holds(text: string, geo: Geo | null): Condition {
+  const expression = compileExpression(text, 'request', 'bool')
+  if ('message' in expression) throw new TypeError(expression.message)
+  if (expression.needsGeo) needGeo(geo)
+  return ({ request }) => expression.evaluate(request.facts)
+}
+
+function needGeo(geo: Geo | null): void {
+  if (geo === null) throw new TypeError('there is no database of countries and networks')
+}

@@ -1,0 +1,26 @@
+// The site that a Referer field names. Called by visit.
+
+/** Gives the lower-case host of a URL without port and trailing dot; empty when it has none. Reads no more of the URL than that takes. */
+export function refererHost(referer: string): string {
+  const scheme = referer.indexOf('://')
+  if (scheme === -1) return ''
+  let start = scheme + 3
+  let end = start
+  for (; end < referer.length; end++) {
+    const code = referer.charCodeAt(end)
+    if (code === SLASH || code === QUESTION || code === HASH || code === BACKSLASH) break
+    if (code === AT) start = end + 1
+  }
+  const port = referer.lastIndexOf(':', end - 1)
+  if (port >= start && referer.charCodeAt(end - 1) !== BRACKET) end = port
+  if (referer.charCodeAt(end - 1) === DOT) end--
+  return referer.slice(start, end).toLowerCase()
+}
+
+const HASH = 0x23
+const DOT = 0x2e
+const SLASH = 0x2f
+const QUESTION = 0x3f
+const AT = 0x40
+const BACKSLASH = 0x5c
+const BRACKET = 0x5d

@@ -1,0 +1,56 @@
+// One access rule, compiled, and which error tells of it. Called by policy.
+import type { AccessKind } from '../base/metrics.ts'
+import type { AccessRule } from '../config/access-config.ts'
+import type { ErrorName } from '../errors/catalogue.ts'
+import { type Refusal, refuse } from '../errors/refusal.ts'
+import { type AccessSources, type Condition, compileCondition } from './conditions.ts'
+import type { Visit } from './visit.ts'
+
+export class CompiledRule {
+  readonly action: AccessRule['action']
+  readonly kind: AccessKind
+  readonly matches: Condition
+  readonly #cause: { readonly code: string }
+
+  /** Compiles a rule; the access log names it by `place`. */
+  constructor({ action, condition, description }: AccessRule, place: string, sources: AccessSources) {
+    this.action = action
+    this.kind = condition.kind
+    this.matches = compileCondition(condition, sources)
+    this.#cause = { code: description === null ? place : `${place}: ${description}` }
+  }
+
+  /** Refuses a visit that it matched. */
+  refuse(visit: Visit): Refusal {
+    return refuse(this.#errorFor(visit), {}, this.#cause)
+  }
+
+  /** Refuses a visit of which it could not tell whether it matches. */
+  fail(): Refusal {
+    return refuse('access_protection_error', {}, this.#cause)
+  }
+
+  #errorFor(visit: Visit): ErrorName {
+    if (this.action === 'legal') return this.kind === 'country' ? 'legal_country_block' : 'legal_block'
+    const { isIPv6 } = visit
+    switch (this.kind) {
+      case 'ip':
+        if (visit.found === 'address') return isIPv6 ? 'ipv6_banned' : 'ip_banned'
+        return isIPv6 ? 'ipv6_range_banned' : 'ip_range_banned'
+      case 'list':
+        return isIPv6 ? 'ipv6_list_banned' : 'ip_list_banned'
+      case 'country':
+        return isIPv6 ? 'ipv6_country_banned' : 'country_banned'
+      case 'asn':
+        return 'asn_banned'
+      case 'user_agent':
+        return 'browser_signature_banned'
+      case 'referer':
+      case 'referer_not':
+        return 'hotlinking_denied'
+      case 'path':
+      case 'expression':
+        return 'firewall_rule_blocked'
+    }
+  }
+}

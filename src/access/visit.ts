@@ -1,0 +1,87 @@
+// One request as access rules look at it: each thing is found when the first rule asks for it. Made by a policy, read by its conditions.
+import type { AddressTable, Found } from '../base/address-table.ts'
+import type { AddressWords } from '../base/address-words.ts'
+import type { Facts } from '../base/expression.ts'
+import { isPlainPath, normalPath } from '../base/path.ts'
+import { equalsIgnoreCase } from '../http1/fields.ts'
+import type { Geo } from './geo.ts'
+import { refererHost } from './referer.ts'
+
+/** What rules look at. */
+export interface AccessRequest {
+  /** Of the client behind the trusted hops. */
+  readonly address: string
+  readonly target: string
+  /** As received: `name, value, name, value, …`. */
+  readonly fields: readonly string[]
+  readonly facts: Facts
+}
+
+/** What an address table or list tells of an address. */
+type Searched = Pick<AddressTable, 'find'>
+
+export class Visit {
+  readonly request: AccessRequest
+  /** What the last look into a table found. */
+  found: Found = 'nothing'
+  readonly #address: AddressWords | null
+  readonly #geo: Geo | null
+  #userAgent: string | null = null
+  #referer: string | null = null
+  #path: string | null = null
+
+  /** Takes the address as it is read already; null when it is none. */
+  constructor(request: AccessRequest, address: AddressWords | null, geo: Geo | null) {
+    this.request = request
+    this.#address = address
+    this.#geo = geo
+  }
+
+  get isIPv6(): boolean {
+    return this.#address?.isV4 === false
+  }
+
+  isIn(table: Searched): boolean {
+    if (this.#address === null) return false
+    this.found = table.find(this.#address)
+    return this.found !== 'nothing'
+  }
+
+  get country(): string | null {
+    return this.#geo === null ? null : this.#geo.countryOf(this.request.address)
+  }
+
+  get network(): number | null {
+    return this.#geo === null ? null : this.#geo.networkOf(this.request.address)
+  }
+
+  /** The User-Agent in lower case; empty without one. */
+  get userAgent(): string {
+    return (this.#userAgent ??= fieldValue(this.request.fields, 'user-agent').toLowerCase())
+  }
+
+  get referer(): string {
+    return (this.#referer ??= fieldValue(this.request.fields, 'referer'))
+  }
+
+  /** The host of the Referer; empty without one. */
+  get refererHost(): string {
+    return refererHost(this.referer)
+  }
+
+  /** The path in normal form; there may be a query behind it. */
+  get path(): string {
+    const { target } = this.request
+    return (this.#path ??= isPlainPath(target) ? target : normalPath(target))
+  }
+}
+
+/** Gives the value of a field, those of several lines as one list; empty when it was not sent. */
+function fieldValue(fields: readonly string[], name: string): string {
+  let value = ''
+  for (let i = 0; i < fields.length; i += 2) {
+    if (!equalsIgnoreCase(fields[i]!, name)) continue
+    value = value === '' ? fields[i + 1]! : `${value}, ${fields[i + 1]}`
+  }
+  return value
+}

@@ -1,0 +1,106 @@
+// Files that rules look into, kept in memory and read anew whenever they change. Address lists and geographic databases are kept so.
+import type { Tally } from '../base/distribution.ts'
+import type { Logger } from '../base/log.ts'
+import { ConfigWatch } from '../config/watch.ts'
+
+export interface WatchedFilesOptions<T> {
+  /** What one is, for the log. */
+  readonly noun: string
+  /** Rejects with a sentence that names the file. */
+  readonly read: (path: string) => Promise<T>
+  /** Hears of a file that says something else now. */
+  readonly changed?: () => void
+  readonly log: Logger
+  readonly reloads: Readonly<Record<'success' | 'failure', Tally>>
+}
+
+/** Holds what a file said when it was last good. */
+export interface WatchedFile<T> {
+  readonly content: T
+}
+
+export class WatchedFiles<T> {
+  readonly #options: WatchedFilesOptions<T>
+  readonly #files = new Map<string, OpenFile<T>>()
+
+  constructor(options: WatchedFilesOptions<T>) {
+    this.#options = options
+  }
+
+  /** Reads the files that are not open yet, and watches them; rejects, and changes nothing, when one of them is not good. */
+  async open(paths: Iterable<string>): Promise<void> {
+    const opened: OpenFile<T>[] = []
+    try {
+      for (const path of new Set(paths)) {
+        if (this.#files.has(path)) continue
+        const file = new OpenFile(path, this.#options)
+        opened.push(file)
+        await file.load()
+      }
+    } catch (error) {
+      for (const file of opened) file.close()
+      throw error
+    }
+    for (const file of opened) this.#files.set(file.path, file)
+  }
+
+  /** Gives an open file, the same object at each call; throws for another path. */
+  get(path: string): WatchedFile<T> {
+    const file = this.#files.get(path)
+    if (file === undefined) throw new Error(`${path} is not open`)
+    return file
+  }
+
+  /** Closes all but these. */
+  keep(paths: Iterable<string>): void {
+    const kept = new Set(paths)
+    for (const [path, file] of this.#files) {
+      if (kept.has(path)) continue
+      file.close()
+      this.#files.delete(path)
+    }
+  }
+}
+
+class OpenFile<T> implements WatchedFile<T> {
+  readonly path: string
+  content: T = undefined as T // until `load` settles, before which nobody gets hold of it
+  readonly #options: WatchedFilesOptions<T>
+  readonly #watch: ConfigWatch
+  #loads = 0
+
+  /** Watches before it reads, so that no change falls between the two. */
+  constructor(path: string, options: WatchedFilesOptions<T>) {
+    const { noun, log } = options
+    this.path = path
+    this.#options = options
+    this.#watch = new ConfigWatch([path], () => this.#reload(), {
+      failed: err => log.warn({ err, path }, `changes of the ${noun} may not be seen`),
+    })
+  }
+
+  async load(): Promise<void> {
+    const load = ++this.#loads
+    const content = await this.#options.read(this.path)
+    // A later one may have been faster, and knows more.
+    if (load === this.#loads) this.content = content
+  }
+
+  close(): void {
+    this.#watch.close()
+  }
+
+  async #reload(): Promise<void> {
+    const { noun, changed, log, reloads } = this.#options
+    try {
+      await this.load()
+      changed?.()
+      reloads.success.inc()
+      log.info({ path: this.path }, `the ${noun} was read anew`)
+    } catch (error) {
+      reloads.failure.inc()
+      const reason = (error as Error).message
+      log.error({ reason }, `the ${noun} was not read anew: what was read before stands`)
+    }
+  }
+}

@@ -1,0 +1,247 @@
+// Whom access rules let in, and with which error others are refused: each code over real sockets.
+
+import assert from 'node:assert/strict'
+import { describe, type TestContext, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { GeoDatabases } from '../../src/access/geo.ts'
+import { AddressLists } from '../../src/access/lists.ts'
+import {
+  type AccessCondition,
+  type AccessConfig,
+  type AccessRule,
+  openAccess,
+} from '../../src/config/access-config.ts'
+import { watchedFolder } from '../access/watched-folder.ts'
+import { codeOf, Edge, edgeConfig, listenAt, startEdge } from '../help/edge.ts'
+import { mmdb } from '../help/mmdb.ts'
+import { ok, startResponder } from '../help/origin.ts'
+import { request } from '../help/raw.ts'
+
+const json = 'Accept: application/json'
+
+describe('each kind of rule has its own error', () => {
+  const country: AccessCondition = { kind: 'country', countries: ['DE', 'SE'] }
+  const cases: readonly [
+    code: number,
+    condition: AccessCondition,
+    fields: readonly string[],
+    action?: 'legal',
+  ][] = [
+    [1005, { kind: 'asn', numbers: [64_500] }, ['X-Forwarded-For: 192.0.2.1']],
+    [1006, { kind: 'ip', networks: ['192.0.2.1'] }, ['X-Forwarded-For: 192.0.2.1']],
+    [1006, { kind: 'ip', networks: ['192.0.2.1'] }, ['X-Forwarded-For: ::ffff:192.0.2.1']],
+    [1006, { kind: 'ip', networks: ['::ffff:192.0.2.1'] }, ['X-Forwarded-For: 192.0.2.1']],
+    [1007, { kind: 'ip', networks: ['192.0.2.0/24'] }, ['X-Forwarded-For: 192.0.2.1']],
+    [1106, { kind: 'ip', networks: ['2001:db8::1'] }, ['X-Forwarded-For: 2001:DB8:0::1']],
+    [1107, { kind: 'ip', networks: ['2001:db8::/32'] }, ['X-Forwarded-For: 2001:db8::1']],
+    [1008, { kind: 'list', name: 'bad' }, ['X-Forwarded-For: 192.0.2.1']],
+    [1108, { kind: 'list', name: 'bad' }, ['X-Forwarded-For: 2001:db8::1']],
+    [1009, country, ['X-Forwarded-For: 192.0.2.1']],
+    [1109, country, ['X-Forwarded-For: 2001:db8::1']],
+    [1010, { kind: 'user_agent', patterns: ['*Bot/*'] }, ['User-Agent: Some bot/1.0']],
+    [1010, { kind: 'user_agent', patterns: [''] }, []],
+    [1011, { kind: 'referer', hosts: ['*.evil.test'] }, ['Referer: https://WWW.evil.test/a']],
+    [1011, { kind: 'referer_not', hosts: ['site.test'] }, ['Referer: https://other.test/a']],
+    [1020, { kind: 'path', prefixes: ['/admin'] }, []],
+    [1020, { kind: 'expression', text: 'request.method == "GET" && request.ip == "127.0.0.1"' }, []],
+    [1026, { kind: 'path', prefixes: ['/admin'] }, [], 'legal'],
+    [1026, { kind: 'ip', networks: ['127.0.0.0/8'] }, [], 'legal'],
+    [1039, country, ['X-Forwarded-For: 192.0.2.1'], 'legal'],
+    [1052, { kind: 'expression', text: 'request.headers["x-key"][0] == "y"' }, []],
+  ]
+  for (const [code, condition, fields, action = 'deny'] of cases) {
+    test(`${code} for ${action}, ${JSON.stringify(condition)}, ${fields}`, async t => {
+      const { ask } = await startGuarded(t, { zone: [rule(condition, action)] })
+      assert.equal(codeOf(await ask('/a/../%61dmin/x', ...fields)), code)
+    })
+  }
+
+  test('1050 where nothing but what a rule allows is let in', async t => {
+    const { ask, edge } = await startGuarded(t, {
+      zone: [rule({ kind: 'path', prefixes: ['/public'] }, 'allow')],
+      otherwise: 'deny',
+    })
+    assert.equal((await ask('/public/x')).status, 200)
+    assert.equal(codeOf(await ask('/private')), 1050)
+    const { allowed, denied } = edge.metrics.access
+    assert.deepEqual([allowed.path.value, denied.default.value], [1, 1])
+  })
+})
+
+describe('what the same rules leave alone', () => {
+  const passing: readonly [condition: AccessCondition, fields: readonly string[]][] = [
+    [{ kind: 'asn', numbers: [64_501] }, ['X-Forwarded-For: 192.0.2.1']],
+    [{ kind: 'ip', networks: ['192.0.2.2', '10.0.0.0/8', '2001:db8::/32'] }, ['X-Forwarded-For: 192.0.2.1']],
+    [{ kind: 'list', name: 'bad' }, ['X-Forwarded-For: 192.0.2.2']],
+    [{ kind: 'country', countries: ['FR'] }, ['X-Forwarded-For: 192.0.2.1']],
+    [{ kind: 'user_agent', patterns: ['', '*bot'] }, ['User-Agent: bot/1.0']],
+    [{ kind: 'referer', hosts: ['evil.test'] }, ['Referer: https://evil.test.site.test/']],
+    [{ kind: 'referer', hosts: ['evil.test'] }, []],
+    [{ kind: 'referer_not', hosts: ['site.test'] }, ['Referer: http://u@SITE.test.:8080/?x']],
+    [{ kind: 'referer_not', hosts: ['site.test'] }, []],
+    [{ kind: 'path', prefixes: ['/administration'] }, []],
+    [{ kind: 'expression', text: 'request.path == "/other"' }, []],
+  ]
+  for (const [condition, fields] of passing) {
+    test(`${JSON.stringify(condition)}, ${fields}`, async t => {
+      const { ask } = await startGuarded(t, { zone: [rule(condition)] })
+      assert.equal((await ask('/admin', ...fields)).status, 200)
+    })
+  }
+})
+
+describe('the order of rules', () => {
+  const loopback: AccessCondition = { kind: 'ip', networks: ['127.0.0.0/8'] }
+  const everybody: AccessCondition = { kind: 'path', prefixes: ['/'] }
+
+  test('the first rule that matches decides', async t => {
+    const { ask } = await startGuarded(t, {
+      zone: [rule(loopback, 'allow'), rule(everybody)],
+      otherwise: 'deny',
+    })
+    assert.equal((await ask('/')).status, 200)
+    assert.equal(codeOf(await ask('/', 'X-Forwarded-For: 192.0.2.1')), 1020)
+  })
+
+  test('the rules of all zones come first, and what they allow no zone denies', async t => {
+    const { ask } = await startGuarded(t, {
+      all: [rule(loopback, 'allow')],
+      zone: [rule(everybody)],
+      otherwise: 'deny',
+    })
+    assert.equal((await ask('/')).status, 200)
+    assert.equal(codeOf(await ask('/', 'X-Forwarded-For: 192.0.2.1')), 1020)
+  })
+
+  test('what the rules of all zones deny no zone allows', async t => {
+    const { ask } = await startGuarded(t, { all: [rule(loopback)], zone: [rule(everybody, 'allow')] })
+    assert.equal(codeOf(await ask('/')), 1007)
+    assert.equal((await ask('/', 'X-Forwarded-For: 192.0.2.1')).status, 200)
+  })
+})
+
+test('an expression that fails gives 1052 in a rule that allows too, is counted and named, and breaks nothing', async t => {
+  const failing = rule({ kind: 'expression', text: 'request.headers["x-key"][0] == "y"' }, 'allow', 'staff')
+  const { ask, edge, origin } = await startGuarded(t, { zone: [failing] })
+  assert.equal(codeOf(await ask('/')), 1052)
+  assert.equal((await ask('/', 'X-Key: y')).status, 200)
+  assert.equal(origin.requests.length, 1)
+  assert.equal(edge.metrics.expressionFailures.access.value, 1)
+  assert.equal(edge.metrics.access.failed.expression.value, 1)
+  assert.equal(edge.metrics.access.allowed.expression.value, 1)
+  assert.equal(edge.accesses[0]!.cause, 'access rule 1 of site: staff')
+})
+
+test('a refused client is told at once, keeps its connection, and the origin hears nothing', async t => {
+  const { edge, origin } = await startGuarded(t, { zone: [rule({ kind: 'path', prefixes: ['/admin'] })] })
+  const client = await edge.connect()
+  await client.send(request('GET /admin', json))
+  assert.equal(codeOf(await client.response()), 1020)
+  await client.send(request('GET /', json))
+  assert.equal((await client.response()).status, 200)
+  assert.equal(origin.requests.length, 1)
+})
+
+test('previews of errors are shown to those who are denied', async t => {
+  const { ask } = await startGuarded(t, { all: [rule({ kind: 'path', prefixes: ['/'] })] })
+  assert.equal(codeOf(await ask('/cdn-cgi/error/1015')), 1015)
+})
+
+describe('the address of the client', () => {
+  const denied = rule({ kind: 'ip', networks: ['127.0.0.9', '192.0.2.1', '10.1.1.1'] })
+
+  async function from(t: TestContext, peer: string, forwardedFor: string | null, trusted: readonly string[]) {
+    const origin = await startResponder(t, ok())
+    const zone = { access: { ...openAccess, rules: [denied] } }
+    const edge = await startEdge(t, [origin.url], { zone, trustedProxies: trusted })
+    const client = await edge.connect(peer)
+    await client.send(
+      request('GET /', json, ...(forwardedFor === null ? [] : [`X-Forwarded-For: ${forwardedFor}`])),
+    )
+    const answer = await client.response()
+    return answer.status === 200 ? 200 : codeOf(answer)
+  }
+
+  test('is that of the peer', async t => assert.equal(await from(t, '127.0.0.9', null, []), 1006))
+  test('is another for each peer', async t => assert.equal(await from(t, '127.0.0.8', null, []), 200))
+  test('is not what an untrusted peer says, to get in', async t =>
+    assert.equal(await from(t, '127.0.0.9', '198.51.100.1', ['127.0.0.1']), 1006))
+  test('is not what an untrusted peer says, to shut another out', async t =>
+    assert.equal(await from(t, '127.0.0.8', '192.0.2.1', ['127.0.0.1']), 200))
+  test('is what a trusted peer says', async t =>
+    assert.equal(await from(t, '127.0.0.1', '192.0.2.1', ['127.0.0.1']), 1006))
+  test('is the hop before the trusted ones, whatever stands before it', async t => {
+    assert.equal(
+      await from(t, '127.0.0.1', '192.0.2.1, 198.51.100.1, 10.1.1.1', ['127.0.0.1', '10.0.0.0/8']),
+      200,
+    )
+    assert.equal(
+      await from(t, '127.0.0.1', '198.51.100.1, 192.0.2.1, 10.1.1.1', ['127.0.0.1', '10.0.0.0/8']),
+      1006,
+    )
+  })
+})
+
+test('a list that changes holds within a second, and one that is broken leaves the one before', async t => {
+  const { ask, write, errors, metrics } = await startGuarded(t, {
+    zone: [rule({ kind: 'list', name: 'bad' })],
+  })
+  const statusOf = async (address: string) => (await ask('/', `X-Forwarded-For: ${address}`)).status
+  assert.equal(await statusOf('198.51.100.7'), 200)
+  const began = performance.now()
+  const path = write('bad.txt', '198.51.100.0/24\n')
+  while ((await statusOf('198.51.100.7')) === 200) await delay(10)
+  assert.ok(performance.now() - began < 1_000)
+  assert.equal(await statusOf('192.0.2.1'), 200)
+  write('bad.txt', '192.0.2.1\n# good so far\n192.0.2.300\n')
+  while (metrics.listReloads.failure.value === 0) await delay(10)
+  assert.deepEqual([await statusOf('198.51.100.7'), await statusOf('192.0.2.1')], [403, 200])
+  assert.equal(metrics.listReloads.success.value, 1)
+  assert.deepEqual(
+    errors.map(({ reason }) => reason),
+    [`${path}:3: must be an IP address or a CIDR network, one a line`],
+  )
+})
+
+interface Rules {
+  readonly all?: readonly AccessRule[]
+  readonly zone?: readonly AccessRule[]
+  readonly otherwise?: AccessConfig['otherwise']
+}
+
+/** Starts an edge that trusts 127.0.0.1, with a list named bad and a database of a few networks. */
+async function startGuarded(t: TestContext, { all = [], zone = [], otherwise = 'allow' }: Rules) {
+  const folder = watchedFolder(t)
+  const lists = new AddressLists(folder)
+  const geo = new GeoDatabases(folder)
+  t.after(() => {
+    lists.close()
+    geo.close()
+  })
+  await lists.prepare([
+    { name: 'bad', path: folder.write('bad.txt', '192.0.2.1\r\n\n2001:db8::/32 # all of it\n') },
+  ])
+  await geo.prepare([folder.write('geo.mmdb', places)])
+  const origin = await startResponder(t, ok())
+  const config = edgeConfig([origin.url], {
+    access: { rules: all },
+    zone: { access: { ...openAccess, rules: zone, otherwise } },
+    trustedProxies: ['127.0.0.1'],
+  })
+  const edge = await listenAt(t, new Edge(t, config, { access: { lists, geo } }))
+  const ask = (target: string, ...fields: string[]) => edge.ask(request(`GET ${target}`, json, ...fields))
+  return { ask, edge, origin, ...folder }
+}
+
+const places = mmdb({
+  '192.0.2.0/24': { country: { iso_code: 'DE' }, autonomous_system_number: 64_500 },
+  '2001:db8::/32': { country: { iso_code: 'SE' } },
+})
+
+function rule(
+  condition: AccessCondition,
+  action: AccessRule['action'] = 'deny',
+  description: string | null = null,
+): AccessRule {
+  return { action, condition, description }
+}
