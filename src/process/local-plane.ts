@@ -4,6 +4,7 @@ import { AccessLog, type LogDestination, type Logger } from '../base/log.ts'
 import type { Metrics, Snapshot } from '../base/metrics.ts'
 import type { Config, Endpoint } from '../config/schema.ts'
 import { DataPlane } from '../edge/data-plane.ts'
+import { AccessFiles } from './access-files.ts'
 import { listenFailure } from './listen-failure.ts'
 import type { ManagedPlane } from './managed-plane.ts'
 import type { Services } from './services.ts'
@@ -21,6 +22,7 @@ export interface LocalPlaneParts {
 export class LocalPlane implements ManagedPlane {
   readonly #parts: LocalPlaneParts
   readonly #accessLog: AccessLog | null
+  readonly #files: AccessFiles
   #config: Config
   #plane: DataPlane | null = null
   #unfollow: (() => void) | null = null
@@ -30,6 +32,7 @@ export class LocalPlane implements ManagedPlane {
     this.#config = config
     this.#parts = parts
     this.#accessLog = config.log.access ? new AccessLog(parts.destination, config.log.sample) : null
+    this.#files = new AccessFiles(parts.log, parts.metrics.edge.access)
   }
 
   get isUp(): boolean {
@@ -38,6 +41,7 @@ export class LocalPlane implements ManagedPlane {
 
   async listen(): Promise<readonly Endpoint[]> {
     const { reusePort, services } = this.#parts
+    await this.#files.prepare(this.#config, this.#config)
     this.#plane = this.#build()
     this.#unfollow = services.zones.follow(() => this.#plane!.refresh())
     try {
@@ -50,7 +54,14 @@ export class LocalPlane implements ManagedPlane {
   }
 
   async reload(config: Config): Promise<void> {
-    this.#plane!.reload(config)
+    await this.#files.prepare(config, this.#config)
+    try {
+      this.#plane!.reload(config)
+    } catch (cause) {
+      await this.#files.prepare(this.#config, config)
+      throw cause
+    }
+    this.#files.settle()
     this.#parts.log.level = config.log.level
     this.#accessLog?.resample(config.log.sample)
     this.#config = config
@@ -59,17 +70,22 @@ export class LocalPlane implements ManagedPlane {
   async drain(grace: number): Promise<void> {
     this.#isUp = false
     await this.#plane?.drain(grace)
-    this.#unfollow?.()
+    this.#release()
   }
 
   destroy(): void {
     this.#isUp = false
-    this.#unfollow?.()
+    this.#release()
     this.#plane?.destroy()
   }
 
   async snapshots(): Promise<readonly Snapshot[]> {
     return []
+  }
+
+  #release(): void {
+    this.#unfollow?.()
+    this.#files.close()
   }
 
   #build(): DataPlane {
@@ -80,6 +96,7 @@ export class LocalPlane implements ManagedPlane {
       accessLog: this.#accessLog,
       log,
       ai: services,
+      access: this.#files,
       zones: services.zones,
     })
   }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { gatehouse } from '../help/command.ts'
 import { writeConfig } from '../help/gateway.ts'
@@ -89,6 +89,17 @@ test('check and start name every mistake with its line and column, and exit with
     assert.equal(code, 2)
     assert.ok(stderr.includes(`${path}:6:1 colour`), stderr)
     assert.ok(stderr.includes(`${path}:7:15 limits.url`), stderr)
+  }
+})
+
+test('check reads the files of access rules, and start serves by none that is not good', async t => {
+  const path = writeConfig(t, `${valid}lists: {bad: bad.txt}\naccess: {rules: [{deny: {list: bad}}]}\n`)
+  writeFileSync(join(dirname(path), 'bad.txt'), '# nobody\n192.0.2.1\n192.0.2.999\n')
+  for (const command of ['check', 'start']) {
+    const env = { GATEHOUSE_DATA: join(dirname(path), 'data') }
+    const { code, stderr } = await gatehouse([command, '--config', path], env)
+    assert.notEqual(code, 0)
+    assert.match(stderr, /bad\.txt.*3/)
   }
 })
 
