@@ -39,7 +39,7 @@ const day = 24 * 60 * minute
 /** Takes a country by its two letters (ISO 3166-1 alpha-2), in any case; one that goes by others, such as UK, is refused. */
 export const country: Rule<string> = text => {
   const code = text.toUpperCase()
-  const isCode = /^[A-Z]{2}$/.test(code) && countries.of(code) !== undefined
+  const isCode = /^[A-Z]{2}$/.test(code) && isRegion(code)
   const usual = isCode ? new Intl.Locale(`und-${code}`).region : undefined
   return accept(
     usual === code ? code : undefined,
@@ -47,7 +47,13 @@ export const country: Rule<string> = text => {
   )
 }
 
-const countries = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' })
+// Made when the first country is read, since to load the names takes longer than the rest of a file.
+let regions: Intl.DisplayNames | undefined
+
+function isRegion(code: string): boolean {
+  regions ??= new Intl.DisplayNames('en', { type: 'region', fallback: 'none' })
+  return regions.of(code) !== undefined
+}
 
 const asNumber = whole(1, 2 ** 32 - 1)
 
