@@ -11,6 +11,7 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   '@marcbachmann/cel-js': ['base/expression-language.ts', 'base/expression-work.ts'],
   ioredis: ['store/redis/connect.ts'],
   'lru-cache': ['limits/limiter.ts', 'store/read-through.ts'],
+  maxmind: ['access/geo.ts'],
   negotiator: ['errors/negotiate.ts'],
   pino: ['base/log.ts'],
   'prom-client': ['base/metrics.ts'],
