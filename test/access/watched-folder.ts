@@ -17,5 +17,6 @@ export function watchedFolder(t: TestContext) {
     renameSync(join(folder, 'new'), join(folder, name))
     return join(folder, name)
   }
-  return { write, log, errors, metrics: new AccessMetrics() }
+  const remove = (name: string) => rmSync(join(folder, name))
+  return { write, remove, log, errors, metrics: new AccessMetrics() }
 }

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { type AddressList, AddressLists } from '../../src/access/lists.ts'
+import { AddressWords } from '../../src/base/address-words.ts'
+import { watchedFolder } from './watched-folder.ts'
+
+const words = new AddressWords()
+
+function holds(list: AddressList, address: string): boolean {
+  return words.read(address) && list.find(words) !== 'nothing'
+}
+
+test('a list is found by its name', async t => {
+  const { lists, write } = setUp(t)
+  await lists.prepare([
+    { name: 'a', path: write('a', '192.0.2.1') },
+    { name: 'b', path: write('b', '192.0.2.2') },
+    { name: 'also-b', path: write('b', '192.0.2.2') },
+  ])
+  assert.ok(holds(lists.get('a'), '192.0.2.1'))
+  assert.ok(!holds(lists.get('b'), '192.0.2.1'))
+  assert.ok(holds(lists.get('also-b'), '192.0.2.2'))
+  assert.throws(() => lists.get('c'), /the list c is not loaded/)
+})
+
+test('when one list is bad none is taken, and what was there stays', async t => {
+  const { lists, write } = setUp(t)
+  const a = { name: 'a', path: write('a', '192.0.2.1') }
+  await lists.prepare([a])
+  const bad = write('bad', 'x')
+  await assert.rejects(
+    lists.prepare([
+      { name: 'a', path: write('other', '192.0.2.2') },
+      { name: 'bad', path: bad },
+    ]),
+    { message: `${bad}:1: must be an IP address or a CIDR network, one a line` },
+  )
+  assert.ok(holds(lists.get('a'), '192.0.2.1'))
+  assert.throws(() => lists.get('bad'))
+})
+
+test('a list in use follows its file, until nobody asks for it any more', async t => {
+  const { lists, write, metrics } = setUp(t)
+  await lists.prepare([{ name: 'a', path: write('a', '192.0.2.1') }])
+  const inUse = lists.get('a')
+  await lists.prepare([{ name: 'a', path: write('other', '192.0.2.9') }])
+  assert.ok(holds(lists.get('a'), '192.0.2.9'))
+  write('a', '192.0.2.2')
+  while (!holds(inUse, '192.0.2.2')) await delay(10)
+  lists.keep()
+  write('a', '192.0.2.3')
+  write('other', '192.0.2.8')
+  while (!holds(lists.get('a'), '192.0.2.8')) await delay(10)
+  assert.ok(holds(inUse, '192.0.2.2'))
+  assert.equal(metrics.listReloads.success.value, 2)
+})
+
+test('a file that vanishes leaves what it said, and is read when it is back', async t => {
+  const { lists, write, metrics, errors, remove } = setUp(t)
+  const path = write('a', '192.0.2.1')
+  await lists.prepare([{ name: 'a', path }])
+  const list = lists.get('a')
+  remove('a')
+  while (metrics.listReloads.failure.value === 0) await delay(10)
+  assert.ok(holds(list, '192.0.2.1'))
+  assert.equal(errors[0]!.reason, `${path}: cannot be read: ENOENT`)
+  write('a', '192.0.2.2')
+  while (!holds(list, '192.0.2.2')) await delay(10)
+})
+
+test('a list that is closed is watched no more', async t => {
+  const { lists, write } = setUp(t)
+  await lists.prepare([{ name: 'a', path: write('a', '192.0.2.1') }])
+  const list = lists.get('a')
+  lists.close()
+  write('a', '192.0.2.2')
+  await delay(300)
+  assert.ok(holds(list, '192.0.2.1'))
+})
+
+function setUp(t: TestContext) {
+  const folder = watchedFolder(t)
+  const lists = new AddressLists(folder)
+  t.after(() => lists.close())
+  return { lists, ...folder }
+}
