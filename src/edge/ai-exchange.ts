@@ -1,5 +1,6 @@
 // What becomes known of an AI call on its way, beside what every exchange knows. `locate-ai.ts` makes it; the AI steps write on it, `record.ts` reads it.
 import type { Clock } from '../base/clock.ts'
+import type { Refusal } from '../errors/refusal.ts'
 import type { Gateway, Metadata, Token } from '../store/records.ts'
 import type { Provider } from '../ai/providers.ts'
 import type { AiTarget } from '../ai/target.ts'
@@ -17,6 +18,9 @@ export class AiExchange {
   /** The token, where the gateway asks for one. */
   token: Asked<Token | TokenFault> = undefined
   isLetIn = false
+  /** Whether the limit of its gateway has counted it, and what that refused it with. */
+  isMetered = false
+  limited: Refusal | null = null
   /** Whether it was let in for a valid token, not because the gateway asks for none. */
   isAuthenticated = false
   /** Whether the caller was turned away for lack of a valid token: then nothing is written of the call. */

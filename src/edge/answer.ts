@@ -81,7 +81,7 @@ function composeInTheirWords(x: Exchange, refusal: Refusal, custom: CustomErrors
 function headOf(x: Exchange, { status, reason, headers }: Answer): string {
   let lines = `HTTP/1.1 ${status} ${reason}\r\n`
   for (let i = 0; i < headers.length; i += 2) lines += `${headers[i]}: ${headers[i + 1]}\r\n`
-  return `${lines}Date: ${x.plane.date()}\r\n${connectionField(x)}\r\n`
+  return `${lines}${x.limitFields}Date: ${x.plane.date()}\r\n${connectionField(x)}\r\n`
 }
 
 function writeLastEvent(x: Exchange, refusal: Refusal): void {

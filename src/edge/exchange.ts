@@ -82,6 +82,8 @@ export class Exchange {
   /** Whether the access rules let it in, and the limits have counted it: a story that is told again passes them by. */
   isAdmitted = false
   isMetered = false
+  /** What the limits refused it with. */
+  limited: Refusal | null = null
   /** RateLimit and RateLimit-Policy lines for the answer; empty for none. */
   limitFields = ''
   /** The request as origins are asked it: that of the client, until a redirect is followed. */

@@ -12,14 +12,15 @@ import { REPEATED } from './ai-fields.ts'
 import type { Exchange, Verdict } from './exchange.ts'
 import { gatherBody } from './gather-body.ts'
 import { JSON_TYPE } from './json-type.ts'
+import { meterGateway } from './meter-gateway.ts'
 import { rewritingOf } from './rewriting.ts'
 
 type Native = AiTarget & { readonly api: 'native' }
 type Parsed = Exclude<AiTarget, Native>
 
-/** Picks the provider, or refuses: one that nobody knows (404), a body that can't be understood (400, 415), fields for the gateway that make no sense (400). */
+/** Picks the provider, or refuses: one that nobody knows (404), a body that can't be understood (400, 415), fields for the gateway that make no sense (400), one over the limit of its gateway (1015). */
 export function planAi(x: Exchange, ai: AiExchange): Verdict {
-  const refusal = readWishes(ai)
+  const refusal = meterGateway(x, ai) ?? readWishes(ai)
   if (refusal !== null) return refusal
   return ai.target.api === 'native' ? planNative(x, ai, ai.target) : planParsed(x, ai, ai.target)
 }

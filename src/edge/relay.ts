@@ -8,7 +8,7 @@ import type { Exchange } from './exchange.ts'
 /** Writes the head of the final answer, empty line included. */
 export function relayedHead(x: Exchange, head: ResponseHead): string {
   const date = head.hasDate ? '' : `Date: ${x.plane.date()}\r\n`
-  return `HTTP/1.1 ${head.status} ${head.reason}\r\n${crossingLines(head)}${framingField(x, head)}${date}svc-ray: ${x.ray}\r\n${connectionField(x)}\r\n`
+  return `HTTP/1.1 ${head.status} ${head.reason}\r\n${crossingLines(head)}${framingField(x, head)}${date}${x.limitFields}svc-ray: ${x.ray}\r\n${connectionField(x)}\r\n`
 }
 
 /**
@@ -30,7 +30,7 @@ export function relayedInterim(head: ResponseHead): string {
 
 /** Writes the answer that turns the connection into a WebSocket. */
 export function relayedSwitch(x: Exchange, head: ResponseHead): string {
-  return `HTTP/1.1 101 ${head.reason}\r\n${crossingLines(head)}Connection: Upgrade\r\nUpgrade: websocket\r\nsvc-ray: ${x.ray}\r\n\r\n`
+  return `HTTP/1.1 101 ${head.reason}\r\n${crossingLines(head)}Connection: Upgrade\r\nUpgrade: websocket\r\n${x.limitFields}svc-ray: ${x.ray}\r\n\r\n`
 }
 
 /** Says whether the connection stays open, where the version's default is the other (RFC 9112 section 9.3). */

@@ -1,6 +1,6 @@
 // A configuration compiled for requests: frozen lookups with everything a request needs at hand. Built whole, then swapped in as one reference.
 import { usualTransport } from '../config/pool-config.ts'
-import type { AiConfig, Config, OriginConfig, RouteConfig } from '../config/schema.ts'
+import type { AiConfig, Config, OriginConfig, RouteConfig, ZoneConfig } from '../config/schema.ts'
 import { type CustomErrorFailure, CustomErrors } from '../errors/custom-errors.ts'
 import type { HeadLimits } from '../http1/request-head.ts'
 import { AddressSet } from '../base/address.ts'
@@ -11,10 +11,13 @@ import type { HostLookup } from '../zones/lookup.ts'
 import { compileZones, type Route, type Zone } from '../zones/zone.ts'
 import { Pool } from '../zones/pool.ts'
 import type { EdgeMetrics, ZoneMetrics } from '../base/metrics.ts'
+import { compileQuota, compileRateLimits, type MeterRule } from './meter-rules.ts'
 import type { Origin, Origins } from './origins.ts'
 import { compileZoneSettings, type ZoneDirectory, type ZoneSettings } from './zone-settings.ts'
 
 export interface EdgeRoute extends Route {
+  /** All that apply: of the file, of the zone and its own. */
+  readonly limits: readonly MeterRule[]
   readonly pool: Pool<Origin>
 }
 
@@ -67,10 +70,18 @@ export interface SnapshotParts {
 export function buildSnapshot(config: Config, parts: SnapshotParts): Snapshot {
   const { origins, metrics, access } = parts
   const inUse = new Set<Origin>()
-  const buildRoute = (route: RouteConfig): EdgeRoute => {
+  const ofAll = compileRateLimits(config.rateLimits, metrics)
+  const ofZones = new Map(
+    config.zones.map(zone => [
+      zone,
+      [...ofAll, ...compileRateLimits(zone.rateLimits, metrics), ...compileQuota(zone, metrics)],
+    ]),
+  )
+  const buildRoute = (route: RouteConfig, zone: ZoneConfig): EdgeRoute => {
     const members = (route.pool?.origins ?? []).map(origin => origins.get(origin))
     for (const member of members) inUse.add(member)
-    return { config: route, pool: new Pool(members) }
+    const limits = [...ofZones.get(zone)!, ...compileRateLimits(route.rateLimits, metrics)]
+    return { config: route, limits, pool: new Pool(members) }
   }
   const failed = (what: CustomErrorFailure) =>
     (what === 'expression' ? metrics.expressionFailures.errors : metrics.customErrorFailures).inc()
@@ -88,7 +99,7 @@ export function buildSnapshot(config: Config, parts: SnapshotParts): Snapshot {
       metrics: metrics.zone(zone.config.name),
       ...compileZoneSettings(zone.config, settingsParts),
     })),
-    ai: config.ai.hosts.length === 0 ? null : buildAi(config.ai, origins, inUse),
+    ai: config.ai.hosts.length === 0 ? null : buildAi(config.ai, origins, inUse, ofAll),
     limits: config.limits,
     client: config.client,
     access: new AccessPolicy(config.access, null, access),
@@ -99,7 +110,12 @@ export function buildSnapshot(config: Config, parts: SnapshotParts): Snapshot {
   }
 }
 
-function buildAi(ai: AiConfig, origins: Origins, inUse: Set<Origin>): EdgeAi {
+function buildAi(
+  ai: AiConfig,
+  origins: Origins,
+  inUse: Set<Origin>,
+  limits: readonly MeterRule[],
+): EdgeAi {
   const { bodyLimit, timeouts } = ai
   const policies = { rewrite: null, redirects: 0, rateLimits: [] }
   const config: RouteConfig = { path: '/', pool: null, host: 'origin', bodyLimit, timeouts, ...policies }
@@ -108,12 +124,12 @@ function buildAi(ai: AiConfig, origins: Origins, inUse: Set<Origin>): EdgeAi {
   for (const provider of providers.all) {
     const origin = origins.get(originOf(provider))
     inUse.add(origin)
-    routes.set(provider, { config, pool: new Pool([origin]), keys: new Pool(provider.keys) })
+    routes.set(provider, { config, limits, pool: new Pool([origin]), keys: new Pool(provider.keys) })
   }
   return {
     hosts: new Set(ai.hosts),
     providers,
-    route: { config, pool: new Pool<Origin>([]) },
+    route: { config, limits, pool: new Pool<Origin>([]) },
     routeTo: provider => routes.get(provider)!,
   }
 }

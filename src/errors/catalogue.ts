@@ -485,14 +485,15 @@ export const catalogue = {
     retryAfter: 30,
     ownerActionRequired: false,
     stage: 'client',
-    raised: false,
+    raised: true,
     detail:
       'You have sent more requests in a short time than the operator of this site allows. The site works; it has slowed you down on purpose.',
     guidance:
       '**Wait and retry.** Send nothing for at least {retry_after} s, then continue at a slower pace; attempts before that are refused too.',
-    cause: 'A rate-limiting rule was exceeded. The wait is that of the rule, where it sets one.',
+    cause:
+      'The client used up a limit: one of the rate_limits of the file, the zone or the route, named in RateLimit and in gatehouse_rate_limit_decisions_total, or the rate limit of an AI gateway. The wait is the time until one more request fits.',
     remedy:
-      'Nothing, if the limit is right. Otherwise raise the limit of the rule, or choose a key that tells clients apart better.',
+      'Nothing, if the limit is right. Otherwise raise the rate of the rule, or choose a key that tells clients apart better; action: log shows what a rate would do, and refuses nobody.',
   },
   origin_dns_error: {
     code: 1016,
@@ -649,13 +650,14 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'gateway',
-    raised: false,
+    raised: true,
     detail:
       'This site has used up the traffic that it is allowed for the month. You have done nothing wrong.',
     guidance:
       '**Do not retry.** The site is back when the new month begins, or as soon as its operator raises the allowance.',
-    cause: 'The monthly quota of the zone is used up.',
-    remedy: 'Raise the monthly quota of the zone, or find out what used it up.',
+    cause:
+      'The zone has taken as many requests as its quota allows for a month, which begins on the 1st at 00:00 UTC.',
+    remedy: 'Raise month of the quota of the zone, or find out what used it up.',
   },
   legal_block: {
     code: 1026,
@@ -681,13 +683,14 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'gateway',
-    raised: false,
+    raised: true,
     detail:
       'This site has used up its allowance of requests for today. All visitors are affected, not just you.',
     guidance:
       '**Do not retry.** Come back tomorrow, when the count starts again, or ask the operator of the site to raise the limit.',
-    cause: 'The daily quota of the zone is used up.',
-    remedy: 'Raise the daily quota of the zone, or look for a client that spends it.',
+    cause: 'The zone has taken as many requests as its quota allows for a day, which begins at 00:00 UTC.',
+    remedy:
+      'Raise day of the quota of the zone, or look for a client that spends it and give it a rate limit.',
   },
   tls_version_not_supported: {
     code: 1028,
@@ -775,14 +778,15 @@ export const catalogue = {
     retryAfter: 120,
     ownerActionRequired: true,
     stage: 'origin',
-    raised: false,
+    raised: true,
     detail:
-      'None of the origin servers of this site is available: the gateway checks them regularly, and at present all of them fail. The side of the site is responsible.',
+      'None of the origin servers of this site is available: the gateway keeps track of them, and at present all of them fail. The side of the site is responsible.',
     guidance:
       '**Wait and retry.** The gateway notices by itself when an origin server is back: try again after {retry_after} s. If it takes longer, the operator of the site must bring one back.',
-    cause: 'Every member of the pool is down by its health checks.',
+    cause:
+      'Every member of the pool is down by its active checks, or ejected for failing as many requests in a row as the ejection of the pool says. The wait is the time to the next check or trial.',
     remedy:
-      'Look at the health of each member and at what its check asks for: the check may be wrong where the origin is not.',
+      'Ask the management API for the origins of the zone, which tells of each why it gets no requests. A check may be wrong where the origin is not: look at what it asks for.',
   },
   edge_ip_restricted: {
     code: 1034,
@@ -1330,12 +1334,13 @@ export const catalogue = {
     retryAfter: 5,
     ownerActionRequired: false,
     stage: 'origin',
-    raised: false,
+    raised: true,
     detail:
       'The gateway followed the redirects of the origin server, and they did not come to an end. The redirects of the site go in a circle or form too long a chain.',
     guidance:
       '**Wait and retry.** Try again after {retry_after} s; delete the cookies of the site first, since they often cause such circles. If it happens each time, the operator of the site has to look at the redirects.',
-    cause: 'A route follows redirects, and met its limit or an address it had already asked for.',
+    cause:
+      'A route with redirects follows those that lead back to itself, and met more of them than it may follow, or one to what it had already asked for.',
     remedy:
       'Follow the redirects by hand. A classic is an origin that redirects to https while the gateway asks it by http.',
   },

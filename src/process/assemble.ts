@@ -28,7 +28,7 @@ export function assemble(config: Config): Assembly {
   const gateway = new Gateway(config, {
     log,
     metrics,
-    openServices: config => Services.open(config, { metrics: metrics.edge.ai, log, writesCopy: true }),
+    openServices: config => Services.open(config, { metrics: metrics.edge, log, writesCopy: true }),
     openManagement: (config, store) => Management.open(config, store, metrics, log),
     buildPlane: (config, documentation, services) =>
       workers === 0

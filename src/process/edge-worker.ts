@@ -44,6 +44,11 @@ async function answer(ask: Ask): Promise<Reply[Ask['kind']]> {
     case 'drain':
       setImmediate(leave, ask.grace)
       return null
+    case 'checks':
+      plane!.takeChecks(ask.results)
+      return null
+    case 'pools':
+      return (await plane!.pools()).flat()
     case 'snapshot':
       return metrics.snapshot()
   }
@@ -51,7 +56,7 @@ async function answer(ask: Ask): Promise<Reply[Ask['kind']]> {
 
 async function start({ config, documentation }: Ask & { kind: 'start' }): Promise<readonly Endpoint[]> {
   log.level = config.log.level
-  services = await Services.open(config, { metrics: metrics.edge.ai, log })
+  services = await Services.open(config, { metrics: metrics.edge, log })
   plane = new LocalPlane(config, { documentation, metrics, destination, log, services, reusePort: true })
   return plane.listen()
 }

@@ -4,6 +4,8 @@ import { AccessLog, type LogDestination, type Logger } from '../base/log.ts'
 import type { Metrics, Snapshot } from '../base/metrics.ts'
 import type { Config, Endpoint } from '../config/schema.ts'
 import { DataPlane } from '../edge/data-plane.ts'
+import type { KeyedCheckResult } from '../edge/health-checker.ts'
+import type { PoolState } from '../edge/pools.ts'
 import { AccessFiles } from './access-files.ts'
 import { listenFailure } from './listen-failure.ts'
 import type { ManagedPlane } from './managed-plane.ts'
@@ -79,6 +81,14 @@ export class LocalPlane implements ManagedPlane {
     this.#plane?.destroy()
   }
 
+  takeChecks(results: readonly KeyedCheckResult[]): void {
+    this.#plane?.takeChecks(results)
+  }
+
+  async pools(): Promise<readonly (readonly PoolState[])[]> {
+    return this.#plane === null ? [] : [this.#plane.pools]
+  }
+
   async snapshots(): Promise<readonly Snapshot[]> {
     return []
   }
@@ -98,6 +108,7 @@ export class LocalPlane implements ManagedPlane {
       ai: services,
       access: this.#files,
       zones: services.zones,
+      limiter: services.limiter,
     })
   }
 }

@@ -3,14 +3,16 @@
 
 import { join } from 'node:path'
 
+import { systemClock } from '../base/clock.ts'
 import type { Logger } from '../base/log.ts'
-import type { AiMetrics } from '../base/metrics.ts'
+import type { EdgeMetrics } from '../base/metrics.ts'
 import type { Config } from '../config/schema.ts'
 import { openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
 import { GatewayDirectory } from '../ai/gateways.ts'
 import { PriceTable } from '../ai/prices.ts'
 import { usageOf } from '../ai/usage.ts'
+import { Limiter } from '../limits/limiter.ts'
 import { LogQueue } from '../logs/queue.ts'
 import { TokenVerifier } from '../tokens/verify.ts'
 import { ZoneRecords } from '../zones/zone-records.ts'
@@ -18,7 +20,7 @@ import type { AiServices } from '../edge/plane.ts'
 import { dataFolder, storeLocation } from './store-location.ts'
 
 export interface ServicesOptions {
-  readonly metrics: AiMetrics
+  readonly metrics: EdgeMetrics
   readonly log: Logger
   /** Whether this process of the machine keeps the copy of what the API has set, for starts while the store is away. */
   readonly writesCopy?: boolean
@@ -29,6 +31,7 @@ export class Services implements AiServices {
   readonly tokens: TokenVerifier
   readonly gateways: GatewayDirectory
   readonly logs: LogQueue
+  readonly limiter: Limiter
   /** What the API has set for zones. */
   readonly zones: ZoneRecords
   #prices: PriceTable
@@ -36,11 +39,13 @@ export class Services implements AiServices {
   private constructor(store: Store, config: Config, { metrics, log, writesCopy = false }: ServicesOptions) {
     const { grace } = config.store
     this.store = store
-    this.tokens = new TokenVerifier({ store, grace, metrics })
+    this.tokens = new TokenVerifier({ store, grace, metrics: metrics.ai })
     this.gateways = new GatewayDirectory({ store, grace })
     this.#prices = new PriceTable(config.ai.prices)
     const costOf: PriceTable['costOf'] = (...call) => this.#prices.costOf(...call)
-    this.logs = new LogQueue({ store, meter: { usageOf, costOf }, metrics, log })
+    this.logs = new LogQueue({ store, meter: { usageOf, costOf }, metrics: metrics.ai, log })
+    const { counters } = store
+    this.limiter = new Limiter({ clock: systemClock, counters, metrics: metrics.limits, log })
     // A file is there whenever its process is.
     const cachePath = store.location.startsWith('sqlite:') ? null : join(dataFolder(), 'zones.json')
     this.zones = new ZoneRecords({ store, log, cachePath, writes: writesCopy })
@@ -61,6 +66,7 @@ export class Services implements AiServices {
 
   /** Writes what waits to be written, and lets go of the store. */
   async close(): Promise<void> {
+    await this.limiter.close()
     await this.logs.close()
     await this.zones.close()
     await this.store.close()

@@ -20,11 +20,13 @@ function gatewayThat(listen: () => Promise<void>) {
     reload: async () => {},
     drain: async () => {},
     destroy: () => {},
+    takeChecks: () => {},
+    pools: async () => [],
     snapshots: async () => [],
   }
   const metrics = new Metrics('0')
   const config = edgeConfig([])
-  const openServices = () => Services.open(config, { metrics: metrics.edge.ai, log })
+  const openServices = () => Services.open(config, { metrics: metrics.edge, log })
   const openManagement = (config: Config, store: Store) => Management.open(config, store, metrics, log)
   const parts = { log, metrics, openServices, openManagement, buildPlane: () => plane }
   return { gateway: new Gateway(config, parts), said }

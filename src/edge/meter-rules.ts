@@ -1,0 +1,63 @@
+// Rate limits and quotas as the snapshot has them: compiled once, with all that a request needs at hand. Called by `snapshot.ts`; `meter.ts` asks each.
+import { compileExpression, type Expression } from '../base/expression.ts'
+import type { EdgeMetrics, LimitDecisions } from '../base/metrics.ts'
+import type { LimitKey, RateLimitConfig } from '../config/limit-config.ts'
+import type { ZoneConfig } from '../config/schema.ts'
+import type { ErrorName } from '../errors/catalogue.ts'
+import { type Limit, limitOf } from '../limits/limit.ts'
+
+export interface MeterRule {
+  readonly limit: Limit
+  readonly key: readonly LimitKey[]
+  /** Which requests count; null for all. */
+  readonly when: Expression<boolean> | null
+  /** What a request over the limit is refused with; null where it is only counted. */
+  readonly error: ErrorName | null
+  /** Its name in RateLimit fields; null where clients are not told of it. */
+  readonly name: string | null
+  /** What it is in RateLimit-Policy. */
+  readonly policy: string
+  readonly decisions: LimitDecisions
+}
+
+/** Compiles rate limits, in their order. */
+export function compileRateLimits(
+  configs: readonly RateLimitConfig[],
+  { limits }: EdgeMetrics,
+): readonly MeterRule[] {
+  return configs.map(({ name, limit, period, key, when, action }) => ({
+    limit: limitOf(`rule ${name}`, limit, { kind: 'sliding', period }),
+    key,
+    when: when === null ? null : compiled(when),
+    error: action === 'block' ? 'rate_limited' : null,
+    name: action === 'block' ? name : null,
+    policy: policyOf(name, limit, period),
+    decisions: limits.rule(name),
+  }))
+}
+
+/** Compiles what a zone may take in a day and a month. */
+export function compileQuota(
+  { name, quota }: Pick<ZoneConfig, 'name' | 'quota'>,
+  { limits }: EdgeMetrics,
+): readonly MeterRule[] {
+  const errors = { day: 'daily_limit_reached', month: 'plan_limit_reached' } as const
+  return (['day', 'month'] as const).flatMap(kind => {
+    const most = quota[kind]
+    if (most === null) return []
+    const limit = limitOf(`quota ${name}`, most, { kind })
+    const silent = { key: [], when: null, name: null, policy: '' }
+    return [{ limit, ...silent, error: errors[kind], decisions: limits.rule(`${name}:${kind}`) }]
+  })
+}
+
+/** Writes a policy as a member of RateLimit-Policy (draft-ietf-httpapi-ratelimit-headers-10, section 3). */
+export function policyOf(name: string, limit: number, period: number): string {
+  return `"${name}";q=${limit};w=${Math.ceil(period / 1000)}`
+}
+
+function compiled(text: string): Expression<boolean> {
+  const expression = compileExpression(text, 'request', 'bool')
+  if ('message' in expression) throw new Error(`a rate limit does not compile: ${expression.message}`)
+  return expression
+}
