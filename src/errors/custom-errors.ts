@@ -24,8 +24,9 @@ export interface CustomLayer {
 export interface Found {
   readonly content: CustomContent
   readonly source: CustomErrorSource
-  /** The index of the rule among all of its owner; null for a page. */
-  readonly rule: number | null
+  /** The rule as it was given, and its index among all of its owner; null for a page. */
+  readonly rule: ErrorRule | null
+  readonly index: number | null
   /** The type of the page; null for a rule. */
   readonly page: ErrorPageType | null
 }
@@ -43,19 +44,13 @@ export class CustomErrors {
   readonly #levels: readonly Level[]
 
   /**
-   * Takes the layers in the order of their precedence; the last is that of the account, those above are the zone's. Never throws: whatever is broken is left out, and `failed`
-   * hears of it.
+   * Takes the layers in the order of their precedence; the last is that of the account, those above are the zone's. Never throws: whatever is
+   * broken is left out, and `failed` hears of it.
    */
   constructor(layers: readonly CustomLayer[], { failed = () => {} }: { readonly failed?: Failed } = {}) {
     this.layers = layers
     this.#failed = failed
-    let above = 0
-    this.#levels = layers.map(({ rules, pages }, i) => ({
-      owner: i === layers.length - 1 ? 'account' : 'zone',
-      offset: i === layers.length - 1 ? 0 : (above += rules.length) - rules.length,
-      rules: compiledRules(rules, failed),
-      pages: compiledPages(pages, failed),
-    }))
+    this.#levels = levelsOf(layers, failed)
     this.isEmpty = this.#levels.every(({ rules, pages }) => rules.length === 0 && pages.size === 0)
   }
 
@@ -67,9 +62,10 @@ export class CustomErrors {
   /** Asks the rules alone. */
   findRule(facts: Facts): Found | null {
     for (const { owner, offset, rules } of this.#levels)
-      for (const { expression, content, index } of rules) {
+      for (const { expression, content, rule, index } of rules) {
         const matches = expression.evaluate(facts)
-        if (matches === true) return { content, source: `${owner}_rule`, rule: offset + index, page: null }
+        if (matches === true)
+          return { content, source: `${owner}_rule`, rule, index: offset + index, page: null }
         if (matches === null) this.#failed('expression')
       }
     return null
@@ -82,7 +78,7 @@ export class CustomErrors {
       for (const type of types) {
         const page = pages.get(type)
         if (page !== undefined)
-          return { content: page.content, source: `${owner}_page`, rule: null, page: type }
+          return { content: page.content, source: `${owner}_page`, rule: null, index: null, page: type }
       }
     return null
   }
@@ -97,7 +93,24 @@ interface Level {
 }
 
 interface IndexedRule extends CompiledRule {
+  readonly rule: ErrorRule
+  /** In its layer. */
   readonly index: number
+}
+
+function levelsOf(layers: readonly CustomLayer[], failed: Failed): Level[] {
+  let offset = 0
+  return layers.map((layer, i) => {
+    const isAccount = i === layers.length - 1
+    const level: Level = {
+      owner: isAccount ? 'account' : 'zone',
+      offset: isAccount ? 0 : offset,
+      rules: compiledRules(layer.rules, failed),
+      pages: compiledPages(layer.pages, failed),
+    }
+    offset += layer.rules.length
+    return level
+  })
 }
 
 /** A page, compiled when it is first needed: there may be many, and large ones, of which few are ever shown. */
@@ -118,7 +131,7 @@ class CustomPage {
 const compiledRules = remembering((rules: readonly ErrorRule[], failed) =>
   rules.flatMap((rule, index): IndexedRule | readonly [] => {
     const compiled = attempt(rule)
-    if (compiled !== null) return { ...compiled, index }
+    if (compiled !== null) return { ...compiled, rule, index }
     failed('content')
     return []
   }),

@@ -36,6 +36,8 @@ export interface Preview {
   readonly source: PreviewSource
   /** The index of the rule among all of the zone, or of the account; null where no rule stands behind it, or the draft does. */
   readonly matched: number | null
+  /** That rule as it was set; null likewise. */
+  readonly rule: ErrorRule | null
 }
 
 /** Shows the answer to an error; null for a code that no error has. */
@@ -93,9 +95,11 @@ function show({ found, source }: Choice, { status, headers, body }: Answer): Pre
   const pairs = headers.flatMap((name, i): [string, string][] =>
     i % 2 === 0 ? [[name, headers[i + 1]!]] : [],
   )
-  const matched = source === 'draft_rule' ? null : (found?.rule ?? null)
-  return { status, headers: pairs, body: Buffer.from(body, 'latin1').toString(), source, matched }
+  const { index: matched, rule } = found !== null && source !== 'draft_rule' ? found : NO_RULE
+  return { status, headers: pairs, body: Buffer.from(body, 'latin1').toString(), source, matched, rule }
 }
+
+const NO_RULE = { index: null, rule: null }
 
 function factsOf({ accept, host, zone, facts = {} }: PreviewAsk, { error: name }: Refusal): Facts {
   const { code, status, category } = errorRows[name]

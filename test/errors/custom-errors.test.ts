@@ -28,7 +28,7 @@ test('what is found says whose it is, and which', () => {
   const never = rule({ expression: 'false' })
   const of = (...layers: readonly CustomLayer[]) => {
     const found = new CustomErrors(layers).find('origin_down', facts)!
-    return [found.source, found.rule, found.page]
+    return [found.source, found.index, found.page]
   }
   assert.deepEqual(of(layer([never, rule({})]), layer([rule({})])), ['zone_rule', 1, null])
   assert.deepEqual(of(layer([never]), layer([never, never, rule({})])), ['account_rule', 2, null])
@@ -37,6 +37,11 @@ test('what is found says whose it is, and which', () => {
   assert.deepEqual(of(layer([never]), layer([never]), layer([never, rule({})])), ['account_rule', 1, null])
   assert.deepEqual(of(layer([], { '500_errors': 'a' }), layer([never])), ['zone_page', null, '500_errors'])
   assert.deepEqual(of(layer([]), layer([], { '500_errors': 'a' })), ['account_page', null, '500_errors'])
+})
+
+test('what is found is the rule as it was given', () => {
+  const kept = { ...rule({}), id: 'kept' }
+  assert.equal(new CustomErrors([layer([kept]), layer([])]).findRule(facts)?.rule, kept)
 })
 
 test('what is broken is left out and counted, and the rest keeps its place', () => {
@@ -58,7 +63,7 @@ test('what is broken is left out and counted, and the rest keeps its place', () 
     failures,
     broken.map(() => 'content'),
   )
-  assert.equal(custom.find('origin_down', facts)?.rule, broken.length)
+  assert.equal(custom.find('origin_down', facts)?.index, broken.length)
 })
 
 test('a page that is empty, too large or none is left out and counted', () => {

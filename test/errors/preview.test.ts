@@ -39,6 +39,7 @@ test('what is previewed is what is in force, by precedence', () => {
   ])
   const agents = preview({ accept: 'application/json' }, custom)
   assert.deepEqual([agents.status, agents.source, agents.matched], [503, 'zone_rule', 1])
+  assert.equal(agents.rule, forAgents)
   assert.equal(agents.body, `{"é":"${fieldOf(agents, 'svc-ray')}"}`)
   assert.equal(fieldOf(agents, 'Content-Length'), String(Buffer.byteLength(agents.body)))
   assert.equal(fieldOf(agents, 'Retry-After'), '120')
@@ -68,8 +69,8 @@ test('a draft of a rule is asked first, and falls through where it does not matc
   const custom = new CustomErrors([{ rules: [rule({ content: 'kept' })], pages: {} }])
   const matching = preview({ rule: rule({ content: 'draft', status: 418 }) }, custom)
   assert.deepEqual(
-    [matching.body, matching.status, matching.source, matching.matched],
-    ['draft', 418, 'draft_rule', null],
+    [matching.body, matching.status, matching.source, matching.matched, matching.rule],
+    ['draft', 418, 'draft_rule', null, null],
   )
   const other = preview({ rule: rule({ expression: 'error.code == 1' }) }, custom)
   assert.deepEqual([other.body, other.source, other.matched], ['kept', 'account_rule', 0])
