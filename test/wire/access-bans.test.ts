@@ -1,0 +1,137 @@
+// Clients that run into refusals again and again, and how long that shuts them out.
+
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import {
+  type AccessConfig,
+  type AccessRule,
+  type BanConfig,
+  openAccess,
+} from '../../src/config/access-config.ts'
+import type { Config } from '../../src/config/schema.ts'
+import { ManualClock } from '../help/clock.ts'
+import { codeOf, Edge, type EdgeSettings, edgeConfig, listenAt, zoneTo } from '../help/edge.ts'
+import { ok, startResponder } from '../help/origin.ts'
+
+const ban: BanConfig = { refusals: 3, within: 10_000, lasts: 60_000 }
+const noAdmin: AccessRule = {
+  action: 'deny',
+  condition: { kind: 'path', prefixes: ['/admin'] },
+  description: null,
+}
+
+test('too many refusals ban an address for a while, and no other', async t => {
+  const { ask, edge, clock } = await start(t, { zone: { rules: [noAdmin], ban } })
+  for (let i = 0; i < 3; i++) assert.equal(await ask('127.0.0.8', '/admin'), 1020)
+  assert.equal(await ask('127.0.0.8', '/'), 1012)
+  assert.equal(await ask('127.0.0.9', '/'), 200)
+  assert.equal(edge.metrics.access.banned.value, 1)
+  assert.equal(edge.metrics.access.activeBans!(), 1)
+  clock.advance(60_000)
+  assert.equal(await ask('127.0.0.8', '/'), 200)
+  assert.equal(edge.metrics.access.activeBans!(), 0)
+})
+
+test('refusals that are far apart ban nobody', async t => {
+  const { ask, clock } = await start(t, { zone: { rules: [noAdmin], ban } })
+  for (let i = 0; i < 8; i++) {
+    assert.equal(await ask('127.0.0.8', '/admin'), 1020)
+    clock.advance(5_000)
+  }
+  assert.equal(await ask('127.0.0.8', '/'), 200)
+})
+
+test('what is refused during a ban does not make it longer', async t => {
+  const { ask, clock } = await start(t, { zone: { rules: [noAdmin], ban } })
+  for (let i = 0; i < 3; i++) await ask('127.0.0.8', '/admin')
+  for (let i = 0; i < 6; i++) {
+    assert.equal(await ask('127.0.0.8', '/admin'), 1012)
+    clock.advance(10_000)
+  }
+  assert.equal(await ask('127.0.0.8', '/'), 200)
+})
+
+test('a default that denies counts, a legal block and a rule that fails do not', async t => {
+  const legal: AccessRule = { ...noAdmin, action: 'legal' }
+  const failing: AccessRule = {
+    action: 'deny',
+    condition: { kind: 'expression', text: 'request.path == "/fail" && request.headers["x"][0] == "y"' },
+    description: null,
+  }
+  const { ask } = await start(t, { zone: { rules: [legal, failing], otherwise: 'deny', ban } })
+  for (let i = 0; i < 5; i++) assert.equal(await ask('127.0.0.8', '/admin'), 1026)
+  for (let i = 0; i < 5; i++) assert.equal(await ask('127.0.0.8', '/fail'), 1052)
+  for (let i = 0; i < 3; i++) assert.equal(await ask('127.0.0.8', '/'), 1050)
+  assert.equal(await ask('127.0.0.8', '/'), 1012)
+})
+
+test('a ban of a zone is of that zone alone, one of all zones counts in each and holds in all', async t => {
+  const zones = [{ name: 'other', hosts: ['other.test'], access: { ...openAccess, rules: [noAdmin] } }]
+  const own = await start(t, { zone: { rules: [noAdmin], ban }, zones })
+  for (let i = 0; i < 3; i++) await own.ask('127.0.0.8', '/admin')
+  assert.equal(await own.ask('127.0.0.8', '/'), 1012)
+  assert.equal(await own.ask('127.0.0.8', '/', 'other.test'), 200)
+
+  const all = await start(t, { all: { ban }, zone: { rules: [noAdmin] }, zones })
+  for (let i = 0; i < 2; i++) await all.ask('127.0.0.8', '/admin')
+  await all.ask('127.0.0.8', '/admin', 'other.test')
+  assert.equal(await all.ask('127.0.0.8', '/'), 1012)
+  assert.equal(await all.ask('127.0.0.8', '/', 'other.test'), 1012)
+})
+
+test('whom the rules of all zones allow no zone bans', async t => {
+  const office: AccessRule = {
+    action: 'allow',
+    condition: { kind: 'ip', networks: ['127.0.0.8'] },
+    description: null,
+  }
+  const { ask } = await start(t, { all: { rules: [office] }, zone: { rules: [noAdmin], ban } })
+  for (let i = 0; i < 5; i++) assert.equal(await ask('127.0.0.8', '/admin'), 200)
+})
+
+test('an IPv6 client is banned with all addresses of its network of 64 bits', async t => {
+  const { ask } = await start(t, { zone: { rules: [noAdmin], ban }, trustedProxies: ['127.0.0.1'] })
+  const from = (address: string, target: string) => ask('127.0.0.1', target, 'site.test', address)
+  for (let i = 0; i < 3; i++) assert.equal(await from(`2001:db8::${i}`, '/admin'), 1020)
+  assert.equal(await from('2001:db8::9', '/'), 1012)
+  assert.equal(await from('2001:db8:0:1::9', '/'), 200)
+})
+
+test('a ban outlives a reload, unless that changes it', async t => {
+  const { ask, edge, config } = await start(t, { zone: { rules: [noAdmin], ban } })
+  for (let i = 0; i < 3; i++) await ask('127.0.0.8', '/admin')
+  edge.plane.reload({ ...config })
+  assert.equal(await ask('127.0.0.8', '/'), 1012)
+  const [site] = config.zones
+  const access = { ...site!.access, ban: { ...ban, refusals: 4 } }
+  edge.plane.reload({ ...config, zones: [{ ...site!, access }] })
+  assert.equal(await ask('127.0.0.8', '/'), 200)
+})
+
+interface Rules extends Pick<EdgeSettings, 'trustedProxies'> {
+  readonly all?: Partial<AccessConfig>
+  readonly zone?: Partial<AccessConfig>
+  readonly zones?: readonly Partial<Config['zones'][number]>[]
+}
+
+async function start(t: TestContext, { all = {}, zone, zones = [], trustedProxies = [] }: Rules) {
+  const clock = new ManualClock()
+  const origin = await startResponder(t, ok())
+  const config = edgeConfig([origin.url], {
+    access: all,
+    zone: { access: { ...openAccess, ...zone } },
+    zones: zones.map(other => zoneTo([origin.url], { zone: other })),
+    trustedProxies,
+  })
+  const edge = await listenAt(t, new Edge(t, config, { clock }))
+  /** Tells the code of the error, or 200. */
+  const ask = async (from: string, target: string, host = 'site.test', forwardedFor = '') => {
+    const client = await edge.connect(from)
+    const field = forwardedFor && `X-Forwarded-For: ${forwardedFor}\r\n`
+    await client.send(`GET ${target} HTTP/1.1\r\nHost: ${host}\r\nAccept: application/json\r\n${field}\r\n`)
+    const answer = await client.response()
+    client.leave()
+    return answer.status === 200 ? 200 : codeOf(answer)
+  }
+  return { ask, edge, clock, config }
+}
