@@ -41,7 +41,7 @@ test('the document of an error tells programs what its row says', () => {
     retryable: true,
     retry_after: 30,
     owner_action_required: false,
-    raised: false,
+    raised: errorRows.rate_limited.raised,
   })
 })
 
