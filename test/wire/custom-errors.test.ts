@@ -248,6 +248,21 @@ test('the methods that are allowed are told beside custom content', async t => {
   assert.match(answer.field('allow')!, /\bGET\b/)
 })
 
+test('the wait of a rate limit and its fields stand beside custom content', async t => {
+  const few = { name: 'few', limit: 1, period: 60_000, key: [], when: null, action: 'block' as const }
+  const pages = { ratelimit_block: 'slow down ::SVC_ERROR_1000S_BOX::' }
+  const origin = await startResponder(t, ok('hello'))
+  const edge = await startEdge(t, [origin.url], { rateLimits: [few], errors: { pages } })
+  assert.equal((await edge.ask(request('GET /'))).text, 'hello')
+  const answer = await edge.ask(request('GET /', 'Accept: application/json'))
+  assert.match(answer.text, /^slow down <section/)
+  const wait = Number(answer.field('retry-after'))
+  assert.ok(wait >= 1, String(wait))
+  assert.ok(answer.text.includes(` ${wait} s`))
+  assert.match(answer.field('ratelimit')!, /"few"/)
+  assert.match(answer.field('ratelimit-policy')!, /"few"/)
+})
+
 test('a broken rule and a broken page hide nothing, and are counted', async t => {
   const edge = await startEdge(t, dead, {
     zone: {
