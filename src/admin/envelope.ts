@@ -28,9 +28,14 @@ export function success(result: unknown, headers: Answer['headers'] = {}): Answe
   return wrap(200, { success: true, errors: [], messages: [], result }, headers)
 }
 
-export function list(result: readonly unknown[], { page, perPage, total }: Window): Answer {
+/** Wraps a part of a list; `headers` are added, as `ETag`. */
+export function list(
+  result: readonly unknown[],
+  { page, perPage, total }: Window,
+  headers: Answer['headers'] = {},
+): Answer {
   const result_info = { page, per_page: perPage, count: result.length, total_count: total }
-  return wrap(200, { success: true, errors: [], messages: [], result, result_info })
+  return wrap(200, { success: true, errors: [], messages: [], result, result_info }, headers)
 }
 
 /** Wraps all mistakes of a request; `headers` are added, as `Allow` to a 405. */

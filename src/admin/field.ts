@@ -2,6 +2,7 @@
 // The files that read bodies (`*-body.ts`) are written with it.
 
 import { parseMoment } from '../base/moment.ts'
+import type { Rule } from '../config/shape.ts'
 import type { Fault } from '../errors/refusal.ts'
 
 export type JsonObject = Readonly<Record<string, unknown>>
@@ -82,6 +83,16 @@ export class Field {
     if (typeof value !== 'string') return this.refuse('must be a text')
     const fault = faultOf(value)
     return fault === null ? value : this.refuse(fault)
+  }
+
+  /** Reads a text by a rule of the configuration. */
+  by<T>(rule: Rule<T>): T | null {
+    const { value } = this
+    if (value === undefined) return null
+    if (typeof value !== 'string') return this.refuse('must be a text')
+    if (!value.isWellFormed()) return this.refuse('must not hold lone surrogates')
+    const reading = rule(value)
+    return 'flaw' in reading ? this.refuse(reading.flaw) : reading.value
   }
 
   oneOf<const Choice extends string>(choices: readonly Choice[]): Choice | null {

@@ -1,9 +1,11 @@
-// Whoever asks the management API is checked here, once for every row of it: token, permission, account; then query and body. routes.ts wraps its rows with it.
+// Whoever asks the management API is checked here, once for every row of it: token, permission, account or zone; then query and body. routes.ts wraps its rows
+// with it.
 // While the store is away, whatever has to ask it is answered with 503, for callers that are remembered too.
 
 import { type Clock, systemClock } from '../base/clock.ts'
 import type { Logger } from '../base/log.ts'
-import { type Fault, refuse, retryAfterOf } from '../errors/refusal.ts'
+import type { ZoneConfig } from '../config/schema.ts'
+import { refuse, retryAfterOf } from '../errors/refusal.ts'
 import type { Token } from '../store/records.ts'
 import { type Store, StoreAway } from '../store/store.ts'
 import type { SecretKeys } from '../clients/secret-keys.ts'
@@ -11,10 +13,11 @@ import { bearerOf } from '../tokens/bearer.ts'
 import { type Permission, permits } from '../tokens/permit.ts'
 import type { TokenVerifier } from '../tokens/verify.ts'
 import { type Answer, failure, notFound } from './envelope.ts'
-import { Field } from './field.ts'
-import { parseBody } from './input.ts'
+import { noInput, readInput } from './input.ts'
 import { strayParameters } from './query.ts'
-import type { Asker, Method, Question, Route } from './router.ts'
+import type { Asker, Question, Route } from './router.ts'
+import { type ApiRow, type Row, takesNoBody, type ZoneRow } from './row.ts'
+import type { Zones } from './zones.ts'
 
 /** What the management API works on. */
 export interface Api {
@@ -24,26 +27,13 @@ export interface Api {
   readonly secrets: SecretKeys
   /** Hears of every change. */
   readonly log: Logger
+  readonly zones: Zones
   readonly clock?: Clock
-}
-
-/** A row of the management API; its path begins below the account. */
-export interface ApiRow {
-  readonly method: Method
-  readonly path: string
-  /** What the caller's token must allow on the account; null where being a token of the account is enough. */
-  readonly permission: Permission | null
-  /** The query parameters that are known; null where the handler knows them itself, none when left out. */
-  readonly query?: readonly string[] | null
-  /** Whether there must be a JSON body. */
-  readonly hasBody?: boolean
-  /** The request header fields that it obeys beside those of every row, for the document. */
-  readonly headers?: readonly ('if-match' | 'idempotency-key')[]
-  readonly handle: (call: Call, api: Api) => Promise<Answer>
 }
 
 /** A request whose caller may ask it. */
 export interface Call {
+  /** That of the path; of a zone the one that owns it. */
   readonly account: string
   /** The token that asks. */
   readonly caller: Token
@@ -62,14 +52,30 @@ export interface Call {
   readonly idempotencyKey: string | null
 }
 
+/** A request about a zone. */
+export interface ZoneCall extends Call {
+  readonly zone: ZoneConfig
+}
+
 type Facts = { readonly api?: () => Api | null }
 
 /** Puts the guard in front of a row. */
 export function guarded(row: ApiRow): Route<Facts> {
+  const { method, path } = row
   return {
-    method: row.method,
-    path: `/client/v4/accounts/{account_id}${row.path}`,
+    method,
+    path,
     handle: (question, facts) => withApi(facts, api => admit(row, question, api)),
+  }
+}
+
+/** Puts the guard in front of a row of a zone. */
+export function guardedInZone(row: ZoneRow): Route<Facts> {
+  const { method, path } = row
+  return {
+    method,
+    path,
+    handle: (question, facts) => withApi(facts, api => admitToZone(row, question, api)),
   }
 }
 
@@ -107,27 +113,43 @@ async function callerOf(
   return caller
 }
 
-async function admit(row: ApiRow, { params, query, asker }: Question, api: Api): Promise<Answer> {
-  const caller = await callerOf(asker, api)
+async function admit(row: ApiRow, question: Question, api: Api): Promise<Answer> {
+  const caller = await callerOf(question.asker, api)
   if ('body' in caller) return caller
-  const account = params.account_id!
+  const account = question.params.account_id!
   if (!mayAsk(caller, row.permission, account)) return forbidden(row.permission)
   if (caller.account !== account && !(await exists(account, api.store)))
     return notFound('There is no such account')
-  const strays = row.query === null ? [] : strayParameters(query, row.query ?? [])
-  if (strays.length > 0) return failure(400, strays)
-  const body = await (row.hasBody ? bodyOf(asker) : takesNoBody(row) ? expectNoBody(asker) : noBody)
-  if ('status' in body) return body
-  const now = (api.clock ?? systemClock).now()
-  const { json, bytes } = body
-  const { address, ray, ifMatch, idempotencyKey } = asker
-  const whence = { account, caller, now, address, ray, ifMatch, idempotencyKey }
-  return row.handle({ ...whence, params, query, body: json, bytes }, api)
+  const call = await callOf(row, question, { account, caller }, api)
+  return 'status' in call ? call : row.handle(call, api)
 }
 
-/** Tells whether a row is of a method that has a body as a rule, and takes none. */
-export function takesNoBody({ method, hasBody = false }: Pick<ApiRow, 'method' | 'hasBody'>): boolean {
-  return !hasBody && (method === 'POST' || method === 'PUT')
+/** Answers for the zone of somebody else as for one that there is not, so that nobody can ask which there are. */
+async function admitToZone(row: ZoneRow, question: Question, api: Api): Promise<Answer> {
+  const caller = await callerOf(question.asker, api)
+  if ('body' in caller) return caller
+  const zone = api.zones.find(question.params.zone!)
+  const account = await ownerOf(zone, api.store)
+  if (zone === null || account === null || !permits(caller, row.permission, account))
+    return permits(caller, row.permission, caller.account) ? noZone : forbidden(row.permission)
+  const call = await callOf(row, question, { account, caller }, api)
+  return 'status' in call ? call : row.handle({ ...call, zone }, api)
+}
+
+async function callOf(
+  row: Row,
+  { params, query, asker }: Question,
+  who: Pick<Call, 'account' | 'caller'>,
+  { clock = systemClock }: Api,
+): Promise<Call | Answer> {
+  const strays = row.query === null ? [] : strayParameters(query, row.query ?? [])
+  if (strays.length > 0) return failure(400, strays)
+  const { contentType, readBody, address, ray, ifMatch, idempotencyKey } = asker
+  const { body: kind = null } = row
+  const input = kind || takesNoBody(row) ? await readInput(kind, contentType, readBody) : noInput
+  if ('status' in input) return input
+  const { value: body, bytes } = input
+  return { ...who, now: clock.now(), address, ray, ifMatch, idempotencyKey, params, query, body, bytes }
 }
 
 function mayAsk(caller: Token, permission: Permission | null, account: string): boolean {
@@ -138,23 +160,9 @@ async function exists(account: string, { accounts }: Store): Promise<boolean> {
   return accountId.test(account) && (await accounts.get(account)) !== null
 }
 
-async function bodyOf({ readBody, contentType }: Asker) {
-  const bytes = await readBody()
-  const parsed = parseBody(bytes, contentType)
-  return 'status' in parsed ? parsed : { ...parsed, bytes }
-}
-
-const noBody = { json: null, bytes: null }
-
-/** Takes nothing, or an object of no members, as clients send that always send one; whatever else would be ignored is refused. */
-async function expectNoBody(asker: Asker): Promise<Answer | typeof noBody> {
-  const bytes = await asker.readBody()
-  if (bytes?.length === 0) return noBody
-  const parsed = parseBody(bytes, asker.contentType)
-  if ('status' in parsed) return parsed
-  const faults: Fault[] = []
-  new Field(parsed.json, faults).members([])
-  return faults.length > 0 ? failure(400, faults) : noBody
+/** Gives the account whose tokens may change a zone: the oldest, unless the configuration says another. */
+async function ownerOf(zone: ZoneConfig | null, { accounts }: Store): Promise<string | null> {
+  return zone?.account ?? (await accounts.list())[0]?.id ?? null
 }
 
 const accountId = /^[0-9a-f]{32}$/
@@ -170,6 +178,8 @@ const storeAway = failure(
     'retry-after': String(retryAfterOf(refuse('service_unavailable'))),
   },
 )
+
+const noZone = notFound('There is no such zone, or it is not of an account that this token may ask for')
 
 function forbidden(permission: Permission | null): Answer {
   const need =

@@ -50,14 +50,15 @@ export async function put<T>(
   return tellAfter(records.replace(record, version, told), told, log)
 }
 
-/** Removes the record that an entry is about and tells of it; false, and nothing was done, when there was none, or another version than the one that is given. */
+/** Removes the record that an entry is about and tells of it; false, and nothing was done, when there was none, or another version than the one that is given. What no account owns is told to the one of the entry. */
 export async function drop<T>(
   records: Records<T>,
   audit: AuditEntry,
   log: Logger,
   version?: number,
+  owner = audit.account,
 ): Promise<boolean> {
-  return tellAfter(records.remove(audit.account, audit.resource, { audit }, version), { audit }, log)
+  return tellAfter(records.remove(owner, audit.resource, { audit }, version), { audit }, log)
 }
 
 /**
@@ -78,6 +79,25 @@ export async function revise<T>(
     if (!('record' in revised)) return revised
     const { record, audit } = revised
     if (await put(records, record, kept.version, { audit }, log)) return revised
+  }
+}
+
+/** Puts a new record in place of the one that is kept, or where there is none: `make` is asked again whenever another write came between. */
+export async function upsert<T>(
+  records: Records<T>,
+  { account, id }: { readonly account: string; readonly id: string },
+  make: (kept: T | null) => Revised<T>,
+  log: Logger,
+): Promise<Revised<T>> {
+  for (;;) {
+    const kept = await records.get(account, id)
+    const revised = make(kept?.record ?? null)
+    if (!('record' in revised)) return revised
+    const { record, audit } = revised
+    const isWritten = kept
+      ? await put(records, record, kept.version, { audit }, log)
+      : await add(records, record, { audit }, log)
+    if (isWritten) return revised
   }
 }
 

@@ -1,5 +1,6 @@
 // The header fields and parameters that operations share, as components of the document. openapi*.ts refer to them by name.
 
+import { errorPageTypes } from '../config/custom-errors-config.ts'
 import { entries } from '../errors/entry.ts'
 import { exactly, id, oneOf, type Schema, text, whole } from './schemas.ts'
 
@@ -11,9 +12,9 @@ export const headers = {
     ...text,
     pattern: '^[0-9a-f]{16}$',
   }),
-  etag: header('The revision of the OAuth client: send it back with If-Match.', {
+  etag: header('What tells this state from all others: send it back with If-Match.', {
     ...text,
-    pattern: '^"[0-9]+"$',
+    pattern: '^"[0-9a-f]+"$',
   }),
   'idempotency-replayed': header('Stands where the answer was given before.', exactly('true'), false),
   'retry-after': header('Seconds to wait.', whole(1)),
@@ -30,10 +31,16 @@ export const parameters = {
     ...text,
     pattern: '^[0-9a-f]{16}$',
   }),
+  zone: segment('zone', 'The name of the zone in the configuration.', {
+    ...text,
+    pattern: '^[A-Za-z0-9_.:*-]{1,253}$',
+  }),
+  rule_id: segment('rule_id', 'The rule.', id),
+  page_type: segment('page_type', 'The type of errors that the page is for.', oneOf(errorPageTypes)),
   code: segment('code', 'The code of the error.', oneOf(entries.map(({ code }) => code))),
   'if-match': field(
     'If-Match',
-    'Etags that the OAuth client must have one of, or `*`: else nothing is changed.',
+    'Etags of which what is to be changed must have one, or `*`: else nothing is changed.',
     text,
   ),
   'idempotency-key': field(

@@ -1,27 +1,27 @@
 // How a request may be refused by what its row says of itself: token, path, query, body, store. openapi.ts adds what operations.ts says of it.
 
 import { faultCodes } from './field.ts'
-import { type ApiRow, takesNoBody } from './guard.ts'
-import { largestBody } from './input.ts'
+import { type BodyKind, jsonBody } from './input.ts'
 import type { Body, Operation, Refusal } from './operation.ts'
+import { type Row, takesNoBody } from './row.ts'
 import type { Members, Schema } from './schemas.ts'
 
 /** Lists the refusals of an operation, one for each status. */
-export function refusalsOf(operation: Operation, row: ApiRow | null, path: string): readonly Refusal[] {
+export function refusalsOf(operation: Operation, row: Row | null, path: string): readonly Refusal[] {
   const all = [...givenBy(operation, row, path), ...(operation.refusals ?? [])]
   return [...Map.groupBy(all, ({ status }) => status).values()]
     .map(join)
     .sort((one, other) => one.status - other.status)
 }
 
-function givenBy(operation: Operation, row: ApiRow | null, path: string): readonly Refusal[] {
+function givenBy(operation: Operation, row: Row | null, path: string): readonly Refusal[] {
   const { body, query = {} } = operation
   const hasToken = row !== null || operation.hasToken === true
   return [
     ...(hasToken ? [badQuery(query), unauthorized, storeAway, bug] : []),
     ...(row ? [forbidden] : []),
     ...(path.includes('{') ? [unknown] : []),
-    ...(body ? [badBody(body), tooLarge, noJson] : []),
+    ...(body && row?.body ? [badBody(body, row.body), ...ofKind(row.body)] : []),
     ...(row && takesNoBody(row) ? [strayBody, tooLarge, noJson] : []),
     ...(row?.headers ?? []).flatMap(name => ofHeader(name, body !== undefined)),
   ]
@@ -47,9 +47,10 @@ function isNarrow({ description, type, ...rules }: Schema): boolean {
   return type !== 'string' || Object.keys(rules).length > 0
 }
 
-function badBody({ schema }: Body): Refusal {
+function badBody({ schema }: Body, { type }: BodyKind): Refusal {
   const missing = schema.required ? [faultCodes.missing] : []
-  const codes = [6003, faultCodes.invalid, ...missing, faultCodes.unknown, faultCodes.repeated]
+  const ofMembers = type === jsonBody.type ? [...missing, faultCodes.unknown, faultCodes.repeated] : []
+  const codes = [6003, faultCodes.invalid, ...ofMembers]
   return { status: 400, codes, description: 'The body is wrong: each mistake is told, with its place.' }
 }
 
@@ -69,32 +70,38 @@ const unauthorized: Refusal = {
 const forbidden: Refusal = {
   status: 403,
   codes: [10000],
-  description: 'The token does not allow this on the account.',
+  description: 'The token does not allow this on the account, or on that of the zone.',
 }
 
 const unknown: Refusal = { status: 404, codes: [7003], description: 'There is nothing of this name.' }
 
-const tooLarge: Refusal = {
-  status: 413,
-  codes: [6005],
-  description: `The body is larger than ${largestBody} bytes.`,
+function ofKind(kind: BodyKind): readonly Refusal[] {
+  return [
+    kind.most === jsonBody.most ? tooLarge : largerThan(kind.most),
+    kind.type === jsonBody.type ? noJson : noneOf(kind.type),
+  ]
 }
 
-const noJson: Refusal = {
-  status: 415,
-  codes: [6004],
-  description: 'The Content-Type is not application/json.',
+function largerThan(most: number): Refusal {
+  return { status: 413, codes: [6005], description: `The body is larger than ${most} bytes.` }
 }
+
+function noneOf(type: string): Refusal {
+  return { status: 415, codes: [6004], description: `The Content-Type is not ${type}.` }
+}
+
+const tooLarge = largerThan(jsonBody.most)
+const noJson = noneOf(jsonBody.type)
 
 /** What a header field of the request can bring about. */
-function ofHeader(name: NonNullable<ApiRow['headers']>[number], hasBody: boolean): readonly Refusal[] {
+function ofHeader(name: NonNullable<Row['headers']>[number], hasBody: boolean): readonly Refusal[] {
   return name === 'if-match' ? ofIfMatch : [...ofIdempotencyKey, ...(hasBody ? [otherBody] : [])]
 }
 
 const stale: Refusal = {
   status: 412,
   codes: [10420],
-  description: 'The OAuth client has another etag by now.',
+  description: 'What is to be changed has another etag by now.',
   headers: ['etag'],
 }
 

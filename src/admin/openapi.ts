@@ -2,22 +2,22 @@
 // in by routes.ts, since this is a row of it.
 
 import type { Answer } from './envelope.ts'
-import type { ApiRow } from './guard.ts'
 import { type HeaderName, headers, parameters } from './openapi-headers.ts'
 import { refusalsOf, sharedRefusals } from './openapi-refusals.ts'
 import { type Body, type Content, type Operation, type Refusal, tags } from './operation.ts'
 import { operations } from './operations.ts'
+import type { Row } from './row.ts'
 import { refusal } from './schemas.ts'
 import { schemas } from './schemas-named.ts'
 
 /** Answers with the document of the rows of the API; it is made once. */
-export function openapi(rows: readonly ApiRow[]): Answer {
+export function openapi(rows: readonly Row[]): Answer {
   made ??= JSON.stringify(openapiDocument(rows))
   return { status: 200, headers: { 'content-type': 'application/json' }, body: made }
 }
 
 /** Makes the document of the rows of the API, and of the plain ones beside them. */
-export function openapiDocument(rows: readonly ApiRow[]) {
+export function openapiDocument(rows: readonly Row[]) {
   return {
     openapi: '3.1.1',
     info,
@@ -29,16 +29,13 @@ export function openapiDocument(rows: readonly ApiRow[]) {
   }
 }
 
-/** Where the rows of the API stand. */
-const account = '/client/v4/accounts/{account_id}'
-
 let made: string | null = null
 
 const info = {
   title: 'Management API of the gateway',
   version: 'v4',
   license: { name: 'MIT', identifier: 'MIT' },
-  description: `OAuth clients, AI gateways and API tokens.
+  description: `OAuth clients, AI gateways and API tokens of accounts; error rules, error pages, access rules and origins of zones.
 
 Answers stand in an envelope: \`success\`, \`errors\`, \`messages\`, \`result\`, and \`result_info\` beside a page of a list. All mistakes of a request are told at once; those
 of a body point to their place with \`source.pointer\` (RFC 6901). Members and query parameters that are not known are refused by name.
@@ -55,8 +52,8 @@ const responses = Object.fromEntries(
   Object.entries(sharedRefusals).map(([name, refusal]) => [name, refused(refusal)]),
 )
 
-function pathsOf(rows: readonly ApiRow[]) {
-  const guarded = new Map(rows.map(row => [`${row.method} ${account}${row.path}`, row]))
+function pathsOf(rows: readonly Row[]) {
+  const guarded = new Map(rows.map(row => [`${row.method} ${row.path}`, row]))
   const paths: Record<string, Record<string, unknown>> = {}
   for (const [key, operation] of Object.entries(operations)) {
     const [method, path] = key.split(' ') as [string, string]
@@ -71,7 +68,7 @@ function pathItem(path: string): Record<string, unknown> {
   return names.length === 0 ? {} : { parameters: names.map(parameterRef) }
 }
 
-function describe(operation: Operation, row: ApiRow | null, path: string) {
+function describe(operation: Operation, row: Row | null, path: string) {
   const { id, tag, summary, body } = operation
   const ownParameters = [...queryOf(operation), ...(row?.headers ?? []).map(parameterRef)]
   return {
@@ -82,15 +79,16 @@ function describe(operation: Operation, row: ApiRow | null, path: string) {
     ...(row?.permission && { 'x-permission': row.permission }),
     ...(row === null && !operation.hasToken && { security: [] }),
     ...(ownParameters.length > 0 && { parameters: ownParameters }),
-    ...(body && { requestBody: { required: true, content: { 'application/json': bodyOf(body) } } }),
+    ...(body && row?.body && { requestBody: { required: true, content: { [row.body.type]: bodyOf(body) } } }),
     responses: responsesOf(operation, row, path),
   }
 }
 
-function descriptionOf({ description }: Operation, row: ApiRow | null) {
+function descriptionOf({ description }: Operation, row: Row | null) {
   const permission =
     row && (row.permission ? `the permission \`${row.permission}\` on` : 'no more than a token of')
-  const sentences = [description, permission && `It needs ${permission} the account.`]
+  const owner = row?.path.includes('{zone}') ? 'the account that owns the zone' : 'the account'
+  const sentences = [description, permission && `It needs ${permission} ${owner}.`]
   const told = sentences.filter(sentence => sentence).join('\n\n')
   return told === '' ? {} : { description: told }
 }
@@ -116,7 +114,7 @@ function bodyOf({ schema, examples }: Body) {
   return { schema, examples: Object.fromEntries(values) }
 }
 
-function responsesOf(operation: Operation, row: ApiRow | null, path: string) {
+function responsesOf(operation: Operation, row: Row | null, path: string) {
   const { answer } = operation
   const replayed: HeaderName[] = row?.headers?.includes('idempotency-key') ? ['idempotency-replayed'] : []
   const good = response('Done.', answer.content, [...(answer.headers ?? []), ...replayed])

@@ -57,6 +57,12 @@ export const tags = [
     description: 'What callers of models must prove, and what is kept of their calls.',
   },
   { name: 'AI gateway logs', description: 'The calls that went through an AI gateway.' },
+  {
+    name: 'Custom errors',
+    description: 'What a zone says in place of the usual error documents: rules first, then pages.',
+  },
+  { name: 'Access rules', description: 'Who may come in to a zone: the first rule that matches decides.' },
+  { name: 'Origins', description: 'Where the requests of a zone go, and how that is doing.' },
   { name: 'Audit logs', description: 'Who changed what, when and from where.' },
   { name: 'Gateway', description: 'Whether the gateway is well, and what it says of itself.' },
 ] as const

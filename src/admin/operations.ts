@@ -6,11 +6,13 @@ import { gatewayOperations } from './operations-gateways.ts'
 import { logOperations } from './operations-logs.ts'
 import { plainOperations } from './operations-plain.ts'
 import { tokenOperations } from './operations-tokens.ts'
+import { zoneOperations } from './operations-zones.ts'
 
 export const operations: Readonly<Record<string, Operation>> = {
   ...clientOperations,
   ...tokenOperations,
   ...gatewayOperations,
   ...logOperations,
+  ...zoneOperations,
   ...plainOperations,
 }

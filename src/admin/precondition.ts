@@ -1,20 +1,24 @@
-// If-Match (RFC 9110 section 13.1.1): a change only of what the caller has seen. Called by the handlers of OAuth clients.
+// If-Match (RFC 9110 section 13.1.1): a change only of what the caller has seen. Called by the handlers of OAuth clients and of lists of rules.
 
-import type { OAuthClient } from '../store/records.ts'
 import { type Answer, failure } from './envelope.ts'
 import { faultCodes } from './field.ts'
 
-/** Gives the header with the entity tag of a client as it is now. */
-export function etagOf({ revision }: Pick<OAuthClient, 'revision'>): Answer['headers'] {
+/** What has an entity tag: no two states of it have the same revision, of letters and digits. */
+export interface Revision {
+  readonly revision: number | string
+}
+
+/** Gives the header with the entity tag of what is there now. */
+export function etagOf({ revision }: Revision): Answer['headers'] {
   return { etag: `"${revision}"` }
 }
 
-/** Refuses a change where If-Match is there and names no tag of the client (412), or is none (400); null lets it pass. */
-export function unmet(ifMatch: string | null, client: Pick<OAuthClient, 'revision'>): Answer | null {
+/** Refuses a change where If-Match is there and names another tag than there is now (412), or is none (400); null lets it pass. */
+export function unmet(ifMatch: string | null, current: Revision): Answer | null {
   if (ifMatch === null) return null
   const tags = parseIfMatch(ifMatch)
   if (tags === null) return malformed
-  const headers = etagOf(client)
+  const headers = etagOf(current)
   return tags === '*' || tags.includes(headers.etag!) ? null : failure(412, [stale], headers)
 }
 
@@ -39,7 +43,7 @@ const member = /[ \t]*(?:(W\/)?("[\x21\x23-\x7e\x80-\xff]*")[ \t]*)?(?:,|$)/y
 
 const stale = {
   code: 10420,
-  message: 'Precondition failed: the client was changed since you read it; read it again, then decide anew',
+  message: 'Precondition failed: this was changed since you read it; read it again, then decide anew',
 }
 
 const malformed = failure(400, [

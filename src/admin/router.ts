@@ -19,8 +19,8 @@ export interface Asker {
   readonly ray: string
   /** The token that its connection showed last. */
   readonly shown?: Shown
-  /** Reads the body to its end; null when it is too large. */
-  readonly readBody: () => Promise<Buffer | null>
+  /** Reads the body to its end; null when it has more than so many bytes. */
+  readonly readBody: (most: number) => Promise<Buffer | null>
 }
 
 export interface Question {

@@ -14,12 +14,14 @@ import {
 import type { Answer } from './envelope.ts'
 import { documentation, documentationIndex } from './errors.ts'
 import { createGateway, deleteGateway, getGateway, listGateways, updateGateway } from './gateways.ts'
-import { type Api, type ApiRow, guarded, guardedForAll } from './guard.ts'
+import { type Api, guarded, guardedForAll, guardedInZone } from './guard.ts'
 import { alive, ready, type Unready } from './health.ts'
+import { jsonBody } from './input.ts'
 import { deleteLogs, getLog, getLogRequest, getLogResponse, listLogs } from './logs.ts'
 import { openapi } from './openapi.ts'
 import { pageParameters } from './query.ts'
 import type { Route } from './router.ts'
+import type { ApiRow } from './row.ts'
 import { listScopes } from './scopes.ts'
 import {
   createToken,
@@ -31,6 +33,7 @@ import {
   updateToken,
   verifyToken,
 } from './tokens.ts'
+import { zoneRows } from './zone-routes.ts'
 
 /** What the handlers know of the gateway. */
 export interface Facts {
@@ -43,26 +46,27 @@ export interface Facts {
   readonly api?: () => Api | null
 }
 
-const clients = '/oauth_clients'
-const client = '/oauth_clients/{client_id}'
-const secret = '/oauth_clients/{client_id}/rotate_secret'
-const tokens = '/tokens'
-const token = '/tokens/{token_id}'
-const gateways = '/ai-gateway/gateways'
-const gateway = '/ai-gateway/gateways/{gateway_id}'
-const logs = '/ai-gateway/gateways/{gateway_id}/logs'
-const log = '/ai-gateway/gateways/{gateway_id}/logs/{log_id}'
+const account = '/client/v4/accounts/{account_id}'
+const clients = `${account}/oauth_clients`
+const client = `${account}/oauth_clients/{client_id}`
+const secret = `${account}/oauth_clients/{client_id}/rotate_secret`
+const tokens = `${account}/tokens`
+const token = `${account}/tokens/{token_id}`
+const gateways = `${account}/ai-gateway/gateways`
+const gateway = `${account}/ai-gateway/gateways/{gateway_id}`
+const logs = `${account}/ai-gateway/gateways/{gateway_id}/logs`
+const log = `${account}/ai-gateway/gateways/{gateway_id}/logs/{log_id}`
 
 const listOfTokens = [...pageParameters, 'direction', 'include_expired']
 const listOfGateways = [...pageParameters, 'search']
 
-/** The management API, below /client/v4/accounts/{account_id}. */
+/** The management API of accounts. */
 export const apiRows: readonly ApiRow[] = [
   {
     method: 'POST',
     path: clients,
     permission: 'OAuth Clients Write',
-    hasBody: true,
+    body: jsonBody,
     headers: ['idempotency-key'],
     handle: createClient,
   },
@@ -78,7 +82,7 @@ export const apiRows: readonly ApiRow[] = [
     method: 'PATCH',
     path: client,
     permission: 'OAuth Clients Write',
-    hasBody: true,
+    body: jsonBody,
     headers: ['if-match'],
     handle: updateClient,
   },
@@ -107,7 +111,7 @@ export const apiRows: readonly ApiRow[] = [
   // Who may see tokens may see what was done with them.
   {
     method: 'GET',
-    path: '/audit_logs',
+    path: `${account}/audit_logs`,
     permission: 'API Tokens Read',
     query: auditParameters,
     handle: listAuditLogs,
@@ -121,14 +125,14 @@ export const apiRows: readonly ApiRow[] = [
     query: ['name', 'scope'],
     handle: listPermissionGroups,
   },
-  { method: 'POST', path: tokens, permission: 'API Tokens Write', hasBody: true, handle: createToken },
+  { method: 'POST', path: tokens, permission: 'API Tokens Write', body: jsonBody, handle: createToken },
   { method: 'GET', path: tokens, permission: 'API Tokens Read', query: listOfTokens, handle: listTokens },
   { method: 'GET', path: token, permission: 'API Tokens Read', handle: getToken },
-  { method: 'PUT', path: token, permission: 'API Tokens Write', hasBody: true, handle: updateToken },
+  { method: 'PUT', path: token, permission: 'API Tokens Write', body: jsonBody, handle: updateToken },
   { method: 'DELETE', path: token, permission: 'API Tokens Write', handle: deleteToken },
   { method: 'PUT', path: `${token}/value`, permission: 'API Tokens Write', handle: rollToken },
 
-  { method: 'POST', path: gateways, permission: 'AI Gateway Edit', hasBody: true, handle: createGateway },
+  { method: 'POST', path: gateways, permission: 'AI Gateway Edit', body: jsonBody, handle: createGateway },
   {
     method: 'GET',
     path: gateways,
@@ -137,7 +141,7 @@ export const apiRows: readonly ApiRow[] = [
     handle: listGateways,
   },
   { method: 'GET', path: gateway, permission: 'AI Gateway Read', handle: getGateway },
-  { method: 'PUT', path: gateway, permission: 'AI Gateway Edit', hasBody: true, handle: updateGateway },
+  { method: 'PUT', path: gateway, permission: 'AI Gateway Edit', body: jsonBody, handle: updateGateway },
   { method: 'DELETE', path: gateway, permission: 'AI Gateway Edit', handle: deleteGateway },
 
   { method: 'GET', path: logs, permission: 'AI Gateway Read', query: null, handle: listLogs },
@@ -161,9 +165,10 @@ export const routes: readonly Route<Facts>[] = [
     path: '/errors/{code}',
     handle: ({ params, asker }) => documentation(params.code!, asker.accept),
   },
-  { method: 'GET', path: '/client/v4/openapi.json', handle: () => openapi(apiRows) },
+  { method: 'GET', path: '/client/v4/openapi.json', handle: () => openapi([...apiRows, ...zoneRows]) },
   guardedForAll('/oauth/scopes', listScopes),
   ...apiRows.map(guarded),
+  ...zoneRows.map(guardedInZone),
 ]
 
 async function exposition(metrics: Facts['metrics']): Promise<Answer> {

@@ -7,13 +7,21 @@ const actions = [
   'create',
   'update',
   'delete',
+  'reorder',
   'roll',
   'rotate_secret',
   'delete_rotated_secret',
   'delete_logs',
 ] satisfies AuditAction[]
 
-const kinds = ['oauth_client', 'gateway', 'token'] satisfies AuditEntry['resourceKind'][]
+const kinds = [
+  'oauth_client',
+  'gateway',
+  'token',
+  'error_rules',
+  'error_page',
+  'access_rules',
+] satisfies AuditEntry['resourceKind'][]
 
 export const auditEntry = open({
   id,
@@ -27,7 +35,7 @@ export const auditEntry = open({
     { ip: about('Not for the command line.', text) },
   ),
   resource: open({ id: text, type: oneOf(kinds) }),
-  owner: about('The account.', open({ id })),
+  owner: about('The account; of a zone that which owns it.', open({ id })),
   interface: oneOf(['API', 'CLI']),
   metadata: open({
     ray: about('The ray id of the request; one of its own for a command.', text),

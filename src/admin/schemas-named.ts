@@ -3,8 +3,11 @@
 import { open, type Schema, text, whole } from './schemas.ts'
 import { auditEntry } from './schemas-audit.ts'
 import { oauthClient, oauthClientWithSecret, oauthScope, verification } from './schemas-clients.ts'
+import { accessRule } from './schemas-access-rules.ts'
+import { errorPage, errorRule } from './schemas-custom-errors.ts'
 import { gateway } from './schemas-gateways.ts'
 import { logEntry, logSummary } from './schemas-logs.ts'
+import { pool } from './schemas-origins.ts'
 import { policy, token } from './schemas-tokens.ts'
 
 export const schemas = {
@@ -17,6 +20,10 @@ export const schemas = {
   Gateway: gateway,
   LogSummary: logSummary,
   LogEntry: logEntry,
+  ErrorRule: errorRule,
+  ErrorPage: errorPage,
+  AccessRule: accessRule,
+  Pool: pool,
   AuditEntry: auditEntry,
   ResultInfo: open({ page: whole(1), per_page: whole(1), count: whole(0), total_count: whole(0) }),
   Source: open({ pointer: { ...text, format: 'json-pointer' } }),

@@ -104,7 +104,7 @@ function askerOf(request: IncomingMessage, ray: string, shown: Shown): Asker {
     address: socket.remoteAddress ?? '',
     ray,
     shown,
-    readBody: () => readBody(request),
+    readBody: most => readBody(request, most),
   }
 }
 
