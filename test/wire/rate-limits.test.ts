@@ -1,0 +1,283 @@
+// Rate limits and quotas on the wire: what passes, what is refused, and what clients are told of it.
+
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import type { LimitKey, RateLimitConfig } from '../../src/config/limit-config.ts'
+import { ManualClock } from '../help/clock.ts'
+import {
+  codeOf,
+  type Edge,
+  edgeConfig,
+  type EdgeSettings,
+  recordOf,
+  startEdge,
+  zoneTo,
+} from '../help/edge.ts'
+import { ok, startResponder } from '../help/origin.ts'
+import { type Message, request } from '../help/raw.ts'
+
+const json = 'Accept: application/json'
+const address: LimitKey = { by: 'address' }
+
+function rule(settings: Partial<RateLimitConfig> = {}): RateLimitConfig {
+  return { name: 'few', limit: 2, period: 60_000, key: [address], when: null, action: 'block', ...settings }
+}
+
+async function start(t: TestContext, settings: EdgeSettings) {
+  const origin = await startResponder(t, ok('fine'))
+  const clock = new ManualClock()
+  const edge = await startEdge(t, [origin.url], { ...settings, clock })
+  return { origin, clock, edge }
+}
+
+/** Asks so often, and gives the statuses. */
+async function statuses(edge: Edge, times: number, line = 'GET /', ...fields: string[]): Promise<number[]> {
+  const all: number[] = []
+  for (let i = 0; i < times; i++) all.push((await edge.ask(request(line, json, ...fields))).status)
+  return all
+}
+
+test('what is over a limit is 1015, and passes again when its wait is over', async t => {
+  const { origin, clock, edge } = await start(t, { rateLimits: [rule()] })
+  assert.deepEqual(await statuses(edge, 2), [200, 200])
+  clock.advance(20_000)
+  const refused = await edge.ask(request('GET /', json))
+  assert.equal(refused.status, 429)
+  assert.equal(codeOf(refused), 1015)
+  assert.equal(refused.field('retry-after'), '41')
+  assert.equal(origin.requests.length, 2)
+  clock.advance(39_900)
+  assert.deepEqual(await statuses(edge, 1), [429])
+  clock.advance(1_200)
+  assert.deepEqual(await statuses(edge, 3), [200, 200, 429])
+})
+
+test('Retry-After is the same in the header and in every format, and for HEAD', async t => {
+  const { clock, edge } = await start(t, { rateLimits: [rule({ limit: 1, period: 3_600_000 })] })
+  await edge.ask(request('GET /'))
+  clock.advance(1_000_000)
+  const asked: readonly [accept: string, wait: (text: string) => string | undefined][] = [
+    ['application/json', text => String(JSON.parse(text).retry_after)],
+    ['application/problem+json', text => String(JSON.parse(text).retry_after)],
+    ['text/markdown', text => /^retry_after: (\d+)$/m.exec(text)?.[1]],
+    ['text/html', text => /\b(26\d\d)\b/.exec(text)?.[1]],
+  ]
+  const head = await edge.ask(request('HEAD /', json))
+  const told = head.field('retry-after')!
+  assert.ok(Number(told) >= 2_600 && Number(told) <= 2_660, told)
+  assert.equal(head.text, '')
+  for (const [accept, wait] of asked) {
+    const answer = await edge.ask(request('GET /', `Accept: ${accept}`))
+    assert.equal(answer.field('retry-after'), told, accept)
+    assert.equal(wait(answer.text), told, accept)
+  }
+})
+
+test('clients are told of the limit that has the least left, and of the policies of all', async t => {
+  const rateLimits = [rule({ name: 'wide', limit: 100, period: 3_600_000 }), rule({ limit: 3 })]
+  const { edge } = await start(t, { rateLimits })
+  const policies = '"wide";q=100;w=3600, "few";q=3;w=60'
+  const passed = await edge.ask(request('GET /'))
+  assert.equal(passed.text, 'fine')
+  assert.equal(passed.field('ratelimit'), '"few";r=2;t=60')
+  assert.equal(passed.field('ratelimit-policy'), policies)
+  assert.equal((await edge.ask(request('HEAD /'))).field('ratelimit'), '"few";r=1;t=60')
+  await edge.ask(request('GET /'))
+  const refused = await edge.ask(request('GET /', json))
+  assert.equal(refused.field('ratelimit'), `"few";r=0;t=${recordOf(refused).retry_after}`)
+  assert.equal(refused.field('ratelimit-policy'), policies)
+})
+
+test('where there are no limits nobody is told of any', async t => {
+  const { edge } = await start(t, {})
+  const answer = await edge.ask(request('GET /'))
+  assert.deepEqual([answer.field('ratelimit'), answer.field('ratelimit-policy')], [null, null])
+})
+
+test('what an origin says of limits of its own goes on', async t => {
+  const origin = await startResponder(t, ok('', 'RateLimit: "theirs";r=5'))
+  const edge = await startEdge(t, [origin.url], { rateLimits: [rule()] })
+  assert.deepEqual((await edge.ask(request('GET /'))).all('ratelimit'), ['"theirs";r=5', '"few";r=1;t=60'])
+})
+
+test('a rule that logs lets everything pass, counts it, and tells nobody', async t => {
+  const { edge } = await start(t, { rateLimits: [rule({ action: 'log' })] })
+  assert.deepEqual(await statuses(edge, 5), [200, 200, 200, 200, 200])
+  const { allowed, limited, logged } = edge.metrics.limits.rule('few')
+  assert.deepEqual([allowed.value, limited.value, logged.value], [2, 0, 3])
+  assert.equal((await edge.ask(request('GET /'))).field('ratelimit'), null)
+})
+
+test('decisions are counted by rule', async t => {
+  const { edge } = await start(t, { rateLimits: [rule()] })
+  await statuses(edge, 5)
+  const { allowed, limited, logged } = edge.metrics.limits.rule('few')
+  assert.deepEqual([allowed.value, limited.value, logged.value], [2, 3, 0])
+})
+
+test('what one rule refuses is not charged to the others', async t => {
+  const rateLimits = [rule({ name: 'wide', limit: 4 }), rule({ limit: 2, when: 'request.path == "/tight"' })]
+  const { edge } = await start(t, { rateLimits })
+  assert.deepEqual(await statuses(edge, 5, 'GET /tight'), [200, 200, 429, 429, 429])
+  assert.deepEqual(await statuses(edge, 3), [200, 200, 429])
+})
+
+test('rules of the file, the zone and the route add up; other zones have their own', async t => {
+  const origin = await startResponder(t, ok())
+  const other = zoneTo([origin.url], { zone: { name: 'other', hosts: ['other.test'] } })
+  const { edge } = await start(t, {
+    rateLimits: [rule({ name: 'all', limit: 4 })],
+    zone: { rateLimits: [rule({ name: 'zone', limit: 3 })] },
+    route: { rateLimits: [rule({ name: 'route', limit: 2 })] },
+    zones: [other],
+  })
+  const answer = await edge.ask(request('GET /'))
+  assert.equal(answer.field('ratelimit-policy'), '"all";q=4;w=60, "zone";q=3;w=60, "route";q=2;w=60')
+  assert.deepEqual(await statuses(edge, 2), [200, 429])
+  const elsewhere = request('GET /', json).replace('site.test', 'other.test')
+  assert.equal((await edge.ask(elsewhere)).field('ratelimit'), '"all";r=1;t=60')
+  assert.equal((await edge.ask(elsewhere)).status, 200)
+  assert.equal(codeOf(await edge.ask(elsewhere)), 1015)
+})
+
+test('an expression says what counts; one that fails counts the request, and shows in the metrics', async t => {
+  const when = 'request.method == "POST" || request.headers["x-plan"].exists(v, v == "free")'
+  const { edge } = await start(t, { rateLimits: [rule({ when })] })
+  assert.deepEqual(await statuses(edge, 4, 'GET /', 'X-Plan: paid'), [200, 200, 200, 200])
+  assert.deepEqual(await statuses(edge, 3, 'GET /', 'X-Plan: free'), [200, 200, 429])
+  assert.equal(edge.metrics.expressionFailures.limits.value, 0)
+  assert.deepEqual(await statuses(edge, 1), [429])
+  assert.equal(edge.metrics.expressionFailures.limits.value, 1)
+})
+
+/** Two requests that are counted apart by a key, and one that is counted with the first. */
+const apart: Readonly<
+  Record<string, readonly [key: readonly LimitKey[], a: string[], b: string[], likeA: string[]]>
+> = {
+  token: [
+    [{ by: 'token' }],
+    ['GET /', 'Authorization: Bearer one'],
+    ['GET /', 'Authorization: Bearer two'],
+    ['GET /', 'authorization: bearer  one'],
+  ],
+  'token for a gateway': [
+    [{ by: 'token' }],
+    ['GET /', 'svc-aig-authorization: Bearer one'],
+    ['GET /'],
+    ['GET /', 'Svc-Aig-Authorization: Bearer one'],
+  ],
+  'token, where other credentials are none': [
+    [{ by: 'token' }],
+    ['GET /', 'Authorization: Basic b25lOg=='],
+    ['GET /', 'Authorization: Bearer one'],
+    ['GET /'],
+  ],
+  header: [
+    [{ by: 'header', name: 'x-api-key' }],
+    ['GET /', 'X-Api-Key: one'],
+    ['GET /', 'X-Api-Key: two'],
+    ['GET /', 'x-api-key: one'],
+  ],
+  'header, or address where it is missing': [
+    [{ by: 'header', name: 'x-api-key' }],
+    ['GET /'],
+    ['GET /', 'X-Api-Key: 127.0.0.1'],
+    ['GET /'],
+  ],
+  path: [[{ by: 'path' }], ['GET /a?x=1'], ['GET /b?x=1'], ['GET //x/../%61?y=2']],
+  'path and header': [
+    [{ by: 'path' }, { by: 'header', name: 'x-user' }],
+    ['GET /a', 'X-User: one'],
+    ['GET /a', 'X-User: two'],
+    ['GET /a', 'X-User: one'],
+  ],
+}
+
+for (const [what, [key, a, b, likeA]] of Object.entries(apart)) {
+  test(`requests are told apart by ${what}`, async t => {
+    const { edge } = await start(t, { rateLimits: [rule({ limit: 1, key })] })
+    const ask = ([line, ...fields]: string[]) => edge.ask(request(line!, json, ...fields))
+    assert.equal((await ask(a)).status, 200)
+    assert.equal((await ask(b)).status, 200)
+    assert.equal((await ask(likeA)).status, 429)
+  })
+}
+
+test('the client behind a trusted hop is counted, not the hop', async t => {
+  const { edge } = await start(t, { rateLimits: [rule({ limit: 1 })], trustedProxies: ['127.0.0.1'] })
+  const ask = async (client: string) =>
+    (await edge.ask(request('GET /', json, `X-Forwarded-For: ${client}`))).status
+  assert.deepEqual([await ask('192.0.2.1'), await ask('192.0.2.2'), await ask('192.0.2.1')], [200, 200, 429])
+})
+
+test('an empty key counts everybody as one', async t => {
+  const { edge } = await start(t, {
+    rateLimits: [rule({ limit: 1, key: [] })],
+    trustedProxies: ['127.0.0.1'],
+  })
+  const ask = async (client: string) =>
+    (await edge.ask(request('GET /', json, `X-Forwarded-For: ${client}`))).status
+  assert.deepEqual([await ask('192.0.2.1'), await ask('192.0.2.2')], [200, 429])
+})
+
+test('a connection serves on after a refusal', async t => {
+  const { edge } = await start(t, { rateLimits: [rule({ limit: 1, period: 1_000 })] })
+  const client = await edge.connect()
+  const answers: Message[] = []
+  for (let i = 0; i < 3; i++) {
+    await client.send(request('GET /', json))
+    answers.push(await client.response())
+  }
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [200, 429, 429],
+  )
+})
+
+test('a reload keeps the counts', async t => {
+  const { origin, edge } = await start(t, { rateLimits: [rule()] })
+  assert.deepEqual(await statuses(edge, 3), [200, 200, 429])
+  edge.plane.reload(edgeConfig([origin.url], { rateLimits: [rule()] }))
+  assert.deepEqual(await statuses(edge, 1), [429])
+})
+
+for (const [kind, code, period] of [
+  ['day', 1027, 86_400_000],
+  ['month', 1025, 31 * 86_400_000],
+] as const) {
+  test(`a quota of a ${kind} is ${code} when it is used up, to its end in UTC, with no Retry-After`, async t => {
+    const { clock, edge } = await start(t, { zone: { quota: { day: null, month: null, [kind]: 3 } } })
+    clock.advance(period - 60_000)
+    assert.deepEqual(await statuses(edge, 3), [200, 200, 200])
+    const refused = await edge.ask(request('GET /', json))
+    assert.equal(refused.status, 429)
+    assert.equal(codeOf(refused), code)
+    assert.equal(recordOf(refused).retryable, false)
+    assert.deepEqual([refused.field('ratelimit'), refused.field('ratelimit-policy')], [null, null])
+    clock.advance(60_001)
+    assert.deepEqual(await statuses(edge, 4), [200, 200, 200, 429])
+    assert.equal(edge.metrics.limits.rule(`site:${kind}`).limited.value, 2)
+  })
+}
+
+test('what a rule refuses costs no quota', async t => {
+  const { clock, edge } = await start(t, {
+    rateLimits: [rule({ limit: 1 })],
+    zone: { quota: { day: 2, month: null } },
+  })
+  assert.deepEqual(await statuses(edge, 3), [200, 429, 429])
+  clock.advance(62_000)
+  assert.deepEqual(await statuses(edge, 1), [200])
+  clock.advance(62_000)
+  assert.equal(codeOf(await edge.ask(request('GET /', json))), 1027)
+})
+
+test('a WebSocket is counted when it is asked for', async t => {
+  const { edge } = await start(t, { rateLimits: [rule({ limit: 1 })] })
+  await edge.ask(request('GET /'))
+  const upgrade = ['Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13']
+  const answer = await edge.ask(
+    request('GET /', json, ...upgrade, 'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA=='),
+  )
+  assert.equal(codeOf(answer), 1015)
+})
