@@ -1,0 +1,101 @@
+// One active check of one origin: a GET on a connection of its own. Called by `health-checker.ts`; not on the path of requests.
+import { type ClientRequest, type RequestOptions, request as requestPlain } from 'node:http'
+import { request as requestTls } from 'node:https'
+import { isIP, type LookupFunction } from 'node:net'
+import type { CheckConfig } from '../config/pool-config.ts'
+import type { OriginConfig } from '../config/schema.ts'
+import type { AddressGuard } from './address-guard.ts'
+import type { NameLookup } from './name-lookup.ts'
+import type { Failure } from './origin-connection.ts'
+
+/** Most bytes of a body that are read; the connection is cut at more. */
+const LARGEST_BODY = 64 * 1024
+
+export interface CheckedOrigin {
+  readonly origin: OriginConfig
+  readonly check: CheckConfig
+}
+
+/** The status that came, or the code of what kept it from coming. */
+export type CheckOutcome = { readonly status: number } | { readonly error: string }
+
+/** How origins are found, and which must not be reached. */
+export interface CheckMeans {
+  readonly lookup: NameLookup
+  readonly guard: AddressGuard
+}
+
+/** Asks the origin once and tells how it answered; never rejects, and takes no longer than the check allows. Redirects are not followed. */
+export function checkHealth(
+  { origin, check }: CheckedOrigin,
+  means: CheckMeans,
+  signal: AbortSignal,
+): Promise<CheckOutcome> {
+  const fault = isIP(origin.host) === 0 ? null : means.guard.faultOf(origin.host, origin)
+  if (fault !== null) return Promise.resolve({ error: fault })
+  const send = origin.protocol === 'https' ? requestTls : requestPlain
+  return outcomeOf(send({ ...optionsFor(origin, check, means), signal }), check.timeout)
+}
+
+function optionsFor(origin: OriginConfig, { path, host }: CheckConfig, means: CheckMeans): RequestOptions {
+  const { verify, serverName, ca } = origin.tls
+  const tls = {
+    rejectUnauthorized: verify,
+    // An empty one keeps the Host from taking its place.
+    servername: serverName ?? (isIP(origin.host) === 0 ? origin.host : ''),
+    ...(ca !== null && { ca }),
+  }
+  return {
+    host: origin.host,
+    port: origin.port,
+    path,
+    headers: { Host: host ?? new URL(origin.url).host, 'User-Agent': 'gatehouse-check', Accept: '*/*' },
+    agent: false,
+    lookup: lookupFor(origin, means),
+    ...tls,
+  }
+}
+
+/** Looks names up as for requests, and gives only addresses that may be dialled. */
+function lookupFor(origin: OriginConfig, { lookup, guard }: CheckMeans): LookupFunction {
+  return (name, _, tell) => {
+    void lookup.ask(name).then(answer => {
+      if (!('addresses' in answer)) return tell(errorOf(answer.code), [])
+      const faults = answer.addresses.map(address => guard.faultOf(address, origin))
+      const allowed = answer.addresses.filter((_, i) => faults[i] === null)
+      if (allowed.length === 0) return tell(errorOf(faults[0]!), [])
+      tell(
+        null,
+        allowed.map(address => ({ address, family: isIP(address) })),
+      )
+    })
+  }
+}
+
+function errorOf(code = 'ENOTFOUND'): NodeJS.ErrnoException {
+  return Object.assign(new Error('the origin has no address'), { code })
+}
+
+function outcomeOf(request: ClientRequest, timeout: number): Promise<CheckOutcome> {
+  const { promise, resolve } = Promise.withResolvers<CheckOutcome>()
+  const timer = setTimeout(() => {
+    resolve({ error: 'GH_RESPONSE_TIMEOUT' })
+    request.destroy()
+  }, timeout)
+  request.on('response', answer => {
+    resolve({ status: answer.statusCode! })
+    let length = 0
+    answer.on('error', () => {})
+    answer.on('data', (bytes: Buffer) => {
+      length += bytes.length
+      if (length > LARGEST_BODY) request.destroy()
+    })
+  })
+  request.on('error', ({ code }: Failure) => resolve({ error: code ?? 'GH_BAD_ANSWER' }))
+  request.on('close', () => {
+    clearTimeout(timer)
+    resolve({ error: 'GH_CLOSED' })
+  })
+  request.end()
+  return promise
+}

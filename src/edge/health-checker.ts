@@ -1,0 +1,162 @@
+// The active checks of all origins: asks each in its interval, and says which are up. One a machine, in its main process; the results go to every worker.
+import { hash } from 'node:crypto'
+import type { Clock } from '../base/clock.ts'
+import type { Logger } from '../base/log.ts'
+import type { EdgeMetrics } from '../base/metrics.ts'
+import type { CheckConfig } from '../config/pool-config.ts'
+import type { Config, Endpoint, OriginConfig } from '../config/schema.ts'
+import type { CheckResult } from '../zones/health.ts'
+import { AddressGuard } from './address-guard.ts'
+import { type CheckedOrigin, type CheckMeans, type CheckOutcome, checkHealth } from './health-check.ts'
+import { NameLookup } from './name-lookup.ts'
+
+/** Ms over which the first checks are spread. */
+const FIRST = 1_000
+/** The share of an interval by which it may be longer or shorter, so that gateways don't ask in step. */
+const JITTER = 0.1
+
+/** A result with the key of what was checked, as data that crosses from process to process. */
+export interface KeyedCheckResult extends CheckResult {
+  readonly key: string
+}
+
+export interface HealthCheckerOptions {
+  readonly clock: Clock
+  readonly log: Logger
+  readonly metrics: EdgeMetrics
+  /** Takes the results that are new, one after each check. */
+  readonly told: (results: readonly KeyedCheckResult[]) => void
+  readonly lookup?: NameLookup
+}
+
+/** Names an origin and how it is checked: the same in every process that has the configuration. */
+export function checkKey(origin: OriginConfig, check: CheckConfig): string {
+  return hash('sha256', JSON.stringify([origin, check]), 'base64url')
+}
+
+/** Lists what a configuration wants checked. */
+export function checkedOrigins({ zones }: Config): CheckedOrigin[] {
+  const pools = new Set(zones.flatMap(({ routes }) => routes.flatMap(({ pool }) => pool ?? [])))
+  return [...pools].flatMap(({ origins, check }) =>
+    check === null ? [] : origins.map(origin => ({ origin, check })),
+  )
+}
+
+export class HealthChecker {
+  readonly #options: HealthCheckerOptions
+  readonly #means: CheckMeans
+  readonly #targets = new Map<string, Target>()
+
+  constructor(options: HealthCheckerOptions) {
+    this.#options = options
+    this.#means = { lookup: options.lookup ?? new NameLookup(), guard: new AddressGuard() }
+  }
+
+  /** Where this gateway itself listens for requests: no check goes there. */
+  set ownEndpoints(endpoints: readonly Endpoint[]) {
+    this.#means.guard.ownEndpoints = endpoints
+  }
+
+  /** The last result of each origin that was checked already, for a process that begins. */
+  get results(): readonly KeyedCheckResult[] {
+    return [...this.#targets.values()].flatMap(({ result }) => result ?? [])
+  }
+
+  /** Checks these from now on and no others; those that were checked before go on as they are. */
+  watch(origins: readonly CheckedOrigin[]): void {
+    const wanted = new Map(origins.map(checked => [checkKey(checked.origin, checked.check), checked]))
+    for (const [key, target] of this.#targets) {
+      if (wanted.has(key)) continue
+      target.stop()
+      this.#targets.delete(key)
+    }
+    for (const [key, checked] of wanted) if (!this.#targets.has(key)) this.#begin(key, checked)
+  }
+
+  stop(): void {
+    this.watch([])
+    this.#means.lookup.close()
+  }
+
+  #begin(key: string, checked: CheckedOrigin): void {
+    const target = new Target(key, checked, this.#options, this.#means)
+    this.#targets.set(key, target)
+    target.start()
+  }
+}
+
+/** One origin that is checked; it counts as up until checks have failed in a row. */
+class Target {
+  result: KeyedCheckResult | null = null
+  readonly #key: string
+  readonly #checked: CheckedOrigin
+  readonly #options: HealthCheckerOptions
+  readonly #means: CheckMeans
+  readonly #stopped = new AbortController()
+  #timer: NodeJS.Timeout | undefined
+  #isUp = true
+  #since: number
+  /** How many checks in a row have said the contrary. */
+  #contrary = 0
+
+  constructor(key: string, checked: CheckedOrigin, options: HealthCheckerOptions, means: CheckMeans) {
+    this.#key = key
+    this.#checked = checked
+    this.#options = options
+    this.#means = means
+    this.#since = options.clock.now()
+  }
+
+  start(): void {
+    this.#checkIn(Math.random() * Math.min(FIRST, this.#checked.check.interval))
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer)
+    this.#stopped.abort()
+  }
+
+  #checkIn(delay: number): void {
+    this.#timer = setTimeout(() => void this.#check(), delay).unref()
+  }
+
+  async #check(): Promise<void> {
+    const { clock, told } = this.#options
+    const { signal } = this.#stopped
+    const begun = clock.monotonic()
+    const outcome = await checkHealth(this.#checked, this.#means, signal)
+    if (signal.aborted) return
+    const interval = this.#checked.check.interval * (1 - JITTER + 2 * JITTER * Math.random())
+    const delay = Math.max(0, begun + interval - clock.monotonic())
+    this.#judge(outcome)
+    this.result = {
+      key: this.#key,
+      isUp: this.#isUp,
+      since: this.#since,
+      nextCheckAt: clock.now() + delay,
+      lastStatus: 'status' in outcome ? outcome.status : null,
+      lastError: 'error' in outcome ? outcome.error : null,
+    }
+    this.#checkIn(delay)
+    told([this.result])
+  }
+
+  #judge(outcome: CheckOutcome): void {
+    const { least, most, healthy, unhealthy } = this.#checked.check
+    const isGood = 'status' in outcome && outcome.status >= least && outcome.status <= most
+    this.#options.metrics.originChecks[isGood ? 'good' : 'bad'].inc()
+    this.#contrary = isGood === this.#isUp ? 0 : this.#contrary + 1
+    if (this.#contrary < (isGood ? healthy : unhealthy)) return
+    this.#turn(isGood, outcome)
+  }
+
+  #turn(isUp: boolean, outcome: CheckOutcome): void {
+    const { clock, log } = this.#options
+    const { url } = this.#checked.origin
+    this.#isUp = isUp
+    this.#since = clock.now()
+    this.#contrary = 0
+    if (isUp) log.info({ origin: url }, 'an origin passes its checks again')
+    else log.warn({ origin: url, ...outcome }, 'an origin fails its checks and gets no more requests')
+  }
+}
