@@ -56,9 +56,14 @@ export class Origin {
 }
 
 /** Starts an origin that follows a script on each connection, on a free port unless one is given. */
-export async function startOrigin(t: TestContext, script: Script, port = 0): Promise<Origin> {
+export async function startOrigin(
+  t: TestContext,
+  script: Script,
+  port = 0,
+  host = '127.0.0.1',
+): Promise<Origin> {
   const server = createServer({ allowHalfOpen: true, noDelay: true })
-  server.listen(port, '127.0.0.1')
+  server.listen(port, host)
   await once(server, 'listening')
   const origin = new Origin(server)
   server.on('connection', socket => {
@@ -74,8 +79,13 @@ export async function startOrigin(t: TestContext, script: Script, port = 0): Pro
 }
 
 /** Starts an origin that reads each request whole, keeps it, and answers. */
-export async function startResponder(t: TestContext, respond: Respond | string, port = 0): Promise<Origin> {
-  const origin = await startOrigin(t, answerAll, port)
+export async function startResponder(
+  t: TestContext,
+  respond: Respond | string,
+  port = 0,
+  host = '127.0.0.1',
+): Promise<Origin> {
+  const origin = await startOrigin(t, answerAll, port, host)
   async function answerAll(wire: Wire): Promise<void> {
     for (;;) {
       const request = await wire.request()

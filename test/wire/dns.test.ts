@@ -1,0 +1,220 @@
+// Origins that are reached by name: every address in turn, names that move, and DNS that fails.
+
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { type TestContext, test } from 'node:test'
+import { Worker } from 'node:worker_threads'
+import { NameLookup } from '../../src/edge/name-lookup.ts'
+import { ManualClock } from '../help/clock.ts'
+import { type DnsServer, startDns } from '../help/dns.ts'
+import { codeOf, type Edge, type EdgeSettings, startEdge } from '../help/edge.ts'
+import { type Origin, ok, startOrigin, startResponder } from '../help/origin.ts'
+import { request } from '../help/raw.ts'
+
+const name = 'origin.test'
+const A = 1
+const ask = request('GET /', 'Accept: application/json')
+
+interface Started {
+  readonly edge: Edge
+  readonly dns: DnsServer
+  readonly clock: ManualClock
+}
+
+/** Starts an edge before the name, at this port, and a DNS server that it asks. */
+async function start(t: TestContext, port: number, settings: EdgeSettings = {}): Promise<Started> {
+  const dns = await startDns(t)
+  const clock = new ManualClock()
+  const lookup = new NameLookup({ servers: [dns.address] })
+  const edge = await startEdge(t, [`http://${name}:${port}`], { ...settings, clock, lookup })
+  return { edge, dns, clock }
+}
+
+/** Starts origins on one port of several addresses of loopback, each of which answers with its own. */
+async function startAt(t: TestContext, hosts: readonly string[], ...fields: string[]): Promise<Origin[]> {
+  const origins: Origin[] = []
+  for (const host of hosts) {
+    const port = origins[0]?.port ?? 0
+    origins.push(await startResponder(t, ok(host, ...fields), port, host))
+  }
+  return origins
+}
+
+/** Listens and never accepts: when its queue is full, connecting to it takes for ever. */
+async function startDeaf(t: TestContext, port: number, host: string): Promise<void> {
+  const program = `
+    const { parentPort, workerData } = require('node:worker_threads')
+    require('node:net').createServer().listen({ ...workerData, backlog: 1 }, () => {
+      parentPort.postMessage('')
+      setImmediate(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0))
+    })`
+  const worker = new Worker(program, { eval: true, workerData: { port, host } })
+  t.after(() => worker.terminate())
+  await once(worker, 'message')
+  for (let i = 0; i < 2; i++) {
+    const filler = connect({ port, host }).on('error', () => {})
+    t.after(() => filler.destroy())
+    await once(filler, 'connect')
+  }
+}
+
+test('the addresses of a name are used in turn, and it is looked up once', async t => {
+  const hosts = ['127.0.0.1', '127.0.0.2', '127.0.0.3']
+  const [origin] = await startAt(t, hosts, 'Connection: close')
+  const { edge, dns } = await start(t, origin!.port)
+  dns.addresses(name, hosts)
+  const answers: string[] = []
+  for (let i = 0; i < 6; i++) answers.push((await edge.ask(ask)).text)
+  assert.deepEqual(answers, [...hosts, ...hosts])
+  assert.equal(dns.count(name, A), 1)
+  const phases = edge.accesses.map(entry => Object.keys(entry.phases as object))
+  assert.deepEqual(phases[0], ['resolve', 'connect', 'wait', 'receive'])
+  assert.deepEqual(phases[1], ['connect', 'wait', 'receive'])
+})
+
+test('a crowd that comes first makes one look-up', async t => {
+  const [origin] = await startAt(t, ['127.0.0.1'])
+  const { edge, dns } = await start(t, origin!.port)
+  dns.addresses(name, ['127.0.0.1'])
+  const release = dns.hold(name)
+  const crowd = Array.from({ length: 20 }, () => edge.ask(ask))
+  await dns.asked(name, 1, A)
+  release()
+  assert.deepEqual([...new Set((await Promise.all(crowd)).map(({ text }) => text))], ['127.0.0.1'])
+  assert.equal(dns.count(name, A), 1)
+})
+
+test('an address that refuses is passed over before anything is called a failure', async t => {
+  const [origin] = await startAt(t, ['127.0.0.2'], 'Connection: close')
+  const { edge, dns } = await start(t, origin!.port)
+  dns.addresses(name, ['127.0.0.1', '127.0.0.2', '127.255.255.255', '127.0.0.3'])
+  for (let i = 0; i < 5; i++) assert.equal((await edge.ask(ask)).text, '127.0.0.2')
+  assert.equal(edge.metrics.retries.value, 0)
+})
+
+test('a name all of whose addresses refuse is 521, even where others have no route', async t => {
+  const [origin] = await startAt(t, ['127.0.0.1'])
+  await origin!.goDown()
+  const { edge, dns } = await start(t, origin!.port)
+  dns.addresses(name, ['127.255.255.255', '127.0.0.1', '127.0.0.2'])
+  for (let i = 0; i < 4; i++) assert.equal(codeOf(await edge.ask(ask)), 521)
+})
+
+test('an address that does not answer gives way to the next', async t => {
+  const [origin] = await startAt(t, ['127.0.0.1'], 'Connection: close')
+  await startDeaf(t, origin!.port, '127.0.0.2')
+  const dns = await startDns(t)
+  dns.addresses(name, ['127.0.0.2', '127.0.0.1'])
+  const lookup = new NameLookup({ servers: [dns.address] })
+  const edge = await startEdge(t, [`http://${name}:${origin!.port}`], {
+    lookup,
+    timeouts: { connect: 60_000 },
+  })
+  for (let i = 0; i < 4; i++) assert.equal((await edge.ask(ask)).text, '127.0.0.1')
+  assert.equal(edge.metrics.phases.connect.count, 4)
+})
+
+test('a name that moves takes its requests along: idle connections close, busy ones end with their answer', async t => {
+  const { promise: answered, resolve: answer } = Promise.withResolvers<void>()
+  const old = await startResponder(t, async ({ target }) => {
+    if (target === '/slow') await answered
+    return ok('old')
+  })
+  const moved = await startResponder(t, ok('new'), old.port, '127.0.0.2')
+  const { edge, dns, clock } = await start(t, old.port, { transport: { dns: { refresh: 2_000, keep: 0 } } })
+  dns.addresses(name, ['127.0.0.1'])
+  const slow = edge.ask(ask.replace('/', '/slow'))
+  const busy = await old.wire()
+  assert.equal((await edge.ask(ask)).text, 'old')
+  const idle = await old.wire(1)
+  dns.addresses(name, ['127.0.0.2'])
+  clock.advance(2_000)
+  await idle.ending
+  assert.equal((await edge.ask(ask)).text, 'new')
+  answer()
+  assert.equal((await slow).text, 'old')
+  await busy.ending
+  assert.equal((await edge.ask(ask)).text, 'new')
+  assert.equal(old.requests.length, 2)
+  assert.equal(moved.requests.length, 2)
+})
+
+test('a name that vanishes keeps its addresses for a while, and is 1016 then, until it is back', async t => {
+  const [origin] = await startAt(t, ['127.0.0.1'], 'Connection: close')
+  const { edge, dns, clock } = await start(t, origin!.port, {
+    transport: { dns: { refresh: 1_000, keep: 20_000 } },
+  })
+  dns.addresses(name, ['127.0.0.1'])
+  assert.equal((await edge.ask(ask)).text, '127.0.0.1')
+  dns.fail(name, 'no_such_name')
+  clock.advance(1_000)
+  for (let i = 2; i <= 4; i++) {
+    assert.equal((await edge.ask(ask)).text, '127.0.0.1')
+    await dns.asked(name, i, A)
+    clock.advance(5_000)
+  }
+  assert.equal((await edge.ask(ask)).text, '127.0.0.1')
+  clock.advance(5_000)
+  for (let i = 0; i < 2; i++) assert.equal(codeOf(await edge.ask(ask)), 1016)
+  assert.ok(edge.metrics.originLookups.failed.value >= 4)
+  dns.addresses(name, ['127.0.0.1'])
+  assert.equal((await edge.ask(ask)).text, '127.0.0.1')
+})
+
+test('a connection that is idle when the time of its address is over is closed', async t => {
+  const [origin] = await startAt(t, ['127.0.0.1'], 'Keep-Alive: timeout=60')
+  const { edge, dns, clock } = await start(t, origin!.port, {
+    transport: { dns: { refresh: 1_000, keep: 2_000 } },
+  })
+  dns.addresses(name, ['127.0.0.1'])
+  await edge.ask(ask)
+  dns.fail(name, 'no_such_name')
+  clock.advance(1_000)
+  await dns.asked(name, 2, A)
+  assert.equal((await edge.ask(ask)).text, '127.0.0.1')
+  while (edge.metrics.originLookups.failed.value === 0) await new Promise(setImmediate)
+  clock.advance(2_000)
+  await (await origin!.wire()).ending
+  assert.equal(codeOf(await edge.ask(ask)), 1016)
+})
+
+for (const [failure, code] of [
+  ['no_such_name', 'ENOTFOUND'],
+  ['server_failure', 'ESERVFAIL'],
+  ['refused', 'EREFUSED'],
+] as const) {
+  test(`a name that DNS answers with ${failure} is 1016`, async t => {
+    const { edge, dns } = await start(t, 80)
+    dns.fail(name, failure)
+    assert.equal(codeOf(await edge.ask(ask)), 1016)
+    assert.equal(edge.accesses[0]!.cause, code)
+    assert.deepEqual(Object.keys(edge.accesses[0]!.phases as object), ['resolve'])
+  })
+}
+
+test('a DNS server that is silent is 1016 when the time to connect is over', async t => {
+  const dns = await startDns(t)
+  dns.fail(name, 'silence')
+  const lookup = new NameLookup({ servers: [dns.address] })
+  const edge = await startEdge(t, [`http://${name}`], { lookup, timeouts: { connect: 200 } })
+  assert.equal(codeOf(await edge.ask(ask)), 1016)
+})
+
+test('a client that leaves while a name is looked up harms nobody', async t => {
+  const origin = await startOrigin(t, wire => wire.ending)
+  const { edge, dns } = await start(t, origin.port)
+  dns.addresses(name, ['127.0.0.1'])
+  const release = dns.hold(name)
+  const client = await edge.connect()
+  await client.send(ask)
+  await dns.asked(name, 1, A)
+  client.leave()
+  while (edge.metrics.clientAborts.value === 0) await new Promise(setImmediate)
+  edge.plane.destroy()
+  release()
+  while (edge.metrics.originLookups.found.value === 0 && edge.metrics.originLookups.failed.value === 0)
+    await new Promise(setImmediate)
+  assert.equal(origin.wires.length, 0)
+  assert.equal(edge.metrics.originConnections.value, 0)
+})
