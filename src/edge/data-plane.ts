@@ -81,6 +81,7 @@ export class DataPlane implements Plane {
     this.#listen = config.listen
     this.#origins = new Origins(clock, this.metrics, options.lookup)
     this.snapshot = this.#build(config)
+    this.metrics.poolMembers = () => this.snapshot.pools.health()
     this.#ticker = setInterval(() => this.#tick(), TICK).unref()
   }
 
@@ -147,6 +148,7 @@ export class DataPlane implements Plane {
       access: this.#access,
       zones: this.#zones,
       log: this.log,
+      clock: this.clock,
     })
   }
 

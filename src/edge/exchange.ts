@@ -14,6 +14,7 @@ import type { Dial } from './dial.ts'
 import type { EventStream } from './event-stream.ts'
 import type { Origin } from './origins.ts'
 import type { Plane } from './plane.ts'
+import type { EdgeMember } from './pools.ts'
 
 /** The client's side of an exchange, as the steps need it. */
 export interface Client extends ByteSink {
@@ -93,7 +94,8 @@ export class Exchange {
   bodyLimit = Number.POSITIVE_INFINITY
   bytesIn = 0
   bytesOut = 0
-  origin: Origin | null = null
+  /** The member of the pool that has the request, or had it last. */
+  member: EdgeMember | null = null
   retries = 0
   status = 0
   refusal: Refusal | null = null
@@ -134,6 +136,10 @@ export class Exchange {
     const { client, head, snapshot } = this
     if (!client.isTrusted) return client.peer
     return (this.#clientAddress ??= clientAddress(client.peer, head.xForwardedFor, snapshot.trusted))
+  }
+
+  get origin(): Origin | null {
+    return this.member === null ? null : this.member.target
   }
 
   becomeEventStream(stream: EventStream): void {

@@ -4,6 +4,7 @@ import type { Timeouts } from '../config/schema.ts'
 import { originFailure } from '../errors/origin-failure.ts'
 import { refuse } from '../errors/refusal.ts'
 import type { BodyReader } from '../http1/body.ts'
+import type { RequestHead } from '../http1/request-head.ts'
 import { isIdempotent } from '../http1/method.ts'
 import type { ResponseHead } from '../http1/response-head.ts'
 import { answer, answerBug } from './answer.ts'
@@ -15,14 +16,17 @@ import { Tunnel } from './forward-websocket.ts'
 import type { ConnectionUser, Failure, OriginConnection, TunnelUser } from './origin-connection.ts'
 import type { Waiter } from './waiting-line.ts'
 import { forgetBody, inviteBody } from './gather-body.ts'
+import { redirected } from './follow-redirect.ts'
 import { outboundHead } from './outbound.ts'
+import type { EdgeMember } from './pools.ts'
 import type { Rewriter } from './rewriting.ts'
+import { anotherMember, isFaultOfOrigin } from './retries.ts'
 import { relayedFraming, relayedHead, relayedInterim, relayedSwitch } from './relay.ts'
 
 /** Request bodies up to this many bytes are read whole before the origin is asked: one write, and they can be sent again. */
 const SMALL_BODY = 64 * 1024
-/** Ms that a waiter is granted beyond the connection's own timeouts, so that those get to say what went wrong. */
-const CONNECT_GRACE = 500
+/** Bytes of the body of a redirect that are read to keep its connection. */
+const WORTH_DRAINING = 64 * 1024
 
 /** Starts carrying; always null, since every failure is answered when it comes. */
 export function forward(x: Exchange): null {
@@ -32,10 +36,16 @@ export function forward(x: Exchange): null {
   return null
 }
 
-type Stage = 'gathering the body' | 'connecting' | 'sending' | 'waiting' | 'relaying' | 'over'
+type Stage =
+  | 'gathering the body'
+  | 'connecting'
+  | 'sending'
+  | 'waiting'
+  | 'draining a redirect'
+  | 'relaying'
+  | 'over'
 
 class Attempt implements Upstream, Waiter, ConnectionUser {
-  readonly method: string
   readonly wantsUpgrade: boolean
   readonly timeouts: Timeouts
   readonly #x: Exchange
@@ -51,15 +61,23 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
   #rewriter: Rewriter | null = null
   #hasAskedNameAgain = false
   #hasAskedAgain = false
-  #hasPassedOver = false
+  /** The members that failed it; null while none has. */
+  #tried: EdgeMember[] | null = null
+  /** What was asked so far, once a redirect is followed. */
+  #visited: Set<string> | null = null
+  /** Bytes of the body of the redirect that is being drained. */
+  #drained = 0
   /** Whether the origin waits for the client to read. */
   #isClientBehind = false
 
   constructor(x: Exchange) {
     this.#x = x
-    this.method = x.head.method
     this.wantsUpgrade = x.upgrade === 'asked'
     this.timeouts = x.route!.config.timeouts
+  }
+
+  get method(): string {
+    return this.#x.outgoing.method
   }
 
   get deadline(): number {
@@ -95,11 +113,7 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
       this.#hasAskedNameAgain = true
       return this.#connect(false)
     }
-    const next = this.#hasPassedOver ? null : x.route!.pool.nextAfter(x.origin!)
-    if (next === null) return this.#fail(phase, failure)
-    this.#hasPassedOver = true
-    x.origin = next
-    this.#retry(false)
+    this.#lose(phase, failure, true)
   }
 
   interim(head: ResponseHead): void {
@@ -109,6 +123,8 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
 
   head(head: ResponseHead, body: BodyReader): void {
     const x = this.#x
+    x.member!.health.answered(x)
+    if (x.route!.config.redirects > 0 && this.#beginRedirect(head, body)) return
     // Answers may go on for long, and nothing is sent again.
     this.#smallBody = null
     if (x.ai !== null) forgetBody(x, x.ai)
@@ -124,6 +140,7 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
   }
 
   data(bytes: Buffer): void {
+    if (this.#stage === 'draining a redirect') return this.#drain(bytes)
     this.#x.ai?.noteAnswer(bytes, this.#x.plane.clock)
     this.#stageDeadline = this.#deadlineIn(this.timeouts.idle)
     const rewritten = this.#rewriter === null ? bytes : this.#rewriter.push(bytes)
@@ -137,8 +154,13 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
 
   end(trailers: string[] | null): void {
     const x = this.#x
-    if (this.#rewriter !== null && !this.#endRewriting(this.#rewriter)) return
+    x.member!.health.succeeded()
     const connection = this.#connection!
+    if (this.#stage === 'draining a redirect') {
+      x.origin!.putBack(connection)
+      return this.#connect(false)
+    }
+    if (this.#rewriter !== null && !this.#endRewriting(this.#rewriter)) return
     this.#over()
     this.#answer!.end(trailers)
     if (x.requestBody.done) x.origin!.putBack(connection)
@@ -148,6 +170,8 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
 
   switched(head: ResponseHead): TunnelUser {
     const x = this.#x
+    x.member!.health.answered(x)
+    x.member!.health.succeeded()
     const tunnel = new Tunnel(x, this.#connection!, this.timeouts.idle)
     this.#over()
     x.answeredAt = x.plane.clock.monotonic()
@@ -164,17 +188,16 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
   }
 
   failed(phase: Phase, failure: Failure): void {
-    const wasReused = this.#connection?.isReused === true
+    const connection = this.#connection
+    const isRepeatable = this.#isRepeatable
     this.#connection = null
+    if (this.#stage === 'draining a redirect') return this.#connect(false)
     // The origin closed an idle connection as we wrote to it. It has most likely seen nothing, and where it has, asking again does no harm.
-    const mayAskAgain =
-      wasReused &&
-      !this.#hasAskedAgain &&
-      this.#stage === 'waiting' &&
-      this.#streamed === null &&
-      isIdempotent(this.method)
-    if (mayAskAgain && isLoss(failure)) this.#askAgain()
-    else this.#fail(phase, failure)
+    const wasIdle = connection?.isReused === true && !connection.hasAnswerBegun
+    if (!wasIdle || !isLoss(failure)) return this.#lose(phase, failure, isRepeatable && !this.wantsUpgrade)
+    if (isRepeatable && !this.#hasAskedAgain) return this.#askAgain()
+    this.#x.member!.health.released(this.#x)
+    this.#fail(phase, failure)
   }
 
   crashed(bug: unknown): void {
@@ -200,9 +223,10 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
 
   bodyEnd(): void {
     if (this.#stage === 'gathering the body') return this.#connect(false)
+    const x = this.#x
     // What ends at the gateway ends there behind the body too, and no provider asks for trailers.
-    this.#streamed!.end(this.#x.ai === null ? this.#x.requestBody.trailers : null)
-    this.#x.awaitedAt = this.#x.plane.clock.monotonic()
+    this.#streamed!.end(x.ai === null ? x.requestBody.trailers : null)
+    x.awaitedAt = x.plane.clock.monotonic()
     this.#await(this.#connection!)
   }
 
@@ -213,30 +237,103 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
   }
 
   abort(): void {
-    this.#x.origin?.forget(this)
-    const connection = this.#connection
+    this.#letGo()
+    this.#x.member!.health.released(this.#x)
     this.#over()
-    connection?.destroy()
   }
 
   expire(): void {
     const stage = this.#stage
     if (stage === 'relaying' && this.#isClientBehind) return this.#x.client.abandon(this.#x)
     const isTotal = this.#answer === null && this.#x.plane.clock.monotonic() >= this.#totalDeadline
-    this.abort()
-    if (isTotal) this.#fail('wait', { code: 'GH_TOTAL_TIMEOUT' })
-    else if (stage === 'connecting') this.#fail('connect', { code: 'GH_CONNECT_TIMEOUT' })
-    else if (stage === 'sending') this.#fail('send', { code: 'GH_WRITE_TIMEOUT' })
-    else if (stage === 'waiting') this.#fail('wait', { code: 'GH_RESPONSE_TIMEOUT' })
-    else this.#fail('receive', { code: 'GH_IDLE_TIMEOUT' })
+    const isRepeatable = this.#isRepeatable && !this.wantsUpgrade
+    this.#letGo()
+    if (isTotal) this.#lose('wait', { code: 'GH_TOTAL_TIMEOUT' }, false)
+    else if (stage === 'draining a redirect') this.#connect(false)
+    else if (stage === 'connecting') this.#lose('connect', { code: 'GH_CONNECT_TIMEOUT' }, true)
+    else if (stage === 'sending') this.#lose('send', { code: 'GH_WRITE_TIMEOUT' }, isRepeatable)
+    else if (stage === 'waiting') this.#lose('wait', { code: 'GH_RESPONSE_TIMEOUT' }, isRepeatable)
+    else this.#lose('receive', { code: 'GH_IDLE_TIMEOUT' }, false)
   }
 
   #connect(fresh: boolean): void {
     if (this.#totalDeadline === Number.POSITIVE_INFINITY)
       this.#totalDeadline = this.#deadlineIn(this.timeouts.total)
-    const { connect, handshake } = this.timeouts
-    this.#enter('connecting', connect === 0 ? 0 : connect + handshake + CONNECT_GRACE)
-    this.#x.origin!.acquire(this, { fresh })
+    const origin = this.#x.origin!
+    this.#enter('connecting', origin.longestWait(this.timeouts))
+    origin.acquire(this, { fresh })
+  }
+
+  /** Whether the request may be sent again after it was sent once: it is whole and idempotent, and nothing came back. */
+  get #isRepeatable(): boolean {
+    return (
+      (this.#stage === 'waiting' || this.#stage === 'sending') &&
+      this.#streamed === null &&
+      isIdempotent(this.method) &&
+      this.#connection?.hasAnswerBegun === false
+    )
+  }
+
+  /** Sends the request to another member where it may be, or fails. */
+  #lose(phase: Phase, failure: Failure, isRepeatable: boolean): void {
+    const x = this.#x
+    const { health } = x.member!
+    if (isFaultOfOrigin(originFailure(phase, failure), failure)) health.failed(x)
+    else health.released(x)
+    const another = isRepeatable ? anotherMember(x, (this.#tried ??= [])) : null
+    if (another === null) return this.#fail(phase, failure)
+    x.member = another
+    this.#hasAskedAgain = false
+    this.#retry(false)
+  }
+
+  /** Sets out to follow a redirect; false when it is the client's. */
+  #beginRedirect(head: ResponseHead, body: BodyReader): boolean {
+    const x = this.#x
+    const request = x.requestBody.done ? redirected(x, head) : null
+    if (request === null || (this.#streamed !== null && request.method === this.method)) return false
+    if (!this.#mayVisit(request)) {
+      this.#letGo()
+      this.#over()
+      answer(x, refuse('too_many_redirects'))
+      return true
+    }
+    if (request.method !== this.method) this.#smallBody = null
+    this.#streamed = null
+    this.#drained = 0
+    x.awaitedAt = 0
+    x.outgoing = request
+    this.#enter('draining a redirect', this.timeouts.idle)
+    const isLong = body.framing === 'length' && head.contentLength > WORTH_DRAINING
+    if (isLong || body.framing === 'close') this.#skipDraining()
+    return true
+  }
+
+  /** Tells whether a request is neither one too many nor one that was made before. */
+  #mayVisit(request: RequestHead): boolean {
+    const { outgoing, route } = this.#x
+    const visited = (this.#visited ??= new Set([visitOf(outgoing)]))
+    if (visited.size > route!.config.redirects || visited.has(visitOf(request))) return false
+    visited.add(visitOf(request))
+    return true
+  }
+
+  #drain(bytes: Buffer): void {
+    this.#drained += bytes.length
+    if (this.#drained > WORTH_DRAINING) this.#skipDraining()
+  }
+
+  #skipDraining(): void {
+    this.#x.member!.health.succeeded()
+    this.#letGo()
+    this.#connect(false)
+  }
+
+  #letGo(): void {
+    const connection = this.#connection
+    this.#connection = null
+    this.#x.origin!.forget(this)
+    connection?.destroy()
   }
 
   #askAgain(): void {
@@ -344,6 +441,10 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
   #deadlineIn(timeout: number): number {
     return timeout === 0 ? Number.POSITIVE_INFINITY : this.#x.plane.coarseNow + timeout
   }
+}
+
+function visitOf({ method, target }: RequestHead): string {
+  return `${method} ${target}`
 }
 
 function isLoss({ code }: Failure): boolean {

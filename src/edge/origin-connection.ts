@@ -81,6 +81,8 @@ export class OriginConnection {
   readonly address: string
   /** Whether the name of the origin leads elsewhere by now, so that no further exchange may have it. */
   isOutdated = false
+  /** Whether any byte of the answer has come that its user waits for. */
+  hasAnswerBegun = false
   readonly #owner: ConnectionOwner
   readonly #socket: Socket
   #phase: Phase = 'send'
@@ -108,6 +110,7 @@ export class OriginConnection {
     this.#user = user
     this.#body = null
     this.#mayReuse = true
+    this.hasAnswerBegun = false
     this.#phase = 'send'
     this.deadline = Number.POSITIVE_INFINITY
   }
@@ -178,6 +181,7 @@ export class OriginConnection {
   }
 
   #readHead(chunk: Buffer): void {
+    this.hasAnswerBegun = true
     const before = this.#partial
     const bytes = before === null ? chunk : Buffer.concat([before, chunk])
     const from = before === null ? 0 : Math.max(0, before.length - 3)

@@ -4,12 +4,12 @@ import { crosses, equalsIgnoreCase } from '../http1/fields.ts'
 import type { RequestHead } from '../http1/request-head.ts'
 import type { Provider } from '../ai/providers.ts'
 import { bearerOf } from '../tokens/bearer.ts'
-import type { Pool } from '../zones/pool.ts'
+import type { Rotation } from '../zones/rotation.ts'
 import { isForGateway } from './ai-fields.ts'
 import type { AiExchange } from './ai-exchange.ts'
 
 /** Writes the fields that go on, and those that the gateway adds: a credential of ours only where the caller brought none that may pass. */
-export function providerFields(head: RequestHead, ai: AiExchange, keys: Pool<string>): string {
+export function providerFields(head: RequestHead, ai: AiExchange, keys: Rotation<string>): string {
   const provider = ai.provider!
   const { fields, ids, hopByHop } = head
   let lines = ''
@@ -44,7 +44,7 @@ function broughtCredential(
   return key === null ? '' : credentialLine(provider!, key)
 }
 
-function ourCredential(provider: Provider, keys: Pool<string>): string {
+function ourCredential(provider: Provider, keys: Rotation<string>): string {
   const key = keys.next()
   return key === null ? '' : credentialLine(provider, key)
 }

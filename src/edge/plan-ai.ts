@@ -68,7 +68,7 @@ function sendTo(x: Exchange, ai: AiExchange, provider: Provider, path: string): 
   ai.provider = provider
   ai.path = path
   x.route = x.snapshot.ai!.routeTo(provider)
-  x.origin = x.route.pool.next()
+  x.member = x.route.pool.pick(x)
   return null
 }
 

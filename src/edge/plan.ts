@@ -5,15 +5,16 @@ import type { Exchange, Verdict } from './exchange.ts'
 import { planAi } from './plan-ai.ts'
 import { tooLarge } from './too-large.ts'
 
-/** Picks the origin, or the provider of an AI call, or refuses: a body over the limit (413), a request that was here before (1000), a route without origins (1004). */
+/** Picks the origin, or the provider of an AI call, or refuses: a body over the limit (413), a request that was here before (1000), a route without origins (1004) or with none that is healthy (1033). */
 export function plan(x: Exchange): Verdict {
   const route = x.route!
   x.bodyLimit = route.config.bodyLimit
   if (x.head.contentLength > x.bodyLimit) return tooLarge(x)
   if (x.head.cdnLoop !== null && passedHere(x)) return refuse('dns_loop')
   if (x.ai !== null) return planAi(x, x.ai)
-  x.origin = route.pool.next()
-  return x.origin === null ? refuse('dns_resolution_error') : null
+  if (route.pool.members.length === 0) return refuse('dns_resolution_error')
+  x.member = route.pool.pick(x)
+  return x.member === null ? refuse('tunnel_error', { retryAfter: route.pool.secondsUntilHope }) : null
 }
 
 /** Tells whether this gateway stands among the hops so far (RFC 8586); its parameters don't matter. */

@@ -4,21 +4,23 @@ import type { AiConfig, Config, OriginConfig, RouteConfig, ZoneConfig } from '..
 import { type CustomErrorFailure, CustomErrors } from '../errors/custom-errors.ts'
 import type { HeadLimits } from '../http1/request-head.ts'
 import { AddressSet } from '../base/address.ts'
+import type { Clock } from '../base/clock.ts'
 import type { Logger } from '../base/log.ts'
 import { AccessPolicy, type AccessParts } from '../access/policy.ts'
 import { type Provider, Providers } from '../ai/providers.ts'
 import type { HostLookup } from '../zones/lookup.ts'
 import { compileZones, type Route, type Zone } from '../zones/zone.ts'
-import { Pool } from '../zones/pool.ts'
+import { Rotation } from '../zones/rotation.ts'
 import type { EdgeMetrics, ZoneMetrics } from '../base/metrics.ts'
 import { compileQuota, compileRateLimits, type MeterRule } from './meter-rules.ts'
 import type { Origin, Origins } from './origins.ts'
+import { type EdgePool, Pools } from './pools.ts'
 import { compileZoneSettings, type ZoneDirectory, type ZoneSettings } from './zone-settings.ts'
 
 export interface EdgeRoute extends Route {
   /** All that apply: of the file, of the zone and its own. */
   readonly limits: readonly MeterRule[]
-  readonly pool: Pool<Origin>
+  readonly pool: EdgePool
 }
 
 export interface EdgeZone extends Zone<EdgeRoute>, ZoneSettings {
@@ -27,7 +29,7 @@ export interface EdgeZone extends Zone<EdgeRoute>, ZoneSettings {
 
 /** Where the calls to one provider go, and the keys that callers without one use in turn. */
 export interface AiRoute extends EdgeRoute {
-  readonly keys: Pool<string>
+  readonly keys: Rotation<string>
 }
 
 /** The AI routes: their hosts, and where their calls go. */
@@ -54,6 +56,7 @@ export interface Snapshot {
   /** The Via and CDN-Loop lines of a request that passed no hop before. */
   readonly hops: string
   readonly origins: ReadonlySet<Origin>
+  readonly pools: Pools
 }
 
 /** What a snapshot is made with beside the configuration. */
@@ -64,12 +67,13 @@ export interface SnapshotParts {
   /** What the API has set; null where there is no API. */
   readonly zones: ZoneDirectory | null
   readonly log: Logger
+  readonly clock: Clock
 }
 
 /** Compiles a configuration; throws and changes nothing when it does not build. */
 export function buildSnapshot(config: Config, parts: SnapshotParts): Snapshot {
   const { origins, metrics, access } = parts
-  const inUse = new Set<Origin>()
+  const pools = new Pools(origins, parts.clock, metrics)
   const ofAll = compileRateLimits(config.rateLimits, metrics)
   const ofZones = new Map(
     config.zones.map(zone => [
@@ -78,10 +82,8 @@ export function buildSnapshot(config: Config, parts: SnapshotParts): Snapshot {
     ]),
   )
   const buildRoute = (route: RouteConfig, zone: ZoneConfig): EdgeRoute => {
-    const members = (route.pool?.origins ?? []).map(origin => origins.get(origin))
-    for (const member of members) inUse.add(member)
     const limits = [...ofZones.get(zone)!, ...compileRateLimits(route.rateLimits, metrics)]
-    return { config: route, limits, pool: new Pool(members) }
+    return { config: route, limits, pool: pools.get(route.pool) }
   }
   const failed = (what: CustomErrorFailure) =>
     (what === 'expression' ? metrics.expressionFailures.errors : metrics.customErrorFailures).inc()
@@ -99,21 +101,21 @@ export function buildSnapshot(config: Config, parts: SnapshotParts): Snapshot {
       metrics: metrics.zone(zone.config.name),
       ...compileZoneSettings(zone.config, settingsParts),
     })),
-    ai: config.ai.hosts.length === 0 ? null : buildAi(config.ai, origins, inUse, ofAll),
+    ai: config.ai.hosts.length === 0 ? null : buildAi(config.ai, pools, ofAll),
     limits: config.limits,
     client: config.client,
     access: new AccessPolicy(config.access, null, access),
     errors: new CustomErrors([config.errors], { failed }),
     trusted: new AddressSet(config.trustedProxies),
     hops: `Via: 1.1 ${config.name}\r\nCDN-Loop: ${config.name}\r\n`,
-    origins: inUse,
+    origins: pools.origins,
+    pools,
   }
 }
 
 function buildAi(
   ai: AiConfig,
-  origins: Origins,
-  inUse: Set<Origin>,
+  pools: Pools,
   limits: readonly MeterRule[],
 ): EdgeAi {
   const { bodyLimit, timeouts } = ai
@@ -122,14 +124,13 @@ function buildAi(
   const providers = new Providers(ai)
   const routes = new Map<Provider, AiRoute>()
   for (const provider of providers.all) {
-    const origin = origins.get(originOf(provider))
-    inUse.add(origin)
-    routes.set(provider, { config, limits, pool: new Pool([origin]), keys: new Pool(provider.keys) })
+    const pool = pools.only(originOf(provider))
+    routes.set(provider, { config, limits, pool, keys: new Rotation(provider.keys) })
   }
   return {
     hosts: new Set(ai.hosts),
     providers,
-    route: { config, limits, pool: new Pool<Origin>([]) },
+    route: { config, limits, pool: pools.get(null) },
     routeTo: provider => routes.get(provider)!,
   }
 }

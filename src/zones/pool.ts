@@ -1,26 +1,100 @@
-// Which member of a pool is next: a plain turn. Called by the edge, whose origins are the members.
+// The members of a pool, and which of them a request goes to: one that is healthy, by the balance that the operator chose. Called by the edge, whose origins
+// are what the members lead to.
+import type { Clock } from '../base/clock.ts'
+import type { BalanceConfig } from '../config/pool-config.ts'
+import type { PoolConfig } from '../config/schema.ts'
+import type { Asking, Balance, Candidate } from './candidate.ts'
+import type { MemberHealth } from './health.ts'
+import { LeastOutstanding } from './least-outstanding.ts'
+import { hashOf, Rendezvous } from './rendezvous.ts'
+import { RetryBudget } from './retry-budget.ts'
+import { RoundRobin } from './round-robin.ts'
 
-export class Pool<Member> {
-  readonly members: readonly Member[]
-  #turn = 0
+/** What a member leads to. */
+export interface Reached {
+  /** Requests that it has not yet answered. */
+  readonly outstanding: number
+}
 
-  constructor(members: readonly Member[]) {
+export class Member<Target extends Reached> implements Candidate {
+  readonly target: Target
+  readonly weight: number
+  readonly health: MemberHealth
+  readonly seed: number
+
+  /** Takes a name that is the same in all processes. */
+  constructor(target: Target, name: string, weight: number, health: MemberHealth) {
+    this.target = target
+    this.weight = weight
+    this.health = health
+    this.seed = hashOf(name)
+  }
+
+  get share(): number {
+    return this.health.share
+  }
+
+  get outstanding(): number {
+    return this.target.outstanding
+  }
+}
+
+export class Pool<Target extends Reached> {
+  readonly name: string
+  readonly members: readonly Member<Target>[]
+  /** Further attempts that one request may have, and how many all of them together. */
+  readonly mostRetries: number
+  readonly budget: RetryBudget
+  readonly #balance: Balance
+
+  constructor(
+    { name, balance, retries }: Pick<PoolConfig, 'name' | 'balance' | 'retries'>,
+    members: readonly Member<Target>[],
+    clock: Clock,
+  ) {
+    this.name = name
     this.members = members
+    this.mostRetries = retries.most
+    this.budget = new RetryBudget(retries.budget, clock)
+    this.#balance = balanceOf(balance, members.length)
   }
 
-  /** Gives the member whose turn it is; null in an empty pool. */
-  next(): Member | null {
-    const { members } = this
-    if (members.length === 0) return null
-    if (this.#turn >= members.length) this.#turn = 0
-    return members[this.#turn++]!
+  /** Gives the member that a request goes to; null when none is healthy. Its health waits for word of how the request went. */
+  pick(request: Asking): Member<Target> | null {
+    this.budget.earn()
+    return this.pickAnother(request, NONE)
   }
 
-  /** Gives the member that stands behind one that failed; null when there is no other. */
-  nextAfter(failed: Member): Member | null {
-    const { members } = this
-    if (members.length < 2) return null
-    const next = members[(members.indexOf(failed) + 1) % members.length]!
-    return next === failed ? null : next
+  /** Gives a member beside those that were tried; null when no other is healthy. */
+  pickAnother(request: Asking, tried: readonly Member<Target>[]): Member<Target> | null {
+    const member = this.#balance.choose(this.members, request, tried)
+    member?.health.begin(request)
+    return member
+  }
+
+  /** Tells in how many seconds, 1 or more, a pool without a healthy member may have one: at the next check or the next trial. */
+  get secondsUntilHope(): number {
+    let least = Number.POSITIVE_INFINITY
+    for (const { health } of this.members) least = Math.min(least, health.msUntilHope)
+    return Math.max(1, Math.ceil(least / 1000))
+  }
+}
+
+const NONE: readonly never[] = []
+
+function balanceOf(config: BalanceConfig, count: number): Balance {
+  if (count < 2) return new OnlyOne()
+  if (config.by === 'hash') return new Rendezvous(config.header)
+  return config.by === 'round_robin' ? new RoundRobin(count) : new LeastOutstanding(count)
+}
+
+/** Spares a pool of one member the choice. */
+class OnlyOne implements Balance {
+  choose<C extends Candidate>(
+    candidates: readonly C[],
+    _request: Asking,
+    tried: readonly Candidate[],
+  ): C | null {
+    return candidates.length === 1 && tried.length === 0 && candidates[0]!.share > 0 ? candidates[0]! : null
   }
 }

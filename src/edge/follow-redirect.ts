@@ -1,0 +1,66 @@
+// Redirects that the gateway follows in place of the client, where a route asks for it: only those that lead back to the same route, so that nobody can send
+// the gateway elsewhere. Called by `forward-http.ts`.
+import { equalsIgnoreCase } from '../http1/fields.ts'
+import { RequestHead } from '../http1/request-head.ts'
+import type { ResponseHead } from '../http1/response-head.ts'
+import { admit } from './admit.ts'
+import { Exchange } from './exchange.ts'
+import { locate } from './locate.ts'
+
+/** Gives the request that a redirect asks for (RFC 9110 section 15.4); null for an answer that is none, or that only the client may follow. */
+export function redirected(x: Exchange, head: ResponseHead): RequestHead | null {
+  if (!REDIRECTS.has(head.status) || x.upgrade !== 'none') return null
+  const target = targetOf(x, locationOf(head))
+  if (target === null || target.length > x.snapshot.limits.url) return null
+  const request = requestFor(x.outgoing, head.status, target)
+  return leadsBack(x, request) ? request : null
+}
+
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
+
+/** Gives the one Location, if it is plain. */
+function locationOf({ fields }: ResponseHead): string | null {
+  let location: string | null = null
+  for (let i = 0; i < fields.length; i += 2) {
+    if (!equalsIgnoreCase(fields[i]!, 'location')) continue
+    if (location !== null) return null
+    location = fields[i + 1]!
+  }
+  return location !== null && /^[\x21-\x7e]+$/.test(location) ? location : null
+}
+
+/** Gives the path and query that a location stands for, which may name the host of the request or that of the origin. */
+function targetOf(x: Exchange, location: string | null): string | null {
+  const asked = `http://${x.head.host ?? x.origin!.authority}`
+  const url = location === null ? null : URL.parse(location, asked + x.outgoing.target)
+  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) return null
+  const isOurs = url.host === URL.parse(asked)?.host || url.host === x.origin!.authority
+  return isOurs && url.username === '' && url.password === '' ? url.pathname + url.search : null
+}
+
+function requestFor(from: RequestHead, status: number, target: string): RequestHead {
+  const request = Object.assign(new RequestHead(), from, { target })
+  const losesBody = status === 303 ? from.method !== 'HEAD' : status <= 302 && from.method === 'POST'
+  if (!losesBody || from.method === 'GET') return request
+  const content = from.fields.flatMap((name, i) => (i % 2 === 0 && isOfContent(name) ? [i / 2] : []))
+  return Object.assign(request, {
+    method: 'GET',
+    contentLength: -1,
+    chunked: false,
+    fields: from.fields.filter((_, i) => !content.includes(i >> 1)),
+    ids: from.ids.filter((_, i) => !content.includes(i)),
+  })
+}
+
+/** Tells whether a field speaks of the body, which a request has no longer once it has become GET. */
+function isOfContent(name: string): boolean {
+  return /^(content-.+|digest|repr-digest|last-modified|trailer)$/i.test(name)
+}
+
+/** Tells whether the client could ask the same of the same route. Where a route rewrites paths, nobody knows what the client would have to ask for. */
+function leadsBack(x: Exchange, request: RequestHead): boolean {
+  if (x.route!.config.rewrite?.path) return false
+  const trial = new Exchange(x.plane, x.client, request, x.requestBody, x.ray)
+  trial.host = x.host
+  return locate(trial) === null && trial.route === x.route && admit(trial) === null
+}

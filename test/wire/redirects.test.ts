@@ -1,0 +1,193 @@
+// Redirects that the gateway follows where a route asks for it: back to the same route only, with an end.
+
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import type { RouteConfig } from '../../src/config/schema.ts'
+import { codeOf, recordOf, startEdge, zoneTo } from '../help/edge.ts'
+import { type Origin, ok, type Respond, startResponder } from '../help/origin.ts'
+import { chunks, type Message, post, request } from '../help/raw.ts'
+
+const json = 'Accept: application/json'
+
+function redirect(status: number, location: string, body = 'gone'): string {
+  return `HTTP/1.1 ${status} Elsewhere\r\nLocation: ${location}\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+}
+
+/** Starts an edge whose route follows redirects, before an origin that redirects `/from` and tells what it was asked for the rest. */
+async function startFollowing(t: TestContext, from: string | Respond, route: Partial<RouteConfig> = {}) {
+  const origin: Origin = await startResponder(t, (message, wire) => {
+    if (message.target !== '/from') return ok(`${message.startLine} ${message.text}`.trim())
+    return typeof from === 'string' ? from : from(message, wire)
+  })
+  const edge = await startEdge(t, [origin.url], { route: { redirects: 3, ...route } })
+  return { edge, origin }
+}
+
+const lines = ({ requests }: Origin) => requests.map(({ startLine }) => startLine.replace(' HTTP/1.1', ''))
+
+for (const status of [301, 302, 303, 307, 308]) {
+  test(`a GET follows ${status} on the same connection`, async t => {
+    const { edge, origin } = await startFollowing(t, redirect(status, '/to?x=1'))
+    const answer = await edge.ask(request('GET /from', 'X-Mine: 1', 'Content-Type: text/plain'))
+    assert.deepEqual([answer.status, answer.text], [200, 'GET /to?x=1 HTTP/1.1'])
+    assert.equal(origin.wires.length, 1)
+    const [first, second] = origin.requests
+    assert.deepEqual(second!.lines, first!.lines)
+    assert.deepEqual([edge.accesses[0]!.path, edge.accesses[0]!.status], ['/from', 200])
+  })
+}
+
+for (const [status, method] of [
+  [301, 'GET'],
+  [302, 'GET'],
+  [303, 'GET'],
+  [307, 'POST'],
+  [308, 'POST'],
+] as const) {
+  test(`a POST follows ${status} as ${method}`, async t => {
+    const { edge, origin } = await startFollowing(t, redirect(status, '/to'))
+    const answer = await edge.ask(post('/from', 'body', 'Content-Type: text/plain', 'X-Mine: 1'))
+    assert.equal(answer.text, method === 'GET' ? 'GET /to HTTP/1.1' : 'POST /to HTTP/1.1 body')
+    const [, second] = origin.requests
+    assert.equal(second!.field('content-type'), method === 'GET' ? null : 'text/plain')
+    assert.equal(second!.field('content-length'), method === 'GET' ? null : '4')
+    assert.equal(second!.field('x-mine'), '1')
+  })
+}
+
+test('a HEAD stays a HEAD', async t => {
+  const { edge, origin } = await startFollowing(t, 'HTTP/1.1 303 See\r\nLocation: /to\r\n\r\n')
+  const client = await edge.connect()
+  await client.send(request('HEAD /from'))
+  assert.equal((await client.response('HEAD')).status, 200)
+  assert.deepEqual(lines(origin), ['HEAD /from', 'HEAD /to'])
+})
+
+test('a PUT keeps its method and body', async t => {
+  const { edge } = await startFollowing(t, redirect(301, '/to'))
+  const answer = await edge.ask(post('/from', 'body').replace('POST', 'PUT'))
+  assert.equal(answer.text, 'PUT /to HTTP/1.1 body')
+})
+
+test('a body that was streamed can not be sent again, and is not needed where the redirect asks for a GET', async t => {
+  const bytes = `${request('POST /from', 'Transfer-Encoding: chunked')}${chunks('body')}0\r\n\r\n`
+  const seeOther = await startFollowing(t, redirect(303, '/to'))
+  assert.equal((await seeOther.edge.ask(bytes)).text, 'GET /to HTTP/1.1')
+  assert.equal(seeOther.origin.requests[1]!.field('transfer-encoding'), null)
+  const temporary = await startFollowing(t, redirect(307, '/to'))
+  assert.equal((await temporary.edge.ask(bytes)).status, 307)
+})
+
+test('a location may name the host of the request or of the origin, and be relative', async t => {
+  let location = ''
+  const { edge, origin } = await startFollowing(t, () => redirect(302, location))
+  for (location of [
+    'http://site.test/to',
+    'https://SITE.test:443/to',
+    `${origin.url}/to`,
+    '//site.test/to#part',
+    'to',
+    './a/../to',
+  ])
+    assert.equal((await edge.ask(request('GET /from'))).text, 'GET /to HTTP/1.1', location)
+})
+
+test("whatever leads elsewhere is the client's to follow", async t => {
+  let location = ''
+  const { edge, origin } = await startFollowing(t, () => redirect(302, location))
+  for (location of [
+    'http://elsewhere.test/to',
+    '//elsewhere.test/to',
+    'http://site.test:8080/to',
+    'http://user@site.test/to',
+    'ftp://site.test/to',
+    'http://169.254.169.254/latest',
+    '\\\\elsewhere.test\\to',
+    'http://[',
+    'caf\xe9',
+    '/cdn-cgi/error/500',
+    `/${'x'.repeat(20_000)}`,
+  ]) {
+    const answer = await edge.ask(request('GET /from'))
+    assert.deepEqual([answer.status, answer.field('location')], [302, location], location)
+    assert.equal(answer.text, 'gone')
+  }
+  assert.deepEqual([...new Set(lines(origin))], ['GET /from'])
+})
+
+test("a redirect without one location is the client's", async t => {
+  for (const fields of ['', 'Location: /a\r\nLocation: /b\r\n']) {
+    const { edge } = await startFollowing(t, `HTTP/1.1 302 Found\r\n${fields}Content-Length: 0\r\n\r\n`)
+    assert.equal((await edge.ask(request('GET /from'))).status, 302)
+  }
+})
+
+test("other answers with a location, and routes that don't ask for it, are left alone", async t => {
+  for (const [status, redirects] of [
+    [201, 3],
+    [300, 3],
+    [302, 0],
+  ] as const) {
+    const { edge } = await startFollowing(t, redirect(status, '/to'), { redirects })
+    assert.equal((await edge.ask(request('GET /from'))).status, status)
+  }
+})
+
+test('a path that another route leads is not reached by a redirect', async t => {
+  const origin = await startResponder(t, redirect(302, '/private'))
+  const route = zoneTo([origin.url]).routes[0]!
+  const edge = await startEdge(t, [], {
+    zone: { routes: [{ ...route, path: '/from', redirects: 3 }, route] },
+  })
+  assert.equal((await edge.ask(request('GET /from'))).status, 302)
+  assert.equal(origin.requests.length, 1)
+})
+
+test('redirects in a circle are 1205, which may be tried again', async t => {
+  const { edge, origin } = await startFollowing(t, redirect(301, 'https://site.test/from'))
+  const answer: Message = await edge.ask(request('GET /from', json))
+  assert.deepEqual([codeOf(answer), answer.status, recordOf(answer).retry_after], [1205, 500, 5])
+  assert.deepEqual(lines(origin), ['GET /from'])
+})
+
+test('more redirects than the route follows are 1205', async t => {
+  const origin = await startResponder(t, ({ target }) => redirect(302, `${target}x`))
+  const edge = await startEdge(t, [origin.url], { route: { redirects: 2 } })
+  assert.equal(codeOf(await edge.ask(request('GET /', json))), 1205)
+  assert.deepEqual(lines(origin), ['GET /', 'GET /x', 'GET /xx'])
+})
+
+test('the body of a redirect never reaches the client, however it ends', async t => {
+  const long = 'x'.repeat(100_000)
+  for (const answer of [
+    redirect(302, '/to', long),
+    `HTTP/1.1 302 Found\r\nLocation: /to\r\nTransfer-Encoding: chunked\r\n\r\n${chunks('some', 'body')}0\r\n\r\n`,
+    `HTTP/1.1 302 Found\r\nLocation: /to\r\nTransfer-Encoding: chunked\r\n\r\n${chunks(long)}`,
+    'HTTP/1.1 302 Found\r\nLocation: /to\r\n\r\nuntil the end',
+  ]) {
+    const { edge } = await startFollowing(t, answer)
+    const client = await edge.connect()
+    for (let i = 0; i < 2; i++) {
+      await client.send(request('GET /from'))
+      assert.equal((await client.response()).text, 'GET /to HTTP/1.1')
+    }
+  }
+})
+
+test('an origin that stops in the body of a redirect does not stop its client', async t => {
+  const { edge } = await startFollowing(t, async (_, wire) => {
+    await wire.send('HTTP/1.1 302 Found\r\nLocation: /to\r\nContent-Length: 10\r\n\r\nbegin')
+    wire.reset()
+    return undefined
+  })
+  assert.equal((await edge.ask(request('GET /from'))).text, 'GET /to HTTP/1.1')
+})
+
+test('an origin that falls silent in the body of a redirect costs its client the idle time', async t => {
+  const { edge } = await startFollowing(
+    t,
+    () => 'HTTP/1.1 302 Found\r\nLocation: /to\r\nContent-Length: 10\r\n\r\nbegin',
+    { timeouts: { connect: 1_000, handshake: 1_000, response: 1_000, write: 1_000, idle: 150, total: 0 } },
+  )
+  assert.equal((await edge.ask(request('GET /from'))).text, 'GET /to HTTP/1.1')
+})

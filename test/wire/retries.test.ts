@@ -1,0 +1,171 @@
+// Which failed requests are sent to another member of the pool: what was never sent, and what may be sent twice; never more than the budget allows.
+
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import { codeOf, type EdgeSettings, startEdge } from '../help/edge.ts'
+import { type Origin, ok, type Script, startOrigin, startResponder } from '../help/origin.ts'
+import { chunks, post, request } from '../help/raw.ts'
+
+const json = 'Accept: application/json'
+
+/** Gives an origin where nobody listens. */
+async function deadOrigin(t: TestContext): Promise<Origin> {
+  const origin = await startOrigin(t, () => {})
+  await origin.goDown()
+  return origin
+}
+
+const readAndClose: Script = async wire => void (await wire.request())
+
+/** Starts an edge before a member that fails by this script, whose turn is first, and one that answers. */
+async function startPair(t: TestContext, script: Script, settings: EdgeSettings = {}) {
+  const failing = await startOrigin(t, script)
+  const alive = await startResponder(t, ({ text }) => ok(`alive ${text}`.trim()))
+  const edge = await startEdge(t, [failing.url, alive.url], settings)
+  return { edge, failing, alive }
+}
+
+for (const [what, bytes] of [
+  ['a GET', request('GET /', json)],
+  ['a PUT with a small body', post('/', 'small', json).replace('POST', 'PUT')],
+  ['a DELETE', request('DELETE /', json)],
+] as const) {
+  test(`${what} that an origin took and did not answer is sent to another`, async t => {
+    const { edge, failing, alive } = await startPair(t, readAndClose)
+    assert.match((await edge.ask(bytes)).text, /^alive/)
+    assert.deepEqual([failing.wires.length, alive.requests.length], [1, 1])
+    assert.equal(edge.accesses[0]!.retries, 1)
+  })
+}
+
+for (const [what, bytes] of [
+  ['a POST', post('/', 'x', json)],
+  ['a PATCH', request('PATCH /', json)],
+  [
+    'a PUT whose body is streamed',
+    `${request('PUT /', json, 'Transfer-Encoding: chunked')}${chunks('x')}0\r\n\r\n`,
+  ],
+  ['a PUT with a large body', post('/', 'x'.repeat(100_000), json).replace('POST', 'PUT')],
+] as const) {
+  test(`${what} that an origin took is not sent again`, async t => {
+    const { edge, failing, alive } = await startPair(t, readAndClose)
+    assert.equal(codeOf(await edge.ask(bytes)), 520)
+    assert.deepEqual([failing.wires.length, alive.requests.length], [1, 0])
+    assert.equal(edge.metrics.retries.value, 0)
+  })
+}
+
+for (const [what, bytes] of [
+  ['the first byte of an answer', 'H'],
+  ['half a head', 'HTTP/1.1 200 OK\r\nContent-'],
+  ['an interim answer', 'HTTP/1.1 103 Early Hints\r\n\r\n'],
+  ['a head without its body', 'HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n'],
+  ['nonsense', 'SSH-2.0-x\r\n\r\n'],
+] as const) {
+  test(`a GET is not sent again after ${what}`, async t => {
+    const { edge, alive } = await startPair(t, async wire => {
+      await wire.request()
+      await wire.send(bytes)
+    })
+    const client = await edge.connect()
+    await client.send(request('GET /', json))
+    await client.rest().catch(() => {})
+    assert.equal(alive.requests.length, 0)
+    assert.equal(edge.metrics.errors[520], 1)
+  })
+}
+
+test('a GET that is not answered in time is sent to another, and the answer still counts as in time', async t => {
+  const { edge, alive } = await startPair(t, wire => wire.ending, { timeouts: { response: 150 } })
+  assert.equal((await edge.ask(request('GET /'))).text, 'alive')
+  assert.equal(alive.requests.length, 1)
+})
+
+test('the time for all attempts together ends the last of them', async t => {
+  const silent: Script = wire => wire.ending
+  const members = [await startOrigin(t, silent), await startOrigin(t, silent), await startOrigin(t, silent)]
+  const edge = await startEdge(
+    t,
+    members.map(({ url }) => url),
+    { timeouts: { response: 200, total: 300 } },
+  )
+  assert.equal(codeOf(await edge.ask(request('GET /', json))), 504)
+  assert.equal(members[2]!.wires.length, 0)
+})
+
+test('a request has two further attempts, each with another member', async t => {
+  const dead = await Promise.all([deadOrigin(t), deadOrigin(t), deadOrigin(t)])
+  const alive = await startResponder(t, ok('alive'))
+  const urls = [...dead, alive].map(({ url }) => url)
+  const edge = await startEdge(t, urls)
+  assert.equal(codeOf(await edge.ask(request('GET /', json))), 521)
+  assert.deepEqual([edge.accesses[0]!.retries, alive.requests.length], [2, 0])
+  const eager = await startEdge(t, urls, { pool: { retries: { most: 3, budget: 1 } } })
+  assert.equal((await eager.ask(request('GET /'))).text, 'alive')
+})
+
+test('a pool may have no further attempts', async t => {
+  const alive = await startResponder(t, ok('alive'))
+  const edge = await startEdge(t, [(await deadOrigin(t)).url, alive.url], {
+    pool: { retries: { most: 0, budget: 1 } },
+  })
+  assert.equal(codeOf(await edge.ask(post('/', 'x', json))), 521)
+  assert.equal(edge.metrics.retries.value, 0)
+})
+
+test('retries end with their budget, and the failures show', async t => {
+  const { edge } = await startPair(t, readAndClose, {
+    pool: { retries: { most: 2, budget: 0.1 }, ejection: null },
+  })
+  const codes: unknown[] = []
+  for (let i = 0; i < 60; i++) {
+    const answer = await edge.ask(request('GET /', json))
+    codes.push(answer.status === 200 ? 200 : codeOf(answer))
+  }
+  const failed = codes.filter(code => code === 520).length
+  // 30 requests met the failing member; 10 retries are free, and 60 requests earn 6 more.
+  assert.ok(failed >= 14 && failed <= 16, String(failed))
+  assert.equal(edge.metrics.retries.value + failed, 30)
+  assert.equal(edge.metrics.retryBudgetExhausted.value, failed)
+  assert.ok(codes.slice(0, 20).every(code => code === 200))
+})
+
+test('a budget of nothing allows not even what was never sent', async t => {
+  const alive = await startResponder(t, ok('alive'))
+  const edge = await startEdge(t, [(await deadOrigin(t)).url, alive.url], {
+    pool: { retries: { most: 2, budget: 0 } },
+  })
+  assert.equal(codeOf(await edge.ask(request('GET /', json))), 521)
+})
+
+test('a kept connection that its origin closed is replaced without a look at the budget', async t => {
+  const origin = await startOrigin(t, async (wire, nth) => {
+    await wire.request()
+    await wire.send(ok(`connection ${nth}`))
+    if (nth === 0) await wire.request()
+  })
+  const edge = await startEdge(t, [origin.url], { pool: { retries: { most: 0, budget: 0 } } })
+  assert.equal((await edge.ask(request('GET /'))).text, 'connection 0')
+  assert.equal((await edge.ask(request('GET /'))).text, 'connection 1')
+})
+
+const handshake = request(
+  'GET /',
+  'Connection: Upgrade',
+  'Upgrade: websocket',
+  'Sec-WebSocket-Version: 13',
+  'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+  json,
+)
+
+test('a WebSocket handshake goes to another member where nothing was sent', async t => {
+  const alive = await startResponder(t, ok('no WebSocket here'))
+  const edge = await startEdge(t, [(await deadOrigin(t)).url, alive.url])
+  assert.equal((await edge.ask(handshake)).text, 'no WebSocket here')
+})
+
+test('a WebSocket handshake that an origin took is not sent again', async t => {
+  const { edge, alive } = await startPair(t, readAndClose)
+  assert.equal(codeOf(await edge.ask(handshake)), 520)
+  assert.equal(alive.requests.length, 0)
+})
