@@ -26,6 +26,8 @@ export class Visit {
   found: Found = 'nothing'
   readonly #address: AddressWords | null
   readonly #geo: Geo | null
+  #country: string | null | undefined = undefined
+  #network: number | null | undefined = undefined
   #userAgent: string | null = null
   #referer: string | null = null
   #path: string | null = null
@@ -48,11 +50,13 @@ export class Visit {
   }
 
   get country(): string | null {
-    return this.#geo === null ? null : this.#geo.countryOf(this.request.address)
+    if (this.#country === undefined) this.#country = this.#geo?.countryOf(this.request.address) ?? null
+    return this.#country
   }
 
   get network(): number | null {
-    return this.#geo === null ? null : this.#geo.networkOf(this.request.address)
+    if (this.#network === undefined) this.#network = this.#geo?.networkOf(this.request.address) ?? null
+    return this.#network
   }
 
   /** The User-Agent in lower case; empty without one. */
