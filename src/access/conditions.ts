@@ -82,8 +82,11 @@ function isUnder(prefixes: readonly string[]): Condition {
 function holds(text: string, geo: Geo | null): Condition {
   const expression = compileExpression(text, 'request', 'bool')
   if ('message' in expression) throw new TypeError(expression.message)
-  if (expression.needsGeo) needGeo(geo)
-  return ({ request }) => expression.evaluate(request.facts)
+  const evaluate: Condition = ({ request }) => expression.evaluate(request.facts)
+  if (!expression.needsGeo) return evaluate
+  needGeo(geo)
+  // To the expression, what a broken database holds would look like an address that nobody knows.
+  return visit => (visit.country === null || visit.network === null ? null : evaluate(visit))
 }
 
 function needGeo(geo: Geo | null): void {

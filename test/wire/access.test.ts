@@ -132,6 +132,22 @@ test('an expression that fails gives 1052 in a rule that allows too, is counted 
   assert.equal(edge.accesses[0]!.cause, 'access rule 1 of site: staff')
 })
 
+test('a database that is broken for an address gives 1052, to rules and expressions on places', async t => {
+  const broken = Buffer.from(places)
+  broken.set([0x00, 0xf0], broken.indexOf('\xe2\x47country', 0, 'latin1'))
+  const conditions: AccessCondition[] = [
+    { kind: 'country', countries: ['FR'] },
+    { kind: 'asn', numbers: [1] },
+    { kind: 'expression', text: 'request.country == "FR"' },
+  ]
+  for (const condition of conditions) {
+    const { ask, edge } = await startGuarded(t, { zone: [rule(condition)] }, broken)
+    assert.equal(codeOf(await ask('/', 'X-Forwarded-For: 192.0.2.1')), 1052)
+    assert.equal((await ask('/')).status, 200)
+    assert.equal(edge.metrics.access.failed[condition.kind].value, 1)
+  }
+})
+
 test('a refused client is told at once, keeps its connection, and the origin hears nothing', async t => {
   const { edge, origin } = await startGuarded(t, { zone: [rule({ kind: 'path', prefixes: ['/admin'] })] })
   const client = await edge.connect()
@@ -210,7 +226,11 @@ interface Rules {
 }
 
 /** Starts an edge that trusts 127.0.0.1, with a list named bad and a database of a few networks. */
-async function startGuarded(t: TestContext, { all = [], zone = [], otherwise = 'allow' }: Rules) {
+async function startGuarded(
+  t: TestContext,
+  { all = [], zone = [], otherwise = 'allow' }: Rules,
+  database = places,
+) {
   const folder = watchedFolder(t)
   const lists = new AddressLists(folder)
   const geo = new GeoDatabases(folder)
@@ -221,7 +241,7 @@ async function startGuarded(t: TestContext, { all = [], zone = [], otherwise = '
   await lists.prepare([
     { name: 'bad', path: folder.write('bad.txt', '192.0.2.1\r\n\n2001:db8::/32 # all of it\n') },
   ])
-  await geo.prepare([folder.write('geo.mmdb', places)])
+  await geo.prepare([folder.write('geo.mmdb', database)])
   const origin = await startResponder(t, ok())
   const config = edgeConfig([origin.url], {
     access: { rules: all },
