@@ -6,7 +6,7 @@ import { hostPattern } from '../config/host-rules.ts'
 import { network, routePath } from '../config/rules.ts'
 import type { Rule } from '../config/shape.ts'
 import type { KeptAccessRule } from '../store/records.ts'
-import type { Field } from './field.ts'
+import { type Field, faultCodes } from './field.ts'
 import { besideRule, needsGeo, type ReadRule, readDescription, readExpression } from './rule-members.ts'
 import type { Zones } from './zones.ts'
 
@@ -42,7 +42,10 @@ export function readAccessRule(field: Field, data: Data): ReadRule<AccessRule> {
   const members = field.members(['action'], [...conditionKinds, 'description', ...besideRule])
   const isSet = conditionKinds.filter(kind => members[kind].value !== undefined)
   if (field.object() && isSet.length !== 1)
-    field.refuse(`must have exactly one condition of ${conditionKinds.join(', ')}`)
+    field.refuse(
+      `must have exactly one condition of ${conditionKinds.join(', ')}`,
+      isSet.length === 0 ? faultCodes.missing : faultCodes.invalid,
+    )
   const [condition = none] = isSet.map(kind => conditions[kind](members[kind], data))
   const action = members.action.oneOf(accessActions) ?? 'deny'
   const rule = { action, condition, description: readDescription(members.description) }

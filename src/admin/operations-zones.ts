@@ -49,6 +49,14 @@ interface RuleWords {
   readonly changed: Operation['body']
 }
 
+const owned: Refusal = {
+  status: 400,
+  codes: [faultCodes.owned],
+  description: 'A member is one that only the server sets.',
+}
+
+const full: Refusal = { status: 409, codes: [10414], description: 'There are 100 rules already.' }
+
 export const zoneOperations: Readonly<Record<string, Operation>> = {
   ...ruleOperations(`${zone}/error_rules`, {
     tag,
@@ -171,11 +179,3 @@ function ruleOperations(
     },
   }
 }
-
-const owned: Refusal = {
-  status: 400,
-  codes: [faultCodes.owned],
-  description: 'A member is one that only the server sets.',
-}
-
-const full: Refusal = { status: 409, codes: [10414], description: 'There are 100 rules already.' }

@@ -86,8 +86,9 @@ function readHeader(name: string, field: Field): readonly Pair[] {
 }
 
 function readDraft(field: Field, zones: Zones) {
-  const { rule, position } = readErrorRule(field, zones)
-  if (position.value !== undefined) position.refuse('means nothing here: the draft is asked first')
+  const { rule, id, position } = readErrorRule(field, zones)
+  for (const member of [id, position])
+    if (member.value !== undefined) member.refuse('means nothing here: the draft is asked before all rules')
   return rule
 }
 

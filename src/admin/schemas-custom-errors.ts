@@ -84,7 +84,7 @@ export const previewRequest = closed(
     ip: about('The address of the client.', text),
     country: about('Its country (ISO 3166-1).', { ...text, pattern: '^[A-Za-z]{2}$' }),
     asn: about('The number of its autonomous system.', whole(0, 2 ** 32 - 1)),
-    rule: about('Asked before all rules that are set.', closed(required, { ...optional, id })),
+    rule: about('Asked before all rules that are set.', closed(required, optional)),
     page: about('In place of the page of the zone that is set.', closed({ type, html })),
   },
 )

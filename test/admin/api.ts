@@ -14,6 +14,7 @@ import type { Permission } from '../../src/tokens/permit.ts'
 import { TokenVerifier } from '../../src/tokens/verify.ts'
 import { ManualClock } from '../help/clock.ts'
 import { account, tokenWith } from '../tokens/token-with.ts'
+import { testZones } from './zones.ts'
 
 export interface Reply {
   readonly status: number
@@ -52,11 +53,12 @@ export async function startApi(
   const lines: Record<string, unknown>[] = []
   const log = createLogger('info', { write: line => lines.push(JSON.parse(line)) })
   const keys = { current: new SecretKeys(randomBytes(32)) }
+  const { zones, given } = testZones()
   const facts = {
     unready: () => null,
     metrics: async () => '',
     degraded: () => store.isAway,
-    api: () => ({ store, verifier, clock, log, secrets: keys.current }),
+    api: () => ({ store, verifier, clock, log, secrets: keys.current, zones }),
   }
   const server = new AdminServer(facts, bug => bugs.push(bug))
   const { port } = await server.listen({ host: '127.0.0.1', port: 0 })
@@ -80,7 +82,7 @@ export async function startApi(
     return made
   }
 
-  return { ask, keepToken, owner, kept, clock, origin, bugs, lines, keys, server }
+  return { ask, keepToken, owner, kept, clock, origin, bugs, lines, keys, server, given }
 }
 
 /** Makes the policy of a token that allows what is named. */

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { zoneOwner } from '../../src/store/records.ts'
 import { startApi } from './api.ts'
 import { type Described, described, faultsOf } from './openapi-document.ts'
 
@@ -29,32 +30,59 @@ const unspoken = [
   /^optional_scopes\[\d+\] must be one of scopes/,
   /^scopes must hold .*, as long as optional_scopes does/,
   /^token_endpoint_auth_method must be none, as long as/,
+  /^(rule\.)?expression must be a CEL expression/,
+  /^(rule\.)?content must (have 1 to 10240 bytes|not hold lone surrogates)/,
+  /^(rule\.)?description must (be a text of 1 to 500 characters|not hold control characters or lone surrogates)$/,
+  /^list must be partners or scanners$/,
+  /^(ip|country|user_agent|referer|referer_not|path)\[\d+\] must (be|begin with|not)/,
+  /^ids\[\d+\] must be the id of a rule of this list$/,
+  /^ids must have all rules; left out:/,
+  /^position\.index must be at most/,
+  /^position\.(before|after) must be the id of a rule of this list$/,
+  /^host must be a host name or an IP address/,
+  /^method must be a method of HTTP$/,
+  /^path must begin with \/ and hold visible ASCII/,
+  /^ip must be an IP address$/,
+  /^country must be the two letters/,
+  /^(accept|headers\..*) must be a value of a header field/s,
+  /^headers\..* is no name of a header field$/s,
+  /^page\.html must not/,
 ]
 
 const creations: Readonly<Record<string, string>> = {
   updateToken: 'createToken',
   updateGateway: 'createGateway',
   updateOAuthClient: 'createOAuthClient',
+  updateErrorRule: 'createErrorRule',
+  updateAccessRule: 'createAccessRule',
 }
 
 const find = (id: string) => described.find(operation => operation.id === id)!
-const withBody = described.filter(({ body }) => body !== null)
+const withBody = described.filter(({ body }) => body?.type === 'application/json')
 let made = 0
 
 /** Sends a body to an operation, to what was made for it alone where it changes something. */
 async function send(api: Api, { id, method, path }: Described, body: Json) {
   const creation = creations[id] && find(creations[id])
+  await withoutRules(api)
   const target = creation ? await makeFor(api, creation, path) : path
-  return api.ask(method, target.replace('/client/v4/accounts/{account_id}', ''), { body })
+  return api.ask(method, filled(target), { body })
 }
 
 async function makeFor(api: Api, { method, path, body }: Described, template: string): Promise<string> {
   const example = body!.examples[0] as Record<string, Json>
   const fresh = 'id' in example ? { ...example, id: `made-${++made}` } : example
-  const { json } = await api.ask(method, path.replace('/client/v4/accounts/{account_id}', ''), {
-    body: fresh,
-  })
-  return template.replace(/\{(token|gateway|client)_id\}/, json.result.client_id ?? json.result.id)
+  const { json } = await api.ask(method, filled(path), { body: fresh })
+  return template.replace(/\{(token|gateway|client|rule)_id\}/, json.result.client_id ?? json.result.id)
+}
+
+/** There can be so many rules, so each body finds none. */
+async function withoutRules({ kept }: Api): Promise<void> {
+  for (const records of [kept.errorRules, kept.accessRules]) await records.remove(zoneOwner, 'main')
+}
+
+function filled(path: string): string {
+  return path.replace('/client/v4/accounts/{account_id}', '').replace('{zone}', 'main')
 }
 
 /** Asserts that schema and server agree on a body, as far as the schema has words; gives whether it is good. */

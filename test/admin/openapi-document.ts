@@ -5,6 +5,7 @@ import formats from 'ajv-formats'
 import { openapiDocument } from '../../src/admin/openapi.ts'
 import { apiRows } from '../../src/admin/routes.ts'
 import type { Schema } from '../../src/admin/schemas.ts'
+import { zoneRows } from '../../src/admin/zone-routes.ts'
 
 export interface Parameter {
   readonly name: string
@@ -27,11 +28,17 @@ export interface Described {
   readonly permission: string | null
   readonly hasToken: boolean
   readonly parameters: readonly Parameter[]
-  readonly body: { readonly schema: Schema; readonly examples: readonly unknown[] } | null
+  readonly body: {
+    readonly type: string
+    readonly schema: Schema
+    readonly examples: readonly unknown[]
+  } | null
   readonly responses: Readonly<Record<string, Response>>
 }
 
-export const document = openapiDocument(apiRows)
+export const rows = [...apiRows, ...zoneRows]
+
+export const document = openapiDocument(rows)
 
 /** Every operation, with what it refers to put in. */
 export const described: readonly Described[] = Object.entries(document.paths).flatMap(([path, item]) =>
@@ -82,9 +89,11 @@ const ajv = new Ajv2020({ strict: false, allErrors: true, verbose: true })
 formats.default(ajv)
 ajv.addSchema({ $id: base, components: exact(document.components) })
 
+type Contents = [[string, { schema: Schema; examples: Record<string, { value: unknown }> }]?]
+
 // biome-ignore lint/suspicious/noExplicitAny: it is read as the JSON that it becomes
 function read(method: string, path: string, operation: any, shared: any): Described {
-  const content = operation.requestBody?.content['application/json']
+  const [[type, content] = []] = Object.entries(operation.requestBody?.content ?? {}) as Contents
   const responses = Object.entries(operation.responses).map(([status, response]) => [
     status,
     exact(resolved(response)),
@@ -99,8 +108,11 @@ function read(method: string, path: string, operation: any, shared: any): Descri
     hasToken: operation.security === undefined,
     parameters: [...shared, ...(operation.parameters ?? [])].map(resolved) as Parameter[],
     body: content
-      ? // biome-ignore lint/suspicious/noExplicitAny: as above
-        { schema: content.schema, examples: Object.values(content.examples).map((some: any) => some.value) }
+      ? {
+          type: type!,
+          schema: content.schema,
+          examples: Object.values(content.examples).map(({ value }) => value),
+        }
       : null,
     responses: Object.fromEntries(responses),
   }

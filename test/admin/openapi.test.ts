@@ -2,14 +2,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { openapi } from '../../src/admin/openapi.ts'
-import { apiRows, routes } from '../../src/admin/routes.ts'
+import { routes } from '../../src/admin/routes.ts'
 import { checkOutcomes } from '../../src/base/metrics.ts'
-import { described, document, faultsOf, pointed } from './openapi-document.ts'
+import { described, document, faultsOf, pointed, rows } from './openapi-document.ts'
 
-const written = JSON.parse(openapi(apiRows).body)
+const written = JSON.parse(openapi(rows).body)
 const schemas = placesOf([written.paths, written.components])
-const rowOf = (key: string) =>
-  apiRows.find(({ method, path }) => key === `${method} /client/v4/accounts/{account_id}${path}`)
+const rowOf = (key: string) => rows.find(({ method, path }) => key === `${method} ${path}`)
 
 test('the document is valid OpenAPI 3.1, and its schemas are valid JSON Schema', async () => {
   const validator = new Validator()
@@ -44,7 +43,7 @@ test('query parameters, body, headers and permission of an operation are those o
       row?.headers ?? [],
       id,
     )
-    assert.equal(body !== null, row?.hasBody ?? false, id)
+    assert.equal(body?.type, row?.body?.type, id)
     assert.equal(permission, row?.permission ?? null, id)
   }
 })
@@ -108,8 +107,8 @@ test('the examples of bodies are valid by their schemas', () => {
 })
 
 test('it is made once', () => {
-  assert.equal(openapi(apiRows).body, openapi(apiRows).body)
-  assert.equal(openapi(apiRows).headers['content-type'], 'application/json')
+  assert.equal(openapi(rows).body, openapi(rows).body)
+  assert.equal(openapi(rows).headers['content-type'], 'application/json')
 })
 
 /** Every object of the document, but for examples of bodies. */

@@ -6,6 +6,7 @@ import { type TestContext, test } from 'node:test'
 import type { Facts } from '../../src/admin/routes.ts'
 import { AdminServer } from '../../src/admin/server.ts'
 import { SecretKeys } from '../../src/clients/secret-keys.ts'
+import { zoneOwner } from '../../src/store/records.ts'
 import { allowing, startApi } from '../admin/api.ts'
 import { entryWith, keepEntries } from '../admin/log-entries.ts'
 import { type Described, described, flawsOf } from '../admin/openapi-document.ts'
@@ -32,17 +33,17 @@ const answered = new Set<string>()
 /** Asks an operation, sees that its answer is as documented, and gives status and codes. */
 async function ask(api: Api, id: string, { params = {}, query = '', token, origin, ...rest }: Ask) {
   const operation = operations.get(id)!
-  const segments: Record<string, string> = { account_id: account, ...params }
+  const segments: Record<string, string> = { account_id: account, zone: 'main', ...params }
   const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => segments[name]!)
   const { body, headers = {} } = rest
   const response = await fetch(`${origin ?? api.origin}${path}${query}`, {
     method: operation.method,
     headers: {
       ...(token !== null && { authorization: `Bearer ${token ?? api.owner.value}` }),
-      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...(body !== undefined && { 'content-type': operation.body?.type ?? 'application/json' }),
       ...headers,
     },
-    ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    ...(body !== undefined && { body: isRaw(body) ? body : JSON.stringify(body) }),
   })
   const text = await response.text()
   assert.equal(flawsOf(operation, response, text), '')
@@ -52,6 +53,10 @@ async function ask(api: Api, id: string, { params = {}, query = '', token, origi
   const codes = mistakes.map(({ code }) => code)
   note(id, response.status, response.status === 200 ? [type] : codes)
   return { status: response.status, codes, json, headers: response.headers }
+}
+
+function isRaw(body: unknown): body is string | Buffer<ArrayBuffer> {
+  return typeof body === 'string' || body instanceof Uint8Array
 }
 
 function note(id: string, status: number, details: readonly (string | number)[]): void {
@@ -103,6 +108,47 @@ async function keptLog({ kept }: Api): Promise<Ask> {
 
 const none = () => ({})
 
+/** Forgets the rules of the zone first, since there can be so many. */
+function madeRule(kind: 'ErrorRule' | 'AccessRule') {
+  return async (api: Api): Promise<Ask> => {
+    await withoutRules(api)
+    const { json } = await ask(api, `create${kind}`, { body: exampleOf(`create${kind}`) })
+    return { params: { rule_id: json.result.id } }
+  }
+}
+
+/** Makes the rule of which the example of another order has the id. */
+function keptRule(kind: 'error' | 'access') {
+  return async (api: Api): Promise<Ask> => {
+    await withoutRules(api)
+    await api.kept[`${kind}Rules`].insert(listOf(kind, 1) as never)
+    return {}
+  }
+}
+
+async function withoutRules({ kept }: Api): Promise<Ask> {
+  for (const records of [kept.errorRules, kept.accessRules]) await records.remove(zoneOwner, 'main')
+  return {}
+}
+
+/** So many rules of the zone, the first with the id of the example. */
+function listOf(kind: 'error' | 'access', count: number) {
+  const rules = Array.from({ length: count }, (_, i) => ({
+    ...(kind === 'error'
+      ? { expression: 'true', content: 'x', contentType: 'text/plain', status: null }
+      : { action: 'deny', condition: { kind: 'path', prefixes: ['/x'] } }),
+    id: i === 0 ? '0123456789abcdef0123456789abcdef' : randomBytes(16).toString('hex'),
+    description: null,
+  }))
+  return { account: zoneOwner, id: 'main', rules, createdAt: 0, modifiedAt: 0 }
+}
+
+async function madePage(api: Api): Promise<Ask> {
+  const page = { params: { page_type: 'waf_block' } }
+  await ask(api, 'setErrorPage', { ...page, body: exampleOf('setErrorPage') })
+  return page
+}
+
 /** A good request to each operation, less its body, with all that it needs made before. */
 const good: Readonly<Record<string, (api: Api) => Ask | Promise<Ask>>> = {
   createOAuthClient: none,
@@ -131,6 +177,22 @@ const good: Readonly<Record<string, (api: Api) => Ask | Promise<Ask>>> = {
   getLog: keptLog,
   getLogRequest: keptLog,
   getLogResponse: keptLog,
+  listErrorRules: madeRule('ErrorRule'),
+  createErrorRule: withoutRules,
+  reorderErrorRules: keptRule('error'),
+  updateErrorRule: madeRule('ErrorRule'),
+  deleteErrorRule: madeRule('ErrorRule'),
+  listErrorPages: madePage,
+  getErrorPage: madePage,
+  setErrorPage: madePage,
+  deleteErrorPage: madePage,
+  previewError: none,
+  listAccessRules: madeRule('AccessRule'),
+  createAccessRule: withoutRules,
+  reorderAccessRules: keptRule('access'),
+  updateAccessRule: madeRule('AccessRule'),
+  deleteAccessRule: madeRule('AccessRule'),
+  listOrigins: none,
   listOAuthScopes: none,
   getOpenApi: none,
   isAlive: none,
@@ -160,8 +222,8 @@ test('every operation answers a good request as documented, with each of its exa
 
 test('every type of content that is documented is given to who asks for it', async t => {
   const api = await startApi(t)
-  for (const { id, responses } of described)
-    if (id.endsWith('Error') || id.endsWith('Errors'))
+  for (const { id, path, responses } of described)
+    if (path.startsWith('/errors'))
       for (const type of Object.keys(responses[200]!.content))
         await expect(api, id, { ...(await good[id]!(api)), headers: { accept: type.split(';')[0]! } }, 200)
   const cut = { text: '{"model":"gp', isCut: true }
@@ -212,6 +274,7 @@ test('who is nobody, or may not, is refused as documented', async t => {
     const request = await good[id]!(api)
     await expect(api, id, { ...request, token: null }, 401, 10000)
     await expect(api, id, { ...request, token: 'x' }, 401, 10000)
+    if (path.includes('{zone}')) await expect(api, id, { ...request, token: powerless.value }, 403, 10000)
     if (!path.includes('{account_id}')) continue
     const elsewhere = { ...request, params: { ...request.params, account_id: '1'.repeat(32) } }
     await expect(api, id, { ...elsewhere, token: powerless.value }, 403, 10000)
@@ -241,16 +304,26 @@ test('query and body are refused as documented where they are not what they must
     await expect(api, id, { ...request, query: '?colour=red' }, 400, 10003)
     if (parameter) await expect(api, id, { ...request, query: `?${parameter}=1&${parameter}=1` }, 400, 10004)
     if (method !== 'POST' && method !== 'PUT' && !body) continue
+    const isJson = body === null || body.type === 'application/json'
+    const most = mostBytes.get(id) ?? 1024 * 1024
+    await expect(api, id, { ...request, body: 'x'.repeat(most + 1) }, 413, 6005)
+    await expect(api, id, { ...request, body: '{}', headers: { 'content-type': 'text/plain' } }, 415, 6004)
+    if (!isJson) await expect(api, id, { ...request, body: Buffer.from([0xff]) }, 400, 6003)
+    if (!isJson) await expect(api, id, { ...request, body: ' ' }, 400, 10001)
+    if (!isJson) continue
     await expect(api, id, { ...request, body: '{' }, 400, 6003)
     await expect(api, id, { ...request, body: '{"a":1,"a":1}' }, 400, 10004)
     await expect(api, id, { ...request, body: [] }, 400, 10001)
     if (body?.schema.required) await expect(api, id, { ...request, body: {} }, 400, 10002)
     const stray = { ...Object(body?.examples[0]), colour: 1 }
     await expect(api, id, { ...request, body: stray }, 400, 10003)
-    await expect(api, id, { ...request, body: '{}', headers: { 'content-type': 'text/plain' } }, 415, 6004)
-    await expect(api, id, { ...request, body: ' '.repeat(1024 * 1024 + 1) }, 413, 6005)
   }
 })
+
+const mostBytes: ReadonlyMap<string, number> = new Map([
+  ['setErrorPage', 1_500_000],
+  ['previewError', 4 * 1024 * 1024],
+])
 
 test('header fields are obeyed as documented', async t => {
   const api = await startApi(t)
@@ -267,7 +340,8 @@ test('header fields are obeyed as documented', async t => {
       await expect(api, id, await fresh({ 'if-match': '"0"' }), 412, 10420)
       await expect(api, id, await fresh({ 'if-match': '*' }), 200)
       const request = await good[id]!(api)
-      const { headers } = await ask(api, 'getOAuthClient', request)
+      const [, kind] = /(Error|Access)Rules?$/.exec(id) ?? []
+      const { headers } = await ask(api, kind ? `list${kind}Rules` : 'getOAuthClient', request)
       const etag = headers.get('etag')!
       await expect(api, id, { ...request, ...withBody, headers: { 'if-match': etag } }, 200)
     }
@@ -293,6 +367,13 @@ test('what the state of things forbids is refused as documented', async t => {
   const api = await startApi(t)
   const gateway = await madeGateway(api)
   await expect(api, 'createGateway', { body: { id: gateway.params!.gateway_id } }, 409, 10001)
+
+  await api.kept.errorRules.insert(listOf('error', 100) as never)
+  await api.kept.accessRules.insert(listOf('access', 100) as never)
+  for (const id of ['createErrorRule', 'createAccessRule']) {
+    await expect(api, id, { body: exampleOf(id) }, 409, 10414)
+    await expect(api, id, { body: { ...exampleOf(id), id: '0'.repeat(32) } }, 400, 10005)
+  }
 
   await expect(api, 'rotateOAuthClientSecret', await rotatedClient(api), 409, 10409)
   await expect(api, 'rotateOAuthClientSecret', await madeClient(api, 1), 400, 10410)
