@@ -2,7 +2,7 @@
 import type { Logger } from '../base/log.ts'
 import { type Counters, StoreAway } from '../store/store.ts'
 
-/** For how long nobody waits for a store that was slow or away, in ms. */
+/** For how long nobody asks a store that has failed, in ms. */
 const pause = 1_000
 /** Ms between two lines that say that it is away. */
 const quiet = 10_000
@@ -23,11 +23,14 @@ export class CountersWatch {
     return now < this.#outUntil || this.#counters.isAway
   }
 
-  /** Notes that this process counts alone, and why where it is known. */
-  lose(now: number, error: unknown = null): void {
-    if (!this.isOut(now)) this.#outUntil = now + pause
-    if (error !== null && !(error instanceof StoreAway))
-      this.#log?.error({ err: error }, 'rate limits could not be counted')
+  /** Notes that the store has failed. */
+  fail(now: number, error: unknown): void {
+    this.#outUntil = now + pause
+    if (!(error instanceof StoreAway)) this.#log?.error({ err: error }, 'rate limits could not be counted')
+  }
+
+  /** Notes that this process counts alone. */
+  lose(now: number): void {
     if (this.#isTold || now < this.#quietUntil) return
     this.#isTold = true
     this.#quietUntil = now + quiet

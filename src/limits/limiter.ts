@@ -121,7 +121,7 @@ export class Limiter {
       return count.learn(ask, answer, askedAt, this.#clock.monotonic())
     } catch (error) {
       const now = this.#clock.monotonic()
-      this.#watch!.lose(now, error)
+      this.#watch!.fail(now, error)
       count.unask(ask, now)
       this.#list(count)
       return null

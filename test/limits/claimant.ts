@@ -1,0 +1,61 @@
+// A process that spends against a limit in the store of its arguments as fast as it is told to, and tells its parent when each request was let in.
+
+import { systemClock } from '../../src/base/clock.ts'
+import { LimitMetrics } from '../../src/base/metrics.ts'
+import { Limiter } from '../../src/limits/limiter.ts'
+import { limitOf } from '../../src/limits/limit.ts'
+import { openStore } from '../../src/store/open.ts'
+
+/** What a parent asks for: so many requests in a second, for so many ms, from a time on. */
+export interface Order {
+  readonly rate: number
+  readonly duration: number
+  readonly from: number // ms since the epoch
+}
+
+/** When requests were let in, in ms since the epoch, how many were refused, and the longest that one waited. */
+export interface Outcome {
+  readonly admitted: readonly number[]
+  readonly refused: number
+  readonly longest: number
+  readonly storeCalls: number
+  readonly fallbacks: number
+}
+
+const [, , url, most, period] = process.argv as string[]
+const store = await openStore(url!, { commandTimeout: 250 })
+const metrics = new LimitMetrics()
+const limiter = new Limiter({ clock: systemClock, counters: store.counters, metrics })
+const limit = limitOf('shared', Number(most), { kind: 'sliding', period: Number(period) })
+
+process.on('disconnect', () => process.exit())
+process.on('message', order => void carryOut(order as Order).then(outcome => process.send!(outcome)))
+process.send!('ready')
+
+async function carryOut({ rate, duration, from }: Order): Promise<Outcome> {
+  const admitted: number[] = []
+  const underWay = new Set<Promise<void>>()
+  let refused = 0
+  let longest = 0
+  const one = async () => {
+    const began = performance.now()
+    const { isAllowed } = await limiter.spend(limit, 'key')
+    const ended = performance.now()
+    longest = Math.max(longest, ended - began)
+    if (isAllowed) admitted.push(performance.timeOrigin + ended)
+    else refused++
+  }
+  await new Promise(resolve => setTimeout(resolve, from - Date.now()))
+  const began = performance.now()
+  for (let sent = 0; performance.now() - began < duration; ) {
+    for (const due = ((performance.now() - began) * rate) / 1000; sent < due; sent++) {
+      const spent = one()
+      underWay.add(spent)
+      void spent.finally(() => underWay.delete(spent))
+    }
+    await new Promise(setImmediate)
+  }
+  await Promise.all(underWay)
+  const { storeCalls, fallbacks } = metrics
+  return { admitted, refused, longest, storeCalls: storeCalls.value, fallbacks: fallbacks.value }
+}

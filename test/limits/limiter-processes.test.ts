@@ -1,0 +1,73 @@
+// How exact limits are that several processes share, under ten times the load that they allow.
+
+import assert from 'node:assert/strict'
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { startRedis } from '../help/redis.ts'
+import { temporaryFile } from '../store/sqlite/temporary-file.ts'
+import type { Order, Outcome } from './claimant.ts'
+
+const program = join(import.meta.dirname, 'claimant.ts')
+const period = 2_000
+
+/** Starts processes that share a limit, until the test ends. */
+async function startClaimants(t: TestContext, url: string, most: number, count = 4) {
+  const children = Array.from({ length: count }, () => fork(program, [url, String(most), String(period)]))
+  t.after(() => Promise.all(children.map(end)))
+  await Promise.all(children.map(child => once(child, 'message')))
+  return children
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  const exit = once(child, 'exit')
+  child.kill('SIGKILL')
+  await exit
+}
+
+async function send(child: ChildProcess, order: Order): Promise<Outcome> {
+  child.send(order)
+  const [outcome] = await once(child, 'message')
+  return outcome
+}
+
+/** Tells the most that were let in within any one period. */
+function worst(outcomes: readonly Outcome[]): number {
+  const times = outcomes.flatMap(({ admitted }) => admitted).toSorted((a, b) => a - b)
+  let [most, first] = [0, 0]
+  for (const [last, time] of times.entries()) {
+    while (time - times[first]! >= period) first++
+    most = Math.max(most, last - first + 1)
+  }
+  return most
+}
+
+const sum = (outcomes: readonly Outcome[], of: (outcome: Outcome) => number) =>
+  outcomes.reduce((sum, outcome) => sum + of(outcome), 0)
+
+const stores: Readonly<Record<string, (t: TestContext) => Promise<string>>> = {
+  Redis: async t => (await startRedis(t, { aof: 'everysec' })).url,
+  SQLite: async t => `sqlite:${temporaryFile(t)}`,
+}
+
+for (const [name, place] of Object.entries(stores)) {
+  for (const most of [50, 1_000]) {
+    test(`${name}: four processes let in ${most} and at most 2 % more in any period, of ten times as many`, async t => {
+      const children = await startClaimants(t, await place(t), most)
+      // At any phase of the buckets.
+      const from = Date.now() + 100 + Math.random() * period
+      const order = { rate: (2.5 * most * 1000) / period, duration: 2.5 * period, from }
+      const outcomes = await Promise.all(children.map(child => send(child, order)))
+      const within = worst(outcomes)
+      const [calls, alone] = [sum(outcomes, o => o.storeCalls), sum(outcomes, o => o.fallbacks)]
+      const longest = Math.max(...outcomes.map(o => o.longest))
+      t.diagnostic(`worst ${within}, ${calls} calls, longest wait ${longest.toFixed()} ms, ${alone} alone`)
+      // What a busy machine answers too late is decided alone.
+      assert.ok(within <= 1.02 * most + alone, `${within} within one period, ${alone} alone`)
+      assert.ok(alone <= 0.1 * most, `${alone} alone`)
+      // The third period is not whole.
+      assert.ok(sum(outcomes, ({ admitted }) => admitted.length) >= 0.9 * 2 * most)
+    })
+  }
+}

@@ -1,0 +1,304 @@
+// Counting against limits: alone, with other processes through the store, and while the store is slow or away.
+
+import assert from 'node:assert/strict'
+import { setImmediate as turn } from 'node:timers/promises'
+import { type TestContext, test } from 'node:test'
+import { createLogger } from '../../src/base/log.ts'
+import { LimitMetrics } from '../../src/base/metrics.ts'
+import type { Spent } from '../../src/limits/key-count.ts'
+import { Limiter } from '../../src/limits/limiter.ts'
+import { type Limit, limitOf } from '../../src/limits/limit.ts'
+import { SqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
+import type { Counters } from '../../src/store/store.ts'
+import { ManualClock } from '../help/clock.ts'
+import { SteeredCounters } from './steered-counters.ts'
+
+const minute = { kind: 'sliding', period: 60_000 } as const
+const five = limitOf('five', 5, minute)
+const hundred = limitOf('hundred', 100, minute)
+const million = limitOf('million', 1_000_000, minute)
+
+function setUp({ counters, clock = new ManualClock() }: { counters?: Counters; clock?: ManualClock } = {}) {
+  const metrics = new LimitMetrics()
+  const lines: Record<string, unknown>[] = []
+  const log = createLogger('info', { write: (line: string) => lines.push(JSON.parse(line)) })
+  const limiter = new Limiter({ clock, metrics, log, ...(counters && { counters }) })
+  return { limiter, clock, metrics, lines }
+}
+
+async function openStore(t: TestContext, clock: ManualClock): Promise<SqliteStore> {
+  const store = await SqliteStore.open(':memory:', { commandTimeout: 250, clock })
+  t.after(() => store.close())
+  return store
+}
+
+/** Spends so often, and tells how many were let in. */
+async function spendAll(limiter: Limiter, limit: Limit, times: number, key = 'key'): Promise<number> {
+  let allowed = 0
+  for (let i = 0; i < times; i++) if ((await limiter.spend(limit, key)).isAllowed) allowed++
+  return allowed
+}
+
+/** Asserts that a decision needed nobody else. */
+function atOnce(spent: Spent | Promise<Spent>): Spent {
+  assert.ok(!(spent instanceof Promise))
+  return spent
+}
+
+test('alone, what fits is let in, and the wait is to the ms', () => {
+  const { limiter, clock, metrics } = setUp()
+  for (let left = 4; left >= 0; left--) {
+    assert.deepEqual(atOnce(limiter.spend(five, 'key')), { isAllowed: true, remaining: left, wait: 60_000 })
+    clock.advance(5_000)
+  }
+  const { isAllowed, remaining, wait } = atOnce(limiter.spend(five, 'key'))
+  assert.deepEqual([isAllowed, remaining], [false, 0])
+  assert.ok(wait > 35_000 && wait <= 36_000, `${wait}`)
+  clock.advance(wait - 1)
+  assert.deepEqual(limiter.spend(five, 'key'), { isAllowed: false, remaining: 0, wait: 1 })
+  clock.advance(1)
+  assert.equal(atOnce(limiter.spend(five, 'key')).isAllowed, true)
+  assert.equal(atOnce(limiter.spend(five, 'key')).isAllowed, false)
+  assert.equal(metrics.fallbacks.value, 0)
+})
+
+test('keys are counted apart, and limits of another name or window', async () => {
+  const { limiter } = setUp()
+  assert.equal(await spendAll(limiter, five, 9), 5)
+  assert.equal(await spendAll(limiter, five, 9, 'another'), 5)
+  assert.equal(await spendAll(limiter, limitOf('other', 5, minute), 9), 5)
+  assert.equal(await spendAll(limiter, limitOf('five', 5, { kind: 'sliding', period: 1_000 }), 9), 5)
+  assert.equal(await spendAll(limiter, limitOf('five', 5, minute), 9), 0)
+})
+
+test('what is given back fits again', async () => {
+  const { limiter } = setUp()
+  await spendAll(limiter, five, 3)
+  limiter.giveBack(five, 'key')
+  assert.equal(await spendAll(limiter, five, 9), 3)
+})
+
+test('a window of a day or month of UTC begins anew with it', async () => {
+  for (const [kind, left] of [
+    ['day', 43_200_000],
+    ['month', 30.5 * 86_400_000],
+  ] as const) {
+    const { limiter, clock } = setUp({ clock: new ManualClock(Date.UTC(2026, 0, 1, 12)) })
+    const limit = limitOf('quota', 5, { kind })
+    assert.equal(await spendAll(limiter, limit, 9), 5)
+    clock.advance(left - 1)
+    assert.deepEqual(limiter.spend(limit, 'key'), { isAllowed: false, remaining: 0, wait: 1 }, kind)
+    clock.advance(1)
+    assert.equal(await spendAll(limiter, limit, 9), 5)
+  }
+})
+
+test('a fixed window begins anew at each multiple of its period', async () => {
+  const { limiter, clock } = setUp()
+  const limit = limitOf('fixed', 5, { kind: 'fixed', period: 90_000 })
+  clock.advance(80_000)
+  assert.equal(await spendAll(limiter, limit, 9), 5)
+  const { wait } = atOnce(limiter.spend(limit, 'key'))
+  assert.ok(wait > 0 && wait <= 90_000 && (clock.now() + wait) % 90_000 === 0, `${wait}`)
+  clock.advance(wait)
+  assert.equal(await spendAll(limiter, limit, 9), 5)
+})
+
+test('the keys that are remembered are bounded', async () => {
+  const { limiter } = setUp()
+  assert.equal(await spendAll(limiter, five, 9), 5)
+  for (let i = 0; i < 49_999; i++) limiter.spend(five, `other ${i}`)
+  assert.equal(await spendAll(limiter, five, 1), 0)
+  for (let i = 0; i < 50_000; i++) limiter.spend(five, `another ${i}`)
+  assert.equal(await spendAll(limiter, five, 1), 1)
+})
+
+test('processes that share a store let in no more than one would', async t => {
+  const clock = new ManualClock()
+  const { counters } = await openStore(t, clock)
+  const limiters = Array.from({ length: 4 }, () => setUp({ counters, clock }).limiter)
+  for (const limit of [five, hundred, limitOf('thousand', 1_000, minute)]) {
+    let allowed = 0
+    for (let i = 0; i < limit.most; i++)
+      for (const limiter of limiters) if ((await limiter.spend(limit, 'key')).isAllowed) allowed++
+    assert.ok(allowed >= limit.most && allowed <= 1.02 * limit.most, `${allowed} of ${limit.most}`)
+  }
+})
+
+test('far from the limit nobody waits, and the store is told now and then', async t => {
+  const clock = new ManualClock()
+  const { counters } = await openStore(t, clock)
+  const { limiter, metrics } = setUp({ counters, clock })
+  for (let i = 0; i < 10_000; i++) {
+    assert.equal(atOnce(limiter.spend(million, 'key')).isAllowed, true)
+    clock.advance(1)
+    if (i % 100 === 0) await turn()
+  }
+  assert.ok(metrics.storeCalls.value > 0 && metrics.storeCalls.value < 20, `${metrics.storeCalls.value}`)
+  assert.equal(metrics.fallbacks.value, 0)
+})
+
+test('a small limit asks once for a key that is new, and not again while it is far from it', async t => {
+  const clock = new ManualClock()
+  const { counters } = await openStore(t, clock)
+  const { limiter, metrics } = setUp({ counters, clock })
+  assert.equal((await limiter.spend(hundred, 'key')).remaining, 99)
+  assert.equal(metrics.storeCalls.value, 1)
+  clock.advance(2_000)
+  assert.equal(atOnce(limiter.spend(hundred, 'key')).remaining, 98)
+})
+
+test('over the limit nobody asks until the wait is over', async t => {
+  const clock = new ManualClock()
+  const { counters } = await openStore(t, clock)
+  const { limiter, metrics } = setUp({ counters, clock })
+  assert.equal(await spendAll(limiter, five, 6), 5)
+  const asked = metrics.storeCalls.value
+  const { wait } = atOnce(limiter.spend(five, 'key'))
+  clock.advance(wait - 1)
+  assert.equal(atOnce(limiter.spend(five, 'key')).isAllowed, false)
+  assert.equal(metrics.storeCalls.value, asked)
+  clock.advance(1)
+  assert.equal((await limiter.spend(five, 'key')).isAllowed, true)
+})
+
+test('what others have counted is found out before it is too late', async () => {
+  const clock = new ManualClock()
+  const counters = new SteeredCounters()
+  const { limiter } = setUp({ counters, clock })
+  await limiter.spend(hundred, 'key')
+  atOnce(limiter.spend(hundred, 'key'))
+  counters.others = 99
+  // Long enough for ten times the limit to use up the rest.
+  clock.advance(6_000)
+  assert.equal((await limiter.spend(hundred, 'key')).isAllowed, false)
+})
+
+test('a request that was given back is taken back from the store', async t => {
+  const clock = new ManualClock()
+  const { counters } = await openStore(t, clock)
+  const [ours, theirs] = [setUp({ counters, clock }).limiter, setUp({ counters, clock }).limiter]
+  await spendAll(ours, five, 4)
+  for (let i = 0; i < 3; i++) ours.giveBack(five, 'key')
+  await ours.close()
+  assert.equal(await spendAll(theirs, five, 9), 4)
+})
+
+test('a limiter that is closed tells the rest', async t => {
+  const clock = new ManualClock()
+  const { counters } = await openStore(t, clock)
+  const [ours, theirs] = [setUp({ counters, clock }).limiter, setUp({ counters, clock }).limiter]
+  await spendAll(ours, hundred, 2)
+  await ours.close()
+  assert.equal((await theirs.spend(hundred, 'key')).remaining, 97)
+})
+
+test('what nothing else tells is told after a while', async t => {
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  const clock = new ManualClock()
+  const counters = new SteeredCounters()
+  const { limiter } = setUp({ counters, clock })
+  await limiter.spend(million, 'key')
+  await turn()
+  limiter.spend(million, 'key')
+  const told = () => counters.asks.reduce((sum, { done, wanted }) => sum + done + wanted, 0)
+  assert.equal(told(), 1)
+  for (let second = 0; second < 6; second++) {
+    clock.advance(1_000)
+    t.mock.timers.tick(1_000)
+    await turn()
+  }
+  assert.equal(told(), 2)
+})
+
+test('nothing that callers send is in the keys of the store', async () => {
+  const counters = new SteeredCounters()
+  const { limiter } = setUp({ counters })
+  await limiter.spend(five, 'secret')
+  await limiter.spend(five, 'x'.repeat(100_000))
+  for (const { key } of counters.asks) assert.match(key, /^[\w-]{22}$/)
+  assert.notEqual(counters.asks[0]!.key, counters.asks[1]!.key)
+})
+
+test('while the store is away nobody waits, and this process counts alone from where it was', async () => {
+  const counters = new SteeredCounters()
+  const { limiter, clock, metrics, lines } = setUp({ counters })
+  assert.equal(await spendAll(limiter, five, 2), 2)
+  counters.isAway = true
+  for (let i = 0; i < 3; i++) assert.equal(atOnce(limiter.spend(five, 'key')).isAllowed, true)
+  const { isAllowed, wait } = atOnce(limiter.spend(five, 'key'))
+  assert.equal(isAllowed, false)
+  assert.ok(wait > 0 && wait <= 61_000, `${wait}`)
+  assert.equal(metrics.fallbacks.value, 4)
+  clock.advance(62_000)
+  assert.equal(await spendAll(limiter, five, 9), 5)
+  assert.deepEqual(
+    lines.map(({ msg }) => msg),
+    ['the store does not count rate limits in time: this process counts alone'],
+  )
+})
+
+test('a store that is back is told what was let in meanwhile, as far as it still counts', async () => {
+  const counters = new SteeredCounters()
+  const { limiter, clock, lines } = setUp({ counters })
+  counters.isAway = true
+  await spendAll(limiter, five, 2)
+  clock.advance(62_000)
+  await spendAll(limiter, five, 3)
+  counters.isAway = false
+  assert.equal((await limiter.spend(five, 'key')).remaining, 1)
+  assert.deepEqual(
+    counters.asks.map(({ done }) => done),
+    [3],
+  )
+  assert.equal(lines.at(-1)!.msg, 'rate limits are counted with the other processes again')
+})
+
+test('a store that fails is left alone for a second', async () => {
+  const counters = new SteeredCounters()
+  const { limiter, clock, metrics } = setUp({ counters })
+  counters.mode = 'fail'
+  assert.equal(await spendAll(limiter, five, 2), 2)
+  assert.equal(counters.asks.length, 1)
+  counters.mode = 'answer'
+  clock.advance(1_000)
+  assert.equal((await limiter.spend(five, 'key')).remaining, 2)
+  assert.deepEqual([counters.asks[1]!.done, metrics.fallbacks.value], [2, 2])
+})
+
+test('a store that comes and goes does not fill the log', async () => {
+  const counters = new SteeredCounters()
+  const { limiter, clock, lines } = setUp({ counters })
+  for (let i = 0; i < 20; i++) {
+    counters.isAway = i % 2 === 0
+    await limiter.spend(million, `key ${i}`)
+    await turn()
+    clock.advance(100)
+  }
+  assert.equal(lines.length, 2)
+})
+
+test('no request waits long for a slow store; what it counts in the end is not counted twice', async () => {
+  const counters = new SteeredCounters()
+  const { limiter, metrics } = setUp({ counters })
+  await spendAll(limiter, five, 1)
+  counters.mode = 'hold'
+  const began = performance.now()
+  assert.equal((await limiter.spend(five, 'key')).isAllowed, true)
+  const waited = performance.now() - began
+  assert.ok(waited >= 40 && waited < 1_000, `${waited}`)
+  assert.equal(metrics.fallbacks.value, 1)
+  counters.release()
+  await turn()
+  assert.equal(await spendAll(limiter, five, 9), 3)
+})
+
+test('those who wait for a slow store are bounded', async () => {
+  const counters = new SteeredCounters()
+  const { limiter } = setUp({ counters })
+  counters.mode = 'hold'
+  const spent = Array.from({ length: 1_200 }, (_, i) => limiter.spend(five, `key ${i}`))
+  assert.equal(spent.filter(one => one instanceof Promise).length, 1_000)
+  counters.release()
+  await Promise.all(spent)
+})
