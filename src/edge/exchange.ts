@@ -12,9 +12,10 @@ import type { EdgeRoute, EdgeZone } from './snapshot.ts'
 import type { ByteSink } from './body-writer.ts'
 import type { Dial } from './dial.ts'
 import type { EventStream } from './event-stream.ts'
-import type { Origin } from './origins.ts'
+import type { Origin } from './origin.ts'
 import type { Plane } from './plane.ts'
 import type { EdgeMember } from './pools.ts'
+import type { HeaderChanges } from './rewrite-headers.ts'
 
 /** The client's side of an exchange, as the steps need it. */
 export interface Client extends ByteSink {
@@ -87,8 +88,11 @@ export class Exchange {
   limited: Refusal | null = null
   /** RateLimit and RateLimit-Policy lines for the answer; empty for none. */
   limitFields = ''
-  /** The request as origins are asked it: that of the client, until a redirect is followed. */
+  /** The request as origins are asked it: that of the client, until it is rewritten or a redirect is followed. */
   outgoing: RequestHead
+  /** What the route changes about the fields of the request and of its answer; null for nothing. */
+  requestChanges: HeaderChanges | null = null
+  answerChanges: HeaderChanges | null = null
   upstream: Upstream | null = null
   /** Most bytes that the request body may have. */
   bodyLimit = Number.POSITIVE_INFINITY

@@ -19,6 +19,7 @@ import { forgetBody, inviteBody } from './gather-body.ts'
 import { redirected } from './follow-redirect.ts'
 import { outboundHead } from './outbound.ts'
 import type { EdgeMember } from './pools.ts'
+import { keptTrailers } from './rewrite-headers.ts'
 import type { Rewriter } from './rewriting.ts'
 import { anotherMember, isFaultOfOrigin } from './retries.ts'
 import { relayedFraming, relayedHead, relayedInterim, relayedSwitch } from './relay.ts'
@@ -162,7 +163,7 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
     }
     if (this.#rewriter !== null && !this.#endRewriting(this.#rewriter)) return
     this.#over()
-    this.#answer!.end(trailers)
+    this.#answer!.end(keptTrailers(x.answerChanges, trailers))
     if (x.requestBody.done) x.origin!.putBack(connection)
     else connection.destroy()
     x.client.finish(x)
@@ -225,7 +226,7 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
     if (this.#stage === 'gathering the body') return this.#connect(false)
     const x = this.#x
     // What ends at the gateway ends there behind the body too, and no provider asks for trailers.
-    this.#streamed!.end(x.ai === null ? x.requestBody.trailers : null)
+    this.#streamed!.end(x.ai === null ? keptTrailers(x.requestChanges, x.requestBody.trailers) : null)
     x.awaitedAt = x.plane.clock.monotonic()
     this.#await(this.#connection!)
   }

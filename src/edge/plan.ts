@@ -13,6 +13,8 @@ export function plan(x: Exchange): Verdict {
   if (x.head.cdnLoop !== null && passedHere(x)) return refuse('dns_loop')
   if (x.ai !== null) return planAi(x, x.ai)
   if (route.pool.members.length === 0) return refuse('dns_resolution_error')
+  const refusal = route.rewrite === null ? null : route.rewrite.begin(x)
+  if (refusal !== null) return refusal
   x.member = route.pool.pick(x)
   return x.member === null ? refuse('tunnel_error', { retryAfter: route.pool.secondsUntilHope }) : null
 }

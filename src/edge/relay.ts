@@ -1,14 +1,15 @@
 // The heads of an origin's answers as the client will see them: everything end to end unchanged, framing and connection our own (RFC 9112 sections 6
 // and 9). Called by `forward-http.ts`.
 import type { BodyReader, Framing } from '../http1/body.ts'
-import { crossingLines } from '../http1/fields.ts'
+import { crossingLines, type FieldLines, field } from '../http1/fields.ts'
 import type { ResponseHead } from '../http1/response-head.ts'
 import type { Exchange } from './exchange.ts'
 
 /** Writes the head of the final answer, empty line included. */
 export function relayedHead(x: Exchange, head: ResponseHead): string {
-  const date = head.hasDate ? '' : `Date: ${x.plane.date()}\r\n`
-  return `HTTP/1.1 ${head.status} ${head.reason}\r\n${crossingLines(head)}${framingField(x, head)}${date}${x.limitFields}svc-ray: ${x.ray}\r\n${connectionField(x)}\r\n`
+  const message = rewritten(x, head)
+  const date = hasDate(head, message) ? '' : `Date: ${x.plane.date()}\r\n`
+  return `HTTP/1.1 ${head.status} ${head.reason}\r\n${crossingLines(message)}${framingField(x, head)}${date}${x.limitFields}svc-ray: ${x.ray}\r\n${connectionField(x)}\r\n`
 }
 
 /**
@@ -30,13 +31,22 @@ export function relayedInterim(head: ResponseHead): string {
 
 /** Writes the answer that turns the connection into a WebSocket. */
 export function relayedSwitch(x: Exchange, head: ResponseHead): string {
-  return `HTTP/1.1 101 ${head.reason}\r\n${crossingLines(head)}Connection: Upgrade\r\nUpgrade: websocket\r\n${x.limitFields}svc-ray: ${x.ray}\r\n\r\n`
+  return `HTTP/1.1 101 ${head.reason}\r\n${crossingLines(rewritten(x, head))}Connection: Upgrade\r\nUpgrade: websocket\r\n${x.limitFields}svc-ray: ${x.ray}\r\n\r\n`
 }
 
 /** Says whether the connection stays open, where the version's default is the other (RFC 9112 section 9.3). */
 export function connectionField(x: Exchange): string {
   if (!x.keepAlive) return 'Connection: close\r\n'
   return x.head.minor === 0 ? 'Connection: keep-alive\r\n' : ''
+}
+
+/** Gives the fields of an answer as the route leaves them. */
+function rewritten({ answerChanges }: Exchange, head: ResponseHead): FieldLines {
+  return answerChanges === null ? head : answerChanges.applyTo(head)
+}
+
+function hasDate(head: ResponseHead, message: FieldLines): boolean {
+  return message === head ? head.hasDate : message.ids.includes(field.date)
 }
 
 function framingField(x: Exchange, head: ResponseHead): string {

@@ -13,14 +13,18 @@ import { compileZones, type Route, type Zone } from '../zones/zone.ts'
 import { Rotation } from '../zones/rotation.ts'
 import type { EdgeMetrics, ZoneMetrics } from '../base/metrics.ts'
 import { compileQuota, compileRateLimits, type MeterRule } from './meter-rules.ts'
-import type { Origin, Origins } from './origins.ts'
+import type { Origin } from './origin.ts'
+import type { Origins } from './origins.ts'
 import { type EdgePool, Pools } from './pools.ts'
+import { Rewrite } from './rewrite.ts'
 import { compileZoneSettings, type ZoneDirectory, type ZoneSettings } from './zone-settings.ts'
 
 export interface EdgeRoute extends Route {
   /** All that apply: of the file, of the zone and its own. */
   readonly limits: readonly MeterRule[]
   readonly pool: EdgePool
+  /** Null where nothing is changed about its requests and answers. */
+  readonly rewrite: Rewrite | null
 }
 
 export interface EdgeZone extends Zone<EdgeRoute>, ZoneSettings {
@@ -81,10 +85,12 @@ export function buildSnapshot(config: Config, parts: SnapshotParts): Snapshot {
       [...ofAll, ...compileRateLimits(zone.rateLimits, metrics), ...compileQuota(zone, metrics)],
     ]),
   )
-  const buildRoute = (route: RouteConfig, zone: ZoneConfig): EdgeRoute => {
-    const limits = [...ofZones.get(zone)!, ...compileRateLimits(route.rateLimits, metrics)]
-    return { config: route, limits, pool: pools.get(route.pool) }
-  }
+  const buildRoute = (route: RouteConfig, zone: ZoneConfig): EdgeRoute => ({
+    config: route,
+    limits: [...ofZones.get(zone)!, ...compileRateLimits(route.rateLimits, metrics)],
+    pool: pools.get(route.pool),
+    rewrite: route.rewrite && new Rewrite(route.rewrite, metrics.expressionFailures.rewrite),
+  })
   const failed = (what: CustomErrorFailure) =>
     (what === 'expression' ? metrics.expressionFailures.errors : metrics.customErrorFailures).inc()
   const settingsParts = {
@@ -113,11 +119,7 @@ export function buildSnapshot(config: Config, parts: SnapshotParts): Snapshot {
   }
 }
 
-function buildAi(
-  ai: AiConfig,
-  pools: Pools,
-  limits: readonly MeterRule[],
-): EdgeAi {
+function buildAi(ai: AiConfig, pools: Pools, limits: readonly MeterRule[]): EdgeAi {
   const { bodyLimit, timeouts } = ai
   const policies = { rewrite: null, redirects: 0, rateLimits: [] }
   const config: RouteConfig = { path: '/', pool: null, host: 'origin', bodyLimit, timeouts, ...policies }
@@ -125,12 +127,12 @@ function buildAi(
   const routes = new Map<Provider, AiRoute>()
   for (const provider of providers.all) {
     const pool = pools.only(originOf(provider))
-    routes.set(provider, { config, limits, pool, keys: new Rotation(provider.keys) })
+    routes.set(provider, { config, limits, pool, rewrite: null, keys: new Rotation(provider.keys) })
   }
   return {
     hosts: new Set(ai.hosts),
     providers,
-    route: { config, limits, pool: pools.get(null) },
+    route: { config, limits, pool: pools.get(null), rewrite: null },
     routeTo: provider => routes.get(provider)!,
   }
 }
