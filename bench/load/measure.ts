@@ -48,7 +48,7 @@ function measureRunning(proxy: Running, peer: Peer, mix: MixName, origin: number
   if (mix === 'sse' || mix === 'ttft') return measureStreams(proxy, mix, door, origin, seconds)
   const { shown, refused } = MIXES[mix]
   const call = peer.call?.() ?? (shown === null ? ROOT : chatAt(door, shown))
-  const refusal = mix === 'down' ? peer.refusal : UNAUTHORIZED
+  const refusal = mix === 'down' ? peer.refusal : (peer.denial ?? UNAUTHORIZED)
   return measureLoad(proxy, mix, { call, status: refused === 1 ? refusal : 200 }, seconds)
 }
 

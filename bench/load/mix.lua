@@ -34,8 +34,14 @@ local function chatWithEach(body, path, first)
   end
 end
 
+local function get()
+  return inTurn({ send('GET', '/') })
+end
+
 local mixes = {
-  get = function() return inTurn({ send('GET', '/') }) end,
+  get = get,
+  rules = get,
+  refused = get,
   post = function() return inTurn({ send('POST', '/', document(60)) }) end,
   mixed = function()
     return inTurn({ send('GET', '/'), send('POST', '/', document(60)), send('GET', '/missing') })

@@ -38,6 +38,24 @@ export const GATEWAYS: readonly string[] = ['gatehouse', OPEN, NATIVE, 'gatehous
 export const ADMIN = 'gatehouse admin'
 export const BARE_READ = 'node:http + Redis'
 
+/** Gatehouse with rules that let every request of the bench pass. */
+export const PASSING = {
+  oneRule: 'gatehouse 1 rule',
+  tenRules: 'gatehouse 10 rules',
+  hundredRules: 'gatehouse 100 rules',
+  list: 'gatehouse list',
+  limit: 'gatehouse limit',
+  limitInRedis: 'gatehouse limit Redis',
+} as const
+
+/** Gatehouse with one rule that refuses every request, by the code of the error. */
+export const REFUSING = {
+  address: 'gatehouse 1006',
+  expression: 'gatehouse 1020',
+  limit: 'gatehouse 1015',
+  limitInRedis: 'gatehouse 1015 Redis',
+} as const
+
 const LOAD = { unit: 'request', refused: 0, note: '', peers: PROXIES, shown: null, streams: 0 } as const
 const CHAT = { ...LOAD, peers: GATEWAYS, shown: 'own' } as const
 const REFUSED_CHAT = { ...CHAT, peers: [NATIVE] as readonly string[], refused: 1 } as const
@@ -60,6 +78,20 @@ export const MIXES = {
     unit: 'error',
     refused: 1,
     note: 'Below one connect per error, requests that waited together share the refusal of one connection: cost and rate are then those of the sharing, and a lone request pays a whole connect.',
+  },
+  rules: {
+    ...LOAD,
+    title: 'GET, past rules',
+    peers: ['gatehouse', ...Object.values(PASSING)] as readonly string[],
+    note: 'gatehouse has no rules; the others have so many access rules on addresses, networks, user agents and paths, one on a list of a million addresses, or a rate limit by address that is far away, with SQLite or Redis as the store.',
+  },
+  refused: {
+    ...LOAD,
+    title: 'GET, refused by a rule',
+    unit: 'error',
+    refused: 1,
+    peers: Object.values(REFUSING) as readonly string[],
+    note: '1006 is a rule on the address, 1020 an expression, 1015 a rate limit that is used up, with SQLite or Redis as the store.',
   },
   chat: {
     ...CHAT,

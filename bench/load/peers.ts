@@ -7,6 +7,7 @@ import { caddy } from './peers/caddy.ts'
 import { gatehouse } from './peers/gatehouse.ts'
 import { gatehouseAdmin } from './peers/gatehouse-admin.ts'
 import { gatehouseAi, gatehouseOpen } from './peers/gatehouse-ai.ts'
+import { gatehousesWithRules } from './peers/gatehouse-rules.ts'
 import { nginx } from './peers/nginx.ts'
 import { portkey } from './peers/portkey.ts'
 import { redisServer } from './redis-server.ts'
@@ -17,6 +18,8 @@ export interface Peer {
   version(): string | null
   /** The status of its answer when the origin refuses the connection. */
   readonly refusal: number
+  /** The status with which its rules refuse every request; none where they refuse nobody. */
+  readonly denial?: number
   /** Writes the configuration that the peer needs and returns how to start it. */
   prepare(port: number, origin: number): Promise<Command>
   /** Changes what can only be changed while it runs. */
@@ -34,6 +37,7 @@ export const PEERS: readonly Peer[] = [
   gatehouseOpen,
   gatehouseAi('REST'),
   gatehouseAdmin(),
+  ...gatehousesWithRules,
   redisGet(),
   portkey,
   nginx,

@@ -1,12 +1,21 @@
 // The Redis of the bench: one server in memory, started when the first contestant asks for it.
 import { freePort, launch, type Running } from './launch.ts'
 
+/** More than any bench starts contestants; database 0 is for those who share. */
+const DATABASES = 1024
+let databases = 1
+
 let server: Promise<Running> | null = null
 
 /** Returns the URL of the server, which listens on loopback. */
 export async function redisServer(): Promise<string> {
   const { port } = await (server ??= start())
   return `redis://127.0.0.1:${port}`
+}
+
+/** Returns the URL of a database of the server that nobody had before. */
+export async function emptyDatabase(): Promise<string> {
+  return `${await redisServer()}/${databases++}`
 }
 
 /** Ends the server, where anybody has asked for it. */
@@ -16,7 +25,8 @@ export async function stopRedisServer(): Promise<void> {
 
 async function start(): Promise<Running> {
   const port = await freePort()
-  const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no']
+  const memoryOnly = ['--save', '', '--appendonly', 'no']
+  const args = ['--port', `${port}`, '--bind', '127.0.0.1', '--databases', `${DATABASES}`, ...memoryOnly]
   return launch('redis-server', port, {
     file: 'redis-server',
     args,

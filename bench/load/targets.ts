@@ -1,5 +1,5 @@
 // The speed that Gatehouse is meant to have, as rows that report.ts prints with a tick or a cross.
-import { ADMIN, BARE_READ, type MixName, NATIVE, OPEN } from './mixes.ts'
+import { ADMIN, BARE_READ, type MixName, NATIVE, OPEN, PASSING, REFUSING } from './mixes.ts'
 import { type Metric, mostUnexpected, type Results, ratio, typical } from './results.ts'
 
 export interface Target {
@@ -137,6 +137,14 @@ export const TARGETS: readonly Target[] = [
         { peer: BARE_READ, mix: 'client', metric: 'cost' },
       ),
   },
+  past('10 access rules', PASSING.tenRules, 1.05),
+  past('100 access rules', PASSING.hundredRules, 1.25),
+  past('Rate limit, far away', PASSING.limit, 1.1),
+  past('Rate limit in Redis, far away', PASSING.limitInRedis, 1.1),
+  refused('an access rule on the address', REFUSING.address),
+  refused('an expression', REFUSING.expression),
+  refused('a rate limit', REFUSING.limit),
+  refused('a rate limit in Redis', REFUSING.limitInRedis),
 ]
 
 /** Says whether a target is met; null where it was not measured. */
@@ -156,4 +164,26 @@ function own(mix: MixName, metric: Metric) {
 
 function native(mix: MixName, metric: Metric) {
   return { peer: NATIVE, mix, metric }
+}
+
+/** Makes the target of a contestant whose rules let everybody pass. */
+function past(what: string, peer: string, bound: number): Target {
+  return {
+    name: `${what}: CPU against a GET without`,
+    bound,
+    sense: 'at most',
+    unit: '×',
+    measured: ({ runs }) => ratio(runs, { peer, mix: 'rules', metric: 'cost' }, own('rules', 'cost')),
+  }
+}
+
+/** Makes the target of a contestant whose rule lets nobody pass. */
+function refused(by: string, peer: string): Target {
+  return {
+    name: `Refused by ${by}: CPU against a proxied GET`,
+    bound: 0.7,
+    sense: 'at most',
+    unit: '×',
+    measured: ({ runs }) => ratio(runs, { peer, mix: 'refused', metric: 'cost' }, own('rules', 'cost')),
+  }
 }

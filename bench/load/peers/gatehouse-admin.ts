@@ -4,7 +4,7 @@ import type { Call } from '../call.ts'
 import { packageVersion, ROOT as FOLDER } from '../installed.ts'
 import { emptyFolder, keep, type Running } from '../launch.ts'
 import type { Peer } from '../peers.ts'
-import { redisServer } from '../redis-server.ts'
+import { emptyDatabase } from '../redis-server.ts'
 import { firstStartIn } from './gatehouse-ai.ts'
 
 const CLIENT = {
@@ -25,7 +25,7 @@ export function gatehouseAdmin(name = 'gatehouse admin', root = FOLDER): Peer {
     refusal: 521,
     version: () => packageVersion(root),
     async prepare(port) {
-      const path = keep('gatehouse-admin.yaml', config(port, await emptyStore()))
+      const path = keep('gatehouse-admin.yaml', config(port, await emptyDatabase()))
       const args = [join(root, 'src/main.ts'), 'start', '--config', path]
       return { file: process.execPath, args, env: { GATEHOUSE_DATA: emptyFolder() }, prints: /\bsvct_[\w-]+/ }
     },
@@ -50,13 +50,6 @@ async function createClient({ port, printed }: Running): Promise<Call> {
   const fields = { authorization: headers.authorization }
   return { method: 'GET', path: `${path}/${result.client_id}`, fields, body: '' }
 }
-
-/** Names a database of the server that no contestant before had: each start must find its store empty. */
-async function emptyStore(): Promise<string> {
-  return `${await redisServer()}/${databases++}`
-}
-
-let databases = 1
 
 function config(admin: number, store: string): string {
   return `workers: 0

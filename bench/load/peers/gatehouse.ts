@@ -4,14 +4,18 @@ import { packageVersion, ROOT } from '../installed.ts'
 import { emptyFolder, freePort, keep } from '../launch.ts'
 import type { Peer } from '../peers.ts'
 
-/** Makes a peer of the Gatehouse in a source tree, started as its user would start it. */
-export function gatehouse(name = 'gatehouse', root = ROOT): Peer {
+/** Makes a peer of the Gatehouse in a source tree, started as its user would start it, with more settings if given. */
+export function gatehouse(
+  name = 'gatehouse',
+  root = ROOT,
+  more: () => Promise<string> = async () => '',
+): Peer {
   return {
     name,
     refusal: 521,
     version: () => packageVersion(root),
     async prepare(port, origin) {
-      const path = keep('gatehouse.yaml', config(port, await freePort(), origin))
+      const path = keep('gatehouse.yaml', config(port, await freePort(), origin) + (await more()))
       const args = [join(root, 'src/main.ts'), 'start', '--config', path]
       return { file: process.execPath, args, env: { GATEHOUSE_DATA: emptyFolder() } }
     },
