@@ -1,0 +1,201 @@
+// One origin with its connections: who gets an idle one, when a new one is opened, and who waits. Called by `forward-http.ts` for connections; `origins.ts`
+// keeps one for each configuration.
+import { isIP, type Socket } from 'node:net'
+import type { Clock } from '../base/clock.ts'
+import type { EdgeMetrics } from '../base/metrics.ts'
+import type { OriginConfig, Timeouts } from '../config/schema.ts'
+import { AddressBook } from './address-book.ts'
+import type { AddressGuard } from './address-guard.ts'
+import { Dial, type Dialer, type DialPhase } from './dial.ts'
+import type { NameLookup } from './name-lookup.ts'
+import { type ConnectionOwner, type Failure, OriginConnection } from './origin-connection.ts'
+import { undialled, type Waiter, WaitingLine } from './waiting-line.ts'
+
+/** How long an idle connection is kept when the origin does not say; servers commonly close theirs after 5 s. */
+const DEFAULT_IDLE = 4_000
+const LONGEST_IDLE = 60_000
+/** Ms by which we close before the origin said it would, so that no request meets its closing. */
+const IDLE_MARGIN = 1_000
+/** Ms by which a waiter should outwait what it waits for, so that those deadlines get to say what went wrong. */
+const GRACE = 500
+
+/** What every origin is reached with. */
+export interface Means {
+  readonly clock: Clock
+  readonly metrics: EdgeMetrics
+  readonly lookup: NameLookup
+  readonly guard: AddressGuard
+}
+
+/** One origin: its addresses, its idle connections, and those who wait for one. */
+export class Origin implements Dialer, ConnectionOwner {
+  readonly config: OriginConfig
+  /** The Host value for this origin: its default port is left out (RFC 9110 section 7.2). */
+  readonly authority: string
+  readonly book: AddressBook | null
+  readonly guard: AddressGuard
+  session: Buffer | null = null
+  readonly #clock: Clock
+  readonly #metrics: EdgeMetrics
+  /** The latest returned is the first taken: the rest may grow cold and close. */
+  readonly #idle: OriginConnection[] = []
+  readonly #open = new Set<OriginConnection>()
+  readonly #dials = new Set<Dial>()
+  /** For the first of them connections are being dialled. */
+  readonly #waiting = new WaitingLine()
+  /** Most connections, open and dialled. */
+  readonly #most: number
+  /** Whether the last attempt to connect failed: then one attempt at a time speaks for all who wait, so that a dead origin costs little. */
+  #isDown = false
+  /** Where it waits to be unused, once no configuration names it any more. */
+  #retired: Set<Origin> | null = null
+  #isDestroyed = false
+
+  constructor(config: OriginConfig, { clock, metrics, lookup, guard }: Means) {
+    this.config = config
+    this.authority = new URL(config.url).host
+    this.guard = guard
+    this.#clock = clock
+    this.#metrics = metrics
+    this.#most = config.transport.connections || Number.POSITIVE_INFINITY
+    const changed = () => this.#leaveOldAddresses()
+    const { dns } = config.transport
+    const parts = { name: config.host, dns, lookup, clock, metrics, changed }
+    this.book = isIP(config.host) === 0 ? new AddressBook(parts) : null
+  }
+
+  /** Counts the exchanges that hold a connection or wait for one. */
+  get outstanding(): number {
+    return this.#waiting.size + this.#open.size - this.#idle.length
+  }
+
+  /** Counts those who wait although no connection is dialled for them. */
+  get queueLength(): number {
+    return this.#most === Number.POSITIVE_INFINITY ? 0 : Math.max(0, this.#waiting.size - this.#dials.size)
+  }
+
+  /** Tells for how many ms a waiter may have to wait until it is told; 0 for any number. */
+  longestWait({ connect, handshake }: Timeouts): number {
+    const { protocol, transport } = this.config
+    const isTls = protocol === 'https'
+    const queue = this.#most === Number.POSITIVE_INFINITY ? 0 : transport.queue.timeout
+    const isEndless =
+      connect === 0 || (isTls && handshake === 0) || (queue === 0 && transport.connections > 0)
+    return isEndless ? 0 : queue + connect + (isTls ? handshake : 0) + GRACE
+  }
+
+  /** Hands the waiter a connection, at once when one is idle; else it waits in turn, or is refused at once where too many do. */
+  acquire(waiter: Waiter, options: { fresh: boolean }): void {
+    // A request that began before a reload may come to it late.
+    this.#retired?.add(this)
+    if (options.fresh) this.#makeRoom()
+    const idle = options.fresh ? undefined : this.#idle.pop()
+    if (idle !== undefined) return waiter.connected(idle)
+    if (this.#isFull()) return waiter.unconnected('connect', { code: 'GH_QUEUE_FULL' }, undialled)
+    this.#waiting.add(waiter, this.#clock.monotonic())
+    this.#dialMore()
+  }
+
+  /** Takes back who no longer waits. */
+  forget(waiter: Waiter): void {
+    this.#waiting.remove(waiter)
+  }
+
+  /** Takes a connection back whose exchange ended well. */
+  putBack(connection: OriginConnection): void {
+    if (!connection.release()) return connection.destroy()
+    this.#offer(connection)
+  }
+
+  /** Closes what is idle now and everything else as it comes back: no configuration names this origin any more. */
+  retire(retired: Set<Origin>): void {
+    this.#retired = retired.add(this)
+    for (const connection of this.#idle.splice(0)) connection.destroy()
+  }
+
+  /** Cuts every connection. */
+  destroy(): void {
+    this.#isDestroyed = true
+    this.#retired ??= new Set()
+    for (const dial of this.#dials) dial.abort()
+    for (const connection of this.#open) connection.destroy()
+  }
+
+  /** Ends what has passed its deadline: dials, waiters in the queue, and connections that were idle long enough. */
+  sweep(now: number): void {
+    for (const dial of this.#dials) if (now >= dial.deadline) dial.expire()
+    for (const connection of this.#open) if (now >= connection.deadline) connection.destroy()
+    const { timeout } = this.config.transport.queue
+    if (timeout > 0 && this.queueLength > 0) this.#waiting.expire(now - timeout, this.#dials.size)
+    // Where requests find idle connections nobody dials, and yet the name may lead elsewhere by now.
+    if (this.#open.size > 0) this.book?.refresh()
+  }
+
+  get isUnused(): boolean {
+    return this.#open.size === 0 && this.#dials.size === 0
+  }
+
+  dialed(dial: Dial, socket: Socket): void {
+    const connection = new OriginConnection(this, socket, dial)
+    this.#dials.delete(dial)
+    this.#open.add(connection)
+    this.#metrics.originConnections.inc()
+    this.#isDown = false
+    this.#offer(connection)
+    this.#dialMore()
+  }
+
+  dialFailed(dial: Dial, phase: DialPhase, failure: Failure): void {
+    this.#dials.delete(dial)
+    // A timeout has only cost the oldest its whole time; the others have their own deadlines.
+    const isTimeout = failure.code === 'GH_CONNECT_TIMEOUT' || failure.code === 'GH_HANDSHAKE_TIMEOUT'
+    const isForAll = this.#isDown && !isTimeout
+    this.#isDown = true
+    this.#waiting.refuse(isForAll, phase, failure, dial.times)
+    this.#dialMore()
+  }
+
+  closed(connection: OriginConnection): void {
+    if (this.#open.delete(connection)) this.#metrics.originConnections.dec()
+    const at = this.#idle.indexOf(connection)
+    if (at !== -1) this.#idle.splice(at, 1)
+    this.#dialMore()
+  }
+
+  #offer(connection: OriginConnection): void {
+    if (this.#waiting.serve(connection)) return
+    const granted = connection.grantedIdle === -1 ? DEFAULT_IDLE : connection.grantedIdle - IDLE_MARGIN
+    if (granted <= 0 || this.#retired !== null) return connection.destroy()
+    connection.deadline = this.#clock.monotonic() + Math.min(granted, LONGEST_IDLE)
+    connection.isReused = true
+    this.#idle.push(connection)
+  }
+
+  #dialMore(): void {
+    if (this.#waiting.size === 0 || this.#isDestroyed) return
+    const wanted = this.#isDown ? 1 : this.#waiting.size
+    const most = Math.min(wanted, this.#most - this.#open.size)
+    while (this.#dials.size < most) {
+      const dial = new Dial(this, this.#waiting.first.timeouts, this.#clock)
+      this.#dials.add(dial)
+      dial.start()
+    }
+  }
+
+  /** Closes an idle connection where it takes the place of a new one. */
+  #makeRoom(): void {
+    if (this.#open.size + this.#dials.size >= this.#most) this.#idle.shift()?.destroy()
+  }
+
+  #isFull(): boolean {
+    const isBusy = this.#open.size + this.#dials.size >= this.#most
+    return isBusy && this.queueLength >= this.config.transport.queue.size
+  }
+
+  /** Closes what leads to addresses that the name has no longer: idle connections now, the others as they come back. */
+  #leaveOldAddresses(): void {
+    const { addresses } = this.book!
+    for (const connection of this.#open) connection.isOutdated = !addresses.includes(connection.address)
+    for (const connection of this.#idle.filter(({ isOutdated }) => isOutdated)) connection.destroy()
+  }
+}
