@@ -2,13 +2,13 @@
 
 import { isGatewayId } from '../ai/gateways.ts'
 import type { Fault } from '../errors/refusal.ts'
-import type { Gateway } from '../store/records.ts'
+import type { Gateway, GatewayRateLimit } from '../store/records.ts'
 import { Field } from './field.ts'
 
 /** What can be set on a gateway. */
 export type GatewaySettings = Pick<
   Gateway,
-  'authentication' | 'collectLogs' | 'logManagement' | 'logManagementStrategy'
+  'authentication' | 'collectLogs' | 'logManagement' | 'logManagementStrategy' | 'rateLimit'
 >
 
 /** The settings of published clients that are not built, each with the value that turns it off: it alone (or null) is accepted, and shown. */
@@ -22,9 +22,6 @@ export const notBuilt = {
   logpush: false,
   logpush_public_key: null,
   otel: null,
-  rate_limiting_interval: 0,
-  rate_limiting_limit: 0,
-  rate_limiting_technique: null,
   retry_backoff: null,
   retry_delay: null,
   retry_max_attempts: null,
@@ -37,7 +34,18 @@ export const notBuilt = {
 
 const usualLogs = 100_000
 const mostLogs = 10_000_000
-const settings = ['authentication', 'collect_logs', 'log_management', 'log_management_strategy'] as const
+/** Bounds of a rate limit: calls, and seconds up to 31 days. */
+export const mostCalls = 1_000_000_000
+export const longestInterval = 31 * 86_400
+const settings = [
+  'authentication',
+  'collect_logs',
+  'log_management',
+  'log_management_strategy',
+  'rate_limiting_interval',
+  'rate_limiting_limit',
+  'rate_limiting_technique',
+] as const
 const off = Object.keys(notBuilt) as (keyof typeof notBuilt)[]
 /** What answers show and requests can't set: a record that was got may be put back with them. */
 const shown = ['id', 'is_default', 'created_at', 'modified_at'] as const
@@ -68,7 +76,9 @@ function readId(id: Field): string {
   return ''
 }
 
-function readSettings(members: Readonly<Record<(typeof settings)[number] | (typeof off)[number], Field>>) {
+type Members = Readonly<Record<(typeof settings)[number] | (typeof off)[number], Field>>
+
+function readSettings(members: Members) {
   for (const name of off) refuseUnlessOff(members[name], notBuilt[name])
   const { authentication, collect_logs, log_management, log_management_strategy } = members
   const strategy = orUsual(log_management_strategy)?.oneOf(['DELETE_OLDEST', 'STOP_INSERTING'])
@@ -77,7 +87,19 @@ function readSettings(members: Readonly<Record<(typeof settings)[number] | (type
     collectLogs: collect_logs.flag() ?? false,
     logManagement: orUsual(log_management)?.integer(0, mostLogs) ?? usualLogs,
     logManagementStrategy: strategy ?? 'DELETE_OLDEST',
+    rateLimit: readRateLimit(members),
   }
+}
+
+/** Reads a rate limit; null where nothing of one is set. */
+function readRateLimit(members: Members): GatewayRateLimit | null {
+  const limit = orUsual(members.rate_limiting_limit)?.integer(0, mostCalls) ?? 0
+  const interval = orUsual(members.rate_limiting_interval)?.integer(0, longestInterval) ?? 0
+  const technique = orUsual(members.rate_limiting_technique)?.oneOf(['fixed', 'sliding']) ?? null
+  if (limit > 0 && interval === 0)
+    members.rate_limiting_interval.refuse('must be 1 or more seconds, since rate_limiting_limit is set')
+  if (limit === 0 && interval === 0 && technique === null) return null
+  return { limit, interval, technique: technique ?? 'fixed' }
 }
 
 /** Takes null for what published clients mean by it: as usual. */

@@ -1,7 +1,7 @@
 // What AI gateways look like, in requests and in answers. operations-gateways.ts and schemas-named.ts use it.
 
-import type { LogStrategy } from '../store/records.ts'
-import { notBuilt } from './gateway-body.ts'
+import type { GatewayRateLimit, LogStrategy } from '../store/records.ts'
+import { longestInterval, mostCalls, notBuilt } from './gateway-body.ts'
 import {
   about,
   closed,
@@ -20,6 +20,8 @@ import {
 const id: Schema = { ...text, pattern: '^[a-z0-9_-]{1,64}$' }
 const strategy = oneOf(['DELETE_OLDEST', 'STOP_INSERTING'] satisfies LogStrategy[])
 
+const technique = oneOf(['fixed', 'sliding'] satisfies GatewayRateLimit['technique'][])
+
 const settings: Members = {
   authentication: about('Whether calls need a token that may run models.', flag),
   collect_logs: about('Whether the bodies of calls are kept.', flag),
@@ -28,6 +30,18 @@ const settings: Members = {
     orNull(whole(0, 10_000_000)),
   ),
   log_management_strategy: about('What happens at that number.', orNull(strategy)),
+  rate_limiting_limit: about(
+    'How many calls are let in within an interval; any number unless set, or 0.',
+    orNull(whole(0, mostCalls)),
+  ),
+  rate_limiting_interval: about(
+    'The interval in seconds; 1 or more where there is a limit.',
+    orNull(whole(0, longestInterval)),
+  ),
+  rate_limiting_technique: about(
+    'Whether intervals follow one another, or each call counts for an interval of its own; fixed unless set.',
+    orNull(technique),
+  ),
 }
 
 /** Settings of published clients that this gateway does not have: only what turns them off is accepted. */
@@ -56,6 +70,9 @@ export const gateway = open({
   collect_logs: flag,
   log_management: whole(0),
   log_management_strategy: strategy,
+  rate_limiting_limit: whole(0),
+  rate_limiting_interval: whole(0),
+  rate_limiting_technique: orNull(technique),
   ...Object.fromEntries(Object.entries(notBuilt).map(([name, off]) => [name, exactly(off)])),
   is_default: about('Whether calls that name no gateway go through it.', flag),
   created_at: time,

@@ -35,7 +35,7 @@ function conclude(x: Exchange, limit: Limit, spent: Spent): Refusal | null {
 const limits = new WeakMap<GatewayRateLimit, Limit>()
 
 function limitFor({ rateLimit = null }: Gateway): Limit | null {
-  if (rateLimit === null) return null
+  if (rateLimit === null || rateLimit.limit === 0) return null
   const known = limits.get(rateLimit)
   if (known !== undefined) return known
   const { technique, interval, limit: most } = rateLimit

@@ -21,13 +21,14 @@ export interface Gateway {
   /** The most log entries that are kept, and what happens at that number. */
   readonly logManagement: number
   readonly logManagementStrategy: LogStrategy
-  /** How many calls it lets in; null for any number, and absent in records that are older than the setting. */
+  /** How many calls it lets in; null where nothing is set, and absent in records that are older than the setting. */
   readonly rateLimit?: GatewayRateLimit | null
   readonly createdAt: number
   readonly modifiedAt: number
 }
 
 export interface GatewayRateLimit {
+  /** 0 is off. */
   readonly limit: number
   readonly interval: number // seconds
   readonly technique: 'fixed' | 'sliding'

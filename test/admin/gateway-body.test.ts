@@ -13,6 +13,7 @@ test('an id is enough: nobody is let in without a token, and no bodies are kept'
     collectLogs: false,
     logManagement: 100_000,
     logManagementStrategy: 'DELETE_OLDEST',
+    rateLimit: null,
   })
 })
 
@@ -30,6 +31,7 @@ test('settings are read, and null means as usual where published clients send it
     collectLogs: true,
     logManagement: 5,
     logManagementStrategy: 'STOP_INSERTING',
+    rateLimit: null,
   })
   assert.deepEqual(
     readNewGateway({ id: 'a', log_management: null, log_management_strategy: null }),
@@ -37,11 +39,42 @@ test('settings are read, and null means as usual where published clients send it
   )
 })
 
+test('a rate limit is read; nothing, null and 0 turn it off', () => {
+  const read = (body: object) => (readNewGateway({ id: 'a', ...body }) as { rateLimit: unknown }).rateLimit
+  const set = { rate_limiting_limit: 10, rate_limiting_interval: 60 }
+  assert.deepEqual(read(set), { limit: 10, interval: 60, technique: 'fixed' })
+  assert.deepEqual(read({ ...set, rate_limiting_technique: 'sliding' }), {
+    limit: 10,
+    interval: 60,
+    technique: 'sliding',
+  })
+  const nulls = { rate_limiting_limit: null, rate_limiting_interval: null, rate_limiting_technique: null }
+  for (const off of [nulls, { rate_limiting_limit: 0, rate_limiting_interval: 0 }])
+    assert.equal(read(off), null)
+  assert.deepEqual(read({ rate_limiting_limit: 0, rate_limiting_technique: 'sliding' }), {
+    limit: 0,
+    interval: 0,
+    technique: 'sliding',
+  })
+})
+
+test('a rate limit out of bounds, or without an interval, is refused by name', () => {
+  const refused = (body: object) => pointersOf(readNewGateway({ id: 'a', ...body }))
+  assert.deepEqual(refused({ rate_limiting_limit: 10 }), ['/rate_limiting_interval'])
+  assert.deepEqual(refused({ rate_limiting_limit: 10, rate_limiting_interval: null }), [
+    '/rate_limiting_interval',
+  ])
+  for (const limit of [-1, 1.5, '5', 1_000_000_001])
+    assert.deepEqual(refused({ rate_limiting_limit: limit }), ['/rate_limiting_limit'], `${limit}`)
+  for (const interval of [-1, 2_678_401, true])
+    assert.deepEqual(refused({ rate_limiting_interval: interval }), ['/rate_limiting_interval'])
+  assert.deepEqual(refused({ rate_limiting_technique: 'leaky' }), ['/rate_limiting_technique'])
+})
+
 test('what is not built is accepted when it is off, and refused by name when it is on', () => {
   assert.ok('id' in readNewGateway({ id: 'a', ...notBuilt }))
   const on = {
     cache_ttl: 60,
-    rate_limiting_limit: 10,
     zdr: true,
     guardrails: {},
     otel: [],
@@ -104,6 +137,9 @@ test('whatever the body is, it is read or refused', () => {
     'authentication',
     'collect_logs',
     'log_management',
+    'rate_limiting_limit',
+    'rate_limiting_interval',
+    'rate_limiting_technique',
     ...Object.keys(notBuilt),
     '__proto__',
     'x',

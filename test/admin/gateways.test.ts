@@ -17,6 +17,9 @@ test('a gateway is made in the shape of its published clients, closed unless sai
     collect_logs: true,
     log_management: 100_000,
     log_management_strategy: 'DELETE_OLDEST',
+    rate_limiting_interval: 0,
+    rate_limiting_limit: 0,
+    rate_limiting_technique: null,
     ...notBuilt,
     is_default: false,
     created_at: '2026-01-01T00:00:00Z',
@@ -57,6 +60,28 @@ test('an update takes the place of all settings but authentication, which only a
   assert.deepEqual(
     [result.authentication, result.log_management, result.created_at],
     [false, 100_000, '1970-01-01T00:00:00Z'],
+  )
+})
+
+test('a rate limit is kept and shown, and turned off by an update that leaves it out', async t => {
+  const { ask, kept } = await startApi(t)
+  const set = { rate_limiting_limit: 10, rate_limiting_interval: 60, rate_limiting_technique: 'sliding' }
+  const put = await ask('PUT', `${path}/default`, { body: set })
+  const shown = ({ json: { result } }: typeof put) =>
+    Object.fromEntries(Object.keys(set).map(name => [name, result[name]]))
+  assert.deepEqual(shown(put), set)
+  assert.deepEqual((await kept.gateways.get(account, 'default'))!.record.rateLimit, {
+    limit: 10,
+    interval: 60,
+    technique: 'sliding',
+  })
+  const again = await ask('PUT', `${path}/default`, { body: put.json.result })
+  assert.deepEqual(shown(again), set)
+  assert.equal((await ask('PUT', `${path}/default`, { body: {} })).json.result.rate_limiting_limit, 0)
+  const refused = await ask('PUT', `${path}/default`, { body: { rate_limiting_limit: 10 } })
+  assert.deepEqual(
+    [refused.status, refused.json.errors[0].source],
+    [400, { pointer: '/rate_limiting_interval' }],
   )
 })
 
