@@ -13,6 +13,8 @@ import { HIGH_WATER_MARK } from './dial.ts'
 import type { NameLookup } from './name-lookup.ts'
 import { Origins } from './origins.ts'
 import type { AiServices, Plane } from './plane.ts'
+import type { KeyedCheckResult } from './health-checker.ts'
+import { type PoolState, poolState } from './pools.ts'
 import { buildSnapshot, type Snapshot } from './snapshot.ts'
 import type { ZoneDirectory } from './zone-settings.ts'
 
@@ -94,6 +96,7 @@ export class DataPlane implements Plane {
       for (const server of this.#servers) server.close()
       throw error
     }
+    this.#origins.ownEndpoints = bound
     return bound
   }
 
@@ -107,6 +110,16 @@ export class DataPlane implements Plane {
   /** Compiles anew what holds for zones, after the API has set something else. */
   refresh(): void {
     this.reload(this.#config)
+  }
+
+  /** How the pools are doing. */
+  get pools(): readonly PoolState[] {
+    return this.snapshot.pools.named.map(poolState)
+  }
+
+  /** Takes what active checks found of origins. */
+  takeChecks(results: readonly KeyedCheckResult[]): void {
+    this.snapshot.pools.takeChecks(results)
   }
 
   /** Stops accepting, lets what runs finish, and cuts what is left after `grace` ms. */

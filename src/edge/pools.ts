@@ -6,7 +6,9 @@ import type { OriginConfig, PoolConfig } from '../config/schema.ts'
 import { type HealthSettings, MemberHealth } from '../zones/health.ts'
 import { type MemberState, memberState } from '../zones/member-state.ts'
 import { Member, Pool } from '../zones/pool.ts'
-import type { Origin, Origins } from './origins.ts'
+import { checkKey, type KeyedCheckResult } from './health-checker.ts'
+import type { Origin } from './origin.ts'
+import type { Origins } from './origins.ts'
 
 export type EdgeMember = Member<Origin>
 export type EdgePool = Pool<Origin>
@@ -25,6 +27,8 @@ export class Pools {
   readonly #clock: Clock
   readonly #metrics: EdgeMetrics
   readonly #byConfig = new Map<PoolConfig, EdgePool>()
+  /** Who is told what a check found. */
+  readonly #checked = new Map<string, Set<MemberHealth>>()
 
   constructor(origins: Origins, clock: Clock, metrics: EdgeMetrics) {
     this.#origins = origins
@@ -57,6 +61,12 @@ export class Pools {
     )
   }
 
+  /** Takes what active checks found; results for others than the members of these pools are passed by. */
+  takeChecks(results: readonly KeyedCheckResult[]): void {
+    for (const result of results)
+      for (const health of this.#checked.get(result.key) ?? []) health.takeCheck(result)
+  }
+
   #make(config: PoolConfig): EdgePool {
     const members = config.origins.map((origin, i) => this.#member(origin, config.weights[i]!, config))
     return new Pool(config, members, this.#clock)
@@ -65,7 +75,12 @@ export class Pools {
   #member(config: OriginConfig, weight: number, pool: PoolConfig): EdgeMember {
     const origin = this.#origins.get(config)
     this.origins.add(origin)
-    return new Member(origin, config.url, weight, this.#healthOf(origin, pool))
+    const health = this.#healthOf(origin, pool)
+    if (pool.check !== null) {
+      const key = checkKey(config, pool.check)
+      this.#checked.set(key, (this.#checked.get(key) ?? new Set()).add(health))
+    }
+    return new Member(origin, config.url, weight, health)
   }
 
   /** Gives the health of an origin under the settings of a pool; whoever is alone in a pool is not ejected, so that its own failure is told. */

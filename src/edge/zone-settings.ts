@@ -3,7 +3,7 @@ import type { Logger } from '../base/log.ts'
 import type { AccessConfig } from '../config/access-config.ts'
 import type { ErrorPages } from '../config/custom-errors-config.ts'
 import type { Config, ZoneConfig } from '../config/schema.ts'
-import { type CustomErrorFailure, CustomErrors } from '../errors/custom-errors.ts'
+import { type CustomErrorFailure, CustomErrors, type CustomLayer } from '../errors/custom-errors.ts'
 import { AccessPolicy, type AccessParts } from '../access/policy.ts'
 import type { KnownZone } from '../zones/known-zones.ts'
 
@@ -32,31 +32,34 @@ export interface ZoneSettings {
 
 /** Compiles what holds for a zone; throws where the file alone does not build. */
 export function compileZoneSettings(zone: ZoneConfig, parts: ZoneSettingsParts): ZoneSettings {
-  const { directory, sources, log } = parts
+  const { account, directory, failed, log, sources } = parts
   const known = directory === null ? nothingSet : directory.of(zone.name)
   const file = {
     access: new AccessPolicy(zone.access, zone.name, sources),
-    errors: errorsOf(zone, nothingSet, parts),
+    errors: zoneErrors(zone, null, account, failed),
   }
   if (known === null) return { ...file, fault: 'host_lookup_failed' }
   if (known === nothingSet) return { ...file, fault: null }
   try {
     const access = new AccessPolicy(joined(zone.access, known), zone.name, sources)
-    return { access, errors: errorsOf(zone, known, parts), fault: null }
+    return { access, errors: zoneErrors(zone, known, account, failed), fault: null }
   } catch (cause) {
     log.error({ zone: zone.name, err: cause }, 'what the API has set for a zone does not build')
     return { ...file, fault: 'zone_settings_failed' }
   }
 }
 
-function errorsOf({ errors }: ZoneConfig, known: KnownZone, { account, failed }: ZoneSettingsParts) {
-  const pages = Object.keys(known.errorPages).length === 0 ? errors.pages : mergedPages(errors.pages, known)
-  return new CustomErrors(
-    [{ rules: known.errorRules, pages }, { rules: errors.rules, pages: noPages }, account],
-    {
-      failed,
-    },
-  )
+/** Compiles what is said of the errors of a zone: by the API, by the file for the zone, and by the file for all. */
+export function zoneErrors(
+  { errors }: ZoneConfig,
+  known: KnownZone | null,
+  account: CustomLayer,
+  failed: (what: CustomErrorFailure) => void = () => {},
+): CustomErrors {
+  const { errorRules, errorPages } = known ?? nothingSet
+  const pages = Object.keys(errorPages).length === 0 ? errors.pages : mergedPages(errors.pages, errorPages)
+  const layers = [{ rules: errorRules, pages }, { rules: errors.rules, pages: noPages }, account]
+  return new CustomErrors(layers, { failed })
 }
 
 function joined(access: AccessConfig, { accessRules }: KnownZone): AccessConfig {
@@ -64,7 +67,7 @@ function joined(access: AccessConfig, { accessRules }: KnownZone): AccessConfig 
 }
 
 /** Gives the same object for the same pages, since each is compiled once. */
-function mergedPages(pages: ErrorPages, { errorPages }: KnownZone): ErrorPages {
+function mergedPages(pages: ErrorPages, errorPages: ErrorPages): ErrorPages {
   const known = merged.get(errorPages)
   if (known?.below === pages) return known.result
   const result = { ...pages, ...errorPages }

@@ -1,5 +1,6 @@
 // One running gateway: the store, the admin listener and the data plane behind it, from the first socket to the last.
 
+import { systemClock } from '../base/clock.ts'
 import { Lifecycle, type Part } from '../base/lifecycle.ts'
 import type { Logger } from '../base/log.ts'
 import type { Metrics } from '../base/metrics.ts'
@@ -9,11 +10,13 @@ import type { Api } from '../admin/guard.ts'
 import type { Unready } from '../admin/health.ts'
 import type { Facts } from '../admin/routes.ts'
 import { AdminServer } from '../admin/server.ts'
+import { checkedOrigins, HealthChecker } from '../edge/health-checker.ts'
 import { listenFailure } from './listen-failure.ts'
 import type { ManagedPlane } from './managed-plane.ts'
 import type { Management } from './management.ts'
 import type { Services } from './services.ts'
 import { urlOf } from './url.ts'
+import { zoneFacts } from './zone-facts.ts'
 
 /** How much longer than the grace the data plane may take to stop. */
 const drainSlack = 5_000
@@ -37,6 +40,7 @@ export class Gateway {
   readonly #openManagement: GatewayParts['openManagement']
   readonly #buildPlane: GatewayParts['buildPlane']
   readonly #server: AdminServer
+  readonly #checker: HealthChecker
   readonly #life: Lifecycle
   readonly #started = Promise.withResolvers<void>()
   #config: Config
@@ -54,6 +58,12 @@ export class Gateway {
     this.#openManagement = openManagement
     metrics.isStoreAway = () => this.#isStoreAway
     this.#buildPlane = buildPlane
+    this.#checker = new HealthChecker({
+      clock: systemClock,
+      log,
+      metrics: metrics.edge,
+      told: results => this.#plane?.takeChecks(results),
+    })
     const facts: Facts = {
       unready: () => this.unready,
       degraded: () => this.#isStoreAway,
@@ -108,6 +118,7 @@ export class Gateway {
     await this.#started.promise
     await this.#plane?.reload(config)
     this.#services?.reload(config)
+    this.#checker.watch(checkedOrigins(config))
     this.#log.level = config.log.level
     this.#config = config
   }
@@ -118,13 +129,20 @@ export class Gateway {
   }
 
   destroy(): void {
+    this.#checker.stop()
     this.#plane?.destroy()
   }
 
   get #api(): Api | null {
-    if (this.#services === null || this.#management === null) return null
-    const { store, tokens: verifier } = this.#services
-    return { store, verifier, secrets: this.#management.secrets, log: this.#log }
+    if (this.#services === null || this.#management === null || this.#plane === null) return null
+    const { store, tokens: verifier, zones: records } = this.#services
+    const { secrets } = this.#management
+    const parts = { config: this.#config, documentation: this.#documentation, records, plane: this.#plane }
+    return { store, verifier, secrets, log: this.#log, zones: zoneFacts(parts) }
+  }
+
+  get #documentation(): string {
+    return this.#config.errors.documentation ?? `${urlOf(this.#admin)}/errors`
   }
 
   get #isStoreAway(): boolean {
@@ -162,11 +180,15 @@ export class Gateway {
       name: 'data plane',
       deadline: () => this.#config.shutdown.grace + drainSlack,
       start: async () => {
-        const documentation = this.#config.errors.documentation ?? `${urlOf(this.#admin)}/errors`
-        this.#plane = this.#buildPlane(this.#config, documentation, this.#services!)
+        this.#plane = this.#buildPlane(this.#config, this.#documentation, this.#services!)
         this.#edge = await this.#plane.listen()
+        this.#checker.ownEndpoints = this.#edge
+        this.#checker.watch(checkedOrigins(this.#config))
       },
-      stop: () => this.#plane?.drain(this.#config.shutdown.grace),
+      stop: () => {
+        this.#checker.stop()
+        return this.#plane?.drain(this.#config.shutdown.grace)
+      },
     }
   }
 }

@@ -2,6 +2,8 @@
 
 import type { Snapshot } from '../base/metrics.ts'
 import type { Config, Endpoint } from '../config/schema.ts'
+import type { KeyedCheckResult } from '../edge/health-checker.ts'
+import type { PoolState } from '../edge/pools.ts'
 
 export interface ManagedPlane {
   /** Whether somebody takes connections. */
@@ -14,6 +16,10 @@ export interface ManagedPlane {
   drain(grace: number): Promise<void>
   /** Ends everything at once. */
   destroy(): void
+  /** Takes what the active checks of origins found, also for processes that begin later. */
+  takeChecks(results: readonly KeyedCheckResult[]): void
+  /** Returns how each process sees its pools. */
+  pools(): Promise<readonly (readonly PoolState[])[]>
   /** Returns what other processes have counted, those that ended included. */
   snapshots(): Promise<readonly Snapshot[]>
 }

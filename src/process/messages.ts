@@ -2,17 +2,23 @@
 
 import type { Snapshot } from '../base/metrics.ts'
 import type { Config, Endpoint } from '../config/schema.ts'
+import type { KeyedCheckResult } from '../edge/health-checker.ts'
+import type { PoolState } from '../edge/pools.ts'
 
 export type Ask =
   | { readonly kind: 'start'; readonly config: Config; readonly documentation: string }
   | { readonly kind: 'reload'; readonly config: Config }
   | { readonly kind: 'drain'; readonly grace: number }
+  | { readonly kind: 'checks'; readonly results: readonly KeyedCheckResult[] }
+  | { readonly kind: 'pools' }
   | { readonly kind: 'snapshot' }
 
 export interface Reply {
   readonly start: readonly Endpoint[]
   readonly reload: null
   readonly drain: null
+  readonly checks: null
+  readonly pools: readonly PoolState[]
   readonly snapshot: Snapshot
 }
 

@@ -5,6 +5,8 @@ import { createServer } from 'node:net'
 import type { Logger } from '../base/log.ts'
 import { type Metrics, remains, type Snapshot } from '../base/metrics.ts'
 import type { Config, Endpoint } from '../config/schema.ts'
+import type { KeyedCheckResult } from '../edge/health-checker.ts'
+import type { PoolState } from '../edge/pools.ts'
 import { backoff } from './backoff.ts'
 import { listenFailure } from './listen-failure.ts'
 import type { ManagedPlane } from './managed-plane.ts'
@@ -31,6 +33,8 @@ export class Supervisor implements ManagedPlane {
   readonly #up = new Set<WorkerHandle>()
   readonly #restarts = new Set<NodeJS.Timeout>()
   readonly #destroy = () => this.destroy()
+  /** The last result of each check, for workers that begin later. */
+  readonly #checks = new Map<string, KeyedCheckResult>()
   #config: Config
   #isEnding = false
   #ended: Promise<Snapshot> = Promise.resolve([])
@@ -78,6 +82,18 @@ export class Supervisor implements ManagedPlane {
     for (const worker of this.#workers) worker.kill()
   }
 
+  takeChecks(results: readonly KeyedCheckResult[]): void {
+    for (const result of results) this.#checks.set(result.key, result)
+    for (const worker of this.#up) worker.ask({ kind: 'checks', results }).catch(ignore)
+  }
+
+  async pools(): Promise<readonly (readonly PoolState[])[]> {
+    const views = [...this.#up].map(worker =>
+      worker.demand({ kind: 'pools' }, reloadPatience).catch(() => []),
+    )
+    return Promise.all(views)
+  }
+
   async snapshots(): Promise<readonly Snapshot[]> {
     // Both at one moment: a worker that ends meanwhile counts among the living, once.
     const [workers, ended] = [[...this.#workers], this.#ended]
@@ -121,6 +137,7 @@ export class Supervisor implements ManagedPlane {
       const { documentation } = this.#parts
       const endpoints = await worker.ask({ kind: 'start', config: this.#config, documentation })
       this.#up.add(worker)
+      worker.ask({ kind: 'checks', results: [...this.#checks.values()] }).catch(ignore)
       return endpoints
     } catch (cause) {
       worker.kill()
@@ -162,3 +179,6 @@ async function assertFree(endpoint: Endpoint): Promise<void> {
   probe.close()
   await once(probe, 'close')
 }
+
+/** A worker that ends is replaced, and the one that takes its place is told anew. */
+function ignore(): void {}
