@@ -97,7 +97,8 @@ export function keptTrailers(changes: HeaderChanges | null, trailers: string[] |
 
 /** Gives the name under which readers find a field: some fold underscores into hyphens. */
 function asRead(name: string): string {
-  return name.toLowerCase().replaceAll('_', '-')
+  const lower = name.toLowerCase()
+  return lower.includes('_') ? lower.replaceAll('_', '-') : lower
 }
 
 /** Tells whether a field may have a value (RFC 9110 section 5.5): characters of one byte, and none that controls. */

@@ -4,7 +4,9 @@ import { test } from 'node:test'
 import { MIX_NAMES, MIXES } from '../../../bench/load/mixes.ts'
 import { parseDropped } from '../../../bench/load/meter.ts'
 import { PEERS } from '../../../bench/load/peers.ts'
+import { loadConfig } from '../../../src/config/load.ts'
 import { gatehouseAi } from '../../../bench/load/peers/gatehouse-ai.ts'
+import { gatehousesWithRules } from '../../../bench/load/peers/gatehouse-rules.ts'
 
 const ACCOUNT = '0123456789abcdef0123456789abcdef'
 const PRINTED = `Account  ${ACCOUNT}\nToken    svct_Ab-_9\nIt is shown once.\n`
@@ -21,6 +23,18 @@ test('the account and the token of a first start are put where each kind of AI r
   const rest = gatehouseAi('REST').door!(PRINTED, 1)
   assert.equal(rest.path, `/client/v4/accounts/${ACCOUNT}/ai/v1/chat/completions`)
   assert.deepEqual(rest.token, ['authorization', 'Bearer svct_Ab-_9'])
+})
+
+test('what Gatehouse with rules is started with is good', async () => {
+  for (const peer of gatehousesWithRules.filter(({ name }) => !/ list$| Redis$/.test(name))) {
+    const { args } = await peer.prepare(1, 2)
+    assert.ok('config' in loadConfig(args.at(-1)!), peer.name)
+  }
+})
+
+test('who is refused says so by status', () => {
+  for (const peer of gatehousesWithRules)
+    assert.equal(peer.denial !== undefined, MIXES.refused.peers.includes(peer.name))
 })
 
 test('a start that prints no token is an error', () => {

@@ -83,6 +83,20 @@ test("a chat a core is counted by CPU, and Portkey's is the dividend", () => {
   assert.deepEqual([target.measured(results(runs)), isMet(target, results(runs))], [20, true])
 })
 
+test('rules are weighed against a GET without, whether they let pass or refuse', () => {
+  const runs = [
+    run('gatehouse', 1, { mix: 'rules', cost: 20 }),
+    run('gatehouse', 1, { mix: 'get', cost: 99 }),
+    run('gatehouse 10 rules', 1, { mix: 'rules', cost: 21.5 }),
+    run('gatehouse 1015 Redis', 1, { mix: 'refused', cost: 14 }),
+  ]
+  const [ten, refused] = ['10 access rules', 'Refused by a rate limit in Redis'].map(
+    name => TARGETS.find(target => target.name.startsWith(name))!,
+  )
+  assert.deepEqual([ten!.measured(results(runs)), isMet(ten!, results(runs))], [1.075, false])
+  assert.deepEqual([refused!.measured(results(runs)), isMet(refused!, results(runs))], [0.7, true])
+})
+
 test('a single stream that is cut or stalls misses its target', () => {
   const streams = (unexpected: number) => [run('gatehouse native', 1, { mix: 'steady', unexpected })]
   const target = TARGETS.find(target => target.name.startsWith('500 streamed chats'))!
