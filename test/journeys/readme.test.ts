@@ -128,7 +128,8 @@ test('every curl line answers what the text around it says', async t => {
     line => line.startsWith('curl ') && !line.includes('/oauth_clients'),
   )) {
     const output = await runCurl(command, running)
-    if (command.includes('/oauth/scopes')) assert.match(output, /"id":"oauth_clients\.read"/)
+    if (command.includes('/client/v4/zones/')) assert.equal(JSON.parse(output).success, true, output)
+    else if (command.includes('/oauth/scopes')) assert.match(output, /"id":"oauth_clients\.read"/)
     else if (command.includes('/audit_logs')) assert.equal(JSON.parse(output).success, true)
     else if (command.includes('/openapi.json')) assert.match(JSON.parse(output).openapi, /^3\.1\./)
     else if (command.includes('/readyz')) assert.equal(JSON.parse(output).status, 'ready')
