@@ -812,14 +812,15 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'gateway',
-    raised: false,
+    raised: true,
     detail:
       'A rule of this site rewrote the address of your request into one that is not valid. The rule is responsible.',
     guidance:
       '**Do not retry.** The operator of the site must correct the rewrite rule so that it gives a valid path.',
-    cause: 'The result of a rewrite is empty, does not begin with a slash, or lies under /cdn-cgi/.',
+    cause:
+      'The result of rewrite, path is empty, does not begin with a slash, holds a space, a control character, a fragment or a character beyond one byte, lies under /cdn-cgi/, or climbs with two dots.',
     remedy:
-      'Evaluate the rule for the logged path, and make sure that every branch of it begins with a slash.',
+      'Evaluate the expression for the path in the access log. Each of its branches must begin with a slash; encode with percent signs what stands for itself. Clients who send two dots as a segment are refused on purpose.',
   },
   rewrite_too_long: {
     code: 1036,
@@ -829,13 +830,14 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'gateway',
-    raised: false,
+    raised: true,
     detail:
       'A rule of this site rewrote the address of your request into one that is too long to be sent on.',
     guidance:
       '**Do not retry.** The operator of the site must shorten what the rewrite rule produces; a shorter address in your request may get through until then.',
-    cause: 'The result of a rewrite is longer than limits.url.',
-    remedy: 'Look for a rule that repeats or appends without bound, above all in the query.',
+    cause:
+      'The result of rewrite, path is longer than limits.url, with the query of the request where the result has none.',
+    remedy: 'Look for an expression that repeats or appends without bound, above all in the query.',
   },
   rewrite_evaluation_failed: {
     code: 1037,
@@ -845,13 +847,15 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'gateway',
-    raised: false,
+    raised: true,
     detail:
       'A rewrite rule of this site could not be worked out for your request. The expression in the rule is responsible.',
     guidance:
       '**Do not retry.** The operator of the site must repair the expression of the rule, and can find the request by its ray ID.',
-    cause: 'The expression of a rewrite rule failed while it was evaluated.',
-    remedy: 'Guard the expression against headers and parameters that are absent.',
+    cause:
+      'An expression of rewrite failed at run time: mostly it reads a header that the request does not have. The access log names the setting.',
+    remedy:
+      'Ask first whether the header is there, with the operator in, or give a value for its absence with orValue.',
   },
   http_headers_exceed_limit: {
     code: 1038,
@@ -866,7 +870,8 @@ export const catalogue = {
       'The headers of your request are larger than the gateway accepts. Most often too many or too large cookies are the reason.',
     guidance:
       '**Wait and retry.** Delete the cookies of this site or send fewer headers, and repeat the request after {retry_after} s. Unchanged, it will probably be refused again.',
-    cause: 'The request line and the header lines together are over limits.header_section.',
+    cause:
+      'The request line and the header lines together are over limits.header_section, as the client sent them or as rewrite left them.',
     remedy:
       'Find out which cookie or header grows, and who sets it. Raise the limit only if such requests are legitimate.',
   },
@@ -894,13 +899,14 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'gateway',
-    raised: false,
+    raised: true,
     detail:
       'A rule of this site tried to change a header that only the gateway itself may set. The rule is responsible.',
     guidance: '**Do not retry.** The operator of the site must remove the reserved header from the rule.',
-    cause: 'A header rule names a reserved header.',
+    cause:
+      'A name under request_headers of rewrite is that of a header which only the gateway sets, written with _ for -. In its usual spelling it is refused when the file is read.',
     remedy:
-      'Take the header out of the rule; connection, framing and forwarding headers are set by the gateway.',
+      'Take the header out of request_headers; the access log names it. Framing, connection and forwarding headers are set by the gateway.',
   },
   rewrite_invalid_header_value: {
     code: 1041,
@@ -910,13 +916,15 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'gateway',
-    raised: false,
+    raised: true,
     detail:
       'A rule of this site produced a header value that HTTP does not permit: it holds illegal characters or is too long.',
     guidance:
       '**Do not retry.** The operator of the site must change the rule so that it produces a legal header value for requests like yours.',
-    cause: 'The value made by a header rule has illegal characters or is too long.',
-    remedy: 'Look for line breaks and control characters in what the rule copies from the request.',
+    cause:
+      'An expression under request_headers or response_headers of rewrite gave a line break, another control character, a character beyond one byte, or more than 8 KiB. The access log names the header.',
+    remedy:
+      'Look for line breaks in the expression, and for what it copies from the request. Encode other characters than those of Latin-1.',
   },
   worker_script_missing: {
     code: 1042,
