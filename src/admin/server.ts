@@ -59,7 +59,10 @@ export class AdminServer {
     if (!this.#server.listening) return
     const closed = once(this.#server, 'close')
     this.#server.close()
+    // One that was answered before all of its body had come is idle only later.
+    const idle = setInterval(() => this.#server.closeIdleConnections(), 50)
     await closed
+    clearInterval(idle)
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
