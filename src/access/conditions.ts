@@ -1,12 +1,12 @@
 // What access rules look at, compiled. Called by rules.
-import { AddressTable } from '../base/address-table.ts'
+import { AddressTable, type Found } from '../base/address-table.ts'
 import { compileExpression } from '../base/expression.ts'
 import { Glob } from '../base/glob.ts'
 import { HostNames } from '../base/host-names.ts'
 import { leads } from '../base/path.ts'
 import type { AccessCondition } from '../config/access-config.ts'
 import type { Geo } from './geo.ts'
-import type { Lists } from './lists.ts'
+import type { AddressList, Lists } from './lists.ts'
 import type { Visit } from './visit.ts'
 
 /** Tells whether a request is as described; null when that cannot be told, since an expression failed or a database is broken. */
@@ -24,7 +24,7 @@ export function compileCondition(condition: AccessCondition, { lists, geo }: Acc
     case 'ip':
       return isIn(AddressTable.of(condition.networks))
     case 'list':
-      return isIn(lists.get(condition.name))
+      return isOnList(lists.get(condition.name))
     case 'country':
       return isOfCountry(new Set(condition.countries), geo)
     case 'asn':
@@ -42,13 +42,30 @@ export function compileCondition(condition: AccessCondition, { lists, geo }: Acc
   }
 }
 
-function isIn(table: Parameters<Visit['isIn']>[0]): Condition {
-  return visit => visit.isIn(table)
+function isIn(table: AddressTable): Condition {
+  let reading = -1
+  let found: Found = 'nothing'
+  return visit => {
+    const { address } = visit
+    if (address === null) return false
+    if (address.readings !== reading) {
+      reading = address.readings
+      found = table.find(address)
+    }
+    visit.found = found
+    return found !== 'nothing'
+  }
+}
+
+/** Remembers nothing, since the list may be another each time. */
+function isOnList(list: AddressList): Condition {
+  return ({ address }) => address !== null && list.find(address) !== 'nothing'
 }
 
 function isOfCountry(countries: ReadonlySet<string>, geo: Geo | null): Condition {
   needGeo(geo)
-  return ({ country }) => (country === null ? null : countries.has(country))
+  const isListed = remembering((country: string) => countries.has(country))
+  return ({ country }) => (country === null ? null : isListed(country))
 }
 
 function isOfNetwork(numbers: ReadonlySet<number>, geo: Geo | null): Condition {
@@ -57,10 +74,8 @@ function isOfNetwork(numbers: ReadonlySet<number>, geo: Geo | null): Condition {
 }
 
 function hasUserAgent(patterns: readonly Glob[]): Condition {
-  return ({ userAgent }) => {
-    for (const pattern of patterns) if (pattern.matches(userAgent)) return true
-    return false
-  }
+  const isMatch = remembering((userAgent: string) => patterns.some(pattern => pattern.matches(userAgent)))
+  return ({ userAgent }) => isMatch(userAgent)
 }
 
 function comesFrom(hosts: HostNames): Condition {
@@ -91,4 +106,17 @@ function holds(text: string, geo: Geo | null): Condition {
 
 function needGeo(geo: Geo | null): void {
   if (geo === null) throw new TypeError('there is no database of countries and networks')
+}
+
+/** Asks a test only for another text than the last: clients repeat themselves. */
+function remembering(test: (text: string) => boolean): (text: string) => boolean {
+  let last: string | null = null
+  let result = false
+  return text => {
+    if (text !== last) {
+      result = test(text)
+      last = text
+    }
+    return result
+  }
 }

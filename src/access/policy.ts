@@ -5,6 +5,7 @@ import type { AccessConfig } from '../config/access-config.ts'
 import { type Refusal, refuse } from '../errors/refusal.ts'
 import type { Ban, Bans } from './bans.ts'
 import type { AccessSources } from './conditions.ts'
+import { LowerCase } from './lower-case.ts'
 import { CompiledRule } from './rules.ts'
 import { type AccessRequest, Visit } from './visit.ts'
 
@@ -29,6 +30,7 @@ export class AccessPolicy {
   readonly #metrics: AccessParts['metrics']
   /** The address that was read last, which mostly is the next one too. */
   readonly #words = new AddressWords()
+  readonly #lowerCase = new LowerCase()
   #text = ''
   #isAddress = false
 
@@ -51,7 +53,7 @@ export class AccessPolicy {
       access.banned.inc()
       return banned
     }
-    const visit = new Visit(request, this.#isAddress ? this.#words : null, this.#geo)
+    const visit = new Visit(request, this.#isAddress ? this.#words : null, this.#geo, this.#lowerCase)
     for (const rule of this.#rules) {
       const isMatch = rule.matches(visit)
       if (isMatch !== false) return this.#conclude(rule, visit, isMatch)

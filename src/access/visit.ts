@@ -1,10 +1,11 @@
 // One request as access rules look at it: each thing is found when the first rule asks for it. Made by a policy, read by its conditions.
-import type { AddressTable, Found } from '../base/address-table.ts'
+import type { Found } from '../base/address-table.ts'
 import type { AddressWords } from '../base/address-words.ts'
 import type { Facts } from '../base/expression.ts'
 import { isPlainPath, normalPath } from '../base/path.ts'
 import { equalsIgnoreCase } from '../http1/fields.ts'
 import type { Geo } from './geo.ts'
+import type { LowerCase } from './lower-case.ts'
 import { refererHost } from './referer.ts'
 
 /** What rules look at. */
@@ -17,36 +18,30 @@ export interface AccessRequest {
   readonly facts: Facts
 }
 
-/** What an address table or list tells of an address. */
-type Searched = Pick<AddressTable, 'find'>
-
 export class Visit {
   readonly request: AccessRequest
+  /** Null when it is none, as of a socket that is closed. */
+  readonly address: AddressWords | null
   /** What the last look into a table found. */
   found: Found = 'nothing'
-  readonly #address: AddressWords | null
   readonly #geo: Geo | null
+  readonly #lowerCase: LowerCase
   #country: string | null | undefined = undefined
   #network: number | null | undefined = undefined
   #userAgent: string | null = null
   #referer: string | null = null
   #path: string | null = null
 
-  /** Takes the address as it is read already; null when it is none. */
-  constructor(request: AccessRequest, address: AddressWords | null, geo: Geo | null) {
+  /** Takes the address as it is read already. */
+  constructor(request: AccessRequest, address: AddressWords | null, geo: Geo | null, lowerCase: LowerCase) {
     this.request = request
-    this.#address = address
+    this.address = address
     this.#geo = geo
+    this.#lowerCase = lowerCase
   }
 
   get isIPv6(): boolean {
-    return this.#address?.isV4 === false
-  }
-
-  isIn(table: Searched): boolean {
-    if (this.#address === null) return false
-    this.found = table.find(this.#address)
-    return this.found !== 'nothing'
+    return this.address?.isV4 === false
   }
 
   get country(): string | null {
@@ -61,7 +56,7 @@ export class Visit {
 
   /** The User-Agent in lower case; empty without one. */
   get userAgent(): string {
-    return (this.#userAgent ??= fieldValue(this.request.fields, 'user-agent').toLowerCase())
+    return (this.#userAgent ??= this.#lowerCase.of(fieldValue(this.request.fields, 'user-agent')))
   }
 
   get referer(): string {

@@ -11,9 +11,12 @@ export class AddressWords {
   isV4 = false
   /** Whether IPv4 was written as IPv6-mapped: the length of a network then counts from the start of all 128 bits. */
   isMapped = false
+  /** Counts the texts that were read: what is found of one holds until this changes. */
+  readings = 0
 
   /** Reads any spelling of RFC 4291 section 2.2 but one with a zone id; false, and nothing to be relied on, when it is no IP address. */
   read(text: string): boolean {
+    this.readings++
     this.isMapped = false
     this.isV4 = readV4(text, 0, this.words)
     return this.isV4 || this.#readV6(text)
