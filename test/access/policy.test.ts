@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import fc from 'fast-check'
+import { Bans } from '../../src/access/bans.ts'
+import { type AccessParts, AccessPolicy, type AccessVerdict } from '../../src/access/policy.ts'
+import type { AccessRequest } from '../../src/access/visit.ts'
+import { EdgeMetrics } from '../../src/base/metrics.ts'
+import {
+  type AccessCondition,
+  type AccessConfig,
+  type AccessRule,
+  openAccess,
+} from '../../src/config/access-config.ts'
+import { ManualClock } from '../help/clock.ts'
+
+const rule = (condition: AccessCondition, action: AccessRule['action'] = 'deny'): AccessRule => ({
+  action,
+  condition,
+  description: null,
+})
+
+describe('a policy', () => {
+  test('without rules, default and ban is empty', () => {
+    assert.ok(policyOf({}).isEmpty)
+    assert.ok(!policyOf({ rules: [rule({ kind: 'path', prefixes: ['/'] })] }).isEmpty)
+    assert.ok(!policyOf({ otherwise: 'deny' }).isEmpty)
+    assert.ok(!policyOf({ ban: { refusals: 1, within: 1, lasts: 1 } }).isEmpty)
+  })
+
+  test('does not build on places without a database, on lists that are not loaded, on what is no expression', () => {
+    const conditions: AccessCondition[] = [
+      { kind: 'country', countries: ['DE'] },
+      { kind: 'asn', numbers: [1] },
+      { kind: 'expression', text: 'request.country == "DE"' },
+      { kind: 'expression', text: 'request.nothing' },
+      { kind: 'list', name: 'unknown' },
+      { kind: 'ip', networks: ['10.0.0.0/99'] },
+    ]
+    for (const condition of conditions)
+      assert.throws(() => policyOf({ rules: [rule(condition)] }), JSON.stringify(condition))
+  })
+
+  test('finds no rule on addresses for a client that has none', () => {
+    const everywhere: AccessCondition = { kind: 'ip', networks: ['0.0.0.0/0', '::/0'] }
+    assert.equal(policyOf({ rules: [rule(everywhere)] }).decide(requestFrom({ address: '' })), null)
+    const onlyAllowed = policyOf({ rules: [rule(everywhere, 'allow')], otherwise: 'deny' })
+    assert.equal(told(onlyAllowed.decide(requestFrom({ address: '' }))), 'default_deny_policy')
+  })
+
+  test('takes the fields of several lines as one list, whatever the case of their names', () => {
+    const policy = policyOf({ rules: [rule({ kind: 'user_agent', patterns: ['*bot*'] })] })
+    const fields = ['user-agent', 'browser', 'x', 'bot', 'USER-AGENT', 'Robot']
+    assert.equal(told(policy.decide({ ...requestFrom({}), fields })), 'browser_signature_banned')
+    assert.equal(policy.decide({ ...requestFrom({}), fields: fields.slice(0, 4) }), null)
+  })
+
+  test('says of each request what it would say of it alone', () => {
+    const address = fc.constantFrom('192.0.2.1', '192.0.2.2', '10.0.0.1', '2001:db8::1', '2001:db8::2', '')
+    const userAgent = fc.constantFrom('', 'bot', 'Bot', 'curl/8', 'a browser')
+    const target = fc.constantFrom('/', '/a', '/a/b?c', '/b', '/./a')
+    const condition: fc.Arbitrary<AccessCondition> = fc.oneof(
+      fc
+        .subarray(['192.0.2.1', '10.0.0.0/8', '2001:db8::/32', '192.0.2.0/31'])
+        .map(networks => ({ kind: 'ip' as const, networks })),
+      fc.subarray(['', 'bot', 'curl/*', '*b*']).map(patterns => ({ kind: 'user_agent' as const, patterns })),
+      fc.subarray(['/a', '/b', '/a/b']).map(prefixes => ({ kind: 'path' as const, prefixes })),
+    )
+    const action = fc.constantFrom('allow' as const, 'deny' as const, 'legal' as const)
+    const rules = fc.array(
+      fc.tuple(condition, action).map(([what, does]) => rule(what, does)),
+      { maxLength: 6 },
+    )
+    const requests = fc.array(fc.record({ address, userAgent, target }), { minLength: 1, maxLength: 20 })
+    fc.assert(
+      fc.property(
+        rules,
+        requests,
+        fc.constantFrom('allow' as const, 'deny' as const),
+        (some, visits, otherwise) => {
+          const policy = policyOf({ rules: some, otherwise })
+          for (const visit of visits) {
+            const alone = policyOf({ rules: some, otherwise }).decide(requestFrom(visit))
+            assert.equal(told(policy.decide(requestFrom(visit))), told(alone))
+          }
+        },
+      ),
+      { numRuns: 300 },
+    )
+  })
+})
+
+function policyOf(config: Partial<AccessConfig>): AccessPolicy {
+  const lists = {
+    get: () => {
+      throw new Error('there are no lists')
+    },
+  }
+  const parts: AccessParts = {
+    lists,
+    geo: null,
+    bans: new Bans(new ManualClock()),
+    metrics: new EdgeMetrics(),
+  }
+  return new AccessPolicy({ ...openAccess, ...config }, 'site', parts)
+}
+
+function requestFrom({ address = '192.0.2.1', userAgent = '', target = '/' }): AccessRequest {
+  const facts = {} as AccessRequest['facts'] // that no expression asks for
+  return { address, target, fields: userAgent === '' ? [] : ['User-Agent', userAgent], facts }
+}
+
+function told(verdict: AccessVerdict): string | null {
+  return verdict === null || verdict === 'allow' ? verdict : verdict.error
+}
