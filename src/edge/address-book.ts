@@ -32,7 +32,7 @@ export class AddressBook {
   readonly #askers = new Set<Asker>()
   #addresses: readonly string[] = []
   #turn = 0
-  /** Those that no connection could be made to since the last look-up: they come last. */
+  /** Those that no connection could be made to since the last look-up. */
   readonly #failed = new Set<string>()
   #isAsking = false
   /** Monotonic ms: the next look-up is due; old addresses are given up unless one succeeds before. */
@@ -68,9 +68,9 @@ export class AddressBook {
     this.#askers.delete(asker)
   }
 
-  noteReach(address: string, isReached: boolean): void {
-    if (isReached) this.#failed.delete(address)
-    else this.#failed.add(address)
+  /** Lets an address come last until the name is looked up again. */
+  noteFailure(address: string): void {
+    this.#failed.add(address)
   }
 
   /** Does what is due: gives up addresses whose time is over, and asks anew in the background. */

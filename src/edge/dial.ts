@@ -135,7 +135,6 @@ export class Dial implements Asker {
     this.#isOver = true
     this.#enter(this.#phase)
     for (const event of ['connect', 'secureConnect', 'error', 'close']) socket.removeAllListeners(event)
-    this.#dialer.book?.noteReach(this.address, true)
     this.#dialer.dialed(this, socket)
   }
 
@@ -146,7 +145,7 @@ export class Dial implements Asker {
 
   #giveUpAddress(failure: Failure): void {
     this.#letGo()
-    this.#dialer.book?.noteReach(this.address, false)
+    this.#dialer.book?.noteFailure(this.address)
     this.#note(failure)
     this.#tryNext()
   }

@@ -113,6 +113,7 @@ test('an address that does not answer gives way to the next', async t => {
   })
   for (let i = 0; i < 4; i++) assert.equal((await edge.ask(ask)).text, '127.0.0.1')
   assert.equal(edge.metrics.phases.connect.count, 4)
+  assert.ok(edge.metrics.phases.connect.sum < 950, 'only the first of them waited for it')
 })
 
 test('a name that moves takes its requests along: idle connections close, busy ones end with their answer', async t => {
@@ -199,6 +200,22 @@ test('a DNS server that is silent is 1016 when the time to connect is over', asy
   const lookup = new NameLookup({ servers: [dns.address] })
   const edge = await startEdge(t, [`http://${name}`], { lookup, timeouts: { connect: 200 } })
   assert.equal(codeOf(await edge.ask(ask)), 1016)
+})
+
+test('a name that resolves too late is dialled for nobody', async t => {
+  const origin = await startOrigin(t, wire => wire.ending)
+  const dns = await startDns(t)
+  dns.addresses(name, ['127.0.0.1'])
+  const release = dns.hold(name)
+  const lookup = new NameLookup({ servers: [dns.address] })
+  const edge = await startEdge(t, [`http://${name}:${origin.port}`], { lookup, timeouts: { connect: 200 } })
+  assert.equal(codeOf(await edge.ask(ask)), 1016)
+  release()
+  while (edge.metrics.originLookups.found.value === 0) await new Promise(setImmediate)
+  const probe = connect({ port: origin.port, host: '127.0.0.1' })
+  t.after(() => probe.destroy())
+  const { socket } = await origin.wire()
+  assert.equal(socket.remotePort, probe.localPort, 'the first to come is the test')
 })
 
 test('a client that leaves while a name is looked up harms nobody', async t => {
