@@ -120,6 +120,18 @@ describe('the order of rules', () => {
   })
 })
 
+test('the rules of all zones hold for AI calls too', async t => {
+  const settings = {
+    ai: { hosts: ['ai.test'] },
+    access: { rules: [rule({ kind: 'ip', networks: ['127.0.0.1'] })] },
+  }
+  const edge = await startEdge(t, [], settings)
+  const answer = await edge.ask(
+    `POST /v1/${'0'.repeat(32)}/default/openai/x HTTP/1.1\r\nHost: ai.test\r\n${json}\r\n\r\n`,
+  )
+  assert.equal(JSON.parse(answer.text).error_code, 1006)
+})
+
 test('an expression that fails gives 1052 in a rule that allows too, is counted and named, and breaks nothing', async t => {
   const failing = rule({ kind: 'expression', text: 'request.headers["x-key"][0] == "y"' }, 'allow', 'staff')
   const { ask, edge, origin } = await startGuarded(t, { zone: [failing] })
