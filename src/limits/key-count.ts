@@ -77,11 +77,10 @@ export class KeyCount {
 
   /** Tells whether one more fits for sure, whatever the other processes have let in since the store was asked. */
   isFar(now: number): boolean {
-    const { limit } = this
-    const used = this.#used
-    if (this.#untold < limit.untold && used + limit.growth * (now - this.#knownAt) <= limit.ceiling)
-      return true
-    return this.#untold + this.#underWay < limit.blind && 2 * this.#known <= limit.most
+    const { ceiling, growth, untold, blind, most } = this.limit
+    const unheard = this.#untold + this.#underWay
+    const mayBe = this.#known + unheard + growth * (now - this.#knownAt)
+    return (unheard < untold && mayBe <= ceiling) || (unheard < blind && 2 * this.#known <= most)
   }
 
   /** Tells whether the store should hear of it before it has to be asked. */

@@ -16,13 +16,17 @@ export interface Limit {
   readonly ceiling: number
   /** How much all processes together may have counted in a ms, at ten times the limit. */
   readonly growth: number
-  /** The most that may wait here to be told to the store. */
+  /** The most that a process may have let in of which the store does not know. */
   readonly untold: number
   /** What is let in before anything is known: half a percent, so that four processes stay within two. */
   readonly blind: number
 }
 
-/** Below this a limit is so small that what the processes have not told each other would count. */
+/** What a process may let in unheard, as a part of the limit: of four, three may be wrong at once, by two percent together, however sudden the rush. */
+const unheard = 1 / 150
+/** Of a smaller limit one request is more than that part. It is let in only where so many still fit that a rush from nothing is noticed before; */
+const small = 150
+/** and below this it would weigh too much. */
 const smallest = 20
 
 /** Compiles a limit; what two limits of the same name, span and period count is one. */
@@ -33,9 +37,9 @@ export function limitOf(name: string, most: number, span: Span): Limit {
     most,
     span,
     period,
-    ceiling: 0.75 * most,
+    ceiling: (most < small ? 0.25 : 0.75) * most,
     growth: (10 * most) / period,
-    untold: most < smallest ? 0 : Math.max(1, Math.floor(most / 64)),
+    untold: most < smallest ? 0 : Math.max(1, Math.floor(most * unheard)),
     blind: Math.floor(most / 200),
   }
 }

@@ -21,8 +21,8 @@ export interface LimiterOptions {
 const mostKeys = 50_000
 /** The most requests that wait for the store at once. */
 const mostWaiting = 1_000
-/** How long one waits, in ms. */
-const patience = 50
+/** How long one waits, in ms: a store that hangs has said so by then, and a busy machine is forgiven. */
+const patience = 150
 /** Ms between two looks at what still has to be told, and how long it may wait when nothing else tells it. */
 const sweepPeriod = 1_000
 const longestUntold = 5_000
@@ -130,7 +130,9 @@ export class Limiter {
 
   #takeBack(count: KeyCount): void {
     count.takeBack(this.#clock.monotonic())
-    this.#list(count)
+    // What the store has counted keeps others out; all that is taken back in this turn goes together.
+    if (count.untold === -1 && this.#watch !== null) setImmediate(() => this.#report(count))
+    else this.#list(count)
   }
 
   /** Sees to it that what a count has to tell is told some time. */

@@ -13,7 +13,7 @@ import { openRedis } from '../store/redis/open.ts'
 const period = 2_000
 const limit = limitOf('shared', 40, { kind: 'sliding', period })
 /** Ms that a decision may take at the most: what the store is waited for, and a busy machine. */
-const bearable = 250
+const bearable = 400
 
 async function setUp(t: TestContext) {
   const server = await startRedis(t, { aof: 'everysec' })

@@ -71,3 +71,16 @@ for (const [name, place] of Object.entries(stores)) {
     })
   }
 }
+
+test('Redis: a sudden rush on a limit of which all think that it is far lets in at most 2 % more', async t => {
+  const most = 1_000
+  const children = await startClaimants(t, (await startRedis(t, { aof: 'everysec' })).url, most)
+  const rush = async (rate: number, duration: number) => {
+    const order = { rate, duration, from: Date.now() + 50 }
+    return Promise.all(children.map(child => send(child, order)))
+  }
+  const outcomes = [...(await rush(20, 300)), ...(await rush(100 * most, 200))]
+  const within = worst(outcomes)
+  t.diagnostic(`worst ${within} of ${sum(outcomes, o => o.refused) + sum(outcomes, o => o.admitted.length)}`)
+  assert.ok(within >= most && within <= 1.02 * most + sum(outcomes, o => o.fallbacks), `${within}`)
+})

@@ -144,7 +144,7 @@ test('a small limit asks once for a key that is new, and not again while it is f
   const { limiter, metrics } = setUp({ counters, clock })
   assert.equal((await limiter.spend(hundred, 'key')).remaining, 99)
   assert.equal(metrics.storeCalls.value, 1)
-  clock.advance(2_000)
+  clock.advance(1_000)
   assert.equal(atOnce(limiter.spend(hundred, 'key')).remaining, 98)
 })
 
@@ -286,7 +286,7 @@ test('no request waits long for a slow store; what it counts in the end is not c
   const began = performance.now()
   assert.equal((await limiter.spend(five, 'key')).isAllowed, true)
   const waited = performance.now() - began
-  assert.ok(waited >= 40 && waited < 1_000, `${waited}`)
+  assert.ok(waited >= 140 && waited < 1_000, `${waited}`)
   assert.equal(metrics.fallbacks.value, 1)
   counters.release()
   await turn()

@@ -1,0 +1,115 @@
+// The rate limits of AI gateways on the wire: for calls that were let in, in the form of their callers.
+
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import type { GatewayRateLimit } from '../../src/store/records.ts'
+import { type AiSettings, call, completion, json, startAi } from '../help/ai.ts'
+import { ManualClock } from '../help/clock.ts'
+import { startResponder } from '../help/origin.ts'
+
+const body = JSON.stringify({ model: 'openai/gpt-4o-mini', messages: [] })
+const limit: GatewayRateLimit = { limit: 2, interval: 60, technique: 'sliding' }
+
+async function start(t: TestContext, settings: AiSettings = {}) {
+  const openai = await startResponder(t, json(completion))
+  const clock = new ManualClock()
+  const providers = { openai: { url: openai.url, keys: ['sk-ours'] } }
+  const ai = await startAi(t, providers, { gateway: { rateLimit: limit }, clock, ...settings })
+  const ask = (token: string = ai.token) =>
+    ai.edge.ask(
+      call(
+        `${ai.rest}/v1/chat/completions`,
+        body,
+        `Authorization: Bearer ${token}`,
+        'Accept: application/json',
+      ),
+    )
+  const statuses = async (times: number) => {
+    const all: number[] = []
+    for (let i = 0; i < times; i++) all.push((await ask()).status)
+    return all
+  }
+  return { ai, openai, clock, ask, statuses }
+}
+
+test('a call over the limit of its gateway is 1015 in the form of SDKs, and is not logged', async t => {
+  const { ai, openai, clock, ask, statuses } = await start(t)
+  assert.deepEqual(await statuses(2), [200, 200])
+  clock.advance(20_000)
+  const refused = await ask()
+  assert.equal(refused.status, 429)
+  const { error, error_code, retry_after } = JSON.parse(refused.text)
+  assert.deepEqual([error_code, error.type, error.code], [1015, 'rate_limited', 1015])
+  assert.equal(refused.field('retry-after'), String(retry_after))
+  assert.ok(retry_after >= 40 && retry_after <= 41, retry_after)
+  assert.equal(refused.field('x-should-retry'), 'true')
+  assert.equal(refused.field('ratelimit'), `"ai-gateway";r=0;t=${retry_after}`)
+  assert.equal(refused.field('ratelimit-policy'), '"ai-gateway";q=2;w=60')
+  assert.equal(openai.requests.length, 2)
+  clock.advance(retry_after * 1_000)
+  assert.deepEqual(await statuses(2), [200, 200])
+  assert.equal((await ai.logged(4)).length, 4)
+  const { allowed, limited } = ai.edge.metrics.limits.rule('ai:gateway')
+  assert.deepEqual([allowed.value, limited.value], [4, 1])
+})
+
+test('callers hear of the limit in answers of providers', async t => {
+  const { ask } = await start(t)
+  assert.equal((await ask()).field('ratelimit'), '"ai-gateway";r=1;t=60')
+})
+
+test('fixed intervals follow one another', async t => {
+  const { clock, statuses } = await start(t, { gateway: { rateLimit: { ...limit, technique: 'fixed' } } })
+  clock.advance(59_000)
+  assert.deepEqual(await statuses(3), [200, 200, 429])
+  clock.advance(1_000)
+  assert.deepEqual(await statuses(3), [200, 200, 429])
+})
+
+test('calls that are not let in count for nothing', async t => {
+  const { ai, ask, statuses } = await start(t)
+  const stranger = await ai.mint({ permissions: [] })
+  for (const token of [stranger, stranger, stranger, 'none', 'none'])
+    assert.ok([401, 403].includes((await ask(token)).status))
+  assert.deepEqual(await statuses(3), [200, 200, 429])
+})
+
+test('a connection whose call was refused unread serves on', async t => {
+  const { ai } = await start(t, { gateway: { rateLimit: { ...limit, limit: 1 } } })
+  const client = await ai.edge.connect()
+  const statuses: number[] = []
+  for (let i = 0; i < 3; i++) {
+    await client.send(call(`${ai.rest}/v1/chat/completions`, body, `Authorization: Bearer ${ai.token}`))
+    statuses.push((await client.response()).status)
+  }
+  assert.deepEqual(statuses, [200, 429, 429])
+})
+
+test('0 is no limit, as is a record without one', async t => {
+  const off = await start(t, { gateway: { rateLimit: { limit: 0, interval: 60, technique: 'fixed' } } })
+  assert.deepEqual(await off.statuses(3), [200, 200, 200])
+  const absent = await start(t, { gateway: {} })
+  assert.deepEqual(await absent.statuses(3), [200, 200, 200])
+})
+
+test('the limits of the file hold on AI hosts too, and each tells of itself', async t => {
+  const few = {
+    name: 'few',
+    limit: 3,
+    period: 3_600_000,
+    key: [{ by: 'token' }],
+    when: null,
+    action: 'block',
+  } as const
+  const { ai, clock, ask } = await start(t, { rateLimits: [few] })
+  const first = await ask()
+  assert.deepEqual(first.all('ratelimit'), ['"few";r=2;t=3600', '"ai-gateway";r=1;t=60'])
+  clock.advance(62_000)
+  await ask()
+  await ask()
+  const refused = await ask()
+  assert.equal(refused.status, 429)
+  assert.equal(refused.field('ratelimit-policy'), '"few";q=3;w=3600')
+  clock.advance(62_000)
+  assert.equal((await ask(await ai.mint())).status, 200)
+})
