@@ -55,6 +55,79 @@ test('a pool whose members are all down is 521', async t => {
   for (let i = 0; i < 3; i++) assert.equal(codeOf(await edge.ask(request('GET /', json))), 521)
 })
 
+test('members take turns by their weights', async t => {
+  const members = await Promise.all(['a', 'b'].map(name => startNamed(t, name)))
+  const edge = await startEdge(
+    t,
+    members.map(({ url }) => url),
+    { pool: { weights: [3, 1] } },
+  )
+  const answers: string[] = []
+  for (let i = 0; i < 8; i++) answers.push((await edge.ask(request('GET /'))).text)
+  assert.equal(answers.join(''), 'aabaaaba')
+})
+
+test('the member with the fewest unanswered requests is asked', async t => {
+  const busy = await startOrigin(t, async wire => {
+    await wire.request()
+    await wire.ending
+  })
+  const free = await startNamed(t, 'free')
+  const edge = await startEdge(t, [busy.url, free.url], { pool: { balance: { by: 'least_outstanding' } } })
+  const client = await edge.connect()
+  await client.send(request('GET /'))
+  const waiting = await busy.wire()
+  for (let i = 0; i < 4; i++) assert.equal((await edge.ask(request('GET /'))).text, 'free')
+  client.leave()
+  await waiting.ending
+  const next = await edge.connect()
+  for (let i = 0; i < 2; i++) await next.send(request('GET /'))
+  await busy.wire(1)
+})
+
+test('clients keep their member by address, behind trusted hops too', async t => {
+  const members = await Promise.all(['a', 'b', 'c'].map(name => startNamed(t, name)))
+  const settings = { pool: { balance: { by: 'hash', header: null } }, trustedProxies: ['127.0.0.1'] } as const
+  const edge = await startEdge(
+    t,
+    members.map(({ url }) => url),
+    settings,
+  )
+  const homeOf = async (address: string) =>
+    (await edge.ask(request('GET /', `X-Forwarded-For: ${address}`))).text
+  const homes = new Map<string, string>()
+  for (let i = 0; i < 20; i++) homes.set(`192.0.2.${i}`, await homeOf(`192.0.2.${i}`))
+  for (const [address, home] of homes) assert.equal(await homeOf(address), home)
+  assert.equal(new Set(homes.values()).size, 3)
+})
+
+test('a header keeps its member, and another one where that is dead', async t => {
+  const members = await Promise.all(['a', 'b'].map(name => startNamed(t, name)))
+  const edge = await startEdge(
+    t,
+    members.map(({ url }) => url),
+    { pool: { balance: { by: 'hash', header: 'x-user' } } },
+  )
+  const homeOf = async (user: string) => (await edge.ask(request('GET /', `X-User: ${user}`))).text
+  const users = Array.from({ length: 20 }, (_, i) => `user ${i}`)
+  const homes: string[] = []
+  for (const user of users) homes.push(await homeOf(user))
+  assert.equal(new Set(homes).size, 2)
+  for (const [i, user] of users.entries()) assert.equal(await homeOf(user), homes[i])
+  await members[0]!.goDown()
+  for (const user of users) assert.equal(await homeOf(user), 'b')
+})
+
+test('routes with one pool share its turns', async t => {
+  const members = await Promise.all(['a', 'b'].map(name => startNamed(t, name)))
+  const route = zoneTo(members.map(({ url }) => url)).routes[0]!
+  const edge = await startEdge(t, [], { zone: { routes: [route, { ...route, path: '/api' }] } })
+  const answers: string[] = []
+  for (const target of ['/', '/api', '/', '/api'])
+    answers.push((await edge.ask(request(`GET ${target}`))).text)
+  assert.deepEqual(answers, ['a', 'b', 'a', 'b'])
+})
+
 test('an origin that comes back serves again', async t => {
   const first = await startNamed(t, 'before')
   const edge = await startEdge(t, [first.url])

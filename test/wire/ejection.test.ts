@@ -1,0 +1,263 @@
+// Members of a pool that fail are left alone for a while, come back by one trial, and are found down or up by checks; where none is healthy, clients are told when to
+// come again.
+
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import { checkKey } from '../../src/edge/health-checker.ts'
+import { poolState } from '../../src/edge/pools.ts'
+import { ManualClock } from '../help/clock.ts'
+import { codeOf, type Edge, edgeConfig, type EdgeSettings, recordOf, startEdge } from '../help/edge.ts'
+import { type Origin, ok, startOrigin, startResponder } from '../help/origin.ts'
+import { request } from '../help/raw.ts'
+
+const get = request('GET /', 'Accept: application/json')
+const ejection = { failures: 3, base: 10_000, longest: 60_000 }
+const retries = { most: 0, budget: 0 }
+
+/** Starts an origin that resets what it is asked while `isIll`, and else answers with its name. */
+async function startPatient(t: TestContext, name: string) {
+  const patient = { isIll: false, asked: 0, origin: null as unknown as Origin }
+  patient.origin = await startResponder(t, (_, wire) => {
+    patient.asked++
+    if (!patient.isIll) return ok(name)
+    wire.reset()
+    return undefined
+  })
+  return patient
+}
+
+async function startWard(t: TestContext, names: readonly string[], pool: EdgeSettings['pool'] = {}) {
+  const clock = new ManualClock()
+  const patients = await Promise.all(names.map(name => startPatient(t, name)))
+  const urls = patients.map(({ origin }) => origin.url)
+  const edge = await startEdge(t, urls, { clock, pool: { ejection, retries, ...pool } })
+  return { clock, patients, edge, urls }
+}
+
+/** Asks so often and tells who answered, `!` for an error. */
+async function ask(edge: Edge, times: number): Promise<string> {
+  let answers = ''
+  for (let i = 0; i < times; i++) {
+    const answer = await edge.ask(get)
+    answers += answer.status === 200 ? answer.text : '!'
+  }
+  return answers
+}
+
+/** Lets time pass, and waits until the edge has seen it. */
+async function pass(edge: Edge, clock: ManualClock, ms: number): Promise<void> {
+  clock.advance(ms)
+  while (edge.plane.coarseNow < clock.monotonic()) await new Promise(resolve => setTimeout(resolve, 5))
+}
+
+function states(edge: Edge): string[] {
+  return edge.plane.snapshot.pools.named.flatMap(pool => poolState(pool).origins.map(({ state }) => state))
+}
+
+test('a member that fails so often in a row gets no more requests, until a trial goes well', async t => {
+  const { clock, patients, edge } = await startWard(t, ['a', 'b'])
+  patients[0]!.isIll = true
+  assert.equal(await ask(edge, 10), '!b!b!bbbbb')
+  assert.deepEqual(states(edge), ['ejected', 'healthy'])
+  assert.equal(edge.metrics.ejections.value, 1)
+  await pass(edge, clock, 10_000)
+  assert.deepEqual(states(edge), ['trial', 'healthy'])
+  assert.equal((await ask(edge, 6)).replaceAll('b', ''), '!')
+  await pass(edge, clock, 19_999)
+  assert.equal(await ask(edge, 4), 'bbbb')
+  patients[0]!.isIll = false
+  await pass(edge, clock, 1)
+  assert.match(await ask(edge, 6), /^(ab){3}$|^(ba){3}$/)
+  assert.deepEqual(states(edge), ['healthy', 'healthy'])
+})
+
+test('only one request is the trial, however many come', async t => {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const clock = new ManualClock()
+  let isIll = true
+  const first = await startOrigin(t, async wire => {
+    await wire.request()
+    if (isIll) return
+    await promise
+    await wire.send(ok('a'))
+  })
+  const second = await startResponder(t, ok('b'))
+  const edge = await startEdge(t, [first.url, second.url], { clock, pool: { ejection, retries } })
+  assert.equal(await ask(edge, 6), '!b!b!b')
+  isIll = false
+  await pass(edge, clock, 10_000)
+  const before = first.wires.length
+  const crowd = Promise.all(Array.from({ length: 10 }, () => edge.ask(get)))
+  await first.wire(before)
+  while (second.requests.length < 12) await new Promise(setImmediate)
+  assert.equal(first.wires.length, before + 1)
+  resolve()
+  const answers = (await crowd).map(({ text }) => text)
+  assert.equal(answers.filter(text => text === 'a').length, 1)
+})
+
+test('a trial whose client leaves makes room for another', async t => {
+  const clock = new ManualClock()
+  let isIll = true
+  const first = await startOrigin(t, async wire => {
+    await wire.request()
+    if (isIll) return
+    await wire.ending
+  })
+  const second = await startResponder(t, ok('b'))
+  const edge = await startEdge(t, [first.url, second.url], { clock, pool: { ejection, retries } })
+  assert.equal(await ask(edge, 6), '!b!b!b')
+  isIll = false
+  await pass(edge, clock, 10_000)
+  for (let i = 0; i < 2; i++) {
+    const clients = [await edge.connect(), await edge.connect()]
+    for (const client of clients) await client.send(get)
+    const trial = await first.wire(3 + i)
+    for (const client of clients) client.leave()
+    await trial.ending
+  }
+  assert.deepEqual(states(edge), ['trial', 'healthy'])
+})
+
+test('answers of an origin with an error status are no failures of its own', async t => {
+  const bad = await startResponder(t, 'HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n')
+  const edge = await startEdge(t, [bad.url, bad.url], { pool: { ejection, retries } })
+  for (let i = 0; i < 10; i++) assert.equal((await edge.ask(get)).status, 503)
+  assert.deepEqual(states(edge), ['healthy', 'healthy'])
+})
+
+test('clients that leave are no failures of the origin', async t => {
+  const silent = await startOrigin(t, async wire => {
+    await wire.request()
+    await wire.ending
+  })
+  const edge = await startEdge(t, [silent.url, silent.url], { pool: { ejection, retries } })
+  for (let i = 0; i < 8; i++) {
+    const client = await edge.connect()
+    await client.send(get)
+    const wire = await silent.wire(i)
+    client.leave()
+    await wire.ending
+  }
+  assert.deepEqual(states(edge), ['healthy', 'healthy'])
+})
+
+test('a pool of one keeps telling how its origin fails', async t => {
+  const { patients, edge } = await startWard(t, ['a'])
+  patients[0]!.isIll = true
+  for (let i = 0; i < 8; i++) assert.equal(codeOf(await edge.ask(get)), 520)
+  assert.equal(edge.metrics.ejections.value, 0)
+})
+
+test('a pool whose members are all ejected is 1033 until the first trial', async t => {
+  const { clock, patients, edge } = await startWard(t, ['a', 'b'])
+  for (const patient of patients) patient.isIll = true
+  assert.equal(await ask(edge, 5), '!!!!!')
+  await pass(edge, clock, 1_500)
+  assert.equal(await ask(edge, 1), '!')
+  const asked = patients[0]!.asked + patients[1]!.asked
+  const answer = await edge.ask(get)
+  const { error_code, status, retry_after } = recordOf(answer)
+  assert.deepEqual([error_code, status, retry_after], [1033, 530, 9])
+  assert.equal(patients[0]!.asked + patients[1]!.asked, asked)
+  patients[0]!.isIll = false
+  await pass(edge, clock, 8_500)
+  assert.equal(await ask(edge, 2), 'aa')
+})
+
+test('an origin that comes back slowly takes up its share by and by', async t => {
+  const { clock, patients, edge } = await startWard(t, ['a', 'b'], { slowStart: 10_000 })
+  patients[0]!.isIll = true
+  await ask(edge, 6)
+  patients[0]!.isIll = false
+  await pass(edge, clock, 10_000)
+  while (!(await ask(edge, 1)).includes('a')) {}
+  const shareOf = async () => (await ask(edge, 60)).replaceAll('b', '').length / 60
+  const shares = [await shareOf()]
+  for (const ms of [4_000, 6_000]) {
+    await pass(edge, clock, ms)
+    shares.push(await shareOf())
+  }
+  // Of the weights 0.1, 0.4 and 1 against 1.
+  for (const [i, expected] of [0.1 / 1.1, 0.4 / 1.4, 0.5].entries())
+    assert.ok(Math.abs(shares[i]! - expected) < 0.04, `${shares}`)
+})
+
+const check = {
+  path: '/',
+  host: null,
+  interval: 5_000,
+  timeout: 1_000,
+  healthy: 1,
+  unhealthy: 1,
+  least: 200,
+  most: 399,
+}
+
+test('members that are down by their checks get no requests; when all are, clients are told of the next check', async t => {
+  const { clock, edge, urls } = await startWard(t, ['a', 'b'], { check })
+  const { origins } = edgeConfig(urls).zones[0]!.routes[0]!.pool!
+  const found = (nth: number, isUp: boolean, nextIn: number) => ({
+    key: checkKey(origins[nth]!, check),
+    isUp,
+    since: clock.now(),
+    nextCheckAt: clock.now() + nextIn,
+    lastStatus: null,
+    lastError: 'ECONNREFUSED',
+  })
+  const tell = (...results: ReturnType<typeof found>[]) => edge.plane.snapshot.pools.takeChecks(results)
+  tell(found(0, false, 5_000))
+  assert.equal(await ask(edge, 4), 'bbbb')
+  assert.deepEqual(states(edge), ['down', 'healthy'])
+  tell(found(1, false, 3_200))
+  assert.equal(recordOf(await edge.ask(get)).retry_after, 4)
+  tell({ ...found(0, true, 5_000), key: 'of another origin' })
+  assert.equal(await ask(edge, 1), '!')
+  tell(found(0, true, 5_000))
+  assert.equal(await ask(edge, 2), 'aa')
+})
+
+test('what is known of a member outlives a reload that keeps it', async t => {
+  const { patients, edge, urls } = await startWard(t, ['a', 'b'])
+  patients[0]!.isIll = true
+  await ask(edge, 6)
+  edge.plane.reload(edgeConfig(urls, { pool: { ejection, retries, balance: { by: 'least_outstanding' } } }))
+  assert.deepEqual(states(edge), ['ejected', 'healthy'])
+  assert.equal(await ask(edge, 3), 'bbb')
+})
+
+test('the state of each member is told', async t => {
+  const { clock, patients, edge, urls } = await startWard(t, ['a', 'b'], { weights: [2, 1] })
+  patients[1]!.isIll = true
+  await ask(edge, 9)
+  const [pool] = edge.plane.snapshot.pools.named
+  assert.deepEqual(poolState(pool!), {
+    pool: 'pool',
+    origins: [
+      {
+        url: urls[0],
+        weight: 2,
+        state: 'healthy',
+        consecutive_failures: 0,
+        ejected_until: null,
+        check: null,
+        outstanding: 0,
+        slow_start: null,
+      },
+      {
+        url: urls[1],
+        weight: 1,
+        state: 'ejected',
+        consecutive_failures: 3,
+        ejected_until: new Date(clock.now() + 10_000).toISOString(),
+        check: null,
+        outstanding: 0,
+        slow_start: null,
+      },
+    ],
+  })
+  assert.deepEqual(edge.metrics.poolMembers!(), [
+    { pool: 'pool', origin: urls[0], isHealthy: true },
+    { pool: 'pool', origin: urls[1], isHealthy: false },
+  ])
+})
