@@ -10,9 +10,11 @@ import { mintToken } from '../../src/tokens/token.ts'
 import { account, tokenWith } from '../tokens/token-with.ts'
 import { allowing, startApi } from './api.ts'
 import { bodyOfClient } from './client-bodies.ts'
+import { zoneWith } from './zones.ts'
 
 const rows = routes.filter(({ path }) => path.startsWith('/client/v4/') && path !== '/client/v4/openapi.json')
 const accountRows = rows.filter(({ path }) => path.startsWith('/client/v4/accounts/'))
+const zoneRowsOfTable = rows.filter(({ path }) => path.startsWith('/client/v4/zones/'))
 const other = '1'.repeat(32)
 
 /** Fills the braces of a row's path. */
@@ -62,6 +64,63 @@ test('a token that lacks the permission is 403 on every row that asks for one, a
       /^Forbidden: this needs the permission (API Tokens|AI Gateway|OAuth Clients) (Read|Write|Edit) on this account$/,
     )
   }
+})
+
+test('a token that lacks the permission is 403 on every row of a zone, whether that exists or not', async t => {
+  const { ask, keepToken } = await startApi(t)
+  const { value } = await keepToken(['AI Gateway Run', 'API Tokens Write'])
+  for (const { method, path } of zoneRowsOfTable)
+    for (const zone of ['main', 'none', '%00', '*']) {
+      const { status, json } = await ask(method, pathOf(path.replace('{zone}', zone)), { token: value })
+      assert.equal(status, 403, `${method} ${path}`)
+      assert.match(
+        json.errors[0].message,
+        /^Forbidden: this needs the permission (Custom Errors|Access Rules|Origins) (Read|Write) on this account$/,
+      )
+    }
+})
+
+test('the zone of another account is as one that there is not, for who may ask for zones of his own', async t => {
+  const { ask, kept, given } = await startApi(t)
+  await kept.accounts.insert({ id: other, name: 'other', createdAt: 1 })
+  given.configs.push(zoneWith({ name: 'theirs', account: other }))
+  for (const { method, path } of zoneRowsOfTable) {
+    const to = (zone: string) => ask(method, pathOf(path.replace('{zone}', zone)))
+    const [theirs, none] = [await to('theirs'), await to('none')]
+    assert.deepEqual([theirs.status, theirs.json], [404, none.json], `${method} ${path}`)
+    assert.equal(theirs.json.errors[0].code, 7003)
+  }
+})
+
+test('a zone is of the account that the configuration says, or else of the oldest', async t => {
+  const { ask, kept, given } = await startApi(t)
+  await kept.accounts.insert({ id: other, name: 'other', createdAt: 1 })
+  given.configs.push(zoneWith({ name: 'theirs', account: other }))
+  const neighbour = tokenWith({ account: other, policies: [allowing(['Origins Read'], [other])] })
+  await kept.tokens.insert(neighbour.token)
+  const statusOf = async (zone: string, token?: string) =>
+    (await ask('GET', `/client/v4/zones/${zone}/origins`, token === undefined ? {} : { token })).status
+  assert.deepEqual([await statusOf('main'), await statusOf('theirs')], [200, 404])
+  const { value } = neighbour
+  assert.deepEqual([await statusOf('main', value), await statusOf('theirs', value)], [404, 200])
+  const everywhere = tokenWith({ policies: [allowing(['Origins Read'], ['*'])] })
+  await kept.tokens.insert(everywhere.token)
+  for (const zone of ['main', 'theirs']) assert.equal(await statusOf(zone, everywhere.value), 200)
+})
+
+test('a write is audited in the account that owns the zone, not in that of the token', async t => {
+  const { ask, kept, given } = await startApi(t)
+  await kept.accounts.insert({ id: other, name: 'other', createdAt: 1 })
+  given.configs.push(zoneWith({ name: 'theirs', account: other }))
+  const everywhere = tokenWith({ policies: [allowing(['Access Rules Write'], ['*'])] })
+  await kept.tokens.insert(everywhere.token)
+  const body = { action: 'deny', path: ['/admin'] }
+  const path = '/client/v4/zones/theirs/access_rules'
+  assert.equal((await ask('POST', path, { body, token: everywhere.value })).status, 200)
+  const page = { since: null, before: null, descending: false, offset: 0, limit: 9 }
+  const told = async (account: string) =>
+    (await kept.audit.list(account, page)).items.map(({ actor }) => actor)
+  assert.deepEqual([await told(account), await told(other)], [[], [everywhere.token.id]])
 })
 
 test('a token of one account is 403 on every row of another, whether that exists or not', async t => {
@@ -151,6 +210,11 @@ test('while the store is away every row is 503 with code 10503 and Retry-After, 
     ['POST', `/oauth_clients/${'1'.repeat(32)}/rotate_secret`],
     ['DELETE', `/oauth_clients/${'1'.repeat(32)}/rotate_secret`],
     ['GET', '/audit_logs'],
+    ['GET', '/client/v4/zones/main/error_rules'],
+    ['POST', '/client/v4/zones/main/access_rules', { action: 'deny', path: ['/'] }],
+    ['DELETE', `/client/v4/zones/main/error_rules/${'1'.repeat(32)}`],
+    ['GET', '/client/v4/zones/main/error_pages'],
+    ['DELETE', '/client/v4/zones/main/error_pages/ip_block'],
   ] as const) {
     const { status, headers, json } = await ask(method, path, body ? { body } : {})
     assert.equal(status, 503, `${method} ${path}`)
@@ -249,6 +313,9 @@ function absent(store: Store, away: { isOn: boolean }): Store {
     oauthClients: guard(store.oauthClients),
     answers: guard(store.answers),
     audit: guard(store.audit),
+    errorRules: guard(store.errorRules),
+    accessRules: guard(store.accessRules),
+    errorPages: guard(store.errorPages),
   }
 }
 

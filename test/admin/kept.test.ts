@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { auditOf } from '../../src/admin/audit.ts'
 import { failure } from '../../src/admin/envelope.ts'
 import type { Call } from '../../src/admin/guard.ts'
-import { add, drop, isoTime, pageOf, pageOfSome, put, revise } from '../../src/admin/kept.ts'
+import { add, drop, isoTime, pageOf, pageOfSome, put, revise, upsert } from '../../src/admin/kept.ts'
 import { createLogger } from '../../src/base/log.ts'
 import type { OAuthClient } from '../../src/store/records.ts'
 import { keptAnswer, oauthClient } from '../store/contract-specimens.ts'
@@ -144,4 +144,32 @@ test('nothing is changed where there is none, or where the change has an answer 
 test('moments are written in UTC, with ms only where there are some', () => {
   assert.equal(isoTime(Date.UTC(2026, 0, 2, 3, 4, 5)), '2026-01-02T03:04:05Z')
   assert.equal(isoTime(Date.UTC(2026, 0, 2, 3, 4, 5, 60)), '2026-01-02T03:04:05.060Z')
+})
+
+test('of many that put a record where there is none one adds it, and the others change it', async t => {
+  const { records, log, told } = await start(t)
+  const client = oauthClient({ account, name: '' })
+  const append = (mark: string) =>
+    upsert(
+      records,
+      client,
+      kept => ({ record: { ...client, name: `${kept?.name ?? 'new '}${mark}` }, audit: auditFor(client) }),
+      log,
+    )
+  await Promise.all(['a', 'b', 'c', 'd'].map(append))
+  const { record } = (await records.get(account, client.id))!
+  assert.match(record.name, /^new /)
+  assert.deepEqual([record.name.slice(4).split('').sort().join(''), await told()], ['abcd', 4])
+  const gone = failure(404, [])
+  assert.equal(await upsert(records, client, () => gone, log), gone)
+  assert.equal(await told(), 4)
+})
+
+test('what no account owns is removed from its owner, and told to the account of the entry', async t => {
+  const { records, log, told } = await start(t)
+  const theirs = oauthClient({ account: '1'.repeat(32) })
+  await records.insert(theirs)
+  assert.equal(await drop(records, auditFor(theirs), log), false)
+  assert.equal(await drop(records, auditFor(theirs), log, undefined, theirs.account), true)
+  assert.deepEqual([await records.get(theirs.account, theirs.id), await told()], [null, 1])
 })

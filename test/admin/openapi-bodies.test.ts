@@ -15,6 +15,7 @@ const unspoken = [
   /^expires_on must be (in the future|later than not_before)$/,
   /^(expires_on|not_before) must be a time as in/,
   /^id must be that of the path/,
+  /^rate_limiting_interval must be 1 or more seconds, since/,
   /^policies\[\d+\]\.permission_groups\[\d+\] must have the id or the name/,
   /^policies\[\d+\]\.resources must be /,
   /^condition\.request_ip\.(in|not_in)\[\d+\] must be an IP address or a network/,
@@ -280,6 +281,16 @@ test('lengths and counts end where the server says', async t => {
       ['https://a.example'],
       many(21, i => `https://a${i}.example`),
     ],
+    ['createErrorRule', 'content', 'c'.repeat(10_240), 'c'.repeat(10_241)],
+    ['createErrorRule', 'content', 'c', ''],
+    ['createErrorRule', 'status_code', 400, 399],
+    ['updateErrorRule', 'status_code', 999, 1000],
+    ['updateErrorRule', 'description', 'd'.repeat(500), 'd'.repeat(501)],
+    ['createAccessRule', 'ip', many(100, i => `10.0.0.${i}`), many(101, i => `10.0.0.${i}`)],
+    ['updateAccessRule', 'ip', ['::/0'], []],
+    ['previewError', 'accept', 'a'.repeat(8192), 'a'.repeat(8193)],
+    ['previewError', 'asn', 4_294_967_295, 4_294_967_296],
+    ['previewError', 'headers', headers(100), headers(101)],
     ['updateOAuthClient', 'policy_uri', uri(2048), uri(2049)],
     ['updateOAuthClient', 'scopes', ['user.read', 'ai_gateway.read'], ['offline_access']],
     ['updateOAuthClient', 'grant_types', ['authorization_code'], ['refresh_token']],
@@ -289,6 +300,10 @@ test('lengths and counts end where the server says', async t => {
     const example = operation.body!.examples[0] as Record<string, Json>
     assert.equal(await agree(api, operation, { ...example, [member]: good }), true, `${id} ${member}`)
     assert.equal(await agree(api, operation, { ...example, [member]: bad }), false, `${id} ${member}`)
+  }
+
+  function headers(count: number): Json {
+    return Object.fromEntries(Array.from({ length: count }, (_, i) => [`x-${i}`, 'x']))
   }
 
   function addresses(name: string, count: number): Json {

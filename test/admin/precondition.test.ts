@@ -65,4 +65,5 @@ test('any text is read or refused, in time that does not outgrow it', () => {
 
 test('the tag of a client is its revision, in quotes', () => {
   assert.deepEqual(etagOf({ revision: 12 }), { etag: '"12"' })
+  assert.deepEqual(etagOf({ revision: 'c0ffee' }), { etag: '"c0ffee"' })
 })

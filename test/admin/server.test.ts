@@ -122,3 +122,15 @@ test('close finishes the request that runs and takes no more', async t => {
   assert.equal(await (await running).text(), 'late 1\n')
   await closed
 })
+
+test('close waits for the body of a request that was answered before it, and no longer', async t => {
+  const { server, port } = await startAdmin(t)
+  const socket = connect(port, '127.0.0.1')
+  socket.write('POST /nothing HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nab')
+  const [answer] = await once(socket, 'data')
+  assert.match(String(answer), /^HTTP\/1\.1 404 /)
+  const ended = once(socket, 'end')
+  const closed = server.close()
+  socket.resume().write('cd')
+  await Promise.all([closed, ended])
+})
