@@ -2,6 +2,7 @@
 import { isIPv4 } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { AddressSet, canonicalAddress } from '../base/address.ts'
+import { systemClock } from '../base/clock.ts'
 import type { Endpoint } from '../config/schema.ts'
 
 /** Tells whether the address and port are those of a listener; one on every address (0.0.0.0, ::) is met on each that this machine has. */
@@ -25,9 +26,18 @@ const nowhere: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::'
 
 const loopback = new AddressSet(['127.0.0.0/8', '::1'])
 
-/** Looks at the interfaces anew each time: they come and go, and this is asked only where the ports agree. */
+/** Ms for which the addresses of this machine are remembered: interfaces come and go, and to list them takes longer than to connect. */
+const REMEMBERED = 1_000
+
+let locals: ReadonlySet<string> = new Set()
+let listedAt = Number.NEGATIVE_INFINITY
+
 function isLocal(address: string): boolean {
-  if (loopback.has(address)) return true
-  const cards = Object.values(networkInterfaces())
-  return cards.some(card => card?.some(local => canonicalAddress(local.address) === address))
+  const now = systemClock.monotonic()
+  if (now - listedAt >= REMEMBERED) {
+    const cards = Object.values(networkInterfaces()).flatMap(card => card ?? [])
+    locals = new Set(cards.map(card => canonicalAddress(card.address)!))
+    listedAt = now
+  }
+  return locals.has(address) || loopback.has(address)
 }
