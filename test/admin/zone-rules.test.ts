@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { zoneOwner } from '../../src/store/records.ts'
+import { startRedis } from '../help/redis.ts'
 import { account } from '../tokens/token-with.ts'
 import { type Reply, startApi } from './api.ts'
 
@@ -26,8 +27,9 @@ const kinds = [
 
 for (const { path, kind, records, body, member } of kinds) {
   const marksOf = ({ json }: Reply) => json.result.map((rule: Record<string, unknown>) => rule[member])
-  const start = async (t: Parameters<typeof startApi>[0], ...marks: string[]) => {
-    const api = await startApi(t)
+  const start = (t: TestContext, ...marks: string[]) => startWith(t, undefined, ...marks)
+  const startWith = async (t: TestContext, url?: string, ...marks: string[]) => {
+    const api = await startApi(t, undefined, url)
     const ids: string[] = []
     for (const mark of marks) ids.push((await api.ask('POST', path, { body: body(mark) })).json.result.id)
     const list = async () => marksOf(await api.ask('GET', path))
@@ -122,8 +124,13 @@ for (const { path, kind, records, body, member } of kinds) {
     assert.deepEqual(await list(), ['c', 'b', 'a'])
   })
 
-  test(named('writes at the same time lose nothing of each other'), async t => {
-    const { ask, ids, list } = await start(t, 'old', 'gone', 'stays')
+  test(named('writes at the same time lose nothing of each other, with Redis too'), async t => {
+    await loseNothing(await start(t, 'old', 'gone', 'stays'))
+    const { url } = await startRedis(t)
+    await loseNothing(await startWith(t, url, 'old', 'gone', 'stays'))
+  })
+
+  async function loseNothing({ ask, ids, list }: Awaited<ReturnType<typeof start>>): Promise<void> {
     const created = Array.from({ length: 20 }, (_, i) => `new ${i}`)
     const replies = await Promise.all([
       ...created.map(mark => ask('POST', path, { body: body(mark) })),
@@ -132,7 +139,7 @@ for (const { path, kind, records, body, member } of kinds) {
     ])
     assert.deepEqual([...new Set(replies.map(({ status }) => status))], [200])
     assert.deepEqual((await list()).sort(), ['replaced', 'stays', ...created].sort())
-  })
+  }
 
   test(named('of two first rules at the same time both stand'), async t => {
     const { ask, list } = await start(t)
