@@ -137,6 +137,7 @@ export class Origin implements Dialer, ConnectionOwner {
 
   dialed(dial: Dial, socket: Socket): void {
     const connection = new OriginConnection(this, socket, dial)
+    connection.isOutdated = this.#isOutdated(connection)
     this.#dials.delete(dial)
     this.#open.add(connection)
     this.#metrics.originConnections.inc()
@@ -165,7 +166,7 @@ export class Origin implements Dialer, ConnectionOwner {
   #offer(connection: OriginConnection): void {
     if (this.#waiting.serve(connection)) return
     const granted = connection.grantedIdle === -1 ? DEFAULT_IDLE : connection.grantedIdle - IDLE_MARGIN
-    if (granted <= 0 || this.#retired !== null) return connection.destroy()
+    if (granted <= 0 || this.#retired !== null || connection.isOutdated) return connection.destroy()
     connection.deadline = this.#clock.monotonic() + Math.min(granted, LONGEST_IDLE)
     connection.isReused = true
     this.#idle.push(connection)
@@ -194,8 +195,11 @@ export class Origin implements Dialer, ConnectionOwner {
 
   /** Closes what leads to addresses that the name has no longer: idle connections now, the others as they come back. */
   #leaveOldAddresses(): void {
-    const { addresses } = this.book!
-    for (const connection of this.#open) connection.isOutdated = !addresses.includes(connection.address)
+    for (const connection of this.#open) connection.isOutdated = this.#isOutdated(connection)
     for (const connection of this.#idle.filter(({ isOutdated }) => isOutdated)) connection.destroy()
+  }
+
+  #isOutdated({ address }: OriginConnection): boolean {
+    return this.book !== null && !this.book.addresses.includes(address)
   }
 }

@@ -2,10 +2,13 @@
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { connect } from 'node:net'
+import { createServer } from 'node:https'
+import { type AddressInfo, connect } from 'node:net'
 import { type TestContext, test } from 'node:test'
+import { createSecureContext, type TlsOptions } from 'node:tls'
 import { Worker } from 'node:worker_threads'
 import { NameLookup } from '../../src/edge/name-lookup.ts'
+import { selfSigned } from '../../src/process/self-signed.ts'
 import { ManualClock } from '../help/clock.ts'
 import { type DnsServer, startDns } from '../help/dns.ts'
 import { codeOf, type Edge, type EdgeSettings, startEdge } from '../help/edge.ts'
@@ -57,6 +60,28 @@ async function startDeaf(t: TestContext, port: number, host: string): Promise<vo
     t.after(() => filler.destroy())
     await once(filler, 'connect')
   }
+}
+
+/** Starts an origin behind TLS whose handshakes wait until it is open, and tells when the first has begun. */
+async function startTls(
+  t: TestContext,
+  text: string,
+  place: { readonly host: string; readonly port: number },
+  opened: Promise<void>,
+): Promise<{ readonly port: number; readonly handshake: Promise<void> }> {
+  const identity = selfSigned(name)
+  const { promise: handshake, resolve: begin } = Promise.withResolvers<void>()
+  const SNICallback: TlsOptions['SNICallback'] = (_, done) => {
+    begin()
+    void opened.then(() => done(null, createSecureContext(identity)))
+  }
+  const server = createServer({ ...identity, SNICallback }, (_, answer) => answer.end(text))
+  t.after(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  await once(server.listen(place), 'listening')
+  return { port: (server.address() as AddressInfo).port, handshake }
 }
 
 test('the addresses of a name are used in turn, and it is looked up once', async t => {
@@ -139,6 +164,27 @@ test('a name that moves takes its requests along: idle connections close, busy o
   assert.equal((await edge.ask(ask)).text, 'new')
   assert.equal(old.requests.length, 2)
   assert.equal(moved.requests.length, 2)
+})
+
+test('a connection that stands only after its name has moved serves who waits, and nobody else', async t => {
+  const { promise: opened, resolve: open } = Promise.withResolvers<void>()
+  const old = await startTls(t, 'old', { host: '127.0.0.1', port: 0 }, opened)
+  await startTls(t, 'new', { host: '127.0.0.2', port: old.port }, Promise.resolve())
+  const dns = await startDns(t)
+  const [clock, lookup] = [new ManualClock(), new NameLookup({ servers: [dns.address] })]
+  const member = { url: `https://${name}:${old.port}`, tls: { verify: false } }
+  const transport = { dns: { refresh: 1_000, keep: 0 } }
+  const edge = await startEdge(t, [member], { lookup, clock, transport })
+  dns.addresses(name, ['127.0.0.1'])
+  const first = edge.ask(ask)
+  await old.handshake
+  dns.addresses(name, ['127.0.0.2'])
+  clock.advance(1_000)
+  const second = edge.ask(ask)
+  while (edge.metrics.originLookups.found.value < 2) await new Promise(setImmediate)
+  open()
+  assert.deepEqual([(await first).text, (await second).text], ['old', 'old'])
+  assert.equal((await edge.ask(ask)).text, 'new')
 })
 
 test('a name that vanishes keeps its addresses for a while, and is 1016 then, until it is back', async t => {
