@@ -1,5 +1,5 @@
 // What this process knows of the count of one key: what the store said last, and what it has let in since. limiter.ts keeps one for each key of a limit.
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { Clock } from '../base/clock.ts'
 import { SlidingWindow } from '../base/sliding-window.ts'
 import type { CounterAnswer, CounterAsk, CounterWindow } from '../store/store.ts'
@@ -19,8 +19,8 @@ const LONGEST_TRUST = 60_000
 
 export class KeyCount {
   readonly limit: Limit
-  readonly #key: string
-  #hash: string | null = null
+  readonly #name: string
+  #storeKey: string | null = null
   /** What the store counted, and when it was asked for that (monotonic ms). */
   #known = 0
   #knownAt = Number.NEGATIVE_INFINITY
@@ -39,10 +39,13 @@ export class KeyCount {
   /** Whether a report to the store is under way, and whether a later one is seen to. */
   isReporting = false
   isListed = false
+  /** Requests that wait for the next question to the store; null where none is under way. */
+  line: ((spent: Spent) => void)[] | null = null
 
-  constructor(limit: Limit, key: string) {
+  /** Takes the name that it has among all. */
+  constructor(limit: Limit, name: string) {
     this.limit = limit
-    this.#key = key
+    this.#name = name
     if (limit.span.kind !== 'sliding') this.#looksAt = Number.NEGATIVE_INFINITY
   }
 
@@ -50,12 +53,9 @@ export class KeyCount {
     return this.#untold
   }
 
-  /** The key in the store: none of what callers sent can be read from it. */
+  /** The key in the store: nothing of what callers sent can be read from it. */
   get storeKey(): string {
-    return (this.#hash ??= createHash('sha256')
-      .update(`${this.limit.name}\n${this.#key}`)
-      .digest('base64url')
-      .slice(0, 22))
+    return (this.#storeKey ??= hash('sha256', this.#name, 'base64url').slice(0, 22))
   }
 
   /** Begins anew when the window is over. */
@@ -99,23 +99,29 @@ export class KeyCount {
   admit(now: number): Spent {
     if (this.#untold === 0) this.#untoldSince = now
     this.#untold++
-    return this.#allowed(now)
+    return this.allow(now)
   }
 
-  /** Takes one back that was let in. */
-  takeBack(now: number): void {
+  /** Takes back some that were let in. */
+  takeBack(now: number, many: number): void {
     if (this.#untold === 0) this.#untoldSince = now
-    this.#untold--
-    this.#alone?.add(now, -1)
+    this.#untold -= many
+    this.#alone?.add(now, -many)
   }
 
-  /** Refuses one; only while it is full. */
+  /** Tells of one that is let in and counted already. */
+  allow(now: number): Spent {
+    const { most, span, period } = this.limit
+    const wait = span.kind === 'sliding' ? period : this.#overAt - now
+    return { isAllowed: true, remaining: Math.max(0, most - this.#used), wait }
+  }
+
   refuse(now: number): Spent {
-    return { isAllowed: false, remaining: 0, wait: this.#fullUntil - now }
+    return { isAllowed: false, remaining: 0, wait: Math.max(0, this.#fullUntil - now) }
   }
 
   /** Makes the question to the store; what it tells is under way then. */
-  ask(now: number, wanted: 0 | 1): CounterAsk {
+  ask(now: number, wanted: number): CounterAsk {
     this.#rejoin(now)
     const done = this.#untold
     this.#untold = 0
@@ -123,15 +129,13 @@ export class KeyCount {
     return { key: this.storeKey, window: this.#window, limit: this.limit.most, done, wanted }
   }
 
-  /** Takes the answer to what was asked at `askedAt`; gives what became of the request that it was asked for. */
-  learn(ask: CounterAsk, { count, granted, wait }: CounterAnswer, askedAt: number, now: number): Spent {
-    if (this.#isOfNow(ask)) {
-      this.#underWay -= ask.done
-      this.#known = count
-      this.#knownAt = askedAt
-      if (wait > 0) this.#fullUntil = now + wait
-    }
-    return granted > 0 ? this.#allowed(now) : { isAllowed: false, remaining: 0, wait }
+  /** Takes the answer to what was asked at `askedAt`. */
+  learn(ask: CounterAsk, { count, wait }: CounterAnswer, askedAt: number, now: number): void {
+    if (!this.#isOfNow(ask)) return
+    this.#underWay -= ask.done
+    this.#known = count
+    this.#knownAt = askedAt
+    if (wait > 0) this.#fullUntil = now + wait
   }
 
   /** Has what was told in vain wait again. */
@@ -166,12 +170,6 @@ export class KeyCount {
 
   get #used(): number {
     return this.#known + this.#untold + this.#underWay
-  }
-
-  #allowed(now: number): Spent {
-    const { most, span, period } = this.limit
-    const wait = span.kind === 'sliding' ? period : this.#overAt - now
-    return { isAllowed: true, remaining: Math.max(0, most - this.#used), wait }
   }
 
   #refuseUntil(now: number, until: number): Spent {

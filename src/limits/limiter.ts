@@ -1,5 +1,6 @@
 // Counts requests against limits, here and with all who share the store. The edge asks once a request and limit. While the store is away, or slow, this process
 // counts alone with the same limits; no request waits for it.
+import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '../base/clock.ts'
 import type { Logger } from '../base/log.ts'
@@ -19,8 +20,10 @@ export interface LimiterOptions {
 
 /** The most keys that are remembered; of others the store has to be asked. */
 const mostKeys = 50_000
-/** The most requests that wait for the store at once. */
-const mostWaiting = 1_000
+/** The most characters of a key that are remembered as they are. */
+const longestKey = 200
+/** The most keys of which the store is asked at once: a flood of random keys is not passed on to it. */
+const mostAsking = 1_000
 /** How long one waits, in ms: a store that hangs has said so by then, and a busy machine is forgiven. */
 const patience = 150
 /** Ms between two looks at what still has to be told, and how long it may wait when nothing else tells it. */
@@ -36,7 +39,7 @@ export class Limiter {
   /** Counts with something to tell. */
   #listed: KeyCount[] = []
   #sweeper: NodeJS.Timeout | undefined
-  #waiting = 0
+  #asking = 0
 
   constructor({ clock, counters, metrics = new LimitMetrics(), log }: LimiterOptions) {
     this.#clock = clock
@@ -46,14 +49,14 @@ export class Limiter {
     this.#counts = new LRUCache({ max: mostKeys, dispose: count => this.#dismiss(count) })
   }
 
-  /** Counts a request by a key, if it fits: at once while the key is far from the limit or over it, after one question to the store in between. */
+  /** Counts a request by a key, if it fits: at once while the key is far from the limit or over it, after a question to the store in between. */
   spend(limit: Limit, key: string): Spent | Promise<Spent> {
     const now = this.#clock.monotonic()
     const count = this.#countOf(limit, key)
     count.look(now, this.#clock)
     if (count.isFull(now)) return count.refuse(now)
     if (this.#watch === null) return count.spendAlone(now)
-    if (this.#watch.isOut(now) || this.#waiting >= mostWaiting) return this.#spendAlone(count, now)
+    if (this.#watch.isOut(now) || this.#asking >= mostAsking) return this.#spendAlone(count, now)
     if (!count.isFar(now)) return this.#ask(count)
     const spent = count.admit(now)
     if (count.isDue(now)) void this.#report(count)
@@ -64,14 +67,14 @@ export class Limiter {
   /** Takes back a request that was let in: another limit refused it. */
   giveBack(limit: Limit, key: string): void {
     const count = this.#counts.peek(nameOf(limit, key))
-    if (count !== undefined) this.#takeBack(count)
+    if (count !== undefined) this.#takeBack(count, 1)
   }
 
   /** Tells the store what it has not been told. */
   async close(): Promise<void> {
     clearInterval(this.#sweeper)
     if (this.#watch === null || this.#watch.isOut(this.#clock.monotonic())) return
-    await Promise.all(this.#listed.filter(({ untold }) => untold !== 0).map(count => this.#report(count)))
+    await Promise.all(this.#listed.map(count => this.#report(count)))
   }
 
   #countOf(limit: Limit, key: string): KeyCount {
@@ -79,7 +82,7 @@ export class Limiter {
     const known = this.#counts.get(name)
     // Another limit may have its name since the configuration was changed.
     if (known !== undefined && known.limit.most === limit.most) return known
-    const count = new KeyCount(limit, key)
+    const count = new KeyCount(limit, name)
     this.#counts.set(name, count)
     return count
   }
@@ -92,33 +95,60 @@ export class Limiter {
     return spent
   }
 
-  async #ask(count: KeyCount): Promise<Spent> {
-    this.#waiting++
-    const call = this.#call(count, 1)
-    const spent = await inTime(call, patience)
-    this.#waiting--
-    if (spent !== null) return spent
-    const alone = this.#spendAlone(count, this.#clock.monotonic())
-    // The store may have counted it after all.
-    void call.then(late => late?.isAllowed && this.#takeBack(count))
-    return alone
+  /** Has a request wait for an answer of the store: those that come while one is under way go into the next question together. */
+  #ask(count: KeyCount): Promise<Spent> {
+    const { promise, resolve } = Promise.withResolvers<Spent>()
+    if (count.line !== null) count.line.push(resolve)
+    else {
+      count.line = [resolve]
+      void this.#serve(count)
+    }
+    return promise
+  }
+
+  async #serve(count: KeyCount): Promise<void> {
+    this.#asking++
+    while (count.line!.length > 0) {
+      const waiting = count.line!
+      count.line = []
+      await this.#settle(count, waiting)
+    }
+    count.line = null
+    this.#asking--
+  }
+
+  async #settle(count: KeyCount, waiting: NonNullable<KeyCount['line']>): Promise<void> {
+    // The answer before may have said all.
+    const isFull = count.isFull(this.#clock.monotonic())
+    const call = isFull ? null : this.#call(count, waiting.length)
+    const granted = call === null ? 0 : await inTime(call, patience)
+    const now = this.#clock.monotonic()
+    if (granted !== null) {
+      for (const [i, resolve] of waiting.entries())
+        resolve(i < granted ? count.allow(now) : count.refuse(now))
+      return
+    }
+    for (const resolve of waiting) resolve(this.#spendAlone(count, now))
+    // The store may have counted some after all.
+    void call!.then(late => late && this.#takeBack(count, late))
   }
 
   async #report(count: KeyCount): Promise<void> {
     count.isReporting = true
-    await this.#call(count, 0)
+    if (count.untold !== 0) await this.#call(count, 0)
     count.isReporting = false
   }
 
-  /** Asks the store; gives null when it failed. */
-  async #call(count: KeyCount, wanted: 0 | 1): Promise<Spent | null> {
+  /** Asks the store; gives how many it granted, or null when it failed. */
+  async #call(count: KeyCount, wanted: number): Promise<number | null> {
     const askedAt = this.#clock.monotonic()
     const ask = count.ask(askedAt, wanted)
     this.#metrics.storeCalls.inc()
     try {
       const answer = await this.#counters!.spend(ask)
       this.#watch!.hear()
-      return count.learn(ask, answer, askedAt, this.#clock.monotonic())
+      count.learn(ask, answer, askedAt, this.#clock.monotonic())
+      return answer.granted
     } catch (error) {
       const now = this.#clock.monotonic()
       this.#watch!.fail(now, error)
@@ -128,11 +158,13 @@ export class Limiter {
     }
   }
 
-  #takeBack(count: KeyCount): void {
-    count.takeBack(this.#clock.monotonic())
+  #takeBack(count: KeyCount, many: number): void {
+    count.takeBack(this.#clock.monotonic(), many)
+    this.#list(count)
+    if (this.#watch === null || count.untold >= 0 || count.isReporting) return
     // What the store has counted keeps others out; all that is taken back in this turn goes together.
-    if (count.untold === -1 && this.#watch !== null) setImmediate(() => this.#report(count))
-    else this.#list(count)
+    count.isReporting = true
+    setImmediate(() => this.#report(count))
   }
 
   /** Sees to it that what a count has to tell is told some time. */
@@ -150,7 +182,6 @@ export class Limiter {
     this.#listed = []
     for (const count of listed) {
       count.isListed = false
-      if (count.untold === 0) continue
       if (count.untoldFor(now) < Math.min(longestUntold, count.limit.period / 10)) this.#list(count)
       else void this.#report(count)
     }
@@ -158,7 +189,7 @@ export class Limiter {
 
   /** Tells the store the last of a count that makes room for another. */
   #dismiss(count: KeyCount): void {
-    if (this.#watch === null || count.untold === 0 || this.#watch.isOut(this.#clock.monotonic())) return
+    if (this.#watch === null || this.#watch.isOut(this.#clock.monotonic())) return
     void this.#report(count)
   }
 }
@@ -172,6 +203,7 @@ function inTime<T>(answer: Promise<T>, ms: number): Promise<T | null> {
   })
 }
 
+/** Tells a key from those of all limits. It is a text of its own, and short: a key may be cut from a whole head, and as long as one. */
 function nameOf(limit: Limit, key: string): string {
-  return `${limit.name}\n${key}`
+  return `${limit.name}\n${key.length > longestKey ? hash('sha256', key, 'base64url') : key}`
 }
