@@ -62,7 +62,7 @@ export const families: readonly Family[] = [
   {
     type: 'counter',
     name: 'gatehouse_origin_retries_total',
-    help: 'Requests asked again: of the next origin after one was out of reach, or of the same one after it closed a kept connection.',
+    help: 'Requests asked again: of another origin after one could not be reached or gave no answer, or of the same one after it closed a kept connection.',
     read: ({ edge }) => [sample(edge.retries)],
   },
   {
@@ -74,7 +74,7 @@ export const families: readonly Family[] = [
   {
     type: 'gauge',
     name: 'gatehouse_origin_healthy',
-    help: 'Whether requests go to a member of a pool: 1, or 0 where at least one worker has ejected it or its checks fail.',
+    help: 'Whether requests go to a member of a pool: 1, or 0 where a worker has ejected it, or its checks fail.',
     read: ({ edge }) => memberHealth(edge),
     together: 'min',
   },

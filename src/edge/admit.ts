@@ -10,9 +10,15 @@ import type { Exchange } from './exchange.ts'
 /** Refuses whom a rule denies (1005 to 1012, 1020, 1026, 1039, 1050, 1106 to 1109), and everybody where a rule fails (1052). */
 export function admit(x: Exchange): Refusal | null {
   if (x.isAdmitted) return null
-  const refusal = ask(x, x.snapshot.access, x.zone?.access ?? null)
+  const refusal = accessRefusal(x)
+  if (refusal !== null && isHeldAgainst(refusal)) noteRefusal(x)
   x.isAdmitted = refusal === null
   return refusal
+}
+
+/** Tells what the rules have against a request, and counts nothing towards a ban: a redirect that the gateway would follow is not the doing of the client. */
+export function accessRefusal(x: Exchange): Refusal | null {
+  return ask(x, x.snapshot.access, x.zone?.access ?? null)
 }
 
 /** Counts a refusal towards a ban of the client, by the rules of all zones and by those of its own. */
@@ -25,9 +31,7 @@ function ask(x: Exchange, ofAll: AccessPolicy, ofZone: AccessPolicy | null): Ref
   if (ofAll.isEmpty && (ofZone === null || ofZone.isEmpty)) return null
   const request = new Asked(x)
   const verdict = ofAll.decide(request) ?? ofZone?.decide(request) ?? null
-  if (verdict === null || verdict === 'allow') return null
-  if (isHeldAgainst(verdict)) noteRefusal(x)
-  return verdict
+  return verdict === 'allow' ? null : verdict
 }
 
 /** Legal blocks and rules that fail say nothing of the client, and who is banned is counted already. */

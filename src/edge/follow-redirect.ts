@@ -3,9 +3,12 @@
 import { equalsIgnoreCase } from '../http1/fields.ts'
 import { RequestHead } from '../http1/request-head.ts'
 import type { ResponseHead } from '../http1/response-head.ts'
-import { admit } from './admit.ts'
+import { accessRefusal } from './admit.ts'
 import { Exchange } from './exchange.ts'
 import { locate } from './locate.ts'
+
+/** Bytes of the body of a redirect that are read to keep its connection. */
+const WORTH_DRAINING = 64 * 1024
 
 /** Gives the request that a redirect asks for (RFC 9110 section 15.4); null for an answer that is none, or that only the client may follow. */
 export function redirected(x: Exchange, head: ResponseHead): RequestHead | null {
@@ -14,6 +17,35 @@ export function redirected(x: Exchange, head: ResponseHead): RequestHead | null 
   if (target === null || target.length > x.snapshot.limits.url) return null
   const request = requestFor(x.outgoing, head.status, target)
   return leadsBack(x, request) ? request : null
+}
+
+/** The requests of one exchange that redirects led to, and what came of the body of the last redirect, which nobody wants. */
+export class RedirectTrail {
+  readonly #visited: Set<string>
+  #drained = 0
+
+  constructor(first: RequestHead) {
+    this.#visited = new Set([visitOf(first)])
+  }
+
+  /** Goes on to a request; false for one after the `most` that may be followed, and for one that was made before. */
+  goOn(request: RequestHead, most: number): boolean {
+    const visit = visitOf(request)
+    if (this.#visited.size > most || this.#visited.has(visit)) return false
+    this.#visited.add(visit)
+    this.#drained = 0
+    return true
+  }
+
+  /** Takes bytes of the body; false when another connection would cost less than the rest. */
+  drain(bytes: Buffer): boolean {
+    this.#drained += bytes.length
+    return this.#drained <= WORTH_DRAINING
+  }
+}
+
+function visitOf({ method, target }: RequestHead): string {
+  return `${method} ${target}`
 }
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
@@ -62,5 +94,5 @@ function leadsBack(x: Exchange, request: RequestHead): boolean {
   if (x.route!.config.rewrite?.path) return false
   const trial = new Exchange(x.plane, x.client, request, x.requestBody, x.ray)
   trial.host = x.host
-  return locate(trial) === null && trial.route === x.route && admit(trial) === null
+  return locate(trial) === null && trial.route === x.route && accessRefusal(trial) === null
 }

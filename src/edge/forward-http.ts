@@ -4,7 +4,6 @@ import type { Timeouts } from '../config/schema.ts'
 import { originFailure } from '../errors/origin-failure.ts'
 import { refuse } from '../errors/refusal.ts'
 import type { BodyReader } from '../http1/body.ts'
-import type { RequestHead } from '../http1/request-head.ts'
 import { isIdempotent } from '../http1/method.ts'
 import type { ResponseHead } from '../http1/response-head.ts'
 import { answer, answerBug } from './answer.ts'
@@ -16,7 +15,7 @@ import { Tunnel } from './forward-websocket.ts'
 import type { ConnectionUser, Failure, OriginConnection, TunnelUser } from './origin-connection.ts'
 import type { Waiter } from './waiting-line.ts'
 import { forgetBody, inviteBody } from './gather-body.ts'
-import { redirected } from './follow-redirect.ts'
+import { redirected, RedirectTrail } from './follow-redirect.ts'
 import { outboundHead } from './outbound.ts'
 import type { EdgeMember } from './pools.ts'
 import { keptTrailers } from './rewrite-headers.ts'
@@ -26,8 +25,6 @@ import { relayedFraming, relayedHead, relayedInterim, relayedSwitch } from './re
 
 /** Request bodies up to this many bytes are read whole before the origin is asked: one write, and they can be sent again. */
 const SMALL_BODY = 64 * 1024
-/** Bytes of the body of a redirect that are read to keep its connection. */
-const WORTH_DRAINING = 64 * 1024
 
 /** Starts carrying; always null, since every failure is answered when it comes. */
 export function forward(x: Exchange): null {
@@ -64,10 +61,8 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
   #hasAskedAgain = false
   /** The members that failed it; null while none has. */
   #tried: EdgeMember[] | null = null
-  /** What was asked so far, once a redirect is followed. */
-  #visited: Set<string> | null = null
-  /** Bytes of the body of the redirect that is being drained. */
-  #drained = 0
+  /** Where redirects have led so far; null where none was followed. */
+  #trail: RedirectTrail | null = null
   /** Whether the origin waits for the client to read. */
   #isClientBehind = false
 
@@ -141,7 +136,8 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
   }
 
   data(bytes: Buffer): void {
-    if (this.#stage === 'draining a redirect') return this.#drain(bytes)
+    if (this.#stage === 'draining a redirect')
+      return this.#trail!.drain(bytes) ? undefined : this.#skipDraining()
     this.#x.ai?.noteAnswer(bytes, this.#x.plane.clock)
     this.#stageDeadline = this.#deadlineIn(this.timeouts.idle)
     const rewritten = this.#rewriter === null ? bytes : this.#rewriter.push(bytes)
@@ -275,7 +271,7 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
     )
   }
 
-  /** Sends the request to another member where it may be, or fails. */
+  /** Holds the failure against the member if it was its fault, and sends the request to another one where that may be, or fails. */
   #lose(phase: Phase, failure: Failure, isRepeatable: boolean): void {
     const x = this.#x
     const { health } = x.member!
@@ -293,7 +289,8 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
     const x = this.#x
     const request = x.requestBody.done ? redirected(x, head) : null
     if (request === null || (this.#streamed !== null && request.method === this.method)) return false
-    if (!this.#mayVisit(request)) {
+    this.#trail ??= new RedirectTrail(x.outgoing)
+    if (!this.#trail.goOn(request, x.route!.config.redirects)) {
       this.#letGo()
       this.#over()
       answer(x, refuse('too_many_redirects'))
@@ -301,29 +298,14 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
     }
     if (request.method !== this.method) this.#smallBody = null
     this.#streamed = null
-    this.#drained = 0
     x.awaitedAt = 0
     x.outgoing = request
     this.#enter('draining a redirect', this.timeouts.idle)
-    const isLong = body.framing === 'length' && head.contentLength > WORTH_DRAINING
-    if (isLong || body.framing === 'close') this.#skipDraining()
+    if (body.framing === 'close') this.#skipDraining()
     return true
   }
 
-  /** Tells whether a request is neither one too many nor one that was made before. */
-  #mayVisit(request: RequestHead): boolean {
-    const { outgoing, route } = this.#x
-    const visited = (this.#visited ??= new Set([visitOf(outgoing)]))
-    if (visited.size > route!.config.redirects || visited.has(visitOf(request))) return false
-    visited.add(visitOf(request))
-    return true
-  }
-
-  #drain(bytes: Buffer): void {
-    this.#drained += bytes.length
-    if (this.#drained > WORTH_DRAINING) this.#skipDraining()
-  }
-
+  /** Gives up the connection of a redirect rather than read its body. */
   #skipDraining(): void {
     this.#x.member!.health.succeeded()
     this.#letGo()
@@ -442,10 +424,6 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
   #deadlineIn(timeout: number): number {
     return timeout === 0 ? Number.POSITIVE_INFINITY : this.#x.plane.coarseNow + timeout
   }
-}
-
-function visitOf({ method, target }: RequestHead): string {
-  return `${method} ${target}`
 }
 
 function isLoss({ code }: Failure): boolean {

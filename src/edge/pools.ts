@@ -54,10 +54,14 @@ export class Pools {
     return [...this.#byConfig.values()]
   }
 
-  /** Tells of each member of the named pools whether requests may go to it. */
+  /** Tells of each member of the named pools whether requests go to it as usual. */
   health(): readonly PoolMember[] {
     return this.named.flatMap(({ name: pool, members }) =>
-      members.map(({ target, share }) => ({ pool, origin: target.config.url, isHealthy: share > 0 })),
+      members.map(({ target, health }) => ({
+        pool,
+        origin: target.config.url,
+        isHealthy: health.state === 'healthy',
+      })),
     )
   }
 

@@ -33,6 +33,8 @@ test('every counter and gauge shows what the edge did to it', async () => {
   edge.error(1015)
   edge.retry()
   edge.ejections.inc()
+  edge.retryBudgetExhausted.inc()
+  edge.poolMembers = () => [{ pool: 'main', origin: 'http://a:80', isHealthy: false }]
   edge.clientAbort()
   edge.clientConnections.inc()
   edge.originConnections.inc()
@@ -63,6 +65,8 @@ test('every counter and gauge shows what the edge did to it', async () => {
     'gatehouse_errors_total{code="1015"}': 2,
     gatehouse_origin_retries_total: 1,
     gatehouse_origin_ejections_total: 1,
+    gatehouse_retry_budget_exhausted_total: 1,
+    'gatehouse_origin_healthy{pool="main",origin="http://a:80"}': 0,
     gatehouse_client_aborts_total: 1,
     gatehouse_origin_queue_length: 1,
     'gatehouse_origin_lookups_total{result="failed"}': 1,
@@ -111,6 +115,16 @@ test('decisions of AI gateways have a series for each reason there is, and no ot
     series.map(name => /reason="(\w+)"/.exec(name)?.[1]),
     [...allowReasons, ...refuseReasons],
   )
+})
+
+test('an origin counts as healthy where all processes find it so', async () => {
+  const [first, second] = [new Metrics('0'), new Metrics('0')]
+  const member = (origin: string, isHealthy: boolean) => ({ pool: 'main', origin, isHealthy })
+  first.edge.poolMembers = () => [member('http://a', true), member('http://b', true)]
+  second.edge.poolMembers = () => [member('http://a', true), member('http://b', false)]
+  const { samples } = readMetrics(await first.expose([await second.snapshot()]))
+  const healthy = (origin: string) => samples.get(`gatehouse_origin_healthy{pool="main",origin="${origin}"}`)
+  assert.deepEqual([healthy('http://a'), healthy('http://b')], [1, 0])
 })
 
 test('the numbers of several processes are added up, those of ended ones without their gauges', async () => {

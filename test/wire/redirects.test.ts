@@ -143,6 +143,35 @@ test('a path that another route leads is not reached by a redirect', async t => 
   assert.equal(origin.requests.length, 1)
 })
 
+test('a path that the access rules deny is not reached by a redirect, nor held against the client', async t => {
+  const origin = await startResponder(t, redirect(302, '/private'))
+  const condition = { kind: 'path', prefixes: ['/private'] } as const
+  const edge = await startEdge(t, [origin.url], {
+    route: { redirects: 3 },
+    zone: {
+      access: {
+        rules: [{ action: 'deny', condition, description: null }],
+        otherwise: 'allow',
+        ban: { refusals: 2, within: 60_000, lasts: 60_000 },
+      },
+    },
+  })
+  for (let i = 0; i < 4; i++) assert.equal((await edge.ask(request('GET /from'))).status, 302)
+  assert.equal(origin.requests.length, 4)
+})
+
+test("where a route rewrites paths its redirects are the client's", async t => {
+  const origin = await startResponder(t, redirect(302, '/v2/to'))
+  const edge = await startEdge(t, [origin.url], {
+    route: {
+      redirects: 3,
+      rewrite: { path: '"/v2" + request.path', requestHeaders: [], responseHeaders: [] },
+    },
+  })
+  assert.equal((await edge.ask(request('GET /from'))).field('location'), '/v2/to')
+  assert.deepEqual(lines(origin), ['GET /v2/from'])
+})
+
 test('redirects in a circle are 1205, which may be tried again', async t => {
   const { edge, origin } = await startFollowing(t, redirect(301, 'https://site.test/from'))
   const answer: Message = await edge.ask(request('GET /from', json))
