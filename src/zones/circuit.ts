@@ -13,6 +13,8 @@ export class Circuit {
   readonly #config: EjectionConfig
   /** The request that is the trial. */
   #trial: object | null = null
+  /** Until when nobody else is tried beside the trial: a slow one must not keep everybody waiting. */
+  #trialUntil = 0
   /** How long it was open last; 0 once that is forgotten. */
   #lasted = 0
   #closedAt = 0
@@ -30,14 +32,16 @@ export class Circuit {
     return now < this.openUntil ? 'open' : 'half_open'
   }
 
-  /** Tells whether a request may go through: while half open one at a time. */
+  /** Tells whether a request may go through: while half open one at a time, or another when the last one takes longer than the shortest ejection. */
   admits(now: number): boolean {
-    return this.isClosed || (now >= this.openUntil && this.#trial === null)
+    return this.isClosed || (now >= this.openUntil && (this.#trial === null || now >= this.#trialUntil))
   }
 
   /** Takes note of a request that goes through. */
-  enter(request: object): void {
-    if (!this.isClosed) this.#trial = request
+  enter(request: object, now: number): void {
+    if (this.isClosed) return
+    this.#trial = request
+    this.#trialUntil = now + this.#config.base
   }
 
   /** Takes note of an answer; true when it was the one that closes the circuit. */

@@ -75,7 +75,7 @@ export class MemberHealth {
 
   /** Takes note of a request that goes to it. */
   begin(request: object): void {
-    if (!this.#isFine) this.#circuit?.enter(request)
+    if (!this.#isFine) this.#circuit?.enter(request, this.#clock.monotonic())
   }
 
   /** The head of an answer came: it is alive. */

@@ -88,6 +88,24 @@ test('a trial whose client left says nothing, and another follows', () => {
   deepEqual([health.state, health.share], ['trial', 1])
 })
 
+test('a trial that takes long is replaced by another, and then says nothing any more', () => {
+  const { clock, health, fail } = start()
+  fail(3)
+  clock.advance(10_000)
+  const slow = {}
+  health.begin(slow)
+  clock.advance(9_999)
+  equal(health.share, 0)
+  clock.advance(1)
+  equal(health.share, 1)
+  const next = {}
+  health.begin(next)
+  health.failed(slow)
+  deepEqual([health.state, health.share], ['trial', 0])
+  health.answered(next)
+  equal(health.state, 'healthy')
+})
+
 test('an ejection lasts twice as long each time a trial fails, up to the longest', () => {
   const { clock, health, fail, trial, ejections } = start()
   fail(3)
