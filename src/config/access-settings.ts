@@ -39,7 +39,8 @@ const day = 24 * 60 * minute
 /** Takes a country by its two letters (ISO 3166-1 alpha-2), in any case; one that goes by others, such as UK, is refused. */
 export const country: Rule<string> = text => {
   const code = text.toUpperCase()
-  const isCode = /^[A-Z]{2}$/.test(code) && isRegion(code)
+  // As written: in upper case, other letters become two of these.
+  const isCode = /^[A-Za-z]{2}$/.test(text) && isRegion(code)
   const usual = isCode ? new Intl.Locale(`und-${code}`).region : undefined
   return accept(
     usual === code ? code : undefined,
