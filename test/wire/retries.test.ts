@@ -149,6 +149,22 @@ test('a kept connection that its origin closed is replaced without a look at the
   assert.equal((await edge.ask(request('GET /'))).text, 'connection 1')
 })
 
+test('a member whose queue is full is passed over, and is no worse for it', async t => {
+  const { edge, failing } = await startPair(t, wire => wire.ending, {
+    transport: { connections: 1, queue: { size: 1, timeout: 0 } },
+  })
+  const clients = [await edge.connect(), await edge.connect()]
+  for (const client of clients) {
+    await client.send(request('GET /'))
+    assert.equal((await edge.ask(request('GET /'))).text, 'alive')
+  }
+  assert.equal((await edge.ask(post('/', 'x'))).text, 'alive x')
+  assert.equal(edge.accesses.at(-1)!.retries, 1)
+  assert.equal(failing.wires.length, 1)
+  const [pool] = edge.plane.snapshot.pools.named
+  assert.deepEqual([pool!.members[0]!.outstanding, pool!.members[0]!.health.failures], [2, 0])
+})
+
 const handshake = request(
   'GET /',
   'Connection: Upgrade',
