@@ -5,23 +5,22 @@ import { type Limit, limitOf } from '../limits/limit.ts'
 import type { Gateway, GatewayRateLimit } from '../store/records.ts'
 import type { AiExchange } from './ai-exchange.ts'
 import type { Exchange, Verdict } from './exchange.ts'
-import { limitLines, secondsOf } from './meter.ts'
-import { policyOf } from './meter-rules.ts'
+import { LimitFields, secondsOf } from './limit-fields.ts'
 
 /** Refuses a call over the limit of its gateway (1015); waits for the store only near it. */
 export function meterGateway(x: Exchange, ai: AiExchange): Verdict {
   if (ai.isMetered) return ai.limited
   ai.isMetered = true
   const gateway = ai.gateway as Gateway
-  const limit = limitFor(gateway)
-  if (limit === null) return null
-  const spent = x.plane.limiter.spend(limit, `${gateway.account}/${gateway.id}`)
-  if (spent instanceof Promise) return spent.then(spent => void (ai.limited = conclude(x, limit, spent)))
-  return (ai.limited = conclude(x, limit, spent))
+  const known = knownLimit(gateway)
+  if (known === null) return null
+  const spent = x.plane.limiter.spend(known.limit, `${gateway.account}/${gateway.id}`)
+  if (spent instanceof Promise) return spent.then(spent => void (ai.limited = conclude(x, known, spent)))
+  return (ai.limited = conclude(x, known, spent))
 }
 
-function conclude(x: Exchange, limit: Limit, spent: Spent): Refusal | null {
-  x.limitFields += limitLines(NAME, spent, policyOf(NAME, limit.most, limit.period))
+function conclude(x: Exchange, { fields }: Known, spent: Spent): Refusal | null {
+  x.limitFields += fields.lines(spent)
   const { allowed, limited } = x.plane.metrics.limits.rule('ai:gateway')
   if (spent.isAllowed) {
     allowed.inc()
@@ -31,17 +30,26 @@ function conclude(x: Exchange, limit: Limit, spent: Spent): Refusal | null {
   return refuse('rate_limited', { retryAfter: secondsOf(spent.wait) })
 }
 
-/** The limits by record: a change of a gateway is another record. */
-const limits = new WeakMap<GatewayRateLimit, Limit>()
+interface Known {
+  readonly limit: Limit
+  readonly fields: LimitFields
+}
 
-function limitFor({ rateLimit = null }: Gateway): Limit | null {
+/** The limits by record: a change of a gateway is another record. */
+const limits = new WeakMap<GatewayRateLimit, Known>()
+
+function knownLimit({ rateLimit = null }: Gateway): Known | null {
   if (rateLimit === null || rateLimit.limit === 0) return null
   const known = limits.get(rateLimit)
   if (known !== undefined) return known
   const { technique, interval, limit: most } = rateLimit
-  const limit = limitOf(NAME, most, { kind: technique, period: interval * 1000 })
-  limits.set(rateLimit, limit)
-  return limit
+  const period = interval * 1000
+  const made = {
+    limit: limitOf(NAME, most, { kind: technique, period }),
+    fields: new LimitFields(NAME, most, period),
+  }
+  limits.set(rateLimit, made)
+  return made
 }
 
 /** What callers know the limit by, whatever the gateway. */

@@ -5,6 +5,7 @@ import type { LimitKey, RateLimitConfig } from '../config/limit-config.ts'
 import type { ZoneConfig } from '../config/schema.ts'
 import type { ErrorName } from '../errors/catalogue.ts'
 import { type Limit, limitOf } from '../limits/limit.ts'
+import { LimitFields } from './limit-fields.ts'
 
 export interface MeterRule {
   readonly limit: Limit
@@ -13,10 +14,8 @@ export interface MeterRule {
   readonly when: Expression<boolean> | null
   /** What a request over the limit is refused with; null where it is only counted. */
   readonly error: ErrorName | null
-  /** Its name in RateLimit fields; null where clients are not told of it. */
-  readonly name: string | null
-  /** What it is in RateLimit-Policy. */
-  readonly policy: string
+  /** How clients are told of it; null where they are not. */
+  readonly fields: LimitFields | null
   readonly decisions: LimitDecisions
 }
 
@@ -30,8 +29,7 @@ export function compileRateLimits(
     key,
     when: when === null ? null : compiled(when),
     error: action === 'block' ? 'rate_limited' : null,
-    name: action === 'block' ? name : null,
-    policy: policyOf(name, limit, period),
+    fields: action === 'block' ? new LimitFields(name, limit, period) : null,
     decisions: limits.rule(name),
   }))
 }
@@ -46,14 +44,9 @@ export function compileQuota(
     const most = quota[kind]
     if (most === null) return []
     const limit = limitOf(`quota ${name}`, most, { kind })
-    const silent = { key: [], when: null, name: null, policy: '' }
+    const silent = { key: [], when: null, fields: null }
     return [{ limit, ...silent, error: errors[kind], decisions: limits.rule(`${name}:${kind}`) }]
   })
-}
-
-/** Writes a policy as a member of RateLimit-Policy (draft-ietf-httpapi-ratelimit-headers-10, section 3). */
-export function policyOf(name: string, limit: number, period: number): string {
-  return `"${name}";q=${limit};w=${Math.ceil(period / 1000)}`
 }
 
 function compiled(text: string): Expression<boolean> {

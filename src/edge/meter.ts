@@ -1,9 +1,11 @@
 // Step 4: whether there is allowance left for a request. All limits that apply are asked at once; what one refuses is given back to the others.
+import type { Expression } from '../base/expression.ts'
 import { type Refusal, refuse } from '../errors/refusal.ts'
 import type { Spent } from '../limits/key-count.ts'
 import { noteRefusal } from './admit.ts'
 import type { Exchange, Verdict } from './exchange.ts'
 import { factsOf } from './exchange-facts.ts'
+import { secondsOf } from './limit-fields.ts'
 import { keyOf } from './meter-key.ts'
 import type { MeterRule } from './meter-rules.ts'
 
@@ -22,14 +24,18 @@ interface Settled extends Counted {
 export function meter(x: Exchange): Verdict {
   if (x.isMetered) return x.limited
   x.isMetered = true
-  const rules = x.route!.limits
-  if (rules.length === 0) return null
+  const { limits } = x.route!
+  return limits.length === 0 ? null : spend(x, limits)
+}
+
+function spend(x: Exchange, rules: readonly MeterRule[]): Verdict {
+  const { limiter } = x.plane
   const counted: Counted[] = []
   let isWaiting = false
   for (const rule of rules) {
-    if (!counts(x, rule)) continue
+    if (rule.when !== null && !counts(x, rule.when)) continue
     const key = keyOf(x, rule.key)
-    const spent = x.plane.limiter.spend(rule.limit, key)
+    const spent = limiter.spend(rule.limit, key, x.startedAt)
     counted.push({ rule, key, spent })
     if (spent instanceof Promise) isWaiting = true
     else if (!spent.isAllowed && rule.error !== null) break
@@ -39,8 +45,7 @@ export function meter(x: Exchange): Verdict {
 }
 
 /** Tells whether a rule counts a request: one whose expression fails counts it, since it can't be told that it need not. */
-function counts(x: Exchange, { when }: MeterRule): boolean {
-  if (when === null) return true
+function counts(x: Exchange, when: Expression<boolean>): boolean {
   const answer = when.evaluate(factsOf(x))
   if (answer === null) x.plane.metrics.expressionFailures.limits.inc()
   return answer !== false
@@ -51,7 +56,8 @@ async function settle(counted: readonly Counted[]): Promise<readonly Settled[]> 
 }
 
 function conclude(x: Exchange, counted: readonly Settled[]): Refusal | null {
-  const over = counted.find(({ rule, spent }) => !spent.isAllowed && rule.error !== null) ?? null
+  let over: Settled | null = null
+  for (const one of counted) if (over === null && !one.spent.isAllowed && one.rule.error !== null) over = one
   for (const one of counted) note(x, one, over)
   x.limitFields = fieldsOf(counted, over)
   if (over === null) return null
@@ -78,21 +84,11 @@ function fieldsOf(counted: readonly Settled[], over: Settled | null): string {
   let policies = ''
   let binding: Settled | null = null
   for (const one of counted) {
-    if (one.rule.name === null) continue
-    policies += policies === '' ? one.rule.policy : `, ${one.rule.policy}`
+    const { fields } = one.rule
+    if (fields === null) continue
+    policies = policies === '' ? fields.policy : `${policies}, ${fields.policy}`
     if (one === over || binding === null || one.spent.remaining < binding.spent.remaining) binding = one
     if (one === over) break
   }
-  if (binding === null) return ''
-  return limitLines(binding.rule.name!, binding.spent, policies)
-}
-
-/** Writes the lines of both fields (draft-ietf-httpapi-ratelimit-headers-10, sections 3 and 4). */
-export function limitLines(name: string, { remaining, wait }: Spent, policies: string): string {
-  return `RateLimit: "${name}";r=${remaining};t=${secondsOf(wait)}\r\nRateLimit-Policy: ${policies}\r\n`
-}
-
-/** Gives whole seconds, at least one, as Retry-After has them. */
-export function secondsOf(ms: number): number {
-  return Math.max(1, Math.ceil(ms / 1000))
+  return binding === null ? '' : binding.rule.fields!.lines(binding.spent, policies)
 }

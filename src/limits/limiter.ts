@@ -49,9 +49,8 @@ export class Limiter {
     this.#counts = new LRUCache({ max: mostKeys, dispose: count => this.#dismiss(count) })
   }
 
-  /** Counts a request by a key, if it fits: at once while the key is far from the limit or over it, after a question to the store in between. */
-  spend(limit: Limit, key: string): Spent | Promise<Spent> {
-    const now = this.#clock.monotonic()
+  /** Counts a request by a key, if it fits: at once while the key is far from the limit or over it, after a question to the store in between. `now` are monotonic ms. */
+  spend(limit: Limit, key: string, now = this.#clock.monotonic()): Spent | Promise<Spent> {
     const count = this.#countOf(limit, key)
     count.look(now, this.#clock)
     if (count.isFull(now)) return count.refuse(now)
