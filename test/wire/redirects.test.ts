@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
+import fc from 'fast-check'
 import type { RouteConfig } from '../../src/config/schema.ts'
 import { codeOf, recordOf, startEdge, zoneTo } from '../help/edge.ts'
 import { type Origin, ok, type Respond, startResponder } from '../help/origin.ts'
@@ -113,6 +114,31 @@ test("whatever leads elsewhere is the client's to follow", async t => {
     assert.equal(answer.text, 'gone')
   }
   assert.deepEqual([...new Set(lines(origin))], ['GET /from'])
+})
+
+test('whatever a location holds, the origin is asked for a sound path, or the client gets the answer', async t => {
+  let location = ''
+  const { edge, origin } = await startFollowing(t, () => redirect(302, location))
+  const client = await edge.connect()
+  const hard = ['/', '//', '..', '%2e', '\\', '?', '#', '@', ':', 'http://', 'site.test', '[::1]', '\t', ' ']
+  const byte = fc.integer({ min: 0x21, max: 0xff }).map(code => String.fromCharCode(code))
+  const piece = fc.oneof(fc.constantFrom(...hard), fc.string({ unit: byte, maxLength: 4 }))
+  const texts = fc.array(piece, { minLength: 1, maxLength: 6 }).map(pieces => pieces.join('').trim())
+  await fc.assert(
+    fc.asyncProperty(texts, async text => {
+      fc.pre(text !== '' && !text.includes('\x7f'))
+      location = text
+      origin.requests.length = 0
+      await client.send(request('GET /from', json))
+      const answer = await client.response()
+      if (answer.status === 302) return assert.equal(answer.field('location'), text)
+      if (answer.status === 500) return assert.deepEqual([codeOf(answer), origin.requests.length], [1205, 1])
+      assert.equal(answer.status, 200)
+      assert.match(origin.requests[1]!.startLine, /^GET \/[\x21-\x7e]* HTTP\/1\.1$/)
+      assert.equal(origin.requests[1]!.field('host'), 'site.test')
+    }),
+    { numRuns: 500 },
+  )
 })
 
 test("a redirect without one location is the client's", async t => {
