@@ -119,6 +119,8 @@ export class Gateway {
     await this.#plane?.reload(config)
     this.#services?.reload(config)
     this.#checker.watch(checkedOrigins(config))
+    // What a reload has made anew knows nothing of the checks before it.
+    this.#plane?.takeChecks(this.#checker.results)
     this.#log.level = config.log.level
     this.#config = config
   }
