@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { endOf, limitOf } from '../../src/limits/limit.ts'
+
+test('windows of days and months end at midnight in UTC, and fixed ones at multiples of their period', () => {
+  const ends: readonly [Parameters<typeof endOf>[0], string, string][] = [
+    [{ kind: 'day' }, '2026-02-28T23:59:59.999Z', '2026-03-01T00:00:00.000Z'],
+    [{ kind: 'day' }, '2026-03-01T00:00:00.000Z', '2026-03-02T00:00:00.000Z'],
+    [{ kind: 'month' }, '2026-12-31T23:59:59.999Z', '2027-01-01T00:00:00.000Z'],
+    [{ kind: 'month' }, '2028-02-01T00:00:00.000Z', '2028-03-01T00:00:00.000Z'],
+    [{ kind: 'fixed', period: 3_600_000 }, '2026-01-01T10:00:00.000Z', '2026-01-01T11:00:00.000Z'],
+  ]
+  for (const [span, now, end] of ends)
+    assert.equal(new Date(endOf(span, Date.parse(now))).toISOString(), end, now)
+  assert.equal(endOf({ kind: 'sliding', period: 1 }, 0), Number.POSITIVE_INFINITY)
+})
+
+test('what three of four processes may let in unheard is two percent at most, from 150 on', () => {
+  for (let most = 150; most < 3_000; most++) {
+    const { untold, blind } = limitOf('any', most, { kind: 'day' })
+    assert.ok(3 * Math.max(untold, blind) <= 0.02 * most, `${most}`)
+  }
+  for (let most = 1; most < 150; most++) assert.ok(limitOf('any', most, { kind: 'day' }).untold <= 1)
+  assert.equal(limitOf('any', 19, { kind: 'day' }).untold, 0)
+})

@@ -1,0 +1,48 @@
+// What is special about counts in a file: that they go when they are over, and wait for no lock of records.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Database } from '../../../src/store/sqlite/database.ts'
+import { SqliteStore } from '../../../src/store/sqlite/sqlite-store.ts'
+import { ManualClock } from '../../help/clock.ts'
+import { temporaryFile } from './temporary-file.ts'
+
+const minute = { kind: 'sliding', period: 60_000 } as const
+const usual = { window: minute, limit: 5, done: 0, wanted: 1 } as const
+
+test('rows of windows that are over make room', async t => {
+  const clock = new ManualClock()
+  const file = temporaryFile(t)
+  const { counters, close } = await opened(t, file, clock)
+  for (let i = 0; i < 40; i++) await counters.spend({ key: `key ${i}`, ...usual })
+  clock.advance(62_000)
+  await counters.spend({ key: 'another', ...usual })
+  close()
+  const db = await Database.open(`${file}-counts`, { synchronous: 'NORMAL', patience: 100 })
+  t.after(() => db.close())
+  assert.equal(db.prepare('SELECT count(*) AS count FROM counts').get()!.count, 1)
+})
+
+test('a write of records that takes long keeps no count waiting', async t => {
+  const file = temporaryFile(t)
+  const { counters } = await opened(t, file, new ManualClock())
+  const records = await Database.open(file, { synchronous: 'FULL', patience: 100 })
+  t.after(() => records.close())
+  records.exec('BEGIN IMMEDIATE')
+  assert.equal((await counters.spend({ key: 'key', ...usual })).count, 1)
+  records.exec('ROLLBACK')
+})
+
+test('what one turn asks is counted in its order', async t => {
+  const { counters } = await opened(t, temporaryFile(t), new ManualClock())
+  const answers = await Promise.all(Array.from({ length: 7 }, () => counters.spend({ key: 'key', ...usual })))
+  assert.deepEqual(
+    answers.map(({ granted }) => granted),
+    [1, 1, 1, 1, 1, 0, 0],
+  )
+})
+
+async function opened(t: { after(end: () => unknown): void }, file: string, clock: ManualClock) {
+  const store = await SqliteStore.open(file, { commandTimeout: 250, clock })
+  t.after(() => store.close())
+  return { counters: store.counters, close: () => void store.close() }
+}
