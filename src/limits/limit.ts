@@ -18,14 +18,14 @@ export interface Limit {
   readonly growth: number
   /** The most that a process may have let in of which the store does not know. */
   readonly untold: number
-  /** What is let in before anything is known: half a percent, so that four processes stay within two. */
+  /** How much of that may be let in before anything is known. */
   readonly blind: number
 }
 
-/** What a process may let in unheard, as a part of the limit: of four, three may be wrong at once, by two percent together, however sudden the rush. */
-const unheard = 1 / 150
+/** What a process may let in unheard, as a part of the limit: four may be wrong at once, by two percent together, however sudden the rush. */
+const unheard = 1 / 200
 /** Of a smaller limit one request is more than that part. It is let in only where so many still fit that a rush from nothing is noticed before; */
-const small = 150
+const small = 200
 /** and below this it would weigh too much. */
 const smallest = 20
 
@@ -40,7 +40,7 @@ export function limitOf(name: string, most: number, span: Span): Limit {
     ceiling: (most < small ? 0.25 : 0.75) * most,
     growth: (10 * most) / period,
     untold: most < smallest ? 0 : Math.max(1, Math.floor(most * unheard)),
-    blind: Math.floor(most / 200),
+    blind: Math.floor(most * unheard),
   }
 }
 

@@ -24,6 +24,12 @@ export class ManualClock implements Clock {
   }
 }
 
+/** Settings of an edge whose clock leaps: no connection is cut off for it. */
+export const patient = {
+  client: { headerTimeout: Number.MAX_SAFE_INTEGER, keepAlive: Number.MAX_SAFE_INTEGER },
+  timeouts: { connect: 0, handshake: 0, response: 0, write: 0, idle: 0, total: 0 },
+} as const
+
 /** Moves mocked timers second by second until it holds, and tells how many that took; what sockets bring meanwhile is waited for. */
 export async function secondsUntil(t: TestContext, holds: () => boolean): Promise<number> {
   for (let second = 0; second < 1_000; second++) {

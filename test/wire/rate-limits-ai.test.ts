@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { GatewayRateLimit } from '../../src/store/records.ts'
 import { type AiSettings, call, completion, json, startAi } from '../help/ai.ts'
-import { ManualClock } from '../help/clock.ts'
+import { ManualClock, patient } from '../help/clock.ts'
 import { startResponder } from '../help/origin.ts'
 
 const body = JSON.stringify({ model: 'openai/gpt-4o-mini', messages: [] })
@@ -14,7 +14,12 @@ async function start(t: TestContext, settings: AiSettings = {}) {
   const openai = await startResponder(t, json(completion))
   const clock = new ManualClock()
   const providers = { openai: { url: openai.url, keys: ['sk-ours'] } }
-  const ai = await startAi(t, providers, { gateway: { rateLimit: limit }, clock, ...settings })
+  const ai = await startAi(t, providers, {
+    ...patient,
+    gateway: { rateLimit: limit },
+    clock,
+    ...settings,
+  })
   const ask = (token: string = ai.token) =>
     ai.edge.ask(
       call(

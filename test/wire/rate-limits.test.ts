@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import type { LimitKey, RateLimitConfig } from '../../src/config/limit-config.ts'
-import { ManualClock } from '../help/clock.ts'
+import { ManualClock, patient } from '../help/clock.ts'
 import {
   codeOf,
   type Edge,
@@ -26,7 +26,7 @@ function rule(settings: Partial<RateLimitConfig> = {}): RateLimitConfig {
 async function start(t: TestContext, settings: EdgeSettings) {
   const origin = await startResponder(t, ok('fine'))
   const clock = new ManualClock()
-  const edge = await startEdge(t, [origin.url], { ...settings, clock })
+  const edge = await startEdge(t, [origin.url], { ...patient, ...settings, clock })
   return { origin, clock, edge }
 }
 
