@@ -6,6 +6,7 @@ import { parseNetwork } from '../../src/base/address.ts'
 import type { AddressTable } from '../../src/base/address-table.ts'
 import { AddressWords } from '../../src/base/address-words.ts'
 import { watchedFolder } from './watched-folder.ts'
+import { longestStall } from '../help/stall.ts'
 
 function holds(table: AddressTable, address: string): boolean {
   const words = new AddressWords()
@@ -109,24 +110,17 @@ test('a million addresses are read while others go on, into less than 200 MB', a
   })
   const path = write('list', lines.join('\n'))
   const before = process.memoryUsage().rss
-  let longest = 0
-  let last = performance.now()
-  const beat = setInterval(() => {
-    longest = Math.max(longest, performance.now() - last)
-    last = performance.now()
-  }, 1)
-  const table = await readListFile(path)
-  clearInterval(beat)
+  const { result: table, longest } = await longestStall(() => readListFile(path))
   assert.equal(table.size, 1_000_000)
   assert.ok(process.memoryUsage().rss - before < 200e6)
   // Some 10 ms on a machine with nothing else to do.
-  assert.ok(longest < 150, `${longest} ms`)
+  assert.ok(longest < 60, `${longest} ms`)
   const words = new AddressWords()
   const began = performance.now()
   for (let i = 0; i < 200_000; i++) {
     words.read(lines[(i * 7) % lines.length]!.replace('/64', ''))
     assert.notEqual(table.find(words), 'nothing')
   }
-  // The replacing and asserting included.
+  // The replacing and asserting included, on a machine that may be busy.
   assert.ok(performance.now() - began < 200_000 * 0.01)
 })

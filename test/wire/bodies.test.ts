@@ -98,7 +98,7 @@ test('a client whose upload was held back at its last byte can send its next req
     await wire.send(ok(String(message.body.length)))
     await wire.send(ok((await wire.request()).target))
   })
-  const edge = await startEdge(t, [origin.url], { timeouts: { write: 200 } })
+  const edge = await startEdge(t, [origin.url], { timeouts: { write: 500 } })
   const stalled = await edge.connect()
   await stalled.send(request('POST /', `Content-Length: ${64 * MiB}`))
   void stalled.pour()

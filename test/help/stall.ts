@@ -1,0 +1,21 @@
+// How long work keeps everything else of its thread waiting, in its own CPU time: what other processes of the machine take does not count.
+
+/** Runs the work to its end, and gives its result and the longest time in ms for which it held the thread at one go. */
+export async function longestStall<T>(work: () => Promise<T>): Promise<{ result: T; longest: number }> {
+  let longest = 0
+  let last = used()
+  const beat = setInterval(() => {
+    const now = used()
+    longest = Math.max(longest, now - last)
+    last = now
+  }, 1)
+  const result = await work()
+  clearInterval(beat)
+  return { result, longest }
+}
+
+/** Gives the CPU time of this thread in ms. */
+function used(): number {
+  const { user, system } = process.threadCpuUsage()
+  return (user + system) / 1000
+}
