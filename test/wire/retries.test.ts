@@ -68,7 +68,7 @@ for (const [what, bytes] of [
       await wire.send(bytes)
     })
     const client = await edge.connect()
-    await client.send(request('GET /', json))
+    await client.send(request('GET /', 'Connection: close', json))
     await client.rest().catch(() => {})
     assert.equal(alive.requests.length, 0)
     assert.equal(edge.metrics.errors[520], 1)
