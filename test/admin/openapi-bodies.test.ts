@@ -113,7 +113,7 @@ test('a body that is an example with something changed is good or bad for both',
       .map(([example, changes]) => changes.reduce((body, apply) => apply(body), example))
     await fc.assert(
       fc.asyncProperty(bodies, async body => void (await agree(api, operation, body))),
-      { numRuns: 250 },
+      { numRuns: 150 },
     )
   }
   assert.deepEqual(api.bugs, [])
