@@ -1,22 +1,28 @@
 // What the expressions of operators may look at of one exchange, found when it is looked at. Access rules, rate limits, rewrites and error rules ask for it.
 import type { Facts, RequestFacts } from '../base/expression.ts'
+import { isPlainPath, normalPath } from '../base/path.ts'
 import { errorRows } from '../errors/catalogue.ts'
 import type { Refusal } from '../errors/refusal.ts'
 import { field } from '../http1/fields.ts'
 import type { Exchange } from './exchange.ts'
 
-/** Gives the facts of an exchange, always the same object. */
+/** Gives the facts of an exchange, always the same object; its path is in normal form, so that no other spelling passes by a rule. */
 export function factsOf(x: Exchange): Facts {
-  return (x.facts ??= new ExchangeFacts(x))
+  return (x.facts ??= new ExchangeFacts(x, new ExchangeRequestFacts(x)))
+}
+
+/** Gives the facts of an exchange with the path as it was sent, for who makes another one of it. */
+export function sentFactsOf(x: Exchange): Facts {
+  return new ExchangeFacts(x, new SentRequestFacts(x))
 }
 
 class ExchangeFacts implements Facts {
   readonly request: RequestFacts
   readonly #x: Exchange
 
-  constructor(x: Exchange) {
+  constructor(x: Exchange, request: RequestFacts) {
     this.#x = x
-    this.request = new ExchangeRequestFacts(x)
+    this.request = request
   }
 
   get zone(): string {
@@ -56,8 +62,7 @@ class ExchangeRequestFacts implements RequestFacts {
 
   get path(): string {
     const { target } = this.#x.head
-    const query = target.indexOf('?')
-    return query === -1 ? target : target.slice(0, query)
+    return isPlainPath(target) ? withoutQuery(target) : normalPath(target)
   }
 
   get query(): string {
@@ -91,6 +96,24 @@ class ExchangeRequestFacts implements RequestFacts {
       if (ids[i] === field.xForwardedProto) return fields[2 * i + 1]!.toLowerCase() === 'https'
     return false
   }
+}
+
+class SentRequestFacts extends ExchangeRequestFacts {
+  readonly #target: string
+
+  constructor(x: Exchange) {
+    super(x)
+    this.#target = x.head.target
+  }
+
+  override get path(): string {
+    return withoutQuery(this.#target)
+  }
+}
+
+function withoutQuery(target: string): string {
+  const query = target.indexOf('?')
+  return query === -1 ? target : target.slice(0, query)
 }
 
 function headersOf(fields: readonly string[]): ReadonlyMap<string, readonly string[]> {

@@ -44,11 +44,11 @@ function spend(x: Exchange, rules: readonly MeterRule[]): Verdict {
   return conclude(x, counted as Settled[])
 }
 
-/** Tells whether a rule counts a request: one whose expression fails counts it, since it can't be told that it need not. */
+/** Tells whether a rule counts a request; one whose expression fails does not, and shows in the metrics. */
 function counts(x: Exchange, when: Expression<boolean>): boolean {
   const answer = when.evaluate(factsOf(x))
   if (answer === null) x.plane.metrics.expressionFailures.limits.inc()
-  return answer !== false
+  return answer === true
 }
 
 async function settle(counted: readonly Counted[]): Promise<readonly Settled[]> {

@@ -5,7 +5,7 @@ import type { RewriteConfig } from '../config/rewrite-config.ts'
 import { type Refusal, refuse } from '../errors/refusal.ts'
 import { RequestHead } from '../http1/request-head.ts'
 import type { Exchange } from './exchange.ts'
-import { factsOf } from './exchange-facts.ts'
+import { sentFactsOf } from './exchange-facts.ts'
 import { HeaderChanges, HeaderRules } from './rewrite-headers.ts'
 import { PathRule } from './rewrite-path.ts'
 
@@ -27,7 +27,7 @@ export class Rewrite {
    * fails has to fail before an origin has done anything.
    */
   begin(x: Exchange): Refusal | null {
-    const facts = factsOf(x)
+    const facts = sentFactsOf(x)
     const { head, snapshot } = x
     const target = this.#path?.targetFor(head.target, facts, snapshot.limits.url) ?? head.target
     if (typeof target !== 'string') return target

@@ -225,6 +225,12 @@ test('every line of the command line runs', async t => {
   }
 })
 
+test('it has as many dependencies as it says', () => {
+  const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  assert.match(readme, /has ten small dependencies/)
+  assert.equal(Object.keys(dependencies).length, 10)
+})
+
 test('the configurations shown are good ones', () => {
   const surroundings = { env: {}, readFile: () => '<p>page</p>', findFile: (path: string) => path }
   for (const yaml of blocks('yaml')) {

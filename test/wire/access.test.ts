@@ -277,3 +277,26 @@ function rule(
 ): AccessRule {
   return { action, condition, description }
 }
+
+for (const target of [
+  '/secret',
+  '/%73ecret',
+  '/./secret',
+  '//secret',
+  '/x/../secret',
+  '/secret?x',
+  '/secre%74?x',
+]) {
+  test(`an expression knows the path of ${target}, however it is written`, async t => {
+    const origin = await startResponder(t, ok())
+    const rule: AccessRule = {
+      action: 'deny',
+      condition: { kind: 'expression', text: 'request.path == "/secret"' },
+      description: null,
+    }
+    const edge = await startEdge(t, [origin.url], { access: { rules: [rule] } })
+    const ask = `GET ${target} HTTP/1.1\r\nHost: site.test\r\nAccept: application/json\r\n\r\n`
+    assert.equal(codeOf(await edge.ask(ask)), 1020)
+    assert.equal(origin.requests.length, 0)
+  })
+}
