@@ -1,8 +1,8 @@
 // The address lists of the configuration, shared by all rules that name them. Access rules ask; the process loads them.
+import { AccessMetrics } from '../base/access-metrics.ts'
 import type { AddressTable, Found } from '../base/address-table.ts'
 import type { AddressWords } from '../base/address-words.ts'
 import type { Logger } from '../base/log.ts'
-import { AccessMetrics } from '../base/metrics.ts'
 import type { ListConfig } from '../config/access-config.ts'
 import { readListFile } from './list-file.ts'
 import { type WatchedFile, WatchedFiles } from './watched-files.ts'

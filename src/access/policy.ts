@@ -1,6 +1,6 @@
 // The access rules of a zone, or of all, compiled: the first that matches decides. The edge asks once a request.
 import { AddressWords } from '../base/address-words.ts'
-import type { EdgeMetrics } from '../base/metrics.ts'
+import type { EdgeMetrics } from '../base/edge-metrics.ts'
 import type { AccessConfig } from '../config/access-config.ts'
 import { type Refusal, refuse } from '../errors/refusal.ts'
 import type { Ban, Bans } from './bans.ts'

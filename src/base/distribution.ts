@@ -1,4 +1,4 @@
-// The numbers that the hot path moves: no labels, no hashing, no allocation. metrics.ts names them and reads them out.
+// The numbers that the hot path moves: no labels, no hashing, no allocation. The files of metrics name them, and families read them out.
 
 /** Upper bounds of the buckets, in ms: from a cache-warm hop on loopback to a minute. */
 export const bucketBounds = [
@@ -35,4 +35,16 @@ export class Distribution {
     for (const count of this.counts) total += count
     return total
   }
+}
+
+/** Makes a tally for each name, in their order. */
+export function tallies<Name extends string>(names: readonly Name[]): Readonly<Record<Name, Tally>> {
+  return Object.fromEntries(names.map(name => [name, new Tally()])) as Record<Name, Tally>
+}
+
+/** Makes a distribution for each name, in their order. */
+export function distributions<Name extends string>(
+  names: readonly Name[],
+): Readonly<Record<Name, Distribution>> {
+  return Object.fromEntries(names.map(name => [name, new Distribution()])) as Record<Name, Distribution>
 }

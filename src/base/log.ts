@@ -1,7 +1,7 @@
 // The log: JSON lines on stdout. A logger for what happens to the gateway, and the access log with one line a request.
 
 import { type Level, type Logger, pino } from 'pino'
-import type { Phase, StatusClass } from './metrics.ts'
+import type { Phase, StatusClass } from './edge-metrics.ts'
 
 export type { Logger }
 

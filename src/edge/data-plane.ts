@@ -2,8 +2,8 @@
 // reload and stop.
 import { createServer, type Server, type Socket } from 'node:net'
 import { type Clock, systemClock } from '../base/clock.ts'
+import type { EdgeMetrics } from '../base/edge-metrics.ts'
 import type { AccessLog, Logger } from '../base/log.ts'
-import type { EdgeMetrics } from '../base/metrics.ts'
 import type { Config, Endpoint } from '../config/schema.ts'
 import { Bans } from '../access/bans.ts'
 import type { AccessParts, AccessSources } from '../access/policy.ts'

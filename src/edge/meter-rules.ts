@@ -1,6 +1,7 @@
 // Rate limits and quotas as the snapshot has them: compiled once, with all that a request needs at hand. Called by `snapshot.ts`; `meter.ts` asks each.
+import type { EdgeMetrics } from '../base/edge-metrics.ts'
 import { compileExpression, type Expression } from '../base/expression.ts'
-import type { EdgeMetrics, LimitDecisions } from '../base/metrics.ts'
+import type { LimitDecisions } from '../base/limit-metrics.ts'
 import type { LimitKey, RateLimitConfig } from '../config/limit-config.ts'
 import type { ZoneConfig } from '../config/schema.ts'
 import type { ErrorName } from '../errors/catalogue.ts'

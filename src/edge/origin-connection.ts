@@ -1,6 +1,6 @@
 // One open connection to an origin, used by one exchange at a time. It reads answers and tells its user; it decides nothing.
 import type { Socket } from 'node:net'
-import type { Phase } from '../base/metrics.ts'
+import type { Phase } from '../base/edge-metrics.ts'
 import type { BodyReader } from '../http1/body.ts'
 import { endOfHead, mayContinue } from '../http1/head.ts'
 import { parseResponseHead, type ResponseHead, responseBody } from '../http1/response-head.ts'

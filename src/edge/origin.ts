@@ -2,7 +2,7 @@
 // keeps one for each configuration.
 import { isIP, type Socket } from 'node:net'
 import type { Clock } from '../base/clock.ts'
-import type { EdgeMetrics } from '../base/metrics.ts'
+import type { EdgeMetrics } from '../base/edge-metrics.ts'
 import type { OriginConfig, Timeouts } from '../config/schema.ts'
 import { AddressBook } from './address-book.ts'
 import type { AddressGuard } from './address-guard.ts'

@@ -1,6 +1,6 @@
 // Every origin of the configuration. Called by `snapshot.ts` for the origins themselves and by `data-plane.ts`, which sweeps and ends them.
 import type { Clock } from '../base/clock.ts'
-import type { EdgeMetrics } from '../base/metrics.ts'
+import type { EdgeMetrics } from '../base/edge-metrics.ts'
 import type { Endpoint, OriginConfig } from '../config/schema.ts'
 import { AddressGuard } from './address-guard.ts'
 import { NameLookup } from './name-lookup.ts'

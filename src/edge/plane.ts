@@ -1,7 +1,7 @@
 // What all connections of one data plane share.
 import type { Clock } from '../base/clock.ts'
+import type { EdgeMetrics } from '../base/edge-metrics.ts'
 import type { AccessLog, Logger } from '../base/log.ts'
-import type { EdgeMetrics } from '../base/metrics.ts'
 import type { Geo } from '../access/geo.ts'
 import type { GatewayDirectory } from '../ai/gateways.ts'
 import type { Limiter } from '../limits/limiter.ts'

@@ -1,7 +1,7 @@
 // The one reader of a finished exchange: metrics and access log. Called by the client connection, once per exchange.
+import type { EdgeMetrics, Phase } from '../base/edge-metrics.ts'
 import type { AccessEntry } from '../base/log.ts'
 import { ownText } from '../base/own-text.ts'
-import type { EdgeMetrics, Phase } from '../base/metrics.ts'
 import { errorRows } from '../errors/catalogue.ts'
 import type { Refusal } from '../errors/refusal.ts'
 import type { Provider } from '../ai/providers.ts'

@@ -3,9 +3,9 @@
 
 import { timingSafeEqual } from 'node:crypto'
 import { AddressSet } from '../base/address.ts'
+import type { AiMetrics, RefuseReason } from '../base/ai-metrics.ts'
 import { ownText } from '../base/own-text.ts'
 import { type Clock, systemClock } from '../base/clock.ts'
-import type { AiMetrics, RefuseReason } from '../base/metrics.ts'
 import { ReadThrough } from '../store/read-through.ts'
 import type { Token } from '../store/records.ts'
 import { type Store, StoreAway } from '../store/store.ts'

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { Bans } from '../../src/access/bans.ts'
 import { type AccessParts, AccessPolicy, type AccessVerdict } from '../../src/access/policy.ts'
 import type { AccessRequest } from '../../src/access/visit.ts'
-import { EdgeMetrics } from '../../src/base/metrics.ts'
+import { EdgeMetrics } from '../../src/base/edge-metrics.ts'
 import {
   type AccessCondition,
   type AccessConfig,

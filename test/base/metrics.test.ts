@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { allowReasons, Metrics, refuseReasons, remains } from '../../src/base/metrics.ts'
+import { allowReasons, refuseReasons } from '../../src/base/ai-metrics.ts'
+import { Metrics, remains } from '../../src/base/metrics.ts'
 import { readMetrics } from '../help/prometheus.ts'
 
 test('what was exposed reads as Prometheus text: HELP and TYPE for all, buckets cumulative, numbers in seconds', async () => {

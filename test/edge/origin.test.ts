@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { EdgeMetrics } from '../../src/base/metrics.ts'
+import { EdgeMetrics } from '../../src/base/edge-metrics.ts'
 import type { TransportConfig } from '../../src/config/pool-config.ts'
 import type { Timeouts } from '../../src/config/schema.ts'
 import type { Origin } from '../../src/edge/origin.ts'

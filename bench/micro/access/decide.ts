@@ -3,7 +3,7 @@ import { Bans } from '../../../src/access/bans.ts'
 import { AccessPolicy } from '../../../src/access/policy.ts'
 import type { AccessRequest } from '../../../src/access/visit.ts'
 import { systemClock } from '../../../src/base/clock.ts'
-import { EdgeMetrics } from '../../../src/base/metrics.ts'
+import { EdgeMetrics } from '../../../src/base/edge-metrics.ts'
 import { type AccessCondition, openAccess } from '../../../src/config/access-config.ts'
 
 const rounds = 7

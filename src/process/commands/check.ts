@@ -1,6 +1,6 @@
 // `gatehouse check`: reads the configuration and the files that its rules look into, names every mistake, and does nothing else.
 
-import { AccessMetrics } from '../../base/metrics.ts'
+import { AccessMetrics } from '../../base/access-metrics.ts'
 import { createLogger } from '../../base/log.ts'
 import { loadConfig } from '../../config/load.ts'
 import { AccessFiles } from '../access-files.ts'

@@ -1,0 +1,26 @@
+// What is counted of AI gateways: by authenticate.ts of the edge, by tokens and by logs.
+
+import { tallies } from './distribution.ts'
+
+/** Why a call to an AI gateway was let in, or not: closed sets, so that no caller can make labels grow. */
+export const allowReasons = ['authenticated', 'authentication_off'] as const
+export const refuseReasons = [
+  'missing',
+  'malformed',
+  'unknown',
+  'disabled',
+  'expired',
+  'not_yet_valid',
+  'address_denied',
+  'forbidden',
+  'store_away',
+] as const
+export type RefuseReason = (typeof refuseReasons)[number]
+
+/** What AI gateways decided and kept. */
+export class AiMetrics {
+  readonly allowed = tallies(allowReasons)
+  readonly refused = tallies(refuseReasons)
+  readonly logEntries = tallies(['written', 'dropped', 'over_limit'])
+  readonly lookups = tallies(['remembered', 'asked'])
+}

@@ -1,0 +1,86 @@
+// What is counted of requests, connections and origins. The edge moves the numbers; what it decides on is counted in files of its own.
+
+import { AccessMetrics } from './access-metrics.ts'
+import { AiMetrics } from './ai-metrics.ts'
+import { distributions, Tally, tallies } from './distribution.ts'
+import { LimitMetrics } from './limit-metrics.ts'
+
+export const phases = ['resolve', 'connect', 'handshake', 'send', 'wait', 'receive'] as const
+export type Phase = (typeof phases)[number]
+
+const statusClasses = ['1xx', '2xx', '3xx', '4xx', '5xx'] as const
+export type StatusClass = (typeof statusClasses)[number]
+
+const errorCodes = 2048
+
+/** Whose content stood in place of an error record. */
+export const customErrorSources = ['zone_rule', 'account_rule', 'zone_page', 'account_page'] as const
+export type CustomErrorSource = (typeof customErrorSources)[number]
+
+/** Where operators' expressions are asked. */
+const expressionUsers = ['access', 'errors', 'limits', 'rewrite'] as const
+
+export interface PoolMember {
+  readonly pool: string
+  readonly origin: string
+  readonly isHealthy: boolean
+}
+
+/** The numbers of one data plane; moving one allocates nothing. */
+export class EdgeMetrics {
+  readonly zones = new Map<string, ZoneMetrics>()
+  readonly phases = distributions(phases)
+  readonly errors = new Float64Array(errorCodes)
+  readonly retries = new Tally()
+  readonly ejections = new Tally()
+  readonly retryBudgetExhausted = new Tally()
+  /** Tells of each member of each pool whether requests may go to it; null before there are pools. */
+  poolMembers: (() => readonly PoolMember[]) | null = null
+  readonly clientAborts = new Tally()
+  readonly clientConnections = new Tally()
+  readonly originConnections = new Tally()
+  /** Requests that wait for a connection to an origin that may have no more. */
+  readonly originQueue = new Tally()
+  readonly originLookups = tallies(['found', 'failed'])
+  readonly originChecks = tallies(['good', 'bad'])
+  readonly eventStreams = new Tally()
+  readonly webSockets = new Tally()
+  readonly ai = new AiMetrics()
+  readonly limits = new LimitMetrics()
+  readonly customErrors = tallies(customErrorSources)
+  readonly customErrorFailures = new Tally()
+  readonly access = new AccessMetrics()
+  /** Expressions that failed at run time, and so did not match. */
+  readonly expressionFailures = tallies(expressionUsers)
+
+  /** Returns the numbers of the zone, which exist from the first call on; names come from the configuration, or are `none`. */
+  zone(name: string): ZoneMetrics {
+    const known = this.zones.get(name)
+    if (known) return known
+    const zone = new ZoneMetrics()
+    this.zones.set(name, zone)
+    return zone
+  }
+
+  error(code: number): void {
+    this.errors[code]!++
+  }
+
+  retry(): void {
+    this.retries.inc()
+  }
+
+  clientAbort(): void {
+    this.clientAborts.inc()
+  }
+}
+
+/** The requests of one zone by status class; a status outside of 100 to 599, such as 0 for none, counts as `other`. */
+export class ZoneMetrics {
+  readonly classes = distributions(['other', ...statusClasses])
+  readonly #byDigit = Object.values(this.classes)
+
+  request(status: number, ms: number): void {
+    this.#byDigit[status >= 100 && status < 600 ? (status / 100) | 0 : 0]!.observe(ms)
+  }
+}

@@ -1,0 +1,45 @@
+// What Prometheus sees of the processes themselves, and of what they do beside requests. metric-families.ts lists them.
+
+import { byName, type Family, sample } from './metric-family.ts'
+
+export const processFamilies: readonly Family[] = [
+  {
+    type: 'counter',
+    name: 'gatehouse_domain_checks_total',
+    help: 'Looks at DNS for the proof that the owner of an OAuth client owns its domain, by outcome.',
+    read: ({ domainChecks }) => byName(domainChecks, outcome => ({ outcome })),
+  },
+  {
+    type: 'gauge',
+    name: 'gatehouse_store_up',
+    help: 'Whether the store can be reached: 1 or 0.',
+    read: ({ isStoreAway }) => (isStoreAway ? [{ labels: {}, value: isStoreAway() ? 0 : 1 }] : []),
+  },
+  {
+    type: 'counter',
+    name: 'gatehouse_worker_restarts_total',
+    help: 'Workers replaced after a crash.',
+    read: ({ workerRestarts }) => [sample(workerRestarts)],
+  },
+  {
+    type: 'counter',
+    name: 'gatehouse_config_reloads_total',
+    help: 'Reloads of the configuration, by result.',
+    read: ({ reloads }) => [
+      sample(reloads.success, { result: 'success' }),
+      sample(reloads.failure, { result: 'failure' }),
+    ],
+  },
+  {
+    type: 'counter',
+    name: 'gatehouse_log_lines_dropped_total',
+    help: 'Lines of the log that nobody took in time.',
+    read: ({ droppedLogLines }) => [sample(droppedLogLines)],
+  },
+  {
+    type: 'gauge',
+    name: 'gatehouse_build_info',
+    help: 'Always 1; the labels tell what runs.',
+    read: ({ version }) => [{ labels: { version, node: process.versions.node }, value: 1 }],
+  },
+]
