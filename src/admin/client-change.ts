@@ -6,7 +6,7 @@ import type { SecretKeys } from '../clients/secret-keys.ts'
 import { missingForPublic } from '../clients/visibility.ts'
 import { verificationFor } from '../domains/challenge.ts'
 import type { Fault } from '../errors/refusal.ts'
-import type { ClientSecret, OAuthClient } from '../store/records.ts'
+import type { ClientSecret, OAuthClient } from '../store/oauth-client.ts'
 import { type ClientChange, readClientChange } from './client-body.ts'
 
 /** A client as it is to be, and the value of a secret that it got with it. */

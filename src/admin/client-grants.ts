@@ -2,7 +2,7 @@
 
 import type { ClientSettings } from '../clients/client.ts'
 import { oauthScopes, withProtocolScopes } from '../clients/scopes.ts'
-import type { GrantType } from '../store/records.ts'
+import type { GrantType } from '../store/oauth-client.ts'
 import type { Field } from './field.ts'
 import { distinct, readList, textsOf } from './text-list.ts'
 

@@ -3,7 +3,7 @@
 import { newClient } from '../clients/client.ts'
 import { mintSecret } from '../clients/secret.ts'
 import { verificationFor } from '../domains/challenge.ts'
-import type { OAuthClient } from '../store/records.ts'
+import type { OAuthClient } from '../store/oauth-client.ts'
 import { auditOf, changedMembers, membersSet } from './audit.ts'
 import { readNewClient } from './client-body.ts'
 import { changeClient } from './client-change.ts'

@@ -1,6 +1,6 @@
 // What the handlers of OAuth clients share: the one that a path names, and a change of it. Called by clients.ts and client-secrets.ts.
 
-import type { OAuthClient } from '../store/records.ts'
+import type { OAuthClient } from '../store/oauth-client.ts'
 import type { Resource } from './audit.ts'
 import { notFound } from './envelope.ts'
 import type { Api, Call } from './guard.ts'

@@ -3,7 +3,7 @@
 import { checkOutcomes } from '../base/metrics.ts'
 import { oauthScopes } from '../clients/scopes.ts'
 import { challengePrefix } from '../domains/challenge.ts'
-import type { DnsOutcome, VerificationStatus } from '../store/records.ts'
+import type { DnsOutcome, VerificationStatus } from '../store/oauth-client.ts'
 import { authMethods, mostUris } from './client-body.ts'
 import { grantTypes } from './client-grants.ts'
 import {

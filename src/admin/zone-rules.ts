@@ -2,8 +2,9 @@
 
 import { createHash, randomBytes } from 'node:crypto'
 import type { Fault } from '../errors/refusal.ts'
-import { type AuditEntry, type RuleList, zoneOwner } from '../store/records.ts'
+import type { AuditEntry } from '../store/records.ts'
 import type { Records, Store } from '../store/store.ts'
+import { type RuleList, zoneOwner } from '../store/zone-records.ts'
 import { auditOf, changedMembers, membersSet, type Resource } from './audit.ts'
 import { type Answer, failure, list, notFound, success } from './envelope.ts'
 import { Field, faultCodes } from './field.ts'

@@ -1,7 +1,7 @@
 // The record of a client, from what it is to be. The management API makes and changes them.
 
 import { randomBytes } from 'node:crypto'
-import type { ClientSecret, DomainVerification, OAuthClient } from '../store/records.ts'
+import type { ClientSecret, DomainVerification, OAuthClient } from '../store/oauth-client.ts'
 
 /** What its owner decides; all of it is valid already. */
 export type ClientSettings = Pick<

@@ -2,7 +2,7 @@
 
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
 import { seal, unseal } from '../base/seal.ts'
-import type { ClientSecret } from '../store/records.ts'
+import type { ClientSecret } from '../store/oauth-client.ts'
 
 const least = 32
 

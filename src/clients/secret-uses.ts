@@ -3,7 +3,7 @@
 
 import { type Clock, systemClock } from '../base/clock.ts'
 import type { Logger } from '../base/log.ts'
-import type { ClientSecret, OAuthClient } from '../store/records.ts'
+import type { ClientSecret, OAuthClient } from '../store/oauth-client.ts'
 import { type Store, StoreAway } from '../store/store.ts'
 
 export interface SecretUsesOptions {

@@ -2,7 +2,7 @@
 // is the token endpoint, which comes later.
 
 import { randomBytes } from 'node:crypto'
-import type { ClientSecret, OAuthClient } from '../store/records.ts'
+import type { ClientSecret, OAuthClient } from '../store/oauth-client.ts'
 import type { SecretKeys } from './secret-keys.ts'
 
 const prefix = 'svcs_'

@@ -1,6 +1,6 @@
 // One look at DNS for a verification: whether its answer still counts, and what it changes. Called by the watch.
 
-import type { DnsAnswer, DomainVerification, OAuthClient } from '../store/records.ts'
+import type { DnsAnswer, DomainVerification, OAuthClient } from '../store/oauth-client.ts'
 import { nextCheckAt } from './schedule.ts'
 
 /**

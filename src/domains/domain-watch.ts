@@ -4,7 +4,7 @@
 import { type Clock, systemClock } from '../base/clock.ts'
 import type { Logger } from '../base/log.ts'
 import type { Metrics } from '../base/metrics.ts'
-import type { DnsAnswer, DomainVerification, OAuthClient } from '../store/records.ts'
+import type { DnsAnswer, DomainVerification, OAuthClient } from '../store/oauth-client.ts'
 import { type Store, StoreAway, type Versioned } from '../store/store.ts'
 import { afterAnswer, counts } from './attempt.ts'
 import { challengeText } from './challenge.ts'

@@ -1,7 +1,7 @@
 // Asks DNS for the TXT records of a host. Called by the watch; whatever DNS does, there is an answer in time.
 
 import { Resolver } from 'node:dns/promises'
-import type { DnsAnswer, DnsOutcome } from '../store/records.ts'
+import type { DnsAnswer, DnsOutcome } from '../store/oauth-client.ts'
 import { challengePrefix } from './challenge.ts'
 
 export interface TxtLookupOptions {

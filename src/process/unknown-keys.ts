@@ -3,7 +3,7 @@
 
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from '../base/log.ts'
-import type { OAuthClient } from '../store/records.ts'
+import type { OAuthClient } from '../store/oauth-client.ts'
 import { type Store, StoreAway } from '../store/store.ts'
 import type { SecretKeys } from '../clients/secret-keys.ts'
 

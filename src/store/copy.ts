@@ -1,7 +1,8 @@
 // Copies all of a store to an empty one, such as from a file to a server. Called by a command.
 import { batchOf } from './log-batch-writer.ts'
-import { type Account, type Gateway, zoneOwner } from './records.ts'
+import type { Account, Gateway } from './records.ts'
 import type { Listing, Page, Store } from './store.ts'
+import { zoneOwner } from './zone-records.ts'
 
 /** How many of each kind were copied. */
 export interface CopyReport {

@@ -1,19 +1,17 @@
 // What we remember, as one interface: every promise stands here, and both backends keep it (one contract suite runs on both).
 import type { LogBatch } from './log-batch.ts'
+import type { OAuthClient } from './oauth-client.ts'
 import type {
-  AccessRuleList,
   Account,
   AuditEntry,
-  ErrorPage,
-  ErrorRuleList,
   Gateway,
   KeptAnswer,
   LogEntry,
   LogStrategy,
   LogSummary,
-  OAuthClient,
   Token,
 } from './records.ts'
+import type { AccessRuleList, ErrorPage, ErrorRuleList } from './zone-records.ts'
 
 /**
  * All that is kept. Methods reject with `StoreAway` when the backend can't be asked in time, and never later than its command timeout; then nothing is

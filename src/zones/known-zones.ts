@@ -7,7 +7,7 @@ import type {
   ErrorRuleList,
   KeptAccessRule,
   KeptErrorRule,
-} from '../store/records.ts'
+} from '../store/zone-records.ts'
 
 /** What is set for a zone; the same object as long as nothing of it changes. */
 export interface KnownZone {

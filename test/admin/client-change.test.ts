@@ -5,7 +5,7 @@ import { type ChangedClient, changeClient } from '../../src/admin/client-change.
 import { secretThatMatches } from '../../src/clients/secret.ts'
 import { SecretKeys } from '../../src/clients/secret-keys.ts'
 import type { Fault } from '../../src/errors/refusal.ts'
-import type { OAuthClient } from '../../src/store/records.ts'
+import type { OAuthClient } from '../../src/store/oauth-client.ts'
 import { oauthClient, verification } from '../store/contract-specimens.ts'
 
 const keys = new SecretKeys(randomBytes(32))

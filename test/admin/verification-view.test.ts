@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { viewVerification } from '../../src/admin/verification-view.ts'
 import { challengePrefix } from '../../src/domains/challenge.ts'
-import type { DnsAnswer, DnsOutcome, DomainVerification } from '../../src/store/records.ts'
+import type { DnsAnswer, DnsOutcome, DomainVerification } from '../../src/store/oauth-client.ts'
 
 const at = Date.UTC(2026, 0, 1)
 const code = 'c0de'.repeat(8)

@@ -3,7 +3,7 @@
 import { newClient } from '../../src/clients/client.ts'
 import { mintSecret } from '../../src/clients/secret.ts'
 import { SecretKeys } from '../../src/clients/secret-keys.ts'
-import type { ClientSecret, DomainVerification, OAuthClient } from '../../src/store/records.ts'
+import type { ClientSecret, DomainVerification, OAuthClient } from '../../src/store/oauth-client.ts'
 
 export const account = 'a'.repeat(32)
 export const birth = Date.UTC(2026, 0, 1)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { permissions } from '../../src/base/permissions.ts'
 import { oauthScopes, withProtocolScopes } from '../../src/clients/scopes.ts'
-import type { GrantType } from '../../src/store/records.ts'
+import type { GrantType } from '../../src/store/oauth-client.ts'
 
 const identity = ['openid', 'offline_access', 'user.read']
 

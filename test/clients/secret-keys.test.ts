@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { inspect } from 'node:util'
 import fc from 'fast-check'
 import { SecretKeys } from '../../src/clients/secret-keys.ts'
-import type { ClientSecret } from '../../src/store/records.ts'
+import type { ClientSecret } from '../../src/store/oauth-client.ts'
 
 const [first, second] = [randomBytes(32), randomBytes(48)]
 

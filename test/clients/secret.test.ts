@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { describe, test } from 'node:test'
 import { mintSecret, secretThatMatches, withNewSecret, withoutOldSecret } from '../../src/clients/secret.ts'
 import { SecretKeys } from '../../src/clients/secret-keys.ts'
-import type { ClientSecret, TokenEndpointAuthMethod } from '../../src/store/records.ts'
+import type { ClientSecret, TokenEndpointAuthMethod } from '../../src/store/oauth-client.ts'
 import { clientWith, keys, mint } from './client-with.ts'
 
 test('a new secret can be told by its prefix, and is kept as digest and tail', () => {

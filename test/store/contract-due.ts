@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { OAuthClient } from '../../src/store/records.ts'
+import type { OAuthClient } from '../../src/store/oauth-client.ts'
 import type { Store } from '../../src/store/store.ts'
 import type { Place } from './contract.ts'
 import { ContractClock } from './contract-clock.ts'

@@ -1,7 +1,7 @@
 // The promises of a store about OAuth clients: all that holds for records; contract-due.ts has what they promise beside.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { OAuthClient } from '../../src/store/records.ts'
+import type { OAuthClient } from '../../src/store/oauth-client.ts'
 import type { Place } from './contract.ts'
 import { hex, oauthClient } from './contract-specimens.ts'
 

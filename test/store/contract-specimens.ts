@@ -1,21 +1,14 @@
 // Records and log entries for the tests of stores; what a test says of them replaces members.
 import { randomBytes } from 'node:crypto'
+import type { ClientSecret, DomainVerification, OAuthClient } from '../../src/store/oauth-client.ts'
+import type { Account, AuditEntry, Gateway, KeptAnswer, LogEntry, Token } from '../../src/store/records.ts'
+import type { AuditQuery, Bootstrap, LogQuery } from '../../src/store/store.ts'
 import {
   type AccessRuleList,
-  type Account,
-  type AuditEntry,
-  type ClientSecret,
-  type DomainVerification,
   type ErrorPage,
   type ErrorRuleList,
-  type Gateway,
-  type KeptAnswer,
-  type LogEntry,
-  type OAuthClient,
-  type Token,
   zoneOwner,
-} from '../../src/store/records.ts'
-import type { AuditQuery, Bootstrap, LogQuery } from '../../src/store/store.ts'
+} from '../../src/store/zone-records.ts'
 
 const birth = Date.UTC(2026, 0, 1)
 

@@ -1,6 +1,6 @@
 // OAuth clients in Redis: records, and how one of several processes gets those that are due. redis-store.ts opens them.
 import type { Clock } from '../../base/clock.ts'
-import type { OAuthClient } from '../records.ts'
+import type { OAuthClient } from '../oauth-client.ts'
 import type { OAuthClients, Versioned } from '../store.ts'
 import type { Connection } from './connection.ts'
 import type { DurableWrites } from './durability.ts'

@@ -1,7 +1,8 @@
 // The store in Redis: opens its connections and puts the nouns beside it together. store/open.ts asks for one.
 import { type Clock, systemClock } from '../../base/clock.ts'
-import type { AccessRuleList, ErrorPage, ErrorRuleList, Gateway } from '../records.ts'
+import type { Gateway } from '../records.ts'
 import type { Bootstrap, Records, Store } from '../store.ts'
+import type { AccessRuleList, ErrorPage, ErrorRuleList } from '../zone-records.ts'
 import { RedisAccounts } from './accounts.ts'
 import { type Address, locationOf, parseAddress } from './address.ts'
 import { RedisAnswers } from './answers.ts'

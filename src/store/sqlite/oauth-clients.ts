@@ -1,6 +1,6 @@
 // OAuth clients: records of which some are due to be checked.
 import type { Clock } from '../../base/clock.ts'
-import type { OAuthClient } from '../records.ts'
+import type { OAuthClient } from '../oauth-client.ts'
 import type { OAuthClients, Versioned } from '../store.ts'
 import type { Command, Database, Statement } from './database.ts'
 import { type Ledgers, SqliteRecords, versionedOf } from './records.ts'

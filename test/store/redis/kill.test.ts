@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { AuditAction, OAuthClient } from '../../../src/store/records.ts'
+import type { OAuthClient } from '../../../src/store/oauth-client.ts'
+import type { AuditAction } from '../../../src/store/records.ts'
 import type { RedisStore } from '../../../src/store/redis/redis-store.ts'
 import { StoreAway } from '../../../src/store/store.ts'
 import { startRedis, until } from '../../help/redis.ts'
