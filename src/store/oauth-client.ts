@@ -1,4 +1,5 @@
-// An OAuth client as every backend gives it back, with its secrets and the proof of its domain. Times are ms since the epoch.
+// An OAuth client as every backend gives it back, with its secrets and the proof of its domain. Times are ms since the epoch; ids are
+// 32 hex digits.
 
 /** A client of the OAuth endpoints, in the terms of RFC 7591; its id is the `client_id`. Texts that are not set are null, lists empty. */
 export interface OAuthClient {
