@@ -4,7 +4,7 @@
 
 import { type Clock, systemClock } from '../base/clock.ts'
 import type { Logger } from '../base/log.ts'
-import type { ZoneConfig } from '../config/schema.ts'
+import type { ZoneConfig } from '../config/config.ts'
 import { refuse, retryAfterOf } from '../errors/refusal.ts'
 import type { Token } from '../store/records.ts'
 import { type Store, StoreAway } from '../store/store.ts'

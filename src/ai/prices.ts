@@ -1,6 +1,6 @@
 // What a call cost: the price rows, and what the configuration says in their place. The log asks, after the call is over.
 
-import type { PriceConfig } from '../config/schema.ts'
+import type { PriceConfig } from '../config/config.ts'
 import { priceRows } from './price-rows.ts'
 
 /** US dollars for a million tokens. */

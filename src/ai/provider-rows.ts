@@ -1,6 +1,6 @@
 // What is known of each provider, one row each: pure data. providers.ts makes providers of the rows and of the configuration.
 
-import type { ProviderConfig, ProviderName } from '../config/schema.ts'
+import type { ProviderConfig, ProviderName } from '../config/config.ts'
 
 /** An API that a REST call can be sent on to unchanged. */
 export type Endpoint = 'chat' | 'messages' | 'responses' | 'embeddings'

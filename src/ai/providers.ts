@@ -1,7 +1,7 @@
 // The providers that can be called: the rows and the configuration, compiled once for each snapshot. The edge and plan.ts look them up.
 
 import { isPlainPath } from '../base/path.ts'
-import type { AiConfig, ProviderConfig } from '../config/schema.ts'
+import type { AiConfig, ProviderConfig } from '../config/config.ts'
 import { type Refusal, refuse } from '../errors/refusal.ts'
 import { customRow, type Dialect, type Endpoint, type ProviderRow, providerRows } from './provider-rows.ts'
 

@@ -1,7 +1,7 @@
 // Rules for values that name hosts: listeners, zones, origins. Named by the schema.
 import { canonicalAddress } from '../base/address.ts'
+import type { Endpoint, OriginConfig, RouteConfig } from './config.ts'
 import { accept, readWhole, within } from './rules.ts'
-import type { Endpoint, OriginConfig, RouteConfig } from './schema.ts'
 import type { Rule } from './shape.ts'
 
 /** Takes where to listen; port 0 lets the system choose. */

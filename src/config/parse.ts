@@ -13,10 +13,11 @@ import {
   type YAMLError,
   type YAMLMap,
 } from 'yaml'
+import type { Config } from './config.ts'
 import { Findings, type Mistake, type Place, quote, stepInto } from './mistake.ts'
 import type { Surroundings } from './references.ts'
 import { resolve } from './resolve.ts'
-import { type Config, schema } from './schema.ts'
+import { schema } from './schema.ts'
 import type { Entry, Tree } from './tree.ts'
 
 export type Parsed =

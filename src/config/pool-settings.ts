@@ -1,4 +1,5 @@
 // Pools and their origins as the file says them. Put into the schema; resolved before the zones, whose routes name them.
+import type { OriginConfig, PoolConfig } from './config.ts'
 import { exactHost, originUrl } from './host-rules.ts'
 import { type Findings, stepInto } from './mistake.ts'
 import {
@@ -23,7 +24,6 @@ import {
   wholeOrOff,
   within,
 } from './rules.ts'
-import type { OriginConfig, PoolConfig } from './schema.ts'
 import {
   dictionary,
   group,

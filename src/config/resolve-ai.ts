@@ -1,6 +1,7 @@
 // The part of the configuration that is about AI gateways: who may be called, and what no value can break by itself. Called by resolve.
+import type { AiConfig, ProviderConfig } from './config.ts'
 import { type Findings, stepInto } from './mistake.ts'
-import type { AiConfig, ProviderConfig, ProviderSettings, Settings } from './schema.ts'
+import type { ProviderSettings, Settings } from './schema.ts'
 import type { Placed } from './shape.ts'
 import { resolveTls } from './tls-settings.ts'
 

@@ -1,5 +1,6 @@
 // The zones of the configuration and their routes: which names must differ, what they inherit, and where they lead. Called by resolve.
 import { resolveAccess } from './access-settings.ts'
+import type { PoolConfig, RouteConfig, Timeouts, ZoneConfig } from './config.ts'
 import { resolveCustomErrors } from './custom-errors-settings.ts'
 import { resolveQuota, resolveRateLimits } from './limit-settings.ts'
 import { type Findings, stepInto } from './mistake.ts'
@@ -8,15 +9,7 @@ import type { Pools } from './pool-settings.ts'
 import { resolveRewrite } from './rewrite-settings.ts'
 import type { RuleData } from './rule-data.ts'
 import { zoneName } from './rules.ts'
-import type {
-  PoolConfig,
-  RouteConfig,
-  RouteSettings,
-  Settings,
-  Timeouts,
-  ZoneConfig,
-  ZoneSettings,
-} from './schema.ts'
+import type { RouteSettings, Settings, ZoneSettings } from './schema.ts'
 import type { Placed } from './shape.ts'
 
 /** What zones may name. */

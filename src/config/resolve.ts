@@ -1,5 +1,6 @@
 // From what the file says to the configuration: hands defaults down, follows names, and checks what no value can break by itself.
 import { resolveAccess } from './access-settings.ts'
+import type { Config, Endpoint, SecretsConfig, StoreConfig } from './config.ts'
 import { resolveCustomErrors } from './custom-errors-settings.ts'
 import { resolveRateLimits } from './limit-settings.ts'
 import type { Findings } from './mistake.ts'
@@ -8,7 +9,7 @@ import { resolvePools } from './pool-settings.ts'
 import { resolveAi } from './resolve-ai.ts'
 import { resolveZones } from './resolve-zones.ts'
 import { dataFor, resolveLists } from './rule-data.ts'
-import type { Config, Endpoint, SecretsConfig, Settings, StoreConfig } from './schema.ts'
+import type { Settings } from './schema.ts'
 import { warn } from './warn.ts'
 
 /** Gives the configuration that settings amount to; it holds only if no mistake was noted, here or before. */

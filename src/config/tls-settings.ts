@@ -1,8 +1,8 @@
 // What TLS towards origins and providers is told, and what it amounts to. Put into both by schema and pool-settings, resolved with both.
+import type { OriginTls } from './config.ts'
 import { serverName } from './host-rules.ts'
 import type { Findings, Place } from './mistake.ts'
 import { certificates, truth } from './rules.ts'
-import type { OriginTls } from './schema.ts'
 import { optional, scalar, type Values } from './shape.ts'
 
 export const tls = {

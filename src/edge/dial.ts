@@ -2,7 +2,7 @@
 import { connect as connectTcp, isIP, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import type { Clock } from '../base/clock.ts'
-import type { OriginConfig, Timeouts } from '../config/schema.ts'
+import type { OriginConfig, Timeouts } from '../config/config.ts'
 import type { AddressBook, Asker } from './address-book.ts'
 import type { AddressGuard } from './address-guard.ts'
 import type { Failure } from './origin-connection.ts'

@@ -1,6 +1,6 @@
 // Step 7: carry the request to its origin and the answer back, piece by piece as it comes. Called by `serve.ts`; from there on it lives by events.
 import type { Phase } from '../base/edge-metrics.ts'
-import type { Timeouts } from '../config/schema.ts'
+import type { Timeouts } from '../config/config.ts'
 import { originFailure } from '../errors/origin-failure.ts'
 import { refuse } from '../errors/refusal.ts'
 import type { BodyReader } from '../http1/body.ts'

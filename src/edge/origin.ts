@@ -3,7 +3,7 @@
 import { isIP, type Socket } from 'node:net'
 import type { Clock } from '../base/clock.ts'
 import type { EdgeMetrics } from '../base/edge-metrics.ts'
-import type { OriginConfig, Timeouts } from '../config/schema.ts'
+import type { OriginConfig, Timeouts } from '../config/config.ts'
 import { AddressBook } from './address-book.ts'
 import type { AddressGuard } from './address-guard.ts'
 import { Dial, type Dialer, type DialPhase } from './dial.ts'

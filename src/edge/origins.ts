@@ -1,7 +1,7 @@
 // Every origin of the configuration. Called by `snapshot.ts` for the origins themselves and by `data-plane.ts`, which sweeps and ends them.
 import type { Clock } from '../base/clock.ts'
 import type { EdgeMetrics } from '../base/edge-metrics.ts'
-import type { Endpoint, OriginConfig } from '../config/schema.ts'
+import type { Endpoint, OriginConfig } from '../config/config.ts'
 import { AddressGuard } from './address-guard.ts'
 import { NameLookup } from './name-lookup.ts'
 import { type Means, Origin } from './origin.ts'

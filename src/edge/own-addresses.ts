@@ -3,7 +3,7 @@ import { isIPv4 } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { AddressSet, canonicalAddress } from '../base/address.ts'
 import { systemClock } from '../base/clock.ts'
-import type { Endpoint } from '../config/schema.ts'
+import type { Endpoint } from '../config/config.ts'
 
 /** Tells whether the address and port are those of a listener; one on every address (0.0.0.0, ::) is met on each that this machine has. */
 export function isOwn(address: string, port: number, listeners: readonly Endpoint[]): boolean {

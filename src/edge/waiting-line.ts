@@ -1,5 +1,5 @@
 // Those who wait for a connection to one origin, in the order that they came. Kept by `origin.ts`, for whom it tells them the news.
-import type { Timeouts } from '../config/schema.ts'
+import type { Timeouts } from '../config/config.ts'
 import type { Dial, DialPhase } from './dial.ts'
 import type { Failure, OriginConnection } from './origin-connection.ts'
 

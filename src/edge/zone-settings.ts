@@ -1,8 +1,8 @@
 // What the file and the management API say of one zone, compiled together: the API's word comes first, since it is the later one. Called by `snapshot.ts`.
 import type { Logger } from '../base/log.ts'
 import type { AccessConfig } from '../config/access-config.ts'
+import type { Config, ZoneConfig } from '../config/config.ts'
 import type { ErrorPages } from '../config/custom-errors-config.ts'
-import type { Config, ZoneConfig } from '../config/schema.ts'
 import { type CustomErrorFailure, CustomErrors, type CustomLayer } from '../errors/custom-errors.ts'
 import { AccessPolicy, type AccessParts } from '../access/policy.ts'
 import type { KnownZone } from '../zones/known-zones.ts'

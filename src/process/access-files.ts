@@ -2,7 +2,7 @@
 
 import type { AccessMetrics } from '../base/access-metrics.ts'
 import type { Logger } from '../base/log.ts'
-import type { Config } from '../config/schema.ts'
+import type { Config } from '../config/config.ts'
 import { GeoDatabases } from '../access/geo.ts'
 import { AddressLists } from '../access/lists.ts'
 import type { AccessSources } from '../access/policy.ts'

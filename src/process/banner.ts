@@ -1,6 +1,6 @@
 // What a person reads when the gateway is up: where it listens, and three lines to try.
 
-import type { Config, Endpoint } from '../config/schema.ts'
+import type { Config, Endpoint } from '../config/config.ts'
 import type { FirstStart } from './first-start.ts'
 import { urlOf } from './url.ts'
 import { version } from './version.ts'

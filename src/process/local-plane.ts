@@ -2,7 +2,7 @@
 
 import { AccessLog, type LogDestination, type Logger } from '../base/log.ts'
 import type { Metrics, Snapshot } from '../base/metrics.ts'
-import type { Config, Endpoint } from '../config/schema.ts'
+import type { Config, Endpoint } from '../config/config.ts'
 import { DataPlane } from '../edge/data-plane.ts'
 import type { KeyedCheckResult } from '../edge/health-checker.ts'
 import type { PoolState } from '../edge/pools.ts'

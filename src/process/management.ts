@@ -3,7 +3,7 @@
 
 import type { Logger } from '../base/log.ts'
 import type { Metrics } from '../base/metrics.ts'
-import type { Config } from '../config/schema.ts'
+import type { Config } from '../config/config.ts'
 import type { Store } from '../store/store.ts'
 import type { SecretKeys } from '../clients/secret-keys.ts'
 import { DomainWatch } from '../domains/domain-watch.ts'

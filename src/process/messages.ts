@@ -1,7 +1,7 @@
 // What the supervisor asks of a worker over their channel, and what comes back.
 
 import type { Snapshot } from '../base/metrics.ts'
-import type { Config, Endpoint } from '../config/schema.ts'
+import type { Config, Endpoint } from '../config/config.ts'
 import type { KeyedCheckResult } from '../edge/health-checker.ts'
 import type { PoolState } from '../edge/pools.ts'
 

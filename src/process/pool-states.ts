@@ -1,7 +1,7 @@
 // How the pools of a zone are doing, put together of what each process sees: a request meets only one of them, and the worst is what somebody has to look at.
 
 import type { OriginState, PoolState } from '../admin/zones.ts'
-import type { ZoneConfig } from '../config/schema.ts'
+import type { ZoneConfig } from '../config/config.ts'
 import type { PoolState as PoolInProcess } from '../edge/pools.ts'
 import type { MemberState } from '../zones/member-state.ts'
 

@@ -2,9 +2,9 @@
 
 import { isDeepStrictEqual } from 'node:util'
 import type { Logger } from '../base/log.ts'
+import type { Config } from '../config/config.ts'
 import type { Loaded } from '../config/load.ts'
 import { formatMistake } from '../config/mistake.ts'
-import type { Config } from '../config/schema.ts'
 import type { Assembly } from './assemble.ts'
 import type { Gateway } from './gateway.ts'
 

@@ -1,7 +1,7 @@
 // Where the store of a configuration is: what it names, else a file in the data folder.
 
 import { join } from 'node:path'
-import type { Config } from '../config/schema.ts'
+import type { Config } from '../config/config.ts'
 
 /** Returns the URL for `openStore`. */
 export function storeLocation({ store }: Config, env: NodeJS.ProcessEnv = process.env): string {

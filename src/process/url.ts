@@ -1,7 +1,7 @@
 // Endpoints as URLs that a person on this machine can open: in the banner, and where errors are documented.
 
 import { isIPv6 } from 'node:net'
-import type { Endpoint } from '../config/schema.ts'
+import type { Endpoint } from '../config/config.ts'
 
 /** Writes the endpoint as a URL without a slash at the end; an address that stands for all is shown as `localhost`. */
 export function urlOf({ host, port }: Endpoint): string {

@@ -1,7 +1,7 @@
 // What the management API knows of zones: the configuration in force, and what its data plane says.
 
 import type { Zones } from '../admin/zones.ts'
-import type { Config } from '../config/schema.ts'
+import type { Config } from '../config/config.ts'
 import { CustomErrors } from '../errors/custom-errors.ts'
 import { zoneErrors } from '../edge/zone-settings.ts'
 import type { ZoneRecords } from '../zones/zone-records.ts'

@@ -1,5 +1,5 @@
 // What a zone is once compiled: its routes behind a lookup, and all zones behind one. Called by edge when it builds a snapshot.
-import type { RouteConfig, ZoneConfig } from '../config/schema.ts'
+import type { RouteConfig, ZoneConfig } from '../config/config.ts'
 import { HostLookup, PathLookup } from './lookup.ts'
 
 /** A route as requests see it; its builder may attach more, a pool of connections for one. */

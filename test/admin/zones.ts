@@ -1,7 +1,7 @@
 // The zones of a configuration as the management API sees them, with what a test wants of them.
 
 import type { PoolState, Zones } from '../../src/admin/zones.ts'
-import type { ZoneConfig } from '../../src/config/schema.ts'
+import type { ZoneConfig } from '../../src/config/config.ts'
 import { CustomErrors } from '../../src/errors/custom-errors.ts'
 import { zoneTo } from '../help/edge.ts'
 

@@ -2,7 +2,7 @@ import { equal, ok } from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { priceRows } from '../../src/ai/price-rows.ts'
 import { PriceTable } from '../../src/ai/prices.ts'
-import { providerNames } from '../../src/config/schema.ts'
+import { providerNames } from '../../src/config/config.ts'
 
 describe('the cost of a call', () => {
   const table = new PriceTable([])

@@ -2,7 +2,7 @@ import { deepEqual, equal, ok } from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { type Provider, Providers } from '../../src/ai/providers.ts'
-import { type ProviderConfig, providerNames } from '../../src/config/schema.ts'
+import { type ProviderConfig, providerNames } from '../../src/config/config.ts'
 
 const tls = { verify: true, serverName: null, ca: null }
 

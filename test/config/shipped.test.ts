@@ -3,10 +3,10 @@ import { deepEqual, doesNotMatch, equal, fail, match } from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
+import { type Config, providerNames } from '../../src/config/config.ts'
 import { errorPageTypes } from '../../src/config/custom-errors-config.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { type Parsed, parse } from '../../src/config/parse.ts'
-import { type Config, providerNames } from '../../src/config/schema.ts'
 
 const root = join(import.meta.dirname, '../..')
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')

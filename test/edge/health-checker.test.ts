@@ -7,8 +7,8 @@ import type { TLSSocket } from 'node:tls'
 import { systemClock } from '../../src/base/clock.ts'
 import { EdgeMetrics } from '../../src/base/edge-metrics.ts'
 import { createLogger } from '../../src/base/log.ts'
+import type { OriginConfig, OriginTls } from '../../src/config/config.ts'
 import { type CheckConfig, type TransportConfig, usualTransport } from '../../src/config/pool-config.ts'
-import type { OriginConfig, OriginTls } from '../../src/config/schema.ts'
 import {
   checkedOrigins,
   checkKey,

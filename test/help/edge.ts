@@ -6,14 +6,6 @@ import type { Clock } from '../../src/base/clock.ts'
 import { EdgeMetrics } from '../../src/base/edge-metrics.ts'
 import { AccessLog, createLogger, type LogDestination } from '../../src/base/log.ts'
 import { type AccessConfig, type ListConfig, openAccess } from '../../src/config/access-config.ts'
-import { type CustomErrorsConfig, noCustomErrors } from '../../src/config/custom-errors-config.ts'
-import { noQuota, type RateLimitConfig } from '../../src/config/limit-config.ts'
-import {
-  type TransportConfig,
-  usualEjection,
-  usualRetries,
-  usualTransport,
-} from '../../src/config/pool-config.ts'
 import type {
   AiConfig,
   Config,
@@ -22,7 +14,15 @@ import type {
   RouteConfig,
   Timeouts,
   ZoneConfig,
-} from '../../src/config/schema.ts'
+} from '../../src/config/config.ts'
+import { type CustomErrorsConfig, noCustomErrors } from '../../src/config/custom-errors-config.ts'
+import { noQuota, type RateLimitConfig } from '../../src/config/limit-config.ts'
+import {
+  type TransportConfig,
+  usualEjection,
+  usualRetries,
+  usualTransport,
+} from '../../src/config/pool-config.ts'
 import type { AccessSources } from '../../src/access/policy.ts'
 import type { AiServices } from '../../src/edge/plane.ts'
 import type { ZoneDirectory } from '../../src/edge/zone-settings.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Config } from '../../src/config/schema.ts'
+import type { Config } from '../../src/config/config.ts'
 import { banner, welcome } from '../../src/process/banner.ts'
 import { urlOf } from '../../src/process/url.ts'
 import { edgeConfig } from '../help/edge.ts'

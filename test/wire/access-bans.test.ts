@@ -8,7 +8,7 @@ import {
   type BanConfig,
   openAccess,
 } from '../../src/config/access-config.ts'
-import type { Config } from '../../src/config/schema.ts'
+import type { Config } from '../../src/config/config.ts'
 import { ManualClock } from '../help/clock.ts'
 import { codeOf, Edge, type EdgeSettings, edgeConfig, listenAt, zoneTo } from '../help/edge.ts'
 import { ok, startResponder } from '../help/origin.ts'

@@ -1,0 +1,169 @@
+// The proven configuration, which everything above is built from: what the file says, resolved and compared. resolve.ts makes it.
+import type { AccessConfig, ListConfig } from './access-config.ts'
+import type { CustomErrorsConfig } from './custom-errors-config.ts'
+import type { QuotaConfig, RateLimitConfig } from './limit-config.ts'
+import type {
+  BalanceConfig,
+  CheckConfig,
+  EjectionConfig,
+  RetryConfig,
+  TransportConfig,
+} from './pool-config.ts'
+import type { RewriteConfig } from './rewrite-config.ts'
+
+export interface Config {
+  readonly name: string // the pseudonym in Via and CDN-Loop
+  readonly workers: number | 'auto' // 0: one process
+  readonly listen: readonly Endpoint[]
+  readonly admin: Endpoint
+  readonly errors: CustomErrorsConfig & {
+    readonly documentation: string | null // base of the `type` URIs, without a slash at the end
+  }
+  readonly access: AccessConfig // of all zones and AI hosts, before that of the zone
+  readonly rateLimits: readonly RateLimitConfig[] // of all zones and AI hosts
+  readonly lists: readonly ListConfig[]
+  readonly geo: { readonly databases: readonly string[] } // absolute paths of MaxMind DB files; empty: nothing is known of countries and networks
+  readonly trustedProxies: readonly string[] // addresses and CIDR networks
+  readonly limits: {
+    readonly headerSection: number // bytes
+    readonly url: number // bytes
+    readonly requestsPerConnection: number
+  }
+  readonly client: {
+    readonly headerTimeout: number // ms
+    readonly keepAlive: number // ms
+  }
+  readonly log: {
+    readonly level: LogLevel
+    readonly access: boolean
+    readonly sample: Readonly<Record<StatusClass, number>> // the share that is written, 0 to 1
+  }
+  readonly shutdown: { readonly grace: number } // ms
+  readonly store: StoreConfig
+  readonly secrets: SecretsConfig
+  readonly domains: DomainsConfig
+  readonly ai: AiConfig
+  readonly zones: readonly ZoneConfig[]
+}
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
+export type StatusClass = '1xx' | '2xx' | '3xx' | '4xx' | '5xx'
+
+export interface ZoneConfig {
+  readonly name: string
+  readonly hosts: readonly string[] // lower-case: exact names, '*.' names, IP addresses without brackets
+  readonly isDefault: boolean
+  readonly paused: boolean
+  readonly account: string | null // whose tokens may change it by the API; null: the oldest account
+  readonly access: AccessConfig
+  readonly rateLimits: readonly RateLimitConfig[]
+  readonly quota: QuotaConfig
+  readonly errors: CustomErrorsConfig
+  readonly routes: readonly RouteConfig[]
+}
+
+export interface Endpoint {
+  readonly host: string // an IPv6 address stands without brackets
+  readonly port: number
+}
+
+/** Limits of time towards the origin, in ms; 0 is off. */
+export interface Timeouts {
+  readonly connect: number // TCP connect
+  readonly handshake: number // TLS handshake
+  readonly response: number // request sent to response head
+  readonly write: number // a stalled write
+  readonly idle: number // no byte either way in a body, a stream or a WebSocket
+  readonly total: number // the whole request over all attempts, until the response head
+}
+
+export interface OriginConfig {
+  readonly url: string // as URL.origin gives it
+  readonly protocol: 'http' | 'https'
+  readonly host: string // an IPv6 address stands without brackets
+  readonly port: number
+  readonly tls: OriginTls
+  readonly transport: TransportConfig
+}
+
+export interface OriginTls {
+  readonly verify: boolean
+  readonly serverName: string | null // null: the host of the URL
+  readonly ca: string | null // PEM; null: the authorities that Node trusts
+}
+
+export interface PoolConfig {
+  readonly name: string
+  readonly origins: readonly OriginConfig[]
+  readonly weights: readonly number[] // of the origins, 1 to 1000
+  readonly balance: BalanceConfig
+  readonly retries: RetryConfig
+  readonly ejection: EjectionConfig | null
+  readonly check: CheckConfig | null
+  readonly slowStart: number // ms in which an origin that comes back takes up its full share; 0 for at once
+}
+
+export interface RouteConfig {
+  readonly path: string // a prefix in normal form
+  readonly pool: PoolConfig | null
+  readonly host: 'preserve' | 'origin' | { readonly name: string }
+  readonly bodyLimit: number // bytes
+  readonly timeouts: Timeouts
+  readonly rewrite: RewriteConfig | null
+  readonly redirects: number // how many redirects of the origin are followed; 0 for none, they are the client's
+  readonly rateLimits: readonly RateLimitConfig[]
+}
+
+/** The providers that are known by name; others are named custom-…. */
+export const providerNames = [
+  'openai',
+  'anthropic',
+  'google-ai-studio',
+  'mistral',
+  'groq',
+  'deepseek',
+  'openrouter',
+  'azure-openai',
+  'ollama',
+] as const
+export type ProviderName = (typeof providerNames)[number]
+
+export interface ProviderConfig {
+  readonly name: ProviderName | `custom-${string}`
+  readonly url: string | null // the base, which may have a path, without a slash at the end; null: the provider's own
+  readonly keys: readonly string[] // taken in turn where the caller sent none; secret
+  readonly speaks: 'openai' | 'anthropic' // whose API it has
+  readonly resources: readonly string[] // azure-openai: the resources that callers may name
+  readonly tls: OriginTls
+}
+
+/** The price of a model in US dollars for a million tokens. */
+export interface PriceConfig {
+  readonly model: string // provider/model, as log entries name them; a * at the end stands for any rest
+  readonly input: number
+  readonly output: number
+}
+
+export interface AiConfig {
+  readonly hosts: readonly string[] // lower-case exact names and IP addresses; empty: no AI routes
+  readonly bodyLimit: number // bytes
+  readonly timeouts: Timeouts
+  readonly providers: readonly ProviderConfig[] // those that the file names; the others are as they come
+  readonly prices: readonly PriceConfig[]
+}
+
+export interface StoreConfig {
+  readonly url: string | null // sqlite:PATH, redis://…, rediss://…, redis+sentinel://…, redis+cluster://…; null: a file in the data folder; secret
+  readonly commandTimeout: number // ms
+  readonly grace: number // ms that a token which was verified lives on while the store is away
+}
+
+export interface SecretsConfig {
+  readonly key: string | null // makes digests of client secrets and seals answers; null: a file in the data folder; secret
+  readonly oldKeys: readonly string[] // those that only check what they made; secret
+}
+
+export interface DomainsConfig {
+  readonly resolvers: readonly string[] // DNS servers, ADDRESS or ADDRESS:PORT; empty: those of the system
+  readonly timeout: number // ms for one question, all tries included
+}
