@@ -1,7 +1,7 @@
 // Handlers of the error pages that the API sets for a zone: HTML by type of error. zone-routes.ts lists them.
 
 import { type ErrorPageType, errorPageTypes } from '../config/custom-errors-config.ts'
-import { type ErrorPage, zoneOwner } from '../store/zone-records.ts'
+import { type ErrorPage, zoneOwner } from '../store/zone-lists.ts'
 import { auditOf, type Resource } from './audit.ts'
 import { type Answer, failure, list, notFound, success } from './envelope.ts'
 import { faultCodes } from './field.ts'

@@ -1,7 +1,7 @@
 // What makes the body of a custom error rule valid, and how answers show one. Called by zone-rules.ts and preview-body.ts.
 
 import { type ErrorRule, errorContentTypes, longestRuleContent } from '../config/custom-errors-config.ts'
-import type { KeptErrorRule } from '../store/zone-records.ts'
+import type { KeptErrorRule } from '../store/zone-lists.ts'
 import type { Field } from './field.ts'
 import { besideRule, type ReadRule, readDescription, readExpression } from './rule-members.ts'
 import type { Zones } from './zones.ts'

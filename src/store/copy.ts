@@ -2,7 +2,7 @@
 import { batchOf } from './log-batch-writer.ts'
 import type { Account, Gateway } from './records.ts'
 import type { Listing, Page, Store } from './store.ts'
-import { zoneOwner } from './zone-records.ts'
+import { zoneOwner } from './zone-lists.ts'
 
 /** How many of each kind were copied. */
 export interface CopyReport {

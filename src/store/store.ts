@@ -11,7 +11,7 @@ import type {
   LogSummary,
   Token,
 } from './records.ts'
-import type { AccessRuleList, ErrorPage, ErrorRuleList } from './zone-records.ts'
+import type { AccessRuleList, ErrorPage, ErrorRuleList } from './zone-lists.ts'
 
 /**
  * All that is kept. Methods reject with `StoreAway` when the backend can't be asked in time, and never later than its command timeout; then nothing is

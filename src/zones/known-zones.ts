@@ -7,7 +7,7 @@ import type {
   ErrorRuleList,
   KeptAccessRule,
   KeptErrorRule,
-} from '../store/zone-records.ts'
+} from '../store/zone-lists.ts'
 
 /** What is set for a zone; the same object as long as nothing of it changes. */
 export interface KnownZone {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { zoneOwner } from '../../src/store/zone-records.ts'
+import { zoneOwner } from '../../src/store/zone-lists.ts'
 import { startApi } from './api.ts'
 import { type Described, described, faultsOf } from './openapi-document.ts'
 

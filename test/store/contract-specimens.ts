@@ -8,7 +8,7 @@ import {
   type ErrorPage,
   type ErrorRuleList,
   zoneOwner,
-} from '../../src/store/zone-records.ts'
+} from '../../src/store/zone-lists.ts'
 
 const birth = Date.UTC(2026, 0, 1)
 

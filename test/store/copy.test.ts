@@ -3,7 +3,7 @@ import { type TestContext, test } from 'node:test'
 import { copyStore, inWords } from '../../src/store/copy.ts'
 import { batchOf } from '../../src/store/log-batch-writer.ts'
 import { openStore } from '../../src/store/open.ts'
-import { zoneOwner } from '../../src/store/zone-records.ts'
+import { zoneOwner } from '../../src/store/zone-lists.ts'
 import type { Store } from '../../src/store/store.ts'
 import {
   accessRuleList,

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { createLogger } from '../../src/base/log.ts'
 import { openStore } from '../../src/store/open.ts'
-import { zoneOwner } from '../../src/store/zone-records.ts'
+import { zoneOwner } from '../../src/store/zone-lists.ts'
 import { type Change, type Records, type Store, StoreAway } from '../../src/store/store.ts'
 import { ZoneRecords, type ZoneRecordsOptions } from '../../src/zones/zone-records.ts'
 

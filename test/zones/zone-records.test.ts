@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { zoneOwner } from '../../src/store/zone-records.ts'
+import { zoneOwner } from '../../src/store/zone-lists.ts'
 import type { Store } from '../../src/store/store.ts'
 import type { KnownZone } from '../../src/zones/known-zones.ts'
 import { secondsUntil } from '../help/clock.ts'

@@ -2,7 +2,7 @@
 import { type Clock, systemClock } from '../../base/clock.ts'
 import type { Gateway } from '../records.ts'
 import type { Bootstrap, Records, Store } from '../store.ts'
-import type { AccessRuleList, ErrorPage, ErrorRuleList } from '../zone-records.ts'
+import type { AccessRuleList, ErrorPage, ErrorRuleList } from '../zone-lists.ts'
 import { RedisAccounts } from './accounts.ts'
 import { type Address, locationOf, parseAddress } from './address.ts'
 import { RedisAnswers } from './answers.ts'

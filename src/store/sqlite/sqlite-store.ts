@@ -2,7 +2,7 @@
 import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { type Clock, systemClock } from '../../base/clock.ts'
-import type { AccessRuleList, ErrorPage, ErrorRuleList } from '../zone-records.ts'
+import type { AccessRuleList, ErrorPage, ErrorRuleList } from '../zone-lists.ts'
 import { type Bootstrap, type Records, type Store, StoreAway } from '../store.ts'
 import { SqliteAccounts } from './accounts.ts'
 import { SqliteAnswers } from './answers.ts'
