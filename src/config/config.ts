@@ -62,19 +62,26 @@ export interface ZoneConfig {
   readonly routes: readonly RouteConfig[]
 }
 
-export interface Endpoint {
-  readonly host: string // an IPv6 address stands without brackets
-  readonly port: number
+export interface RouteConfig {
+  readonly path: string // a prefix in normal form
+  readonly pool: PoolConfig | null
+  readonly host: 'preserve' | 'origin' | { readonly name: string }
+  readonly bodyLimit: number // bytes
+  readonly timeouts: Timeouts
+  readonly rewrite: RewriteConfig | null
+  readonly redirects: number // how many redirects of the origin are followed; 0 for none, they are the client's
+  readonly rateLimits: readonly RateLimitConfig[]
 }
 
-/** Limits of time towards the origin, in ms; 0 is off. */
-export interface Timeouts {
-  readonly connect: number // TCP connect
-  readonly handshake: number // TLS handshake
-  readonly response: number // request sent to response head
-  readonly write: number // a stalled write
-  readonly idle: number // no byte either way in a body, a stream or a WebSocket
-  readonly total: number // the whole request over all attempts, until the response head
+export interface PoolConfig {
+  readonly name: string
+  readonly origins: readonly OriginConfig[]
+  readonly weights: readonly number[] // of the origins, 1 to 1000
+  readonly balance: BalanceConfig
+  readonly retries: RetryConfig
+  readonly ejection: EjectionConfig | null
+  readonly check: CheckConfig | null
+  readonly slowStart: number // ms in which an origin that comes back takes up its full share; 0 for at once
 }
 
 export interface OriginConfig {
@@ -92,26 +99,19 @@ export interface OriginTls {
   readonly ca: string | null // PEM; null: the authorities that Node trusts
 }
 
-export interface PoolConfig {
-  readonly name: string
-  readonly origins: readonly OriginConfig[]
-  readonly weights: readonly number[] // of the origins, 1 to 1000
-  readonly balance: BalanceConfig
-  readonly retries: RetryConfig
-  readonly ejection: EjectionConfig | null
-  readonly check: CheckConfig | null
-  readonly slowStart: number // ms in which an origin that comes back takes up its full share; 0 for at once
+/** Limits of time towards the origin, in ms; 0 is off. */
+export interface Timeouts {
+  readonly connect: number // TCP connect
+  readonly handshake: number // TLS handshake
+  readonly response: number // request sent to response head
+  readonly write: number // a stalled write
+  readonly idle: number // no byte either way in a body, a stream or a WebSocket
+  readonly total: number // the whole request over all attempts, until the response head
 }
 
-export interface RouteConfig {
-  readonly path: string // a prefix in normal form
-  readonly pool: PoolConfig | null
-  readonly host: 'preserve' | 'origin' | { readonly name: string }
-  readonly bodyLimit: number // bytes
-  readonly timeouts: Timeouts
-  readonly rewrite: RewriteConfig | null
-  readonly redirects: number // how many redirects of the origin are followed; 0 for none, they are the client's
-  readonly rateLimits: readonly RateLimitConfig[]
+export interface Endpoint {
+  readonly host: string // an IPv6 address stands without brackets
+  readonly port: number
 }
 
 /** The providers that are known by name; others are named custom-…. */

@@ -1,6 +1,7 @@
 // What the operator may tell us: the schema of the file, as data. parse.ts reads the file by it, resolve.ts makes the configuration of that.
 import { access, zoneAccess } from './access-settings.ts'
 import { azureResource, pricedModel, providerKey, providerName, providerUrl, usDollars } from './ai-rules.ts'
+import { providerNames } from './config.ts'
 import { customErrors } from './custom-errors-settings.ts'
 import { documentationUrl, endpoint, exactHost, hostHeader, hostPattern, resolver } from './host-rules.ts'
 import { quota, rateLimits } from './limit-settings.ts'
@@ -41,7 +42,6 @@ import {
 } from './shape.ts'
 import { storeUrl } from './store-url.ts'
 import { tls } from './tls-settings.ts'
-import { providerNames } from './config.ts'
 
 const KiB = 2 ** 10
 const MiB = 2 ** 20
