@@ -83,6 +83,7 @@ export class DataPlane implements Plane {
     this.#listen = config.listen
     this.#origins = new Origins(clock, this.metrics, options.lookup)
     this.snapshot = this.#build(config)
+    this.#tellOfBroken()
     this.metrics.poolMembers = () => this.snapshot.pools.health()
     this.#ticker = setInterval(() => this.#tick(), TICK).unref()
   }
@@ -100,16 +101,30 @@ export class DataPlane implements Plane {
     return bound
   }
 
-  /** Puts another configuration in force; throws and changes nothing when it does not build. */
+  /** Puts another configuration in force; throws and changes nothing when it does not build, or takes from a zone what a rule of the API names. */
   reload(config: Config): void {
-    this.snapshot = this.#build(config)
-    this.#config = config
-    this.#origins.keep(this.snapshot.origins)
+    const snapshot = this.#build(config)
+    for (const [zone, flaw] of snapshot.broken)
+      if (!this.snapshot.broken.has(zone))
+        throw new Error(`the zone ${zone} would not build with the rules that the API has set: ${flaw}`)
+    this.#install(snapshot, config)
   }
 
   /** Compiles anew what holds for zones, after the API has set something else. */
   refresh(): void {
-    this.reload(this.#config)
+    this.#install(this.#build(this.#config), this.#config)
+  }
+
+  #install(snapshot: Snapshot, config: Config): void {
+    this.snapshot = snapshot
+    this.#config = config
+    this.#origins.keep(this.snapshot.origins)
+    this.#tellOfBroken()
+  }
+
+  #tellOfBroken(): void {
+    for (const [zone, reason] of this.snapshot.broken)
+      this.log.error({ zone, reason }, 'what the API has set for a zone does not build, so it is closed')
   }
 
   /** How the pools are doing. */
@@ -160,7 +175,6 @@ export class DataPlane implements Plane {
       metrics: this.metrics,
       access: this.#access,
       zones: this.#zones,
-      log: this.log,
       clock: this.clock,
     })
   }

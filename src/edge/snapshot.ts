@@ -6,7 +6,6 @@ import type { HeadLimits } from '../http1/request-head.ts'
 import { AddressSet } from '../base/address.ts'
 import type { Clock } from '../base/clock.ts'
 import type { EdgeMetrics, ZoneMetrics } from '../base/edge-metrics.ts'
-import type { Logger } from '../base/log.ts'
 import { AccessPolicy, type AccessParts } from '../access/policy.ts'
 import { type Provider, Providers } from '../ai/providers.ts'
 import type { HostLookup } from '../zones/lookup.ts'
@@ -48,6 +47,8 @@ export interface EdgeAi {
 export interface Snapshot {
   readonly name: string
   readonly zones: HostLookup<EdgeZone>
+  /** The names of zones for which the API has set what does not build, and why. */
+  readonly broken: ReadonlyMap<string, string>
   /** Null where no host is one of AI routes. */
   readonly ai: EdgeAi | null
   readonly limits: HeadLimits & { readonly requestsPerConnection: number }
@@ -70,7 +71,6 @@ export interface SnapshotParts {
   readonly access: AccessParts
   /** What the API has set; null where there is no API. */
   readonly zones: ZoneDirectory | null
-  readonly log: Logger
   readonly clock: Clock
 }
 
@@ -98,15 +98,16 @@ export function buildSnapshot(config: Config, parts: SnapshotParts): Snapshot {
     sources: access,
     directory: parts.zones,
     failed,
-    log: parts.log,
   }
+  const broken = new Map<string, string>()
   return {
     name: config.name,
-    zones: compileZones(config.zones, buildRoute, zone => ({
-      ...zone,
-      metrics: metrics.zone(zone.config.name),
-      ...compileZoneSettings(zone.config, settingsParts),
-    })),
+    zones: compileZones(config.zones, buildRoute, zone => {
+      const settings = compileZoneSettings(zone.config, settingsParts)
+      if (settings.flaw !== null) broken.set(zone.config.name, settings.flaw)
+      return { ...zone, metrics: metrics.zone(zone.config.name), ...settings }
+    }),
+    broken,
     ai: config.ai.hosts.length === 0 ? null : buildAi(config.ai, pools, ofAll),
     limits: config.limits,
     client: config.client,

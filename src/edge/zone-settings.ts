@@ -1,5 +1,4 @@
 // What the file and the management API say of one zone, compiled together: the API's word comes first, since it is the later one. Called by `snapshot.ts`.
-import type { Logger } from '../base/log.ts'
 import type { AccessConfig } from '../config/access-config.ts'
 import type { Config, ZoneConfig } from '../config/config.ts'
 import type { ErrorPages } from '../config/custom-errors-config.ts'
@@ -20,7 +19,6 @@ export interface ZoneSettingsParts {
   readonly directory: ZoneDirectory | null
   /** Hears of a rule or page of errors that is broken. */
   readonly failed: (what: CustomErrorFailure) => void
-  readonly log: Logger
 }
 
 /** The compiled settings, or why the zone can't be served: what the API has set is not known, so that rules may be missing, or does not build. */
@@ -28,24 +26,25 @@ export interface ZoneSettings {
   readonly access: AccessPolicy
   readonly errors: CustomErrors
   readonly fault: 'host_lookup_failed' | 'zone_settings_failed' | null
+  /** Why what the API has set does not build; null where it does. */
+  readonly flaw: string | null
 }
 
 /** Compiles what holds for a zone; throws where the file alone does not build. */
 export function compileZoneSettings(zone: ZoneConfig, parts: ZoneSettingsParts): ZoneSettings {
-  const { account, directory, failed, log, sources } = parts
+  const { account, directory, failed, sources } = parts
   const known = directory === null ? nothingSet : directory.of(zone.name)
   const file = {
     access: new AccessPolicy(zone.access, zone.name, sources),
     errors: zoneErrors(zone, null, account, failed),
   }
-  if (known === null) return { ...file, fault: 'host_lookup_failed' }
-  if (known === nothingSet) return { ...file, fault: null }
+  if (known === null) return { ...file, fault: 'host_lookup_failed', flaw: null }
+  if (known === nothingSet) return { ...file, fault: null, flaw: null }
   try {
     const access = new AccessPolicy(joined(zone.access, known), zone.name, sources)
-    return { access, errors: zoneErrors(zone, known, account, failed), fault: null }
+    return { access, errors: zoneErrors(zone, known, account, failed), fault: null, flaw: null }
   } catch (cause) {
-    log.error({ zone: zone.name, err: cause }, 'what the API has set for a zone does not build')
-    return { ...file, fault: 'zone_settings_failed' }
+    return { ...file, fault: 'zone_settings_failed', flaw: (cause as Error).message }
   }
 }
 
@@ -62,8 +61,11 @@ export function zoneErrors(
   return new CustomErrors(layers, { failed })
 }
 
+/** Puts the rules of the API before those of the file, but for what the file denies for legal reasons: no token lifts that. */
 function joined(access: AccessConfig, { accessRules }: KnownZone): AccessConfig {
-  return { ...access, rules: [...accessRules, ...access.rules] }
+  const legal = access.rules.filter(({ action }) => action === 'legal')
+  const others = access.rules.filter(({ action }) => action !== 'legal')
+  return { ...access, rules: [...legal, ...accessRules, ...others] }
 }
 
 /** Gives the same object for the same pages, since each is compiled once. */

@@ -2,10 +2,13 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { AddressLists } from '../../src/access/lists.ts'
+import { createLogger } from '../../src/base/log.ts'
 import type { AccessRule } from '../../src/config/access-config.ts'
 import type { ErrorRule } from '../../src/config/custom-errors-config.ts'
 import type { ZoneDirectory } from '../../src/edge/zone-settings.ts'
 import type { KnownZone } from '../../src/zones/known-zones.ts'
+import { watchedFolder } from '../access/watched-folder.ts'
 import { codeOf, Edge, edgeConfig, type EdgeSettings, listenAt } from '../help/edge.ts'
 import { ok, startResponder } from '../help/origin.ts'
 
@@ -55,7 +58,41 @@ test('a rule that does not build here closes its zone, and says so in the log', 
   const lost: AccessRule = { ...denied, condition: { kind: 'list', name: 'lost' } }
   const edge = await edgeWith(t, { accessRules: [{ ...lost, id }] })
   assert.equal(codeOf(await edge.ask(get)), 1049)
-  assert.match(JSON.stringify(edge.events), /"zone":"site".*the list lost is not loaded/)
+  assert.match(JSON.stringify(edge.events), /"zone":"site","reason":"the list lost is not loaded"/)
+})
+
+test('a configuration that takes away what a rule of the API names is refused, and changes nothing', async t => {
+  const listed: AccessRule = { ...denied, condition: { kind: 'list', name: 'lost' } }
+  const origin = await startResponder(t, ok())
+  const zones: ZoneDirectory = {
+    of: () => ({ errorRules: [], accessRules: [{ ...listed, id }], errorPages: {} }),
+  }
+  const lists = new AddressLists({ log: createLogger('error', { write: () => {} }) })
+  t.after(() => lists.close())
+  await lists.prepare([{ name: 'lost', path: watchedFolder(t).write('lost', '192.0.2.1\n') }])
+  const edge = new Edge(t, edgeConfig([origin.url]), { zones, access: { lists, geo: null } })
+  await listenAt(t, edge)
+  await lists.prepare([])
+  assert.throws(
+    () => edge.plane.reload(edgeConfig([])),
+    /the zone site .* API has set: the list lost is not loaded/,
+  )
+  assert.equal((await edge.ask(get)).status, 200)
+})
+
+test('what the file denies for legal reasons, no rule of the API lets in', async t => {
+  const legal: AccessRule = {
+    action: 'legal',
+    condition: { kind: 'path', prefixes: ['/'] },
+    description: null,
+  }
+  const access = {
+    rules: [{ ...denied, condition: { kind: 'path', prefixes: ['/'] } }, legal],
+    otherwise: 'allow',
+    ban: null,
+  } as const
+  const edge = await edgeWith(t, { accessRules: [{ ...allowed, id }] }, { zone: { access } })
+  assert.equal(codeOf(await edge.ask(get)), 1026)
 })
 
 test('error rules of the API come first, then those of the file for the zone, then those for all', async t => {
