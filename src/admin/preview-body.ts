@@ -6,7 +6,7 @@ import { country } from '../config/access-settings.ts'
 import type { ZoneConfig } from '../config/config.ts'
 import { errorPageTypes, largestErrorPage } from '../config/custom-errors-config.ts'
 import { exactHost } from '../config/host-rules.ts'
-import { accept as accepted } from '../config/rules.ts'
+import { accept as accepted, headerName } from '../config/rules.ts'
 import type { Rule } from '../config/shape.ts'
 import type { PreviewAsk } from '../errors/preview.ts'
 import { errorNameOf, type Fault } from '../errors/refusal.ts'
@@ -77,7 +77,7 @@ function readHeaders(field: Field): ReadonlyMap<string, readonly string[]> {
 }
 
 function readHeader(name: string, field: Field): readonly Pair[] {
-  if (!token.test(name)) field.refuse('is no name of a header field')
+  if ('flaw' in headerName(name)) field.refuse('is no name of a header field')
   const values = Array.isArray(field.value) ? field.items(1, mostHeaders) : [field]
   return values.flatMap(value => {
     const text = value.ruled(valueFault)
@@ -97,8 +97,6 @@ function readPage(field: Field): NonNullable<PreviewAsk['page']> {
   return { type: type.oneOf(errorPageTypes) ?? '500_errors', html: html.ruled(htmlFault) ?? '' }
 }
 
-const token = /^[\w!#$%&'*+.^`|~-]{1,256}$/
-
 const address: Rule<string> = text => accepted(canonicalAddress(text) ?? undefined, 'must be an IP address')
 
 function valueFault(text: string): string | null {
@@ -107,8 +105,9 @@ function valueFault(text: string): string | null {
     : `must be a value of a header field, of at most ${longest} characters`
 }
 
+/** Finds fault with what is no token, which the name of a header is, too (RFC 9110 section 9.1). */
 function methodFault(text: string): string | null {
-  return text.length <= 32 && token.test(text) ? null : 'must be a method of HTTP'
+  return text.length <= 32 && 'value' in headerName(text) ? null : 'must be a method of HTTP'
 }
 
 function targetFault(text: string): string | null {

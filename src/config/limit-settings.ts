@@ -4,7 +4,7 @@ import { expression } from './expression-shape.ts'
 import type { LimitKey, QuotaConfig, RateLimitConfig } from './limit-config.ts'
 import type { Findings } from './mistake.ts'
 import { type RuleData, textOf } from './rule-data.ts'
-import { accept, matching, oneOf, wholeOrOff } from './rules.ts'
+import { accept, matching, oneOf, readHeaderKey, wholeOrOff } from './rules.ts'
 import {
   group,
   list,
@@ -41,9 +41,9 @@ const limitName = matching(/^[\w-]{1,64}$/, 'must be 1 to 64 letters, digits, hy
 const limitKey: Rule<LimitKey | 'all'> = text => {
   if (text === 'address' || text === 'token' || text === 'path') return { value: { by: text } }
   if (text === 'all') return { value: text }
-  const [, name] = /^header +([\w!#$%&'*+.^`|~-]{1,64})$/.exec(text) ?? []
+  const name = readHeaderKey(text)
   return accept(
-    name === undefined ? undefined : { by: 'header', name: name.toLowerCase() },
+    name === undefined ? undefined : { by: 'header', name },
     'must be address, token, path, all, or header and a name, such as header X-Api-Key',
   )
 }

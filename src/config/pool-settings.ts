@@ -18,6 +18,7 @@ import {
   fraction,
   matching,
   oneOf,
+  readHeaderKey,
   readWhole,
   shortName,
   whole,
@@ -48,9 +49,10 @@ const day = 24 * hour
 
 const balance: Rule<BalanceConfig> = text => {
   if (text === 'round_robin' || text === 'least_outstanding') return { value: { by: text } }
-  const [, key, name] = /^hash +(address|header +([\w!#$%&'*+.^`|~-]{1,64}))$/.exec(text) ?? []
+  const key = /^hash +(.+)$/.exec(text)?.[1] ?? ''
+  const header = key === 'address' ? null : readHeaderKey(key)
   return accept(
-    key === undefined ? undefined : { by: 'hash', header: name?.toLowerCase() ?? null },
+    header === undefined ? undefined : { by: 'hash', header },
     'must be round_robin, least_outstanding, hash address, or hash header and a name, such as hash header X-User',
   )
 }

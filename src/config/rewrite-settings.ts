@@ -4,7 +4,7 @@ import type { Findings } from './mistake.ts'
 import { refuseRepeats } from './names.ts'
 import type { HeaderRewrite, RewriteConfig } from './rewrite-config.ts'
 import { type RuleData, textOf } from './rule-data.ts'
-import { accept } from './rules.ts'
+import { accept, headerName } from './rules.ts'
 import { dictionary, mapping, optional, type Placed, placed, type Rule, type Value, wordOr } from './shape.ts'
 
 // What ends at this hop, frames the message, or says by whom and on which way it came.
@@ -22,12 +22,11 @@ const own = [
 ]
 const ownOfRequests = [...own, 'cdn-loop', 'expect', 'forwarded', 'host', 'x-forwarded-']
 
-/** Takes the name of a header (RFC 9110 section 5.1) that is not reserved; what ends in a hyphen stands for all that begin so. */
-function headerName(reserved: readonly string[]): Rule<string> {
+/** Takes the name of a header that is not reserved; what ends in a hyphen stands for all that begin so. */
+function unreserved(reserved: readonly string[]): Rule<string> {
   return text => {
-    if (!/^[\w!#$%&'*+.^`|~-]{1,128}$/.test(text)) {
-      return { flaw: "must be the name of a header: letters, digits and !#$%&'*+-.^_`|~" }
-    }
+    const reading = headerName(text)
+    if ('flaw' in reading) return reading
     const lower = text.toLowerCase()
     const isReserved = reserved.some(name => (name.endsWith('-') ? lower.startsWith(name) : lower === name))
     return accept(isReserved ? undefined : text, 'is of a header that the gateway itself answers for')
@@ -38,8 +37,8 @@ const headerValue = placed(wordOr('remove', expression('request', 'string')))
 
 export const rewrite = mapping({
   path: optional(placed(expression('request', 'string')), null),
-  request_headers: optional(dictionary(headerName(ownOfRequests), headerValue), new Map<string, never>()),
-  response_headers: optional(dictionary(headerName(own), headerValue), new Map<string, never>()),
+  request_headers: optional(dictionary(unreserved(ownOfRequests), headerValue), new Map<string, never>()),
+  response_headers: optional(dictionary(unreserved(own), headerValue), new Map<string, never>()),
 })
 
 /** Gives what a route changes; null for nothing. */

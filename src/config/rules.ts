@@ -56,6 +56,12 @@ export const fraction: Rule<number> = text =>
 /** Takes a token (RFC 9110 section 5.6.2), which is what Via and CDN-Loop want of a pseudonym. */
 export const pseudonym = matching(/^[\w!#$%&'*+.^`|~-]{1,64}$/, 'must be 1 to 64 letters, digits and hyphens')
 
+/** Takes the name of a header, a token (RFC 9110 section 5.1) of at most 128 characters. */
+export const headerName = matching(
+  /^[\w!#$%&'*+.^`|~-]{1,128}$/,
+  "must be the name of a header: letters, digits and !#$%&'*+-.^_`|~",
+)
+
 /** Takes the name of a pool or a list. */
 export const shortName = matching(
   /^[\w.-]{1,64}$/,
@@ -124,6 +130,12 @@ export const certificates: Rule<string> = text => {
 /** Takes what a pattern matches. */
 export function matching(pattern: RegExp, flaw: string): Rule<string> {
   return text => accept(pattern.test(text) ? text : undefined, flaw)
+}
+
+/** Reads `header NAME`, which stands for the value of that header; the name in lower case, undefined for any other text. */
+export function readHeaderKey(text: string): string | undefined {
+  const name = /^header +(\S+)$/.exec(text)?.[1]
+  return name !== undefined && 'value' in headerName(name) ? name.toLowerCase() : undefined
 }
 
 /** Makes a reading of what was found, or else of the flaw. */
