@@ -37,17 +37,19 @@ export class Circuit {
     return this.isClosed || (now >= this.openUntil && (this.#trial === null || now >= this.#trialUntil))
   }
 
-  /** Takes note of a request that goes through. */
-  enter(request: object, now: number): void {
-    if (this.isClosed) return
+  /** Takes note of a request that would go through; false where it may not. */
+  enter(request: object, now: number): boolean {
+    if (this.isClosed) return true
+    if (!this.admits(now)) return false
     this.#trial = request
     this.#trialUntil = now + this.#config.base
+    return true
   }
 
   /** Takes note of an answer; true when it was the one that closes the circuit. */
   answered(request: object, now: number): boolean {
     if (this.#trial !== request) return false
-    this.close(now)
+    this.#close(now)
     return true
   }
 
@@ -64,7 +66,7 @@ export class Circuit {
     if (this.#trial === request) this.#trial = null
   }
 
-  close(now: number): void {
+  #close(now: number): void {
     this.openUntil = 0
     this.failures = 0
     this.#trial = null

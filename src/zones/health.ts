@@ -9,6 +9,8 @@ export type HealthSettings = Pick<PoolConfig, 'ejection' | 'check' | 'slowStart'
 /** What is known of an origin by active checks. Times are ms since the epoch. */
 export interface CheckResult {
   readonly isUp: boolean
+  /** Whether this very check was good; it takes several in a row to turn `isUp`. */
+  readonly isGood: boolean
   /** Since when it is up or down. */
   readonly since: number
   readonly nextCheckAt: number
@@ -63,19 +65,17 @@ export class MemberHealth {
     return this.#clock.now() + this.#circuit.openUntil - this.#clock.monotonic()
   }
 
-  /** Ms until something may change that keeps requests away: the next check, or the trial. */
+  /** Ms until something may change that keeps requests away: the next check while it is down, else the trial. */
   get msUntilHope(): number {
-    const untilCheck =
-      this.check === null ? Number.POSITIVE_INFINITY : this.check.nextCheckAt - this.#clock.now()
-    if (this.check?.isUp === false || this.#circuit === null) return untilCheck
-    return Math.min(untilCheck, this.#circuit.openUntil - this.#clock.monotonic())
+    if (this.check?.isUp === false) return this.check.nextCheckAt - this.#clock.now()
+    return this.#circuit === null ? 0 : this.#circuit.openUntil - this.#clock.monotonic()
   }
 
   // How its requests fare; each is known by an object of its own, from `begin` to the last word.
 
-  /** Takes note of a request that goes to it. */
-  begin(request: object): void {
-    if (!this.#isFine) this.#circuit?.enter(request, this.#clock.monotonic())
+  /** Takes note of a request that goes to it now; false where it better does not, since another one is the trial by now. */
+  begin(request: object): boolean {
+    return this.#isFine || this.#circuit === null || this.#circuit.enter(request, this.#clock.monotonic())
   }
 
   /** The head of an answer came: it is alive. */
@@ -100,13 +100,12 @@ export class MemberHealth {
     if (!this.#isFine) this.#circuit?.released(request)
   }
 
-  /** Takes what the active checks found; one that finds it up ends an ejection too. The same result again is no news. */
+  /** Takes what the active checks found; they end only what they began, since who answers them well may still fail its requests. */
   takeCheck(result: CheckResult): void {
-    const { check } = this
-    if (check !== null && check.nextCheckAt === result.nextCheckAt && check.isUp === result.isUp) return
+    const wasDown = this.check?.isUp === false
     this.check = result
     if (!result.isUp) this.#isFine = false
-    else if (check?.isUp === false || this.#circuit?.isClosed === false) this.#comeBack()
+    else if (wasDown) this.#comeBack()
   }
 
   #shareAt(now: number): number {
@@ -119,8 +118,8 @@ export class MemberHealth {
 
   #comeBack(): void {
     const now = this.#clock.monotonic()
-    this.#circuit?.close(now)
     this.#backSince = this.#slowStart === 0 ? -1 : now
-    this.#isFine = this.#slowStart === 0 && this.check?.isUp !== false
+    // Whether anything else is the matter is found when its share is asked for.
+    this.#isFine = false
   }
 }

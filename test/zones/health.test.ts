@@ -21,7 +21,7 @@ function start(settings: Partial<HealthSettings> = {}) {
   const trial = (outcome: 'answered' | 'failed') => {
     const request = {}
     equal(health.share, 1)
-    health.begin(request)
+    equal(health.begin(request), true)
     health[outcome](request)
   }
   return { clock, health, fail, trial, ejections: () => ejections }
@@ -29,6 +29,7 @@ function start(settings: Partial<HealthSettings> = {}) {
 
 const checkAt = (clock: ManualClock, isUp: boolean, next = 5_000) => ({
   isUp,
+  isGood: isUp,
   since: clock.now(),
   nextCheckAt: clock.now() + next,
   lastStatus: isUp ? 200 : 503,
@@ -172,25 +173,53 @@ test('checks take it out and bring it back, whatever its requests say', () => {
   deepEqual([health.state, health.share], ['healthy', 0.1])
 })
 
-test('a good check ends an ejection; the same one told again does not', () => {
-  const { clock, health, fail } = start()
-  const earlier = checkAt(clock, true)
-  health.takeCheck(earlier)
+test('a good check ends no ejection: the trial does, and back-off grows meanwhile', () => {
+  const { clock, health, fail, trial } = start({ slowStart: 0 })
   fail(3)
-  health.takeCheck(earlier)
-  equal(health.state, 'ejected')
+  for (const lasts of [10_000, 20_000]) {
+    for (let passed = 0; passed < lasts; passed += 5_000) {
+      health.takeCheck(checkAt(clock, true))
+      deepEqual([health.state, health.share], ['ejected', 0])
+      clock.advance(5_000)
+    }
+    health.takeCheck(checkAt(clock, true))
+    equal(health.state, 'trial')
+    trial('failed')
+  }
+  equal(health.ejectedUntil, clock.now() + 40_000)
+})
+
+test('who was ejected and down needs a good check and a trial', () => {
+  const { clock, health, fail, trial } = start()
+  fail(3)
+  health.takeCheck(checkAt(clock, false))
   clock.advance(5_000)
   health.takeCheck(checkAt(clock, true))
+  deepEqual([health.state, health.share], ['ejected', 0])
+  clock.advance(5_000)
+  trial('answered')
   deepEqual([health.state, health.share], ['healthy', 1])
 })
 
-test('hope lies in the next trial, or in the next check where that is earlier or alone decides', () => {
+test('a request that comes to it while another one is the trial is told', () => {
+  const { clock, health, fail } = start()
+  const early = {}
+  equal(health.begin(early), true)
+  fail(3)
+  equal(health.begin({}), false)
+  clock.advance(10_000)
+  equal(health.begin(early), true)
+  equal(health.begin({}), false)
+  health.answered(early)
+  equal(health.begin({}), true)
+})
+
+test('hope lies in the next trial, or in the next check while it is down', () => {
   const { clock, health, fail } = start()
   fail(3)
   equal(health.msUntilHope, 10_000)
+  health.takeCheck(checkAt(clock, true, 4_000))
+  equal(health.msUntilHope, 10_000)
   health.takeCheck(checkAt(clock, false, 30_000))
   equal(health.msUntilHope, 30_000)
-  health.takeCheck(checkAt(clock, true, 4_000))
-  fail(3)
-  equal(health.msUntilHope, 4_000)
 })
