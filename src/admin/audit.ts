@@ -10,7 +10,7 @@ import type { Call } from './guard.ts'
 export type Resource = Pick<AuditEntry, 'resourceKind' | 'resource'>
 
 /** Who asks for a change, when and from where; a call is one. */
-export type Origin = Pick<Call, 'account' | 'now' | 'address' | 'ray'> & {
+type Origin = Pick<Call, 'account' | 'now' | 'address' | 'ray'> & {
   readonly caller: Pick<Call['caller'], 'id'>
 }
 

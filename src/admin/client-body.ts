@@ -21,7 +21,7 @@ export interface ClientChange {
 }
 
 /** The members that every client has, and those that null clears. */
-export const requiredMembers = [
+const requiredMembers = [
   'client_name',
   'grant_types',
   'redirect_uris',

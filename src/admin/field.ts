@@ -5,7 +5,7 @@ import { parseMoment } from '../base/moment.ts'
 import type { Rule } from '../config/shape.ts'
 import type { Fault } from '../errors/refusal.ts'
 
-export type JsonObject = Readonly<Record<string, unknown>>
+type JsonObject = Readonly<Record<string, unknown>>
 
 /** The codes of what can be wrong with a body. */
 export const faultCodes = {

@@ -6,7 +6,7 @@ import type { Gateway, GatewayRateLimit } from '../store/records.ts'
 import { Field } from './field.ts'
 
 /** What can be set on a gateway. */
-export type GatewaySettings = Pick<
+type GatewaySettings = Pick<
   Gateway,
   'authentication' | 'collectLogs' | 'logManagement' | 'logManagementStrategy' | 'rateLimit'
 >

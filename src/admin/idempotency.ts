@@ -7,7 +7,7 @@ import { faultCodes } from './field.ts'
 import type { Api, Call } from './guard.ts'
 
 /** Makes of an answer what is written together with what it tells of; nothing where the request has no key. */
-export type Keep = (answer: Answer) => { readonly answer?: KeptAnswer }
+type Keep = (answer: Answer) => { readonly answer?: KeptAnswer }
 
 /** How long an answer is kept, in ms. */
 const lifetime = 24 * 60 * 60_000

@@ -19,7 +19,7 @@ export interface BodyKind {
   readonly parse: (text: string) => { value: unknown } | Answer
 }
 
-export interface Input {
+interface Input {
   /** What the body says; null where there is none. */
   readonly value: unknown
   /** The body as it was sent. */

@@ -28,7 +28,7 @@ export interface Body {
 }
 
 /** A success, by the type of its content. */
-export interface Good {
+interface Good {
   readonly content: Content
   readonly headers?: readonly HeaderName[]
 }

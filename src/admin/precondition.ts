@@ -4,7 +4,7 @@ import { type Answer, failure } from './envelope.ts'
 import { faultCodes } from './field.ts'
 
 /** What has an entity tag: no two states of it have the same revision, of letters and digits. */
-export interface Revision {
+interface Revision {
   readonly revision: number | string
 }
 

@@ -18,11 +18,7 @@ export interface ReadRule<Rule> {
 }
 
 /** Where a new rule is to stand. */
-export type Position =
-  | { readonly before: string }
-  | { readonly after: string }
-  | { readonly index: number }
-  | null
+type Position = { readonly before: string } | { readonly after: string } | { readonly index: number } | null
 
 /** Reads a condition in CEL; empty where it is none, or asks for what no database tells. */
 export function readExpression(field: Field, scope: Scope, hasGeo: boolean): string {

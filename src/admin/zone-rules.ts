@@ -16,7 +16,7 @@ import { orderFaults, readOrder } from './rule-order.ts'
 import type { Zones } from './zones.ts'
 
 /** What is particular to a kind of rules. */
-export interface RuleKind<Rule extends object> {
+interface RuleKind<Rule extends object> {
   readonly resourceKind: 'error_rules' | 'access_rules'
   readonly recordsOf: (store: Store) => Records<RuleList<Kept<Rule>>>
   readonly read: (body: Field, zones: Zones) => ReadRule<Rule>

@@ -45,7 +45,7 @@ export interface OriginState {
 }
 
 /** What active checks found last. */
-export interface OriginCheck {
+interface OriginCheck {
   readonly is_up: boolean
   readonly since: string
   readonly next_check_at: string

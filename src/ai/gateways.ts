@@ -5,7 +5,7 @@ import { ReadThrough } from '../store/read-through.ts'
 import type { Gateway } from '../store/records.ts'
 import { type Store, StoreAway } from '../store/store.ts'
 
-export interface DirectoryOptions {
+interface DirectoryOptions {
   readonly store: Store
   /** How long a gateway lives on while the store is away, in ms. */
   readonly grace: number

@@ -30,7 +30,7 @@ export function splice(bytes: Buffer, start: number, end: number, text: string):
 }
 
 /** Bounds of what may be JSON: how often objects and arrays may stand within each other, and how many values may stand in them. */
-export interface Bounds {
+interface Bounds {
   readonly depth: number
   readonly values: number
 }

@@ -9,7 +9,7 @@ export type Endpoint = 'chat' | 'messages' | 'responses' | 'embeddings'
 export type Dialect = 'openai' | 'anthropic'
 
 /** How a credential is written into a request. */
-export interface Credential {
+interface Credential {
   /** In lower case. */
   readonly keyField: string
   readonly keyPrefix: 'Bearer ' | ''

@@ -25,7 +25,7 @@ export interface Provider {
 }
 
 /** A call in the provider's own API: path and query at the provider, base path included. */
-export interface NativeCall {
+interface NativeCall {
   readonly provider: Provider
   readonly path: string
 }

@@ -3,7 +3,7 @@
 import { StringDecoder } from 'node:string_decoder'
 
 /** `event` is '' for an event without a name. */
-export type OnEvent = (event: string, data: string) => void
+type OnEvent = (event: string, data: string) => void
 
 /** Characters of one event or line; a stream with a larger one is not read any further. */
 const LARGEST_EVENT = 16 * 1024 * 1024

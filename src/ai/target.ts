@@ -23,7 +23,7 @@ export interface CompatTarget {
 }
 
 /** A call in the provider's own API. */
-export interface NativeTarget {
+interface NativeTarget {
   readonly api: 'native'
   readonly account: string
   readonly gateway: string

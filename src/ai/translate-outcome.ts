@@ -2,11 +2,11 @@
 
 import { countIn, type JsonObject, objectIn, textIn } from './translate-json.ts'
 
-export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter'
-export type StopReason = 'end_turn' | 'max_tokens' | 'tool_use' | 'refusal'
+type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter'
+type StopReason = 'end_turn' | 'max_tokens' | 'tool_use' | 'refusal'
 
 /** Counts of tokens; `prompt` includes those read from a cache and those written to one. */
-export interface TokenCounts {
+interface TokenCounts {
   readonly prompt: number
   readonly completion: number
   readonly cacheRead: number

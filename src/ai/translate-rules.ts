@@ -4,7 +4,7 @@ import { type Place, shorten } from './translate-place.ts'
 /** Reads a value that is not null; undefined stands for nothing to say: a fault was noted, or the value means "off". */
 export type Rule<T> = (value: unknown, at: Place) => T | undefined
 
-export type Rules = Readonly<Record<string, Rule<unknown>>>
+type Rules = Readonly<Record<string, Rule<unknown>>>
 type Meaning<R> = R extends Rule<infer T> ? T : never
 type Read<N extends Rules, O extends Rules> = { readonly [K in keyof N]: Meaning<N[K]> } & {
   readonly [K in keyof O]?: Meaning<O[K]> | undefined

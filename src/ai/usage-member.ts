@@ -38,7 +38,7 @@ export function usageAt(text: string, at: number): UsageMember | null {
 const NAME = /"usage(?:Metadata)?"\s*:\s*(?=\{)/y
 
 /** What is to be added up; null where nothing is counted. */
-export interface Counts {
+interface Counts {
   readonly tokensIn: readonly number[] | null
   readonly tokensOut: readonly number[] | null
 }

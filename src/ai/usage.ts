@@ -4,7 +4,7 @@ import { numberOf, type Tokens, USAGE, type UsageMember, usageAt } from './usage
 import { UsagePatterns } from './usage-patterns.ts'
 
 /** Null where the answer does not say; of a stream or a cut answer, what the kept parts say. */
-export interface Usage extends Tokens {
+interface Usage extends Tokens {
   readonly model: string | null
 }
 

@@ -5,7 +5,7 @@ import { Tally, tallies } from './distribution.ts'
 const reloadResults = ['success', 'failure'] as const
 
 /** What an access rule may look at. */
-export const accessKinds = [
+const accessKinds = [
   'ip',
   'list',
   'country',

@@ -3,14 +3,6 @@
 /** Rows between two pauses. */
 const STEP = 16_384
 
-/** Whether two numbers have their first `prefix` bits in common, each given by its words from some place on. */
-export function agree(a: Uint32Array, atA: number, b: Uint32Array, atB: number, prefix: number): boolean {
-  let left = prefix
-  let i = 0
-  for (; left >= 32; left -= 32, i++) if (a[atA + i] !== b[atB + i]) return false
-  return left === 0 || (a[atA + i]! ^ b[atB + i]!) >>> (32 - left) === 0
-}
-
 export class AddressRows {
   /** Words of an address: 1 or 4. */
   readonly width: number
@@ -133,6 +125,14 @@ export class AddressRows {
     this.prefixes = this.prefixes.slice(0, this.count)
     return this
   }
+}
+
+/** Whether two numbers have their first `prefix` bits in common, each given by its words from some place on. */
+function agree(a: Uint32Array, atA: number, b: Uint32Array, atB: number, prefix: number): boolean {
+  let left = prefix
+  let i = 0
+  for (; left >= 32; left -= 32, i++) if (a[atA + i] !== b[atB + i]) return false
+  return left === 0 || (a[atA + i]! ^ b[atB + i]!) >>> (32 - left) === 0
 }
 
 /** Gives the bits of a word that count, given how many from its first on. */

@@ -1,7 +1,7 @@
 // IP addresses: one spelling for each, sets of them, and who the client is behind trusted proxies. Called by config and, once a connection, by edge.
 import { BlockList, isIPv4, isIPv6, SocketAddress } from 'node:net'
 
-export interface Network {
+interface Network {
   readonly address: string
   readonly prefix: number
   readonly family: 'ipv4' | 'ipv6'

@@ -5,7 +5,7 @@ import { AiMetrics } from './ai-metrics.ts'
 import { distributions, Tally, tallies } from './distribution.ts'
 import { LimitMetrics } from './limit-metrics.ts'
 
-export const phases = ['resolve', 'connect', 'handshake', 'send', 'wait', 'receive'] as const
+const phases = ['resolve', 'connect', 'handshake', 'send', 'wait', 'receive'] as const
 export type Phase = (typeof phases)[number]
 
 const statusClasses = ['1xx', '2xx', '3xx', '4xx', '5xx'] as const

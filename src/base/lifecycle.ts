@@ -8,7 +8,7 @@ export interface Part {
   deadline(): number
 }
 
-export type Phase = 'starting' | 'running' | 'stopping' | 'stopped'
+type Phase = 'starting' | 'running' | 'stopping' | 'stopped'
 
 export class Lifecycle {
   readonly #parts: readonly Part[]

@@ -3,7 +3,7 @@
 import type { Writable } from 'node:stream'
 import { Tally } from './distribution.ts'
 
-export interface LineWriterOptions {
+interface LineWriterOptions {
   /** How long a line may wait for others, in ms. */
   readonly patience?: number
   /** How much may wait for a reader that does not keep up, in bytes; what comes then is dropped. */

@@ -6,7 +6,7 @@ import type { Phase, StatusClass } from './edge-metrics.ts'
 export type { Logger }
 
 /** The share of each status class that is written, 0 to 1. */
-export type LogSample = Readonly<Record<StatusClass, number>>
+type LogSample = Readonly<Record<StatusClass, number>>
 
 /** Where lines go; one that holds them back can be told to let go. */
 export interface LogDestination {

@@ -1,7 +1,7 @@
 // What can be permitted, one row each: pure data. Token permission groups and OAuth scopes are made of it. Ids are part of the API and of kept tokens, scopes
 // of the API and of kept clients: neither ever changes.
 
-export interface PermissionRow {
+interface PermissionRow {
   /** Of the permission group of tokens. */
   readonly id: string
   /** The id of the OAuth scope. */

@@ -14,7 +14,7 @@ export function bucketReach(period: number): number {
 }
 
 /** A window as it can be kept: the number of its newest bucket, and the count of each in a ring. */
-export interface KeptWindow {
+interface KeptWindow {
   readonly newest: number
   readonly counts: Int32Array
 }

@@ -21,7 +21,7 @@ export type ClientSettings = Pick<
   | 'clientUri'
 >
 
-export interface FirstParts {
+interface FirstParts {
   /** Null where the method is `none`. */
   readonly secret: ClientSecret | null
   /** Null without a `clientUri`. */

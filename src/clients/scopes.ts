@@ -3,7 +3,7 @@
 import { permissions } from '../base/permissions.ts'
 import type { GrantType } from '../store/oauth-client.ts'
 
-export interface OAuthScope {
+interface OAuthScope {
   /** Words between dots or underscores; what requests and clients name. */
   readonly id: string
   readonly name: string

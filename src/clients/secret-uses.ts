@@ -6,7 +6,7 @@ import type { Logger } from '../base/log.ts'
 import type { ClientSecret, OAuthClient } from '../store/oauth-client.ts'
 import { type Store, StoreAway } from '../store/store.ts'
 
-export interface SecretUsesOptions {
+interface SecretUsesOptions {
   readonly store: Store
   readonly log: Logger
   readonly clock?: Clock

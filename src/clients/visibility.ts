@@ -3,7 +3,7 @@
 import type { OAuthClient } from '../store/oauth-client.ts'
 import { oauthScopes } from './scopes.ts'
 
-export interface MissingPrecondition {
+interface MissingPrecondition {
   /** As the management API calls it. */
   readonly member: 'client_name' | 'logo_uri' | 'client_uri' | 'scopes'
   /** What is missing, without a full stop at its end. */

@@ -46,8 +46,8 @@ export interface Config {
   readonly zones: readonly ZoneConfig[]
 }
 
-export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
-export type StatusClass = '1xx' | '2xx' | '3xx' | '4xx' | '5xx'
+type LogLevel = 'debug' | 'info' | 'warn' | 'error'
+type StatusClass = '1xx' | '2xx' | '3xx' | '4xx' | '5xx'
 
 export interface ZoneConfig {
   readonly name: string
@@ -163,7 +163,7 @@ export interface SecretsConfig {
   readonly oldKeys: readonly string[] // those that only check what they made; secret
 }
 
-export interface DomainsConfig {
+interface DomainsConfig {
   readonly resolvers: readonly string[] // DNS servers, ADDRESS or ADDRESS:PORT; empty: those of the system
   readonly timeout: number // ms for one question, all tries included
 }

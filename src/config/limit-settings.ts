@@ -62,7 +62,7 @@ const requests = optional(scalar(wholeOrOff(1, 1e14)), 0)
 
 export const quota = group({ day: requests, month: requests })
 
-export type RateLimitSettings = Value<typeof rateLimit>
+type RateLimitSettings = Value<typeof rateLimit>
 
 /** Gives the rate limits of one list, less those with mistakes. */
 export function resolveRateLimits(

@@ -121,7 +121,7 @@ const pool = group({
 export const pools = optional(dictionary(shortName, pool.shape), new Map<string, never>())
 
 type CheckSettings = Value<typeof check>
-export type PoolSettings = typeof pool.fallback
+type PoolSettings = typeof pool.fallback
 export type OriginSettings = Value<typeof origin>
 export type Pools = ReadonlyMap<string, PoolConfig>
 

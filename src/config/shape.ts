@@ -4,7 +4,7 @@ import { didYouMean, type Findings, type Place, quote, stepInto } from './mistak
 import { describe, resolveReferences, type Surroundings } from './references.ts'
 import type { Entry, Mapping, Sequence, Tree } from './tree.ts'
 
-export interface Context {
+interface Context {
   readonly findings: Findings
   readonly surroundings: Surroundings
 }
@@ -19,13 +19,13 @@ export type Value<S> = S extends Shape<infer T> ? T : never
 /** Reads the text of one value; a flaw follows the name of the field, such as "must be true or false". */
 export type Rule<T> = (text: string) => Reading<T>
 
-export interface Field<T> {
+interface Field<T> {
   readonly shape: Shape<T>
   readonly fallback: T // stands in after a mistake too, so that the rest can still be checked
   readonly isRequired: boolean
 }
 
-export type Fields = Readonly<Record<string, Field<unknown>>>
+type Fields = Readonly<Record<string, Field<unknown>>>
 export type Values<F extends Fields> = { readonly [K in keyof F]: F[K] extends Field<infer T> ? T : never }
 
 /** A value together with where it stands, for rules that compare settings. */

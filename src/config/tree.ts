@@ -4,7 +4,7 @@ import type { Place } from './mistake.ts'
 export type Tree = Empty | Scalar | Sequence | Mapping
 
 /** A key with nothing behind it. */
-export interface Empty extends Place {
+interface Empty extends Place {
   readonly kind: 'empty'
 }
 

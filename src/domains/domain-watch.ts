@@ -10,7 +10,7 @@ import { afterAnswer, counts } from './attempt.ts'
 import { challengeText } from './challenge.ts'
 import type { TxtLookup } from './txt-lookup.ts'
 
-export interface DomainWatchOptions {
+interface DomainWatchOptions {
   readonly store: Store
   /** Is closed with the watch. */
   readonly lookup: TxtLookup

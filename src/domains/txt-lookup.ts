@@ -4,7 +4,7 @@ import { Resolver } from 'node:dns/promises'
 import type { DnsAnswer, DnsOutcome } from '../store/oauth-client.ts'
 import { challengePrefix } from './challenge.ts'
 
-export interface TxtLookupOptions {
+interface TxtLookupOptions {
   /** IP addresses, each with a port where it is not 53; none: those of the system. */
   readonly resolvers: readonly string[]
   /** Ms until there is an answer in any case. */

@@ -17,7 +17,7 @@ export interface Asker {
   unresolved(failure: Failure): void
 }
 
-export interface AddressBookParts {
+interface AddressBookParts {
   readonly name: string
   readonly dns: TransportConfig['dns']
   readonly lookup: NameLookup

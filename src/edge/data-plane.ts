@@ -21,7 +21,7 @@ import type { ZoneDirectory } from './zone-settings.ts'
 /** Ms between two looks at the deadlines: what a timeout may be late by. */
 const TICK = 100
 
-export interface DataPlaneOptions {
+interface DataPlaneOptions {
   /** Base of the `type` URIs, without a slash at the end. */
   readonly documentation: string
   readonly metrics: EdgeMetrics

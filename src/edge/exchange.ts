@@ -59,7 +59,7 @@ export interface Upstream {
 export type Verdict = Refusal | Promise<void> | null
 
 /** What has reached the client: nothing yet, the head (and perhaps some of the body), or everything. */
-export type ResponseStage = 'none' | 'begun' | 'complete'
+type ResponseStage = 'none' | 'begun' | 'complete'
 
 export class Exchange {
   readonly plane: Plane

@@ -20,7 +20,7 @@ export interface KeyedCheckResult extends CheckResult {
   readonly key: string
 }
 
-export interface HealthCheckerOptions {
+interface HealthCheckerOptions {
   readonly clock: Clock
   readonly log: Logger
   readonly metrics: EdgeMetrics

@@ -31,7 +31,7 @@ export interface EdgeZone extends Zone<EdgeRoute>, ZoneSettings {
 }
 
 /** Where the calls to one provider go, and the keys that callers without one use in turn. */
-export interface AiRoute extends EdgeRoute {
+interface AiRoute extends EdgeRoute {
   readonly keys: Rotation<string>
 }
 
@@ -65,7 +65,7 @@ export interface Snapshot {
 }
 
 /** What a snapshot is made with beside the configuration. */
-export interface SnapshotParts {
+interface SnapshotParts {
   readonly origins: Origins
   readonly metrics: EdgeMetrics
   readonly access: AccessParts

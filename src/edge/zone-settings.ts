@@ -12,7 +12,7 @@ export interface ZoneDirectory {
   of(zone: string): KnownZone | null
 }
 
-export interface ZoneSettingsParts {
+interface ZoneSettingsParts {
   readonly account: Config['errors']
   readonly sources: AccessParts
   /** Null where no API sets anything. */

@@ -10,9 +10,9 @@ import {
 } from 'node:zlib'
 
 /** Bytes that an answer may unfold to; what comes beyond is left out. */
-export const DECODED_SIZE = 4 * 1024 * 1024
+const DECODED_SIZE = 4 * 1024 * 1024
 
-export interface Decoded {
+interface Decoded {
   readonly bytes: Buffer
   /** Whether the end is missing, because it was not kept, is damaged or goes beyond the bound. */
   readonly isCut: boolean

@@ -11,7 +11,7 @@ export interface ApiAccess {
   readonly token: string
 }
 
-export interface ApiRequest {
+interface ApiRequest {
   readonly body?: unknown
   /** An ETag: the request is for this state of the thing, and for no other. */
   readonly ifMatch?: string | null
@@ -19,7 +19,7 @@ export interface ApiRequest {
   readonly once?: boolean
 }
 
-export interface ApiAnswer<Result> {
+interface ApiAnswer<Result> {
   readonly result: Result
   /** How many there are in all, where the result is a list. */
   readonly total: number

@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream/promises'
 import { setTimeout as wait } from 'node:timers/promises'
 
-export interface Misdeed {
+interface Misdeed {
   /** Where it happens; a path with a slash at its end stands for all below it. */
   readonly path: string
   /** What to open to see it. */

@@ -25,7 +25,7 @@ const adminGrace = 2_000
 /** How long what waits to be written may take. */
 const storeGrace = 5_000
 
-export interface GatewayParts {
+interface GatewayParts {
   readonly log: Logger
   readonly metrics: Metrics
   readonly openServices: (config: Config) => Promise<Services>

@@ -11,7 +11,7 @@ import { listenFailure } from './listen-failure.ts'
 import type { ManagedPlane } from './managed-plane.ts'
 import type { Services } from './services.ts'
 
-export interface LocalPlaneParts {
+interface LocalPlaneParts {
   readonly documentation: string
   readonly metrics: Metrics
   readonly destination: LogDestination

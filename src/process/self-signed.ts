@@ -2,7 +2,7 @@
 
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto'
 
-export interface Identity {
+interface Identity {
   readonly key: string // PEM
   readonly cert: string // PEM
 }

@@ -19,7 +19,7 @@ import { ZoneRecords } from '../zones/zone-records.ts'
 import type { AiServices } from '../edge/plane.ts'
 import { dataFolder, storeLocation } from './store-location.ts'
 
-export interface ServicesOptions {
+interface ServicesOptions {
   readonly metrics: EdgeMetrics
   readonly log: Logger
   /** Whether this process of the machine keeps the copy of what the API has set, for starts while the store is away. */

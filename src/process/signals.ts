@@ -5,7 +5,7 @@ import { constants } from 'node:os'
 /** One Ctrl-C reaches a gateway under npm twice, from the terminal and from npm; a person needs longer between two, in ms. */
 const echo = 100
 
-export interface SignalHandlers {
+interface SignalHandlers {
   readonly reload: () => void
   readonly stop: (signal: NodeJS.Signals) => void
   /** Hears of the second signal to stop, with the exit code that a shell expects of it. */

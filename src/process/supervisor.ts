@@ -20,7 +20,7 @@ const drainSlack = 2_000
 /** How long a worker may take to reload, in ms; one that has just been started has yet to listen. */
 const reloadPatience = 10_000
 
-export interface SupervisorParts {
+interface SupervisorParts {
   readonly documentation: string
   readonly metrics: Metrics
   readonly log: Logger

@@ -8,7 +8,7 @@ import type { ZoneRecords } from '../zones/zone-records.ts'
 import type { ManagedPlane } from './managed-plane.ts'
 import { poolStatesOf } from './pool-states.ts'
 
-export interface ZoneFactsParts {
+interface ZoneFactsParts {
   readonly config: Config
   readonly documentation: string
   readonly records: ZoneRecords

@@ -5,7 +5,7 @@ import type { Listing, Page, Store } from './store.ts'
 import { zoneOwner } from './zone-lists.ts'
 
 /** How many of each kind were copied. */
-export interface CopyReport {
+interface CopyReport {
   readonly accounts: number
   readonly gateways: number
   readonly tokens: number

@@ -98,7 +98,7 @@ export class LogBytes {
 }
 
 /** A negative power of ten. */
-export interface Power {
+interface Power {
   readonly inOne: number
   readonly exponent: Uint8Array
 }

@@ -3,7 +3,7 @@ import type { LogSummary, Metadata } from './records.ts'
 import type { LogField, LogFilter, LogQuery } from './store.ts'
 
 /** What a field of an entry holds; null where it is absent. */
-export type LogValue = string | number | boolean | null
+type LogValue = string | number | boolean | null
 
 /** Tells whether an entry is what all of the filters ask for. */
 export function matches(entry: LogSummary, filters: readonly LogFilter[]): boolean {
@@ -21,7 +21,7 @@ export function logOrder({ orderBy, descending }: LogQuery): (a: LogSummary, b: 
 }
 
 /** Compares values of one field: the absent before all others, text by its code points. */
-export function compareLogValues(a: LogValue, b: LogValue): number {
+function compareLogValues(a: LogValue, b: LogValue): number {
   if (a === b) return 0
   if (a === null || b === null) return a === null ? -1 : 1
   if (typeof a === 'string' && typeof b === 'string') return compareText(a, b)
@@ -29,12 +29,12 @@ export function compareLogValues(a: LogValue, b: LogValue): number {
 }
 
 /** Writes metadata as the text that is searched. */
-export function metadataText(metadata: Metadata): string {
+function metadataText(metadata: Metadata): string {
   return Object.entries(metadata).flat().map(String).join(' ')
 }
 
 /** Puts ASCII letters in lower case, and leaves all others as they are. */
-export function asciiLower(text: string): string {
+function asciiLower(text: string): string {
   return text.replace(/[A-Z]+/g, letters => letters.toLowerCase())
 }
 

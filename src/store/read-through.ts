@@ -20,7 +20,7 @@ export interface ReadThroughOptions<T> {
   readonly now?: () => number
 }
 
-export type RecordChange = Exclude<Change, { kind: 'everything' }>
+type RecordChange = Exclude<Change, { kind: 'everything' }>
 
 interface Remembered<T> {
   readonly value: T

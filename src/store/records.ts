@@ -81,13 +81,7 @@ export interface AuditEntry {
   readonly changed: readonly string[]
 }
 
-export type ResourceKind =
-  | 'oauth_client'
-  | 'gateway'
-  | 'token'
-  | 'error_rules'
-  | 'error_page'
-  | 'access_rules'
+type ResourceKind = 'oauth_client' | 'gateway' | 'token' | 'error_rules' | 'error_page' | 'access_rules'
 
 export type AuditAction =
   | 'create'

@@ -13,7 +13,7 @@ import { digestOf, isWellFormed } from './token.ts'
 
 export type TokenFault = Exclude<RefuseReason, 'forbidden'>
 
-export interface VerifierOptions {
+interface VerifierOptions {
   readonly store: Store
   /** How long a verified token lives on while the store is away, in ms. */
   readonly grace: number

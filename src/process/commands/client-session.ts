@@ -64,17 +64,17 @@ export async function changeAsRead(
   }
 }
 
+export function complain(sentence: string): number {
+  tell(`gatehouse: ${visible(sentence)}`)
+  return 2
+}
+
 /** Tells every error on a line of its own, with what it is about. */
-export function tellMistakes(mistakes: readonly ApiMistake[]): void {
+function tellMistakes(mistakes: readonly ApiMistake[]): void {
   for (const { code, message, pointer } of mistakes) {
     const place = pointer === null ? code : `${code} at ${pointer}`
     tell(`gatehouse: ${visible(message)} (${visible(String(place))})`)
   }
-}
-
-export function complain(sentence: string): number {
-  tell(`gatehouse: ${visible(sentence)}`)
-  return 2
 }
 
 /** Returns what the caller did wrong as a sentence, or null where that is told already. */

@@ -38,7 +38,7 @@ export interface ShownVerification {
   readonly verified_at?: string | null
 }
 
-export interface ShownAnswer {
+interface ShownAnswer {
   readonly at: string
   readonly outcome: string
   readonly records: readonly string[]

@@ -12,7 +12,7 @@ export interface Address {
   readonly tls: boolean
 }
 
-export interface Host {
+interface Host {
   readonly host: string
   readonly port: number
 }

@@ -11,7 +11,7 @@ const knownFormat = 1
 /** How long a server may take to greet before it is dialled anew, in ms. */
 const greetTimeout = 1_000
 
-export interface ConnectionOptions {
+interface ConnectionOptions {
   /** Ms until a command is called lost. */
   readonly timeout: number
   /** The database to be in. */

@@ -32,14 +32,14 @@ const mostParsed = 1_000
 const longestParsed = 64 * 1024
 
 /** A record as it is kept: `version birth digest json`. */
-export type Kept = string | null
+type Kept = string | null
 
 /** The traits of a kind that nothing but its id finds, and nobody looks after. */
 export function plainTraits(kind: RecordKind): Traits<{ readonly createdAt: number }> {
   return { kind, createdAt: ({ createdAt }) => createdAt, digest: () => '-', dueAt: () => null }
 }
 
-export const tokenTraits: Traits<Token> = {
+const tokenTraits: Traits<Token> = {
   kind: 'token',
   createdAt: token => token.issuedOn,
   digest: token => token.digest,

@@ -8,7 +8,7 @@ import { keys } from './keys.ts'
 import { shiftOf } from './server-clock.ts'
 
 /** The most audit entries of one account. */
-export const mostAuditEntries = 100_000
+const mostAuditEntries = 100_000
 
 /** The most audit entries that one write removes, so that a limit that was lowered by far doesn't stop the server. */
 const mostTrimmed = 100

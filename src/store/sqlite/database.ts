@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { StoreAway } from '../store.ts'
 
 export type Row = Record<string, SQLOutputValue>
-export type Value = SQLInputValue
+type Value = SQLInputValue
 
 /** A statement that reads, compiled once. */
 export interface Statement {
@@ -15,7 +15,7 @@ export interface Statement {
 /** Runs a statement that writes, compiled once; gives how many rows it changed. */
 export type Command = (...values: Value[]) => number
 
-export interface DatabaseOptions {
+interface DatabaseOptions {
   /** FULL: a commit is on the disk before it is acknowledged. NORMAL: it outlives the process, not a power cut. */
   readonly synchronous: 'FULL' | 'NORMAL'
   /** Ms for which a command waits for a lock of another connection. */

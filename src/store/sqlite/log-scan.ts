@@ -6,7 +6,7 @@ import type { Listing, LogFilter, LogQuery } from '../store.ts'
 import type { Segment } from './log-segments.ts'
 
 /** What is looked through. */
-export interface Shelf {
+interface Shelf {
   readonly segments: readonly Segment[]
   /** How many entries they show. */
   readonly count: number

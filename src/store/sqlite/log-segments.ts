@@ -12,13 +12,12 @@ export interface Segment {
 }
 
 /** How many entries a gateway shows, and how many it hides at the beginning of its first segment. */
-export interface Book {
+interface Book {
   readonly count: number
   readonly hidden: number
 }
 
-export type Summaries = Pick<LogBatch, 'ids' | 'heads'>
-export type Entries = Summaries & Pick<LogBatch, 'payloads'>
+type Summaries = Pick<LogBatch, 'ids' | 'heads'>
 
 /** Up to so many entries and bytes the last segment takes in what comes next: a quiet gateway would have one for each entry. */
 const smallCount = 128

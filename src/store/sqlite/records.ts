@@ -6,7 +6,7 @@ import type { SqliteChanges } from './changes.ts'
 import type { Command, Database, Row, Statement } from './database.ts'
 
 /** What a kind of records is: its table, and when one was created. */
-export interface Kind<T> {
+interface Kind<T> {
   readonly name: RecordKind
   readonly table: string
   readonly createdAt: (record: T) => number
