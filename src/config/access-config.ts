@@ -40,5 +40,3 @@ export interface ListConfig {
   readonly name: string
   readonly path: string // absolute
 }
-
-export const openAccess: AccessConfig = { rules: [], otherwise: 'allow', ban: null }

@@ -39,8 +39,6 @@ export interface CustomErrorsConfig {
   readonly pages: ErrorPages
 }
 
-export const noCustomErrors: CustomErrorsConfig = { rules: [], pages: {} }
-
 /** Bytes. */
 export const longestRuleContent = 10 * 1024
 export const largestErrorPage = 1_500_000

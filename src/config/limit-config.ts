@@ -24,5 +24,3 @@ export interface QuotaConfig {
   readonly day: number | null
   readonly month: number | null
 }
-
-export const noQuota: QuotaConfig = { day: null, month: null }

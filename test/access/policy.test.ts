@@ -5,13 +5,9 @@ import { Bans } from '../../src/access/bans.ts'
 import { type AccessParts, AccessPolicy, type AccessVerdict } from '../../src/access/policy.ts'
 import type { AccessRequest } from '../../src/access/visit.ts'
 import { EdgeMetrics } from '../../src/base/edge-metrics.ts'
-import {
-  type AccessCondition,
-  type AccessConfig,
-  type AccessRule,
-  openAccess,
-} from '../../src/config/access-config.ts'
+import type { AccessCondition, AccessConfig, AccessRule } from '../../src/config/access-config.ts'
 import { ManualClock } from '../help/clock.ts'
+import { openAccess } from '../help/edge.ts'
 
 const rule = (condition: AccessCondition, action: AccessRule['action'] = 'deny'): AccessRule => ({
   action,

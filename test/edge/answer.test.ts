@@ -2,10 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { noCustomErrors } from '../../src/config/custom-errors-config.ts'
 import { call, startAi } from '../help/ai.ts'
 import { errorRule as rule } from '../help/custom-errors.ts'
-import { Edge, edgeConfig, listenAt, recordOf, startEdge } from '../help/edge.ts'
+import { Edge, edgeConfig, listenAt, noCustomErrors, recordOf, startEdge } from '../help/edge.ts'
 import { startOrigin, startResponder } from '../help/origin.ts'
 import { chunks, request } from '../help/raw.ts'
 

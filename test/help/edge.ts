@@ -5,7 +5,7 @@ import type { TestContext } from 'node:test'
 import type { Clock } from '../../src/base/clock.ts'
 import { EdgeMetrics } from '../../src/base/edge-metrics.ts'
 import { AccessLog, createLogger, type LogDestination } from '../../src/base/log.ts'
-import { type AccessConfig, type ListConfig, openAccess } from '../../src/config/access-config.ts'
+import type { AccessConfig, ListConfig } from '../../src/config/access-config.ts'
 import type {
   AiConfig,
   Config,
@@ -15,8 +15,8 @@ import type {
   Timeouts,
   ZoneConfig,
 } from '../../src/config/config.ts'
-import { type CustomErrorsConfig, noCustomErrors } from '../../src/config/custom-errors-config.ts'
-import { noQuota, type RateLimitConfig } from '../../src/config/limit-config.ts'
+import type { CustomErrorsConfig } from '../../src/config/custom-errors-config.ts'
+import type { QuotaConfig, RateLimitConfig } from '../../src/config/limit-config.ts'
 import {
   type TransportConfig,
   usualEjection,
@@ -53,6 +53,10 @@ export interface EdgeSettings {
 }
 
 export type Member = string | { readonly url: string; readonly tls?: Partial<OriginConfig['tls']> }
+
+export const openAccess: AccessConfig = { rules: [], otherwise: 'allow', ban: null }
+export const noCustomErrors: CustomErrorsConfig = { rules: [], pages: {} }
+const noQuota: QuotaConfig = { day: null, month: null }
 
 const documentation = 'http://127.0.0.1/errors'
 

@@ -2,15 +2,10 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import {
-  type AccessConfig,
-  type AccessRule,
-  type BanConfig,
-  openAccess,
-} from '../../src/config/access-config.ts'
+import type { AccessConfig, AccessRule, BanConfig } from '../../src/config/access-config.ts'
 import type { Config } from '../../src/config/config.ts'
 import { ManualClock } from '../help/clock.ts'
-import { codeOf, Edge, type EdgeSettings, edgeConfig, listenAt, zoneTo } from '../help/edge.ts'
+import { codeOf, Edge, edgeConfig, type EdgeSettings, listenAt, openAccess, zoneTo } from '../help/edge.ts'
 import { ok, startResponder } from '../help/origin.ts'
 
 const ban: BanConfig = { refusals: 3, within: 10_000, lasts: 60_000 }

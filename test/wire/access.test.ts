@@ -5,14 +5,9 @@ import { describe, type TestContext, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { GeoDatabases } from '../../src/access/geo.ts'
 import { AddressLists } from '../../src/access/lists.ts'
-import {
-  type AccessCondition,
-  type AccessConfig,
-  type AccessRule,
-  openAccess,
-} from '../../src/config/access-config.ts'
+import type { AccessCondition, AccessConfig, AccessRule } from '../../src/config/access-config.ts'
 import { watchedFolder } from '../access/watched-folder.ts'
-import { codeOf, Edge, edgeConfig, listenAt, startEdge } from '../help/edge.ts'
+import { codeOf, Edge, edgeConfig, listenAt, openAccess, startEdge } from '../help/edge.ts'
 import { mmdb } from '../help/mmdb.ts'
 import { ok, startResponder } from '../help/origin.ts'
 import { request } from '../help/raw.ts'

@@ -4,7 +4,7 @@ import { AccessPolicy } from '../../../src/access/policy.ts'
 import type { AccessRequest } from '../../../src/access/visit.ts'
 import { systemClock } from '../../../src/base/clock.ts'
 import { EdgeMetrics } from '../../../src/base/edge-metrics.ts'
-import { type AccessCondition, openAccess } from '../../../src/config/access-config.ts'
+import type { AccessCondition } from '../../../src/config/access-config.ts'
 
 const rounds = 7
 const decisions = 200_000
@@ -73,7 +73,7 @@ function policyOf(conditions: readonly AccessCondition[]): AccessPolicy {
     },
   }
   const parts = { geo, lists, bans: new Bans(systemClock), metrics: new EdgeMetrics() }
-  return new AccessPolicy({ ...openAccess, rules }, 'bench', parts)
+  return new AccessPolicy({ rules, otherwise: 'allow', ban: null }, 'bench', parts)
 }
 
 function requestFrom(address: string): AccessRequest {
