@@ -5,7 +5,7 @@ import type { RequestHead } from '../http1/request-head.ts'
 
 /** Stands for a field that came twice where only one can count. */
 export const REPEATED = Symbol('repeated')
-type Once = string | null | typeof REPEATED
+export type Once = string | null | typeof REPEATED
 
 /** What a caller tells an AI gateway. */
 export class AiFields {
