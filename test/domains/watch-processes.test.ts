@@ -10,7 +10,7 @@ import type { DomainVerification, OAuthClient } from '../../src/store/oauth-clie
 import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/store.ts'
 import { type DnsServer, startDns } from '../help/dns.ts'
-import { until } from '../help/redis.ts'
+import { until } from '../help/until.ts'
 import { hex, oauthClient } from '../store/contract-specimens.ts'
 import { backends } from './proving.ts'
 

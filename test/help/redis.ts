@@ -8,8 +8,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { TestContext } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
+import { until } from './until.ts'
 
 export interface RedisSettings {
   /** How often the append-only file is synced; false for none. */
@@ -154,15 +154,6 @@ export async function startSentinel(t: TestContext): Promise<SentinelSet> {
 export async function replicates(primary: RedisServer): Promise<void> {
   await primary.ask('SET', 'replicated', 1)
   await until(async () => (await primary.ask('WAIT', 1, 1_000)) === 1)
-}
-
-/** Waits for what no event tells. */
-export async function until(holds: () => boolean | Promise<boolean>, ms = 20_000): Promise<void> {
-  const end = performance.now() + ms
-  while (!(await holds())) {
-    if (performance.now() > end) throw new Error(`not so within ${ms} ms: ${holds}`)
-    await sleep(20)
-  }
 }
 
 /** Finds a port on which nothing listens, and that it has named nobody before. */

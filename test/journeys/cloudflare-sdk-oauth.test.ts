@@ -6,7 +6,7 @@ import Cloudflare from 'cloudflare'
 import { permissionGroups } from '../../src/tokens/permission-groups.ts'
 import { startApi } from '../admin/api.ts'
 import { proveDomains } from '../help/domains.ts'
-import { until } from '../help/redis.ts'
+import { until } from '../help/until.ts'
 import { account } from '../tokens/token-with.ts'
 
 const here = { account_id: account }

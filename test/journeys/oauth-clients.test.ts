@@ -7,7 +7,8 @@ import { type TestContext, test } from 'node:test'
 import { gatehouse, type Outcome } from '../help/command.ts'
 import { type DnsServer, startDns } from '../help/dns.ts'
 import { main, type RunningGateway, spawnGateway, startGateway } from '../help/gateway.ts'
-import { startRedis, until } from '../help/redis.ts'
+import { startRedis } from '../help/redis.ts'
+import { until } from '../help/until.ts'
 
 const configuration = (dns: DnsServer) => `
 store: '\${STORE:-}'

@@ -5,8 +5,9 @@ import { test } from 'node:test'
 import { startGateway } from '../help/gateway.ts'
 import { completion } from '../help/ai.ts'
 import { say, startProvider } from '../help/provider.ts'
-import { startRedis, until } from '../help/redis.ts'
+import { startRedis } from '../help/redis.ts'
 import { startSite } from '../help/site.ts'
+import { until } from '../help/until.ts'
 
 const stores = ['SQLite', 'Redis'] as const
 

@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { type RunningGateway, startGateway } from '../help/gateway.ts'
-import { until } from '../help/redis.ts'
+import { until } from '../help/until.ts'
 import { siteConfig, startSite } from '../help/site.ts'
 
 interface Envelope {

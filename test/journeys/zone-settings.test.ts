@@ -4,8 +4,9 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { main, type RunningGateway, spawnGateway, startGateway } from '../help/gateway.ts'
 import { ok, startResponder } from '../help/origin.ts'
-import { startRedis, until } from '../help/redis.ts'
+import { startRedis } from '../help/redis.ts'
 import { siteConfig, startSite } from '../help/site.ts'
+import { until } from '../help/until.ts'
 
 type Manage = (method: string, path: string, body?: unknown, type?: string) => Promise<unknown>
 

@@ -7,7 +7,8 @@ import { systemClock } from '../../src/base/clock.ts'
 import { LimitMetrics } from '../../src/base/limit-metrics.ts'
 import { Limiter } from '../../src/limits/limiter.ts'
 import { limitOf } from '../../src/limits/limit.ts'
-import { startRedis, until } from '../help/redis.ts'
+import { startRedis } from '../help/redis.ts'
+import { until } from '../help/until.ts'
 import { openRedis } from '../store/redis/open.ts'
 
 const period = 2_000

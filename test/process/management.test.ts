@@ -11,7 +11,8 @@ import { Management } from '../../src/process/management.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/store.ts'
 import { edgeConfig } from '../help/edge.ts'
-import { startRedis, until } from '../help/redis.ts'
+import { startRedis } from '../help/redis.ts'
+import { until } from '../help/until.ts'
 import { account, oauthClient } from '../store/contract-specimens.ts'
 
 interface Opening {

@@ -14,7 +14,7 @@ import { type Reply, startApi } from '../../admin/api.ts'
 import { gatehouse, type Outcome } from '../../help/command.ts'
 import { proveDomains } from '../../help/domains.ts'
 import { main, writeConfig } from '../../help/gateway.ts'
-import { until } from '../../help/redis.ts'
+import { until } from '../../help/until.ts'
 import { account } from '../../tokens/token-with.ts'
 
 async function start(t: TestContext) {

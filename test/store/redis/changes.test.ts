@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Change, Store } from '../../../src/store/store.ts'
-import { type RedisServer, startRedis, until } from '../../help/redis.ts'
+import { type RedisServer, startRedis } from '../../help/redis.ts'
+import { until } from '../../help/until.ts'
 import { gateway, token } from '../contract-specimens.ts'
 import { openRedis } from './open.ts'
 

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { CounterAsk } from '../../../src/store/store.ts'
-import { startRedis, until } from '../../help/redis.ts'
+import { startRedis } from '../../help/redis.ts'
+import { until } from '../../help/until.ts'
 import { openRedis } from './open.ts'
 
 const sliding = { kind: 'sliding', period: 60_000 } as const

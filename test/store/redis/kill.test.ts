@@ -4,7 +4,8 @@ import type { OAuthClient } from '../../../src/store/oauth-client.ts'
 import type { AuditAction } from '../../../src/store/records.ts'
 import type { RedisStore } from '../../../src/store/redis/redis-store.ts'
 import { StoreAway } from '../../../src/store/store.ts'
-import { startRedis, until } from '../../help/redis.ts'
+import { startRedis } from '../../help/redis.ts'
+import { until } from '../../help/until.ts'
 import { ContractClock } from '../contract-clock.ts'
 import {
   auditEntry,

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { batchOf } from '../../../src/store/log-batch-writer.ts'
-import { startRedis, until } from '../../help/redis.ts'
+import { startRedis } from '../../help/redis.ts'
+import { until } from '../../help/until.ts'
 import { gateway, hex, logEntries, logQuery } from '../contract-specimens.ts'
 import { openRedis } from './open.ts'
 
