@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { setTimeout as delay } from 'node:timers/promises'
 import { GeoDatabases } from '../../src/access/geo.ts'
 import { mmdb } from '../help/mmdb.ts'
+import { until } from '../help/until.ts'
 import { watchedFolder } from './watched-folder.ts'
 
 const countries = mmdb({
@@ -78,9 +78,9 @@ test('a new file is taken up, a bad one told of once, and the one before stands'
   await geo.prepare([path])
   assert.equal(geo.countryOf('192.0.2.1'), 'DE')
   write('country.mmdb', mmdb({ '192.0.2.0/24': { country: { iso_code: 'PL' } } }))
-  while (geo.countryOf('192.0.2.1') !== 'PL') await delay(10)
+  await until(() => geo.countryOf('192.0.2.1') === 'PL')
   write('country.mmdb', Buffer.from('nothing'))
-  while (metrics.geoReloads.failure.value === 0) await delay(10)
+  await until(() => metrics.geoReloads.failure.value > 0)
   assert.equal(geo.countryOf('192.0.2.1'), 'PL')
   assert.equal(metrics.geoReloads.success.value, 1)
   assert.deepEqual(

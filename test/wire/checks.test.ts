@@ -9,6 +9,7 @@ import { checkedOrigins, HealthChecker } from '../../src/edge/health-checker.ts'
 import { Edge, edgeConfig, listenAt, recordOf } from '../help/edge.ts'
 import { type Origin, ok, startResponder } from '../help/origin.ts'
 import { request } from '../help/raw.ts'
+import { until } from '../help/until.ts'
 
 const ask = request('GET /', 'Accept: application/json')
 
@@ -61,10 +62,6 @@ async function startChecked(
   t.after(() => checker.stop())
   checker.watch(checkedOrigins(config))
   return { edge, checker }
-}
-
-async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await new Promise(resolve => setTimeout(resolve, 5))
 }
 
 async function answersOf(edge: Edge): Promise<string[]> {

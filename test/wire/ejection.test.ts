@@ -9,6 +9,7 @@ import { ManualClock } from '../help/clock.ts'
 import { codeOf, type Edge, edgeConfig, type EdgeSettings, recordOf, startEdge } from '../help/edge.ts'
 import { type Origin, ok, startOrigin, startResponder } from '../help/origin.ts'
 import { request } from '../help/raw.ts'
+import { until } from '../help/until.ts'
 
 const get = request('GET /', 'Accept: application/json')
 const ejection = { failures: 3, base: 10_000, longest: 60_000 }
@@ -47,7 +48,7 @@ async function ask(edge: Edge, times: number): Promise<string> {
 /** Lets time pass, and waits until the edge has seen it. */
 async function pass(edge: Edge, clock: ManualClock, ms: number): Promise<void> {
   clock.advance(ms)
-  while (edge.plane.coarseNow < clock.monotonic()) await new Promise(resolve => setTimeout(resolve, 5))
+  await until(() => edge.plane.coarseNow >= clock.monotonic())
 }
 
 function states(edge: Edge): string[] {
@@ -89,7 +90,7 @@ test('only one request is the trial, however many come', async t => {
   const before = first.wires.length
   const crowd = Promise.all(Array.from({ length: 10 }, () => edge.ask(get)))
   await first.wire(before)
-  while (second.requests.length < 12) await new Promise(setImmediate)
+  await until(() => second.requests.length >= 12)
   assert.equal(first.wires.length, before + 1)
   resolve()
   const answers = (await crowd).map(({ text }) => text)
