@@ -15,11 +15,12 @@ export function meterGateway(x: Exchange, ai: AiExchange): Verdict {
   const known = knownLimit(gateway)
   if (known === null) return null
   const spent = x.plane.limiter.spend(known.limit, `${gateway.account}/${gateway.id}`)
-  if (spent instanceof Promise) return spent.then(spent => void (ai.limited = conclude(x, known, spent)))
-  return (ai.limited = conclude(x, known, spent))
+  if (spent instanceof Promise)
+    return spent.then(spent => void (ai.limited = conclude(x, gateway, known, spent)))
+  return (ai.limited = conclude(x, gateway, known, spent))
 }
 
-function conclude(x: Exchange, { fields }: Known, spent: Spent): Refusal | null {
+function conclude(x: Exchange, { id }: Gateway, { fields }: Known, spent: Spent): Refusal | null {
   x.limitFields += fields.lines(spent)
   const { allowed, limited } = x.plane.metrics.limits.rule('ai:gateway')
   if (spent.isAllowed) {
@@ -27,7 +28,11 @@ function conclude(x: Exchange, { fields }: Known, spent: Spent): Refusal | null 
     return null
   }
   limited.inc()
-  return refuse('rate_limited', { retryAfter: secondsOf(spent.wait) })
+  return refuse(
+    'rate_limited',
+    { retryAfter: secondsOf(spent.wait) },
+    { code: `rate limit of gateway ${id}` },
+  )
 }
 
 interface Known {

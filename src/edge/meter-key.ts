@@ -1,14 +1,17 @@
 // What a request is counted by: the key of a rate limit. Called by `meter.ts`.
+import { clientKey } from '../base/client-key.ts'
 import { isPlainPath, normalPath } from '../base/path.ts'
 import type { LimitKey } from '../config/limit-config.ts'
 import { equalsIgnoreCase } from '../http1/fields.ts'
-import { bearerOf } from '../tokens/bearer.ts'
+import { token68Of } from '../tokens/bearer.ts'
+import type { AiExchange } from './ai-exchange.ts'
+import { type Once, REPEATED } from './ai-fields.ts'
 import type { Exchange } from './exchange.ts'
 
 /** Gives the text that tells those apart who are counted apart. What a client says of itself never gives the same as the address of another. */
 export function keyOf(x: Exchange, parts: readonly LimitKey[]): string {
   // As it is in nearly all rules, and then the same text for all requests of a connection.
-  if (parts.length === 1 && parts[0]!.by === 'address') return x.clientAddress
+  if (parts.length === 1 && parts[0]!.by === 'address') return clientKey(x.clientAddress)
   let key = ''
   for (const part of parts) key += `${partOf(x, part)}\n`
   return key
@@ -17,18 +20,18 @@ export function keyOf(x: Exchange, parts: readonly LimitKey[]): string {
 function partOf(x: Exchange, part: LimitKey): string {
   switch (part.by) {
     case 'address':
-      return x.clientAddress
+      return clientKey(x.clientAddress)
     case 'path':
       return `path ${pathOf(x.head.target)}`
     case 'token':
-      return marked('token ', tokenOf(x)) ?? x.clientAddress
+      return marked('token ', tokenOf(x)) ?? clientKey(x.clientAddress)
     case 'header':
-      return marked('field ', fieldOf(x, part.name)) ?? x.clientAddress
+      return marked('field ', fieldOf(x, part.name)) ?? clientKey(x.clientAddress)
   }
 }
 
-function marked(mark: string, value: string | null): string | null {
-  return value === null ? null : mark + value
+function marked(mark: string, value: Once): string | null {
+  return typeof value === 'string' ? mark + value : null
 }
 
 function pathOf(target: string): string {
@@ -37,18 +40,25 @@ function pathOf(target: string): string {
   return query === -1 ? target : target.slice(0, query)
 }
 
-/** On AI hosts the token for the gateway comes first: the other may be that of a provider, which many share. */
+/** Gives what a request bears in the one field that authenticates it: any other is made up for nothing. */
 function tokenOf(x: Exchange): string | null {
-  const [first, second] = x.aiCaller === null ? FOR_ZONES : FOR_GATEWAYS
-  return bearerOf(fieldOf(x, first)) ?? bearerOf(fieldOf(x, second))
+  const field = x.ai === null ? fieldOf(x, 'authorization') : credentialOf(x.ai)
+  return typeof field === 'string' ? token68Of(field) : null
 }
 
-const FOR_ZONES = ['authorization', 'svc-aig-authorization'] as const
-const FOR_GATEWAYS = ['svc-aig-authorization', 'authorization'] as const
+/** Gateways that ask for no token are told apart by what callers bring for the provider. */
+function credentialOf({ target, fields }: AiExchange): Once {
+  const { authorization, gatewayAuthorization } = fields
+  return target.api === 'rest' || gatewayAuthorization === null ? authorization : gatewayAuthorization
+}
 
-function fieldOf({ head: { fields } }: Exchange, name: string): string | null {
+/** Gives a field that came once: of two only one would be counted by, and both are sent on. */
+function fieldOf({ head: { fields } }: Exchange, name: string): Once {
+  let found: string | null = null
   for (let i = 0; i < fields.length; i += 2) {
-    if (fields[i]!.length === name.length && equalsIgnoreCase(fields[i]!, name)) return fields[i + 1]!
+    if (fields[i]!.length !== name.length || !equalsIgnoreCase(fields[i]!, name)) continue
+    if (found !== null) return REPEATED
+    found = fields[i + 1]!
   }
-  return null
+  return found
 }

@@ -15,6 +15,8 @@ export interface MeterRule {
   readonly when: Expression<boolean> | null
   /** What a request over the limit is refused with; null where it is only counted. */
   readonly error: ErrorName | null
+  /** What the access log names of it then. */
+  readonly cause: { readonly code: string }
   /** How clients are told of it; null where they are not. */
   readonly fields: LimitFields | null
   readonly decisions: LimitDecisions
@@ -30,6 +32,7 @@ export function compileRateLimits(
     key,
     when: when === null ? null : compiled(when),
     error: action === 'block' ? 'rate_limited' : null,
+    cause: { code: `rate limit ${name}` },
     fields: action === 'block' ? new LimitFields(name, limit, period) : null,
     decisions: limits.rule(name),
   }))
@@ -46,7 +49,8 @@ export function compileQuota(
     if (most === null) return []
     const limit = limitOf(`quota ${name}`, most, { kind })
     const silent = { key: [], when: null, fields: null }
-    return [{ limit, ...silent, error: errors[kind], decisions: limits.rule(`${name}:${kind}`) }]
+    const cause = { code: `quota ${name}:${kind}` }
+    return [{ limit, ...silent, error: errors[kind], cause, decisions: limits.rule(`${name}:${kind}`) }]
   })
 }
 

@@ -75,8 +75,8 @@ function note(x: Exchange, one: Settled, over: Settled | null): void {
 }
 
 function refusalOf({ rule, spent }: Settled): Refusal {
-  if (rule.error !== 'rate_limited') return refuse(rule.error!)
-  return refuse('rate_limited', { retryAfter: secondsOf(spent.wait) })
+  const { error, cause } = rule
+  return refuse(error!, error === 'rate_limited' ? { retryAfter: secondsOf(spent.wait) } : undefined, cause)
 }
 
 /** Writes RateLimit for the limit with the least left, and RateLimit-Policy for all that counted the request. */

@@ -493,7 +493,7 @@ export const catalogue = {
     cause:
       'The client used up a limit: one of the rate_limits of the file, the zone or the route, named in RateLimit and in gatehouse_rate_limit_decisions_total, or the rate limit of an AI gateway. The wait is the time until one more request fits.',
     remedy:
-      'Nothing, if the limit is right. Otherwise raise the rate of the rule, or choose a key that tells clients apart better; action: log shows what a rate would do, and refuses nobody.',
+      'Nothing, if the limit is right; cause in the access log names it. Otherwise raise the rate of the rule, or choose a key that tells clients apart better; action: log shows what a rate would do, and refuses nobody.',
   },
   origin_dns_error: {
     code: 1016,
@@ -657,7 +657,8 @@ export const catalogue = {
       '**Do not retry.** The site is back when the new month begins, or as soon as its operator raises the allowance.',
     cause:
       'The zone has taken as many requests as its quota allows for a month, which begins on the 1st at 00:00 UTC.',
-    remedy: 'Raise month of the quota of the zone, or find out what used it up.',
+    remedy:
+      'Raise month of the quota of the zone, which cause in the access log names, or find out what used it up.',
   },
   legal_block: {
     code: 1026,
@@ -690,7 +691,7 @@ export const catalogue = {
       '**Do not retry.** Come back tomorrow, when the count starts again, or ask the operator of the site to raise the limit.',
     cause: 'The zone has taken as many requests as its quota allows for a day, which begins at 00:00 UTC.',
     remedy:
-      'Raise day of the quota of the zone, or look for a client that spends it and give it a rate limit.',
+      'Raise day of the quota of the zone, which cause in the access log names, or look for a client that spends it and give it a rate limit.',
   },
   tls_version_not_supported: {
     code: 1028,

@@ -1,11 +1,33 @@
 // Reads the token out of a header field such as Authorization. The edge and the guard of the admin listener ask it.
 
-const scheme = 'bearer '
+const scheme = 'bearer'
 
 /** Gives what follows `Bearer` (RFC 6750 section 2.1; the scheme in any case, RFC 9110 section 11.1), or null where there are no such credentials. */
 export function bearerOf(field: string | null): string | null {
-  if (field === null || field.length <= scheme.length) return null
+  if (field === null || field.length <= scheme.length || !isBlank(field.charCodeAt(scheme.length)))
+    return null
   if (field.slice(0, scheme.length).toLowerCase() !== scheme) return null
   const token = field.slice(scheme.length).trim()
   return token === '' ? null : token
 }
+
+/** Gives what follows `Bearer` where it is a token68 (RFC 9110 section 11.2), as all tokens are: of anything else nobody knows what others read in it. */
+export function token68Of(field: string): string | null {
+  const token = bearerOf(field)
+  return token !== null && isToken68(token) ? token : null
+}
+
+function isBlank(code: number): boolean {
+  return code === 0x20 || code === 0x09
+}
+
+function isToken68(token: string): boolean {
+  let end = token.length
+  while (end > 0 && token.charCodeAt(end - 1) === EQUALS) end--
+  for (let i = 0; i < end; i++) if (!isOfToken68[token.charCodeAt(i)]) return false
+  return end > 0
+}
+
+const EQUALS = 0x3d
+
+const isOfToken68 = Array.from({ length: 256 }, (_, code) => /[\w\-.~+/]/.test(String.fromCharCode(code)))

@@ -51,6 +51,7 @@ test('a call over the limit of its gateway is 1015 in the form of SDKs, and is n
   assert.equal(refused.field('ratelimit'), `"ai-gateway";r=0;t=${retry_after}`)
   assert.equal(refused.field('ratelimit-policy'), '"ai-gateway";q=2;w=60')
   assert.equal(openai.requests.length, 2)
+  assert.equal(ai.edge.accesses.at(-1)!.cause, 'rate limit of gateway default')
   clock.advance(retry_after * 1_000)
   assert.deepEqual(await statuses(2), [200, 200])
   assert.equal((await ai.logged(4)).length, 4)
@@ -97,15 +98,16 @@ test('0 is no limit, as is a record without one', async t => {
   assert.deepEqual(await absent.statuses(3), [200, 200, 200])
 })
 
+const few = {
+  name: 'few',
+  limit: 3,
+  period: 3_600_000,
+  key: [{ by: 'token' }],
+  when: null,
+  action: 'block',
+} as const
+
 test('the limits of the file hold on AI hosts too, and each tells of itself', async t => {
-  const few = {
-    name: 'few',
-    limit: 3,
-    period: 3_600_000,
-    key: [{ by: 'token' }],
-    when: null,
-    action: 'block',
-  } as const
   const { ai, clock, ask } = await start(t, { rateLimits: [few] })
   const first = await ask()
   assert.deepEqual(first.all('ratelimit'), ['"few";r=2;t=3600', '"ai-gateway";r=1;t=60'])
@@ -117,4 +119,23 @@ test('the limits of the file hold on AI hosts too, and each tells of itself', as
   assert.equal(refused.field('ratelimit-policy'), '"few";q=3;w=3600')
   clock.advance(62_000)
   assert.equal((await ask(await ai.mint())).status, 200)
+})
+
+test('a token is counted by the field that authenticates, whatever else is sent', async t => {
+  const { ai } = await start(t, { gateway: {}, rateLimits: [few] })
+  const open = await start(t, { gateway: { authentication: false }, rateLimits: [few] })
+  const cases: readonly [path: string, counted: string, other: string, edge: typeof ai.edge][] = [
+    [`${ai.rest}/v1/chat/completions`, 'Authorization', 'svc-aig-authorization', ai.edge],
+    [ai.native('openai/chat/completions'), 'svc-aig-authorization', 'Authorization', ai.edge],
+    [open.ai.native('openai/chat/completions'), 'Authorization', 'X-Nothing', open.ai.edge],
+  ]
+  for (const [path, counted, other, edge] of cases) {
+    const token = await ai.mint()
+    const statuses: number[] = []
+    for (let i = 0; i < 4; i++) {
+      const fields = [`${counted}: Bearer ${token}`, `${other}: Bearer made-up-${i}`]
+      statuses.push((await edge.ask(call(path, body, ...fields))).status)
+    }
+    assert.deepEqual(statuses, [200, 200, 200, 429], path)
+  }
 })

@@ -108,6 +108,15 @@ test('a rule that logs lets everything pass, counts it, and tells nobody', async
   assert.equal((await edge.ask(request('GET /'))).field('ratelimit'), null)
 })
 
+test('the line of a refusal in the access log names what it was over', async t => {
+  const { edge } = await start(t, { rateLimits: [rule({ limit: 1 })] })
+  await statuses(edge, 2)
+  assert.deepEqual(
+    edge.accesses.map(({ cause }) => cause),
+    [null, 'rate limit few'],
+  )
+})
+
 test('decisions are counted by rule', async t => {
   const { edge } = await start(t, { rateLimits: [rule()] })
   await statuses(edge, 5)
@@ -158,13 +167,31 @@ const apart: Readonly<
     [{ by: 'token' }],
     ['GET /', 'Authorization: Bearer one'],
     ['GET /', 'Authorization: Bearer two'],
-    ['GET /', 'authorization: bearer  one'],
+    ['GET /', 'authorization: bearer \t one', 'svc-aig-authorization: Bearer three'],
   ],
-  'token for a gateway': [
+  'token, and a tab before it is no escape': [
+    [{ by: 'token' }],
+    ['GET /', 'Authorization: Bearer one'],
+    ['GET /', 'Authorization: Bearer two'],
+    ['GET /', 'Authorization: BEARER\tone'],
+  ],
+  'address, where only gateways would read the token': [
     [{ by: 'token' }],
     ['GET /', 'svc-aig-authorization: Bearer one'],
-    ['GET /'],
-    ['GET /', 'Svc-Aig-Authorization: Bearer one'],
+    ['GET /', 'Authorization: Bearer one'],
+    ['GET /', 'svc-aig-authorization: Bearer two'],
+  ],
+  'address, where the token is none': [
+    [{ by: 'token' }],
+    ['GET /', 'Authorization: Bearer one two'],
+    ['GET /', 'Authorization: Bearer one'],
+    ['GET /', 'Authorization: Bearer one,'],
+  ],
+  'address, where two tokens are sent': [
+    [{ by: 'token' }],
+    ['GET /', 'Authorization: Bearer one', 'Authorization: Bearer three'],
+    ['GET /', 'Authorization: Bearer one'],
+    ['GET /', 'Authorization: Bearer two', 'authorization: Bearer one'],
   ],
   'token, where other credentials are none': [
     [{ by: 'token' }],
@@ -183,6 +210,12 @@ const apart: Readonly<
     ['GET /'],
     ['GET /', 'X-Api-Key: 127.0.0.1'],
     ['GET /'],
+  ],
+  'address, where a header comes twice': [
+    [{ by: 'header', name: 'x-api-key' }],
+    ['GET /', 'X-Api-Key: one', 'X-Api-Key: three'],
+    ['GET /', 'X-Api-Key: one'],
+    ['GET /', 'X-Api-Key: two', 'x-api-key: one'],
   ],
   path: [[{ by: 'path' }], ['GET /a?x=1'], ['GET /b?x=1'], ['GET //x/../%61?y=2']],
   'path and header': [
@@ -209,6 +242,24 @@ test('the client behind a trusted hop is counted, not the hop', async t => {
     (await edge.ask(request('GET /', json, `X-Forwarded-For: ${client}`))).status
   assert.deepEqual([await ask('192.0.2.1'), await ask('192.0.2.2'), await ask('192.0.2.1')], [200, 200, 429])
 })
+
+for (const [what, by, other] of [
+  ['an address', address, '2001:db8:1:3::1'],
+  ['what stands in for a token', { by: 'token' }, '192.0.2.1'],
+  ['what stands in for a header', { by: 'header', name: 'x-api-key' }, '2001:db8:2::1'],
+] as const) {
+  test(`${what} of IPv6 is counted by its first 64 bits`, async t => {
+    const { edge } = await start(t, {
+      rateLimits: [rule({ key: [by] })],
+      trustedProxies: ['127.0.0.1'],
+    })
+    const ask = (client: string) => statuses(edge, 1, 'GET /', `X-Forwarded-For: ${client}`)
+    assert.deepEqual(await ask('2001:db8:1:2::1'), [200])
+    assert.deepEqual(await ask('2001:db8:1:2:1::'), [200])
+    assert.deepEqual(await ask('2001:db8:1:2:ffff:ffff:ffff:ffff'), [429])
+    assert.deepEqual(await ask(other), [200])
+  })
+}
 
 test('an empty key counts everybody as one', async t => {
   const { edge } = await start(t, {
@@ -254,6 +305,7 @@ for (const [kind, code, period] of [
     assert.equal(codeOf(refused), code)
     assert.equal(recordOf(refused).retryable, false)
     assert.deepEqual([refused.field('ratelimit'), refused.field('ratelimit-policy')], [null, null])
+    assert.equal(edge.accesses.at(-1)!.cause, `quota site:${kind}`)
     clock.advance(60_001)
     assert.deepEqual(await statuses(edge, 4), [200, 200, 200, 429])
     assert.equal(edge.metrics.limits.rule(`site:${kind}`).limited.value, 2)
