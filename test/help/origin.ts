@@ -97,6 +97,13 @@ export async function startResponder(
   return origin
 }
 
+/** Gives an origin where nobody listens. */
+export async function deadOrigin(t: TestContext): Promise<Origin> {
+  const origin = await startOrigin(t, () => {})
+  await origin.goDown()
+  return origin
+}
+
 /** Writes a whole answer with its length. */
 export function ok(body = '', ...fields: string[]): string {
   return `${['HTTP/1.1 200 OK', ...fields, `Content-Length: ${body.length}`].join('\r\n')}\r\n\r\n${body}`

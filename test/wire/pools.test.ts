@@ -3,20 +3,13 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { codeOf, edgeConfig, startEdge, zoneTo } from '../help/edge.ts'
-import { type Origin, ok, startOrigin, startResponder } from '../help/origin.ts'
+import { deadOrigin, ok, startOrigin, startResponder } from '../help/origin.ts'
 import { chunks, post, request } from '../help/raw.ts'
 
 const json = 'Accept: application/json'
 
 const startNamed = (t: TestContext, name: string) =>
   startResponder(t, ({ text }) => ok(`${name} ${text}`.trim()))
-
-/** Gives an origin where nobody listens. */
-async function deadOrigin(t: TestContext): Promise<Origin> {
-  const origin = await startOrigin(t, () => {})
-  await origin.goDown()
-  return origin
-}
 
 test('the members of a pool take turns', async t => {
   const members = await Promise.all(['a', 'b', 'c'].map(name => startNamed(t, name)))

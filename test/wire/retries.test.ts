@@ -3,17 +3,10 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { codeOf, type EdgeSettings, startEdge } from '../help/edge.ts'
-import { type Origin, ok, type Script, startOrigin, startResponder } from '../help/origin.ts'
+import { deadOrigin, ok, type Script, startOrigin, startResponder } from '../help/origin.ts'
 import { chunks, post, request } from '../help/raw.ts'
 
 const json = 'Accept: application/json'
-
-/** Gives an origin where nobody listens. */
-async function deadOrigin(t: TestContext): Promise<Origin> {
-  const origin = await startOrigin(t, () => {})
-  await origin.goDown()
-  return origin
-}
 
 const readAndClose: Script = async wire => void (await wire.request())
 
