@@ -1,7 +1,7 @@
 // Measures a condition at each request, and its compilation, in ns: node bench/micro/base/expression.ts
 import { compileExpression, type Expression, type Facts } from '../../../src/base/expression.ts'
+import { medianOf } from '../median.ts'
 
-const rounds = 7
 
 const facts: Facts = {
   request: {
@@ -48,12 +48,5 @@ function compile(text: string): Expression<boolean> {
 
 /** Gives the median over some rounds. */
 function measure(calls: number, call: () => unknown): string {
-  const times = Array.from({ length: rounds }, () => timeOne(calls, call)).sort((a, b) => a - b)
-  return times[rounds >> 1]!.toFixed(0).padStart(6)
-}
-
-function timeOne(calls: number, call: () => unknown): number {
-  const began = performance.now()
-  for (let i = 0; i < calls; i++) call()
-  return ((performance.now() - began) * 1e6) / calls
+  return medianOf(calls, call).toFixed(0).padStart(6)
 }

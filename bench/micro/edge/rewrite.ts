@@ -6,8 +6,8 @@ import { PathRule } from '../../../src/edge/rewrite-path.ts'
 import { crossingLines } from '../../../src/http1/fields.ts'
 import { endOfHead } from '../../../src/http1/head.ts'
 import { parseRequestHead, RequestHead } from '../../../src/http1/request-head.ts'
+import { medianOf } from '../median.ts'
 
-const rounds = 7
 const calls = 100_000
 
 const facts: Facts = {
@@ -61,12 +61,5 @@ function changesOf(rules: HeaderRules): HeaderChanges {
 
 /** Prints the median over some rounds. */
 function report(what: string, call: () => unknown): void {
-  const times = Array.from({ length: rounds }, () => timeOne(call)).sort((a, b) => a - b)
-  console.log(`${what.padEnd(42)} ${times[rounds >> 1]!.toFixed(0).padStart(6)} ns`)
-}
-
-function timeOne(call: () => unknown): number {
-  const began = performance.now()
-  for (let i = 0; i < calls; i++) call()
-  return ((performance.now() - began) * 1e6) / calls
+  console.log(`${what.padEnd(42)} ${medianOf(calls, call).toFixed(0).padStart(6)} ns`)
 }
