@@ -2,7 +2,6 @@
 import { compileExpression, type Expression, type Facts } from '../../../src/base/expression.ts'
 import { medianOf } from '../median.ts'
 
-
 const facts: Facts = {
   request: {
     method: 'GET',
