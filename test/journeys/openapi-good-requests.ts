@@ -1,0 +1,133 @@
+// A good request to each operation of the API's document, less its body, with all that it needs made before. Called by openapi.test.ts.
+
+import { randomBytes } from 'node:crypto'
+import { zoneOwner } from '../../src/store/zone-lists.ts'
+import { entryWith, keepEntries } from '../admin/log-entries.ts'
+import { type Api, type Ask, ask, exampleOf } from './openapi-asks.ts'
+
+export const logParams = { gateway_id: 'default', log_id: '0000000000000001' }
+
+const none = () => ({})
+
+/** By the id of the operation. */
+export const good: Readonly<Record<string, (api: Api) => Ask | Promise<Ask>>> = {
+  createOAuthClient: none,
+  listOAuthClients: none,
+  getOAuthClient: madeClient,
+  updateOAuthClient: madeClient,
+  deleteOAuthClient: madeClient,
+  rotateOAuthClientSecret: madeClient,
+  deleteRotatedOAuthClientSecret: rotatedClient,
+  listAuditLogs: none,
+  verifyToken: none,
+  listPermissionGroups: none,
+  createToken: none,
+  listTokens: none,
+  getToken: madeToken,
+  updateToken: madeToken,
+  deleteToken: madeToken,
+  rollToken: madeToken,
+  createGateway: none,
+  listGateways: none,
+  getGateway: madeGateway,
+  updateGateway: madeGateway,
+  deleteGateway: madeGateway,
+  listLogs: keptLog,
+  deleteLogs: keptLog,
+  getLog: keptLog,
+  getLogRequest: keptLog,
+  getLogResponse: keptLog,
+  listErrorRules: madeRule('ErrorRule'),
+  createErrorRule: withoutRules,
+  reorderErrorRules: keptRule('error'),
+  updateErrorRule: madeRule('ErrorRule'),
+  deleteErrorRule: madeRule('ErrorRule'),
+  listErrorPages: madePage,
+  getErrorPage: madePage,
+  setErrorPage: madePage,
+  deleteErrorPage: madePage,
+  previewError: none,
+  listAccessRules: madeRule('AccessRule'),
+  createAccessRule: withoutRules,
+  reorderAccessRules: keptRule('access'),
+  updateAccessRule: madeRule('AccessRule'),
+  deleteAccessRule: madeRule('AccessRule'),
+  listOrigins: none,
+  listOAuthScopes: none,
+  getOpenApi: none,
+  isAlive: none,
+  isReady: none,
+  getMetrics: none,
+  listErrors: none,
+  getError: () => ({ params: { code: '522' } }),
+}
+
+async function madeToken(api: Api): Promise<Ask> {
+  const { json } = await ask(api, 'createToken', { body: exampleOf('createToken') })
+  return { params: { token_id: json.result.id } }
+}
+
+export async function madeGateway(api: Api): Promise<Ask> {
+  const id = randomBytes(8).toString('hex')
+  await ask(api, 'createGateway', { body: { id } })
+  return { params: { gateway_id: id } }
+}
+
+/** Makes a client: of the first example with a secret, of the second without. */
+export async function madeClient(api: Api, example = 0): Promise<Ask> {
+  const { json } = await ask(api, 'createOAuthClient', { body: exampleOf('createOAuthClient', example) })
+  return { params: { client_id: json.result.client_id } }
+}
+
+export async function rotatedClient(api: Api): Promise<Ask> {
+  const client = await madeClient(api)
+  await ask(api, 'rotateOAuthClientSecret', client)
+  return client
+}
+
+async function keptLog({ kept }: Api): Promise<Ask> {
+  const whole = { text: '{"model":"gpt-5"}', isCut: false }
+  await keepEntries(kept, [entryWith(1, { request: whole, response: whole, metadata: { team: 'blue' } })])
+  return { params: logParams }
+}
+
+/** Forgets the rules of the zone first, since there can be so many. */
+function madeRule(kind: 'ErrorRule' | 'AccessRule') {
+  return async (api: Api): Promise<Ask> => {
+    await withoutRules(api)
+    const { json } = await ask(api, `create${kind}`, { body: exampleOf(`create${kind}`) })
+    return { params: { rule_id: json.result.id } }
+  }
+}
+
+/** Makes the rule of which the example of another order has the id. */
+function keptRule(kind: 'error' | 'access') {
+  return async (api: Api): Promise<Ask> => {
+    await withoutRules(api)
+    await api.kept[`${kind}Rules`].insert(listOf(kind, 1) as never)
+    return {}
+  }
+}
+
+async function withoutRules({ kept }: Api): Promise<Ask> {
+  for (const records of [kept.errorRules, kept.accessRules]) await records.remove(zoneOwner, 'main')
+  return {}
+}
+
+/** So many rules of the zone, the first with the id of the example. */
+export function listOf(kind: 'error' | 'access', count: number) {
+  const rules = Array.from({ length: count }, (_, i) => ({
+    ...(kind === 'error'
+      ? { expression: 'true', content: 'x', contentType: 'text/plain', status: null }
+      : { action: 'deny', condition: { kind: 'path', prefixes: ['/x'] } }),
+    id: i === 0 ? '0123456789abcdef0123456789abcdef' : randomBytes(16).toString('hex'),
+    description: null,
+  }))
+  return { account: zoneOwner, id: 'main', rules, createdAt: 0, modifiedAt: 0 }
+}
+
+async function madePage(api: Api): Promise<Ask> {
+  const page = { params: { page_type: 'waf_block' } }
+  await ask(api, 'setErrorPage', { ...page, body: exampleOf('setErrorPage') })
+  return page
+}
