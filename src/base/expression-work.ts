@@ -1,44 +1,55 @@
 // How much work an expression can be at most, told before it ever runs: an evaluation cannot be interrupted. Called by expression.
 import type { ASTNode } from '@marcbachmann/cel-js'
+import { type HeadSizes, type Reads, sizes } from './expression-guard.ts'
 
 /** Tells what walking an expression found. */
 export interface Work {
   /** What is wrong, and with which part. */
   readonly flaw: { readonly message: string; readonly node: ASTNode } | null
-  readonly readsGeo: boolean
-  /** Whether it holds only for headers within `assumed`. */
-  readonly nestsLoops: boolean
+  readonly reads: Reads
+  /** What adds up over the expressions of a list, in units of some 50 ns. */
+  readonly cost: number
+  /** The heads that this holds for. */
+  readonly sizes: HeadSizes
 }
 
-/** What is taken for granted of headers where loops nest. */
-export const assumed = { names: 128, values: 8 } as const
+/** The most work of one expression. */
+export const mostWork = 1_000_000
 
-/** Adds up a checked expression by the sizes of what it can look at, and refuses what is more than some 50 ms, or a function that is not ours. */
+/** Adds up a checked expression by the sizes of what it can look at, and refuses what is more than some 50 ms even of small heads, or a function that is not ours. */
 export function estimateWork(root: ASTNode): Work {
-  const estimate = new Estimate()
-  estimate.visit(root, { bound: new Map(), times: 1, depth: 0 })
-  return estimate
+  const small = estimate(root, sizes.small)
+  if (small.flaw !== null) return small
+  const largest = estimate(root, sizes.largest)
+  // Few heads are of the largest, so that less of them counts in a sum.
+  if (largest.flaw === null) return { ...largest, cost: Math.max(small.cost, largest.cost / 16) }
+  const few = estimate(root, sizes.few)
+  return few.flaw === null ? { ...few, cost: Math.max(small.cost, few.cost / 16) } : small
+}
+
+function estimate(root: ASTNode, sizes: HeadSizes): Work {
+  const estimate = new Estimate(sizes)
+  estimate.visit(root, { bound: new Map(), times: 1 })
+  const { flaw, reads, cost } = estimate
+  return { flaw, reads, cost, sizes }
 }
 
 /** How large a value can be: characters of a text, members of a list or names of a map, and what one of these holds. */
 interface Size {
   readonly length: number
   readonly item: Size | null
+  /** What a member can be where the others are next to nothing, such as a part of a text that was split; null where all can be as large. */
+  readonly one: Size | null
 }
 
 /** Where a part stands: in loops, and so often is it evaluated. */
 interface Place {
   readonly bound: ReadonlyMap<string, Size>
   readonly times: number
-  readonly depth: number
 }
 
-const mostWork = 1_000_000 // of some 50 ns each
 const failure = 100 // to make an error, with its stack; a loop may go on after it
-const scalar: Size = { length: 1, item: null }
-const longText: Size = { length: 8192, item: null }
-const headerText: Size = { length: 1024, item: null }
-const headers: Size = { length: assumed.names, item: { length: assumed.values, item: headerText } }
+const scalar: Size = textOf(1)
 const structures: ReadonlySet<string> = new Set(['request', 'response', 'error'])
 const loops: ReadonlySet<string> = new Set(['all', 'exists', 'exists_one', 'map', 'filter'])
 /** Our functions, and whether they can fail. */
@@ -67,11 +78,17 @@ const functions: ReadonlyMap<string, boolean> = new Map([
 ])
 const failingOperators: ReadonlySet<string> = new Set(['[]', '[?]', '+', '-', '*', '/', '%', '-_'])
 
-class Estimate implements Work {
+class Estimate {
   flaw: Work['flaw'] = null
-  readsGeo = false
-  nestsLoops = false
-  #work = 0
+  cost = 0
+  readonly reads = { geo: false, path: false, query: false, headers: new Set<string>() as Set<string> | null }
+  readonly #line: Size
+  readonly #headers: Size
+
+  constructor({ names, values, value, line }: HeadSizes) {
+    this.#line = textOf(line)
+    this.#headers = listOf(names, listOf(values, textOf(value)))
+  }
 
   /** Adds up a node, and gives the size of its value. */
   visit(node: ASTNode, place: Place): Size {
@@ -89,14 +106,16 @@ class Estimate implements Work {
         return this.#member(node.args[0], node.args[1], place)
       case '[]':
       case '[?]': {
-        const of = inner(node.args[0])
-        inner(node.args[1])
-        return of.item ?? scalar
+        const [of, key] = node.args
+        const name = key.op === 'value' && typeof key.args === 'string' ? key.args : null
+        if (name !== null && isHeaders(of, place)) return this.#header(name)
+        inner(key)
+        return memberOf(inner(of))
       }
       case 'list':
-        return listOf(node.args.map(inner))
+        return listOf(node.args.length, larger(node.args.map(inner)))
       case 'map':
-        return { ...listOf(node.args.flat().map(inner)), length: node.args.length }
+        return listOf(node.args.length, larger(node.args.flat().map(inner)))
       case 'call':
         return this.#call(node, node.args[0], node.args[1].map(inner), times)
       case 'rcall': {
@@ -112,8 +131,13 @@ class Estimate implements Work {
         return inner(node.args)
       case '+':
         return this.#sum(node, node.args.map(inner), times)
-      default:
+      case 'in':
+        // Not searched, but looked up.
+        if (isHeaders(node.args[1], place)) return inner(node.args[0])
         this.#scan(node, node.args.map(inner), times)
+        return scalar
+      default:
+        this.#compare(node, node.args.map(inner), times)
         return scalar
     }
   }
@@ -121,33 +145,44 @@ class Estimate implements Work {
   #variable(node: ASTNode, name: string, { bound }: Place): Size {
     const size = bound.get(name)
     if (size === undefined && structures.has(name)) this.#refuse(`${name} is asked for its members`, node)
-    return size ?? longText
+    return size ?? this.#line
   }
 
   #member(of: ASTNode, name: string, place: Place): Size {
+    if (isHeaders(of, place)) return this.#header(name)
     if (of.op !== 'id' || place.bound.has(of.args) || !structures.has(of.args)) {
       this.#spend(place.times * failure, of)
-      return this.visit(of, place).item ?? scalar
+      return memberOf(this.visit(of, place))
     }
-    if (of.args !== 'request') return textOf(64)
-    if (name === 'country' || name === 'asn') this.readsGeo = true
-    if (name === 'headers') return headers
-    return name === 'path' || name === 'query' ? longText : textOf(256)
+    return of.args === 'request' ? this.#requestMember(name) : textOf(64)
+  }
+
+  #requestMember(name: string): Size {
+    if (name === 'country' || name === 'asn') this.reads.geo = true
+    if (name === 'headers') this.reads.headers = null
+    if (name === 'headers') return this.#headers
+    if (name !== 'path' && name !== 'query') return textOf(256)
+    this.reads[name] = true
+    return this.#line
+  }
+
+  #header(name: string): Size {
+    this.reads.headers?.add(name)
+    return this.#headers.item!
   }
 
   #loop(name: string, of: Size, [variable, ...bodies]: readonly ASTNode[], place: Place): Size {
     if (variable?.op !== 'id') return scalar
-    if (place.depth > 0) this.nestsLoops = true
     // A map is walked by its names.
-    const item = of === headers ? textOf(64) : (of.item ?? scalar)
-    const inside: Place = {
-      bound: new Map(place.bound).set(variable.args, item),
-      times: place.times * Math.max(1, of.length),
-      depth: place.depth + 1,
+    const item = of === this.#headers ? textOf(64) : (of.item ?? scalar)
+    const visitBodies = (item: Size, times: number): Size => {
+      const inside = { bound: new Map(place.bound).set(variable.args, item), times: place.times * times }
+      return bodies.map(body => this.visit(body, inside)).at(-1) ?? scalar
     }
-    const sizes = bodies.map(body => this.visit(body, inside))
-    if (name === 'map') return { length: of.length, item: sizes.at(-1) ?? scalar }
-    return name === 'filter' ? { length: of.length, item } : scalar
+    const found = visitBodies(item, Math.max(1, of.length))
+    const one = of.one && visitBodies(of.one, 1)
+    if (name === 'map') return { length: of.length, item: found, one }
+    return name === 'filter' ? { length: of.length, item, one: of.one } : scalar
   }
 
   #call(node: ASTNode, name: string, sizes: readonly Size[], times: number): Size {
@@ -155,10 +190,17 @@ class Estimate implements Work {
     if (canFail === undefined) this.#refuse(`there is no function ${name}()`, node)
     if (canFail) this.#spend(times * failure, node)
     const [of = scalar, by] = sizes
-    this.#scan(node, sizes, times)
-    if (name === 'split') return { length: of.length, item: textOf(Math.min(64, of.length)) }
+    if (name === 'startsWith' || name === 'endsWith') this.#compare(node, sizes, times)
+    else if (name === 'contains') this.#search(node, of, by ?? scalar, times)
+    else this.#scan(node, sizes, times)
+    if (name === 'split') return this.#split(node, of, times)
     if (name === 'join') return this.#join(node, of, by ?? scalar, times)
     return name === 'orValue' ? larger(sizes) : of
+  }
+
+  #split(node: ASTNode, of: Size, times: number): Size {
+    this.#spend(times * of.length, node)
+    return { length: of.length, item: textOf(Math.min(64, of.length)), one: of }
   }
 
   #join(node: ASTNode, of: Size, by: Size, times: number): Size {
@@ -178,9 +220,19 @@ class Estimate implements Work {
     for (const size of sizes) this.#spend((times * weigh(size)) / 8, node)
   }
 
+  /** Adds up a look at two values as far as the smaller one goes. */
+  #compare(node: ASTNode, sizes: readonly Size[], times: number): void {
+    this.#spend((times * Math.min(...sizes.map(weigh))) / 8, node)
+  }
+
+  /** Adds up the search for a text, which is the engine's and quick, but looks at a long one again and again. */
+  #search(node: ASTNode, of: Size, by: Size, times: number): void {
+    this.#spend((times * of.length * Math.max(1, by.length / 32)) / 64, node)
+  }
+
   #spend(work: number, node: ASTNode): void {
-    this.#work += work
-    if (!(this.#work <= mostWork)) this.#refuse('it could be too much work for one request', node)
+    this.cost += work
+    if (!(this.cost <= mostWork)) this.#refuse('it could be too much work for one request', node)
   }
 
   #refuse(message: string, node: ASTNode): void {
@@ -188,19 +240,37 @@ class Estimate implements Work {
   }
 }
 
-function textOf(length: number): Size {
-  return { length, item: null }
+function isHeaders(node: ASTNode, { bound }: Place): boolean {
+  if (node.op !== '.' || node.args[1] !== 'headers') return false
+  const [of] = node.args
+  return of.op === 'id' && of.args === 'request' && !bound.has('request')
 }
 
-function listOf(items: readonly Size[]): Size {
-  return { length: items.length, item: larger(items) }
+function textOf(length: number): Size {
+  return { length, item: null, one: null }
+}
+
+function listOf(length: number, item: Size): Size {
+  return { length, item, one: null }
+}
+
+function memberOf(list: Size): Size {
+  return list.one ?? list.item ?? scalar
 }
 
 function larger(sizes: readonly Size[]): Size {
-  return sizes.reduce((a, b) => {
-    const item = a.item === null || b.item === null ? (a.item ?? b.item) : larger([a.item, b.item])
-    return { length: Math.max(a.length, b.length), item }
-  }, scalar)
+  return sizes.reduce(
+    (a, b) => ({
+      length: Math.max(a.length, b.length),
+      item: largerPart(a.item, b.item),
+      one: largerPart(a.one, b.one),
+    }),
+    scalar,
+  )
+}
+
+function largerPart(a: Size | null, b: Size | null): Size | null {
+  return a === null || b === null ? (a ?? b) : larger([a, b])
 }
 
 function weigh(size: Size): number {

@@ -1,8 +1,10 @@
 // Operators' conditions in CEL, the Common Expression Language: compiled and checked once, asked at each request. Called by config, access, errors and admin.
 import { type Facts, type RequestFacts, Variables } from './expression-facts.ts'
 import { languages, type Scope } from './expression-language.ts'
-import { renewSteps } from './expression-pattern.ts'
-import { assumed, estimateWork, type Work } from './expression-work.ts'
+import { Guard } from './expression-guard.ts'
+import { Memo } from './expression-memo.ts'
+import { renewRanges, renewSteps } from './expression-pattern.ts'
+import { estimateWork, mostWork, type Work } from './expression-work.ts'
 
 export type { Facts, RequestFacts, Scope }
 export type ResultType = 'bool' | 'string'
@@ -11,7 +13,9 @@ export interface Expression<T extends boolean | string> {
   readonly text: string
   /** Whether it reads request.country or request.asn, which need a database. */
   readonly needsGeo: boolean
-  /** Evaluates; null when it failed (a missing key, a text too long for its patterns, more headers than its nested loops may walk). Never throws. */
+  /** What it can cost, to be added up over the expressions that one request meets: see `mostListWork`. */
+  readonly work: number
+  /** Evaluates; null when it failed (a missing key, a text too long for its patterns, a larger head than its work was estimated for). Never throws. */
   evaluate(facts: Facts): T | null
 }
 
@@ -22,7 +26,11 @@ export interface ExpressionFlaw {
   readonly column: number
 }
 
+/** The most work of the expressions of one list together. */
+export const mostListWork = 2 * mostWork
+
 const mostBytes = 4096
+const compiled = new Memo<Expression<boolean> | Expression<string>>(4000)
 
 /**
  * Compiles a text of at most 4 KiB, or tells what is wrong with it: syntax, a variable or type, or that it could be too much work.
@@ -43,9 +51,24 @@ export function compileExpression(
   scope: Scope,
   type: ResultType,
 ): Expression<boolean> | Expression<string> | ExpressionFlaw {
+  const key = `${scope} ${type} ${text}`
+  const known = compiled.get(key)
+  if (known !== undefined) return known
+  const result = compile(text, scope, type)
+  if ('evaluate' in result) compiled.set(key, result)
+  return result
+}
+
+/** Says what a setting must be, given the flaw of what it is. */
+export function describeFlaw(flaw: ExpressionFlaw): string {
+  return `must be a CEL expression; line ${flaw.line}, column ${flaw.column}: ${flaw.message}`
+}
+
+function compile(text: string, scope: Scope, type: ResultType) {
   if (text.trim() === '') return flawAt(text, 0, 'it is empty')
   if (Buffer.byteLength(text) > mostBytes) return flawAt(text, 0, 'it is longer than 4 KiB')
   try {
+    renewRanges()
     const run = languages[scope].parse(text)
     const checked = run.check()
     if (!checked.valid) return flawOf(text, checked.error)
@@ -60,42 +83,33 @@ export function compileExpression(
   }
 }
 
-/** Says what a setting must be, given the flaw of what it is. */
-export function describeFlaw(flaw: ExpressionFlaw): string {
-  return `must be a CEL expression; line ${flaw.line}, column ${flaw.column}: ${flaw.message}`
-}
-
 class Compiled<T extends boolean | string> implements Expression<T> {
   readonly text: string
   readonly needsGeo: boolean
-  readonly #nestsLoops: boolean
+  readonly work: number
+  readonly #guard: Guard | null
   readonly #run: (variables: Variables) => unknown
   readonly #type: string
 
   constructor(text: string, work: Work, run: (variables: Variables) => unknown, type: 'boolean' | 'string') {
     this.text = text
-    this.needsGeo = work.readsGeo
-    this.#nestsLoops = work.nestsLoops
+    this.needsGeo = work.reads.geo
+    this.work = work.cost
+    this.#guard = Guard.of(work.reads, work.sizes)
     this.#run = run
     this.#type = type
   }
 
   evaluate(facts: Facts): T | null {
     try {
-      if (this.#nestsLoops && !areHeadersAsAssumed(facts.request.headers)) return null
-      renewSteps()
+      if (this.#guard !== null && !this.#guard.passes(facts.request)) return null
+      renewSteps(facts)
       const value = this.#run(new Variables(facts))
       return typeof value === this.#type ? (value as T) : null
     } catch {
       return null
     }
   }
-}
-
-function areHeadersAsAssumed(headers: RequestFacts['headers']): boolean {
-  if (headers.size > assumed.names) return false
-  for (const values of headers.values()) if (values.length > assumed.values) return false
-  return true
 }
 
 interface PackageError {
