@@ -123,14 +123,21 @@ export class Exchange {
 
   #clientAddress: string | null = null
 
-  constructor(plane: Plane, client: Client, head: RequestHead, requestBody: BodyReader, ray: string) {
+  constructor(
+    plane: Plane,
+    client: Client,
+    head: RequestHead,
+    requestBody: BodyReader,
+    ray: string,
+    snapshot = plane.snapshot,
+  ) {
     this.plane = plane
     this.client = client
     this.head = head
     this.outgoing = head
     this.ray = ray
     this.startedAt = plane.clock.monotonic()
-    this.snapshot = plane.snapshot
+    this.snapshot = snapshot
     this.requestBody = requestBody
     this.keepAlive = head.keepAlive
   }

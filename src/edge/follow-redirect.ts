@@ -4,6 +4,7 @@ import { equalsIgnoreCase } from '../http1/fields.ts'
 import { RequestHead } from '../http1/request-head.ts'
 import type { ResponseHead } from '../http1/response-head.ts'
 import { accessRefusal } from './admit.ts'
+import { factsOf } from './exchange-facts.ts'
 import { Exchange } from './exchange.ts'
 import { locate } from './locate.ts'
 
@@ -12,7 +13,7 @@ const WORTH_DRAINING = 64 * 1024
 
 /** Gives the request that a redirect asks for (RFC 9110 section 15.4); null for an answer that is none, or that only the client may follow. */
 export function redirected(x: Exchange, head: ResponseHead): RequestHead | null {
-  if (!REDIRECTS.has(head.status) || x.upgrade !== 'none') return null
+  if (!REDIRECTS.has(head.status) || x.upgrade !== 'none' || setsCookie(head)) return null
   const target = targetOf(x, locationOf(head))
   if (target === null || target.length > x.snapshot.limits.url) return null
   const request = requestFor(x.outgoing, head.status, target)
@@ -50,6 +51,12 @@ function visitOf({ method, target }: RequestHead): string {
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
+/** Tells whether an answer sets a cookie, which only the client can keep: it may be what a login is all about. */
+function setsCookie({ fields }: ResponseHead): boolean {
+  for (let i = 0; i < fields.length; i += 2) if (equalsIgnoreCase(fields[i]!, 'set-cookie')) return true
+  return false
+}
+
 /** Gives the one Location, if it is plain. */
 function locationOf({ fields }: ResponseHead): string | null {
   let location: string | null = null
@@ -61,12 +68,13 @@ function locationOf({ fields }: ResponseHead): string | null {
   return location !== null && /^[\x21-\x7e]+$/.test(location) ? location : null
 }
 
-/** Gives the path and query that a location stands for, which may name the host of the request or that of the origin. */
+/** Gives the path and query that a location stands for, which may name what the client asked, by its own scheme, or the origin as it is asked here. */
 function targetOf(x: Exchange, location: string | null): string | null {
-  const asked = `http://${x.head.host ?? x.origin!.authority}`
+  const scheme = factsOf(x).request.tls ? 'https' : 'http'
+  const asked = `${scheme}://${x.head.host ?? x.origin!.authority}`
   const url = location === null ? null : URL.parse(location, asked + x.outgoing.target)
-  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) return null
-  const isOurs = url.host === URL.parse(asked)?.host || url.host === x.origin!.authority
+  if (url === null) return null
+  const isOurs = url.origin === URL.parse(asked)?.origin || url.origin === x.origin!.config.url
   return isOurs && url.username === '' && url.password === '' ? url.pathname + url.search : null
 }
 
@@ -92,7 +100,7 @@ function isOfContent(name: string): boolean {
 /** Tells whether the client could ask the same of the same route. Where a route rewrites paths, nobody knows what the client would have to ask for. */
 function leadsBack(x: Exchange, request: RequestHead): boolean {
   if (x.route!.config.rewrite?.path) return false
-  const trial = new Exchange(x.plane, x.client, request, x.requestBody, x.ray)
+  const trial = new Exchange(x.plane, x.client, request, x.requestBody, x.ray, x.snapshot)
   trial.host = x.host
   return locate(trial) === null && trial.route === x.route && accessRefusal(trial) === null
 }

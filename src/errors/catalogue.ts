@@ -785,7 +785,7 @@ export const catalogue = {
     guidance:
       '**Wait and retry.** The gateway notices by itself when an origin server is back: try again after {retry_after} s. If it takes longer, the operator of the site must bring one back.',
     cause:
-      'Every member of the pool is down by its active checks, or ejected for failing as many requests in a row as the ejection of the pool says. The wait is the time to the next check or trial.',
+      'Every member of the pool is down by its active checks, or ejected for failing as many requests in a row as the ejection of the pool says. The last member that is left is ejected only for connections that fail, not for requests that it took and failed. The wait is the time to the next check or trial.',
     remedy:
       'Ask the management API for the origins of the zone, which tells of each why it gets no requests. A check may be wrong where the origin is not: look at what it asks for.',
   },
@@ -819,7 +819,7 @@ export const catalogue = {
     guidance:
       '**Do not retry.** The operator of the site must correct the rewrite rule so that it gives a valid path.',
     cause:
-      'The result of rewrite, path is empty, does not begin with a slash, holds a space, a control character, a fragment or a character beyond one byte, lies under /cdn-cgi/, or climbs with two dots.',
+      'The result of rewrite, path is empty, does not begin with a slash, holds a space, a control character, a fragment or a character beyond one byte, lies under /cdn-cgi/, or climbs with two dots, be the dots or the slashes beside them encoded or not.',
     remedy:
       'Evaluate the expression for the path in the access log. Each of its branches must begin with a slash; encode with percent signs what stands for itself. Clients who send two dots as a segment are refused on purpose.',
   },
@@ -1351,7 +1351,7 @@ export const catalogue = {
     cause:
       'A route with redirects follows those that lead back to itself, and met more of them than it may follow, or one to what it had already asked for.',
     remedy:
-      'Follow the redirects by hand. A classic is an origin that redirects to https while the gateway asks it by http.',
+      'Follow the redirects by hand. A classic is one rule that adds a slash at the end of a path, and another that takes it away.',
   },
   snippet_threw_exception: {
     code: 1206,

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import fc from 'fast-check'
 import type { RouteConfig } from '../../src/config/config.ts'
-import { codeOf, recordOf, startEdge, zoneTo } from '../help/edge.ts'
+import { codeOf, edgeConfig, recordOf, startEdge, zoneTo } from '../help/edge.ts'
 import { type Origin, ok, type Respond, startResponder } from '../help/origin.ts'
 import { chunks, type Message, post, request } from '../help/raw.ts'
 
@@ -15,12 +15,17 @@ function redirect(status: number, location: string, body = 'gone'): string {
 }
 
 /** Starts an edge whose route follows redirects, before an origin that redirects `/from` and tells what it was asked for the rest. */
-async function startFollowing(t: TestContext, from: string | Respond, route: Partial<RouteConfig> = {}) {
+async function startFollowing(
+  t: TestContext,
+  from: string | Respond,
+  route: Partial<RouteConfig> = {},
+  trustedProxies: readonly string[] = [],
+) {
   const origin: Origin = await startResponder(t, (message, wire) => {
     if (message.target !== '/from') return ok(`${message.startLine} ${message.text}`.trim())
     return typeof from === 'string' ? from : from(message, wire)
   })
-  const edge = await startEdge(t, [origin.url], { route: { redirects: 3, ...route } })
+  const edge = await startEdge(t, [origin.url], { route: { redirects: 3, ...route }, trustedProxies })
   return { edge, origin }
 }
 
@@ -84,13 +89,55 @@ test('a location may name the host of the request or of the origin, and be relat
   const { edge, origin } = await startFollowing(t, () => redirect(302, location))
   for (location of [
     'http://site.test/to',
-    'https://SITE.test:443/to',
+    'http://SITE.test:80/to',
     `${origin.url}/to`,
     '//site.test/to#part',
     'to',
     './a/../to',
   ])
     assert.equal((await edge.ask(request('GET /from'))).text, 'GET /to HTTP/1.1', location)
+})
+
+test("a redirect to the other scheme is the client's, as a trusted hop tells its own", async t => {
+  let location = ''
+  const { edge, origin } = await startFollowing(t, () => redirect(301, location), {}, ['127.0.0.1'])
+  const secure = 'X-Forwarded-Proto: https'
+  for (const [fields, followed, left] of [
+    [[], 'http://site.test/to', 'https://site.test/to'],
+    [[secure], 'https://site.test:443/to', 'http://site.test/to'],
+  ] as const) {
+    location = followed
+    assert.equal((await edge.ask(request('GET /from', ...fields))).text, 'GET /to HTTP/1.1')
+    location = left
+    assert.equal((await edge.ask(request('GET /from', ...fields))).field('location'), left)
+  }
+  location = origin.url.replace('http', 'https')
+  assert.equal((await edge.ask(request('GET /from'))).status, 301)
+  const doubted = await startFollowing(t, redirect(301, 'https://site.test/to'))
+  assert.equal((await doubted.edge.ask(request('GET /from', secure))).status, 301)
+})
+
+test("a redirect that sets a cookie is the client's", async t => {
+  const { edge, origin } = await startFollowing(
+    t,
+    'HTTP/1.1 302 Found\r\nLocation: /to\r\nSet-Cookie: session=1\r\nContent-Length: 0\r\n\r\n',
+  )
+  const answer = await edge.ask(post('/from', 'user=1'))
+  assert.deepEqual([answer.status, answer.field('set-cookie')], [302, 'session=1'])
+  assert.deepEqual(lines(origin), ['POST /from'])
+})
+
+test('a redirect that comes after a reload is followed by the rules of before', async t => {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const { edge, origin } = await startFollowing(t, async () => {
+    await promise
+    return redirect(302, '/to')
+  })
+  const answer = edge.ask(request('GET /from'))
+  while (origin.requests.length === 0) await new Promise(setImmediate)
+  edge.plane.reload(edgeConfig([origin.url]))
+  resolve()
+  assert.equal((await answer).text, 'GET /to HTTP/1.1')
 })
 
 test("whatever leads elsewhere is the client's to follow", async t => {
@@ -199,7 +246,7 @@ test("where a route rewrites paths its redirects are the client's", async t => {
 })
 
 test('redirects in a circle are 1205, which may be tried again', async t => {
-  const { edge, origin } = await startFollowing(t, redirect(301, 'https://site.test/from'))
+  const { edge, origin } = await startFollowing(t, redirect(301, 'http://site.test/from'))
   const answer: Message = await edge.ask(request('GET /from', json))
   assert.deepEqual([codeOf(answer), answer.status, recordOf(answer).retry_after], [1205, 500, 5])
   assert.deepEqual(lines(origin), ['GET /from'])
