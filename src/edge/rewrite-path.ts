@@ -34,13 +34,14 @@ export class PathRule {
 function isPath(path: string): boolean {
   if (path.charCodeAt(0) !== 0x2f) return false
   for (let i = 0; i < path.length; i++) if (isTargetByte[path.charCodeAt(i)] !== 1) return false
-  if (isPlainPath(path)) return !leads(OWN, path)
+  if (isPlainPath(path) && !path.includes('\\')) return !leads(OWN, path)
   // A rule that puts a prefix before the path means to keep clients below it, which the origin would undo.
   return !CLIMBS.test(path) && !leads(OWN, normalPath(path))
 }
 
 const OWN = '/cdn-cgi'
-const CLIMBS = /^[^?]*\/(?:\.|%2e){2}(?=[/;?]|$)/i
+/** Two dots as a segment, for readers too who decode before they split, or split at backslashes. */
+const CLIMBS = /^[^?]*(?:[/\\]|%2f|%5c)(?:\.|%2e){2}(?=[/\\;?]|%2f|%5c|$)/i
 
 /** Keeps the query of the request where the rule says nothing of it. */
 function withQuery(path: string, target: string): string {

@@ -30,11 +30,32 @@ for (const [rule, why] of [
   })
 }
 
-for (const path of ['/../secret', '/a/..', '/a/%2e%2E/secret', '/.%2e?x', '/..;x/secret'])
+for (const path of [
+  '/../secret',
+  '/a/..',
+  '/a/%2e%2E/secret',
+  '/.%2e?x',
+  '/..;x/secret',
+  '/..%2fsecret',
+  '/%2e%2e%2Fsecret',
+  '/x%2f..%2f..%2fsecret',
+  '/a%2F..',
+  '/..%5csecret',
+  '/..\\secret',
+  '/a\\..\\..\\secret',
+  '/a\\..',
+])
   test(`1035: nobody leaves the prefix of a rule by ${path}`, async t => {
     const { edge, origin } = await startRewriting(t, { path: '"/public" + request.path' })
     assert.equal(codeOf(await edge.ask(request(`GET ${path}`, json))), 1035)
     assert.equal(origin.wires.length, 0)
+  })
+
+for (const path of ['/a..b/..c', '/...', '/a/b..', '/%2ea/x', '/a?/../b', '/a%2fb', '/a\\b'])
+  test(`the prefix of a rule holds ${path}`, async t => {
+    const { edge, origin } = await startRewriting(t, { path: '"/public" + request.path' })
+    assert.equal((await edge.ask(request(`GET ${path}`))).status, 200)
+    assert.equal(origin.requests[0]!.target, `/public${path}`)
   })
 
 test('1036: the new path counts with its query, up to the limit', async t => {
