@@ -13,7 +13,7 @@ import { HIGH_WATER_MARK } from './dial.ts'
 import type { NameLookup } from './name-lookup.ts'
 import { Origins } from './origins.ts'
 import type { AiServices, Plane } from './plane.ts'
-import type { KeyedCheckResult } from './health-checker.ts'
+import { checkKeys, type KeyedCheckResult } from './health-checker.ts'
 import { type PoolState, poolState } from './pools.ts'
 import { buildSnapshot, type Snapshot } from './snapshot.ts'
 import type { ZoneDirectory } from './zone-settings.ts'
@@ -57,6 +57,8 @@ export class DataPlane implements Plane {
   #config: Config
   readonly #origins: Origins
   readonly #connections = new Set<ClientConnection>()
+  /** The last result of each check, for pools that a reload makes. */
+  readonly #checks = new Map<string, KeyedCheckResult>()
   readonly #listen: readonly Endpoint[]
   readonly #ticker: NodeJS.Timeout
   #servers: Server[] = []
@@ -116,6 +118,9 @@ export class DataPlane implements Plane {
   }
 
   #install(snapshot: Snapshot, config: Config): void {
+    const wanted = checkKeys(config)
+    for (const key of this.#checks.keys()) if (!wanted.has(key)) this.#checks.delete(key)
+    snapshot.pools.takeChecks([...this.#checks.values()])
     this.snapshot = snapshot
     this.#config = config
     this.#origins.keep(this.snapshot.origins)
@@ -134,6 +139,7 @@ export class DataPlane implements Plane {
 
   /** Takes what active checks found of origins. */
   takeChecks(results: readonly KeyedCheckResult[]): void {
+    for (const result of results) this.#checks.set(result.key, result)
     this.snapshot.pools.takeChecks(results)
   }
 

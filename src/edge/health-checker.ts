@@ -42,6 +42,11 @@ export function checkedOrigins({ zones }: Config): CheckedOrigin[] {
   )
 }
 
+/** Names all that a configuration wants checked. */
+export function checkKeys(config: Config): ReadonlySet<string> {
+  return new Set(checkedOrigins(config).map(({ origin, check }) => checkKey(origin, check)))
+}
+
 export class HealthChecker {
   readonly #options: HealthCheckerOptions
   readonly #means: CheckMeans
@@ -62,15 +67,27 @@ export class HealthChecker {
     return [...this.#targets.values()].flatMap(({ result }) => result ?? [])
   }
 
+  /** What is known of these before any of them is checked: the last result of each, also where only its settings are new. */
+  resultsFor(origins: readonly CheckedOrigin[]): readonly KeyedCheckResult[] {
+    const known = this.#byQuestion()
+    return origins.flatMap(checked => {
+      const key = checkKey(checked.origin, checked.check)
+      const result = (this.#targets.get(key) ?? known.get(questionOf(checked)))?.result
+      return result ? { ...result, key } : []
+    })
+  }
+
   /** Checks these from now on and no others; those that were checked before go on as they are. */
   watch(origins: readonly CheckedOrigin[]): void {
     const wanted = new Map(origins.map(checked => [checkKey(checked.origin, checked.check), checked]))
+    const known = this.#byQuestion()
     for (const [key, target] of this.#targets) {
       if (wanted.has(key)) continue
       target.stop()
       this.#targets.delete(key)
     }
-    for (const [key, checked] of wanted) if (!this.#targets.has(key)) this.#begin(key, checked)
+    for (const [key, checked] of wanted)
+      if (!this.#targets.has(key)) this.#begin(key, checked, known.get(questionOf(checked)) ?? null)
   }
 
   stop(): void {
@@ -78,18 +95,27 @@ export class HealthChecker {
     this.#means.lookup.close()
   }
 
-  #begin(key: string, checked: CheckedOrigin): void {
-    const target = new Target(key, checked, this.#options, this.#means)
+  #begin(key: string, checked: CheckedOrigin, predecessor: Target | null): void {
+    const target = new Target(key, checked, this.#options, this.#means, predecessor)
     this.#targets.set(key, target)
     target.start()
   }
+
+  #byQuestion(): Map<string, Target> {
+    return new Map([...this.#targets.values()].map(target => [questionOf(target.checked), target]))
+  }
 }
 
-/** One origin that is checked; it counts as up until checks have failed in a row. */
+/** Names what is asked of whom, whatever the settings are with which it is asked. */
+function questionOf({ origin, check }: CheckedOrigin): string {
+  return `${check.path} ${origin.url}`
+}
+
+/** One origin that is checked; it counts as up until checks have failed in a row, or as what its predecessor found. */
 class Target {
   result: KeyedCheckResult | null = null
+  readonly checked: CheckedOrigin
   readonly #key: string
-  readonly #checked: CheckedOrigin
   readonly #options: HealthCheckerOptions
   readonly #means: CheckMeans
   readonly #stopped = new AbortController()
@@ -99,16 +125,26 @@ class Target {
   /** How many checks in a row have said the contrary. */
   #contrary = 0
 
-  constructor(key: string, checked: CheckedOrigin, options: HealthCheckerOptions, means: CheckMeans) {
+  constructor(
+    key: string,
+    checked: CheckedOrigin,
+    options: HealthCheckerOptions,
+    means: CheckMeans,
+    predecessor: Target | null,
+  ) {
     this.#key = key
-    this.#checked = checked
+    this.checked = checked
     this.#options = options
     this.#means = means
     this.#since = options.clock.now()
+    if (predecessor === null) return
+    this.#isUp = predecessor.#isUp
+    this.#since = predecessor.#since
+    this.result = predecessor.result && { ...predecessor.result, key }
   }
 
   start(): void {
-    this.#checkIn(Math.random() * Math.min(FIRST, this.#checked.check.interval))
+    this.#checkIn(Math.random() * Math.min(FIRST, this.checked.check.interval))
   }
 
   stop(): void {
@@ -124,14 +160,15 @@ class Target {
     const { clock, told } = this.#options
     const { signal } = this.#stopped
     const begun = clock.monotonic()
-    const outcome = await checkHealth(this.#checked, this.#means, signal)
+    const outcome = await checkHealth(this.checked, this.#means, signal)
     if (signal.aborted) return
-    const interval = this.#checked.check.interval * (1 - JITTER + 2 * JITTER * Math.random())
+    const interval = this.checked.check.interval * (1 - JITTER + 2 * JITTER * Math.random())
     const delay = Math.max(0, begun + interval - clock.monotonic())
-    this.#judge(outcome)
+    const isGood = this.#judge(outcome)
     this.result = {
       key: this.#key,
       isUp: this.#isUp,
+      isGood,
       since: this.#since,
       nextCheckAt: clock.now() + delay,
       lastStatus: 'status' in outcome ? outcome.status : null,
@@ -141,18 +178,19 @@ class Target {
     told([this.result])
   }
 
-  #judge(outcome: CheckOutcome): void {
-    const { least, most, healthy, unhealthy } = this.#checked.check
+  /** Counts the outcome and tells whether it is good. */
+  #judge(outcome: CheckOutcome): boolean {
+    const { least, most, healthy, unhealthy } = this.checked.check
     const isGood = 'status' in outcome && outcome.status >= least && outcome.status <= most
     this.#options.metrics.originChecks[isGood ? 'good' : 'bad'].inc()
     this.#contrary = isGood === this.#isUp ? 0 : this.#contrary + 1
-    if (this.#contrary < (isGood ? healthy : unhealthy)) return
-    this.#turn(isGood, outcome)
+    if (this.#contrary >= (isGood ? healthy : unhealthy)) this.#turn(isGood, outcome)
+    return isGood
   }
 
   #turn(isUp: boolean, outcome: CheckOutcome): void {
     const { clock, log } = this.#options
-    const { url } = this.#checked.origin
+    const { url } = this.checked.origin
     this.#isUp = isUp
     this.#since = clock.now()
     this.#contrary = 0

@@ -116,10 +116,13 @@ export class Gateway {
   /** Swaps the configuration, once it is started; rejects and changes nothing when the data plane does not build from it. */
   async reload(config: Config): Promise<void> {
     await this.#started.promise
+    const checked = checkedOrigins(config)
+    // Known before any pool of the new configuration gets a request.
+    this.#plane?.takeChecks(this.#checker.resultsFor(checked))
     await this.#plane?.reload(config)
     this.#services?.reload(config)
-    this.#checker.watch(checkedOrigins(config))
-    // What a reload has made anew knows nothing of the checks before it.
+    this.#checker.watch(checked)
+    // Those that ended while it was reloaded went by the names of before.
     this.#plane?.takeChecks(this.#checker.results)
     this.#log.level = config.log.level
     this.#config = config

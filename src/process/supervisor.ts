@@ -5,7 +5,7 @@ import { createServer } from 'node:net'
 import type { Logger } from '../base/log.ts'
 import { type Metrics, remains, type Snapshot } from '../base/metrics.ts'
 import type { Config, Endpoint } from '../config/config.ts'
-import type { KeyedCheckResult } from '../edge/health-checker.ts'
+import { checkKeys, type KeyedCheckResult } from '../edge/health-checker.ts'
 import type { PoolState } from '../edge/pools.ts'
 import { backoff } from './backoff.ts'
 import { listenFailure } from './listen-failure.ts'
@@ -19,6 +19,8 @@ const steadyLife = 10_000
 const drainSlack = 2_000
 /** How long a worker may take to reload, in ms; one that has just been started has yet to listen. */
 const reloadPatience = 10_000
+/** How long a worker may take to tell how its pools are doing, in ms; nobody needs to know enough to end it. */
+const viewPatience = 1_000
 
 interface SupervisorParts {
   readonly documentation: string
@@ -67,6 +69,8 @@ export class Supervisor implements ManagedPlane {
     // Read only now: a worker that took another's place meanwhile was started with what was in force before.
     const others = [...this.#workers].filter(worker => worker !== first)
     await Promise.all(others.map(worker => worker.demand(ask, reloadPatience).catch(() => worker.kill())))
+    const wanted = checkKeys(config)
+    for (const key of this.#checks.keys()) if (!wanted.has(key)) this.#checks.delete(key)
   }
 
   async drain(grace: number): Promise<void> {
@@ -88,10 +92,9 @@ export class Supervisor implements ManagedPlane {
   }
 
   async pools(): Promise<readonly (readonly PoolState[])[]> {
-    const views = [...this.#up].map(worker =>
-      worker.demand({ kind: 'pools' }, reloadPatience).catch(() => []),
-    )
-    return Promise.all(views)
+    const late = once(AbortSignal.timeout(viewPatience), 'abort').then(() => [])
+    const views = [...this.#up].map(worker => worker.ask({ kind: 'pools' }).catch(() => []))
+    return Promise.all(views.map(view => Promise.race([view, late])))
   }
 
   async snapshots(): Promise<readonly Snapshot[]> {

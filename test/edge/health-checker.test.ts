@@ -118,12 +118,12 @@ test('an origin is down after bad checks in a row, and up after good ones', asyn
   const down = await checks.next(({ isUp }) => !isUp)
   const before = checks.told.slice(0, checks.told.indexOf(down) + 1)
   assert.deepEqual(
-    before.slice(-4).map(({ isUp, lastStatus }) => [isUp, lastStatus]),
+    before.slice(-4).map(({ isUp, isGood, lastStatus }) => [isUp, isGood, lastStatus]),
     [
-      [true, 200],
-      [true, 503],
-      [true, 503],
-      [false, 503],
+      [true, true, 200],
+      [true, false, 503],
+      [true, false, 503],
+      [false, false, 503],
     ],
   )
   assert.ok(down.since > since)
@@ -131,10 +131,10 @@ test('an origin is down after bad checks in a row, and up after good ones', asyn
   const up = await checks.next(({ isUp }) => isUp)
   const after = checks.told.slice(checks.told.indexOf(down) + 1, checks.told.indexOf(up) + 1)
   assert.deepEqual(
-    after.slice(-2).map(({ isUp, lastStatus, since }) => [isUp, lastStatus, since > down.since]),
+    after.slice(-2).map(({ isUp, isGood, since }) => [isUp, isGood, since > down.since]),
     [
-      [false, 204, false],
-      [true, 204, true],
+      [false, true, false],
+      [true, true, true],
     ],
   )
   assert.deepEqual(
@@ -303,6 +303,28 @@ test('a reload goes on with what it keeps, begins what is new and ends what is g
   )
   checks.checker.stop()
   assert.deepEqual(checks.checker.results, [])
+})
+
+test('an origin whose settings change stays down or up as it was, and is known at once', async t => {
+  const origin = await startResponder(t, 'HTTP/1.1 503 X\r\nContent-Length: 0\r\n\r\n')
+  const checks = new Checks(t)
+  checks.checker.watch([{ origin: at(origin.url), check: often }])
+  const { since } = await checks.next(({ isUp }) => !isUp)
+  const changed = [
+    { origin: at(origin.url, { addresses: 'any', connections: 7 }), check: often },
+    { origin: at(origin.url), check: { ...often, interval: 60_000, unhealthy: 9 } },
+  ]
+  const keys = changed.map(({ origin, check }) => checkKey(origin, check))
+  const elsewhere = { origin: at(origin.url), check: { ...often, path: '/elsewhere' } }
+  const expected = keys.map(key => ({ key, isUp: false, isGood: false, since, lastStatus: 503 }))
+  const known = (results: readonly KeyedCheckResult[]) =>
+    results.map(({ nextCheckAt: _, lastError: __, ...result }) => result)
+  assert.deepEqual(known(checks.checker.resultsFor([...changed, elsewhere])), expected)
+  checks.checker.watch([...changed, elsewhere])
+  assert.deepEqual(known(checks.checker.results), expected)
+  const next = await checks.next(({ key }) => keys.includes(key))
+  assert.deepEqual([next.isUp, next.since], [false, since])
+  assert.equal((await checks.next(({ key }) => !keys.includes(key))).isUp, true)
 })
 
 test('a check under way when the checker stops is told to nobody', async t => {

@@ -79,3 +79,20 @@ for (const hung of [0, 1]) {
     assert.deepEqual(await answers(port), new Set(['new']))
   })
 }
+
+test('a hung worker tells nothing of its pools, and lives on', async t => {
+  const { supervisor, metrics, workers } = await startTwo(t)
+  process.kill(workers[0]!, 'SIGSTOP')
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const views = supervisor.pools()
+  t.mock.timers.tick(10_000)
+  t.mock.timers.reset()
+  assert.deepEqual((await views).map(pools => pools.length).toSorted(), [0, 1])
+  process.kill(workers[0]!, 'SIGCONT')
+  assert.deepEqual(
+    (await supervisor.pools()).map(pools => pools.length),
+    [1, 1],
+  )
+  assert.equal(metrics.workerRestarts.value, 0)
+  assert.deepEqual(children(), workers)
+})

@@ -106,6 +106,34 @@ test('a member that is alone is taken out by its checks too', async t => {
   assert.equal(recordOf(await edge.ask(ask)).error_code, 1033)
 })
 
+test('a reload that changes settings sends nothing to who is down', async t => {
+  const [a, b] = [await startMember(t, 'a'), await startMember(t, 'b')]
+  a.isWell = false
+  const { edge, checker } = await startChecked(t, [a, b])
+  await until(() => checker.results.some(({ isUp }) => !isUp))
+  const urls = [a, b].map(({ origin }) => origin.url)
+  const pool = { check: { ...check, interval: 60_000 } }
+  for (const settings of [{ pool, transport: { connections: 9 } }, { pool }]) {
+    const config = edgeConfig(urls, settings)
+    edge.plane.takeChecks(checker.resultsFor(checkedOrigins(config)))
+    edge.plane.reload(config)
+    assert.deepEqual(await answersOf(edge), ['b'])
+    checker.watch(checkedOrigins(config))
+  }
+})
+
+test('what checks found of an origin is forgotten once no configuration has it', async t => {
+  const [a, b] = [await startMember(t, 'a'), await startMember(t, 'b')]
+  a.isWell = false
+  const { edge, checker } = await startChecked(t, [a, b])
+  await until(() => checker.results.some(({ isUp }) => !isUp))
+  checker.stop()
+  const settings = { pool: { check } }
+  edge.plane.reload(edgeConfig([b.origin.url], settings))
+  edge.plane.reload(edgeConfig([a.origin.url, b.origin.url], settings))
+  assert.deepEqual(await answersOf(edge), ['a', 'b'])
+})
+
 test('checks are no requests: they stand in no access log and no count', async t => {
   const member = await startMember(t, 'a')
   const { edge } = await startChecked(t, [member])
