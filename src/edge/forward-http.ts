@@ -20,7 +20,7 @@ import { outboundHead } from './outbound.ts'
 import type { EdgeMember } from './pools.ts'
 import { keptTrailers } from './rewrite-headers.ts'
 import type { Rewriter } from './rewriting.ts'
-import { anotherMember, isFaultOfOrigin } from './retries.ts'
+import { anotherMember, isFaultOfMember, setOut } from './retries.ts'
 import { relayedFraming, relayedHead, relayedInterim, relayedSwitch } from './relay.ts'
 
 /** Request bodies up to this many bytes are read whole before the origin is asked: one write, and they can be sent again. */
@@ -84,7 +84,7 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
     const { requestBody, head, client, ai } = this.#x
     if (ai !== null) ai.isUnderWay = true
     this.#smallBody = ai?.body ?? null
-    if (requestBody.done || head.chunked || head.contentLength > SMALL_BODY) return this.#connect(false)
+    if (requestBody.done || head.chunked || head.contentLength > SMALL_BODY) return this.#setOut()
     inviteBody(this.#x)
     client.readBody()
   }
@@ -109,7 +109,8 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
       this.#hasAskedNameAgain = true
       return this.#connect(false)
     }
-    this.#lose(phase, failure, true)
+    // Who has waited its time in one queue must not wait as long in the next.
+    this.#lose(phase, failure, failure.code !== 'GH_QUEUE_TIMEOUT')
   }
 
   interim(head: ResponseHead): void {
@@ -219,7 +220,7 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
   }
 
   bodyEnd(): void {
-    if (this.#stage === 'gathering the body') return this.#connect(false)
+    if (this.#stage === 'gathering the body') return this.#setOut()
     const x = this.#x
     // What ends at the gateway ends there behind the body too, and no provider asks for trailers.
     this.#streamed!.end(x.ai === null ? keptTrailers(x.requestChanges, x.requestBody.trailers) : null)
@@ -234,8 +235,11 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
   }
 
   abort(): void {
+    const { health } = this.#x.member!
     this.#letGo()
-    this.#x.member!.health.released(this.#x)
+    // Streams often end so, and who leaves one leaves an origin that was answering.
+    if (this.#answer !== null) health.succeeded()
+    health.released(this.#x)
     this.#over()
   }
 
@@ -251,6 +255,11 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
     else if (stage === 'sending') this.#lose('send', { code: 'GH_WRITE_TIMEOUT' }, isRepeatable)
     else if (stage === 'waiting') this.#lose('wait', { code: 'GH_RESPONSE_TIMEOUT' }, isRepeatable)
     else this.#lose('receive', { code: 'GH_IDLE_TIMEOUT' }, false)
+  }
+
+  #setOut(): void {
+    setOut(this.#x)
+    this.#connect(false)
   }
 
   #connect(fresh: boolean): void {
@@ -275,7 +284,7 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
   #lose(phase: Phase, failure: Failure, isRepeatable: boolean): void {
     const x = this.#x
     const { health } = x.member!
-    if (isFaultOfOrigin(originFailure(phase, failure), failure)) health.failed(x)
+    if (isFaultOfMember(x, phase, failure)) health.failed(x)
     else health.released(x)
     const another = isRepeatable ? anotherMember(x, (this.#tried ??= [])) : null
     if (another === null) return this.#fail(phase, failure)

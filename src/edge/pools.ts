@@ -5,7 +5,7 @@ import type { OriginConfig, PoolConfig } from '../config/config.ts'
 import { usualRetries } from '../config/pool-config.ts'
 import { type HealthSettings, MemberHealth } from '../zones/health.ts'
 import { type MemberState, memberState } from '../zones/member-state.ts'
-import { Member, Pool } from '../zones/pool.ts'
+import { Member, Pool, PoolLedger } from '../zones/pool.ts'
 import { checkKey, type KeyedCheckResult } from './health-checker.ts'
 import type { Origin } from './origin.ts'
 import type { Origins } from './origins.ts'
@@ -73,7 +73,19 @@ export class Pools {
 
   #make(config: PoolConfig): EdgePool {
     const members = config.origins.map((origin, i) => this.#member(origin, config.weights[i]!, config))
-    return new Pool(config, members, this.#clock)
+    return new Pool(config, members, this.#ledgerOf(config, members))
+  }
+
+  /** Gives what a pool of the same name, members and settings has counted, if there was one. */
+  #ledgerOf({ name, balance, retries, weights }: PoolConfig, members: readonly EdgeMember[]): PoolLedger {
+    const made = new PoolLedger({ balance, retries }, members.length, this.#clock)
+    if (members.length === 0) return made
+    const urls = members.map(({ target }) => target.config.url)
+    const key = JSON.stringify([name, balance, retries.budget, weights, urls])
+    const known = ledgers.get(members[0]!.target) ?? new Map<string, PoolLedger>()
+    ledgers.set(members[0]!.target, known)
+    if (!known.has(key)) known.set(key, made)
+    return known.get(key)!
   }
 
   #member(config: OriginConfig, weight: number, pool: PoolConfig): EdgeMember {
@@ -113,8 +125,11 @@ const nobody: PoolConfig = {
   slowStart: 0,
 }
 
-/** Lives as long as its origin does: a reload that keeps an origin keeps what is known of it. */
+/** Live as long as their origin does: a reload that keeps an origin keeps what is known of it. */
 const healths = new WeakMap<Origin, Map<string, MemberHealth>>()
+
+/** By the first member of the pool. */
+const ledgers = new WeakMap<Origin, Map<string, PoolLedger>>()
 
 /** Describes the members of a pool. */
 export function poolState({ name, members }: EdgePool): PoolState {

@@ -48,18 +48,18 @@ export class Pool<Target extends Reached> {
   readonly #balance: Balance
 
   constructor(
-    { name, balance, retries }: Pick<PoolConfig, 'name' | 'balance' | 'retries'>,
+    { name, retries }: Pick<PoolConfig, 'name' | 'retries'>,
     members: readonly Member<Target>[],
-    clock: Clock,
+    { budget, balance }: PoolLedger,
   ) {
     this.name = name
     this.members = members
     this.mostRetries = retries.most
-    this.budget = new RetryBudget(retries.budget, clock)
-    this.#balance = balanceOf(balance, members.length)
+    this.budget = budget
+    this.#balance = balance
   }
 
-  /** Gives the member that a request goes to; null when none is healthy. Its health waits for word of how the request went. */
+  /** Gives the member that a request is for; null when none is healthy. Its health is to be told when the request goes there, and how it went. */
   pick(request: Asking): Member<Target> | null {
     this.budget.earn()
     return this.pickAnother(request, NONE)
@@ -67,9 +67,12 @@ export class Pool<Target extends Reached> {
 
   /** Gives a member beside those that were tried; null when no other is healthy. */
   pickAnother(request: Asking, tried: readonly Member<Target>[]): Member<Target> | null {
-    const member = this.#balance.choose(this.members, request, tried)
-    member?.health.begin(request)
-    return member
+    return this.#balance.choose(this.members, request, tried)
+  }
+
+  /** Tells whether requests go on as usual to anybody beside this member. */
+  hasAnother({ health }: Member<Target>): boolean {
+    return this.members.some(other => other.health !== health && other.health.state === 'healthy')
   }
 
   /** Tells in how many seconds, 1 or more, a pool without a healthy member may have one: at the next check or the next trial. */
@@ -77,6 +80,17 @@ export class Pool<Target extends Reached> {
     let least = Number.POSITIVE_INFINITY
     for (const { health } of this.members) least = Math.min(least, health.msUntilHope)
     return Math.max(1, Math.ceil(least / 1000))
+  }
+}
+
+/** What a pool has counted: whose turn it is, and how many retries are left. It may outlive the pool, where one with the same members and settings follows. */
+export class PoolLedger {
+  readonly budget: RetryBudget
+  readonly balance: Balance
+
+  constructor({ balance, retries }: Pick<PoolConfig, 'balance' | 'retries'>, count: number, clock: Clock) {
+    this.budget = new RetryBudget(retries.budget, clock)
+    this.balance = balanceOf(balance, count)
   }
 }
 

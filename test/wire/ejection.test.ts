@@ -8,7 +8,7 @@ import { poolState } from '../../src/edge/pools.ts'
 import { ManualClock } from '../help/clock.ts'
 import { codeOf, type Edge, edgeConfig, type EdgeSettings, recordOf, startEdge } from '../help/edge.ts'
 import { type Origin, ok, startOrigin, startResponder } from '../help/origin.ts'
-import { request } from '../help/raw.ts'
+import { post, request } from '../help/raw.ts'
 import { until } from '../help/until.ts'
 
 const get = request('GET /', 'Accept: application/json')
@@ -152,18 +152,139 @@ test('a pool of one keeps telling how its origin fails', async t => {
 
 test('a pool whose members are all ejected is 1033 until the first trial', async t => {
   const { clock, patients, edge } = await startWard(t, ['a', 'b'])
-  for (const patient of patients) patient.isIll = true
+  const ports = patients.map(({ origin }) => origin.port)
+  for (const { origin } of patients) await origin.goDown()
   assert.equal(await ask(edge, 5), '!!!!!')
   await pass(edge, clock, 1_500)
   assert.equal(await ask(edge, 1), '!')
-  const asked = patients[0]!.asked + patients[1]!.asked
   const answer = await edge.ask(get)
   const { error_code, status, retry_after } = recordOf(answer)
   assert.deepEqual([error_code, status, retry_after], [1033, 530, 9])
-  assert.equal(patients[0]!.asked + patients[1]!.asked, asked)
-  patients[0]!.isIll = false
+  const [back] = await Promise.all(ports.map(port => startResponder(t, ok('back'), port)))
+  assert.equal(await ask(edge, 1), '!')
+  assert.equal(back!.requests.length, 0)
   await pass(edge, clock, 8_500)
-  assert.equal(await ask(edge, 2), 'aa')
+  assert.equal(await ask(edge, 2), 'backback')
+})
+
+const poison = request('GET /poison', 'Accept: application/json')
+
+/** Starts an edge before origins that reset whoever does not ask for /healthy, uploads before they are whole. */
+async function startPoisoned(t: TestContext, settings: EdgeSettings = {}) {
+  const clock = new ManualClock()
+  const hold = { until: null as Promise<void> | null, count: 0 }
+  const members = await Promise.all(
+    ['a', 'b', 'c'].map(name =>
+      startOrigin(t, async wire => {
+        for (;;) {
+          const { startLine } = await wire.head()
+          if (startLine.startsWith('GET /healthy')) {
+            await wire.send(ok(name))
+            continue
+          }
+          if (hold.until !== null) hold.count++
+          await hold.until
+          return wire.reset()
+        }
+      }),
+    ),
+  )
+  const urls = members.map(({ url }) => url)
+  const pool = { ejection, ...settings.pool }
+  return { clock, hold, edge: await startEdge(t, urls, { clock, ...settings, pool }) }
+}
+
+const healthy = request('GET /healthy', 'Accept: application/json')
+
+for (const [what, bytes] of [
+  ['requests that every origin resets', poison],
+  ['uploads that every origin resets', post('/', 'x'.repeat(100_000), 'Accept: application/json')],
+] as const) {
+  test(`${what} leave the pool its last member`, async t => {
+    const { clock, edge } = await startPoisoned(t)
+    for (let round = 0; round < 3; round++) {
+      for (let i = 0; i < 20; i++) assert.equal((await edge.ask(bytes)).status, 520)
+      assert.equal(states(edge).filter(state => state === 'healthy').length, 1)
+      assert.equal((await edge.ask(healthy)).status, 200)
+      await pass(edge, clock, 60_000)
+    }
+  })
+}
+
+test('members that are yet to be tried do not make up for the last one that is healthy', async t => {
+  const { clock, edge, hold } = await startPoisoned(t, { pool: { retries } })
+  for (let i = 0; i < 20; i++) await edge.ask(poison)
+  const { promise, resolve } = Promise.withResolvers<void>()
+  hold.until = promise
+  const crowd = Promise.all(Array.from({ length: 5 }, () => edge.ask(poison)))
+  while (hold.count < 5) await new Promise(setImmediate)
+  await pass(edge, clock, 10_000)
+  assert.deepEqual(states(edge).toSorted(), ['healthy', 'trial', 'trial'])
+  resolve()
+  await crowd
+  assert.deepEqual(states(edge).toSorted(), ['healthy', 'trial', 'trial'])
+})
+
+test('an event stream that is quiet for too long is no failure of its origin', async t => {
+  const quiet = 'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: 1\n\n'
+  const [a, b] = [await startResponder(t, quiet), await startResponder(t, quiet)]
+  const edge = await startEdge(t, [a.url, b.url], { pool: { ejection, retries }, timeouts: { idle: 100 } })
+  const streams = Array.from({ length: 8 }, async () => {
+    const client = await edge.connect()
+    await client.send(get)
+    return client.rest()
+  })
+  await Promise.allSettled(streams)
+  assert.equal(edge.metrics.ejections.value, 0)
+  assert.deepEqual(
+    edge.plane.snapshot.pools.named[0]!.members.map(({ health }) => health.failures),
+    [0, 0],
+  )
+})
+
+test('streams that their clients leave are successes: failures in between are not in a row', async t => {
+  const start = () =>
+    startResponder(t, ({ target }, wire) => {
+      if (target === '/stream') return 'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: 1\n\n'
+      wire.reset()
+      return undefined
+    })
+  const members = [await start(), await start()]
+  const settings = { pool: { ejection, retries, balance: { by: 'hash', header: 'x-key' } } } as const
+  const edge = await startEdge(
+    t,
+    members.map(({ url }) => url),
+    settings,
+  )
+  for (let i = 0; i < 4; i++) {
+    const client = await edge.connect()
+    await client.send(request('GET /stream', 'X-Key: 1'))
+    await client.until('data: 1')
+    const [wire] = members.flatMap(({ wires }) => wires).slice(-1)
+    client.leave()
+    await wire!.ending
+    assert.equal((await edge.ask(request('GET /', 'X-Key: 1'))).status, 520)
+  }
+  assert.deepEqual(states(edge), ['healthy', 'healthy'])
+})
+
+test('a client that keeps its body back does not keep the trial', async t => {
+  const { clock, patients, edge } = await startWard(t, ['a', 'b'])
+  patients[0]!.isIll = true
+  assert.equal(await ask(edge, 6), '!b!b!b')
+  await pass(edge, clock, 10_000)
+  const slow = await Promise.all(Array.from({ length: 4 }, () => edge.connect()))
+  for (const client of slow) await client.send(request('POST /', 'Content-Length: 1', 'Expect: 100-continue'))
+  for (const client of slow) assert.equal((await client.head()).status, 100)
+  // Two of them were meant for it, as long as nobody was its trial.
+  const asked = patients[0]!.asked
+  assert.equal((await ask(edge, 2)).replace('b', ''), '!')
+  assert.equal(patients[0]!.asked, asked + 1)
+  for (const client of slow) {
+    await client.send('x')
+    assert.equal((await client.response()).text, 'b')
+  }
+  assert.equal(patients[0]!.asked, asked + 1)
 })
 
 test('an origin that comes back slowly takes up its share by and by', async t => {
@@ -201,6 +322,7 @@ test('members that are down by their checks get no requests; when all are, clien
   const found = (nth: number, isUp: boolean, nextIn: number) => ({
     key: checkKey(origins[nth]!, check),
     isUp,
+    isGood: isUp,
     since: clock.now(),
     nextCheckAt: clock.now() + nextIn,
     lastStatus: null,
@@ -216,6 +338,31 @@ test('members that are down by their checks get no requests; when all are, clien
   assert.equal(await ask(edge, 1), '!')
   tell(found(0, true, 5_000))
   assert.equal(await ask(edge, 2), 'aa')
+})
+
+test('good checks do not give an ejected member its requests back', async t => {
+  const { clock, patients, edge, urls } = await startWard(t, ['a', 'b'], { check })
+  const { origins } = edgeConfig(urls).zones[0]!.routes[0]!.pool!
+  const good = () => ({
+    key: checkKey(origins[0]!, check),
+    isUp: true,
+    isGood: true,
+    since: clock.now(),
+    nextCheckAt: clock.now() + 5_000,
+    lastStatus: 200,
+    lastError: null,
+  })
+  patients[0]!.isIll = true
+  assert.equal(await ask(edge, 6), '!b!b!b')
+  for (const lasts of [10_000, 20_000]) {
+    for (let passed = 0; passed < lasts; passed += 5_000) {
+      edge.plane.snapshot.pools.takeChecks([good()])
+      assert.equal(await ask(edge, 2), 'bb')
+      await pass(edge, clock, 5_000)
+    }
+    assert.equal((await ask(edge, 2)).replace('b', ''), '!')
+  }
+  assert.equal(edge.metrics.ejections.value, 3)
 })
 
 test('what is known of a member outlives a reload that keeps it', async t => {

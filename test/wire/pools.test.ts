@@ -48,6 +48,18 @@ test('a pool whose members are all down is 521', async t => {
   for (let i = 0; i < 3; i++) assert.equal(codeOf(await edge.ask(request('GET /', json))), 521)
 })
 
+test('turns go on where they were after a reload', async t => {
+  const members = await Promise.all(['a', 'b', 'c'].map(name => startNamed(t, name)))
+  const urls = members.map(({ url }) => url)
+  const edge = await startEdge(t, urls)
+  const answers: string[] = []
+  for (let i = 0; i < 6; i++) {
+    answers.push((await edge.ask(request('GET /'))).text)
+    edge.plane.reload(edgeConfig(urls))
+  }
+  assert.deepEqual(answers, ['a', 'b', 'c', 'a', 'b', 'c'])
+})
+
 test('members take turns by their weights', async t => {
   const members = await Promise.all(['a', 'b'].map(name => startNamed(t, name)))
   const edge = await startEdge(

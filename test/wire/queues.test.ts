@@ -156,6 +156,25 @@ test('who waits too long in the queue is 504, and keeps no place', async t => {
   assert.deepEqual([(await first!).text, (await third).text], ['/1', '/3'])
 })
 
+test('who waits too long in the queue of one member does not wait in that of another', async t => {
+  const gates = [await startGated(t), await startGated(t)]
+  const clock = new ManualClock()
+  const edge = await startEdge(
+    t,
+    gates.map(({ origin }) => origin.url),
+    { ...limited(1, 5, 3_000), clock, timeouts: { response: 60_000 } },
+  )
+  const first = [edge.ask(ask), edge.ask(ask)]
+  await until(() => gates.every(({ origin }) => origin.requests.length === 1))
+  const third = edge.ask(ask)
+  await until(() => edge.metrics.originQueue.value === 1)
+  clock.advance(3_000)
+  assert.equal(codeOf(await third), 504)
+  assert.deepEqual([edge.accesses.at(-1)!.cause, edge.metrics.retries.value], ['GH_QUEUE_TIMEOUT', 0])
+  for (const { answer } of gates) await answer()
+  await Promise.all(first)
+})
+
 test('a client that leaves the queue is not served, and its place is free', async t => {
   const { origin, answer } = await startGated(t)
   const edge = await startEdge(t, [origin.url], limited(1, 1))

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import { codeOf, type EdgeSettings, startEdge } from '../help/edge.ts'
+import { codeOf, edgeConfig, type EdgeSettings, startEdge } from '../help/edge.ts'
 import { deadOrigin, ok, type Script, startOrigin, startResponder } from '../help/origin.ts'
 import { chunks, post, request } from '../help/raw.ts'
 
@@ -121,6 +121,22 @@ test('retries end with their budget, and the failures show', async t => {
   assert.equal(edge.metrics.retries.value + failed, 30)
   assert.equal(edge.metrics.retryBudgetExhausted.value, failed)
   assert.ok(codes.slice(0, 20).every(code => code === 200))
+})
+
+test('a reload refills no budget, but where its share is another', async t => {
+  const pool = { retries: { most: 2, budget: 0.1 }, ejection: null }
+  const { edge, failing, alive } = await startPair(t, readAndClose, { pool })
+  const urls = [failing.url, alive.url]
+  for (let i = 0; i < 60; i++) await edge.ask(request('GET /'))
+  const spent = edge.metrics.retries.value
+  edge.plane.refresh()
+  edge.plane.reload(edgeConfig(urls, { pool: { ...pool, slowStart: 1_000 } }))
+  for (let i = 0; i < 8; i++) await edge.ask(request('GET /'))
+  assert.ok(edge.metrics.retries.value <= spent + 1)
+  edge.plane.reload(edgeConfig(urls, { pool: { ...pool, retries: { most: 2, budget: 0.2 } } }))
+  const before = edge.metrics.retries.value
+  for (let i = 0; i < 8; i++) await edge.ask(request('GET /'))
+  assert.equal(edge.metrics.retries.value, before + 4)
 })
 
 test('a budget of nothing allows not even what was never sent', async t => {

@@ -2,7 +2,7 @@
 import { systemClock } from '../../../src/base/clock.ts'
 import { type BalanceConfig, usualEjection, usualRetries } from '../../../src/config/pool-config.ts'
 import { MemberHealth } from '../../../src/zones/health.ts'
-import { Member, Pool } from '../../../src/zones/pool.ts'
+import { Member, Pool, PoolLedger } from '../../../src/zones/pool.ts'
 
 const rounds = 5
 const picks = 1_000_000
@@ -40,7 +40,8 @@ function poolOf(balance: BalanceConfig, count: number, ejected: number): Pool<{ 
     if (i < ejected) for (let times = 0; times < usualEjection.failures; times++) health.failed({})
     return new Member({ outstanding: i % 3 }, `http://origin${i}.example`, 1, health)
   })
-  return new Pool({ name: 'main', balance, retries: usualRetries }, members, systemClock)
+  const config = { name: 'main', balance, retries: usualRetries }
+  return new Pool(config, members, new PoolLedger(config, count, systemClock))
 }
 
 function timeOne(pool: Pool<{ outstanding: number }>): number {
