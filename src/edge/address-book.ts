@@ -10,6 +10,8 @@ const LONGEST = 30_000
 const SHORTEST = 1_000
 /** Ms until a name is asked for again that failed while its old addresses serve. */
 const RETRY = 5_000
+/** Ms by which a look-up may be late before nobody uses the addresses unasked: nothing refreshes a name that has no connections. */
+const SLACK = 30_000
 
 /** Who waits for a name that nothing is known of. */
 export interface Asker {
@@ -35,7 +37,7 @@ export class AddressBook {
   /** Those that no connection could be made to since the last look-up. */
   readonly #failed = new Set<string>()
   #isAsking = false
-  /** Monotonic ms: the next look-up is due; old addresses are given up unless one succeeds before. */
+  /** Monotonic ms: the next look-up is due; the addresses of a name that vanished are given up. */
   #dueAt = 0
   #endsAt = Number.POSITIVE_INFINITY
 
@@ -47,15 +49,20 @@ export class AddressBook {
     return this.#addresses
   }
 
-  /** Lists the addresses in the order in which they are to be tried; none while they are not known, and are to be asked for. */
+  /** Lists the addresses in the order in which they are to be tried; none while they are not known, or too old, and are to be asked for. */
   inTurn(): readonly string[] {
     this.refresh()
-    const all = this.#addresses
-    if (all.length < 2) return all
-    const first = this.#turn++ % all.length
-    const turned = [...all.slice(first), ...all.slice(0, first)]
-    if (this.#failed.size === 0) return turned
-    return turned.toSorted((a, b) => Number(this.#failed.has(a)) - Number(this.#failed.has(b)))
+    return this.#parts.clock.monotonic() < this.#believedUntil ? this.#turned() : NONE
+  }
+
+  /** Whether there are addresses that serve where who asked gets no answer in time, old as they are. */
+  get hasOld(): boolean {
+    return this.#addresses.length > 0 && !this.#isTooOld(this.#parts.clock.monotonic())
+  }
+
+  /** Lists those in the same order; none where there are none. */
+  oldInTurn(): readonly string[] {
+    return this.hasOld ? this.#turned() : NONE
   }
 
   /** Looks the name up and tells the asker, together with all others who wait. */
@@ -77,8 +84,26 @@ export class AddressBook {
   refresh(): void {
     if (this.#addresses.length === 0) return
     const now = this.#parts.clock.monotonic()
-    if (now >= this.#endsAt) this.#replace([])
+    if (now >= this.#endsAt) this.#replace(NONE)
     else if (now >= this.#dueAt) this.#look()
+  }
+
+  /** The addresses serve unasked before that; monotonic ms. */
+  get #believedUntil(): number {
+    return this.#dueAt + SLACK
+  }
+
+  #isTooOld(now: number): boolean {
+    return now >= Math.min(this.#endsAt, this.#believedUntil + this.#parts.dns.keep)
+  }
+
+  #turned(): readonly string[] {
+    const all = this.#addresses
+    if (all.length < 2) return all
+    const first = this.#turn++ % all.length
+    const turned = [...all.slice(first), ...all.slice(0, first)]
+    if (this.#failed.size === 0) return turned
+    return turned.toSorted((a, b) => Number(this.#failed.has(a)) - Number(this.#failed.has(b)))
   }
 
   #look(): void {
@@ -99,7 +124,7 @@ export class AddressBook {
     this.#failed.clear()
     this.#endsAt = Number.POSITIVE_INFINITY
     this.#dueAt = now + (dns.refresh || LONGEST)
-    if (dns.refresh === 0) void ttl.then(seconds => this.#hold(now, seconds))
+    if (dns.refresh === 0) void ttl().then(seconds => this.#hold(now, seconds))
     this.#replace(addresses)
     for (const asker of this.#takeAskers()) asker.resolved()
   }
@@ -108,13 +133,18 @@ export class AddressBook {
     if (ttl !== null) this.#dueAt = since + Math.min(Math.max(ttl * 1000, SHORTEST), LONGEST)
   }
 
+  /** Starts the time that is left to the addresses where the name has vanished; a server that is away says nothing of the name. */
   #missed(failure: Failure): void {
     const { clock, dns, metrics } = this.#parts
     metrics.originLookups.failed.inc()
     const now = clock.monotonic()
+    // While nobody asked it may have vanished at any time.
+    if (hasVanished(failure))
+      this.#endsAt = Math.min(this.#endsAt, Math.min(now, this.#believedUntil) + dns.keep)
+    const isLost = this.#addresses.length === 0 || this.#isTooOld(now)
+    if (isLost) this.#replace(NONE)
     this.#dueAt = now + RETRY
-    this.#endsAt = Math.min(this.#endsAt, now + dns.keep)
-    for (const asker of this.#takeAskers()) asker.unresolved(failure)
+    for (const asker of this.#takeAskers()) isLost ? asker.unresolved(failure) : asker.resolved()
   }
 
   #takeAskers(): Asker[] {
@@ -129,4 +159,10 @@ export class AddressBook {
     const isSame = before.length === addresses.length && addresses.every(address => before.includes(address))
     if (!isSame) this.#parts.changed()
   }
+}
+
+const NONE: readonly string[] = []
+
+function hasVanished({ code }: Failure): boolean {
+  return code === 'ENOTFOUND' || code === 'ENODATA'
 }

@@ -10,7 +10,7 @@ import type { Failure } from './origin-connection.ts'
 /** Bytes that a socket may hold unsent before its sender is asked to wait: several reads, so that a busy peer is not stopped at each one. */
 export const HIGH_WATER_MARK = 256 * 1024
 
-/** Ms after which an address that does not answer gives way to the next one; the last has all the time that is left. */
+/** Ms after which an address that does not answer gives way to the next one; the last has all the time that is left. So does a look-up, to old addresses. */
 const PATIENCE = 500
 
 export type DialPhase = 'resolve' | 'connect' | 'handshake'
@@ -63,6 +63,7 @@ export class Dial implements Asker {
     const known = book.inTurn()
     if (known.length > 0) return this.#tryAll(known)
     this.#phase = 'resolve'
+    if (book.hasOld) this.deadline = Math.min(this.#connectBy, this.#phaseStarted + PATIENCE)
     book.ask(this)
   }
 
@@ -76,7 +77,8 @@ export class Dial implements Asker {
   }
 
   expire(): void {
-    if (this.#phase === 'handshake') this.#fail({ code: 'GH_HANDSHAKE_TIMEOUT' })
+    if (this.#phase === 'resolve') this.#giveUpLookup()
+    else if (this.#phase === 'handshake') this.#fail({ code: 'GH_HANDSHAKE_TIMEOUT' })
     else if (this.#phase === 'connect' && this.deadline < this.#connectBy) this.#giveUpAddress(timedOut)
     else this.#fail(timedOut)
   }
@@ -86,6 +88,15 @@ export class Dial implements Asker {
     this.#isOver = true
     this.#dialer.book?.forget(this)
     this.#letGo()
+  }
+
+  #giveUpLookup(): void {
+    const { book } = this.#dialer
+    book!.forget(this)
+    const old = book!.oldInTurn()
+    if (old.length === 0) return this.#fail(timedOut)
+    this.#enter('connect')
+    this.#tryAll(old)
   }
 
   #tryAll(addresses: readonly string[]): void {

@@ -1,38 +1,49 @@
-// Asks where the name of an origin leads. Called by `address-book.ts` for requests and by `health-checker.ts` for checks.
+// Asks where the name of an origin leads. Called by `address-book.ts` for requests and by `health-check.ts` for checks.
 //
 // The system answers: its hosts file, search list and order of sources hold for the gateway as for every other program of the machine. How long an answer holds
-// it does not tell; DNS is asked for that beside it, and nobody waits for what it says.
-import { lookup, Resolver } from 'node:dns/promises'
+// it does not tell; who wants to know has DNS asked for that beside it.
+import { lookup } from 'node:dns/promises'
+import { type Clock, systemClock } from '../base/clock.ts'
+import { DnsQuestions } from './dns-questions.ts'
+import { LookupQueue } from './lookup-queue.ts'
 import type { Failure } from './origin-connection.ts'
 
 /** Where a name leads: IP addresses, at least one. */
 export interface NameAnswer {
   readonly addresses: readonly string[]
-  /** Seconds that the answer holds; null where nobody says so. Never rejects. */
-  readonly ttl: Promise<number | null>
+  /** Finds the seconds that the answer holds; null where nobody says so. Never rejects. */
+  readonly ttl: () => Promise<number | null>
 }
 
-interface NameLookupOptions {
+export interface NameLookupOptions {
   /** DNS servers as IP addresses, each with a port where it is not 53, which are asked in place of the system; none: the system is. */
   readonly servers?: readonly string[]
+  /** How the system is asked. */
+  readonly system?: (name: string) => Promise<readonly string[]>
+  readonly clock?: Clock
 }
 
-/** Ms for one try with one DNS server, and the tries. */
-const PATIENCE = 2_000
-const TRIES = 2
-
-interface DnsAnswer {
-  readonly addresses: readonly string[]
-  readonly ttl: number
-}
+/** Names that the system is asked for at a time, and those of them that failed last time: Node has two threads for it, and a dead name may hold one for 10 s. */
+const MOST = 4
+const MOST_DOUBTFUL = 1
+/** Ms for which the system is not asked again for a name that it did not find. */
+const REMEMBERED = 1_000
+/** Names whose failure is remembered. */
+const MOST_FAILED = 4_096
 
 export class NameLookup {
-  readonly #servers: readonly string[]
+  readonly #dns: DnsQuestions
+  readonly #system: ((name: string) => Promise<readonly string[]>) | null
+  readonly #clock: Clock
+  readonly #queue = new LookupQueue(MOST, MOST_DOUBTFUL)
   readonly #underWay = new Map<string, Promise<NameAnswer | Failure>>()
-  readonly #resolvers = new Set<Resolver>()
+  /** Names that the system did not find when it was asked last, the latest at the end. */
+  readonly #failed = new Map<string, { readonly failure: Failure; readonly at: number }>()
 
-  constructor({ servers = [] }: NameLookupOptions = {}) {
-    this.#servers = servers
+  constructor({ servers = [], system = askSystem, clock = systemClock }: NameLookupOptions = {}) {
+    this.#dns = new DnsQuestions(servers)
+    this.#system = servers.length === 0 ? system : null
+    this.#clock = clock
   }
 
   /** Looks a name up, once for all who ask meanwhile; never rejects. */
@@ -46,12 +57,12 @@ export class NameLookup {
 
   /** Cancels what DNS was asked. */
   close(): void {
-    for (const resolver of this.#resolvers) resolver.cancel()
+    this.#dns.close()
   }
 
   async #ask(name: string): Promise<NameAnswer | Failure> {
     try {
-      return await (this.#servers.length === 0 ? this.#askSystem(name) : this.#askServers(name))
+      return await (this.#system === null ? this.#askDns(name) : this.#askSystem(name, this.#system))
     } catch (failure) {
       return failure as Failure
     } finally {
@@ -59,46 +70,41 @@ export class NameLookup {
     }
   }
 
-  async #askSystem(name: string): Promise<NameAnswer> {
-    const ttl = this.#askDns(name).then(
-      answer => answer.ttl,
-      () => null,
-    )
-    const found = await lookup(name, { all: true, order: 'verbatim' })
-    return { addresses: found.map(({ address }) => address), ttl }
+  async #askDns(name: string): Promise<NameAnswer> {
+    const { addresses, ttl } = await this.#dns.ask(name)
+    return { addresses, ttl: () => Promise.resolve(ttl) }
   }
 
-  async #askServers(name: string): Promise<NameAnswer> {
-    const { addresses, ttl } = await this.#askDns(name)
-    return { addresses, ttl: Promise.resolve(ttl) }
-  }
-
-  /** Asks for addresses of both families; one of them is enough. */
-  async #askDns(name: string): Promise<DnsAnswer> {
-    // One for each question: those of the system may have changed, and its sockets close with it.
-    const resolver = new Resolver({ timeout: PATIENCE, maxTimeout: PATIENCE, tries: TRIES })
-    if (this.#servers.length > 0) resolver.setServers(this.#servers)
-    this.#resolvers.add(resolver)
-    const [v4, v6] = await Promise.allSettled([
-      resolver.resolve4(name, { ttl: true }),
-      resolver.resolve6(name, { ttl: true }),
-    ])
-    this.#resolvers.delete(resolver)
-    const records = [v4, v6].flatMap(answer => (answer.status === 'fulfilled' ? answer.value : []))
-    if (records.length === 0) throw failureOf(v4) ?? failureOf(v6) ?? nothingThere
-    return {
-      addresses: records.map(({ address }) => address),
-      ttl: Math.min(...records.map(({ ttl }) => ttl)),
+  async #askSystem(name: string, system: NonNullable<NameLookupOptions['system']>): Promise<NameAnswer> {
+    const last = this.#failed.get(name)
+    if (last !== undefined && this.#clock.monotonic() - last.at < REMEMBERED) throw last.failure
+    try {
+      const addresses = await this.#queue.run(last !== undefined, () => system(name))
+      this.#failed.delete(name)
+      return { addresses, ttl: () => this.#ttlOf(name) }
+    } catch (failure) {
+      this.#noteFailure(name, failure as Failure)
+      throw failure
     }
+  }
+
+  async #ttlOf(name: string): Promise<number | null> {
+    try {
+      return (await this.#dns.ask(name)).ttl
+    } catch {
+      return null
+    }
+  }
+
+  #noteFailure(name: string, failure: Failure): void {
+    this.#failed.delete(name)
+    this.#failed.set(name, { failure, at: this.#clock.monotonic() })
+    // Names that no configuration has any more are asked for no more, and so are the oldest.
+    if (this.#failed.size > MOST_FAILED) this.#failed.delete(this.#failed.keys().next().value!)
   }
 }
 
-/** What an alias that leads nowhere amounts to, which c-ares does not call a failure. */
-const nothingThere: Failure = { code: 'ENODATA' }
-
-/** Gives why one family failed; that there is nothing of it is no reason while the other one may have another. */
-function failureOf(answer: PromiseSettledResult<unknown>): Failure | null {
-  if (answer.status === 'fulfilled') return null
-  const failure = answer.reason as Failure
-  return failure.code === nothingThere.code ? null : failure
+async function askSystem(name: string): Promise<readonly string[]> {
+  const found = await lookup(name, { all: true, order: 'verbatim' })
+  return found.map(({ address }) => address)
 }

@@ -128,7 +128,7 @@ test('a name that resolves no more keeps its addresses for as long as it is told
   const { dns, book, clock, changes, ask, answered } = await start(t, { refresh: 1_000, keep: 12_000 })
   dns.addresses(name, ['192.0.2.1'])
   await ask()
-  dns.fail(name, 'server_failure')
+  dns.fail(name, 'no_such_name')
   clock.advance(1_000)
   for (const lookups of [2, 3, 4]) {
     assert.deepEqual(book.inTurn(), ['192.0.2.1'])
@@ -137,11 +137,64 @@ test('a name that resolves no more keeps its addresses for as long as it is told
   }
   assert.deepEqual(book.inTurn(), [])
   assert.deepEqual(changes, [['192.0.2.1'], []])
-  assert.equal(await ask(), 'ESERVFAIL')
+  assert.equal(await ask(), 'ENOTFOUND')
   dns.addresses(name, ['192.0.2.7'])
   assert.equal(await ask(), null)
   assert.deepEqual(book.inTurn(), ['192.0.2.7'])
 })
+
+for (const failure of ['server_failure', 'refused'] as const) {
+  test(`a server that answers ${failure} takes no address away, however long it does`, async t => {
+    const { dns, book, clock, changes, metrics, ask, answered } = await start(t, {
+      refresh: 1_000,
+      keep: 12_000,
+    })
+    dns.addresses(name, ['192.0.2.1'])
+    await ask()
+    dns.fail(name, failure)
+    for (let lookups = 2; lookups < 12; lookups++) {
+      clock.advance(5_000)
+      assert.deepEqual(book.inTurn(), ['192.0.2.1'])
+      await answered(lookups)
+    }
+    assert.equal(metrics.originLookups.failed.value, 10)
+    assert.equal(changes.length, 1)
+    dns.fail(name, 'no_such_name')
+    clock.advance(5_000)
+    assert.deepEqual(book.inTurn(), ['192.0.2.1'])
+    await answered(12)
+    clock.advance(12_000)
+    assert.deepEqual(book.inTurn(), [])
+  })
+}
+
+test('addresses that nobody looked up for long are asked for first', async t => {
+  const { dns, book, clock, ask } = await start(t)
+  dns.addresses(name, ['192.0.2.1'], 5)
+  await ask()
+  dns.addresses(name, ['192.0.2.2'], 5)
+  clock.advance(35_000)
+  assert.deepEqual(book.inTurn(), [])
+  assert.equal(await ask(), null)
+  assert.deepEqual(book.inTurn(), ['192.0.2.2'])
+})
+
+for (const failure of ['no_such_name', 'server_failure'] as const) {
+  test(`what was not looked up for long serves on when it fails with ${failure}, but for no longer than it is kept`, async t => {
+    const { dns, book, clock, ask } = await start(t)
+    dns.addresses(name, ['192.0.2.1'], 5)
+    await ask()
+    dns.fail(name, failure)
+    clock.advance(35_000 + 59_999)
+    assert.deepEqual([book.inTurn(), book.oldInTurn()], [[], ['192.0.2.1']])
+    assert.equal(await ask(), null)
+    assert.deepEqual(book.inTurn(), ['192.0.2.1'])
+    clock.advance(35_000 + 60_000)
+    assert.deepEqual([book.inTurn(), book.oldInTurn()], [[], []])
+    assert.notEqual(await ask(), null)
+    assert.deepEqual(book.addresses, [])
+  })
+}
 
 test('a look-up that succeeds ends the time that old addresses have', async t => {
   const { dns, book, clock, ask, answered } = await start(t, { refresh: 1_000, keep: 8_000 })

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { NameLookup } from '../../src/edge/name-lookup.ts'
+import { ManualClock } from '../help/clock.ts'
 import { type DnsServer, startDns } from '../help/dns.ts'
 
 async function start(t: TestContext): Promise<{ dns: DnsServer; lookup: NameLookup }> {
@@ -13,7 +14,7 @@ async function start(t: TestContext): Promise<{ dns: DnsServer; lookup: NameLook
 /** Tells the addresses and their TTL, or the code of the failure. */
 async function told(lookup: NameLookup, name: string): Promise<unknown> {
   const answer = await lookup.ask(name)
-  return 'addresses' in answer ? [...answer.addresses, await answer.ttl] : answer.code
+  return 'addresses' in answer ? [...answer.addresses, await answer.ttl()] : answer.code
 }
 
 test('the addresses of both families are found, with the shortest TTL', async t => {
@@ -71,4 +72,79 @@ test('without servers the system answers, from its hosts file too', async t => {
     await told(lookup, 'origin.invalid').then(code => /^(ENOTFOUND|EAI_AGAIN)$/.test(String(code))),
     true,
   )
+})
+
+test('few questions are under way at a time, on few sockets, and all are answered', async t => {
+  const { dns, lookup } = await start(t)
+  const names = Array.from({ length: 200 }, (_, i) => `n${i}.test`)
+  const release = names.map(name => {
+    dns.addresses(name, ['192.0.2.1'])
+    return dns.hold(name)
+  })
+  const answers = Promise.all(names.map(name => told(lookup, name)))
+  while (dns.queries.length < 64) await new Promise(setImmediate)
+  assert.equal(new Set(dns.queries.map(({ name }) => name)).size, 32)
+  for (const open of release) open()
+  assert.deepEqual([...new Set((await answers).map(String))], ['192.0.2.1,60'])
+  assert.ok(new Set(dns.queries.map(({ port }) => port)).size < 20)
+})
+
+/** Looks names up of a system that is steered: dead names do not answer until they are told to fail. */
+function steered() {
+  const asked: string[] = []
+  const dead: (() => void)[] = []
+  const clock = new ManualClock()
+  const system = (name: string) => {
+    asked.push(name)
+    if (!name.startsWith('dead')) return Promise.resolve(['192.0.2.1'])
+    const { promise, reject } = Promise.withResolvers<readonly string[]>()
+    dead.push(() => reject({ code: 'EAI_AGAIN' }))
+    return promise
+  }
+  /** Fails what is asked, and what is asked thereafter, until all have failed. */
+  const failAll = async (answers: Promise<unknown>) => {
+    let isOver = false
+    void answers.then(() => (isOver = true))
+    for (; !isOver; await new Promise(setImmediate)) for (const fail of dead.splice(0)) fail()
+  }
+  return { asked, clock, failAll, lookup: new NameLookup({ system, clock }) }
+}
+
+test('names that failed go one at a time, so that others do not wait for them', async () => {
+  const { asked, clock, failAll, lookup } = steered()
+  const deadNames = Array.from({ length: 40 }, (_, i) => `dead${i}.test`)
+  await failAll(Promise.all(deadNames.map(name => lookup.ask(name))))
+  clock.advance(1_000)
+  asked.length = 0
+  const again = Promise.all(deadNames.map(name => lookup.ask(name)))
+  const answers = await Promise.all(Array.from({ length: 9 }, (_, i) => lookup.ask(`good${i}.test`)))
+  assert.ok(answers.every(answer => 'addresses' in answer))
+  assert.equal(asked.filter(name => name.startsWith('dead')).length, 1)
+  await failAll(again)
+  assert.equal(asked.length, 49)
+})
+
+test('the system is asked for no more than four names at a time, in order', async () => {
+  const { asked, failAll, lookup } = steered()
+  const names = Array.from({ length: 9 }, (_, i) => `dead${i}.test`)
+  const answers = Promise.all(names.map(name => lookup.ask(name)))
+  assert.deepEqual(asked, names.slice(0, 4))
+  await failAll(answers)
+  assert.deepEqual(asked, names)
+})
+
+test('a name that the system has just not found is not asked for again for a second', async () => {
+  const { asked, clock, failAll, lookup } = steered()
+  const ask = async () => {
+    const answer = lookup.ask('dead.test')
+    await failAll(answer)
+    return ((await answer) as { code: string }).code
+  }
+  assert.equal(await ask(), 'EAI_AGAIN')
+  clock.advance(999)
+  assert.equal(await ask(), 'EAI_AGAIN')
+  assert.equal(asked.length, 1)
+  clock.advance(1)
+  await ask()
+  assert.equal(asked.length, 2)
 })

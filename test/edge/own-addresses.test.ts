@@ -34,6 +34,16 @@ test('a listener on every address, or on a name, is met on each of both families
   assert.equal(isOwn('203.0.113.9', 8080, listenAt('::')), false)
 })
 
+test('the scope of an address makes no other address of it', () => {
+  const scoped = local6.map(address => `${address}%eth0`)
+  for (const host of ['::', 'gateway.internal'])
+    for (const address of [...scoped, '::1%lo'])
+      assert.equal(isOwn(address, 8080, listenAt(host)), true, address)
+  assert.equal(isOwn('fe80::77%eth0', 8080, listenAt('fe80::77')), true)
+  assert.equal(isOwn('fe80::77', 8080, listenAt('fe80::77%eth0')), true)
+  assert.equal(isOwn('fe80::77%eth0', 8080, listenAt('fe80::78')), false)
+})
+
 test('what is no address is nobody', () => {
   for (const text of ['', 'localhost', '127.1']) assert.equal(isOwn(text, 8080, listenAt('::')), false, text)
 })

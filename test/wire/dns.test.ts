@@ -9,7 +9,7 @@ import { createSecureContext, type TlsOptions } from 'node:tls'
 import { Worker } from 'node:worker_threads'
 import { NameLookup } from '../../src/edge/name-lookup.ts'
 import { selfSigned } from '../../src/process/self-signed.ts'
-import { ManualClock } from '../help/clock.ts'
+import { ManualClock, patient } from '../help/clock.ts'
 import { type DnsServer, startDns } from '../help/dns.ts'
 import { codeOf, type Edge, type EdgeSettings, startEdge } from '../help/edge.ts'
 import { type Origin, ok, startOrigin, startResponder } from '../help/origin.ts'
@@ -207,6 +207,35 @@ test('a name that vanishes keeps its addresses for a while, and is 1016 then, un
   assert.ok(edge.metrics.originLookups.failed.value >= 4)
   dns.addresses(name, ['127.0.0.1'])
   assert.equal((await edge.ask(ask)).text, '127.0.0.1')
+})
+
+test('a name that nobody asked for in a day is looked up before it is dialled, and gone if it is', async t => {
+  const [old] = await startAt(t, ['127.0.0.1', '127.0.0.2'], 'Connection: close')
+  const { edge, dns, clock } = await start(t, old!.port)
+  dns.addresses(name, ['127.0.0.1'], 5)
+  assert.equal((await edge.ask(ask)).text, '127.0.0.1')
+  const day = 24 * 3600 * 1000
+  dns.addresses(name, ['127.0.0.2'], 5)
+  clock.advance(day)
+  assert.equal((await edge.ask(ask)).text, '127.0.0.2')
+  dns.fail(name, 'no_such_name')
+  clock.advance(day)
+  assert.equal(codeOf(await edge.ask(ask)), 1016)
+})
+
+test('a name that was idle while its DNS server fell silent is reached where it was', async t => {
+  const [origin] = await startAt(t, ['127.0.0.1'], 'Connection: close')
+  const dns = await startDns(t)
+  const [clock, lookup] = [new ManualClock(), new NameLookup({ servers: [dns.address] })]
+  const edge = await startEdge(t, [`http://${name}:${origin!.port}`], { clock, lookup, ...patient })
+  dns.addresses(name, ['127.0.0.1'], 5)
+  assert.equal((await edge.ask(ask)).text, '127.0.0.1')
+  dns.fail(name, 'silence')
+  clock.advance(60_000)
+  const answer = edge.ask(ask)
+  await dns.asked(name, 2, A)
+  clock.advance(500)
+  assert.equal((await answer).text, '127.0.0.1')
 })
 
 test('a connection that is idle when the time of its address is over is closed', async t => {
