@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { type TestContext, test } from 'node:test'
-import { setTimeout as wait } from 'node:timers/promises'
 import { provokable, type RunningGateway, startGateway } from '../help/gateway.ts'
 import { readMetrics } from '../help/prometheus.ts'
 import { siteConfig, startSite } from '../help/site.ts'
+import { until } from '../help/until.ts'
 
 const replaced = 'a worker ended; another takes its place'
 
@@ -26,10 +26,6 @@ function isAlive(pid: number): boolean {
   } catch {
     return false
   }
-}
-
-async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await holds())) await wait(10)
 }
 
 async function counted(gateway: RunningGateway, series: string): Promise<number> {

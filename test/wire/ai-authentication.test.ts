@@ -7,6 +7,7 @@ import { ManualClock } from '../help/clock.ts'
 import { recordOf } from '../help/edge.ts'
 import { type Origin, startResponder } from '../help/origin.ts'
 import type { Message } from '../help/raw.ts'
+import { until } from '../help/until.ts'
 
 const chat = '{"model":"openai/gpt-4o-mini","messages":[{"role":"user","content":"Hi"}]}'
 
@@ -142,9 +143,9 @@ for (const [name, { path, field, assertUnauthorized }] of Object.entries(routes)
     const ask = async () => (await ai.edge.ask(call(path(ai), chat))).status
     assert.equal(await ask(), 401)
     await ai.change({ authentication: false })
-    await until(async () => (await ask()) === 200)
+    await until(async () => (await ask()) === 200, 1_000)
     await ai.change({ authentication: true })
-    await until(async () => (await ask()) === 401)
+    await until(async () => (await ask()) === 401, 1_000)
   })
 }
 
@@ -206,11 +207,3 @@ test('a refused client that never sends the rest of its body is told all the sam
   const answer = await client.response('POST')
   assert.deepEqual([answer.status, answer.field('connection')], [401, 'close'])
 })
-
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 1_000
-  while (!(await holds())) {
-    assert.ok(Date.now() < deadline, 'it holds within a second')
-    await new Promise(resolve => setTimeout(resolve, 20))
-  }
-}
