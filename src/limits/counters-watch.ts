@@ -2,30 +2,35 @@
 import type { Logger } from '../base/log.ts'
 import { type Counters, StoreAway } from '../store/store.ts'
 
-/** For how long nobody asks a store that has failed, in ms. */
-const pause = 1_000
-/** Ms between two lines that say that it is away. */
+/** Ms between two lines that say the same. */
 const quiet = 10_000
 
 export class CountersWatch {
   readonly #counters: Counters
   readonly #log: Logger | null
-  #outUntil = Number.NEGATIVE_INFINITY
+  #isPaused = false
   #quietUntil = Number.NEGATIVE_INFINITY
   #isTold = false
+  #overflowQuietUntil = Number.NEGATIVE_INFINITY
 
   constructor(counters: Counters, log: Logger | null) {
     this.#counters = counters
     this.#log = log
   }
 
-  isOut(now: number): boolean {
-    return now < this.#outUntil || this.#counters.isAway
+  /** Tells whether no request should wait for it. */
+  get isOut(): boolean {
+    return this.#isPaused || this.#counters.isAway
+  }
+
+  /** Begins a pause, in which one report at a time tries it: it has failed, or has let a request wait for too long. */
+  pause(): void {
+    this.#isPaused = true
   }
 
   /** Notes that the store has failed. */
-  fail(now: number, error: unknown): void {
-    this.#outUntil = now + pause
+  fail(error: unknown): void {
+    this.pause()
     if (!(error instanceof StoreAway)) this.#log?.error({ err: error }, 'rate limits could not be counted')
   }
 
@@ -37,8 +42,16 @@ export class CountersWatch {
     this.#log?.warn('the store does not count rate limits in time: this process counts alone')
   }
 
-  /** Notes that the store has answered. */
+  /** Notes that a limit has more new keys than the store is told of. */
+  overflow(now: number, limit: string): void {
+    if (now < this.#overflowQuietUntil) return
+    this.#overflowQuietUntil = now + quiet
+    this.#log?.warn({ limit }, 'a rate limit has too many new keys to share: this process counts them alone')
+  }
+
+  /** Notes an answer for which a request could have waited; only that ends a pause. */
   hear(): void {
+    this.#isPaused = false
     if (!this.#isTold) return
     this.#isTold = false
     this.#log?.info('rate limits are counted with the other processes again')

@@ -34,8 +34,10 @@ export class KeyCount {
   #endsAt = Number.POSITIVE_INFINITY
   #overAt = Number.POSITIVE_INFINITY
   #looksAt = Number.POSITIVE_INFINITY
-  /** What this process counts alone while the store is away. */
+  /** What this process counts alone, until the store has answered. */
   #alone: SlidingWindow | null = null
+  /** Whether the store hears of it at all. */
+  isShared = false
   /** Whether a report to the store is under way, and whether a later one is seen to. */
   isReporting = false
   isListed = false
@@ -99,6 +101,7 @@ export class KeyCount {
   admit(now: number): Spent {
     if (this.#untold === 0) this.#untoldSince = now
     this.#untold++
+    this.#alone?.add(now, 1)
     return this.allow(now)
   }
 
@@ -122,7 +125,8 @@ export class KeyCount {
 
   /** Makes the question to the store; what it tells is under way then. */
   ask(now: number, wanted: number): CounterAsk {
-    this.#rejoin(now)
+    // What has left the window meanwhile is no longer told.
+    if (this.#alone !== null) this.#untold = Math.min(this.#untold, this.#alone.count(now))
     const done = this.#untold
     this.#untold = 0
     this.#underWay += done
@@ -135,6 +139,7 @@ export class KeyCount {
     this.#underWay -= ask.done
     this.#known = count
     this.#knownAt = askedAt
+    this.#alone = null
     if (wait > 0) this.#fullUntil = now + wait
   }
 
@@ -153,7 +158,6 @@ export class KeyCount {
     const window = (this.#alone ??= this.#part(now, this.limit.span.period))
     const wait = window.wait(now, this.limit.most)
     if (wait > 0) return this.#refuseUntil(now, now + wait)
-    window.add(now, 1)
     const { isAllowed, wait: full } = this.admit(now)
     return { isAllowed, remaining: Math.max(0, this.limit.most - window.count(now)), wait: full }
   }
@@ -183,13 +187,5 @@ export class KeyCount {
     const age = now - this.#knownAt
     if (age < period) window.spread(now, Math.ceil(this.#used * (1 - age / period)))
     return window
-  }
-
-  /** Ends counting alone: what has left the window meanwhile is no longer told. */
-  #rejoin(now: number): void {
-    if (this.#alone === null) return
-    this.#untold = Math.min(this.#untold, this.#alone.count(now))
-    this.#alone = null
-    this.#knownAt = Number.NEGATIVE_INFINITY
   }
 }

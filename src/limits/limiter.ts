@@ -1,6 +1,5 @@
 // Counts requests against limits, here and with all who share the store. The edge asks once a request and limit. While the store is away, or slow, this process
-// counts alone with the same limits; no request waits for it.
-import { hash } from 'node:crypto'
+// counts alone with the same limits, and no request waits for it; so it does with more new keys than the store should keep.
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '../base/clock.ts'
 import { LimitMetrics } from '../base/limit-metrics.ts'
@@ -8,7 +7,10 @@ import type { Logger } from '../base/log.ts'
 import type { Counters } from '../store/store.ts'
 import { CountersWatch } from './counters-watch.ts'
 import { KeyCount, type Spent } from './key-count.ts'
+import { inTime } from './in-time.ts'
+import { keyName } from './key-name.ts'
 import type { Limit } from './limit.ts'
+import { NewKeys } from './new-keys.ts'
 
 export interface LimiterOptions {
   readonly clock: Clock
@@ -20,11 +22,9 @@ export interface LimiterOptions {
 
 /** The most keys that are remembered; of others the store has to be asked. */
 const mostKeys = 50_000
-/** The most characters of a key that are remembered as they are. */
-const longestKey = 200
-/** The most keys of which the store is asked at once: a flood of random keys is not passed on to it. */
+/** The most keys for which requests wait at once. */
 const mostAsking = 1_000
-/** How long one waits, in ms: a store that hangs has said so by then, and a busy machine is forgiven. */
+/** How long one waits for the store before nobody does, in ms: a busy machine is forgiven. */
 const patience = 150
 /** Ms between two looks at what still has to be told, and how long it may wait when nothing else tells it. */
 const sweepPeriod = 1_000
@@ -36,6 +36,7 @@ export class Limiter {
   readonly #watch: CountersWatch | null
   readonly #metrics: LimitMetrics
   readonly #counts: LRUCache<string, KeyCount>
+  readonly #newKeys = new NewKeys()
   /** Counts with something to tell. */
   #listed: KeyCount[] = []
   #sweeper: NodeJS.Timeout | undefined
@@ -55,7 +56,9 @@ export class Limiter {
     count.look(now, this.#clock)
     if (count.isFull(now)) return count.refuse(now)
     if (this.#watch === null) return count.spendAlone(now)
-    if (this.#watch.isOut(now) || this.#asking >= mostAsking) return this.#spendAlone(count, now)
+    if (!count.isShared && !(count.isShared = this.#newKeys.take(limit, now)))
+      return this.#spendUnshared(count, now)
+    if (this.#watch.isOut || this.#asking >= mostAsking) return this.#spendAlone(count, now)
     if (!count.isFar(now)) return this.#ask(count)
     const spent = count.admit(now)
     if (count.isDue(now)) void this.#report(count)
@@ -65,25 +68,31 @@ export class Limiter {
 
   /** Takes back a request that was let in: another limit refused it. */
   giveBack(limit: Limit, key: string): void {
-    const count = this.#counts.peek(nameOf(limit, key))
+    const count = this.#counts.peek(keyName(limit, key))
     if (count !== undefined) this.#takeBack(count, 1)
   }
 
   /** Tells the store what it has not been told. */
   async close(): Promise<void> {
     clearInterval(this.#sweeper)
-    if (this.#watch === null || this.#watch.isOut(this.#clock.monotonic())) return
+    if (this.#watch === null || this.#watch.isOut) return
     await Promise.all(this.#listed.map(count => this.#report(count)))
   }
 
   #countOf(limit: Limit, key: string): KeyCount {
-    const name = nameOf(limit, key)
+    const name = keyName(limit, key)
     const known = this.#counts.get(name)
     // Another limit may have its name since the configuration was changed.
     if (known !== undefined && known.limit.most === limit.most) return known
     const count = new KeyCount(limit, name)
     this.#counts.set(name, count)
     return count
+  }
+
+  #spendUnshared(count: KeyCount, now: number): Spent {
+    this.#watch!.overflow(now, count.limit.name)
+    this.#metrics.fallbacks.inc()
+    return count.spendAlone(now)
   }
 
   #spendAlone(count: KeyCount, now: number): Spent {
@@ -117,19 +126,37 @@ export class Limiter {
   }
 
   async #settle(count: KeyCount, waiting: NonNullable<KeyCount['line']>): Promise<void> {
-    // The answer before may have said all.
-    const isFull = count.isFull(this.#clock.monotonic())
-    const call = isFull ? null : this.#call(count, waiting.length)
-    const granted = call === null ? 0 : await inTime(call, patience)
+    const granted = await this.#grantedOf(count, waiting.length)
     const now = this.#clock.monotonic()
-    if (granted !== null) {
-      for (const [i, resolve] of waiting.entries())
-        resolve(i < granted ? count.allow(now) : count.refuse(now))
-      return
+    for (const [i, resolve] of waiting.entries())
+      if (granted === null) resolve(this.#spendAlone(count, now))
+      else resolve(i < granted ? count.allow(now) : count.refuse(now))
+  }
+
+  /** Gives how many the store grants; null where that can't be waited for. */
+  async #grantedOf(count: KeyCount, wanted: number): Promise<number | null> {
+    // The answer before may have said all, or may not have come.
+    if (count.isFull(this.#clock.monotonic())) return 0
+    if (this.#watch!.isOut) return null
+    const call = this.#call(count, wanted)
+    const granted = await inTime(call, patience)
+    if (granted !== null) return granted
+    if (!this.#watch!.isOut) {
+      this.#watch!.pause()
+      // Mostly it was held up only once.
+      void this.#probe(count)
     }
-    for (const resolve of waiting) resolve(this.#spendAlone(count, now))
     // The store may have counted some after all.
-    void call!.then(late => late && this.#takeBack(count, late))
+    void call.then(late => late && this.#takeBack(count, late))
+    return null
+  }
+
+  /** Finds out whether a pause is over. */
+  async #probe(count: KeyCount | undefined): Promise<void> {
+    if (count === undefined || count.isReporting || this.#counters!.isAway) return
+    count.isReporting = true
+    await this.#call(count, 0)
+    count.isReporting = false
   }
 
   async #report(count: KeyCount): Promise<void> {
@@ -145,13 +172,13 @@ export class Limiter {
     this.#metrics.storeCalls.inc()
     try {
       const answer = await this.#counters!.spend(ask)
-      this.#watch!.hear()
-      count.learn(ask, answer, askedAt, this.#clock.monotonic())
+      const now = this.#clock.monotonic()
+      if (now - askedAt <= patience) this.#watch!.hear()
+      count.learn(ask, answer, askedAt, now)
       return answer.granted
     } catch (error) {
-      const now = this.#clock.monotonic()
-      this.#watch!.fail(now, error)
-      count.unask(ask, now)
+      this.#watch!.fail(error)
+      count.unask(ask, this.#clock.monotonic())
       this.#list(count)
       return null
     }
@@ -159,8 +186,9 @@ export class Limiter {
 
   #takeBack(count: KeyCount, many: number): void {
     count.takeBack(this.#clock.monotonic(), many)
+    if (!count.isShared) return
     this.#list(count)
-    if (this.#watch === null || count.untold >= 0 || count.isReporting) return
+    if (this.#watch!.isOut || count.untold >= 0 || count.isReporting) return
     // What the store has counted keeps others out; all that is taken back in this turn goes together.
     count.isReporting = true
     setImmediate(() => this.#report(count))
@@ -168,7 +196,7 @@ export class Limiter {
 
   /** Sees to it that what a count has to tell is told some time. */
   #list(count: KeyCount): void {
-    if (count.isListed || this.#watch === null) return
+    if (count.isListed) return
     count.isListed = true
     this.#listed.push(count)
     this.#sweeper ??= setInterval(() => this.#sweep(), sweepPeriod).unref()
@@ -176,7 +204,7 @@ export class Limiter {
 
   #sweep(): void {
     const now = this.#clock.monotonic()
-    if (this.#watch!.isOut(now)) return
+    if (this.#watch!.isOut) return void this.#probe(this.#listed[0])
     const listed = this.#listed
     this.#listed = []
     for (const count of listed) {
@@ -188,21 +216,6 @@ export class Limiter {
 
   /** Tells the store the last of a count that makes room for another. */
   #dismiss(count: KeyCount): void {
-    if (this.#watch === null || this.#watch.isOut(this.#clock.monotonic())) return
-    void this.#report(count)
+    if (count.isShared && !this.#watch!.isOut) void this.#report(count)
   }
-}
-
-/** Gives null when the answer isn't there in time; one that has come while this process itself was busy is. */
-function inTime<T>(answer: Promise<T>, ms: number): Promise<T | null> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => setImmediate(resolve, null), ms)
-    answer.then(resolve, reject)
-    answer.finally(() => clearTimeout(timer))
-  })
-}
-
-/** Tells a key from those of all limits. It is a text of its own, and short: a key may be cut from a whole head, and as long as one. */
-function nameOf(limit: Limit, key: string): string {
-  return `${limit.name}\n${key.length > longestKey ? hash('sha256', key, 'base64url') : key}`
 }

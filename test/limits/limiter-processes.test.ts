@@ -51,21 +51,36 @@ const stores: Readonly<Record<string, (t: TestContext) => Promise<string>>> = {
   SQLite: async t => `sqlite:${temporaryFile(t)}`,
 }
 
+/** Runs again where a busy machine let the store be late: what is decided alone says nothing of what is shared. Gives the first run in which nothing was. */
+async function runShared(
+  t: TestContext,
+  run: () => Promise<readonly Outcome[]>,
+): Promise<readonly Outcome[]> {
+  for (let i = 0; i < mostRuns; i++) {
+    const outcomes = await run()
+    const [calls, alone] = [sum(outcomes, o => o.storeCalls), sum(outcomes, o => o.fallbacks)]
+    const longest = Math.max(...outcomes.map(o => o.longest))
+    const told = `${calls} calls, longest wait ${longest.toFixed()} ms, ${alone} alone`
+    t.diagnostic(`worst ${worst(outcomes)}, ${told}`)
+    if (alone === 0) return outcomes
+  }
+  throw new Error(`the store was late in each of ${mostRuns} runs`)
+}
+
+const mostRuns = 6
+
 for (const [name, place] of Object.entries(stores)) {
   for (const most of [50, 1_000]) {
     test(`${name}: four processes let in ${most} and at most 2 % more in any period, of ten times as many`, async t => {
-      const children = await startClaimants(t, await place(t), most)
-      // At any phase of the buckets.
-      const from = Date.now() + 100 + Math.random() * period
-      const order = { rate: (2.5 * most * 1000) / period, duration: 2.5 * period, from }
-      const outcomes = await Promise.all(children.map(child => send(child, order)))
+      const outcomes = await runShared(t, async () => {
+        const children = await startClaimants(t, await place(t), most)
+        // At any phase of the buckets.
+        const from = Date.now() + 100 + Math.random() * period
+        const order = { rate: (2.5 * most * 1000) / period, duration: 2.5 * period, from }
+        return Promise.all(children.map(child => send(child, order)))
+      })
       const within = worst(outcomes)
-      const [calls, alone] = [sum(outcomes, o => o.storeCalls), sum(outcomes, o => o.fallbacks)]
-      const longest = Math.max(...outcomes.map(o => o.longest))
-      t.diagnostic(`worst ${within}, ${calls} calls, longest wait ${longest.toFixed()} ms, ${alone} alone`)
-      // What a busy machine answers too late is decided alone.
-      assert.ok(within <= 1.02 * most + alone, `${within} within one period, ${alone} alone`)
-      assert.ok(alone <= 0.1 * most, `${alone} alone`)
+      assert.ok(within <= 1.02 * most, `${within} within one period`)
       // The third period is not whole.
       assert.ok(sum(outcomes, ({ admitted }) => admitted.length) >= 0.9 * 2 * most)
     })
@@ -74,13 +89,14 @@ for (const [name, place] of Object.entries(stores)) {
 
 test('Redis: a sudden rush on a limit of which all think that it is far lets in at most 2 % more', async t => {
   const most = 1_000
-  const children = await startClaimants(t, (await startRedis(t, { aof: 'everysec' })).url, most)
-  const rush = async (rate: number, duration: number) => {
-    const order = { rate, duration, from: Date.now() + 50 }
-    return Promise.all(children.map(child => send(child, order)))
-  }
-  const outcomes = [...(await rush(20, 300)), ...(await rush(100 * most, 200))]
+  const outcomes = await runShared(t, async () => {
+    const children = await startClaimants(t, (await startRedis(t, { aof: 'everysec' })).url, most)
+    const rush = async (rate: number, duration: number) => {
+      const order = { rate, duration, from: Date.now() + 50 }
+      return Promise.all(children.map(child => send(child, order)))
+    }
+    return [...(await rush(20, 300)), ...(await rush(100 * most, 200))]
+  })
   const within = worst(outcomes)
-  t.diagnostic(`worst ${within} of ${sum(outcomes, o => o.refused) + sum(outcomes, o => o.admitted.length)}`)
-  assert.ok(within >= most && within <= 1.02 * most + sum(outcomes, o => o.fallbacks), `${within}`)
+  assert.ok(within >= most && within <= 1.02 * most, `${within}`)
 })

@@ -254,18 +254,6 @@ test('a store that is back is told what was let in meanwhile, as far as it still
   assert.equal(lines.at(-1)!.msg, 'rate limits are counted with the other processes again')
 })
 
-test('a store that fails is left alone for a second', async () => {
-  const counters = new SteeredCounters()
-  const { limiter, clock, metrics } = setUp({ counters })
-  counters.mode = 'fail'
-  assert.equal(await spendAll(limiter, five, 2), 2)
-  assert.equal(counters.asks.length, 1)
-  counters.mode = 'answer'
-  clock.advance(1_000)
-  assert.equal((await limiter.spend(five, 'key')).remaining, 2)
-  assert.deepEqual([counters.asks[1]!.done, metrics.fallbacks.value], [2, 2])
-})
-
 test('a store that comes and goes does not fill the log', async () => {
   const counters = new SteeredCounters()
   const { limiter, clock, lines } = setUp({ counters })
@@ -297,7 +285,9 @@ test('those who wait for a slow store are bounded', async () => {
   const counters = new SteeredCounters()
   const { limiter } = setUp({ counters })
   counters.mode = 'hold'
-  const spent = Array.from({ length: 1_200 }, (_, i) => limiter.spend(five, `key ${i}`))
+  const spent = [five, limitOf('other', 5, minute)].flatMap(limit =>
+    Array.from({ length: 600 }, (_, i) => limiter.spend(limit, `key ${i}`)),
+  )
   assert.equal(spent.filter(one => one instanceof Promise).length, 1_000)
   counters.release()
   await Promise.all(spent)

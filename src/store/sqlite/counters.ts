@@ -12,7 +12,7 @@ interface Waiting {
   readonly reject: (error: unknown) => void
 }
 
-/** The most rows of windows that are over which one transaction removes, so that none is long. */
+/** How many rows of windows that are over one transaction removes at most, beside as many as it may insert: so none is long, and a flood of keys is swept as it came. */
 const broom = 50
 
 /** Rows are small, and a commit writes whole pages. The commit that finds so many in the write-ahead log waits for the disk: 16 MB, so that it is seldom. */
@@ -56,7 +56,7 @@ export class SqliteCounters implements Counters {
       'INSERT OR REPLACE INTO counts (key, ends_at, count, newest, buckets) VALUES (?, ?, ?, ?, ?)',
     )
     this.#sweep = db.command(
-      `DELETE FROM counts WHERE key IN (SELECT key FROM counts WHERE ends_at <= ? ORDER BY ends_at LIMIT ${broom})`,
+      `DELETE FROM counts WHERE key IN (SELECT key FROM counts WHERE ends_at <= ? ORDER BY ends_at LIMIT ?)`,
     )
   }
 
@@ -79,7 +79,7 @@ export class SqliteCounters implements Counters {
     try {
       const answers = await this.#db.write(() => {
         const now = this.#clock.now()
-        this.#sweep(now)
+        this.#sweep(now, broom + waiting.length)
         return waiting.map(({ ask }) => this.#spendWithin(ask, now))
       })
       for (const [i, { resolve }] of waiting.entries()) resolve(answers[i]!)

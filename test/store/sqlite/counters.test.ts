@@ -22,6 +22,21 @@ test('rows of windows that are over make room', async t => {
   assert.equal(db.prepare('SELECT count(*) AS count FROM counts').get()!.count, 1)
 })
 
+test('a flood of keys is swept as fast as it came', async t => {
+  const clock = new ManualClock()
+  const file = temporaryFile(t)
+  const { counters, close } = await opened(t, file, clock)
+  for (const flood of ['first', 'second', 'third']) {
+    const keys = Array.from({ length: 500 }, (_, i) => `${flood} ${i}`)
+    await Promise.all(keys.map(key => counters.spend({ key, ...usual })))
+    clock.advance(62_000)
+  }
+  close()
+  const db = await Database.open(`${file}-counts`, { synchronous: 'NORMAL', patience: 100 })
+  t.after(() => db.close())
+  assert.equal(db.prepare('SELECT count(*) AS count FROM counts').get()!.count, 500)
+})
+
 test('a write of records that takes long keeps no count waiting', async t => {
   const file = temporaryFile(t)
   const { counters } = await opened(t, file, new ManualClock())

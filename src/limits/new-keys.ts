@@ -1,0 +1,40 @@
+// How many keys the store is told of. Keys are free to whoever makes them up, and the store keeps each for a period; `limiter.ts` asks for each key that is new to
+// this process, and counts those for which there is no room alone, in memory that is bounded.
+import type { Limit } from './limit.ts'
+
+/** Of one limit. */
+const perSecond = 1_000
+/** Of what a day or a month keeps: about half a gigabyte on a disk. */
+const perPeriod = 1_000_000
+
+export class NewKeys {
+  readonly #rooms = new WeakMap<Limit, Room>()
+
+  /** Takes room for one more key of a limit, if there is any. */
+  take(limit: Limit, now: number): boolean {
+    let room = this.#rooms.get(limit)
+    if (room === undefined) this.#rooms.set(limit, (room = new Room(limit.period)))
+    return room.take(now)
+  }
+}
+
+class Room {
+  readonly #period: number
+  #inSecond = 0
+  #secondEndsAt = Number.NEGATIVE_INFINITY
+  #inPeriod = 0
+  #periodEndsAt = Number.NEGATIVE_INFINITY
+
+  constructor(period: number) {
+    this.#period = period
+  }
+
+  take(now: number): boolean {
+    if (now >= this.#secondEndsAt) [this.#inSecond, this.#secondEndsAt] = [0, now + 1_000]
+    if (now >= this.#periodEndsAt) [this.#inPeriod, this.#periodEndsAt] = [0, now + this.#period]
+    if (this.#inSecond === perSecond || this.#inPeriod === perPeriod) return false
+    this.#inSecond++
+    this.#inPeriod++
+    return true
+  }
+}
