@@ -17,7 +17,7 @@ const MOST_NAMES = 32
 
 export class DnsQuestions {
   readonly #servers: readonly string[]
-  readonly #queue = new LookupQueue(MOST_NAMES, MOST_NAMES)
+  readonly #queue = new LookupQueue(MOST_NAMES)
   #resolver: Resolver | null = null
   #asking = 0
   #isClosed = false
@@ -29,7 +29,7 @@ export class DnsQuestions {
 
   /** Asks for both families, of which one is enough; rejects with a failure where neither is found. */
   ask(name: string): Promise<DnsAnswer> {
-    return this.#queue.run(false, () => this.#ask(name))
+    return this.#queue.run('new', () => this.#ask(name))
   }
 
   /** Cancels every question, and asks none any more. */

@@ -5,7 +5,7 @@
 import { lookup } from 'node:dns/promises'
 import { type Clock, systemClock } from '../base/clock.ts'
 import { DnsQuestions } from './dns-questions.ts'
-import { LookupQueue } from './lookup-queue.ts'
+import { LookupQueue, type Standing } from './lookup-queue.ts'
 import type { Failure } from './origin-connection.ts'
 
 /** Where a name leads: IP addresses, at least one. */
@@ -23,22 +23,28 @@ export interface NameLookupOptions {
   readonly clock?: Clock
 }
 
-/** Names that the system is asked for at a time, and those of them that failed last time: Node has two threads for it, and a dead name may hold one for 10 s. */
-const MOST = 4
-const MOST_DOUBTFUL = 1
+/** Names that the system is asked for at a time: libuv gives it half of its threads, and a dead name may hold one for 10 s. */
+const MOST = Math.ceil((Number(process.env.UV_THREADPOOL_SIZE) || 4) / 2)
 /** Ms for which the system is not asked again for a name that it did not find. */
 const REMEMBERED = 1_000
-/** Names whose failure is remembered. */
-const MOST_FAILED = 4_096
+/** Names that are remembered. */
+const MOST_NAMES = 4_096
+
+/** How the system answered last; without a failure it found the name. */
+interface Outcome {
+  readonly failure: Failure | null
+  /** Monotonic ms. */
+  readonly at: number
+}
 
 export class NameLookup {
   readonly #dns: DnsQuestions
   readonly #system: ((name: string) => Promise<readonly string[]>) | null
   readonly #clock: Clock
-  readonly #queue = new LookupQueue(MOST, MOST_DOUBTFUL)
+  readonly #queue = new LookupQueue(MOST)
   readonly #underWay = new Map<string, Promise<NameAnswer | Failure>>()
-  /** Names that the system did not find when it was asked last, the latest at the end. */
-  readonly #failed = new Map<string, { readonly failure: Failure; readonly at: number }>()
+  /** By name, the latest at the end. */
+  readonly #outcomes = new Map<string, Outcome>()
 
   constructor({ servers = [], system = askSystem, clock = systemClock }: NameLookupOptions = {}) {
     this.#dns = new DnsQuestions(servers)
@@ -76,14 +82,14 @@ export class NameLookup {
   }
 
   async #askSystem(name: string, system: NonNullable<NameLookupOptions['system']>): Promise<NameAnswer> {
-    const last = this.#failed.get(name)
-    if (last !== undefined && this.#clock.monotonic() - last.at < REMEMBERED) throw last.failure
+    const last = this.#outcomes.get(name) ?? null
+    if (last?.failure && this.#clock.monotonic() - last.at < REMEMBERED) throw last.failure
     try {
-      const addresses = await this.#queue.run(last !== undefined, () => system(name))
-      this.#failed.delete(name)
+      const addresses = await this.#queue.run(standingAfter(last), () => system(name))
+      this.#note(name, null)
       return { addresses, ttl: () => this.#ttlOf(name) }
     } catch (failure) {
-      this.#noteFailure(name, failure as Failure)
+      this.#note(name, failure as Failure)
       throw failure
     }
   }
@@ -96,12 +102,17 @@ export class NameLookup {
     }
   }
 
-  #noteFailure(name: string, failure: Failure): void {
-    this.#failed.delete(name)
-    this.#failed.set(name, { failure, at: this.#clock.monotonic() })
+  #note(name: string, failure: Failure | null): void {
+    this.#outcomes.delete(name)
+    this.#outcomes.set(name, { failure, at: this.#clock.monotonic() })
     // Names that no configuration has any more are asked for no more, and so are the oldest.
-    if (this.#failed.size > MOST_FAILED) this.#failed.delete(this.#failed.keys().next().value!)
+    if (this.#outcomes.size > MOST_NAMES) this.#outcomes.delete(this.#outcomes.keys().next().value!)
   }
+}
+
+function standingAfter(last: Outcome | null): Standing {
+  if (last === null) return 'new'
+  return last.failure === null ? 'found' : 'failed'
 }
 
 async function askSystem(name: string): Promise<readonly string[]> {
