@@ -27,7 +27,15 @@ function dotted(word: number): string {
 
 /** Writes four groups without the zeros at their end, which are part of the gap that follows. */
 function network(high: number, low: number): string {
-  const groups = [high >>> 16, high & 0xffff, low >>> 16, low & 0xffff]
-  while (groups.at(-1) === 0) groups.pop()
-  return groups.map(group => group.toString(16)).join(':')
+  if (low === 0) return (high & 0xffff) === 0 ? group(high >>> 16) : pair(high)
+  return `${pair(high)}:${(low & 0xffff) === 0 ? group(low >>> 16) : pair(low)}`
+}
+
+function pair(word: number): string {
+  return `${(word >>> 16).toString(16)}:${(word & 0xffff).toString(16)}`
+}
+
+/** Writes one group, and nothing for a zero. */
+function group(value: number): string {
+  return value === 0 ? '' : value.toString(16)
 }

@@ -16,6 +16,8 @@ const addresses = Array.from({ length: 10_000 }, (_, i) => `10.0.${i >> 8}.${i &
 const together = new Limiter({ clock: systemClock, counters: nobodyElse() })
 const alone = new Limiter({ clock: systemClock })
 await together.spend(tight, address)
+// A thousand new ones are shared in a second.
+for (const [i, key] of addresses.entries()) await together.spend(far, key, systemClock.monotonic() + i)
 
 await measure('far', together, far, [address])
 await measure('far, 10,000 keys', together, far, addresses)
