@@ -12,7 +12,8 @@ const mostInstructions = 1000
 // An instruction holds all that it stands for, of \pL 700 ranges.
 const mostRanges = 4000
 // The automaton has room for more states than such a text can add; beyond it the engine takes quadratic time.
-const longestText = 8192
+/** The most characters of a text that a pattern looks at. */
+export const longestText = 8192
 const keptStates = 256
 
 let stepsLeft = mostSteps

@@ -1,6 +1,9 @@
 // How much work an expression can be at most, told before it ever runs: an evaluation cannot be interrupted. Called by expression.
 import type { ASTNode } from '@marcbachmann/cel-js'
+import { failingOperators, functions } from './expression-functions.ts'
 import { type HeadSizes, type Reads, sizes } from './expression-guard.ts'
+import { longestText } from './expression-pattern.ts'
+import { larger, listOf, memberOf, type Size, scalar, textOf, weigh } from './expression-size.ts'
 
 /** Tells what walking an expression found. */
 export interface Work {
@@ -34,14 +37,6 @@ function estimate(root: ASTNode, sizes: HeadSizes): Work {
   return { flaw, reads, cost, sizes }
 }
 
-/** How large a value can be: characters of a text, members of a list or names of a map, and what one of these holds. */
-interface Size {
-  readonly length: number
-  readonly item: Size | null
-  /** What a member can be where the others are next to nothing, such as a part of a text that was split; null where all can be as large. */
-  readonly one: Size | null
-}
-
 /** Where a part stands: in loops, and so often is it evaluated. */
 interface Place {
   readonly bound: ReadonlyMap<string, Size>
@@ -49,34 +44,8 @@ interface Place {
 }
 
 const failure = 100 // to make an error, with its stack; a loop may go on after it
-const scalar: Size = textOf(1)
 const structures: ReadonlySet<string> = new Set(['request', 'response', 'error'])
 const loops: ReadonlySet<string> = new Set(['all', 'exists', 'exists_one', 'map', 'filter'])
-/** Our functions, and whether they can fail. */
-const functions: ReadonlyMap<string, boolean> = new Map([
-  ['bool', true],
-  ['contains', false],
-  ['double', true],
-  ['endsWith', false],
-  ['has', true],
-  ['hasValue', false],
-  ['indexOf', true],
-  ['int', true],
-  ['join', false],
-  ['lastIndexOf', true],
-  ['lowerAscii', false],
-  ['matches', true],
-  ['orValue', false],
-  ['size', false],
-  ['split', false],
-  ['startsWith', false],
-  ['string', false],
-  ['substring', true],
-  ['trim', false],
-  ['uint', true],
-  ['upperAscii', false],
-])
-const failingOperators: ReadonlySet<string> = new Set(['[]', '[?]', '+', '-', '*', '/', '%', '-_'])
 
 class Estimate {
   flaw: Work['flaw'] = null
@@ -191,8 +160,9 @@ class Estimate {
     if (canFail) this.#spend(times * failure, node)
     const [of = scalar, by] = sizes
     if (name === 'startsWith' || name === 'endsWith') this.#compare(node, sizes, times)
+    else if (name === 'matches') this.#scan(node, [textOf(Math.min(of.length, longestText))], times)
     else if (name === 'contains') this.#search(node, of, by ?? scalar, times)
-    else this.#scan(node, sizes, times)
+    else if (name !== 'orValue' && name !== 'hasValue') this.#scan(node, sizes, times)
     if (name === 'split') return this.#split(node, of, times)
     if (name === 'join') return this.#join(node, of, by ?? scalar, times)
     return name === 'orValue' ? larger(sizes) : of
@@ -227,7 +197,7 @@ class Estimate {
 
   /** Adds up the search for a text, which is the engine's and quick, but looks at a long one again and again. */
   #search(node: ASTNode, of: Size, by: Size, times: number): void {
-    this.#spend((times * of.length * Math.max(1, by.length / 32)) / 64, node)
+    this.#spend((times * of.length * Math.max(1, by.length / 32)) / 16, node)
   }
 
   #spend(work: number, node: ASTNode): void {
@@ -244,35 +214,4 @@ function isHeaders(node: ASTNode, { bound }: Place): boolean {
   if (node.op !== '.' || node.args[1] !== 'headers') return false
   const [of] = node.args
   return of.op === 'id' && of.args === 'request' && !bound.has('request')
-}
-
-function textOf(length: number): Size {
-  return { length, item: null, one: null }
-}
-
-function listOf(length: number, item: Size): Size {
-  return { length, item, one: null }
-}
-
-function memberOf(list: Size): Size {
-  return list.one ?? list.item ?? scalar
-}
-
-function larger(sizes: readonly Size[]): Size {
-  return sizes.reduce(
-    (a, b) => ({
-      length: Math.max(a.length, b.length),
-      item: largerPart(a.item, b.item),
-      one: largerPart(a.one, b.one),
-    }),
-    scalar,
-  )
-}
-
-function largerPart(a: Size | null, b: Size | null): Size | null {
-  return a === null || b === null ? (a ?? b) : larger([a, b])
-}
-
-function weigh(size: Size): number {
-  return size.item === null ? size.length : size.length * (16 + weigh(size.item))
 }
