@@ -7,7 +7,14 @@ import { network, routePath } from '../config/rules.ts'
 import type { Rule } from '../config/shape.ts'
 import type { KeptAccessRule } from '../store/zone-lists.ts'
 import { type Field, faultCodes } from './field.ts'
-import { besideRule, needsGeo, type ReadRule, readDescription, readExpression } from './rule-members.ts'
+import {
+  besideRule,
+  needsGeo,
+  type ReadRule,
+  readDescription,
+  readExpression,
+  workOf,
+} from './rule-members.ts'
 import type { Zones } from './zones.ts'
 
 /** What rules may look up in. */
@@ -54,6 +61,10 @@ export function readAccessRule(field: Field, data: Data): ReadRule<AccessRule> {
 
 export function viewAccessRule({ id, action, condition, description }: KeptAccessRule) {
   return { id, action, [condition.kind]: shownValue(condition), description }
+}
+
+export function accessRuleWork({ condition }: AccessRule): number {
+  return condition.kind === 'expression' ? workOf(condition.text, 'request') : 0
 }
 
 const none: AccessCondition = { kind: 'ip', networks: [] }

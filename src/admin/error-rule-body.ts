@@ -3,7 +3,7 @@
 import { type ErrorRule, errorContentTypes, longestRuleContent } from '../config/custom-errors-config.ts'
 import type { KeptErrorRule } from '../store/zone-lists.ts'
 import type { Field } from './field.ts'
-import { besideRule, type ReadRule, readDescription, readExpression } from './rule-members.ts'
+import { besideRule, type ReadRule, readDescription, readExpression, workOf } from './rule-members.ts'
 import type { Zones } from './zones.ts'
 
 /** Reads a rule; where the field notes a fault it is not to be used. */
@@ -25,6 +25,10 @@ export function readErrorRule(field: Field, zones: Pick<Zones, 'hasGeo'>): ReadR
 
 export function viewErrorRule({ id, expression, content, contentType, status, description }: KeptErrorRule) {
   return { id, expression, content, content_type: contentType, status_code: status, description }
+}
+
+export function errorRuleWork({ expression }: ErrorRule): number {
+  return workOf(expression, 'error')
 }
 
 function contentFault(content: string): string | null {

@@ -1,6 +1,6 @@
 // The members that rules of all kinds have in requests. Called by error-rule-body.ts and access-rule-body.ts, and for the place of a new rule by zone-rules.ts.
 
-import { compileExpression, describeFlaw, type Scope } from '../base/expression.ts'
+import { compileExpression, describeFlaw, mostListWork, type Scope } from '../base/expression.ts'
 import type { Fault } from '../errors/refusal.ts'
 import { type Field, faultCodes } from './field.ts'
 
@@ -28,6 +28,20 @@ export function readExpression(field: Field, scope: Scope, hasGeo: boolean): str
     return compiled.needsGeo && !hasGeo ? needsGeo : null
   }
   return field.ruled(faultOf) ?? ''
+}
+
+/** Gives the work of a condition in CEL. */
+export function workOf(text: string, scope: Scope): number {
+  const compiled = compileExpression(text, scope, 'bool')
+  return 'work' in compiled ? compiled.work : 0
+}
+
+/** Tells why a list may not become what it is to be: more work than one request may be, and than the list was. */
+export function workFault(before: number, after: number): Fault | null {
+  if (after <= mostListWork || after <= before) return null
+  const message =
+    'expression could be too much work for one request, together with the other rules of the zone'
+  return { code: faultCodes.invalid, message, pointer: '/expression' }
 }
 
 export const needsGeo =

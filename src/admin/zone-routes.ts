@@ -3,10 +3,10 @@
 import type { AccessRule } from '../config/access-config.ts'
 import type { ErrorRule } from '../config/custom-errors-config.ts'
 import type { Permission } from '../tokens/permit.ts'
-import { readAccessRule, viewAccessRule } from './access-rule-body.ts'
+import { accessRuleWork, readAccessRule, viewAccessRule } from './access-rule-body.ts'
 import { deleteErrorPage, getErrorPage, listErrorPages, setErrorPage } from './error-pages.ts'
 import { previewZoneError } from './error-preview.ts'
-import { readErrorRule, viewErrorRule } from './error-rule-body.ts'
+import { errorRuleWork, readErrorRule, viewErrorRule } from './error-rule-body.ts'
 import { htmlBody, jsonBody, largeJsonBody } from './input.ts'
 import { listOrigins } from './origins.ts'
 import type { ZoneRow } from './row.ts'
@@ -21,6 +21,7 @@ const errorRules = new ZoneRules<ErrorRule>({
   recordsOf: ({ errorRules }) => errorRules,
   read: readErrorRule,
   view: viewErrorRule,
+  work: errorRuleWork,
 })
 
 const accessRules = new ZoneRules<AccessRule>({
@@ -28,6 +29,7 @@ const accessRules = new ZoneRules<AccessRule>({
   recordsOf: ({ accessRules }) => accessRules,
   read: readAccessRule,
   view: viewAccessRule,
+  work: accessRuleWork,
 })
 
 /** The management API of zones. */

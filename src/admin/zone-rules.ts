@@ -11,7 +11,7 @@ import { Field, faultCodes } from './field.ts'
 import type { Api, ZoneCall } from './guard.ts'
 import { type Revised, upsert } from './kept.ts'
 import { etagOf, unmet } from './precondition.ts'
-import { mostRules, placeAmong, type ReadRule, readPosition } from './rule-members.ts'
+import { mostRules, placeAmong, type ReadRule, readPosition, workFault } from './rule-members.ts'
 import { orderFaults, readOrder } from './rule-order.ts'
 import type { Zones } from './zones.ts'
 
@@ -21,6 +21,8 @@ interface RuleKind<Rule extends object> {
   readonly recordsOf: (store: Store) => Records<RuleList<Kept<Rule>>>
   readonly read: (body: Field, zones: Zones) => ReadRule<Rule>
   readonly view: (rule: Kept<Rule>) => object
+  /** What the expression of a rule can cost at a request, none nothing. */
+  readonly work: (rule: Rule) => number
 }
 
 type Kept<Rule> = Rule & { readonly id: string }
@@ -112,10 +114,16 @@ export class ZoneRules<Rule extends object> {
       const list = kept ?? { ...name, rules: [], createdAt: now, modifiedAt: now }
       const changed = unmet(ifMatch, revisionOf(list.rules)) ?? change(list.rules)
       if ('status' in changed) return changed
+      const fault = workFault(this.#workOf(list.rules), this.#workOf(changed.rules))
+      if (fault !== null) return failure(400, [fault])
       return { record: { ...list, rules: changed.rules, modifiedAt: now }, audit: changed.audit }
     }
     const revised = await upsert(this.#kind.recordsOf(store), name, make, log)
     return 'record' in revised ? revised.record.rules : revised
+  }
+
+  #workOf(rules: readonly Rule[]): number {
+    return rules.reduce((sum, rule) => sum + this.#kind.work(rule), 0)
   }
 
   #showAll(rules: readonly Kept<Rule>[]): Answer {

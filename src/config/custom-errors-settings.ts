@@ -8,7 +8,7 @@ import {
   largestErrorPage,
   longestRuleContent,
 } from './custom-errors-config.ts'
-import { expression } from './expression-shape.ts'
+import { expression, refuseTooMuchWork } from './expression-shape.ts'
 import type { Findings } from './mistake.ts'
 import { type RuleData, textOf } from './rule-data.ts'
 import { accept, description, oneOf, whole } from './rules.ts'
@@ -58,6 +58,10 @@ export function resolveCustomErrors(
   data: RuleData,
   findings: Findings,
 ): CustomErrorsConfig {
+  refuseTooMuchWork(
+    rules.map(({ value }) => value.when),
+    findings,
+  )
   return {
     rules: rules.flatMap(rule => resolveRule(rule, data, findings)),
     pages: Object.fromEntries(Object.entries(pages).filter(([, html]) => html !== null)) as ErrorPages,

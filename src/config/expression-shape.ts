@@ -3,16 +3,19 @@ import {
   compileExpression,
   describeFlaw,
   type ExpressionFlaw,
+  mostListWork,
   type ResultType,
   type Scope,
 } from '../base/expression.ts'
+import type { Findings } from './mistake.ts'
 import { describe } from './references.ts'
-import { scalar, type Shape } from './shape.ts'
+import { type Placed, scalar, type Shape } from './shape.ts'
 import type { Scalar } from './tree.ts'
 
 export interface ExpressionSettings {
   readonly text: string
   readonly needsGeo: boolean
+  readonly work: number
 }
 
 /** Reads an expression over the variables of a scope; its flaw stands at the very character where the file shows it. */
@@ -22,10 +25,28 @@ export function expression(scope: Scope, type: ResultType): Shape<ExpressionSett
       const text = anyText.read(tree, context)
       if (text === undefined) return undefined
       const compiled = compile(text, scope, type)
-      if ('needsGeo' in compiled) return { text, needsGeo: compiled.needsGeo }
+      if ('needsGeo' in compiled) return { text, needsGeo: compiled.needsGeo, work: compiled.work }
       const { place, flaw } = locate(compiled, text, tree as Scalar)
       return context.findings.flaw(place, flaw)
     },
+  }
+}
+
+/** Notes a mistake at the expression with which those of one list, which a request meets all, are too much work. */
+export function refuseTooMuchWork(
+  expressions: readonly (Placed<ExpressionSettings> | null)[],
+  findings: Findings,
+): void {
+  let work = 0
+  for (const expression of expressions) {
+    if (expression === null) continue
+    work += expression.value.work
+    if (work <= mostListWork) continue
+    findings.flaw(
+      expression,
+      'could be too much work for one request, together with those before it in the list',
+    )
+    return
   }
 }
 

@@ -1,6 +1,6 @@
 // Rate limits and quotas as the file says them. Put into the schema for all zones, zones and routes; resolved with the rest.
 import { formatRate, parseRate, type Rate } from '../base/quantity.ts'
-import { expression } from './expression-shape.ts'
+import { expression, refuseTooMuchWork } from './expression-shape.ts'
 import type { LimitKey, QuotaConfig, RateLimitConfig } from './limit-config.ts'
 import type { Findings } from './mistake.ts'
 import { type RuleData, textOf } from './rule-data.ts'
@@ -70,6 +70,10 @@ export function resolveRateLimits(
   data: RuleData,
   findings: Findings,
 ): RateLimitConfig[] {
+  refuseTooMuchWork(
+    limits.map(({ value }) => value.when),
+    findings,
+  )
   return limits.flatMap(({ value: { name, rate, key, when, action } }) => {
     const common = { key: resolveKey(key, findings), when: when && textOf(when, data, findings), action }
     return name === null || rate === null ? [] : { name: name.value, ...rate, ...common }

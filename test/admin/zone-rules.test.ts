@@ -220,3 +220,22 @@ for (const { path, kind, records, body, member } of kinds) {
     assert.deepEqual(await list(), ['a'])
   })
 }
+
+for (const { path, body } of kinds) {
+  test(`${path}: rules that add up to too much work are refused with their expression`, async t => {
+    const { ask } = await startApi(t)
+    const heavy = (i: number) => ({
+      ...('ip' in body('') ? { action: 'deny' } : body('x')),
+      expression: `request.query.split("").exists(a, int(a) == ${i})`,
+    })
+    const first = await ask('POST', path, { body: heavy(1) })
+    await ask('POST', path, { body: heavy(2) })
+    const { status, json } = await ask('POST', path, { body: heavy(3) })
+    assert.deepEqual([status, json.errors[0].source.pointer], [400, '/expression'])
+    assert.match(json.errors[0].message, /too much work/)
+    assert.equal((await ask('POST', path, { body: body('light') })).status, 200)
+    const replaced = await ask('PUT', `${path}/${first.json.result.id}`, { body: body('light') })
+    assert.equal(replaced.status, 200)
+    assert.equal((await ask('POST', path, { body: heavy(3) })).status, 200)
+  })
+}
