@@ -57,7 +57,7 @@ export class Pattern {
       const instructions = prog.numInst()
       if (instructions > mostInstructions) return 'the pattern repeats too much'
       for (const { runes } of prog.inst) rangesLeft -= runes.length / 2
-      if (rangesLeft < 0) return 'the patterns have too many classes of characters'
+      if (rangesLeft < 0) return 'its patterns are too large together'
       return new Pattern(text, regex, instructions)
     } catch {
       return 'the pattern is not a regular expression in the syntax of RE2'
