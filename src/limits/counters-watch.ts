@@ -18,9 +18,14 @@ export class CountersWatch {
     this.#log = log
   }
 
+  /** Tells whether the store itself says that it is out of reach. */
+  get isAway(): boolean {
+    return this.#counters.isAway
+  }
+
   /** Tells whether no request should wait for it. */
   get isOut(): boolean {
-    return this.#isPaused || this.#counters.isAway
+    return this.#isPaused || this.isAway
   }
 
   /** Begins a pause, in which one report at a time tries it: it has failed, or has let a request wait for too long. */

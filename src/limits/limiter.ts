@@ -11,6 +11,7 @@ import { inTime } from './in-time.ts'
 import { keyName } from './key-name.ts'
 import type { Limit } from './limit.ts'
 import { NewKeys } from './new-keys.ts'
+import { Reports } from './reports.ts'
 
 export interface LimiterOptions {
   readonly clock: Clock
@@ -26,9 +27,6 @@ const mostKeys = 50_000
 const mostAsking = 1_000
 /** How long one waits for the store before nobody does, in ms: a busy machine is forgiven. */
 const patience = 150
-/** Ms between two looks at what still has to be told, and how long it may wait when nothing else tells it. */
-const sweepPeriod = 1_000
-const longestUntold = 5_000
 
 export class Limiter {
   readonly #clock: Clock
@@ -37,15 +35,14 @@ export class Limiter {
   readonly #metrics: LimitMetrics
   readonly #counts: LRUCache<string, KeyCount>
   readonly #newKeys = new NewKeys()
-  /** Counts with something to tell. */
-  #listed: KeyCount[] = []
-  #sweeper: NodeJS.Timeout | undefined
+  readonly #reports: Reports | null
   #asking = 0
 
   constructor({ clock, counters, metrics = new LimitMetrics(), log }: LimiterOptions) {
     this.#clock = clock
     this.#counters = counters ?? null
     this.#watch = counters ? new CountersWatch(counters, log ?? null) : null
+    this.#reports = this.#watch && new Reports(count => this.#call(count, 0), this.#watch, clock)
     this.#metrics = metrics
     this.#counts = new LRUCache({ max: mostKeys, dispose: count => this.#dismiss(count) })
   }
@@ -61,8 +58,8 @@ export class Limiter {
     if (this.#watch.isOut || this.#asking >= mostAsking) return this.#spendAlone(count, now)
     if (!count.isFar(now)) return this.#ask(count)
     const spent = count.admit(now)
-    if (count.isDue(now)) void this.#report(count)
-    else this.#list(count)
+    if (count.isDue(now)) void this.#reports!.send(count)
+    else this.#reports!.list(count)
     return spent
   }
 
@@ -74,9 +71,7 @@ export class Limiter {
 
   /** Tells the store what it has not been told. */
   async close(): Promise<void> {
-    clearInterval(this.#sweeper)
-    if (this.#watch === null || this.#watch.isOut) return
-    await Promise.all(this.#listed.map(count => this.#report(count)))
+    await this.#reports?.close()
   }
 
   #countOf(limit: Limit, key: string): KeyCount {
@@ -99,7 +94,7 @@ export class Limiter {
     this.#watch!.lose(now)
     this.#metrics.fallbacks.inc()
     const spent = count.spendAlone(now)
-    this.#list(count)
+    this.#reports!.list(count)
     return spent
   }
 
@@ -144,25 +139,11 @@ export class Limiter {
     if (!this.#watch!.isOut) {
       this.#watch!.pause()
       // Mostly it was held up only once.
-      void this.#probe(count)
+      void this.#reports!.probe(count)
     }
     // The store may have counted some after all.
     void call.then(late => late && this.#takeBack(count, late))
     return null
-  }
-
-  /** Finds out whether a pause is over. */
-  async #probe(count: KeyCount | undefined): Promise<void> {
-    if (count === undefined || count.isReporting || this.#counters!.isAway) return
-    count.isReporting = true
-    await this.#call(count, 0)
-    count.isReporting = false
-  }
-
-  async #report(count: KeyCount): Promise<void> {
-    count.isReporting = true
-    if (count.untold !== 0) await this.#call(count, 0)
-    count.isReporting = false
   }
 
   /** Asks the store; gives how many it granted, or null when it failed. */
@@ -179,43 +160,18 @@ export class Limiter {
     } catch (error) {
       this.#watch!.fail(error)
       count.unask(ask, this.#clock.monotonic())
-      this.#list(count)
+      this.#reports!.list(count)
       return null
     }
   }
 
   #takeBack(count: KeyCount, many: number): void {
     count.takeBack(this.#clock.monotonic(), many)
-    if (!count.isShared) return
-    this.#list(count)
-    if (this.#watch!.isOut || count.untold >= 0 || count.isReporting) return
-    // What the store has counted keeps others out; all that is taken back in this turn goes together.
-    count.isReporting = true
-    setImmediate(() => this.#report(count))
-  }
-
-  /** Sees to it that what a count has to tell is told some time. */
-  #list(count: KeyCount): void {
-    if (count.isListed) return
-    count.isListed = true
-    this.#listed.push(count)
-    this.#sweeper ??= setInterval(() => this.#sweep(), sweepPeriod).unref()
-  }
-
-  #sweep(): void {
-    const now = this.#clock.monotonic()
-    if (this.#watch!.isOut) return void this.#probe(this.#listed[0])
-    const listed = this.#listed
-    this.#listed = []
-    for (const count of listed) {
-      count.isListed = false
-      if (count.untoldFor(now) < Math.min(longestUntold, count.limit.period / 10)) this.#list(count)
-      else void this.#report(count)
-    }
+    if (count.isShared) this.#reports!.sendSoon(count)
   }
 
   /** Tells the store the last of a count that makes room for another. */
   #dismiss(count: KeyCount): void {
-    if (count.isShared && !this.#watch!.isOut) void this.#report(count)
+    if (count.isShared && !this.#watch!.isOut) void this.#reports!.send(count)
   }
 }
