@@ -2,7 +2,7 @@
 import type { Clock } from '../base/clock.ts'
 import type { EdgeMetrics } from '../base/edge-metrics.ts'
 import type { TransportConfig } from '../config/pool-config.ts'
-import type { NameAnswer, NameLookup } from './name-lookup.ts'
+import { hasVanished, type NameAnswer, type NameLookup } from './name-lookup.ts'
 import type { Failure } from './origin-connection.ts'
 
 /** Ms between look-ups: what holds without a TTL and is most with one, and least. */
@@ -162,7 +162,3 @@ export class AddressBook {
 }
 
 const NONE: readonly string[] = []
-
-function hasVanished({ code }: Failure): boolean {
-  return code === 'ENOTFOUND' || code === 'ENODATA'
-}

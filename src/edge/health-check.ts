@@ -5,7 +5,7 @@ import { isIP, type LookupFunction } from 'node:net'
 import type { OriginConfig } from '../config/config.ts'
 import type { CheckConfig } from '../config/pool-config.ts'
 import type { AddressGuard } from './address-guard.ts'
-import type { NameLookup } from './name-lookup.ts'
+import { hasVanished, type NameAnswer, type NameLookup } from './name-lookup.ts'
 import type { Failure } from './origin-connection.ts'
 
 /** Most bytes of a body that are read; the connection is cut at more. */
@@ -22,6 +22,8 @@ export type CheckOutcome = { readonly status: number } | { readonly error: strin
 /** How origins are found, and which must not be reached. */
 export interface CheckMeans {
   readonly lookup: NameLookup
+  /** Where names led at the check before. */
+  readonly known: Map<string, readonly string[]>
   readonly guard: AddressGuard
 }
 
@@ -56,12 +58,12 @@ function optionsFor(origin: OriginConfig, { path, host }: CheckConfig, means: Ch
   }
 }
 
-/** Looks names up as for requests, and gives only addresses that may be dialled. */
-function lookupFor(origin: OriginConfig, { lookup, guard }: CheckMeans): LookupFunction {
+/** Gives only addresses that may be dialled. */
+function lookupFor(origin: OriginConfig, means: CheckMeans): LookupFunction {
   return (name, _, tell) => {
-    void lookup.ask(name).then(answer => {
+    void addressesOf(name, means).then(answer => {
       if (!('addresses' in answer)) return tell(errorOf(answer.code), [])
-      const faults = answer.addresses.map(address => guard.faultOf(address, origin))
+      const faults = answer.addresses.map(address => means.guard.faultOf(address, origin))
       const allowed = answer.addresses.filter((_, i) => faults[i] === null)
       if (allowed.length === 0) return tell(errorOf(faults[0]!), [])
       tell(
@@ -71,6 +73,19 @@ function lookupFor(origin: OriginConfig, { lookup, guard }: CheckMeans): LookupF
     })
   }
 }
+
+/** Looks a name up, for the next check where it was known before: DNS that is slow or away says nothing of an origin. */
+async function addressesOf(name: string, { lookup, known }: CheckMeans): Promise<Addresses | Failure> {
+  const before = known.get(name)
+  const asked = lookup.ask(name).then(answer => {
+    if ('addresses' in answer) known.set(name, answer.addresses)
+    else if (hasVanished(answer)) known.delete(name)
+    return answer
+  })
+  return before === undefined ? asked : { addresses: before }
+}
+
+type Addresses = Pick<NameAnswer, 'addresses'>
 
 function errorOf(code = 'ENOTFOUND'): NodeJS.ErrnoException {
   return Object.assign(new Error('the origin has no address'), { code })

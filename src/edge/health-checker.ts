@@ -54,7 +54,8 @@ export class HealthChecker {
 
   constructor(options: HealthCheckerOptions) {
     this.#options = options
-    this.#means = { lookup: options.lookup ?? new NameLookup(), guard: new AddressGuard() }
+    const lookup = options.lookup ?? new NameLookup()
+    this.#means = { lookup, known: new Map(), guard: new AddressGuard() }
   }
 
   /** Where this gateway itself listens for requests: no check goes there. */
@@ -88,6 +89,8 @@ export class HealthChecker {
     }
     for (const [key, checked] of wanted)
       if (!this.#targets.has(key)) this.#begin(key, checked, known.get(questionOf(checked)) ?? null)
+    const hosts = new Set(origins.map(({ origin }) => origin.host))
+    for (const name of this.#means.known.keys()) if (!hosts.has(name)) this.#means.known.delete(name)
   }
 
   stop(): void {

@@ -115,6 +115,11 @@ function standingAfter(last: Outcome | null): Standing {
   return last.failure === null ? 'found' : 'failed'
 }
 
+/** Tells whether the name is no more; any other failure is one of those who were asked. */
+export function hasVanished({ code }: Failure): boolean {
+  return code === 'ENOTFOUND' || code === 'ENODATA'
+}
+
 async function askSystem(name: string): Promise<readonly string[]> {
   const found = await lookup(name, { all: true, order: 'verbatim' })
   return found.map(({ address }) => address)

@@ -263,6 +263,22 @@ test('names are looked up at each check, and every address will do', async t => 
   assert.deepEqual([isUp, lastError], [false, 'ENOTFOUND'])
 })
 
+test('an origin whose DNS server is silent, or fails, is checked where it was', async t => {
+  const origin = await startResponder(t, ok())
+  const dns = await startDns(t)
+  dns.addresses('origin.test', ['127.0.0.1'])
+  const checks = new Checks(t, new NameLookup({ servers: [dns.address] }))
+  const check = { ...often, timeout: 300, unhealthy: 1 }
+  checks.checker.watch([{ origin: at(`http://origin.test:${origin.port}`), check }])
+  for (const failure of ['server_failure', 'silence'] as const) {
+    await checks.next()
+    const asked = dns.count('origin.test')
+    dns.fail('origin.test', failure)
+    await dns.asked('origin.test', asked + 2)
+    for (let i = 0; i < 5; i++) assert.equal((await checks.next()).lastStatus, 200)
+  }
+})
+
 test('no check goes to an address that no request may go to', async t => {
   const origin = await startResponder(t, ok())
   const dns = await startDns(t)

@@ -7,6 +7,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { createLogger } from '../../src/base/log.ts'
 import { Metrics } from '../../src/base/metrics.ts'
 import type { Config } from '../../src/config/config.ts'
+import { checkKeys } from '../../src/edge/health-checker.ts'
 import { Supervisor } from '../../src/process/supervisor.ts'
 import { edgeConfig } from '../help/edge.ts'
 import { startSite } from '../help/site.ts'
@@ -95,4 +96,32 @@ test('a hung worker tells nothing of its pools, and lives on', async t => {
   )
   assert.equal(metrics.workerRestarts.value, 0)
   assert.deepEqual(children(), workers)
+})
+
+test('what checks found before a configuration was replaced is told to no worker when it is back', async t => {
+  const { supervisor, metrics, workers } = await startTwo(t)
+  const origin = await startSite(t, (_, response) => response.end())
+  const check = {
+    path: '/',
+    host: null,
+    interval: 60_000,
+    timeout: 1_000,
+    healthy: 1,
+    unhealthy: 1,
+    least: 200,
+    most: 399,
+  }
+  const checked = edgeConfig([origin], { zone: { isDefault: true }, pool: { check } })
+  await supervisor.reload(checked)
+  const [key] = checkKeys(checked)
+  const found = { isUp: false, isGood: false, since: 0, nextCheckAt: 0, lastStatus: 500, lastError: null }
+  const states = async () => (await supervisor.pools()).map(([pool]) => pool!.origins[0]!.state)
+  supervisor.takeChecks([{ key: key!, ...found }])
+  assert.deepEqual(await states(), ['down', 'down'])
+  await supervisor.reload(edgeConfig([origin], { zone: { isDefault: true } }))
+  await supervisor.reload(checked)
+  process.kill(workers[0]!, 'SIGKILL')
+  await until(() => metrics.workerRestarts.value === 1)
+  while ((await states()).length < 2) await turn()
+  assert.ok((await states()).includes('healthy'))
 })
