@@ -236,6 +236,7 @@ test('a name that was idle while its DNS server fell silent is reached where it 
   await dns.asked(name, 2, A)
   clock.advance(500)
   assert.equal((await answer).text, '127.0.0.1')
+  assert.equal(edge.metrics.originLookups.failed.value, 0, 'the look-up still goes on')
 })
 
 test('a connection that is idle when the time of its address is over is closed', async t => {
