@@ -3,6 +3,7 @@
 
 import { enableCompileCache } from 'node:module'
 import './process/heap.ts'
+import './process/threads.ts'
 
 enableCompileCache()
 const { runCommand } = await import('./process/cli.ts')

@@ -1,6 +1,7 @@
 // One data-plane process: does what its supervisor asks, and outlives it only to finish what runs.
 
 import './heap.ts'
+import './threads.ts'
 import { LineWriter } from '../base/line-writer.ts'
 import { createLogger } from '../base/log.ts'
 import { Metrics } from '../base/metrics.ts'
