@@ -37,7 +37,7 @@ interface Count {
   readonly since: number
 }
 
-/** The bans of one policy, by whatever stands for an address. */
+/** The bans of one policy, by the keys of clients. */
 export class Ban {
   readonly #config: BanConfig
   readonly #clock: Clock

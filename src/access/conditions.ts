@@ -4,7 +4,7 @@ import { compileExpression } from '../base/expression.ts'
 import { Glob } from '../base/glob.ts'
 import { HostNames } from '../base/host-names.ts'
 import { leads } from '../base/path.ts'
-import type { AccessCondition } from '../config/access-config.ts'
+import type { AccessRule } from '../config/access-config.ts'
 import type { Geo } from './geo.ts'
 import type { AddressList, Lists } from './lists.ts'
 import type { Visit } from './visit.ts'
@@ -18,8 +18,14 @@ export interface AccessSources {
   readonly geo: Geo | null
 }
 
+/** What a condition is compiled from: one that denies holds where it may, one that allows where it must. */
+export type ConditionOfRule = Pick<AccessRule, 'action' | 'condition'>
+
 /** Compiles a condition that was found good; throws at others. */
-export function compileCondition(condition: AccessCondition, { lists, geo }: AccessSources): Condition {
+export function compileCondition(
+  { action, condition }: ConditionOfRule,
+  { lists, geo }: AccessSources,
+): Condition {
   switch (condition.kind) {
     case 'ip':
       return isIn(AddressTable.of(condition.networks))
@@ -36,7 +42,7 @@ export function compileCondition(condition: AccessCondition, { lists, geo }: Acc
     case 'referer_not':
       return comesFromElsewhere(new HostNames(condition.hosts))
     case 'path':
-      return isUnder(condition.prefixes)
+      return action === 'allow' ? isSurelyUnder(condition.prefixes) : mayBeUnder(condition.prefixes)
     case 'expression':
       return holds(condition.text, geo)
   }
@@ -87,11 +93,25 @@ function comesFromElsewhere(hosts: HostNames): Condition {
   return visit => visit.referer !== '' && !hosts.has(visit.refererHost)
 }
 
-function isUnder(prefixes: readonly string[]): Condition {
-  return ({ path }) => {
-    for (const prefix of prefixes) if (leads(prefix, path)) return true
+/** Holds if any origin may see a path under a prefix. */
+function mayBeUnder(prefixes: readonly string[]): Condition {
+  return ({ paths }) => {
+    for (let i = 0; i < paths.length; i++) if (isUnder(prefixes, paths[i]!)) return true
     return false
   }
+}
+
+/** Holds if every origin sees a path under a prefix. */
+function isSurelyUnder(prefixes: readonly string[]): Condition {
+  return ({ paths }) => {
+    for (let i = 0; i < paths.length; i++) if (!isUnder(prefixes, paths[i]!)) return false
+    return true
+  }
+}
+
+function isUnder(prefixes: readonly string[], path: string): boolean {
+  for (const prefix of prefixes) if (leads(prefix, path)) return true
+  return false
 }
 
 function holds(text: string, geo: Geo | null): Condition {

@@ -79,7 +79,8 @@ export class GeoDatabases implements Geo {
         country ||= record?.country?.iso_code ?? record?.registered_country?.iso_code ?? ''
         network ||= record?.autonomous_system_number ?? 0
       }
-      return { country, network }
+      // A record may hold whatever a file says.
+      return typeof country === 'string' && typeof network === 'number' ? { country, network } : unreadable
     } catch {
       return unreadable
     }

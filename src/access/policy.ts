@@ -1,7 +1,8 @@
 // The access rules of a zone, or of all, compiled: the first that matches decides. The edge asks once a request.
 import { AddressWords } from '../base/address-words.ts'
+import { clientKey } from '../base/client-key.ts'
 import type { EdgeMetrics } from '../base/edge-metrics.ts'
-import type { AccessConfig } from '../config/access-config.ts'
+import type { AccessConfig, AccessRule } from '../config/access-config.ts'
 import { type Refusal, refuse } from '../errors/refusal.ts'
 import type { Ban, Bans } from './bans.ts'
 import type { AccessSources } from './conditions.ts'
@@ -26,6 +27,8 @@ export class AccessPolicy {
   readonly #rules: readonly CompiledRule[]
   readonly #otherwise: AccessConfig['otherwise']
   readonly #ban: Ban | null
+  readonly #banned: Refusal
+  readonly #notAllowed: Refusal
   readonly #geo: AccessParts['geo']
   readonly #metrics: AccessParts['metrics']
   /** The address that was read last, which mostly is the next one too. */
@@ -34,13 +37,25 @@ export class AccessPolicy {
   #text = ''
   #isAddress = false
 
-  /** Compiles rules that were found good, those of a zone or (null) of all; throws at others. */
-  constructor({ rules, otherwise, ban }: AccessConfig, zone: string | null, parts: AccessParts) {
+  /**
+   * Compiles rules that were found good, those of a zone or (null) of all; throws at others. The access log names a rule of the API by its id, others by
+   * their number in `file`, since rules of the API may come between them.
+   */
+  constructor(
+    { rules, otherwise, ban }: AccessConfig,
+    zone: string | null,
+    parts: AccessParts,
+    file = rules,
+  ) {
     const whose = zone === null ? 'of all zones' : `of ${zone}`
     this.isEmpty = rules.length === 0 && otherwise === 'allow' && ban === null
-    this.#rules = rules.map((rule, i) => new CompiledRule(rule, `access rule ${i + 1} ${whose}`, parts))
+    const ownRules = file.filter(rule => idOf(rule) === null)
+    const placeOf = (rule: AccessRule) => `access rule ${idOf(rule) ?? ownRules.indexOf(rule) + 1} ${whose}`
+    this.#rules = rules.map(rule => new CompiledRule(rule, placeOf(rule), parts))
     this.#otherwise = otherwise
     this.#ban = ban && parts.bans.of(whose, ban)
+    this.#banned = refuse('malicious_activity_banned', {}, { code: `ban ${whose}` })
+    this.#notAllowed = refuse('default_deny_policy', {}, { code: `default ${whose}` })
     this.#geo = parts.geo
     this.#metrics = parts.metrics
   }
@@ -48,11 +63,11 @@ export class AccessPolicy {
   /** Decides by the ban of the address, then by the first rule that matches, then by what is set for all others. */
   decide(request: AccessRequest): AccessVerdict {
     const { access } = this.#metrics
-    this.#read(request.address)
-    if (this.#ban?.has(this.#key())) {
+    if (this.#ban?.has(clientKey(request.address))) {
       access.banned.inc()
-      return banned
+      return this.#banned
     }
+    this.#read(request.address)
     const visit = new Visit(request, this.#isAddress ? this.#words : null, this.#geo, this.#lowerCase)
     for (const rule of this.#rules) {
       const isMatch = rule.matches(visit)
@@ -60,14 +75,12 @@ export class AccessPolicy {
     }
     if (this.#otherwise === 'allow') return null
     access.denied.default.inc()
-    return notAllowed
+    return this.#notAllowed
   }
 
   /** Counts a refusal of an address towards its ban. */
   note(address: string): void {
-    if (this.#ban === null) return
-    this.#read(address)
-    this.#ban.note(this.#key())
+    this.#ban?.note(clientKey(address))
   }
 
   #conclude(rule: CompiledRule, visit: Visit, isMatch: true | null): AccessVerdict {
@@ -90,13 +103,9 @@ export class AccessPolicy {
     this.#text = address
     this.#isAddress = this.#words.read(address)
   }
-
-  /** Gives what a ban knows the address by: of IPv6 its first 64 bits, since whoever has one address has the others too. */
-  #key(): string {
-    const { isV4, words } = this.#words
-    return isV4 || !this.#isAddress ? this.#text : `${words[0]}:${words[1]}`
-  }
 }
 
-const banned = refuse('malicious_activity_banned')
-const notAllowed = refuse('default_deny_policy')
+/** Gives the id that the API has given a rule; null for a rule of the file. */
+function idOf(rule: AccessRule): string | null {
+  return 'id' in rule ? String(rule.id) : null
+}

@@ -13,10 +13,11 @@ export class CompiledRule {
   readonly #cause: { readonly code: string }
 
   /** Compiles a rule; the access log names it by `place`. */
-  constructor({ action, condition, description }: AccessRule, place: string, sources: AccessSources) {
+  constructor(rule: AccessRule, place: string, sources: AccessSources) {
+    const { action, condition, description } = rule
     this.action = action
     this.kind = condition.kind
-    this.matches = compileCondition(condition, sources)
+    this.matches = compileCondition(rule, sources)
     this.#cause = { code: description === null ? place : `${place}: ${description}` }
   }
 

@@ -2,7 +2,7 @@
 import type { Found } from '../base/address-table.ts'
 import type { AddressWords } from '../base/address-words.ts'
 import type { Facts } from '../base/expression.ts'
-import { isPlainPath, normalPath } from '../base/path.ts'
+import { pathReadings } from '../base/path-readings.ts'
 import { equalsIgnoreCase } from '../http1/fields.ts'
 import type { Geo } from './geo.ts'
 import type { LowerCase } from './lower-case.ts'
@@ -30,7 +30,7 @@ export class Visit {
   #network: number | null | undefined = undefined
   #userAgent: string | null = null
   #referer: string | null = null
-  #path: string | null = null
+  #paths: readonly string[] | null = null
 
   /** Takes the address as it is read already. */
   constructor(request: AccessRequest, address: AddressWords | null, geo: Geo | null, lowerCase: LowerCase) {
@@ -68,10 +68,9 @@ export class Visit {
     return refererHost(this.referer)
   }
 
-  /** The path in normal form; there may be a query behind it. */
-  get path(): string {
-    const { target } = this.request
-    return (this.#path ??= isPlainPath(target) ? target : normalPath(target))
+  /** What origins may make of the path: one, unless it can be read in several ways; there may be a query behind it. */
+  get paths(): readonly string[] {
+    return (this.#paths ??= pathReadings(this.request.target))
   }
 }
 

@@ -1,11 +1,15 @@
 // The normal form of a request path (RFC 3986 section 6.2.2), in which routes and rules are compared. Called by config for checks, by zones and by access.
 
-/** Tells whether a path is surely in normal form already; looks no further than the query, and may say no to a path that is. */
+/** Tells whether a path is surely in normal form already, and the same to every reader (no `;`, no backslash); looks no further than the query, and may say no to a path that is. */
 export function isPlainPath(path: string): boolean {
   for (let i = 0; i < path.length; i++) {
     const code = path.charCodeAt(i)
+    if (code > 0x3f) {
+      if (code === 0x5c) return false
+      continue
+    }
     if (code === 0x3f) return true
-    if (code === 0x25) return false
+    if (code === 0x25 || code === 0x3b) return false
     if (code === 0x2f) {
       const next = path.charCodeAt(i + 1)
       if (next === 0x2f || next === 0x2e) return false

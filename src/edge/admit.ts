@@ -2,7 +2,7 @@
 import type { AccessPolicy } from '../access/policy.ts'
 import type { AccessRequest } from '../access/visit.ts'
 import type { Facts } from '../base/expression.ts'
-import { errorRows } from '../errors/catalogue.ts'
+import { type ErrorName, errorRows } from '../errors/catalogue.ts'
 import type { Refusal } from '../errors/refusal.ts'
 import { factsOf } from './exchange-facts.ts'
 import type { Exchange } from './exchange.ts'
@@ -34,10 +34,15 @@ function ask(x: Exchange, ofAll: AccessPolicy, ofZone: AccessPolicy | null): Ref
   return verdict === 'allow' ? null : verdict
 }
 
-/** Legal blocks and rules that fail say nothing of the client, and who is banned is counted already. */
+/**
+ * Legal blocks and rules that fail say nothing of the client, who is banned is counted already, and what the page of a stranger embeds is no doing of whoever
+ * looks at it.
+ */
 function isHeldAgainst({ error }: Refusal): boolean {
-  return errorRows[error].category === 'access_denied' && error !== 'malicious_activity_banned'
+  return errorRows[error].category === 'access_denied' && !heldAgainstNobody.has(error)
 }
+
+const heldAgainstNobody: ReadonlySet<ErrorName> = new Set(['malicious_activity_banned', 'hotlinking_denied'])
 
 class Asked implements AccessRequest {
   readonly address: string

@@ -72,6 +72,19 @@ test('a database that cannot be understood in some place says so there', async t
   assert.equal(geo.countryOf('192.0.2.129'), 'FR')
 })
 
+test('a country that is no text, or an AS number that is no number, is as broken', async t => {
+  const { geo, write } = setUp(t)
+  const odd = mmdb({
+    '192.0.2.0/24': { country: { iso_code: 276 } },
+    '198.51.100.0/24': { country: { iso_code: 'DE' }, autonomous_system_number: 'AS64500' },
+  })
+  await geo.prepare([write('odd.mmdb', odd)])
+  for (const address of ['192.0.2.1', '198.51.100.1']) {
+    assert.equal(geo.countryOf(address), null)
+    assert.equal(geo.networkOf(address), null)
+  }
+})
+
 test('a new file is taken up, a bad one told of once, and the one before stands', async t => {
   const { geo, write, metrics, errors } = setUp(t)
   const path = write('country.mmdb', countries)

@@ -29,6 +29,9 @@ describe('normalPath', () => {
   for (const [path, normal] of forms)
     test(`makes "${normal}" of "${path}"`, () => equal(normalPath(path), normal))
 
+  for (const path of ['/a;b', '/a\\b', '/%61', '//', '/.'])
+    test(`${path} is not plain`, () => equal(isPlainPath(path), false))
+
   test('leaves alone what is plain', () => {
     fc.assert(
       fc.property(targets(), target => {

@@ -20,6 +20,7 @@ test('too many refusals ban an address for a while, and no other', async t => {
   for (let i = 0; i < 3; i++) assert.equal(await ask('127.0.0.8', '/admin'), 1020)
   assert.equal(await ask('127.0.0.8', '/'), 1012)
   assert.equal(await ask('127.0.0.9', '/'), 200)
+  assert.equal(edge.accesses.find(({ error }) => error === 'malicious_activity_banned')!.cause, 'ban of site')
   assert.equal(edge.metrics.access.banned.value, 1)
   assert.equal(edge.metrics.access.activeBans!(), 1)
   clock.advance(60_000)
@@ -60,6 +61,15 @@ test('a default that denies counts, a legal block and a rule that fails do not',
   assert.equal(await ask('127.0.0.8', '/'), 1012)
 })
 
+test('nobody is banned for what the page of a stranger embeds', async t => {
+  const condition: AccessCondition = { kind: 'referer_not', hosts: ['site.test'] }
+  const { ask, edge } = await start(t, { zone: { rules: [{ ...noAdmin, condition }], ban } })
+  for (let i = 0; i < 5; i++)
+    assert.equal(await ask('127.0.0.8', '/logo.png', 'site.test', 'Referer: https://other.test/'), 1011)
+  assert.equal(await ask('127.0.0.8', '/'), 200)
+  assert.equal(edge.metrics.access.activeBans!(), 0)
+})
+
 test('a ban of a zone is of that zone alone, one of all zones counts in each and holds in all', async t => {
   const zones = [{ name: 'other', hosts: ['other.test'], access: { ...openAccess, rules: [noAdmin] } }]
   const own = await start(t, { zone: { rules: [noAdmin], ban }, zones })
@@ -86,7 +96,8 @@ test('whom the rules of all zones allow no zone bans', async t => {
 
 test('an IPv6 client is banned with all addresses of its network of 64 bits', async t => {
   const { ask } = await start(t, { zone: { rules: [noAdmin], ban }, trustedProxies: ['127.0.0.1'] })
-  const from = (address: string, target: string) => ask('127.0.0.1', target, 'site.test', address)
+  const from = (address: string, target: string) =>
+    ask('127.0.0.1', target, 'site.test', `X-Forwarded-For: ${address}`)
   for (let i = 0; i < 3; i++) assert.equal(await from(`2001:db8::${i}`, '/admin'), 1020)
   assert.equal(await from('2001:db8::9', '/'), 1012)
   assert.equal(await from('2001:db8:0:1::9', '/'), 200)
@@ -120,10 +131,11 @@ async function start(t: TestContext, { all = {}, zone, zones = [], trustedProxie
   })
   const edge = await listenAt(t, new Edge(t, config, { clock }))
   /** Tells the code of the error, or 200. */
-  const ask = async (from: string, target: string, host = 'site.test', forwardedFor = '') => {
+  const ask = async (from: string, target: string, host = 'site.test', field = '') => {
     const client = await edge.connect(from)
-    const field = forwardedFor && `X-Forwarded-For: ${forwardedFor}\r\n`
-    await client.send(`GET ${target} HTTP/1.1\r\nHost: ${host}\r\nAccept: application/json\r\n${field}\r\n`)
+    await client.send(
+      `GET ${target} HTTP/1.1\r\nHost: ${host}\r\nAccept: application/json\r\n${field && `${field}\r\n`}\r\n`,
+    )
     const answer = await client.response()
     client.leave()
     return answer.status === 200 ? 200 : codeOf(answer)

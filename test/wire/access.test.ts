@@ -6,6 +6,7 @@ import { GeoDatabases } from '../../src/access/geo.ts'
 import { AddressLists } from '../../src/access/lists.ts'
 import type { AccessCondition, AccessConfig, AccessRule } from '../../src/config/access-config.ts'
 import { watchedFolder } from '../access/watched-folder.ts'
+import { call, startAi } from '../help/ai.ts'
 import { codeOf, Edge, edgeConfig, listenAt, openAccess, startEdge } from '../help/edge.ts'
 import { mmdb } from '../help/mmdb.ts'
 import { ok, startResponder } from '../help/origin.ts'
@@ -85,6 +86,43 @@ describe('what the same rules leave alone', () => {
   }
 })
 
+describe('a path that origins may read in several ways', () => {
+  const admin = [
+    '/admin%2fsecret',
+    '/admin;x=1/secret',
+    '/x%2f..%2fadmin',
+    '/x/..;/admin',
+    '/admin%00',
+    '/\\admin',
+  ]
+  const climbing = ['/public/..%2fadmin', '/public/..;/admin', '/public/..%5cadmin', '/public/%2e%2e%2fadmin']
+
+  test('is denied, also for legal reasons, where one of them is', async t => {
+    const condition: AccessCondition = { kind: 'path', prefixes: ['/admin'] }
+    const { ask } = await startGuarded(t, { zone: [rule(condition)] })
+    const legal = await startGuarded(t, { zone: [rule(condition, 'legal')] })
+    for (const target of [...admin, ...climbing]) {
+      assert.equal(codeOf(await ask(target)), 1020, target)
+      assert.equal(codeOf(await legal.ask(target)), 1026, target)
+    }
+    for (const target of ['/x;y/z', '/x%2fadmin', '/x?/../admin', '/x?;%2f..%2fadmin'])
+      assert.equal((await ask(target)).status, 200, target)
+  })
+
+  test('is allowed only where all of them are', async t => {
+    const allow = rule({ kind: 'path', prefixes: ['/public'] }, 'allow')
+    const { ask } = await startGuarded(t, { zone: [allow], otherwise: 'deny' })
+    for (const target of climbing) assert.equal(codeOf(await ask(target)), 1050, target)
+    for (const target of ['/public/a%2fb', '/public/a;b/c'])
+      assert.equal((await ask(target)).status, 200, target)
+  })
+
+  test('OPTIONS * asks about /', async t => {
+    const { edge } = await startGuarded(t, { zone: [rule({ kind: 'path', prefixes: ['/'] })] })
+    assert.equal(codeOf(await edge.ask(request('OPTIONS *', json))), 1020)
+  })
+})
+
 describe('the order of rules', () => {
   const loopback: AccessCondition = { kind: 'ip', networks: ['127.0.0.0/8'] }
   const everybody: AccessCondition = { kind: 'path', prefixes: ['/'] }
@@ -125,6 +163,31 @@ test('the rules of all zones hold for AI calls too', async t => {
     `POST /v1/${'0'.repeat(32)}/default/openai/x HTTP/1.1\r\nHost: ai.test\r\n${json}\r\n\r\n`,
   )
   assert.equal(JSON.parse(answer.text).error_code, 1006)
+})
+
+test('a call whose token is looked up first is asked once what the rules say', async t => {
+  const provider = await startResponder(t, ok())
+  const allow = rule({ kind: 'ip', networks: ['127.0.0.1'] }, 'allow')
+  const ai = await startAi(t, { openai: provider.url }, { access: { rules: [allow] } })
+  const { edge } = ai
+  const ask = call(
+    `${ai.native('openai')}/chat/completions`,
+    '{}',
+    `svc-aig-authorization: Bearer ${ai.token}`,
+  )
+  assert.equal((await edge.ask(ask)).status, 200)
+  assert.equal(edge.metrics.access.allowed.ip.value, 1)
+})
+
+test('the access log names the rule by its id or its place in the file, the default and whose they are', async t => {
+  const deny = (prefix: string) => rule({ kind: 'path', prefixes: [prefix] })
+  const rules = [{ ...deny('/api'), id: 'r1' }, deny('/first'), deny('/second')]
+  const { ask, edge } = await startGuarded(t, { zone: rules, otherwise: 'deny' })
+  for (const target of ['/api', '/first', '/second', '/']) await ask(target)
+  assert.deepEqual(
+    edge.accesses.map(({ cause }) => cause),
+    ['access rule r1 of site', 'access rule 1 of site', 'access rule 2 of site', 'default of site'],
+  )
 })
 
 test('an expression that fails gives 1052 in a rule that allows too, is counted and named, and breaks nothing', async t => {
