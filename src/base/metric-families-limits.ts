@@ -21,7 +21,7 @@ export const limitFamilies: readonly Family[] = [
   {
     type: 'counter',
     name: 'gatehouse_rate_limit_fallbacks_total',
-    help: 'Decisions of rate limits by this process alone, since the store was slow or away.',
+    help: 'Decisions of rate limits by this process alone, since the store was slow or away, or a limit had too many new keys.',
     read: ({ edge }) => [sample(edge.limits.fallbacks)],
   },
 ]
