@@ -8,8 +8,15 @@ const CHUNK = 64 * 1024
 /** Characters of a line, so that a file that is no list is not gathered whole. */
 const LONGEST_LINE = 64 * 1024
 
+/** What a file of addresses says. */
+export interface ListFile {
+  readonly table: AddressTable
+  /** Whether its last line ends, as tools write it: where it does not, the file may be half of one. */
+  readonly isEnded: boolean
+}
+
 /** Reads a list; rejects with a sentence that names the file, and the line that is neither address, network, comment nor blank. */
-export async function readListFile(path: string): Promise<AddressTable> {
+export async function readListFile(path: string): Promise<ListFile> {
   const lines = new ListLines(path)
   try {
     for await (const text of createReadStream(path, { encoding: 'latin1', highWaterMark: CHUNK }))
@@ -18,8 +25,8 @@ export async function readListFile(path: string): Promise<AddressTable> {
     if (error instanceof ListFlaw) throw error
     throw new Error(`${path}: cannot be read: ${(error as NodeJS.ErrnoException).code}`)
   }
-  lines.end()
-  return inSlices(lines.builder.build())
+  const isEnded = lines.end()
+  return { table: await inSlices(lines.builder.build()), isEnded }
 }
 
 class ListFlaw extends Error {}
@@ -46,8 +53,10 @@ class ListLines {
     if (this.#open.length > LONGEST_LINE) this.#refuse(this.#count + 1)
   }
 
-  end(): void {
+  /** Takes the line that has no end; tells whether there was none. */
+  end(): boolean {
     this.#line(this.#open)
+    return this.#open === ''
   }
 
   #line(line: string): void {

@@ -1,10 +1,10 @@
 // The address lists of the configuration, shared by all rules that name them. Access rules ask; the process loads them.
 import { AccessMetrics } from '../base/access-metrics.ts'
-import type { AddressTable, Found } from '../base/address-table.ts'
+import type { Found } from '../base/address-table.ts'
 import type { AddressWords } from '../base/address-words.ts'
 import type { Logger } from '../base/log.ts'
 import type { ListConfig } from '../config/access-config.ts'
-import { readListFile } from './list-file.ts'
+import { type ListFile, readListFile } from './list-file.ts'
 import { type WatchedFile, WatchedFiles } from './watched-files.ts'
 
 /** A list that may be another at each look, since its file is read anew when it changes. */
@@ -24,12 +24,12 @@ export interface AddressListsOptions {
 
 /** Lists in files, of which a changed one is in force within a second; a new version that is not good leaves the one before. */
 export class AddressLists implements Lists {
-  readonly #files: WatchedFiles<AddressTable>
+  readonly #files: WatchedFiles<ListFile>
   #paths: ReadonlyMap<string, string> = new Map()
 
   constructor({ log, metrics = new AccessMetrics() }: AddressListsOptions) {
     const reloads = metrics.listReloads
-    this.#files = new WatchedFiles({ noun: 'address list', read: readListFile, log, reloads })
+    this.#files = new WatchedFiles({ noun: 'address list', read: readListFile, doubt: doubtOf, log, reloads })
   }
 
   /**
@@ -59,13 +59,19 @@ export class AddressLists implements Lists {
 }
 
 class ListInFile implements AddressList {
-  readonly #file: WatchedFile<AddressTable>
+  readonly #file: WatchedFile<ListFile>
 
-  constructor(file: WatchedFile<AddressTable>) {
+  constructor(file: WatchedFile<ListFile>) {
     this.#file = file
   }
 
   find(address: AddressWords): Found {
-    return this.#file.content.find(address)
+    return this.#file.content.table.find(address)
   }
+}
+
+/** Tells what looks as if a file was read while it was written. */
+function doubtOf(before: ListFile, now: ListFile): string | null {
+  if (now.table.size === 0 && before.table.size > 0) return 'it is empty now'
+  return before.isEnded && !now.isEnded ? 'its last line has no end, which it had before' : null
 }

@@ -8,6 +8,8 @@ export interface WatchedFilesOptions<T> {
   readonly noun: string
   /** Rejects with a sentence that names the file. */
   readonly read: (path: string) => Promise<T>
+  /** Tells what is odd about a file, beside what it said before; it holds nevertheless. */
+  readonly doubt?: (before: T, now: T) => string | null
   /** Hears of a file that says something else now. */
   readonly changed?: () => void
   readonly log: Logger
@@ -91,12 +93,15 @@ class OpenFile<T> implements WatchedFile<T> {
   }
 
   async #reload(): Promise<void> {
-    const { noun, changed, log, reloads } = this.#options
+    const { noun, doubt, changed, log, reloads } = this.#options
+    const { path, content: before } = this
     try {
       await this.load()
       changed?.()
       reloads.success.inc()
-      log.info({ path: this.path }, `the ${noun} was read anew`)
+      const reason = doubt?.(before, this.content) ?? null
+      if (reason === null) log.info({ path }, `the ${noun} was read anew`)
+      else log.warn({ path, reason }, `the ${noun} was read anew, and may be half of what it should be`)
     } catch (error) {
       reloads.failure.inc()
       const reason = (error as Error).message

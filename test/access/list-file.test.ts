@@ -18,7 +18,7 @@ describe('a list file', () => {
     const { write } = watchedFolder(t)
     const text =
       '# ours\r\n\r\n192.0.2.1\r\n  10.0.0.0/8  # inside\n\t2001:DB8::/32#x\n192.0.2.1\n10.1.0.0/16\n::ffff:198.51.100.1'
-    const table = await readListFile(write('list', text))
+    const { table } = await readListFile(write('list', text))
     assert.equal(table.size, 4)
     for (const address of ['192.0.2.1', '10.9.9.9', '2001:db8::7', '198.51.100.1'])
       assert.ok(holds(table, address))
@@ -27,8 +27,19 @@ describe('a list file', () => {
 
   test('may be empty', async t => {
     const { write } = watchedFolder(t)
-    assert.equal((await readListFile(write('list', ''))).size, 0)
-    assert.equal((await readListFile(write('list', '#\n\n'))).size, 0)
+    assert.equal((await readListFile(write('list', ''))).table.size, 0)
+    assert.equal((await readListFile(write('list', '#\n\n'))).table.size, 0)
+  })
+
+  test('knows whether its last line ends', async t => {
+    const { write } = watchedFolder(t)
+    for (const [text, isEnded] of [
+      ['', true],
+      ['192.0.2.1\n', true],
+      ['192.0.2.1', false],
+      ['192.0.2.1\n#', false],
+    ] as const)
+      assert.equal((await readListFile(write('list', text))).isEnded, isEnded, text)
   })
 
   for (const junk of [
@@ -67,7 +78,7 @@ describe('a list file', () => {
       { length: 20_000 },
       (_, i) => `10.${i >> 8}.${i & 255}.7${i % 3 === 0 ? '\r' : ''}`,
     )
-    const table = await readListFile(write('list', lines.join('\n')))
+    const { table } = await readListFile(write('list', lines.join('\n')))
     assert.equal(table.size, 20_000)
   })
 
@@ -110,7 +121,10 @@ test('a million addresses are read while others go on, into less than 200 MB', a
   })
   const path = write('list', lines.join('\n'))
   const before = process.memoryUsage().rss
-  const { result: table, longest } = await longestStall(() => readListFile(path))
+  const {
+    result: { table },
+    longest,
+  } = await longestStall(() => readListFile(path))
   assert.equal(table.size, 1_000_000)
   assert.ok(process.memoryUsage().rss - before < 200e6)
   // Some 10 ms on a machine with nothing else to do.

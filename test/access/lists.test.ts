@@ -56,6 +56,26 @@ test('a list in use follows its file, until nobody asks for it any more', async 
   assert.equal(metrics.listReloads.success.value, 2)
 })
 
+test('a file that may be half of one holds, with a warning', async t => {
+  const { lists, write, metrics, errors, warnings } = setUp(t)
+  const path = write('a', '192.0.2.1\n192.0.2.2\n')
+  await lists.prepare([{ name: 'a', path }])
+  const versions = ['192.0.2.1\n', '192.0.2.1\n64.0.0.0/1', '192.0.2.3', '', '# none\n', '192.0.2.1\n']
+  for (const [i, text] of versions.entries()) {
+    write('a', text)
+    await until(() => metrics.listReloads.success.value === i + 1)
+  }
+  assert.deepEqual(
+    warnings.map(({ path, reason }) => [path, reason]),
+    [
+      [path, 'its last line has no end, which it had before'],
+      [path, 'it is empty now'],
+    ],
+  )
+  assert.deepEqual(errors, [])
+  assert.ok(holds(lists.get('a'), '192.0.2.1'))
+})
+
 test('a file that vanishes leaves what it said, and is read when it is back', async t => {
   const { lists, write, metrics, errors, remove } = setUp(t)
   const path = write('a', '192.0.2.1')

@@ -11,12 +11,18 @@ export function watchedFolder(t: TestContext) {
   const folder = mkdtempSync(join(tmpdir(), 'watched-'))
   t.after(() => rmSync(folder, { recursive: true }))
   const errors: Record<string, unknown>[] = []
-  const log = createLogger('error', { write: line => errors.push(JSON.parse(line)) })
+  const warnings: Record<string, unknown>[] = []
+  const log = createLogger('warn', {
+    write: line => {
+      const entry = JSON.parse(line)
+      ;(entry.level === 40 ? warnings : errors).push(entry)
+    },
+  })
   const write = (name: string, content: Buffer | string) => {
     writeFileSync(join(folder, 'new'), content)
     renameSync(join(folder, 'new'), join(folder, name))
     return join(folder, name)
   }
   const remove = (name: string) => rmSync(join(folder, name))
-  return { write, remove, log, errors, metrics: new AccessMetrics() }
+  return { write, remove, log, errors, warnings, metrics: new AccessMetrics() }
 }

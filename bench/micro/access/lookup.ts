@@ -23,7 +23,7 @@ async function measure(family: string, addressOf: (i: number) => string): Promis
   const delay = monitorEventLoopDelay({ resolution: 1 })
   delay.enable()
   const began = performance.now()
-  const table = await readListFile(path)
+  const { table } = await readListFile(path)
   const took = performance.now() - began
   delay.disable()
   const peak = process.memoryUsage().rss - before.rss
