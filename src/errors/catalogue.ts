@@ -575,7 +575,8 @@ export const catalogue = {
       'A firewall rule of this site matched something in your request and blocked it. The rule was written by the operator of the site.',
     guidance:
       '**Do not retry.** The same request is blocked again. If you did nothing unusual, tell the operator of the site what you tried to do and give them the ray ID.',
-    cause: 'An access rule with an expression or a path matched.',
+    cause:
+      'An access rule with an expression matched, or one with a path, in any way in which an origin may read it.',
     remedy: 'The access log names the rule beside the ray ID. Try its expression against the logged request.',
   },
   worker_host_not_allowed: {

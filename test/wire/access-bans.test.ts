@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import type { AccessConfig, AccessRule, BanConfig } from '../../src/config/access-config.ts'
+import type { AccessCondition, AccessConfig, AccessRule, BanConfig } from '../../src/config/access-config.ts'
 import type { Config } from '../../src/config/config.ts'
 import { ManualClock } from '../help/clock.ts'
 import { codeOf, Edge, edgeConfig, type EdgeSettings, listenAt, openAccess, zoneTo } from '../help/edge.ts'
