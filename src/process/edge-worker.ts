@@ -55,10 +55,15 @@ async function answer(ask: Ask): Promise<Reply[Ask['kind']]> {
   }
 }
 
-async function start({ config, documentation }: Ask & { kind: 'start' }): Promise<readonly Endpoint[]> {
+async function start({
+  config,
+  documentation,
+  checks,
+}: Ask & { kind: 'start' }): Promise<readonly Endpoint[]> {
   log.level = config.log.level
   services = await Services.open(config, { metrics: metrics.edge, log })
   plane = new LocalPlane(config, { documentation, metrics, destination, log, services, reusePort: true })
+  plane.takeChecks(checks)
   return plane.listen()
 }
 

@@ -29,6 +29,8 @@ export class LocalPlane implements ManagedPlane {
   #plane: DataPlane | null = null
   #unfollow: (() => void) | null = null
   #isUp = false
+  /** What was found by checks before there was a data plane to take it. */
+  #checks: readonly KeyedCheckResult[] = []
 
   constructor(config: Config, parts: LocalPlaneParts) {
     this.#config = config
@@ -45,6 +47,7 @@ export class LocalPlane implements ManagedPlane {
     const { reusePort, services } = this.#parts
     await this.#files.prepare(this.#config, this.#config)
     this.#plane = this.#build()
+    this.#plane.takeChecks(this.#checks)
     this.#unfollow = services.zones.follow(() => this.#plane!.refresh())
     try {
       const endpoints = await this.#plane.listen({ reusePort })
@@ -82,7 +85,8 @@ export class LocalPlane implements ManagedPlane {
   }
 
   takeChecks(results: readonly KeyedCheckResult[]): void {
-    this.#plane?.takeChecks(results)
+    if (this.#plane === null) this.#checks = results
+    else this.#plane.takeChecks(results)
   }
 
   async pools(): Promise<readonly (readonly PoolState[])[]> {

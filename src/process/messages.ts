@@ -6,7 +6,12 @@ import type { KeyedCheckResult } from '../edge/health-checker.ts'
 import type { PoolState } from '../edge/pools.ts'
 
 export type Ask =
-  | { readonly kind: 'start'; readonly config: Config; readonly documentation: string }
+  | {
+      readonly kind: 'start'
+      readonly config: Config
+      readonly documentation: string
+      readonly checks: readonly KeyedCheckResult[]
+    }
   | { readonly kind: 'reload'; readonly config: Config }
   | { readonly kind: 'drain'; readonly grace: number }
   | { readonly kind: 'checks'; readonly results: readonly KeyedCheckResult[] }

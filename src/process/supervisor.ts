@@ -138,7 +138,8 @@ export class Supervisor implements ManagedPlane {
     })
     try {
       const { documentation } = this.#parts
-      const endpoints = await worker.ask({ kind: 'start', config: this.#config, documentation })
+      const checks = [...this.#checks.values()]
+      const endpoints = await worker.ask({ kind: 'start', config: this.#config, documentation, checks })
       this.#up.add(worker)
       worker.ask({ kind: 'checks', results: [...this.#checks.values()] }).catch(ignore)
       return endpoints
