@@ -6,14 +6,16 @@ import type { Findings } from './mistake.ts'
 import type { Settings } from './schema.ts'
 import type { Placed } from './shape.ts'
 
-/** Notes a warning for rules that nothing reaches, that let nobody in, or whose content is not what they call it. */
+/** Notes a warning for rules that nothing reaches, that let nobody in, whose content is not what they call it, or that leave another setting nothing to do. */
 export function warnOfRules({ access, errors, zones }: Settings, findings: Findings): void {
   const members = (zones?.value ?? []).map(({ value }) => value)
   for (const { rules } of [access, ...members.map(zone => zone.access)]) warnOfUnreached(rules, findings)
   for (const zone of members) warnOfClosed(zone.access, access, findings)
   for (const { rules } of [errors, ...members.map(zone => zone.errors)]) warnOfContents(rules, findings)
+  for (const { routes } of members) warnOfUnfollowed(routes, findings)
 }
 
+type Routes = NonNullable<Settings['zones']>['value'][number]['value']['routes']
 type Rules = readonly Placed<AccessRuleSettings>[]
 
 /** Looks for an end in addresses alone, since whether an expression is always true is not for us to tell. */
@@ -40,6 +42,17 @@ function warnOfContents(rules: readonly Placed<ErrorRuleSettings>[], findings: F
   for (const { value: rule } of rules) {
     if (!rule.content_type?.endsWith('json') || rule.content === null || isJson(rule.content.value)) continue
     findings.warn(rule.content, `the content is not JSON, which ${rule.content_type} promises`)
+  }
+}
+
+function warnOfUnfollowed(routes: Routes, findings: Findings): void {
+  for (const { value: route } of routes) {
+    const path = route.rewrite?.path ?? null
+    if (path === null || route.redirects === 0) continue
+    findings.warn(
+      path,
+      'the redirects of this route are never followed, since where they lead back to is not known',
+    )
   }
 }
 
