@@ -214,6 +214,7 @@ for (const [what, bytes] of [
 test('members that are yet to be tried do not make up for the last one that is healthy', async t => {
   const { clock, edge, hold } = await startPoisoned(t, { pool: { retries } })
   for (let i = 0; i < 20; i++) await edge.ask(poison)
+  assert.deepEqual(states(edge).toSorted(), ['ejected', 'ejected', 'healthy'])
   const { promise, resolve } = Promise.withResolvers<void>()
   hold.until = promise
   const crowd = Promise.all(Array.from({ length: 5 }, () => edge.ask(poison)))
