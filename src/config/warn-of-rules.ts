@@ -6,7 +6,7 @@ import type { Findings } from './mistake.ts'
 import type { Settings } from './schema.ts'
 import type { Placed } from './shape.ts'
 
-/** Notes a warning for rules that nothing reaches, that let nobody in, whose content is not what they call it, or that leave another setting nothing to do. */
+/** Notes a warning for rules that nothing reaches, that let nobody in, whose content is not what they call it, or that keep redirects from being followed. */
 export function warnOfRules({ access, errors, zones }: Settings, findings: Findings): void {
   const members = (zones?.value ?? []).map(({ value }) => value)
   for (const { rules } of [access, ...members.map(zone => zone.access)]) warnOfUnreached(rules, findings)
