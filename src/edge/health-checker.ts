@@ -167,11 +167,10 @@ class Target {
     if (signal.aborted) return
     const interval = this.checked.check.interval * (1 - JITTER + 2 * JITTER * Math.random())
     const delay = Math.max(0, begun + interval - clock.monotonic())
-    const isGood = this.#judge(outcome)
+    this.#judge(outcome)
     this.result = {
       key: this.#key,
       isUp: this.#isUp,
-      isGood,
       since: this.#since,
       nextCheckAt: clock.now() + delay,
       lastStatus: 'status' in outcome ? outcome.status : null,
@@ -181,14 +180,12 @@ class Target {
     told([this.result])
   }
 
-  /** Counts the outcome and tells whether it is good. */
-  #judge(outcome: CheckOutcome): boolean {
+  #judge(outcome: CheckOutcome): void {
     const { least, most, healthy, unhealthy } = this.checked.check
     const isGood = 'status' in outcome && outcome.status >= least && outcome.status <= most
     this.#options.metrics.originChecks[isGood ? 'good' : 'bad'].inc()
     this.#contrary = isGood === this.#isUp ? 0 : this.#contrary + 1
     if (this.#contrary >= (isGood ? healthy : unhealthy)) this.#turn(isGood, outcome)
-    return isGood
   }
 
   #turn(isUp: boolean, outcome: CheckOutcome): void {

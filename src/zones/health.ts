@@ -9,8 +9,6 @@ export type HealthSettings = Pick<PoolConfig, 'ejection' | 'check' | 'slowStart'
 /** What is known of an origin by active checks. Times are ms since the epoch. */
 export interface CheckResult {
   readonly isUp: boolean
-  /** Whether this very check was good; it takes several in a row to turn `isUp`. */
-  readonly isGood: boolean
   /** Since when it is up or down. */
   readonly since: number
   readonly nextCheckAt: number

@@ -114,7 +114,7 @@ test('what checks found before a configuration was replaced is told to no worker
   const checked = edgeConfig([origin], { zone: { isDefault: true }, pool: { check } })
   await supervisor.reload(checked)
   const [key] = checkKeys(checked)
-  const found = { isUp: false, isGood: false, since: 0, nextCheckAt: 0, lastStatus: 500, lastError: null }
+  const found = { isUp: false, since: 0, nextCheckAt: 0, lastStatus: 500, lastError: null }
   const states = async () => (await supervisor.pools()).map(([pool]) => pool!.origins[0]!.state)
   supervisor.takeChecks([{ key: key!, ...found }])
   assert.deepEqual(await states(), ['down', 'down'])

@@ -323,7 +323,6 @@ test('members that are down by their checks get no requests; when all are, clien
   const found = (nth: number, isUp: boolean, nextIn: number) => ({
     key: checkKey(origins[nth]!, check),
     isUp,
-    isGood: isUp,
     since: clock.now(),
     nextCheckAt: clock.now() + nextIn,
     lastStatus: null,
@@ -347,7 +346,6 @@ test('good checks do not give an ejected member its requests back', async t => {
   const good = () => ({
     key: checkKey(origins[0]!, check),
     isUp: true,
-    isGood: true,
     since: clock.now(),
     nextCheckAt: clock.now() + 5_000,
     lastStatus: 200,

@@ -29,7 +29,6 @@ function start(settings: Partial<HealthSettings> = {}) {
 
 const checkAt = (clock: ManualClock, isUp: boolean, next = 5_000) => ({
   isUp,
-  isGood: isUp,
   since: clock.now(),
   nextCheckAt: clock.now() + next,
   lastStatus: isUp ? 200 : 503,
