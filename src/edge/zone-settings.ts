@@ -41,7 +41,7 @@ export function compileZoneSettings(zone: ZoneConfig, parts: ZoneSettingsParts):
   if (known === null) return { ...file, fault: 'host_lookup_failed', flaw: null }
   if (known === nothingSet) return { ...file, fault: null, flaw: null }
   try {
-    const access = new AccessPolicy(joined(zone.access, known), zone.name, sources)
+    const access = new AccessPolicy(joined(zone.access, known), zone.name, sources, zone.access.rules)
     return { access, errors: zoneErrors(zone, known, account, failed), fault: null, flaw: null }
   } catch (cause) {
     return { ...file, fault: 'zone_settings_failed', flaw: (cause as Error).message }
