@@ -45,6 +45,8 @@ export const PASSING = {
   hundredRules: 'gatehouse 100 rules',
   list: 'gatehouse list',
   limit: 'gatehouse limit',
+  /** No rules, and Redis as the store: what a limit in Redis is compared with. */
+  redis: 'gatehouse Redis',
   limitInRedis: 'gatehouse limit Redis',
 } as const
 
@@ -83,7 +85,7 @@ export const MIXES = {
     ...LOAD,
     title: 'GET, past rules',
     peers: ['gatehouse', ...Object.values(PASSING)] as readonly string[],
-    note: 'gatehouse has no rules; the others have so many access rules on addresses, networks, user agents and paths, one on a list of a million addresses, or a rate limit by address that is far away, with SQLite or Redis as the store.',
+    note: 'gatehouse has no rules, and neither has gatehouse Redis; the others have so many access rules on addresses, networks, user agents and paths, one on a list of a million addresses, or a rate limit by address that is far away, with SQLite or Redis as the store.',
   },
   refused: {
     ...LOAD,

@@ -22,6 +22,7 @@ export const gatehousesWithRules: readonly Peer[] = [
   withSettings(PASSING.hundredRules, async () => accessRules(100)),
   withSettings(PASSING.list, async () => accessRule('{ list: bench }') + list()),
   withSettings(PASSING.limit, async () => rateLimit(FAR)),
+  inRedis(withSettings(PASSING.redis, redis)),
   inRedis(withSettings(PASSING.limitInRedis, async () => rateLimit(FAR) + (await redis()))),
   { ...withSettings(REFUSING.address, async () => accessRule('{ ip: 127.0.0.1 }')), denial: FORBIDDEN },
   { ...withSettings(REFUSING.expression, async () => accessRule(EXPRESSION)), denial: FORBIDDEN },
