@@ -8,6 +8,7 @@ import type { Ban, Bans } from './bans.ts'
 import type { AccessSources } from './conditions.ts'
 import { LowerCase } from './lower-case.ts'
 import { CompiledRule } from './rules.ts'
+import { Shortlist } from './shortlist.ts'
 import { type AccessRequest, Visit } from './visit.ts'
 
 export type { AccessSources }
@@ -24,7 +25,7 @@ export type AccessVerdict = 'allow' | Refusal | null
 
 export class AccessPolicy {
   readonly isEmpty: boolean
-  readonly #rules: readonly CompiledRule[]
+  readonly #shortlist: Shortlist
   readonly #otherwise: AccessConfig['otherwise']
   readonly #ban: Ban | null
   readonly #banned: Refusal
@@ -51,7 +52,7 @@ export class AccessPolicy {
     this.isEmpty = rules.length === 0 && otherwise === 'allow' && ban === null
     const ownRules = file.filter(rule => idOf(rule) === null)
     const placeOf = (rule: AccessRule) => `access rule ${idOf(rule) ?? ownRules.indexOf(rule) + 1} ${whose}`
-    this.#rules = rules.map(rule => new CompiledRule(rule, placeOf(rule), parts))
+    this.#shortlist = new Shortlist(rules.map(rule => new CompiledRule(rule, placeOf(rule), parts)))
     this.#otherwise = otherwise
     this.#ban = ban && parts.bans.of(whose, ban)
     this.#banned = refuse('malicious_activity_banned', {}, { code: `ban ${whose}` })
@@ -69,7 +70,7 @@ export class AccessPolicy {
     }
     this.#read(request.address)
     const visit = new Visit(request, this.#isAddress ? this.#words : null, this.#geo, this.#lowerCase)
-    for (const rule of this.#rules) {
+    for (const rule of this.#shortlist.rulesFor(visit)) {
       const isMatch = rule.matches(visit)
       if (isMatch !== false) return this.#conclude(rule, visit, isMatch)
     }

@@ -64,9 +64,17 @@ describe('a policy', () => {
     const action = fc.constantFrom('allow' as const, 'deny' as const, 'legal' as const)
     const rules = fc.array(
       fc.tuple(condition, action).map(([what, does]) => rule(what, does)),
-      { maxLength: 6 },
+      { maxLength: 16 },
     )
-    const requests = fc.array(fc.record({ address, userAgent, target }), { minLength: 1, maxLength: 20 })
+    // Each client asks up to three times in a row: what is remembered of it counts from the second time on.
+    const client = fc.record({
+      address,
+      userAgent,
+      targets: fc.array(target, { minLength: 1, maxLength: 3 }),
+    })
+    const requests = fc
+      .array(client, { minLength: 1, maxLength: 10 })
+      .map(clients => clients.flatMap(({ targets, ...who }) => targets.map(target => ({ ...who, target }))))
     fc.assert(
       fc.property(
         rules,
