@@ -2,7 +2,7 @@
 
 import { isUtf8 } from 'node:buffer'
 import { type Refusal, refuse } from '../errors/refusal.ts'
-import { brokenBound, type Member, membersOf, splice } from './members.ts'
+import { BOUNDS, brokenBound, type Member, membersOf, splice } from './members.ts'
 
 /** A request, and where in the body it stands. */
 export interface Asked {
@@ -92,9 +92,6 @@ function withMembers(input: Omit<Asked, 'members'>): Asked | Refusal {
   }
   return { ...input, members }
 }
-
-/** What is beyond means no request, and costs memory and time that others wait for. */
-const BOUNDS = { depth: 256, values: 500_000 }
 
 function parseObject(body: Buffer): Pick<Asked, 'request'> | Refusal {
   const broken = brokenBound(body, BOUNDS)

@@ -35,7 +35,10 @@ interface Bounds {
   readonly values: number
 }
 
-/** Tells which bound is broken, by a look at the bytes that costs far less than parsing them; null for none. */
+/** What is beyond is no request and no answer of a model: it would cost the stack, or the time of all others. */
+export const BOUNDS: Bounds = { depth: 256, values: 500_000 }
+
+/** Returns which bound is broken, by a look at the bytes that costs far less than parsing them; null for none. */
 export function brokenBound(json: Buffer, { depth: deepest, values: most }: Bounds): keyof Bounds | null {
   let depth = 0
   let values = 0

@@ -1,6 +1,7 @@
 // The conversation of a Chat Completions request, read as the turns of Messages. translate-chat-to-messages.ts builds the request around it.
 
 import { type ImageSource, sourceOfUrl } from './translate-images.ts'
+import { BOUNDS } from './members.ts'
 import { readObject } from './translate-json.ts'
 import type { Place } from './translate-place.ts'
 import { list, map, never, off, record, type Rule, text, textOr, variants } from './translate-rules.ts'
@@ -165,5 +166,6 @@ function blocksOf(content: Content<TextBlock>): readonly TextBlock[] {
 /** Reads the JSON text of arguments; an empty one stands for none. */
 function toolArguments(value: unknown, at: Place): object | undefined {
   if (typeof value !== 'string') return at.fault('must be a string')
-  return readObject(value === '' ? '{}' : value) ?? at.fault('must hold a JSON object')
+  const read = readObject(value === '' ? '{}' : value)
+  return read ?? at.fault(`must hold a JSON object of at most ${BOUNDS.depth} levels`)
 }

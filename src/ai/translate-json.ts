@@ -1,12 +1,15 @@
 // JSON as translators need it: what can't be read is null and never an exception, and numbers keep every digit.
 
+import { BOUNDS, brokenBound } from './members.ts'
 import type { Place } from './translate-place.ts'
 import { isObject } from './translate-rules.ts'
 
 export type JsonObject = Readonly<Record<string, unknown>>
 
-/** Reads a text that holds one JSON object; null for any other text. */
+/** Returns the one JSON object that a text holds; null for any other text, and for an object beyond the bounds. */
 export function readObject(json: string): JsonObject | null {
+  // Each level takes two characters, so a short text needs no look.
+  if (json.length > 2 * BOUNDS.depth && brokenBound(Buffer.from(json), BOUNDS) !== null) return null
   try {
     const value = MANY_DIGITS.test(json) ? JSON.parse(json, keepDigits) : JSON.parse(json)
     return isObject(value) ? value : null

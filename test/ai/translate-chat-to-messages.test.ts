@@ -381,13 +381,14 @@ describe('what Messages has no equal for is refused by name', () => {
     })
   }
 
-  for (const json of ['{"city":', '[]', '1', 'null']) {
-    test(`the arguments ${json}`, () => {
+  const deep = `${'{"a":'.repeat(257)}1${'}'.repeat(257)}`
+  for (const json of ['{"city":', '[]', '1', 'null', deep]) {
+    test(`the arguments ${json.slice(0, 20)}`, () => {
       const call = { id: 'c', type: 'function', function: { name: 'f', arguments: json } }
       deepEqual(faultsOf({ messages: [{ role: 'assistant', tool_calls: [call] }] }), [
         [
           '/messages/0/tool_calls/0/function/arguments',
-          'messages[0].tool_calls[0].function.arguments must hold a JSON object',
+          'messages[0].tool_calls[0].function.arguments must hold a JSON object of at most 256 levels',
         ],
       ])
     })

@@ -1,4 +1,4 @@
-import { deepEqual, equal } from 'node:assert/strict'
+import { deepEqual, equal, ok } from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { countIn, objectIn, objectsIn, readObject, textIn } from '../../src/ai/translate-json.ts'
@@ -27,6 +27,17 @@ test('no text makes reading throw, however deep it is nested', () => {
   const deep = `{"digits":1234567890123456789,"deep":${'['.repeat(1e6)}${']'.repeat(1e6)}}`
   equal(readObject(deep), null)
   equal(readObject('{"a":'.repeat(1e6)), null)
+})
+
+test('an object is read up to 256 levels and half a million values, and beyond stands for nothing', () => {
+  const levels = (count: number) => `${'{"a":'.repeat(count)}1${'}'.repeat(count)}`
+  ok(readObject(levels(256)))
+  equal(readObject(levels(257)), null)
+  const values = (count: number) => `{"a":[${'1,'.repeat(count - 1)}1]}`
+  ok(readObject(values(500_001)))
+  equal(readObject(values(500_002)), null)
+  const brackets = `{"a":"\\"${'['.repeat(1_000)}"}`
+  equal(JSON.stringify(readObject(brackets)), brackets)
 })
 
 test('what has another type stands for nothing', () => {
