@@ -978,7 +978,7 @@ export const catalogue = {
   },
   http_connect_not_supported: {
     code: 1045,
-    status: 400,
+    status: 405,
     title: 'HTTP CONNECT is not supported',
     category: 'unsupported',
     retryAfter: null,
@@ -1548,10 +1548,9 @@ export const protocolErrors = {
     stage: 'client',
     raised: true,
     detail:
-      'Your request uses a feature of HTTP that this gateway does not have, such as a transfer coding besides chunked or an upgrade to anything but WebSocket.',
-    guidance: '**Do not retry.** Send the request without the unusual transfer coding or upgrade.',
-    cause:
-      'A Transfer-Encoding with further codings under chunked, or an Upgrade that is not to WebSocket alone, by GET and without a body.',
+      'Your request uses a feature of HTTP that this gateway does not have: a transfer coding besides chunked.',
+    guidance: '**Do not retry.** Send the request without the unusual transfer coding.',
+    cause: 'A Transfer-Encoding with further codings under chunked.',
     remedy: 'Find out which client sends it, and whether it has a setting for plain HTTP/1.1.',
   },
   service_unavailable: {

@@ -41,10 +41,19 @@ export function headersOf(refusal: Refusal, occasion: Occasion, content: Content
   ]
   const retryAfter = retryAfterOf(refusal)
   if (retryAfter !== null) headers.push('Retry-After', String(retryAfter))
-  if (refusal.allow !== null) headers.push('Allow', refusal.allow)
+  const allow = allowOf(refusal)
+  if (allow !== null) headers.push('Allow', allow)
   if (content.policy !== null) headers.push('Content-Security-Policy', content.policy)
   return headers
 }
+
+/** Returns the methods that a 405 must list (RFC 9110 section 15.5.6); null for any other status. */
+function allowOf({ error, allow }: Refusal): string | null {
+  return allow ?? (errorRows[error].status === 405 ? ALLOWED : null)
+}
+
+/** What the gateway passes on; which of them an origin knows, only the origin can say. */
+const ALLOWED = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'
 
 // Node has the phrase of RFC 7231 for 413; RFC 9110 section 15.5.14 renamed it.
 const reasons: typeof STATUS_CODES = { ...STATUS_CODES, 413: 'Content Too Large' }

@@ -6,7 +6,7 @@ export interface Refusal {
   readonly error: ErrorName
   /** Seconds to wait, in place of those of the row; null keeps the row's. */
   readonly retryAfter: number | null
-  /** The methods for the Allow header of a 405. */
+  /** The methods for the Allow header of a 405; null for those that the gateway passes on. */
   readonly allow: string | null
   /** What is wrong with the call, for callers of an API; empty where the row says all. */
   readonly faults: readonly Fault[]

@@ -8,7 +8,6 @@ import { ok, startResponder } from '../help/origin.ts'
 
 const ends = 'Accept: application/json\r\n\r\n'
 const get = (host: string, more = '') => `GET / HTTP/1.1\r\nHost: ${host}\r\n${more}${ends}`
-const upgrade = 'Connection: Upgrade\r\nUpgrade: websocket\r\n'
 
 const causes: readonly [error: ErrorName, cause: string, request: string][] = [
   ['bad_request', 'none in HTTP/1.1', `GET / HTTP/1.1\r\n${ends}`],
@@ -31,13 +30,6 @@ const causes: readonly [error: ErrorName, cause: string, request: string][] = [
     get('site.test', 'Expect: 100-continue, x\r\n'),
   ],
   ['not_implemented', 'codings under chunked', get('site.test', 'Transfer-Encoding: gzip, chunked\r\n')],
-  ['not_implemented', 'not by GET', get('site.test', upgrade).replace('GET', 'PUT')],
-  ['not_implemented', 'not without a body', get('site.test', `${upgrade}Content-Length: 1\r\n`)],
-  [
-    'not_implemented',
-    'not to WebSocket alone',
-    get('site.test', upgrade.replace('websocket', 'websocket, x')),
-  ],
   ['uri_too_long', 'the line by itself over limits.header_section', `GET /${'x'.repeat(2_000)}`],
 ]
 

@@ -57,6 +57,7 @@ test('every answer carries the headers of an error, advice on retries, and a cha
             'svc-ray': '8f3c1e0a9b7d2c46',
             'x-should-retry': String(retryAfter !== null),
             ...(retryAfter !== null && { 'retry-after': String(retryAfter) }),
+            ...(status === 405 && { allow: 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS' }),
             ...(status === 401 && { 'www-authenticate': 'Bearer' }),
           })
           assert.equal(policy !== undefined, answer.body.startsWith('<!doctype html>'))

@@ -50,7 +50,7 @@ test('every answer carries the headers of an error', () => {
     for (const accept of accepts) {
       const answer = answerTo(name, accept)
       const { 'content-type': type, 'content-security-policy': policy, ...headers } = headersOf(answer)
-      const wait = errorRows[name].retryAfter
+      const { retryAfter: wait, status } = errorRows[name]
       assert.deepEqual(headers, {
         'content-length': String(Buffer.byteLength(answer.body)),
         'cache-control': 'private, no-store',
@@ -60,6 +60,7 @@ test('every answer carries the headers of an error', () => {
         'referrer-policy': 'same-origin',
         'svc-ray': '8f3c1e0a9b7d2c46',
         ...(wait !== null && { 'retry-after': String(wait) }),
+        ...(status === 405 && { allow: 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS' }),
       })
       assert.equal(policy !== undefined, type?.startsWith('text/html'))
     }

@@ -11,6 +11,7 @@ describe('fieldId', () => {
     ['TE', field.te],
     ['Transfer-Encoding', field.transferEncoding],
     ['UPGRADE', field.upgrade],
+    ['HTTP2-Settings', field.http2Settings],
     ['Proxy-Authenticate', field.proxyAuthenticate],
     ['Proxy-Authorization', field.proxyAuthorization],
     ['CONTENT-LENGTH', field.contentLength],

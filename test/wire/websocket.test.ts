@@ -253,12 +253,6 @@ test('a client that does not read stops the origin of its socket', async t => {
   await client.bytes(length)
 })
 
-test('a handshake with a body or by POST is none', async t => {
-  const edge = await startEdge(t, ['http://127.0.0.1:1'])
-  for (const bytes of [`${handshake('Content-Length: 2')}hi`, handshake().replace('GET', 'POST')])
-    assert.equal((await edge.ask(bytes)).status, 501)
-})
-
 test('an HTTP/1.0 client can not ask for a socket, and its request is like any other', async t => {
   const origin = await startResponder(t, ok('hi'))
   const edge = await startEdge(t, [origin.url])
