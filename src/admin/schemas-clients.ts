@@ -31,8 +31,8 @@ const declinable = scopeIds.filter(id => id !== 'openid' && id !== refreshing)
 
 /** Hosts that http may lead to, as the beginning of an address. */
 const loopback = 'http://(?:127\\.0\\.0\\.1|\\[::1\\]|localhost)'
-/** Printable ASCII without hash, asterisk and backslash. */
-const rest = '[!"$-)+-\\[\\]-~]*'
+/** Printable ASCII without hash, asterisk and backslash, and percent signs before two digits alone. */
+const rest = '(?:[!"$&-)+-\\[\\]-~]|%[0-9A-Fa-f]{2})*'
 
 const redirectUri: Schema = {
   ...text,
@@ -49,7 +49,10 @@ const pageUri: Schema = { ...text, maxLength: 2048, pattern: `^https://${rest}$`
 const responseTypes = listOf(exactly('code'), 1, 1)
 
 const required: Members = {
-  client_name: printable(100, ', in the composed form of Unicode (NFC)'),
+  client_name: printable(
+    100,
+    ', in the composed form of Unicode (NFC), visible characters and inner spaces only',
+  ),
   grant_types: {
     ...setOf(oneOf(grantTypes), 1, grantTypes.length),
     description: 'Only the Authorization Code flow is supported.',

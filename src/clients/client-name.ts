@@ -1,8 +1,9 @@
-// The rule for the name of a client, as words that follow the name of the member. People read it before they let the client in, so it must look like what it is.
+// The rule for the name of a client, as words that follow the name of the member. People read it before they let the client in, so it must look like what it is:
+// what is not known to be visible is refused.
 
 const longest = 100
 
-/** Gives the rule that a name breaks; characters are counted as code points. */
+/** Returns the rule that a name breaks, null for none; characters are counted as code points. */
 export function clientNameFault(name: string): string | null {
   if (!name.isWellFormed()) return 'must be of whole Unicode characters, without half of a surrogate pair'
   const length = [...name].length
@@ -10,8 +11,26 @@ export function clientNameFault(name: string): string | null {
   if (/[\p{Cc}\p{Zl}\p{Zp}]/u.test(name)) return 'must be without line ends and other control characters'
   if (/[\u202a-\u202e\u2066-\u2069]/u.test(name))
     return 'must be without characters that override the direction of text (U+202A to U+202E, U+2066 to U+2069)'
+  const [unseen] = unseenIn.exec(name.replace(emoji, '')) ?? []
+  if (unseen !== undefined)
+    return `must be of visible characters and plain spaces, unlike ${codePoint(unseen)}`
   if (name !== name.normalize('NFC')) return 'must be in the composed form of Unicode (NFC)'
-  if (/^[\p{White_Space}\p{Default_Ignorable_Code_Point}]*$/u.test(name))
-    return 'must have a character that can be seen'
+  if (name !== name.trim()) return 'must be without spaces at its beginning and its end'
+  if (/^\p{M}/u.test(name))
+    return 'must begin with a character of its own, not with one that joins what is before it'
   return null
+}
+
+/**
+ * Whatever is no letter, mark, number, punctuation or symbol (Unicode Standard section 4.5), nor one of three spaces: so formats, tags, unassigned code points,
+ * noncharacters and those of private use. Then what has such a category and shows nothing all the same: fillers, variation selectors, blank signs and joiners.
+ */
+const unseenIn =
+  /[[^\p{L}\p{M}\p{N}\p{P}\p{S} \u00a0\u3000]\p{Default_Ignorable_Code_Point}\u2800\u2d7f\ufffc\ufffd\u{1107f}\u{11f42}\u{13441}\u{13442}\u{16fe4}\u{1d159}]/v
+
+/** Emoji that people send (UTS #51): only in these do joiners and selectors have a place. Flags of regions hide text of their own in tags. */
+const emoji = /[\p{RGI_Emoji}--\p{RGI_Emoji_Tag_Sequence}]/gv
+
+function codePoint(character: string): string {
+  return `U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`
 }

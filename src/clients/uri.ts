@@ -1,5 +1,5 @@
 // The rules for the URIs of a client, as words that follow the name of a member. The management API asks. The URL parser repairs what it reads, and two
-// parsers repair differently: so the text is looked at first, and has to be as the parser would write it.
+// parsers repair differently: so the text is looked at first, and has to be as the parser would write it, without needless escapes.
 
 import type { TokenEndpointAuthMethod } from '../store/oauth-client.ts'
 
@@ -59,7 +59,7 @@ function fault(
     const broken = rule(url)
     if (broken !== null) return broken
   }
-  const spelling = spell(url)
+  const spelling = withoutNeedlessEscapes(spell(url))
   // Of the URI of a bare host only the slash may lack.
   if (text === spelling || `${text}/` === spelling) return null
   return textFault(spelling, longest) ?? `must be written ${spelling}`
@@ -72,7 +72,17 @@ function textFault(text: string, longest: number): string | null {
   if (text.includes('#')) return 'must be without a fragment (#)'
   if (text.includes('*')) return 'must be without a wildcard (*)'
   if (text.includes('\\')) return 'must be without a backslash'
+  if (/%(?![\da-f]{2})/i.test(text)) return 'must have two hexadecimal digits after each %'
+  if (/%(?:[01].|7f)/i.test(text)) return 'must be without escaped control characters, such as %00 and %0A'
   return null
+}
+
+/** Writes out what needs no escape (RFC 3986 section 2.3): `%41` and `A` are one path to some readers and two to others. */
+function withoutNeedlessEscapes(href: string): string {
+  return href.replace(/%[\da-f]{2}/gi, triplet => {
+    const character = String.fromCharCode(Number.parseInt(triplet.slice(1), 16))
+    return /[\w.~-]/.test(character) ? character : triplet
+  })
 }
 
 function schemeFault(url: URL, method: TokenEndpointAuthMethod): string | null {
@@ -105,6 +115,12 @@ function userFault({ username, password }: URL): string | null {
 /** The parser lets a host have characters that end or part a value in a header field; names on the web have none of them. */
 function hostFault({ protocol, hostname }: URL): string | null {
   const isOfTheWeb = protocol === 'https:' || protocol === 'http:'
-  if (!isOfTheWeb || /^([a-z0-9._-]+|\[[0-9a-f:]+\])$/.test(hostname)) return null
-  return 'must have a host of letters, digits, hyphens, underscores and dots'
+  if (!isOfTheWeb || /^\[[0-9a-f:]+\]$/.test(hostname)) return null
+  if (!/^[a-z0-9._-]+$/.test(hostname))
+    return 'must have a host of letters, digits, hyphens, underscores and dots'
+  if (/^\.|\.\.|\.$/.test(hostname))
+    return 'must have a host without a dot at its beginning or end, or beside another one'
+  if (hostname.length > 253 || /[^.]{64}/.test(hostname))
+    return 'must have a host of at most 253 characters, and 63 between dots'
+  return null
 }

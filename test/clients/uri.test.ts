@@ -15,7 +15,10 @@ describe('a redirect URI of any client', () => {
     'https://app.example',
     'https://app.example/',
     'https://app.example:8443/cb?tenant=1&lang=de',
-    'https://app.example/@user/%7E;v=1',
+    'https://app.example/@user/~;v=1',
+    'https://app.example/%2Fa%2fb/%2541/%E2%82%AC?next=%2Fhome',
+    `https://${'a'.repeat(63)}.example/`,
+    'https://_a.b-.example/cb',
     'https://xn--bcher-kva.example/cb',
     'https://192.0.2.1/cb',
     'https://[2001:db8::1]/cb',
@@ -79,6 +82,22 @@ describe('a redirect URI of any client', () => {
     ['tel:1', /another scheme/],
     ['sms:1', /another scheme/],
     ['wss://app.example/', /another scheme/],
+    ['https://app..example/cb', /dot at its beginning or end, or beside/],
+    ['https://.app.example/cb', /dot at its beginning/],
+    ['https://app.example./cb', /dot at its beginning or end/],
+    ['https://./cb', /dot at its beginning/],
+    [`https://${'a'.repeat(64)}.example/`, /63 between dots/],
+    [`https://${'a.'.repeat(124)}example/`, /at most 253 characters/],
+    ['https://app.example/%', /two hexadecimal digits/],
+    ['https://app.example/100%/', /two hexadecimal digits/],
+    ['https://app.example/%4', /two hexadecimal digits/],
+    ['https://app.example/%g1', /two hexadecimal digits/],
+    ['https://app.example/?a=%u0041', /two hexadecimal digits/],
+    ['https://app.example/%00', /escaped control/],
+    ['https://app.example/?a=%0a', /escaped control/],
+    ['https://app.example/a%0D%0ASet-Cookie:b', /escaped control/],
+    ['https://app.example/%09', /escaped control/],
+    ['https://app.example/%7f', /escaped control/],
     ['https://app.example/cb?code=1', /without code in its query/],
     ['https://app.example/cb?a=1&state', /without state in its query/],
     ['https://app.example/cb?%69ss=', /without iss in its query/],
@@ -103,6 +122,9 @@ describe('a redirect URI of any client', () => {
     ['https://@app.example/cb', 'https://app.example/cb'],
     ['https://app.example:/cb', 'https://app.example/cb'],
     ['https://app.ex%61mple/cb', 'https://app.example/cb'],
+    ['https://app.example/%41', 'https://app.example/A'],
+    ['https://app.example/%7Euser/%2Da%5f', 'https://app.example/~user/-a_'],
+    ['https://app.example/a%2eb?a%62=%63%2F', 'https://app.example/a.b?ab=c%2F'],
     ['https://app.example/"cb"', 'https://app.example/%22cb%22'],
     ['http://127.1/cb', 'http://127.0.0.1/cb'],
     ['http://2130706433/cb', 'http://127.0.0.1/cb'],
@@ -143,6 +165,10 @@ describe('a redirect URI with a scheme of an app', () => {
     ['com.example.app:/a?state=1', /without state/],
     ['com.example.app:?code=1', /without code/],
     ['com.example.app://user@callback/', /user name/],
+    ['com.example.app:/%63allback', /written com\.example\.app:\/callback$/],
+    ['com.example.app:%2e%2e', /written com\.example\.app:\.\.$/],
+    ['com.example.app:/%00', /escaped control/],
+    ['com.example.app:/%', /two hexadecimal digits/],
     ['Com.Example.App:/callback', /written com\.example\.app:\/callback$/],
     ['com.example.app:/a/../callback', /written com\.example\.app:\/callback$/],
   ] as const) {
@@ -167,6 +193,9 @@ describe('an origin', () => {
     ['https://app.example?', /written https:\/\/app\.example$/],
     ['https://App.example:443', /written https:\/\/app\.example$/],
     ['https://app.example#', /fragment/],
+    ['https://app..example', /dot at its beginning/],
+    ['https://app.example.', /dot at its beginning/],
+    [`https://${'a'.repeat(64)}.example`, /63 between dots/],
     ['https://*.app.example', /wildcard/],
     ['https://user@app.example', /user name/],
     ['http://app.example', /begin with https/],
@@ -235,6 +264,11 @@ describe('whatever the text', () => {
       '.',
       '%2e',
       '%2A',
+      '%41',
+      '%',
+      '%0a',
+      '%2541',
+      'a'.repeat(64),
       '*',
       '#',
       '?',
@@ -340,6 +374,13 @@ function assertPlain(uri: string, longest: number): void {
   assert.ok(Buffer.byteLength(uri) <= longest)
   assert.match(uri, /^[!-~]+$/)
   assert.doesNotMatch(uri, /[#*\\]/)
+  for (const [, digits] of uri.matchAll(/%(.{0,2})/g)) {
+    assert.match(digits!, /^[\da-f]{2}$/i)
+    assert.match(String.fromCharCode(Number.parseInt(digits!, 16)), /[^\0-\x1f\x7f\w.~-]/)
+  }
+  const { protocol, hostname } = new URL(uri)
+  if (/^https?:$/.test(protocol) && !hostname.startsWith('['))
+    for (const label of hostname.split('.')) assert.match(label, /^.{1,63}$/)
   assert.doesNotMatch(uri, /^[^/]*\/\/[^/?]*@/)
 }
 
