@@ -29,6 +29,8 @@ process.on('message', async ({ id, ask }: ToWorker) => {
     ),
   )
 })
+// A supervisor that is gone reads no warnings any more; what runs is finished all the same.
+process.stderr.on('error', () => {})
 process.on('disconnect', () => void leave(orphanGrace))
 process.on('uncaughtException', bug => void crash(bug))
 // A terminal sends these to the whole group: the supervisor hears them too, and decides.
@@ -47,6 +49,8 @@ async function answer(ask: Ask): Promise<Reply[Ask['kind']]> {
       return null
     case 'checks':
       plane!.takeChecks(ask.results)
+      return null
+    case 'ping':
       return null
     case 'pools':
       return (await plane!.pools()).flat()

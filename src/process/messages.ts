@@ -15,6 +15,7 @@ export type Ask =
   | { readonly kind: 'reload'; readonly config: Config }
   | { readonly kind: 'drain'; readonly grace: number }
   | { readonly kind: 'checks'; readonly results: readonly KeyedCheckResult[] }
+  | { readonly kind: 'ping' }
   | { readonly kind: 'pools' }
   | { readonly kind: 'snapshot' }
 
@@ -23,6 +24,7 @@ export interface Reply {
   readonly reload: null
   readonly drain: null
   readonly checks: null
+  readonly ping: null
   readonly pools: readonly PoolState[]
   readonly snapshot: Snapshot
 }

@@ -1,4 +1,4 @@
-// Holds N workers that share the listening addresses: replaces those that crash, hands a reload to all, adds up what they count.
+// Holds N workers that share the listening addresses: replaces those that crash or hang, hands a reload to all, adds up what they count.
 
 import { once } from 'node:events'
 import { createServer } from 'node:net'
@@ -19,6 +19,12 @@ const steadyLife = 10_000
 const drainSlack = 2_000
 /** How long a worker may take to reload, in ms; one that has just been started has yet to listen. */
 const reloadPatience = 10_000
+/** How often each worker is asked for a sign of life, in ms. */
+const heartbeat = 1_000
+/** How many in a row it may miss. Counted rather than timed: after a sleep of the whole machine nobody is late. */
+const mostMissed = 10
+/** How long the stack of a hung worker may take, in ms. */
+const stackPatience = 2_000
 /** How long a worker may take to tell how its pools are doing, in ms; nobody needs to know enough to end it. */
 const viewPatience = 1_000
 
@@ -39,6 +45,7 @@ export class Supervisor implements ManagedPlane {
   readonly #checks = new Map<string, KeyedCheckResult>()
   #config: Config
   #isEnding = false
+  #heartbeat: NodeJS.Timeout | undefined
   #ended: Promise<Snapshot> = Promise.resolve([])
 
   constructor(count: number, config: Config, parts: SupervisorParts) {
@@ -55,6 +62,7 @@ export class Supervisor implements ManagedPlane {
   /** Starts the first worker alone: it proves the configuration, and finds the ports that the others share. */
   async listen(): Promise<readonly Endpoint[]> {
     for (const endpoint of this.#config.listen) await assertFree(endpoint)
+    this.#heartbeat = setInterval(() => this.#ping(), heartbeat).unref()
     const listen = await this.#start(0)
     this.#config = { ...this.#config, listen }
     await Promise.all(Array.from({ length: this.#count - 1 }, () => this.#start(0)))
@@ -119,7 +127,20 @@ export class Supervisor implements ManagedPlane {
 
   #end(): void {
     this.#isEnding = true
+    clearInterval(this.#heartbeat)
     for (const timer of this.#restarts) clearTimeout(timer)
+  }
+
+  #ping(): void {
+    for (const worker of this.#up) if (worker.ping() >= mostMissed) void this.#endHung(worker)
+  }
+
+  async #endHung(worker: WorkerHandle): Promise<void> {
+    this.#up.delete(worker)
+    const stack = await worker.stack(stackPatience)
+    const pings = { missed: mostMissed, interval: heartbeat }
+    this.#parts.log.error({ worker: worker.pid, pings, stack }, 'worker unresponsive, killing it')
+    worker.kill()
   }
 
   async #retire(worker: WorkerHandle, grace: number): Promise<void> {

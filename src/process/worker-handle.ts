@@ -3,7 +3,9 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { getCompileCacheDir } from 'node:module'
+import type { Interface } from 'node:readline'
 import type { Snapshot } from '../base/metrics.ts'
+import { blockedStack, errorLines, inspectable } from './blocked-stack.ts'
 import type { Ask, FromWorker, Reply, ToWorker } from './messages.ts'
 
 const snapshotPatience = 1000
@@ -18,9 +20,12 @@ export class Unanswered extends Error {}
 
 export class WorkerHandle {
   readonly #child: ChildProcess
+  readonly #errors: Interface
   readonly #waiting = new Map<number, PromiseWithResolvers<unknown>>()
   readonly ended: Promise<WorkerEnd>
   #nextId = 0
+  /** Pings in a row that were not answered. */
+  #missed = 0
   #last: Snapshot | null = null
 
   /** Starts a process; it inherits the environment and the log, and learns the rest from the first ask. */
@@ -28,8 +33,11 @@ export class WorkerHandle {
     const NODE_COMPILE_CACHE = getCompileCacheDir()
     this.#child = fork(new URL('./edge-worker.ts', import.meta.url), {
       serialization: 'advanced',
+      execArgv: [...process.execArgv, ...inspectable],
+      stdio: ['inherit', 'inherit', 'pipe', 'ipc'],
       env: { ...process.env, ...(NODE_COMPILE_CACHE !== undefined && { NODE_COMPILE_CACHE }) },
     })
+    this.#errors = errorLines(this.#child)
     this.#child.on('message', message => this.#receive(message as FromWorker))
     const ended = Promise.withResolvers<WorkerEnd>()
     this.#child.once('exit', (code, signal) => ended.resolve({ code, signal }))
@@ -62,6 +70,20 @@ export class WorkerHandle {
   async demand<A extends Ask>(ask: A, patience: number): Promise<Reply[A['kind']]> {
     const late = setTimeout(() => this.kill(), patience)
     return this.ask(ask).finally(() => clearTimeout(late))
+  }
+
+  /** Sends a ping; returns how many before it, in a row, were not answered. */
+  ping(): number {
+    const answered = () => {
+      this.#missed = 0
+    }
+    this.ask({ kind: 'ping' }).then(answered, answered)
+    return this.#missed++
+  }
+
+  /** Returns where the worker is in its code; null where that can't be had within `patience` ms. */
+  stack(patience: number): Promise<string | null> {
+    return blockedStack(this.#child, this.#errors, patience)
   }
 
   /** Returns what the worker has counted; one that does not say so within a second is taken at its last word. */

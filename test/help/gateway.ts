@@ -13,8 +13,8 @@ import { root } from './source.ts'
 
 export const main = join(root, 'src/main.ts')
 
-/** Put in NODE_OPTIONS, has every process of the gateway throw at SIGUSR2: a bug that a test can call for. */
-export const provokable = `--import=data:text/javascript,process.on('SIGUSR2',()=>{throw(new(Error)('provoked'))})`
+/** Put in NODE_OPTIONS, has every process of the gateway throw at SIGUSR2, and hang at SIGWINCH: bugs that a test can call for. */
+export const provokable = `--import=data:text/javascript,process.on('SIGUSR2',()=>{throw(new(Error)('provoked'))}),process.on('SIGWINCH',function%20hang(){for(;;);})`
 
 export interface LogLine {
   readonly msg: string

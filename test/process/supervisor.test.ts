@@ -10,6 +10,7 @@ import type { Config } from '../../src/config/config.ts'
 import { checkKeys } from '../../src/edge/health-checker.ts'
 import { Supervisor } from '../../src/process/supervisor.ts'
 import { edgeConfig } from '../help/edge.ts'
+import { provokable } from '../help/gateway.ts'
 import { startSite } from '../help/site.ts'
 
 async function configFor(t: TestContext, answer: string): Promise<Config> {
@@ -18,15 +19,22 @@ async function configFor(t: TestContext, answer: string): Promise<Config> {
   return { ...config, log: { ...config.log, access: false } }
 }
 
-/** Starts two workers whose site answers `old`, with a configuration that has it answer `new`. */
-async function startTwo(t: TestContext) {
+interface Line {
+  readonly msg: string
+  readonly worker: number
+  readonly stack: string | null
+}
+
+/** Starts workers, by default two, whose site answers `old`, with a configuration that has it answer `new`. */
+async function startWorkers(t: TestContext, count = 2) {
   const [before, after] = await Promise.all([configFor(t, 'old'), configFor(t, 'new')])
   const metrics = new Metrics('0')
-  const log = createLogger('error', { write: () => {} })
-  const supervisor = new Supervisor(2, before, { documentation: 'http://127.0.0.1/errors', metrics, log })
+  const lines: Line[] = []
+  const log = createLogger('error', { write: (line: string) => lines.push(JSON.parse(line)) })
+  const supervisor = new Supervisor(count, before, { documentation: 'http://127.0.0.1/errors', metrics, log })
   t.after(() => supervisor.destroy())
   const [endpoint] = await supervisor.listen()
-  return { supervisor, metrics, after, workers: children(), port: endpoint!.port }
+  return { supervisor, metrics, lines, after, workers: children(), port: endpoint!.port }
 }
 
 /** Lists the workers, in the order of their start. */
@@ -49,7 +57,7 @@ async function until(holds: () => boolean): Promise<void> {
 }
 
 test('a worker that is replaced while another proves a reload gets the new configuration too', async t => {
-  const { supervisor, metrics, after, workers, port } = await startTwo(t)
+  const { supervisor, metrics, after, workers, port } = await startWorkers(t)
   const [prover, victim] = workers as [number, number]
   process.kill(prover, 'SIGSTOP')
   const reloaded = supervisor.reload(after)
@@ -63,7 +71,7 @@ test('a worker that is replaced while another proves a reload gets the new confi
 
 for (const hung of [0, 1]) {
   test(`a hung worker holds up no reload: it is replaced by one with the new configuration (worker ${hung})`, async t => {
-    const { supervisor, metrics, after, workers, port } = await startTwo(t)
+    const { supervisor, metrics, after, workers, port } = await startWorkers(t)
     process.kill(workers[hung]!, 'SIGSTOP')
     t.mock.timers.enable({ apis: ['setTimeout'] })
     const reloaded = supervisor.reload(after)
@@ -82,7 +90,7 @@ for (const hung of [0, 1]) {
 }
 
 test('a hung worker tells nothing of its pools, and lives on', async t => {
-  const { supervisor, metrics, workers } = await startTwo(t)
+  const { supervisor, metrics, workers } = await startWorkers(t)
   process.kill(workers[0]!, 'SIGSTOP')
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const views = supervisor.pools()
@@ -99,7 +107,7 @@ test('a hung worker tells nothing of its pools, and lives on', async t => {
 })
 
 test('what checks found before a configuration was replaced is told to no worker when it is back', async t => {
-  const { supervisor, metrics, workers } = await startTwo(t)
+  const { supervisor, metrics, workers } = await startWorkers(t)
   const origin = await startSite(t, (_, response) => response.end())
   const check = {
     path: '/',
@@ -124,4 +132,48 @@ test('what checks found before a configuration was replaced is told to no worker
   await until(() => metrics.workerRestarts.value === 1)
   while ((await states()).length < 2) await turn()
   assert.ok((await states()).includes('healthy'))
+})
+
+/** Lets so many heartbeats pass. */
+function beat(t: TestContext, count: number): void {
+  for (let i = 0; i < count; i++) t.mock.timers.tick(1_000)
+}
+
+test('a worker that hangs is killed and replaced, and the log has where it hung', async t => {
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  process.env.NODE_OPTIONS = provokable
+  t.after(() => delete process.env.NODE_OPTIONS)
+  const { supervisor, metrics, lines, workers } = await startWorkers(t, 1)
+  process.kill(workers[0]!, 'SIGWINCH')
+  beat(t, 10)
+  assert.deepEqual([supervisor.isUp, lines], [true, []])
+  beat(t, 1)
+  assert.equal(supervisor.isUp, false)
+  await until(() => metrics.workerRestarts.value === 1 && supervisor.isUp)
+  const [hung, ended] = lines
+  assert.deepEqual([hung!.msg, hung!.worker], ['worker unresponsive, killing it', workers[0]])
+  assert.match(hung!.stack!, /^at hang \(data:.+:1:\d+\)\nat emit \(node:events:\d+:\d+\)$/m)
+  assert.equal(ended!.worker, workers[0])
+})
+
+test('a worker that is stopped is killed and replaced, without its stack', async t => {
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  const { metrics, lines, workers } = await startWorkers(t, 1)
+  process.kill(workers[0]!, 'SIGSTOP')
+  beat(t, 11)
+  await until(() => metrics.workerRestarts.value === 1)
+  assert.deepEqual([lines[0]!.worker, lines[0]!.stack], [workers[0], null])
+})
+
+test('a worker that answers late, or is asked late, lives on', async t => {
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  const { supervisor, metrics, lines, workers } = await startWorkers(t, 1)
+  for (let i = 0; i < 3; i++) {
+    process.kill(workers[0]!, 'SIGSTOP')
+    beat(t, 10)
+    process.kill(workers[0]!, 'SIGCONT')
+    // It answers in order, so that the pings before are answered too.
+    await supervisor.snapshots()
+  }
+  assert.deepEqual([metrics.workerRestarts.value, lines, children()], [0, [], workers])
 })

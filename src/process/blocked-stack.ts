@@ -1,0 +1,74 @@
+// Where a worker is whose event loop is blocked. V8's inspector is the only one that it still answers: it is opened by SIGUSR1, on a free port of loopback,
+// and only who reads the standard error of the worker learns the address.
+import type { ChildProcess } from 'node:child_process'
+import { createInterface, type Interface } from 'node:readline'
+
+/** Arguments of Node with which a process can be asked; its standard error must be a pipe. */
+export const inspectable: readonly string[] = ['--inspect-port=127.0.0.1:0', '--inspect-publish-uid=stderr']
+
+/** Passes on what the process writes to its standard error, one line after the other. */
+export function errorLines({ stderr }: ChildProcess): Interface {
+  return createInterface({ input: stderr! }).on('line', line => {
+    if (!OF_INSPECTOR.test(line)) process.stderr.write(`${line}\n`)
+  })
+}
+
+/** Returns the frames of the JavaScript that a process runs, innermost first; null where they can't be had within `patience` ms. */
+export async function blockedStack(
+  child: ChildProcess,
+  lines: Interface,
+  patience: number,
+): Promise<string | null> {
+  const late = AbortSignal.timeout(patience)
+  const { promise, resolve } = Promise.withResolvers<string | null>()
+  let inspector: WebSocket | null = null
+  const listen = (line: string) => {
+    const url = LISTENING.exec(line)?.[1]
+    if (url !== undefined) inspector = pause(url, resolve)
+  }
+  lines.on('line', listen)
+  late.addEventListener('abort', () => resolve(null))
+  child.kill('SIGUSR1')
+  const stack = await promise
+  lines.off('line', listen)
+  ;(inspector as WebSocket | null)?.close()
+  return stack
+}
+
+/** Interrupts the process behind an inspector, and tells its stack. */
+function pause(url: string, told: (stack: string | null) => void): WebSocket {
+  const inspector = new WebSocket(url)
+  const scripts = new Map<string, string>()
+  inspector.onerror = () => told(null)
+  inspector.onopen = () => {
+    inspector.send('{"id":1,"method":"Debugger.enable"}')
+    inspector.send('{"id":2,"method":"Debugger.pause"}')
+  }
+  inspector.onmessage = ({ data }) => {
+    const { method, params } = JSON.parse(data)
+    if (method === 'Debugger.scriptParsed') scripts.set(params.scriptId, params.url)
+    if (method === 'Debugger.paused') told(written(params.callFrames, scripts))
+  }
+  return inspector
+}
+
+interface Frame {
+  readonly functionName: string
+  readonly location: { readonly scriptId: string; readonly lineNumber: number; readonly columnNumber: number }
+}
+
+/** Writes frames as an Error has them. */
+function written(frames: readonly Frame[], scripts: ReadonlyMap<string, string>): string {
+  return frames
+    .slice(0, MOST_FRAMES)
+    .map(({ functionName, location: { scriptId, lineNumber, columnNumber } }) => {
+      const place = `${scripts.get(scriptId)}:${lineNumber + 1}:${columnNumber + 1}`
+      return `at ${functionName || '<anonymous>'} (${place})`
+    })
+    .join('\n')
+}
+
+const MOST_FRAMES = 50
+const LISTENING = /^Debugger listening on (ws:\S+)$/
+const OF_INSPECTOR =
+  /^(?:Debugger (?:listening on |attached|ending on )|For help, see: |Waiting for the debugger)/
