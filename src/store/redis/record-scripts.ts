@@ -34,7 +34,7 @@ end
 
 local function tell(channel, version, kind, account, id)
   redis.call('XADD', KEYS[2], 'MAXLEN', '${mostChanges}', version .. '-0', 'kind', kind, 'account', account, 'id', id)
-  redis.call('PUBLISH', channel, '')
+  redis.pcall('PUBLISH', channel, '')
 end
 
 local function put(channel, kind, records, account, id, digest, json, birth)

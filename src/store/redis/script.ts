@@ -8,9 +8,10 @@ export interface Script {
   readonly sha: string
 }
 
-/** Keeps Lua as a script; the tag lets editors colour it. */
+/** Keeps Lua as a script; the tag lets editors colour it. It refuses with NOPERM before it begins where the user may not run all of its commands. */
 export function lua(parts: TemplateStringsArray, ...values: readonly string[]): Script {
-  const text = String.raw({ raw: parts }, ...values)
+  const body = String.raw({ raw: parts }, ...values)
+  const text = guardOf(body) + body
   return { text, sha: createHash('sha1').update(text).digest('hex') }
 }
 
@@ -27,4 +28,18 @@ export function whole(script: Script, keys: readonly string[], args: readonly Ar
 /** Tells whether a server refused a script by its name since it doesn't know it. */
 export function isUnknownScript(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('NOSCRIPT')
+}
+
+/**
+ * Writes the question whether the user may run what stands in `redis.call`: Redis undoes nothing of a script that is stopped on its way. What stands in
+ * `redis.pcall` can be done without. Redis 7 and newer answer, at 0.2 µs a command; the keys are checked by EVAL itself.
+ */
+function guardOf(body: string): string {
+  const names = new Set([...body.matchAll(/redis\.call\('([A-Z]+)'/g)].map(([, name]) => name))
+  const checks = [...names].map(name => `may('${name}', KEYS[1], KEYS[1], KEYS[1])`)
+  return `local may = redis.acl_check_cmd
+if may and not (${checks.join(' and ')}) then
+  return redis.error_reply('NOPERM this user may not run all commands of the script')
+end
+`
 }

@@ -1,0 +1,185 @@
+// Scripts of a user who may not run all of their commands: Redis undoes nothing of what a script did before it failed.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { batchOf } from '../../../src/store/log-batch-writer.ts'
+import { changeChannel } from '../../../src/store/redis/keys.ts'
+import { type Store, StoreAway } from '../../../src/store/store.ts'
+import { type RedisServer, startRedis } from '../../help/redis.ts'
+import { sourceFiles } from '../../help/source.ts'
+import {
+  account,
+  auditEntry,
+  firstStart,
+  gateway,
+  keptAnswer,
+  logEntries,
+  logQuery,
+  oauthClient,
+  token,
+  verification,
+} from '../contract-specimens.ts'
+import { openRedis } from './open.ts'
+
+interface Case {
+  /** Puts there what `act` finds, with all rights. */
+  readonly arrange?: (store: Store) => Promise<unknown>
+  readonly act: (store: Store) => Promise<unknown>
+}
+
+const due = oauthClient({ verification: verification({ nextCheckAt: 1 }) })
+const logged = gateway()
+const entries = logEntries(logged, 4)
+const append = (store: Store, some = entries, most = 3) =>
+  store.logs.append(logged.account, logged.id, batchOf(some), { most, strategy: 'DELETE_OLDEST' })
+const beside = { audit: auditEntry({ account: due.account }), answer: keptAnswer({ account: due.account }) }
+const first = firstStart()
+const owner = account()
+const known = token()
+const far = Date.now() + 20 * 86_400_000
+const spend = (store: Store, window: 'sliding' | 'fixed') =>
+  store.counters.spend({
+    key: 'key',
+    window: window === 'sliding' ? { kind: window, period: 60_000 } : { kind: window, until: far },
+    limit: 5,
+    done: 1,
+    wanted: 2,
+  })
+
+const cases: Readonly<Record<string, Case>> = {
+  bootstrap: { act: store => store.bootstrap(first) },
+  'accounts.insert': { act: store => store.accounts.insert(owner) },
+  'tokens.insert': { act: store => store.tokens.insert(known) },
+  'tokens.replace': {
+    arrange: store => store.tokens.insert(known),
+    act: async store => {
+      const { version } = (await store.tokens.get(known.account, known.id))!
+      return store.tokens.replace({ ...known, digest: 'f'.repeat(64) }, version)
+    },
+  },
+  'tokens.remove': {
+    arrange: store => store.tokens.insert(known),
+    act: store => store.tokens.remove(known.account, known.id),
+  },
+  'gateways.remove': {
+    arrange: store => store.gateways.insert(logged),
+    act: store => store.gateways.remove(logged.account, logged.id),
+  },
+  'oauthClients.insert': { act: store => store.oauthClients.insert(due, beside) },
+  'oauthClients.replace': {
+    arrange: store => store.oauthClients.insert(due),
+    act: async store => {
+      const { version } = (await store.oauthClients.get(due.account, due.id))!
+      return store.oauthClients.replace({ ...due, verification: null, revision: 2 }, version, beside)
+    },
+  },
+  'oauthClients.remove': {
+    arrange: store => store.oauthClients.insert(due),
+    act: store => store.oauthClients.remove(due.account, due.id, beside),
+  },
+  'oauthClients.claimDue': {
+    arrange: store => store.oauthClients.insert(due),
+    act: store => store.oauthClients.claimDue(10, 60_000),
+  },
+  'audit.append': { act: store => store.audit.append(beside.audit) },
+  'logs.append': {
+    arrange: async store => {
+      await store.gateways.insert(logged)
+      await append(store, entries.slice(0, 2))
+    },
+    act: store => append(store, entries.slice(2)),
+  },
+  'logs.remove': {
+    arrange: async store => {
+      await store.gateways.insert(logged)
+      await append(store)
+    },
+    act: store => store.logs.remove(logged.account, logged.id, logQuery()),
+  },
+  'counters.spend, sliding': { act: store => spend(store, 'sliding') },
+  'counters.spend, fixed': { act: store => spend(store, 'fixed') },
+}
+
+/** Every command that scripts run. */
+const commands = new Set(
+  sourceFiles()
+    .filter(({ path }) => path.startsWith('store/redis/'))
+    .flatMap(({ text }) => [...text.matchAll(/redis\.p?call\('([A-Z]+)'/g)].map(([, name]) => name!)),
+)
+
+test('whichever command is denied, a script does all of what it is for, or nothing', async t => {
+  const server = await startRedis(t, { aof: false })
+  const grant = (...rules: string[]) =>
+    server.ask('ACL', 'SETUSER', 'limited', 'reset', 'on', '>secret', '+@all', '~*', '&*', ...rules)
+  await grant()
+  const full = await openRedis(t, server.url, 5_000)
+  const limited = await openRedis(t, `redis://limited:secret@127.0.0.1:${server.port}`, 5_000)
+  const refusedBy = new Map<string, string[]>()
+  for (const [name, { arrange, act }] of Object.entries(cases)) {
+    const prepare = async () => {
+      await server.ask('FLUSHALL')
+      await arrange?.(full)
+    }
+    await prepare()
+    await act(full)
+    const whole = shapeOf(await contentOf(server))
+    for (const command of commands) {
+      await grant()
+      await prepare()
+      const before = await contentOf(server)
+      await grant(`-${command}`)
+      const failure = await act(limited).then(
+        () => null,
+        error => error,
+      )
+      const after = await contentOf(server)
+      const what = `${name} without ${command}`
+      if (failure === null) assert.deepEqual(shapeOf(after), whole, what)
+      else {
+        assert.ok(failure instanceof StoreAway, `${what}: ${failure}`)
+        assert.deepEqual(after, before, what)
+        refusedBy.set(command, [...(refusedBy.get(command) ?? []), name])
+      }
+    }
+  }
+  const never = [...commands].filter(command => !refusedBy.has(command))
+  assert.deepEqual(never, ['PUBLISH'], 'only a notice may be left out')
+})
+
+test('a user without channels writes all the same, and others hear of it a little later', async t => {
+  const server = await startRedis(t)
+  await server.ask('ACL', 'SETUSER', 'quiet', 'on', '>secret', '+@all', '~*', 'resetchannels')
+  const quiet = await openRedis(t, `redis://quiet:secret@127.0.0.1:${server.port}`, 2_000)
+  const other = await openRedis(t, server.url, 2_000)
+  const heard = new Promise(resolve => other.changes.follow(resolve))
+  const kept = token()
+  assert.equal(await quiet.tokens.insert(kept), true)
+  assert.deepEqual(await heard, { kind: 'token', account: kept.account, id: kept.id })
+  assert.equal((await server.ask('ACL', 'DRYRUN', 'quiet', 'PUBLISH', changeChannel, '')) === 'OK', false)
+})
+
+type Content = Readonly<Record<string, unknown>>
+
+/** Reads all that the server holds, but what is written before a proof and how long keys last. */
+async function contentOf(server: RedisServer): Promise<Content> {
+  const content: Record<string, unknown> = {}
+  for (const key of ((await server.ask('KEYS', '*')) as string[]).sort()) {
+    const type = String(await server.ask('TYPE', key))
+    const expires = Number(await server.ask('PTTL', key)) > 0
+    content[key] = { expires, value: await server.ask(...readers[type as keyof typeof readers](key)) }
+  }
+  return content
+}
+
+type Asked = readonly [name: string, ...args: (string | number)[]]
+
+const readers = {
+  string: (key: string): Asked => ['GET', key],
+  hash: (key: string): Asked => ['HGETALL', key],
+  zset: (key: string): Asked => ['ZRANGE', key, 0, -1, 'WITHSCORES'],
+  stream: (key: string): Asked => ['XRANGE', key, '-', '+'],
+}
+
+/** Masks what is another each time: versions and the numbers of buckets. */
+function shapeOf(content: Content): unknown {
+  return JSON.parse(JSON.stringify(content).replaceAll(/\d{8,}/g, '#'))
+}
