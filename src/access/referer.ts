@@ -1,12 +1,23 @@
 // The site that a Referer field names. Called by visit.
+import { longestHost } from '../base/host-names.ts'
 
-/** Gives the lower-case host of a URL without port and trailing dot; empty when it has none. Reads no more of the URL than that takes. */
-export function refererHost(referer: string): string {
+/** The most characters of a URL in which its host is looked for: no browser sends more before it. */
+const longestRead = 1024
+
+/**
+ * Returns the lower-case host of a URL without port and trailing dot; empty when it has none, or none that a host name could be. Reads no more of the URL than
+ * that takes.
+ */
+export function refererHost(url: string): string {
+  const referer = url.length > longestRead ? url.slice(0, longestRead) : url
   const scheme = referer.indexOf('://')
   if (scheme === -1) return ''
   let start = scheme + 3
   let end = start
-  for (; end < referer.length; end++) {
+  for (; ; end++) {
+    // What is cut in the middle of a host is not known to have this one.
+    if (end === referer.length && end < url.length) return ''
+    if (end === referer.length) break
     const code = referer.charCodeAt(end)
     if (code === SLASH || code === QUESTION || code === HASH || code === BACKSLASH) break
     if (code === AT) start = end + 1
@@ -14,6 +25,7 @@ export function refererHost(referer: string): string {
   const port = referer.lastIndexOf(':', end - 1)
   if (port >= start && referer.charCodeAt(end - 1) !== BRACKET) end = port
   if (referer.charCodeAt(end - 1) === DOT) end--
+  if (end - start > longestHost) return ''
   return referer.slice(start, end).toLowerCase()
 }
 

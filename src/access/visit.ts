@@ -30,6 +30,7 @@ export class Visit {
   #network: number | null | undefined = undefined
   #userAgent: string | null = null
   #referer: string | null = null
+  #refererHost: string | null = null
   #paths: readonly string[] | null = null
 
   /** Takes the address as it is read already. */
@@ -65,7 +66,7 @@ export class Visit {
 
   /** The host of the Referer; empty without one. */
   get refererHost(): string {
-    return refererHost(this.referer)
+    return (this.#refererHost ??= refererHost(this.referer))
   }
 
   /** What origins may make of the path: one, unless it can be read in several ways; there may be a query behind it. */

@@ -30,3 +30,10 @@ test('any text has a host, or none, in its own length of time', () => {
     }),
   )
 })
+
+test('what no host can be has none, and is not read to its end', () => {
+  assert.equal(refererHost(`http://${'a'.repeat(254)}/`), '')
+  assert.equal(refererHost(`http://${'a'.repeat(253)}/`), 'a'.repeat(253))
+  assert.equal(refererHost(`http://${'u'.repeat(1000)}@shop.example.evil.example/`), '')
+  assert.equal(refererHost(`http://shop.example/${'.'.repeat(130_000)}`), 'shop.example')
+})
