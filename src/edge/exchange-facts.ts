@@ -1,9 +1,9 @@
-// What the expressions of operators may look at of one exchange, found when it is looked at. Access rules, rate limits, rewrites and error rules ask for it.
+// What the expressions of operators may look at of one exchange, found when it is first looked at, once. Access rules, rate limits, rewrites and error rules ask for it.
 import type { Facts, RequestFacts } from '../base/expression.ts'
 import { isPlainPath, normalPath } from '../base/path.ts'
 import { errorRows } from '../errors/catalogue.ts'
 import type { Refusal } from '../errors/refusal.ts'
-import { field } from '../http1/fields.ts'
+import { equalsIgnoreCase, field } from '../http1/fields.ts'
 import type { Exchange } from './exchange.ts'
 
 /** Gives the facts of an exchange, always the same object; its path is in normal form, so that no other spelling passes by a rule. */
@@ -46,7 +46,10 @@ function describe({ error: name }: Refusal): Facts['error'] {
 
 class ExchangeRequestFacts implements RequestFacts {
   readonly #x: Exchange
+  #path: string | null = null
+  #query: string | null = null
   #headers: ReadonlyMap<string, readonly string[]> | null = null
+  #isTls: boolean | null = null
 
   constructor(x: Exchange) {
     this.#x = x
@@ -61,14 +64,11 @@ class ExchangeRequestFacts implements RequestFacts {
   }
 
   get path(): string {
-    const { target } = this.#x.head
-    return isPlainPath(target) ? withoutQuery(target) : normalPath(target)
+    return (this.#path ??= this.pathOf(this.#x.head.target))
   }
 
   get query(): string {
-    const { target } = this.#x.head
-    const query = target.indexOf('?')
-    return query === -1 ? '' : target.slice(query + 1)
+    return (this.#query ??= queryOf(this.#x.head.target))
   }
 
   get headers(): ReadonlyMap<string, readonly string[]> {
@@ -89,26 +89,30 @@ class ExchangeRequestFacts implements RequestFacts {
 
   /** What a trusted hop says, since this listener speaks plain HTTP. */
   get tls(): boolean {
-    const { client, head } = this.#x
-    if (!client.isTrusted) return false
-    const { fields, ids } = head
-    for (let i = ids.length - 1; i >= 0; i--)
-      if (ids[i] === field.xForwardedProto) return fields[2 * i + 1]!.toLowerCase() === 'https'
-    return false
+    return (this.#isTls ??= isTls(this.#x))
+  }
+
+  protected pathOf(target: string): string {
+    return isPlainPath(target) ? withoutQuery(target) : normalPath(target)
   }
 }
 
 class SentRequestFacts extends ExchangeRequestFacts {
-  readonly #target: string
-
-  constructor(x: Exchange) {
-    super(x)
-    this.#target = x.head.target
+  protected override pathOf(target: string): string {
+    return withoutQuery(target)
   }
+}
 
-  override get path(): string {
-    return withoutQuery(this.#target)
-  }
+function isTls({ client, head: { fields, ids } }: Exchange): boolean {
+  if (!client.isTrusted) return false
+  for (let i = ids.length - 1; i >= 0; i--)
+    if (ids[i] === field.xForwardedProto) return equalsIgnoreCase(fields[2 * i + 1]!, 'https')
+  return false
+}
+
+function queryOf(target: string): string {
+  const query = target.indexOf('?')
+  return query === -1 ? '' : target.slice(query + 1)
 }
 
 function withoutQuery(target: string): string {
