@@ -81,6 +81,8 @@ export class Exchange {
   ai: AiExchange | null = null
   /** What expressions have looked at. */
   facts: Facts | null = null
+  /** What rate limits have found to count it by. */
+  keyParts: Map<string, string> | null = null
   /** Whether the access rules let it in, and the limits have counted it: a story that is told again passes them by. */
   isAdmitted = false
   isMetered = false

@@ -1,4 +1,5 @@
 // What a request is counted by: the key of a rate limit. Called by `meter.ts`.
+import { hash } from 'node:crypto'
 import { clientKey } from '../base/client-key.ts'
 import { isPlainPath, normalPath } from '../base/path.ts'
 import type { LimitKey } from '../config/limit-config.ts'
@@ -13,9 +14,23 @@ export function keyOf(x: Exchange, parts: readonly LimitKey[]): string {
   // As it is in nearly all rules, and then the same text for all requests of a connection.
   if (parts.length === 1 && parts[0]!.by === 'address') return clientKey(x.clientAddress)
   let key = ''
-  for (const part of parts) key += `${partOf(x, part)}\n`
+  for (const part of parts) key += `${knownPart(x, part)}\n`
   return key
 }
+
+/** Finds each part once a request, however many rules count by it, and keeps a short text of it: a value may be as long as a whole head. */
+function knownPart(x: Exchange, part: LimitKey): string {
+  const name = part.by === 'header' ? `header ${part.name}` : part.by
+  const known = x.keyParts?.get(name)
+  if (known !== undefined) return known
+  const found = partOf(x, part)
+  const short = found.length > LONGEST ? `${name} ${hash('sha256', found, 'base64url')}` : found
+  x.keyParts ??= new Map()
+  x.keyParts.set(name, short)
+  return short
+}
+
+const LONGEST = 200
 
 function partOf(x: Exchange, part: LimitKey): string {
   switch (part.by) {
