@@ -42,6 +42,8 @@ export class ClientConnection implements Client {
   #pending: Buffer | null = null
   readonly #heads = new HeadReader()
   #isReading = false
+  /** Whether it reads on in the next turn of the loop. */
+  #isResting = false
   #isBodyWanted = false
   #hasEnded = false
   #requests = 0
@@ -137,8 +139,8 @@ export class ClientConnection implements Client {
 
   /** Closes now when idle, else with the end of the exchange it serves. */
   drain(): void {
-    if (this.#exchange === null) this.#close()
-    else this.#exchange.keepAlive = false
+    if (this.#exchange !== null) this.#exchange.keepAlive = false
+    else if (!this.#isResting) this.#close()
   }
 
   /** Cuts the connection; a client in the middle of an answer sees that it is cut. */
@@ -160,10 +162,14 @@ export class ClientConnection implements Client {
 
   /** Reads what is pending as far as possible. Answers may come while it runs, so a call from within only lets the loop go on. */
   #read(): void {
-    if (this.#isReading) return
+    if (this.#isReading || this.#isResting) return
     this.#isReading = true
     try {
-      while (this.#pending !== null && this.#state === 'open' && this.#readSome(this.#pending)) {}
+      while (this.#pending !== null && this.#state === 'open' && this.#readSome(this.#pending))
+        if (this.#exchange === null && this.#pending !== null) {
+          this.#rest()
+          break
+        }
       this.#exchange?.upstream?.flushBody()
     } catch (bug) {
       this.#crash(bug)
@@ -172,10 +178,19 @@ export class ClientConnection implements Client {
     if (this.#hasEnded) this.#stopShort()
   }
 
+  /** Reads on when others have had their turn: requests that are answered at once, refusals, may come by the thousand in one packet. */
+  #rest(): void {
+    this.#isResting = true
+    setImmediate(() => {
+      this.#isResting = false
+      this.#read()
+    })
+  }
+
   /** Gives up what can't be read to its end, since the client has sent all it will. */
   #stopShort(): void {
     const x = this.#exchange
-    if (x === null && !this.#isHeldBack) this.#close()
+    if (x === null && !this.#isHeldBack && !this.#isResting) this.#close()
     else if (x !== null && this.#isBodyWanted && !x.requestBody.done) this.abandon(x)
   }
 

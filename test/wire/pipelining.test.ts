@@ -41,6 +41,31 @@ test('pipelined requests are answered in order, also when some are refused', asy
   assert.deepEqual(statuses, [200, 409, 200, 522, 200])
 })
 
+test('pipelined requests that are refused at once leave a turn to others between them', async t => {
+  const origin = await startResponder(t, ok())
+  const edge = await startEdge(t, [origin.url], { route: { path: '/here' } })
+  const client = await edge.connect()
+  let turns = 0
+  let isOver = false
+  const count = () => {
+    turns++
+    if (!isOver) setImmediate(count)
+  }
+  setImmediate(count)
+  await client.send(request('GET /nowhere').repeat(300))
+  for (let i = 0; i < 300; i++) assert.equal((await client.response()).status, 409)
+  isOver = true
+  assert.ok(turns >= 300, `${turns} turns`)
+})
+
+test('a client that sends refused requests and ends gets all answers', async t => {
+  const origin = await startResponder(t, ok())
+  const edge = await startEdge(t, [origin.url], { route: { path: '/here' } })
+  const client = await edge.connect()
+  client.socket.end(request('GET /nowhere').repeat(50))
+  for (let i = 0; i < 50; i++) assert.equal((await client.response()).status, 409)
+})
+
 test('a thousand pipelined requests are all answered', async t => {
   const origin = await startResponder(t, ({ target }) => ok(target))
   const edge = await startEdge(t, [origin.url])
