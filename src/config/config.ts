@@ -26,6 +26,7 @@ export interface Config {
   readonly trustedProxies: readonly string[] // addresses and CIDR networks
   readonly limits: {
     readonly headerSection: number // bytes
+    readonly headers: number // lines
     readonly url: number // bytes
     readonly requestsPerConnection: number
   }

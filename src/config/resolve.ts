@@ -30,6 +30,7 @@ export function resolve(settings: Settings, findings: Findings): Config {
     trustedProxies: settings.trusted_proxies.map(({ value }) => value),
     limits: {
       headerSection: limits.header_section,
+      headers: limits.headers,
       url: resolveUrlLimit(limits, findings),
       requestsPerConnection: limits.requests_per_connection,
     },

@@ -135,6 +135,7 @@ export const schema = mapping({
   rate_limits: rateLimits,
   limits: group({
     header_section: optional(scalar(size(1 * KiB, 1 * MiB)), 128 * KiB),
+    headers: optional(scalar(whole(16, 1000)), 256),
     url: optional(placed(scalar(size(256, 64 * KiB))), unwritten('limits.url', 16 * KiB)),
     body: optional(scalar(size(0, TiB)), 100 * MiB),
     requests_per_connection: optional(scalar(whole(1, 1e9)), 10_000),

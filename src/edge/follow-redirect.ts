@@ -82,13 +82,13 @@ function requestFor(from: RequestHead, status: number, target: string): RequestH
   const request = Object.assign(new RequestHead(), from, { target })
   const losesBody = status === 303 ? from.method !== 'HEAD' : status <= 302 && from.method === 'POST'
   if (!losesBody || from.method === 'GET') return request
-  const content = from.fields.flatMap((name, i) => (i % 2 === 0 && isOfContent(name) ? [i / 2] : []))
+  const stays = from.ids.map((_, i) => !isOfContent(from.fields[2 * i]!))
   return Object.assign(request, {
     method: 'GET',
     contentLength: -1,
     chunked: false,
-    fields: from.fields.filter((_, i) => !content.includes(i >> 1)),
-    ids: from.ids.filter((_, i) => !content.includes(i)),
+    fields: from.fields.filter((_, i) => stays[i >> 1]),
+    ids: from.ids.filter((_, i) => stays[i]),
   })
 }
 

@@ -9,9 +9,13 @@ interface ConnectionOptions {
   readonly hopByHop: ReadonlySet<string> | null
 }
 
-/** Reads the options of all Connection fields of a message, joined with commas; null when it has none. */
-export function connectionOptions(value: string | null): ConnectionOptions {
+/** The most characters of all Connection fields together. */
+const LONGEST = 1024
+
+/** Reads the options of all Connection fields of a message, joined with commas, null when it has none; null for more than anybody means, each of which would cost time. */
+export function connectionOptions(value: string | null): ConnectionOptions | null {
   if (value === null) return NOTHING
+  if (value.length > LONGEST) return null
   if (equalsIgnoreCase(value, 'keep-alive')) return KEEP_ALIVE
   if (equalsIgnoreCase(value, 'close')) return CLOSE
   const options = new Set(

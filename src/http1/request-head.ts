@@ -20,6 +20,8 @@ export interface HeadLimits {
   readonly url: number
   /** Bytes of the whole head, request line included. */
   readonly headerSection: number
+  /** Field lines. */
+  readonly headers: number
 }
 
 /** A parsed request head. The fields stand as received; what they mean for framing and routing stands beside them. */
@@ -51,11 +53,20 @@ export class RequestHead implements FieldReader {
   /** Offset behind the head. */
   end = 0
   fault: HeadFault | null = null
+  /** The most field lines that it may have. */
+  #most: number
+
+  constructor(most = Number.POSITIVE_INFINITY) {
+    this.#most = most
+  }
 
   /** Takes one field line; false when it makes the message unacceptable. Part of parsing, not for callers. */
   field(name: string, value: string, id: FieldId): boolean {
     this.fields.push(name, value)
-    this.ids.push(id)
+    if (this.ids.push(id) > this.#most) {
+      this.fault = 'http_headers_exceed_limit'
+      return false
+    }
     return id === field.other || this.#known(value, id)
   }
 
@@ -116,7 +127,7 @@ export function parseRequestHead(
   limits: HeadLimits,
 ): RequestHead | HeadFault {
   if (end - start > limits.headerSection) return 'http_headers_exceed_limit'
-  const head = new RequestHead()
+  const head = new RequestHead(limits.headers)
   const text = bytes.toString('latin1', start, end)
   const fieldsAt = readRequestLine(bytes, text, start, head)
   if (fieldsAt === -1) return head.fault ?? 'bad_request'
@@ -164,16 +175,18 @@ function isLineOpen(bytes: Buffer, start: number): boolean {
 function settle(head: RequestHead): RequestHead | HeadFault {
   if (head.chunked && (head.contentLength !== -1 || head.minor === 0)) return 'bad_request'
   if (head.host === null && head.minor === 1) return 'bad_request'
-  settleConnection(head)
-  return settleTarget(head) ?? head
+  return settleConnection(head) ?? settleTarget(head) ?? head
 }
 
 /** An upgrade counts only in HTTP/1.1 and where Connection announces it (RFC 9110 section 7.8). */
-function settleConnection(head: RequestHead): void {
-  const { close, keepAlive, upgrade, hopByHop } = connectionOptions(head.connection)
+function settleConnection(head: RequestHead): HeadFault | null {
+  const options = connectionOptions(head.connection)
+  if (options === null) return 'http_headers_exceed_limit'
+  const { close, keepAlive, upgrade, hopByHop } = options
   head.keepAlive = !close && (keepAlive || head.minor === 1)
   head.hopByHop = hopByHop
   if (!upgrade || head.minor === 0) head.upgrade = null
+  return null
 }
 
 function join(before: string | null, value: string): string {

@@ -9,6 +9,9 @@ import { type FieldReader, parseContentLength, readFieldLines } from './head.ts'
 /** `unparsable`: not HTTP/1; `framing`: HTTP, but nobody can tell where its body ends. */
 export type ResponseFault = 'unparsable' | 'framing'
 
+/** The most field lines of an answer: each costs time, and no origin means so many. */
+const MOST_FIELDS = 1000
+
 /** A parsed response head; fields as received. */
 export class ResponseHead implements FieldReader {
   readonly kind = 'response'
@@ -44,7 +47,7 @@ export class ResponseHead implements FieldReader {
   /** Takes one field line. Part of parsing, not for callers. */
   field(name: string, value: string, id: FieldId): boolean {
     this.fields.push(name, value)
-    this.ids.push(id)
+    if (this.ids.push(id) > MOST_FIELDS) this.fault = 'unparsable'
     if (id !== field.other) this.#known(value, id)
     return this.fault === null
   }
@@ -97,7 +100,7 @@ export function parseResponseHead(bytes: Buffer, start: number, end: number): Re
   if (fieldsAt === -1) return 'unparsable'
   if (!readFieldLines(bytes, text, start, fieldsAt, end, head)) return head.fault ?? 'unparsable'
   if (head.chunked && (head.contentLength !== -1 || text.charCodeAt(7) === 0x30)) return 'framing'
-  settleConnection(head)
+  if (!settleConnection(head)) return 'unparsable'
   head.end = end
   return head
 }
@@ -132,8 +135,12 @@ function readStatusLine(bytes: Buffer, text: string, start: number, head: Respon
   return at + 2
 }
 
-function settleConnection(head: ResponseHead): void {
-  const { close, keepAlive, hopByHop } = connectionOptions(head.connection)
+/** Returns false for options that nobody can mean. */
+function settleConnection(head: ResponseHead): boolean {
+  const options = connectionOptions(head.connection)
+  if (options === null) return false
+  const { close, keepAlive, hopByHop } = options
   head.keepAlive = !close && (keepAlive || head.keepAlive)
   head.hopByHop = hopByHop
+  return true
 }

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { HeadReader } from '../../src/edge/head-reader.ts'
 import { RequestHead } from '../../src/http1/request-head.ts'
 
-const limits = { headerSection: 1024, url: 256 }
+const limits = { headerSection: 1024, headers: 100, url: 256 }
 const head = 'GET /a HTTP/1.1\r\nHost: site.test\r\nX-A: 1\r\n\r\n'
 const read = (reader: HeadReader, bytes: string) => reader.read(Buffer.from(bytes, 'latin1'), limits)
 

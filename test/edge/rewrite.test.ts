@@ -12,7 +12,7 @@ import { crossingLines } from '../../src/http1/fields.ts'
 import { endOfHead } from '../../src/http1/head.ts'
 import { parseRequestHead, RequestHead } from '../../src/http1/request-head.ts'
 
-const limits = { url: 16_384, headerSection: 131_072 }
+const limits = { url: 16_384, headerSection: 131_072, headers: 256 }
 
 /** Facts whose query is the text that a rule gives. */
 function factsWith(query: string): Facts {

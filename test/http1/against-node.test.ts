@@ -18,7 +18,7 @@ interface Understood {
   body: string | null
 }
 
-const limits = { url: 4096, headerSection: 8192 }
+const limits = { url: 4096, headerSection: 8192, headers: 256 }
 
 test('accepts no request that node refuses or reads in another way', { timeout: 60_000 }, async t => {
   const node = await nodeParser(t)

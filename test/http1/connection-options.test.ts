@@ -1,4 +1,4 @@
-import { deepEqual } from 'node:assert/strict'
+import { deepEqual, equal } from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { connectionOptions } from '../../src/http1/connection-options.ts'
@@ -36,9 +36,14 @@ describe('connectionOptions', () => {
   })
 })
 
+test('more options than anybody means are not read', () => {
+  equal(connectionOptions('a,'.repeat(513)), null)
+  deepEqual(read('a,'.repeat(512)), ['a'])
+})
+
 /** Gives the known options in the order of the alphabet, then the names. */
 function read(value: string | null): string[] {
-  const { close, keepAlive, upgrade, hopByHop } = connectionOptions(value)
+  const { close, keepAlive, upgrade, hopByHop } = connectionOptions(value)!
   const known = { close, 'keep-alive': keepAlive, upgrade }
   return [...Object.entries(known).flatMap(([name, isSet]) => (isSet ? [name] : [])), ...(hopByHop ?? [])]
 }

@@ -12,7 +12,7 @@ import {
   startsBadly,
 } from '../../src/http1/request-head.ts'
 
-const limits = { url: 100, headerSection: 1000 }
+const limits = { url: 100, headerSection: 1000, headers: 100 }
 
 describe('Host', () => {
   test('is given as it came', () => {

@@ -107,7 +107,7 @@ describe('a target', () => {
 
 function parse(text: string): RequestHead | HeadFault {
   const bytes = Buffer.from(text, 'latin1')
-  return parseRequestHead(bytes, 0, bytes.length, { url: 100, headerSection: 1000 })
+  return parseRequestHead(bytes, 0, bytes.length, { url: 100, headerSection: 1000, headers: 100 })
 }
 
 function accepted(text: string): RequestHead {

@@ -55,6 +55,27 @@ test('a head of many small fields counts like one of a large field', async t => 
   assert.equal(codeOf(answer), 1038)
 })
 
+test('a head of more lines than the limit is 1038; one of just so many passes', async t => {
+  const origin = await startResponder(t, ok())
+  const edge = await startEdge(t, [origin.url], { limits: { headers: 20 } })
+  const lines = (count: number) => request('GET /', json, ...Array.from({ length: count - 2 }, () => 'a:'))
+  assert.equal((await edge.ask(lines(20))).status, 200)
+  assert.equal(codeOf(await edge.ask(lines(21))), 1038)
+})
+
+test('more options of Connection than anybody means are 1038', async t => {
+  const origin = await startResponder(t, ok())
+  const edge = await startEdge(t, [origin.url])
+  assert.equal(codeOf(await edge.ask(request('GET /', json, `Connection: ${'x,'.repeat(600)}`))), 1038)
+  assert.equal(origin.bytesReceived, 0)
+})
+
+test('more hops in CDN-Loop than anybody has are a loop', async t => {
+  const origin = await startResponder(t, ok())
+  const edge = await startEdge(t, [origin.url])
+  assert.equal(codeOf(await edge.ask(request('GET /', json, `CDN-Loop: ${'x,'.repeat(3_000)}`))), 1000)
+})
+
 test('a target over the limit is 414, whole or still growing; one below passes', async t => {
   const origin = await startResponder(t, ok())
   const edge = await startEdge(t, [origin.url], { limits: { url: 1024 } })

@@ -43,7 +43,11 @@ report('lines, three headers set and one removed', () => crossingLines(changesOf
 
 function parse(text: string): RequestHead {
   const bytes = Buffer.from(text)
-  const parsed = parseRequestHead(bytes, 0, endOfHead(bytes, 0), { url: 16_384, headerSection: 131_072 })
+  const parsed = parseRequestHead(bytes, 0, endOfHead(bytes, 0), {
+    url: 16_384,
+    headerSection: 131_072,
+    headers: 256,
+  })
   if (parsed instanceof RequestHead) return parsed
   throw new Error(parsed)
 }

@@ -3,7 +3,7 @@ import { endOfHead } from '../../../src/http1/head.ts'
 import { parseRequestHead } from '../../../src/http1/request-head.ts'
 import { report } from './head-cost.ts'
 
-const limits = { url: 16 * 1024, headerSection: 128 * 1024 }
+const limits = { url: 16 * 1024, headerSection: 128 * 1024, headers: 256 }
 
 const curl = [
   'GET /items/4711?page=2 HTTP/1.1',
