@@ -44,11 +44,11 @@ function spend(x: Exchange, rules: readonly MeterRule[]): Verdict {
   return conclude(x, counted as Settled[])
 }
 
-/** Tells whether a rule counts a request; one whose expression fails does not, and shows in the metrics. */
+/** Whether a rule counts a request; one whose expression fails does, or clients would make it fail, and shows in the metrics. */
 function counts(x: Exchange, when: Expression<boolean>): boolean {
   const answer = when.evaluate(factsOf(x))
   if (answer === null) x.plane.metrics.expressionFailures.limits.inc()
-  return answer === true
+  return answer !== false
 }
 
 async function settle(counted: readonly Counted[]): Promise<readonly Settled[]> {
