@@ -114,7 +114,9 @@ export class Exchange {
   /** Whether the request asks for a WebSocket, and whether it became one. */
   upgrade: 'none' | 'asked' | 'done' = 'none'
   aborted = false
-  /** Whether the refusal is a preview that the client asked for, and nothing failed. */
+  /** Whether the client asked for a preview of an error, which needs no route. */
+  asksForPreview = false
+  /** Whether the refusal is that preview, and nothing failed. */
   isPreview = false
   /** Monotonic ms: the last send to an origin began, a streamed body was through, the head of the answer came; 0 when it did not come to that. */
   sentAt = 0

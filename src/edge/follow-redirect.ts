@@ -102,5 +102,10 @@ function leadsBack(x: Exchange, request: RequestHead): boolean {
   if (x.route!.config.rewrite?.path) return false
   const trial = new Exchange(x.plane, x.client, request, x.requestBody, x.ray, x.snapshot)
   trial.host = x.host
-  return locate(trial) === null && trial.route === x.route && accessRefusal(trial) === null
+  return (
+    locate(trial) === null &&
+    !trial.asksForPreview &&
+    trial.route === x.route &&
+    accessRefusal(trial) === null
+  )
 }

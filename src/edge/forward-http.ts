@@ -1,4 +1,4 @@
-// Step 7: carry the request to its origin and the answer back, piece by piece as it comes. Called by `serve.ts`; from there on it lives by events.
+// Step 8: carry the request to its origin and the answer back, piece by piece as it comes. Called by `serve.ts`; from there on it lives by events.
 import type { Phase } from '../base/edge-metrics.ts'
 import type { Timeouts } from '../config/config.ts'
 import { originFailure } from '../errors/origin-failure.ts'

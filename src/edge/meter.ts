@@ -24,7 +24,7 @@ interface Settled extends Counted {
 export function meter(x: Exchange): Verdict {
   if (x.isMetered) return x.limited
   x.isMetered = true
-  const { limits } = x.route!
+  const { limits } = (x.route ?? x.zone)!
   return limits.length === 0 ? null : spend(x, limits)
 }
 

@@ -1,4 +1,4 @@
-// Step 6: which origin a request goes to, and whether it may.
+// Step 7: which origin a request goes to, and whether it may.
 import { refuse } from '../errors/refusal.ts'
 import { listHas } from '../http1/fields.ts'
 import type { Exchange, Verdict } from './exchange.ts'

@@ -8,12 +8,20 @@ import { forward } from './forward-http.ts'
 import { locate } from './locate.ts'
 import { meter } from './meter.ts'
 import { plan } from './plan.ts'
+import { preview } from './preview.ts'
 
 /** The life of a request. The order of these steps is the order of the gateway. */
 export function serve(x: Exchange): void {
   try {
     const verdict =
-      examine(x) ?? locate(x) ?? admit(x) ?? meter(x) ?? authenticate(x) ?? plan(x) ?? forward(x)
+      examine(x) ??
+      locate(x) ??
+      admit(x) ??
+      meter(x) ??
+      preview(x) ??
+      authenticate(x) ??
+      plan(x) ??
+      forward(x)
     if (verdict instanceof Promise) wait(x, verdict)
     else if (verdict !== null) answer(x, verdict)
   } catch (bug) {

@@ -28,6 +28,8 @@ export interface EdgeRoute extends Route {
 
 export interface EdgeZone extends Zone<EdgeRoute>, ZoneSettings {
   readonly metrics: ZoneMetrics
+  /** Of the file and its own, for requests that need no route. */
+  readonly limits: readonly MeterRule[]
 }
 
 /** Where the calls to one provider go, and the keys that callers without one use in turn. */
@@ -105,7 +107,8 @@ export function buildSnapshot(config: Config, parts: SnapshotParts): Snapshot {
     zones: compileZones(config.zones, buildRoute, zone => {
       const settings = compileZoneSettings(zone.config, settingsParts)
       if (settings.flaw !== null) broken.set(zone.config.name, settings.flaw)
-      return { ...zone, metrics: metrics.zone(zone.config.name), ...settings }
+      const limits = ofZones.get(zone.config)!
+      return { ...zone, metrics: metrics.zone(zone.config.name), limits, ...settings }
     }),
     broken,
     ai: config.ai.hosts.length === 0 ? null : buildAi(config.ai, pools, ofAll),

@@ -41,6 +41,7 @@ async function edgeWith(t: TestContext, known: Partial<KnownZone> | null, settin
 test('nobody is let in as long as rules that deny may be missing', async t => {
   const edge = await edgeWith(t, null)
   assert.equal(codeOf(await edge.ask(get)), 1023)
+  assert.equal(codeOf(await edge.ask(get.replace('/', '/cdn-cgi/error/1000'))), 1023)
 })
 
 test('a zone for which the API has set nothing is served as the file says', async t => {

@@ -228,9 +228,20 @@ test('a refused client is told at once, keeps its connection, and the origin hea
   assert.equal(origin.requests.length, 1)
 })
 
-test('previews of errors are shown to those who are denied', async t => {
-  const { ask } = await startGuarded(t, { all: [rule({ kind: 'path', prefixes: ['/'] })] })
-  assert.equal(codeOf(await ask('/cdn-cgi/error/1015')), 1015)
+test('previews of errors are not shown to those who are denied', async t => {
+  const prefixes = ['/cdn-cgi/error/1015', '/other']
+  const { ask, edge } = await startGuarded(t, { zone: [rule({ kind: 'path', prefixes })] })
+  assert.equal(codeOf(await ask('/cdn-cgi/error/1015')), 1020)
+  assert.equal(codeOf(await ask('/cdn-cgi/error/1000')), 1000)
+  assert.equal(edge.metrics.access.denied.path.value, 1)
+  assert.deepEqual([edge.metrics.errors[1020], edge.metrics.errors[1000]], [1, 0])
+})
+
+test('the rules of all zones hold for previews on AI hosts', async t => {
+  const rules = [rule({ kind: 'ip', networks: ['127.0.0.1'] })]
+  const edge = await startEdge(t, [], { ai: { hosts: ['ai.test'] }, access: { rules } })
+  const preview = request('GET /cdn-cgi/error/1015', json).replace('site.test', 'ai.test')
+  assert.equal(codeOf(await edge.ask(preview)), 1006)
 })
 
 describe('the address of the client', () => {

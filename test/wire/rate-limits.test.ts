@@ -336,6 +336,20 @@ test('what a rule refuses costs no quota', async t => {
   assert.equal(codeOf(await edge.ask(request('GET /', json))), 1027)
 })
 
+test('previews of errors count by the rules of all and of their zone, on AI hosts too', async t => {
+  const { edge } = await start(t, {
+    ai: { hosts: ['ai.test'] },
+    rateLimits: [rule({ name: 'all', limit: 3 })],
+    zone: { rateLimits: [rule({ name: 'zone' })] },
+    route: { rateLimits: [rule({ name: 'route', limit: 1 })] },
+  })
+  const preview = request('GET /cdn-cgi/error/1000', json)
+  const ask = async (ask: string) => codeOf(await edge.ask(ask))
+  assert.deepEqual([await ask(preview), await ask(preview), await ask(preview)], [1000, 1000, 1015])
+  const ofAi = preview.replace('site.test', 'ai.test')
+  assert.deepEqual([await ask(ofAi), await ask(ofAi)], [1000, 1015])
+})
+
 test('a WebSocket is counted when it is asked for', async t => {
   const { edge } = await start(t, { rateLimits: [rule({ limit: 1 })] })
   await edge.ask(request('GET /'))

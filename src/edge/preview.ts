@@ -1,0 +1,19 @@
+// Step 5: the error that a client asked to see, at /cdn-cgi/error/{code} on every host that is served. It comes after rules and limits, which hold for it too.
+import { type Refusal, refusalFor } from '../errors/refusal.ts'
+import type { Exchange } from './exchange.ts'
+
+const PREVIEW = '/cdn-cgi/error/'
+
+/** Whether a request asks for a preview. */
+export function asksForPreview(x: Exchange): boolean {
+  return x.head.target.startsWith(PREVIEW)
+}
+
+/** Refuses a request for a preview with the error that it asks to see, or with 404 where there is none of that code. */
+export function preview(x: Exchange): Refusal | null {
+  if (!x.asksForPreview) return null
+  x.isPreview = true
+  const { target } = x.head
+  const query = target.indexOf('?')
+  return refusalFor(target.slice(PREVIEW.length, query === -1 ? target.length : query))
+}
