@@ -23,8 +23,8 @@ import { salvage } from './wire.ts'
 const READ_AHEAD = 64 * 1024
 /** Ms that a closing connection stays open for the client to read the answer and close (RFC 9112 section 9.6). */
 const LINGER = 2_000
-/** Ms after a client's half-close at which it is asked, by an interim answer, whether it is still there. */
-const PROBES = [0, 20, 100, 400]
+/** Ms after which the system begins to ask a client that has sent its last, and has nothing sent to it, whether it is still there. */
+const ASK_AFTER = 1_000
 
 type State = 'open' | 'closing' | 'closed'
 
@@ -46,6 +46,8 @@ export class ClientConnection implements Client {
   #isResting = false
   #isBodyWanted = false
   #hasEnded = false
+  /** Whether the first byte of the next head was sent before the rest. */
+  #hasBegunHead = false
   #requests = 0
   #deadline: number
   /** Ms that a client may take for what is written and not yet sent. */
@@ -75,6 +77,7 @@ export class ClientConnection implements Client {
   // ── what the steps ask of the client ──
 
   write(data: string | Buffer): boolean {
+    if (this.#hasBegunHead) return this.#writeBehindFirst(data)
     return writeTo(this.#socket, data)
   }
 
@@ -132,6 +135,7 @@ export class ClientConnection implements Client {
       const upstream = this.#exchange?.upstream
       if (upstream && now >= upstream.deadline) upstream.expire()
       if (now >= this.#deadline) this.#expire()
+      if (this.#hasEnded) this.#feel()
     } catch (bug) {
       this.#crash(bug)
     }
@@ -258,7 +262,7 @@ export class ClientConnection implements Client {
     this.#exchange = x
     this.#isBodyWanted = false
     this.#deadline = Number.POSITIVE_INFINITY
-    if (this.#hasEnded) this.#askWhetherThere(x)
+    if (this.#hasEnded && x.requestBody.done) this.#provoke(x)
     serve(x)
   }
 
@@ -294,6 +298,7 @@ export class ClientConnection implements Client {
     this.#deadline = Number.POSITIVE_INFINITY
     // The last bytes may have paused it, and only reading tells that the client leaves.
     this.#socket.resume()
+    if (this.#hasEnded) this.#provoke(x)
     x.upstream?.bodyEnd()
   }
 
@@ -370,22 +375,43 @@ export class ClientConnection implements Client {
     if (this.#hasEnded) this.#socket.destroySoon()
   }
 
-  /** A FIN says that nothing more will be sent, and perhaps that the client is gone: only writing to it can tell. */
+  // A FIN says that nothing more will be sent, and perhaps that the client is gone: both look the same until something is sent to it, which a system
+  // answers with a reset where the program has closed its socket. So one byte is sent at once that belongs to what follows anyway, whatever that will be;
+  // where no such byte can be known, the next of the answer will tell, or the system, which asks without any (RFC 9293 section 3.8.4).
+
   #ended(): void {
     this.#hasEnded = true
     const x = this.#exchange
     if (x === null) this.#stopShort()
     else if (x.upgrade === 'done') x.upstream?.bodyEnd()
-    else if (x.stage !== 'none' || (!x.requestBody.done && this.#pending === null)) this.abandon(x)
-    else this.#askWhetherThere(x)
+    else if (x.requestBody.done) this.#provoke(x)
+    else if (this.#pending === null) this.abandon(x)
   }
 
-  #askWhetherThere(x: Exchange): void {
-    if (x.head.minor === 1) for (const delay of PROBES) setTimeout(() => this.#probe(x), delay)
+  /** Sends a byte that makes the system of a client that is gone answer with a reset. */
+  #provoke(x: Exchange): void {
+    this.#socket.setKeepAlive(true, ASK_AFTER)
+    if (x.stage === 'none') this.#beginHead()
+    // The size of a chunk may begin with any number of zeros (RFC 9112 section 7.1), and every turn ends between two chunks.
+    else if (x.responseFraming === 'chunked') this.#socket.write('0')
+    else if (x.eventStream?.mayAddComment && x.responseFraming === 'close') this.#socket.write(':\n')
   }
 
-  #probe(x: Exchange): void {
-    if (x.stage === 'none' && this.#exchange === x) this.write('HTTP/1.1 102 Processing\r\n\r\n')
+  /** Sends what every head begins with, interim and final ones of any status. */
+  #beginHead(): void {
+    if (this.#hasBegunHead) return
+    this.#hasBegunHead = true
+    this.#socket.write('H')
+  }
+
+  #writeBehindFirst(data: string | Buffer): boolean {
+    this.#hasBegunHead = false
+    return writeTo(this.#socket, data.slice(1))
+  }
+
+  /** Finds out whether a reset has come: the system says so only to who writes, be it nothing. */
+  #feel(): void {
+    if (this.#exchange !== null && this.#socket.writableLength === 0) this.#socket.write('')
   }
 
   #closed(): void {

@@ -16,6 +16,11 @@ export class EventStream {
     this.#tail = tail.length === 2 ? tail : (this.#tail + tail).slice(-2)
   }
 
+  /** Whether a comment may be sent now, which readers ignore: only a whole line can be one. */
+  get mayAddComment(): boolean {
+    return !this.isEncoded && this.#tail.endsWith('\n')
+  }
+
   /**
    * Gives what has to stand before a last event. An event that was cut in the middle of a line only needs its line ended: it then becomes part of the
    * last event, and is never taken for a whole one.

@@ -20,8 +20,16 @@ async function assertLeft(origin: Origin, edge: Edge): Promise<void> {
   assert.equal(edge.accesses[0]!.aborted, true)
 }
 
-for (const [what, go] of Object.entries(ways)) {
-  test(`a client that ${what} before the first byte ends the request`, async t => {
+const asks = {
+  'HTTP/1.1': request('GET /'),
+  'HTTP/1.0': 'GET / HTTP/1.0\r\nHost: site.test\r\n\r\n',
+}
+const cases = Object.entries(ways).flatMap(([what, go]) =>
+  Object.entries(asks).map(([version, ask]) => ({ who: `a client of ${version} that ${what}`, go, ask })),
+)
+
+for (const { who, go, ask } of cases) {
+  test(`${who} before the first byte ends the request`, async t => {
     const { promise: asked, resolve } = Promise.withResolvers<void>()
     const origin = await startOrigin(t, async wire => {
       await wire.request()
@@ -30,13 +38,28 @@ for (const [what, go] of Object.entries(ways)) {
     })
     const edge = await startEdge(t, [origin.url])
     const client = await edge.connect()
-    await client.send(request('GET /'))
+    await client.send(ask)
     await asked
     go(client)
     await assertLeft(origin, edge)
   })
 
-  test(`a client that ${what} in mid-stream ends the stream`, async t => {
+  test(`${who} while its small body was sent on ends the request`, async t => {
+    const { promise: asked, resolve } = Promise.withResolvers<void>()
+    const origin = await startOrigin(t, async wire => {
+      await wire.request()
+      resolve()
+      await wire.request()
+    })
+    const edge = await startEdge(t, [origin.url])
+    const client = await edge.connect()
+    await client.send(`${ask.replace('GET', 'POST').replace('\r\n\r\n', '\r\nContent-Length: 2\r\n\r\n')}hi`)
+    await asked
+    go(client)
+    await assertLeft(origin, edge)
+  })
+
+  test(`${who} in mid-stream ends the stream`, async t => {
     const origin = await startOrigin(t, async wire => {
       await wire.request()
       await wire.send(
@@ -46,7 +69,7 @@ for (const [what, go] of Object.entries(ways)) {
     })
     const edge = await startEdge(t, [origin.url])
     const client = await edge.connect()
-    await client.send(request('GET /'))
+    await client.send(ask)
     await client.until('data: 1\n\n')
     assert.equal(edge.metrics.eventStreams.value, 1)
     go(client)
@@ -54,20 +77,24 @@ for (const [what, go] of Object.entries(ways)) {
     assert.equal(edge.metrics.eventStreams.value, 0)
   })
 
-  test(`a client that ${what} in mid-download ends the download`, async t => {
+  test(`${who} in mid-download ends the download`, async t => {
     const origin = await startOrigin(t, async wire => {
       await wire.request()
       await wire.send('HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\nbegin')
-      await wire.request()
+      const timer = setInterval(() => wire.socket.write('more'), 20)
+      await wire.ending
+      clearInterval(timer)
     })
     const edge = await startEdge(t, [origin.url])
     const client = await edge.connect()
-    await client.send(request('GET /'))
+    await client.send(ask)
     await client.until('begin')
     go(client)
     await assertLeft(origin, edge)
   })
+}
 
+for (const [what, go] of Object.entries(ways)) {
   test(`a client that ${what} in mid-upload ends the upload, which is never whole`, async t => {
     const origin = await startOrigin(t, wire => wire.request())
     const edge = await startEdge(t, [origin.url])

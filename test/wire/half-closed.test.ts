@@ -5,15 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { test } from 'node:test'
 import { startEdge } from '../help/edge.ts'
 import { ok, startOrigin, startResponder } from '../help/origin.ts'
-import { chunks, type Message, post, request, type Wire } from '../help/raw.ts'
-
-/** Reads the final answer behind interim ones, by which a half-closed client is asked whether it is still there. */
-async function finalResponse(client: Wire): Promise<Message> {
-  for (;;) {
-    const answer = await client.response()
-    if (answer.status >= 200) return answer
-  }
-}
+import { chunks, post, request } from '../help/raw.ts'
 
 test('a half-closed client gets its answer, then the end', async t => {
   const origin = await startResponder(t, ok('hi'))
@@ -27,23 +19,88 @@ test('a half-closed client gets its answer, then the end', async t => {
     const edge = await startEdge(t, [origin.url])
     const client = await edge.connect()
     client.socket.end(bytes)
-    assert.equal((await finalResponse(client)).text, 'hi', bytes.slice(0, 60))
+    assert.equal((await client.response()).text, 'hi', bytes.slice(0, 60))
     assert.equal(await client.ending, 'FIN')
     assert.equal(edge.metrics.clientAborts.value, 0)
   }
 })
 
-test('a half-closed client gets an answer that takes its time, and is asked meanwhile whether it is there', async t => {
-  const origin = await startResponder(t, async () => {
-    await wait(250)
-    return ok('late')
+for (const version of ['1.1', '1.0']) {
+  test(`a half-closed client of HTTP/${version} gets an answer that takes its time`, async t => {
+    const origin = await startResponder(t, async () => {
+      await wait(250)
+      return `HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n${ok('late')}`
+    })
+    const edge = await startEdge(t, [origin.url])
+    const client = await edge.connect()
+    await client.send(`GET / HTTP/${version}\r\nHost: site.test\r\n\r\n`)
+    client.finish()
+    if (version === '1.1') assert.equal((await client.response()).status, 103)
+    assert.equal((await client.response()).text, 'late')
+    assert.equal(await client.ending, 'FIN')
+    assert.equal(edge.metrics.clientAborts.value, 0)
+  })
+}
+
+const halves: Record<string, readonly [string, string]> = {
+  'with a length': ['HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nfirst', 'later'],
+  'in chunks': [
+    `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${chunks('first')}`,
+    `${chunks('later')}0\r\n\r\n`,
+  ],
+  'in chunks, all of which have come': [
+    `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${chunks('first', 'later')}`,
+    '0\r\n\r\n',
+  ],
+  'to the end of the connection': ['HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nfirst', 'later'],
+}
+
+for (const version of ['1.1', '1.0']) {
+  for (const [how, [first, later]] of Object.entries(halves)) {
+    test(`a client of HTTP/${version} that half-closes in mid-answer gets it whole, ${how}`, async t => {
+      const { promise: go, resolve } = Promise.withResolvers<void>()
+      const origin = await startOrigin(t, async wire => {
+        await wire.request()
+        await wire.send(first)
+        await go
+        await wire.send(later)
+      })
+      const edge = await startEdge(t, [origin.url])
+      const client = await edge.connect()
+      await client.send(`GET / HTTP/${version}\r\nHost: site.test\r\n\r\n`)
+      const answer = await client.head()
+      client.socket.pause()
+      client.finish()
+      // Long enough for every sign of life to be asked for.
+      await wait(300)
+      resolve()
+      client.socket.resume()
+      await client.body(answer, true)
+      assert.equal(answer.text, 'firstlater')
+      assert.equal(await client.ending, 'FIN')
+      assert.equal(edge.metrics.clientAborts.value, 0)
+    })
+  }
+}
+
+test('a half-closed client of HTTP/1.0 reads an event stream to its end', async t => {
+  const { promise: go, resolve } = Promise.withResolvers<void>()
+  const origin = await startOrigin(t, async wire => {
+    await wire.request()
+    await wire.send(
+      `HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n${chunks('data: 1\n')}`,
+    )
+    await go
+    await wire.send(`${chunks('\ndata: 2\n\n')}0\r\n\r\n`)
   })
   const edge = await startEdge(t, [origin.url])
   const client = await edge.connect()
-  await client.send(request('GET /'))
+  await client.send('GET / HTTP/1.0\r\nHost: site.test\r\n\r\n')
+  await client.until('data: 1\n')
   client.finish()
-  assert.equal((await client.response()).status, 102)
-  assert.equal((await finalResponse(client)).text, 'late')
+  await wait(300)
+  resolve()
+  assert.equal((await client.rest()).replaceAll(/^:\n/gm, ''), '\ndata: 2\n\n')
 })
 
 test('a half-closed client gets a long answer to its end', async t => {
@@ -56,7 +113,7 @@ test('a half-closed client gets a long answer to its end', async t => {
   const client = await edge.connect()
   await client.send(request('GET /'))
   client.finish()
-  assert.equal((await finalResponse(client)).body.length, 8_388_608)
+  assert.equal((await client.response()).body.length, 8_388_608)
 })
 
 test('a half-closed client gets all the answers it asked for', async t => {
@@ -65,7 +122,7 @@ test('a half-closed client gets all the answers it asked for', async t => {
   const client = await edge.connect()
   await client.send(request('GET /1') + post('/2', 'hello') + request('GET /3'))
   client.finish()
-  for (const target of ['/1', '/2', '/3']) assert.equal((await finalResponse(client)).text, target)
+  for (const target of ['/1', '/2', '/3']) assert.equal((await client.response()).text, target)
   assert.equal(await client.rest(), '')
 })
 
@@ -78,7 +135,7 @@ test('a half-closed client that reads late gets all the answers it asked for', a
   for (let served = -1; served < origin.requests.length; await wait(150)) served = origin.requests.length
   assert.ok(origin.requests.length < 300)
   client.socket.resume()
-  for (let i = 0; i < 300; i++) assert.equal((await finalResponse(client)).body.length, 50_000)
+  for (let i = 0; i < 300; i++) assert.equal((await client.response()).body.length, 50_000)
   assert.equal(await client.rest(), '')
 })
 
@@ -87,7 +144,7 @@ test('a half-closed client gets its refusal', async t => {
   const client = await edge.connect()
   await client.send(request('GET /'))
   client.finish()
-  assert.equal((await finalResponse(client)).status, 521)
+  assert.equal((await client.response()).status, 521)
 })
 
 test('a client that half-closes in mid-request has given it up', async t => {
@@ -119,7 +176,7 @@ test('a half-closed client whose last request is cut still gets the answers to t
   ]) {
     const client = await edge.connect()
     client.socket.end(request('GET /1') + cut)
-    assert.equal((await finalResponse(client)).text, '/1')
+    assert.equal((await client.response()).text, '/1')
     assert.equal(await client.rest(), '', cut)
   }
 })
@@ -136,8 +193,8 @@ test('a client that half-closed before its WebSocket opened is at its end there 
   const client = await edge.connect()
   await client.send(request('GET /', 'Connection: Upgrade', 'Upgrade: websocket'))
   client.finish()
-  await client.until('102 Processing')
+  await client.until('H')
   resolve()
-  await client.until('101 Switching Protocols')
+  await client.until('TTP/1.1 101 Switching Protocols')
   await (await origin.wire()).ending
 })
