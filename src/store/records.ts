@@ -69,7 +69,7 @@ export interface AuditEntry {
   readonly id: string
   readonly account: string
   readonly at: number
-  /** The id of the token that asked; `command line` for a command that writes to the store itself. */
+  /** The id of the token that asked; `command line` for a command that writes to the store itself, `gatehouse` for what is dropped from the trail. */
   readonly actor: string
   /** The client's address, empty for a command, and the ray id of the request. */
   readonly address: string
@@ -79,9 +79,26 @@ export interface AuditEntry {
   readonly resource: string
   /** The names of the members that were set or changed, as the API has them; never a value. */
   readonly changed: readonly string[]
+  /** What was dropped of the trail of `resource`, an actor; absent in other entries. */
+  readonly dropped?: DroppedEntries
 }
 
-type ResourceKind = 'oauth_client' | 'gateway' | 'token' | 'error_rules' | 'error_page' | 'access_rules'
+/** Audit entries that made room, or whose time was over. */
+export interface DroppedEntries {
+  readonly count: number
+  /** When the first and the last of them were made. */
+  readonly from: number
+  readonly to: number
+}
+
+type ResourceKind =
+  | 'oauth_client'
+  | 'gateway'
+  | 'token'
+  | 'error_rules'
+  | 'error_page'
+  | 'access_rules'
+  | 'audit_entries'
 
 export type AuditAction =
   | 'create'
@@ -92,6 +109,7 @@ export type AuditAction =
   | 'rotate_secret'
   | 'delete_rotated_secret'
   | 'delete_logs'
+  | 'drop'
 
 /** The answer to a request with an Idempotency-Key, kept to be given again. */
 export interface KeptAnswer {

@@ -4,6 +4,7 @@ import type { OAuthClient } from './oauth-client.ts'
 import type {
   Account,
   AuditEntry,
+  DroppedEntries,
   Gateway,
   KeptAnswer,
   LogEntry,
@@ -92,13 +93,28 @@ export interface KeptAnswers {
   get(account: string, key: string): Promise<KeptAnswer | null>
 }
 
-/** The audit entries of accounts, at most 100,000 of each: the oldest make room. */
+/** The audit entries of accounts; they stay until they are trimmed. */
 export interface AuditLog {
   /** A page by time and then id, of the entries from `since` up to but not at `before`; `total` counts those. */
   list(account: string, query: AuditQuery): Promise<Listing<AuditEntry>>
   /** Adds an entry by itself; those of writes are written together with these. One whose id is there already stays as it is. */
   append(entry: AuditEntry): Promise<void>
+  /**
+   * Removes the entries of an account that are older than the limit says, and of each actor the oldest beyond what it may have. With those of one actor the entry
+   * is written that `tell` makes of them, if it does: never one without the other, and again with a higher count while more of them go. Returns those entries.
+   */
+  trim(account: string, limit: AuditLimit, tell: DropTeller): Promise<readonly AuditEntry[]>
 }
+
+export interface AuditLimit {
+  /** Ms since the epoch: what was made before goes. */
+  readonly before: number
+  /** How many entries an actor may have. */
+  readonly mostOf: (actor: string) => number
+}
+
+/** Makes the entry of what was dropped of an actor: for the same one always of the same id. */
+export type DropTeller = (actor: string, dropped: DroppedEntries) => AuditEntry | null
 
 export interface AuditQuery extends Page {
   /** Null for no bound. */
@@ -121,6 +137,15 @@ export interface Versioned<T> {
 export interface Page {
   readonly offset: number
   readonly limit: number
+  /** Only what comes behind this place in the order of the list, whether or not something is there (any more); from the beginning where it is left out. */
+  readonly after?: Position | null
+}
+
+/** A place in a list: by creation, and then by id. */
+export interface Position {
+  /** Ms since the epoch. */
+  readonly at: number
+  readonly id: string
 }
 
 export interface Listing<T> {

@@ -1,28 +1,88 @@
-// Audit entries in Redis: of each account the ids by time, and the entries by id. records.ts writes those that go with records.
-import type { AuditEntry } from '../records.ts'
-import type { AuditLog, AuditQuery, Listing } from '../store.ts'
+// Audit entries in Redis: of each account the ids by time, for all and for each actor, and the entries by id. records.ts writes those that go with records.
+import { nextTurn } from '../../base/turns.ts'
+import type { AuditEntry, DroppedEntries } from '../records.ts'
+import type { AuditLimit, AuditLog, AuditQuery, DropTeller, Listing } from '../store.ts'
+import type { Argument } from './connect.ts'
 import type { Connection } from './connection.ts'
 import type { DurableWrites } from './durability.ts'
+import { keys } from './keys.ts'
 import { lua } from './script.ts'
 import { auditArguments, auditKeys, auditLua } from './together.ts'
 
-/** KEYS: times, entries. ARGV: id, time, json. */
-const appendEntry = lua`${auditLua}
-audit(KEYS[1], KEYS[2], unpack(ARGV))`
+/** Entries that one command reads, and that one removes, so that neither holds up the server or this process for long. */
+const readStep = 200
+const trimStep = 200
 
-/** KEYS: times, entries. ARGV: the bounds of time, Z or ZREV for the direction, what lies before the first bound in it, offset, limit. */
+/** KEYS: times, entries, actors, times of the actor. ARGV: id, time, json, actor. */
+const appendEntry = lua`${auditLua}
+audit(KEYS[1], KEYS[2], KEYS[3], KEYS[4], unpack(ARGV))`
+
+/**
+ * KEYS: times, entries. ARGV: the bounds of time, Z or ZREV for the direction, what lies before the first bound in it, offset, limit, and then time and id of the
+ * entry before the first, if any.
+ */
 const listEntries = lua`
 local from, to, way, before, behind = unpack(ARGV, 1, 5)
 local offset, limit = tonumber(ARGV[6]), tonumber(ARGV[7])
+local time, place = ARGV[8], ARGV[9]
 local total = redis.call('ZCOUNT', KEYS[1], from, to)
-local count = math.min(limit, total - offset)
+local start = redis.call('ZCOUNT', KEYS[1], before, behind)
+local last = start + total
+local first = start
+if place then
+  local isUp = way == 'Z'
+  local known = isUp and redis.call('ZCOUNT', KEYS[1], '-inf', '(' .. time)
+    or redis.call('ZCOUNT', KEYS[1], '(' .. time, '+inf')
+  while true do
+    local found = redis.call(way .. 'RANGE', KEYS[1], known, known, 'WITHSCORES')
+    if not found[1] or tonumber(found[2]) ~= tonumber(time) then break end
+    if isUp and found[1] > place or not isUp and found[1] < place then break end
+    known = known + 1
+  end
+  first = math.max(first, known)
+end
+first = first + offset
+local count = math.min(limit, last - first)
 if count <= 0 then return {total, {}} end
-local first = redis.call('ZCOUNT', KEYS[1], before, behind) + offset
 local found = {}
 for at, id in ipairs(redis.call(way .. 'RANGE', KEYS[1], first, first + count - 1)) do
   found[at] = redis.call('HGET', KEYS[2], id)
 end
 return {total, found}`
+
+/** KEYS: times of the actor. ARGV: limit. */
+const oldestEntries = lua`
+return {redis.call('ZCARD', KEYS[1]), redis.call('ZRANGE', KEYS[1], 0, ARGV[1] - 1, 'WITHSCORES')}`
+
+/**
+ * Removes entries of one actor and writes what is told of that; 0, and nothing done, where one of them is gone. KEYS: those of the actor, and actors' times of who
+ * tells. ARGV: the actor, id, time, json and actor of the entry (empty for none), and ids.
+ */
+const dropEntries = lua`
+local actor, id, at, json, teller = unpack(ARGV, 1, 5)
+for i = 6, #ARGV do
+  if not redis.call('ZRANK', KEYS[4], ARGV[i]) then return 0 end
+end
+if json ~= '' then
+  redis.call('HSET', KEYS[2], id, json)
+  redis.call('ZADD', KEYS[1], at, id)
+  redis.call('ZADD', KEYS[3], 0, teller)
+  redis.call('ZADD', KEYS[5], at, id)
+end
+for i = 6, #ARGV do
+  redis.call('ZREM', KEYS[1], ARGV[i])
+  redis.call('ZREM', KEYS[4], ARGV[i])
+  redis.call('HDEL', KEYS[2], ARGV[i])
+end
+if redis.call('ZCARD', KEYS[4]) == 0 then redis.call('ZREM', KEYS[3], actor) end
+return 1`
+
+/** The oldest entries of an actor that have to go. */
+interface Surplus {
+  readonly ids: readonly string[]
+  readonly from: number
+  readonly to: number
+}
 
 export class RedisAudit implements AuditLog {
   readonly #connection: Connection
@@ -34,14 +94,69 @@ export class RedisAudit implements AuditLog {
   }
 
   async list(account: string, query: AuditQuery): Promise<Listing<AuditEntry>> {
-    const args = [...boundsOf(query), query.offset, query.limit]
-    const found = await this.#connection.script(listEntries, auditKeys(account), args)
-    const [total, texts] = found as [number, string[]]
-    return { total, items: texts.map(text => JSON.parse(text)) }
+    const homes = [keys.auditTimes(account), keys.auditEntries(account)]
+    const items: AuditEntry[] = []
+    for (let { offset, after = null } = query; ; offset = 0) {
+      const limit = Math.min(readStep, query.limit - items.length)
+      const place = after === null ? [] : [after.at, after.id]
+      const args: readonly Argument[] = [...boundsOf(query), offset, limit, ...place]
+      const [total, texts] = (await this.#connection.script(listEntries, homes, args)) as [number, string[]]
+      for (const text of texts) items.push(JSON.parse(text))
+      if (texts.length < limit || items.length >= query.limit) return { total, items }
+      after = items.at(-1)!
+      await nextTurn()
+    }
   }
 
   async append(entry: AuditEntry): Promise<void> {
-    await this.#writes.run(appendEntry, auditKeys(entry.account), auditArguments(entry))
+    await this.#writes.run(appendEntry, auditKeys(entry.account, entry.actor), auditArguments(entry))
+  }
+
+  async trim(account: string, limit: AuditLimit, tell: DropTeller): Promise<readonly AuditEntry[]> {
+    const actors = await this.#connection.run(['ZRANGE', keys.auditActors(account), 0, -1])
+    const told: AuditEntry[] = []
+    for (const actor of actors as string[]) {
+      const entry = await this.#trimActor(account, actor, limit, tell)
+      if (entry) told.push(entry)
+    }
+    return told
+  }
+
+  /** Removes what one actor has too much, and returns the entry of that, if there is one. */
+  async #trimActor(account: string, actor: string, limit: AuditLimit, tell: DropTeller) {
+    let dropped: DroppedEntries | null = null
+    let told: AuditEntry | null = null
+    for (;;) {
+      const surplus = await this.#surplus(account, actor, limit)
+      if (surplus === null) return told
+      const { ids, from, to } = surplus
+      const next: DroppedEntries = {
+        count: (dropped?.count ?? 0) + ids.length,
+        from: dropped?.from ?? from,
+        to,
+      }
+      const entry = tell(actor, next)
+      const homes = [...auditKeys(account, actor), keys.auditTimesOf(account, entry?.actor ?? '')]
+      const args = [actor, ...(entry ? auditArguments(entry) : ['', '', '', '']), ...ids]
+      // Else another process has removed some of them meanwhile.
+      if ((await this.#writes.run(dropEntries, homes, args)) !== 1) continue
+      dropped = next
+      told = entry
+    }
+  }
+
+  async #surplus(account: string, actor: string, { before, mostOf }: AuditLimit): Promise<Surplus | null> {
+    const homes = [keys.auditTimesOf(account, actor)]
+    const found = await this.#connection.script(oldestEntries, homes, [trimStep])
+    const [count, oldest] = found as [number, string[]]
+    const excess = count - mostOf(actor)
+    const entries = Array.from({ length: oldest.length / 2 }, (_, i) => ({
+      id: oldest[2 * i]!,
+      at: Number(oldest[2 * i + 1]),
+    }))
+    const surplus = entries.filter(({ at }, i) => i < excess || at < before)
+    const [first, last] = [surplus[0], surplus.at(-1)]
+    return first && last ? { ids: surplus.map(({ id }) => id), from: first.at, to: last.at } : null
   }
 }
 

@@ -23,6 +23,10 @@ export const keys = {
   auditTimes: (account: string) => `{gatehouse}:audit_times:${account}`,
   /** The audit entries of an account by id. */
   auditEntries: (account: string) => `{gatehouse}:audit_entries:${account}`,
+  /** The actors of an account's audit entries. */
+  auditActors: (account: string) => `{gatehouse}:audit_actors:${account}`,
+  /** The ids of an actor's audit entries in an account by time. */
+  auditTimesOf: (account: string, actor: string) => `{gatehouse}:audit_times:${account}/${actor}`,
   /** The version given last. */
   version: '{gatehouse}:version',
   /** The last changes, by version. */

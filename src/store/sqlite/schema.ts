@@ -9,7 +9,8 @@ export const applicationId = 0x47415445
  * beginning of its first segment to make room. Keys of gateways are never used again, so the entries of one that was removed can be swept later.
  *
  * In oauth_clients, due_at is when the next check of the domain is due, as the record says; ask_at is when it may be given to who asks for it: later, while another
- * one has it. A book of audit entries says how many an account has. Times that are computed may have fractions.
+ * one has it. A book of audit entries says how many an account has, and one of an actor how many of those are of one who asked. Times that are computed may have
+ * fractions.
  */
 export const migrations: readonly string[] = [
   `
@@ -141,5 +142,19 @@ export const migrations: readonly string[] = [
   ) STRICT;
   CREATE UNIQUE INDEX error_pages_by_id ON error_pages (account, id);
   CREATE INDEX error_pages_by_creation ON error_pages (account, created_at, id);
+  `,
+  `
+  ALTER TABLE audit_entries ADD COLUMN actor TEXT NOT NULL DEFAULT '';
+  UPDATE audit_entries SET actor = coalesce(record ->> 'actor', '');
+  CREATE INDEX audit_entries_by_actor ON audit_entries (account, actor, at, id);
+
+  CREATE TABLE audit_actors (
+    account TEXT NOT NULL,
+    actor TEXT NOT NULL,
+    count INTEGER NOT NULL,
+    PRIMARY KEY (account, actor)
+  ) STRICT, WITHOUT ROWID;
+  INSERT INTO audit_actors (account, actor, count)
+    SELECT account, actor, count(*) FROM audit_entries GROUP BY account, actor;
   `,
 ]
