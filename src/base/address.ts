@@ -8,11 +8,13 @@ interface Network {
 }
 
 /**
- * Finds the client behind a connection: the rightmost hop of X-Forwarded-For that is not trusted, if the peer is trusted, else the peer.
- * The walk ends at junk, where the last good hop stands: what is left of it was written by nobody we trust.
+ * Finds the hops of a connection that can be believed, from the peer on to the client, which is the last: as long as a hop is trusted, its word on the one
+ * before it counts, which is the next member of X-Forwarded-For from the right. The walk ends at junk, where the last good hop stands: what is left of it was
+ * written by nobody we trust.
  */
-export function clientAddress(peer: string, forwardedFor: string | null, trusted: AddressSet): string {
+export function believedHops(peer: string, forwardedFor: string | null, trusted: AddressSet): string[] {
   let client = canonicalAddress(peer) ?? peer
+  const hops = [client]
   let end = forwardedFor?.length ?? 0
   while (forwardedFor && end > 0 && trusted.has(client)) {
     const start = forwardedFor.lastIndexOf(',', end - 1) + 1
@@ -21,9 +23,9 @@ export function clientAddress(peer: string, forwardedFor: string | null, trusted
     if (member === '') continue // RFC 9110 section 5.6.1.2
     const hop = hopAddress(member)
     if (hop === null) break
-    client = hop
+    hops.push((client = hop))
   }
-  return client
+  return hops
 }
 
 /** Holds addresses and CIDR networks, compiled once; an IPv4 address is found under its IPv6-mapped spelling too. */

@@ -24,6 +24,7 @@ export interface Config {
   readonly lists: readonly ListConfig[]
   readonly geo: { readonly databases: readonly string[] } // absolute paths of MaxMind DB files; empty: nothing is known of countries and networks
   readonly trustedProxies: readonly string[] // addresses and CIDR networks
+  readonly clientAddress: 'x-forwarded-for' | 'forwarded' // the field of theirs that is believed
   readonly limits: {
     readonly headerSection: number // bytes
     readonly headers: number // lines

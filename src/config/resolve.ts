@@ -28,6 +28,7 @@ export function resolve(settings: Settings, findings: Findings): Config {
     lists: resolveLists(settings.lists),
     geo: settings.geo,
     trustedProxies: settings.trusted_proxies.map(({ value }) => value),
+    clientAddress: settings.client_address,
     limits: {
       headerSection: limits.header_section,
       headers: limits.headers,

@@ -13,6 +13,7 @@ const own = [
   'content-length',
   'keep-alive',
   'proxy-',
+  'svc-hop',
   'svc-ray',
   'te',
   'trailer',
@@ -20,7 +21,7 @@ const own = [
   'upgrade',
   'via',
 ]
-const ownOfRequests = [...own, 'cdn-loop', 'expect', 'forwarded', 'host', 'x-forwarded-']
+const ownOfRequests = [...own, 'cdn-loop', 'expect', 'forwarded', 'host', 'proxy', 'x-forwarded-']
 
 /** Takes the name of a header that is not reserved; what ends in a hyphen stands for all that begin so. */
 function unreserved(reserved: readonly string[]): Rule<string> {

@@ -126,6 +126,7 @@ export const schema = mapping({
   ]),
   admin: optional(placed(scalar(endpoint)), unwritten('admin', { host: '127.0.0.1', port: 8081 })),
   trusted_proxies: optional(list(placed(scalar(network))), []),
+  client_address: optional(scalar(oneOf('x-forwarded-for', 'forwarded')), 'x-forwarded-for' as const),
   errors: group({
     documentation: optional(scalar(documentationUrl), null),
     ...customErrors,

@@ -20,10 +20,11 @@ export function warn(settings: Settings, findings: Findings): void {
   warnOfRules(settings, findings)
 }
 
-function warnOfOpenTrust({ trusted_proxies: networks }: Settings, findings: Findings): void {
+function warnOfOpenTrust({ trusted_proxies: networks, client_address }: Settings, findings: Findings): void {
+  const field = client_address === 'forwarded' ? 'Forwarded' : 'X-Forwarded-For'
   for (const network of networks) {
     if (!network.value.endsWith('/0')) continue
-    findings.warn(network, 'everybody is trusted, so any client can claim any address in X-Forwarded-For')
+    findings.warn(network, `everybody is trusted, so any client can claim any address in ${field}`)
   }
 }
 

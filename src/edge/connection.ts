@@ -1,6 +1,6 @@
 // One connection of a client: bytes in, requests out one after the other, answers back. It knows where each message ends and when to close; what to answer
 // is decided in `serve.ts`.
-import { isIPv6, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { canonicalAddress } from '../base/address.ts'
 import { ownText } from '../base/own-text.ts'
 import { nextRay } from '../base/ray.ts'
@@ -17,6 +17,7 @@ import type { Plane } from './plane.ts'
 import { record } from './record.ts'
 import { serve } from './serve.ts'
 import { tooLarge } from './too-large.ts'
+import { nodeOf } from './way.ts'
 import { salvage } from './wire.ts'
 
 /** Bytes of further requests that are read ahead while one is being answered. */
@@ -63,7 +64,7 @@ export class ClientConnection implements Client {
     this.#plane = plane
     this.#gone = gone
     this.peer = canonicalAddress(socket.remoteAddress ?? '') ?? ''
-    this.node = isIPv6(this.peer) ? `"[${this.peer}]"` : this.peer
+    this.node = nodeOf(this.peer)
     this.#takeTrust()
     this.#deadline = plane.coarseNow + plane.snapshot.client.headerTimeout
     socket.on('data', (bytes: Buffer) => this.#receive(bytes))

@@ -4,7 +4,7 @@ import { equalsIgnoreCase, listHas } from '../http1/fields.ts'
 import type { Exchange } from './exchange.ts'
 
 /**
- * Refuses CONNECT (1045), TRACE (405) and expectations other than 100-continue (417). Offers to go on in another protocol than WebSocket are
+ * Refuses CONNECT (1045), TRACE (405), a Forwarded that can't be read where it is believed (400) and expectations other than 100-continue (417). Offers to go on in another protocol than WebSocket are
  * ignored, as a server may (RFC 9110 section 7.8).
  */
 export function examine(x: Exchange): Refusal | null {
@@ -17,6 +17,7 @@ export function examine(x: Exchange): Refusal | null {
   // A trace would show the client the fields that the gateway adds (RFC 9110 section 9.3.8).
   if (method === 'TRACE') return refuse('method_not_allowed')
   if (upgrade !== null && asksForWebSocket(x)) x.upgrade = 'asked'
+  if (x.client.isTrusted && x.way === null) return refuse('bad_request')
   if (expect !== null && !equalsIgnoreCase(expect, '100-continue')) return refuse('expectation_failed')
   return null
 }

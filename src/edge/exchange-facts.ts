@@ -3,7 +3,7 @@ import type { Facts, RequestFacts } from '../base/expression.ts'
 import { isPlainPath, normalPath } from '../base/path.ts'
 import { errorRows } from '../errors/catalogue.ts'
 import type { Refusal } from '../errors/refusal.ts'
-import { equalsIgnoreCase, field } from '../http1/fields.ts'
+import { equalsIgnoreCase } from '../http1/fields.ts'
 import type { Exchange } from './exchange.ts'
 
 /** Gives the facts of an exchange, always the same object; its path is in normal form, so that no other spelling passes by a rule. */
@@ -49,7 +49,6 @@ class ExchangeRequestFacts implements RequestFacts {
   #path: string | null = null
   #query: string | null = null
   #headers: ReadonlyMap<string, readonly string[]> | null = null
-  #isTls: boolean | null = null
 
   constructor(x: Exchange) {
     this.#x = x
@@ -89,7 +88,7 @@ class ExchangeRequestFacts implements RequestFacts {
 
   /** What a trusted hop says, since this listener speaks plain HTTP. */
   get tls(): boolean {
-    return (this.#isTls ??= isTls(this.#x))
+    return equalsIgnoreCase(this.#x.way?.proto ?? '', 'https')
   }
 
   protected pathOf(target: string): string {
@@ -101,13 +100,6 @@ class SentRequestFacts extends ExchangeRequestFacts {
   protected override pathOf(target: string): string {
     return withoutQuery(target)
   }
-}
-
-function isTls({ client, head: { fields, ids } }: Exchange): boolean {
-  if (!client.isTrusted) return false
-  for (let i = ids.length - 1; i >= 0; i--)
-    if (ids[i] === field.xForwardedProto) return equalsIgnoreCase(fields[2 * i + 1]!, 'https')
-  return false
 }
 
 function queryOf(target: string): string {

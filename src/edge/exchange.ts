@@ -1,6 +1,5 @@
 // One request and everything that becomes known of it. Steps write what they learn here, `record.ts` reads it all; every field is set at birth so that
 // all exchanges have one shape.
-import { clientAddress } from '../base/address.ts'
 import type { Facts } from '../base/expression.ts'
 import type { AiCaller } from '../errors/compose-ai.ts'
 import type { Refusal } from '../errors/refusal.ts'
@@ -16,6 +15,7 @@ import type { Origin } from './origin.ts'
 import type { Plane } from './plane.ts'
 import type { EdgeMember } from './pools.ts'
 import type { HeaderChanges } from './rewrite-headers.ts'
+import { type Way, wayOf } from './way.ts'
 
 /** The client's side of an exchange, as the steps need it. */
 export interface Client extends ByteSink {
@@ -125,7 +125,7 @@ export class Exchange {
   /** Ms that the opening of the connection to the origin took, where this exchange caused it. */
   openingTimes: Dial['times'] | null = null
 
-  #clientAddress: string | null = null
+  #way: Way | null | undefined = undefined
 
   constructor(
     plane: Plane,
@@ -146,11 +146,16 @@ export class Exchange {
     this.keepAlive = head.keepAlive
   }
 
+  /** What trusted hops say of the request; null where a stranger sent it, or what is said can't be read. */
+  get way(): Way | null {
+    if (!this.client.isTrusted) return null
+    return this.#way === undefined ? (this.#way = wayOf(this)) : this.#way
+  }
+
   /** The address of the client behind the trusted hops. */
   get clientAddress(): string {
-    const { client, head, snapshot } = this
-    if (!client.isTrusted) return client.peer
-    return (this.#clientAddress ??= clientAddress(client.peer, head.xForwardedFor, snapshot.trusted))
+    if (!this.client.isTrusted) return this.client.peer
+    return this.way?.hops.at(-1) ?? this.client.peer
   }
 
   get origin(): Origin | null {

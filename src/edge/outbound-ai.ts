@@ -68,23 +68,10 @@ function isSent(name: string, fields: readonly string[]): boolean {
   return false
 }
 
-/** Tells whether a field is for the gateway, or tells of the client behind it. */
+/** Whether a field is for the gateway or its host alone. */
 function endsHere(name: string): boolean {
-  switch (name.charCodeAt(0) | 0x20) {
-    case 0x63:
-      return equalsIgnoreCase(name, 'cookie')
-    case 0x73:
-      return isForGateway(name)
-    case 0x74:
-      return equalsIgnoreCase(name, 'true-client-ip')
-    case 0x78:
-      return isOneOf(name, OF_THE_CLIENT)
-    default:
-      return false
-  }
+  return isForGateway(name) || equalsIgnoreCase(name, 'cookie')
 }
-
-const OF_THE_CLIENT = ['x-real-ip', 'x-client-ip', 'x-forwarded-port', 'x-forwarded-server']
 
 function isOneOf(name: string, known: readonly string[]): boolean {
   for (const one of known) if (equalsIgnoreCase(name, one)) return true

@@ -4,7 +4,7 @@ import type { Tally } from '../base/distribution.ts'
 import type { HeaderRewrite } from '../config/rewrite-config.ts'
 import { type Refusal, refuse } from '../errors/refusal.ts'
 import { isFieldByte } from '../http1/characters.ts'
-import { crosses, type FieldId, type FieldLines, fieldId } from '../http1/fields.ts'
+import { type FieldId, type FieldLines, field, fieldId, isSettable } from '../http1/fields.ts'
 import { RewriteValue } from './rewrite-value.ts'
 
 /** Bytes of a value; far less than what origins take of a whole head. */
@@ -29,7 +29,7 @@ export class HeaderRules {
       const id = fieldId(name)
       const cause = { code: `rewrite of ${kind} header ${name}` }
       const compiled = value === null ? null : new RewriteValue(value, failures, cause)
-      return { name, id, value: compiled, isReserved: !crosses(id, kind), cause }
+      return { name, id, value: compiled, isReserved: !isSettable(id, kind), cause }
     })
     this.#names = new Set(rules.map(({ name }) => asRead(name)))
   }
@@ -45,7 +45,8 @@ export class HeaderRules {
       if (!isFieldValue(text)) return refuse('rewrite_invalid_header_value', {}, cause)
       if (text === '') continue
       fields.push(name, text)
-      ids.push(id)
+      // What the operator sets crosses, whatever its name.
+      ids.push(id === field.clientAddress ? field.other : id)
     }
     return new HeaderChanges(this.#names, fields, ids)
   }

@@ -60,6 +60,8 @@ export interface Snapshot {
   /** For what is outside of all zones. */
   readonly errors: CustomErrors
   readonly trusted: AddressSet
+  /** The field of a trusted hop that is believed. */
+  readonly clientAddress: Config['clientAddress']
   /** The Via and CDN-Loop lines of a request that passed no hop before. */
   readonly hops: string
   readonly origins: ReadonlySet<Origin>
@@ -117,6 +119,7 @@ export function buildSnapshot(config: Config, parts: SnapshotParts): Snapshot {
     access: new AccessPolicy(config.access, null, access),
     errors: new CustomErrors([config.errors], { failed }),
     trusted: new AddressSet(config.trustedProxies),
+    clientAddress: config.clientAddress,
     hops: `Via: 1.1 ${config.name}\r\nCDN-Loop: ${config.name}\r\n`,
     origins: pools.origins,
     pools,

@@ -19,20 +19,28 @@ export const field = {
   proxyAuthorization: 9,
   contentLength: 10,
   ray: 11,
+  /** What this gateway tells its own side port of a client. */
+  hop: 12,
   /** An underscore twin (`content_length`): an origin that folds `_` into `-` would take it for the real one. */
-  twin: 12,
-  host: 13,
-  expect: 14,
-  forwarded: 15,
-  xForwardedFor: 16,
-  xForwardedProto: 17,
-  xForwardedHost: 18,
-  via: 19,
-  cdnLoop: 20,
-  accept: 21,
-  contentType: 22,
-  date: 23,
-  contentEncoding: 24,
+  twin: 13,
+  host: 14,
+  expect: 15,
+  forwarded: 16,
+  xForwardedFor: 17,
+  xForwardedProto: 18,
+  xForwardedHost: 19,
+  /** Whatever else begins with `X-Forwarded-`. */
+  xForwarded: 20,
+  /** One of the other names under which the address of a client is told (`X-Real-IP`). */
+  clientAddress: 21,
+  /** A program started by CGI takes it for `HTTP_PROXY` (CVE-2016-5385). */
+  proxy: 22,
+  via: 23,
+  cdnLoop: 24,
+  accept: 25,
+  contentType: 26,
+  date: 27,
+  contentEncoding: 28,
 } as const
 
 export type FieldId = (typeof field)[keyof typeof field]
@@ -48,7 +56,7 @@ export interface FieldLines {
   readonly hopByHop: ReadonlySet<string> | null
 }
 
-/** Tells whether a field of this id goes on to the next hop as it came (RFC 9110 section 7.6.1). */
+/** Whether a field of this id goes on to the next hop as it came (RFC 9110 section 7.6.1). */
 export function crosses(id: FieldId, kind: FieldLines['kind']): boolean {
   return passes(id, firstPassed[kind])
 }
@@ -71,18 +79,32 @@ function passes(id: FieldId, first: FieldId): boolean {
   return id === field.other || id >= first
 }
 
+/** Whether an operator may set a field of this id: what crosses, and the address of the client under another name. */
+export function isSettable(id: FieldId, kind: FieldLines['kind']): boolean {
+  return crosses(id, kind) || id === field.clientAddress
+}
+
 /** Finds which known field a name is, whatever its case. */
 export function fieldId(name: string): FieldId {
-  const candidates = byLength[name.length]
-  if (candidates === undefined) return field.other
-  const first = name.charCodeAt(0) | 0x20
-  for (let i = 0; i < candidates.length; i++) {
-    const known = candidates[i]!
-    if (known.first !== first) continue
-    const likeness = compare(name, known.name)
-    if (likeness !== DIFFERENT) return likeness === TWIN ? field.twin : known.id
-  }
-  return field.other
+  const first = name.charCodeAt(0) & 31
+  const candidates = byStart[name.length * 32 + first]
+  if (candidates !== undefined)
+    for (let i = 0; i < candidates.length; i++) {
+      const known = candidates[i]!
+      const likeness = compare(name, known.name)
+      if (likeness !== DIFFERENT) return likeness === TWIN ? field.twin : known.id
+    }
+  return first === X && name.length > X_FORWARDED.length ? idOfRest(name) : field.other
+}
+
+/** The last five bits of an X in either case. */
+const X = 24
+const X_FORWARDED = 'x-forwarded-'
+
+/** Finds whether a name begins with `X-Forwarded-`; the names that we write ourselves are found before. */
+function idOfRest(name: string): FieldId {
+  if (compare(name, X_FORWARDED) === DIFFERENT) return field.other
+  return name.includes('_') ? field.twin : field.xForwarded
 }
 
 /** Tells whether a text equals a lower-case name, ignoring ASCII case. */
@@ -106,7 +128,7 @@ const SAME = 0
 const TWIN = 1
 const DIFFERENT = 2
 
-/** Compares a received name of the same length with a known lower-case one. */
+/** Compares a received name with a known lower-case one, as far as that goes. */
 function compare(name: string, known: string): typeof SAME | typeof TWIN | typeof DIFFERENT {
   let result: typeof SAME | typeof TWIN = SAME
   for (let i = 0; i < known.length; i++) {
@@ -121,11 +143,11 @@ function compare(name: string, known: string): typeof SAME | typeof TWIN | typeo
 
 interface KnownField {
   readonly name: string
-  readonly first: number
   readonly id: FieldId
 }
 
-const byLength: readonly (readonly KnownField[] | undefined)[] = index({
+/** By length and the last five bits of the first letter, which leave few to compare with. */
+const byStart: readonly (readonly KnownField[] | undefined)[] = index({
   connection: field.connection,
   'keep-alive': field.keepAlive,
   'proxy-connection': field.proxyConnection,
@@ -142,9 +164,12 @@ const byLength: readonly (readonly KnownField[] | undefined)[] = index({
   'x-forwarded-for': field.xForwardedFor,
   'x-forwarded-proto': field.xForwardedProto,
   'x-forwarded-host': field.xForwardedHost,
+  proxy: field.proxy,
+  ...Object.fromEntries(addressNames().map(name => [name, field.clientAddress])),
   via: field.via,
   'cdn-loop': field.cdnLoop,
   'svc-ray': field.ray,
+  'svc-hop': field.hop,
   accept: field.accept,
   'content-type': field.contentType,
   date: field.date,
@@ -152,10 +177,28 @@ const byLength: readonly (readonly KnownField[] | undefined)[] = index({
 })
 
 function index(ids: Record<string, FieldId>): (KnownField[] | undefined)[] {
-  const result: (KnownField[] | undefined)[] = Array.from({ length: 20 })
-  for (const [name, id] of Object.entries(ids)) {
-    const sameLength = (result[name.length] ??= [])
-    sameLength.push({ name, first: name.charCodeAt(0), id })
-  }
+  const longest = Math.max(...Object.keys(ids).map(name => name.length))
+  const result: (KnownField[] | undefined)[] = Array.from({ length: (longest + 1) * 32 })
+  for (const [name, id] of Object.entries(ids))
+    (result[name.length * 32 + (name.charCodeAt(0) & 31)] ??= []).push({ name, id })
   return result
+}
+
+/** The names beside X-Forwarded-For and Forwarded under which proxies, CDNs and hosts tell the address of a client. */
+function addressNames(): readonly string[] {
+  return [
+    ...['x-real-ip', 'x-client-ip', 'true-client-ip', 'x-true-client-ip', 'x-real-client-ip', 'client-ip'],
+    ...['x-cluster-client-ip', 'x-remote-ip', 'x-remote-addr', 'remote-addr', 'x-originating-ip'],
+    ...[
+      'x-forwarded',
+      'x-forward-for',
+      'forwarded-for',
+      'x-original-forwarded-for',
+      'x-envoy-external-address',
+    ],
+    ...['cf-connecting-ip', 'cf-connecting-ipv6', 'cf-pseudo-ipv4', 'fastly-client-ip', 'fly-client-ip'],
+    ...['do-connecting-ip', 'ali-cdn-real-ip', 'cdn-src-ip', 'incap-client-ip', 'x-sucuri-clientip'],
+    ...['x-azure-clientip', 'x-azure-socketip', 'x-appengine-user-ip', 'x-appengine-remote-addr'],
+    ...['proxy-client-ip', 'wl-proxy-client-ip', 'x-proxyuser-ip'],
+  ]
 }

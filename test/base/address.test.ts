@@ -2,7 +2,7 @@ import { deepEqual, equal, throws } from 'node:assert/strict'
 import { isIP } from 'node:net'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { AddressSet, canonicalAddress, clientAddress, parseNetwork } from '../../src/base/address.ts'
+import { AddressSet, believedHops, canonicalAddress, parseNetwork } from '../../src/base/address.ts'
 
 describe('canonicalAddress', () => {
   const spellings = [
@@ -81,7 +81,7 @@ describe('AddressSet', () => {
   })
 })
 
-describe('clientAddress', () => {
+describe('believedHops', () => {
   const trusted = new AddressSet(['10.0.0.0/8', '::1'])
   const walks = [
     ['an untrusted peer, whatever it claims', '203.0.113.9', '198.51.100.1', '203.0.113.9'],
@@ -102,10 +102,15 @@ describe('clientAddress', () => {
     ['a peer that is no address, such as that of a closed socket', '', '198.51.100.1', ''],
   ] as const
   for (const [name, peer, forwardedFor, client] of walks) {
-    test(`gives ${name}`, () => equal(clientAddress(peer, forwardedFor, trusted), client))
+    test(`ends with ${name}`, () => equal(believedHops(peer, forwardedFor, trusted).at(-1), client))
   }
 
-  test('gives an IP address for any field', () => {
+  test('begins with the peer, and goes on from hop to hop', () => {
+    const hops = believedHops('10.0.0.1', '6.6.6.6, 198.51.100.1:80, 10.0.0.3, , [::1]:1', trusted)
+    deepEqual(hops, ['10.0.0.1', '::1', '10.0.0.3', '198.51.100.1'])
+  })
+
+  test('has IP addresses for any field', () => {
     const member = fc.oneof(
       fc.ipV4(),
       fc.ipV6(),
@@ -114,7 +119,7 @@ describe('clientAddress', () => {
     )
     fc.assert(
       fc.property(fc.array(member), members => {
-        equal(isIP(clientAddress('10.0.0.1', members.join(','), trusted)) > 0, true)
+        for (const hop of believedHops('10.0.0.1', members.join(','), trusted)) equal(isIP(hop) > 0, true)
       }),
     )
   })

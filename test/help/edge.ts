@@ -39,6 +39,7 @@ export interface EdgeSettings {
   readonly timeouts?: Partial<Timeouts>
   readonly limits?: Partial<Config['limits']>
   readonly client?: Partial<Config['client']>
+  readonly clientAddress?: Config['clientAddress']
   readonly trustedProxies?: readonly string[]
   readonly name?: string
   readonly ai?: Partial<AiConfig>
@@ -73,6 +74,7 @@ export function edgeConfig(members: readonly Member[], settings: EdgeSettings = 
     lists: settings.lists ?? [],
     geo: { databases: [] },
     trustedProxies: settings.trustedProxies ?? [],
+    clientAddress: settings.clientAddress ?? 'x-forwarded-for',
     limits: {
       headerSection: 128 * 1024,
       headers: 256,

@@ -1,7 +1,15 @@
 import { equal } from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { crosses, crossingLines, equalsIgnoreCase, field, fieldId, listHas } from '../../src/http1/fields.ts'
+import {
+  crosses,
+  crossingLines,
+  equalsIgnoreCase,
+  field,
+  fieldId,
+  isSettable,
+  listHas,
+} from '../../src/http1/fields.ts'
 
 describe('fieldId', () => {
   const known = [
@@ -24,6 +32,18 @@ describe('fieldId', () => {
     ['Via', field.via],
     ['CDN-Loop', field.cdnLoop],
     ['svc-ray', field.ray],
+    ['SVC-Hop', field.hop],
+    ['Proxy', field.proxy],
+    ['X-Forwarded-Port', field.xForwarded],
+    ['X-Forwarded-Client-Cert-Chain-Of-A-Long-Name', field.xForwarded],
+    ['X-Forwarded', field.clientAddress],
+    ['X-Real-IP', field.clientAddress],
+    ['X-Client-IP', field.clientAddress],
+    ['True-Client-IP', field.clientAddress],
+    ['CF-Connecting-IP', field.clientAddress],
+    ['Client-IP', field.clientAddress],
+    ['X-Original-Forwarded-For', field.clientAddress],
+    ['X-Envoy-External-Address', field.clientAddress],
     ['Accept', field.accept],
     ['Content-Type', field.contentType],
     ['Date', field.date],
@@ -31,7 +51,20 @@ describe('fieldId', () => {
   ] as const
   for (const [name, id] of known) test(`knows ${name}`, () => equal(fieldId(name), id))
 
-  const strange = ['', 'Hos', 'Hostt', 'Hpst', 'X-Host', 'content.length', 'content length', 'x'.repeat(500)]
+  const strange = [
+    '',
+    'Hos',
+    'Hostt',
+    'Hpst',
+    'X-Host',
+    'content.length',
+    'content length',
+    'x'.repeat(500),
+    'X-Forwardedly',
+    'X-Forwarde-Port',
+    'prox',
+    'x-forwarded-',
+  ]
   for (const name of strange)
     test(`takes "${name.slice(0, 20)}" for any other field`, () => equal(fieldId(name), field.other))
 
@@ -47,6 +80,12 @@ describe('fieldId', () => {
       'X_Forwarded-For',
       'x-forwarded_for',
       'SVC_RAY',
+      'svc_hop',
+      'X_Real_IP',
+      'x-real_ip',
+      'CF_Connecting-IP',
+      'X_Forwarded_Port',
+      'X-Forwarded-Client_Cert',
     ])
       equal(fieldId(name), field.twin)
   })
@@ -90,6 +129,9 @@ describe('crosses', () => {
     'xForwardedFor',
     'xForwardedProto',
     'xForwardedHost',
+    'xForwarded',
+    'clientAddress',
+    'proxy',
     'via',
     'cdnLoop',
   ]
@@ -100,6 +142,11 @@ describe('crosses', () => {
       test(`${says} ${name} of a ${kind}`, () => equal(crosses(id, kind), isPassed[kind]))
     }
   }
+})
+
+test('an operator may set what crosses, and the address of the client under any name', () => {
+  for (const id of Object.values(field))
+    equal(isSettable(id, 'request'), crosses(id, 'request') || id === field.clientAddress)
 })
 
 describe('crossingLines', () => {

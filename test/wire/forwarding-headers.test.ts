@@ -51,9 +51,103 @@ test('what a trusted hop says is kept and added to', async t => {
   assert.equal(received!.field('x-forwarded-host'), 'claimed.test')
   assert.equal(
     received!.field('forwarded'),
-    'for=203.0.113.7;proto=https, for=127.0.0.2;host=site.test;proto=http',
+    'for=203.0.113.7;host=claimed.test;proto=https, for=127.0.0.2;host=site.test;proto=http',
   )
   assert.equal(edge.accesses[0]!.client, '203.0.113.7')
+})
+
+const otherNames = [
+  'X-Real-IP: 6.6.6.6',
+  'x-client-ip: 6.6.6.6',
+  'True-Client-IP: 6.6.6.6',
+  'CF-Connecting-IP: 6.6.6.6',
+  'Fastly-Client-IP: 6.6.6.6',
+  'Client-IP: 6.6.6.6',
+  'X-Cluster-Client-IP: 6.6.6.6',
+  'X-Original-Forwarded-For: 6.6.6.6',
+]
+const others = ['X-Forwarded-Port: 444', 'X-Forwarded-User: root', 'X-Forwarded-Client-Cert: all']
+const twins = ['X_Real_IP: 6.6.6.6', 'X-Real_IP: 6.6.6.6', 'X_Forwarded_Port: 1', 'X-Forwarded_User: root']
+const claiming = /real|client.?ip|connecting|x.forwarded.(?!for|proto|host)|original/i
+
+test('the address of a client under other names, and its twins, are of no stranger', async t => {
+  const origin = await startResponder(t, ok())
+  const edge = await startEdge(t, [origin.url])
+  await edge.ask(request('GET /', ...otherNames, ...others, ...twins, 'X-Kept: 1'))
+  const [received] = origin.requests
+  assert.deepEqual(
+    received!.lines.filter(line => claiming.test(line) || line.includes('6.6.6.6')),
+    [],
+  )
+  assert.equal(received!.field('x-kept'), '1')
+})
+
+test('Proxy is of nobody', async t => {
+  const origin = await startResponder(t, ok('', 'Proxy: passed'))
+  const edge = await startEdge(t, [origin.url], { trustedProxies: ['127.0.0.2'] })
+  for (const address of ['127.0.0.1', '127.0.0.2']) {
+    const client = await edge.connect(address)
+    await client.send(request('GET /', 'Proxy: http://evil.test:8080', 'pROXY: x'))
+    assert.equal((await client.response()).field('proxy'), 'passed')
+    assert.equal(origin.requests.at(-1)!.field('proxy'), null)
+  }
+})
+
+test('whatever a trusted hop passes on of addresses is told as the one that is believed', async t => {
+  const origin = await startResponder(t, ok())
+  const edge = await startEdge(t, [origin.url], { trustedProxies: ['127.0.0.2', '10.0.0.0/8'] })
+  const hop = await edge.connect('127.0.0.2')
+  const chain = 'X-Forwarded-For: 6.6.6.6, 203.0.113.7, 10.0.0.1'
+  const lie = 'Forwarded: for=6.6.6.6;proto=https;host=evil.test'
+  await hop.send(request('GET /', chain, lie, ...otherNames, ...others, ...twins))
+  await hop.response()
+  const [received] = origin.requests
+  assert.deepEqual(
+    received!.lines.filter(line => claiming.test(line)).sort(),
+    [...otherNames.map(line => line.replace('6.6.6.6', '203.0.113.7')), ...others].sort(),
+  )
+  assert.equal(received!.field('x-forwarded-for'), '6.6.6.6, 203.0.113.7, 10.0.0.1, 127.0.0.2')
+  assert.equal(
+    received!.field('forwarded'),
+    'for=203.0.113.7, for=10.0.0.1, for=127.0.0.2;host=site.test;proto=http',
+  )
+})
+
+test('where Forwarded is believed, the other fields agree with it', async t => {
+  const origin = await startResponder(t, ok())
+  const trustedProxies = ['127.0.0.2', '10.0.0.0/8', 'fd00::/8']
+  const edge = await startEdge(t, [origin.url], { trustedProxies, clientAddress: 'forwarded' })
+  const hop = await edge.connect('127.0.0.2')
+  const told =
+    'for=6.6.6.6;proto=http, for="[2001:db8::7]:80";proto=https;host="shop.test:444", for="[fd00::1]"'
+  await hop.send(
+    request('GET /', `Forwarded: ${told}`, ...claims.slice(0, 3), 'X-Real-IP: 6.6.6.6', ...others),
+  )
+  await hop.response()
+  const [received] = origin.requests
+  assert.equal(received!.field('forwarded'), `${told}, for=127.0.0.2;host=site.test;proto=http`)
+  assert.equal(received!.field('x-forwarded-for'), '2001:db8::7, fd00::1, 127.0.0.2')
+  assert.equal(received!.field('x-forwarded-proto'), 'https')
+  assert.equal(received!.field('x-forwarded-host'), 'shop.test:444')
+  assert.equal(received!.field('x-real-ip'), '2001:db8::7')
+  for (const line of others) assert.equal(received!.field(line.slice(0, line.indexOf(':'))), null)
+  assert.equal(edge.accesses[0]!.client, '2001:db8::7')
+  await hop.send(request('GET /', ...claims.slice(0, 3)))
+  await hop.response()
+  assert.equal(origin.requests[1]!.field('x-forwarded-for'), '127.0.0.2')
+  assert.equal(origin.requests[1]!.field('forwarded'), 'for=127.0.0.2;host=site.test;proto=http')
+})
+
+test('a Forwarded that nobody can read for sure is refused where it is believed', async t => {
+  const origin = await startResponder(t, ok())
+  const edge = await startEdge(t, [origin.url], { trustedProxies: ['127.0.0.2'], clientAddress: 'forwarded' })
+  const hop = await edge.connect('127.0.0.2')
+  await hop.send(request('GET /', 'Forwarded: for="', 'Forwarded: for=203.0.113.7'))
+  assert.equal((await hop.response()).status, 400)
+  assert.equal(origin.requests.length, 0)
+  const stranger = await edge.connect('127.0.0.1')
+  await stranger.send(request('GET /', 'Forwarded: for="'))
+  assert.equal((await stranger.response()).status, 200)
 })
 
 test('a trusted hop that says nothing is told of like any client', async t => {

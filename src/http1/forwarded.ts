@@ -1,0 +1,80 @@
+// The Forwarded field (RFC 7239): what each hop said of the one before it. Read where a trusted hop's word in it is believed.
+import { BACKSLASH, DQUOTE, HTAB, isTokenByte, SP } from './characters.ts'
+
+/** What one hop said; null for what it left out. */
+export interface ForwardedElement {
+  node: string | null
+  host: string | null
+  proto: string | null
+}
+
+/** More hops than any request has; what nobody believes need not be read. */
+const MOST_ELEMENTS = 100
+
+/**
+ * Reads the joined values of Forwarded, the first hop first; null where they are not as RFC 7239 section 4 has them, or of more than 100 hops. Blanks around
+ * semicolons and bare addresses with a colon are taken, since many proxies write them.
+ */
+export function parseForwarded(list: string): ForwardedElement[] | null {
+  const elements: ForwardedElement[] = []
+  let element: ForwardedElement | null = null
+  for (let at = 0; ; at++) {
+    at = afterBlanks(list, at)
+    const nameEnd = afterToken(list, at)
+    if (nameEnd > at) {
+      const end = list[nameEnd] === '=' ? afterValue(list, nameEnd + 1) : -1
+      if (end === -1) return null
+      element ??= { node: null, host: null, proto: null }
+      if (!take(element, list.slice(at, nameEnd).toLowerCase(), list.slice(nameEnd + 1, end))) return null
+      at = afterBlanks(list, end)
+    }
+    if (at < list.length && list[at] !== ',' && list[at] !== ';') return null
+    if (at < list.length && list[at] === ';') continue
+    if (element !== null && elements.push(element) > MOST_ELEMENTS) return null
+    if (at >= list.length) return elements
+    element = null
+  }
+}
+
+/** Takes one pair; false for a parameter that came before. */
+function take(element: ForwardedElement, name: string, written: string): boolean {
+  const member = name === 'for' ? 'node' : name === 'host' || name === 'proto' ? name : null
+  if (member === null) return true
+  if (element[member] !== null) return false
+  element[member] = written.startsWith('"') ? written.slice(1, -1).replace(/\\(.)/g, '$1') : written
+  return true
+}
+
+function afterBlanks(list: string, from: number): number {
+  let at = from
+  while (list.charCodeAt(at) === SP || list.charCodeAt(at) === HTAB) at++
+  return at
+}
+
+function afterToken(list: string, from: number): number {
+  let at = from
+  while (isTokenByte[list.charCodeAt(at)] === 1) at++
+  return at
+}
+
+/** Returns the offset behind a value, -1 where there is none. */
+function afterValue(list: string, from: number): number {
+  if (list.charCodeAt(from) === DQUOTE) return afterQuoted(list, from + 1)
+  let at = from
+  while (isTokenByte[list.charCodeAt(at)] === 1 || isOfAddress(list.charCodeAt(at))) at++
+  return at === from ? -1 : at
+}
+
+function afterQuoted(list: string, from: number): number {
+  for (let at = from; at < list.length; at++) {
+    const code = list.charCodeAt(at)
+    if (code === DQUOTE) return at + 1
+    if (code === BACKSLASH) at++
+  }
+  return -1
+}
+
+/** Whether it is a colon or bracket. */
+function isOfAddress(code: number): boolean {
+  return code === 0x3a || code === 0x5b || code === 0x5d
+}
