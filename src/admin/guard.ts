@@ -7,7 +7,7 @@ import type { Logger } from '../base/log.ts'
 import type { ZoneConfig } from '../config/config.ts'
 import { refuse, retryAfterOf } from '../errors/refusal.ts'
 import type { Token } from '../store/records.ts'
-import { type Store, StoreAway } from '../store/store.ts'
+import { type Store, StoreAway, StoreBusy } from '../store/store.ts'
 import type { SecretKeys } from '../clients/secret-keys.ts'
 import { bearerOf } from '../tokens/bearer.ts'
 import { type Permission, permits } from '../tokens/permit.ts'
@@ -100,6 +100,7 @@ function withApi(facts: Facts, ask: (api: Api) => Promise<Answer>): Answer | Pro
 }
 
 function answerAway(error: unknown): Answer {
+  if (error instanceof StoreBusy) return storeBusy
   if (error instanceof StoreAway) return storeAway
   throw error
 }
@@ -171,13 +172,14 @@ const unauthorized = failure(401, [{ code: 10000, message: 'Authentication error
   'www-authenticate': 'Bearer',
 })
 
-const storeAway = failure(
-  503,
-  [{ code: 10503, message: 'The store is away: ask again later, and look first whether a change was made' }],
-  {
-    'retry-after': String(retryAfterOf(refuse('service_unavailable'))),
-  },
-)
+const storeAway = unavailable('The store is away: ask again later, and look first whether a change was made')
+
+const storeBusy = unavailable('The store is busy: nothing was changed; ask again later')
+
+function unavailable(message: string): Answer {
+  const retryAfter = String(retryAfterOf(refuse('service_unavailable')))
+  return failure(503, [{ code: 10503, message }], { 'retry-after': retryAfter })
+}
 
 const noZone = notFound('There is no such zone, or it is not of an account that this token may ask for')
 

@@ -131,7 +131,8 @@ export const bug: Refusal = {
 const storeAway: Refusal = {
   status: 503,
   codes: [10503],
-  description: 'The store is away: look first whether a change was made, then ask again.',
+  description:
+    'The store is away: look first whether a change was made, then ask again. Or it is busy: nothing was changed.',
   headers: ['retry-after'],
 }
 

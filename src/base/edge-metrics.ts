@@ -4,6 +4,7 @@ import { AccessMetrics } from './access-metrics.ts'
 import { AiMetrics } from './ai-metrics.ts'
 import { distributions, Tally, tallies } from './distribution.ts'
 import { LimitMetrics } from './limit-metrics.ts'
+import { StoreMetrics } from './store-metrics.ts'
 
 const phases = ['resolve', 'connect', 'handshake', 'send', 'wait', 'receive'] as const
 export type Phase = (typeof phases)[number]
@@ -47,6 +48,7 @@ export class EdgeMetrics {
   readonly webSockets = new Tally()
   readonly ai = new AiMetrics()
   readonly limits = new LimitMetrics()
+  readonly store = new StoreMetrics()
   readonly customErrors = tallies(customErrorSources)
   readonly customErrorFailures = new Tally()
   readonly access = new AccessMetrics()

@@ -16,6 +16,18 @@ export const processFamilies: readonly Family[] = [
     read: ({ isStoreAway }) => (isStoreAway ? [{ labels: {}, value: isStoreAway() ? 0 : 1 }] : []),
   },
   {
+    type: 'gauge',
+    name: 'gatehouse_store_queued_writes',
+    help: 'Writes that wait for the SQLite file, which other processes hold.',
+    read: ({ edge: { store } }) => [sample(store.queuedWrites)],
+  },
+  {
+    type: 'counter',
+    name: 'gatehouse_store_refused_writes_total',
+    help: 'Writes refused because too many waited for the SQLite file (queue_full), or others held it for too long (locked).',
+    read: ({ edge: { store } }) => byName(store.refusedWrites, reason => ({ reason })),
+  },
+  {
     type: 'counter',
     name: 'gatehouse_worker_restarts_total',
     help: 'Workers replaced after a crash.',

@@ -54,7 +54,7 @@ export class Services implements AiServices {
   /** Opens the store; rejects with a sentence when it can't be used, not when it is only out of reach. */
   static async open(config: Config, options: ServicesOptions): Promise<Services> {
     const { commandTimeout } = config.store
-    const store = await openStore(storeLocation(config), { commandTimeout })
+    const store = await openStore(storeLocation(config), { commandTimeout, metrics: options.metrics.store })
     const services = new Services(store, config, options)
     await services.zones.open()
     return services

@@ -2,12 +2,15 @@
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type Clock, systemClock } from '../base/clock.ts'
+import type { StoreMetrics } from '../base/store-metrics.ts'
 import type { Store } from './store.ts'
 
 export interface StoreOptions {
   /** Ms after which a command that got no answer rejects. */
   readonly commandTimeout: number
   readonly clock?: Clock
+  /** Where it counts writes that wait or are refused. */
+  readonly metrics?: StoreMetrics
   /** Whether a file that is not there, or empty, is refused instead of made. */
   readonly mustExist?: boolean
 }
@@ -20,13 +23,13 @@ const redisUrl = /^(redis|rediss|redis\+sentinel|redis\+cluster):\/\//
  */
 export async function openStore(
   url: string,
-  { commandTimeout, clock = systemClock, mustExist = false }: StoreOptions,
+  { commandTimeout, clock = systemClock, metrics, mustExist = false }: StoreOptions,
 ): Promise<Store> {
   if (url.startsWith('sqlite:')) {
     const path = sqlitePath(url.slice('sqlite:'.length))
     if (mustExist) expectContent(path)
     const { SqliteStore } = await import('./sqlite/sqlite-store.ts')
-    return SqliteStore.open(path, { commandTimeout, clock })
+    return SqliteStore.open(path, { commandTimeout, clock, metrics })
   }
   if (redisUrl.test(url)) {
     const { RedisStore } = await import('./redis/redis-store.ts')

@@ -16,7 +16,8 @@ import type { AccessRuleList, ErrorPage, ErrorRuleList } from './zone-lists.ts'
 
 /**
  * All that is kept. Methods reject with `StoreAway` when the backend can't be asked in time, and never later than its command timeout; then nothing is
- * known of what a write did, unless said otherwise. A write that resolved survives kill -9, and a power cut where `durability` names no doubt.
+ * known of what a write did, unless said otherwise. Writes that wait for a file which others write to may take longer, and reject with `StoreBusy` when nothing
+ * was written. A write that resolved survives kill -9, and a power cut where `durability` names no doubt.
  */
 export interface Store {
   /** Where it is, without credentials. */
@@ -273,7 +274,7 @@ export type Change =
 
 /** The backend could not be asked, or did not answer in time. */
 export class StoreAway extends Error {
-  override readonly name = 'StoreAway'
+  override readonly name: string = 'StoreAway'
   readonly code = 'GH_STORE_AWAY'
 
   /** The word of the backend or the system for why, such as ECONNREFUSED or WRONGPASS; null where there is none. */
@@ -285,4 +286,10 @@ export class StoreAway extends Error {
     super(reason === null ? 'the store is away' : `the store is away (${reason})`, { cause })
     this.reason = reason
   }
+}
+
+/** The backend is there, but others kept it too busy for this command: nothing was written. */
+export class StoreBusy extends StoreAway {
+  override readonly name = 'StoreBusy'
+  override readonly message = 'the store is busy'
 }

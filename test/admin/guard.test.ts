@@ -5,7 +5,7 @@ import { connect } from 'node:net'
 import { test } from 'node:test'
 import { routes } from '../../src/admin/routes.ts'
 import { AdminServer } from '../../src/admin/server.ts'
-import { type Store, StoreAway } from '../../src/store/store.ts'
+import { type Store, StoreAway, StoreBusy } from '../../src/store/store.ts'
 import { mintToken } from '../../src/tokens/token.ts'
 import { account, tokenWith } from '../tokens/token-with.ts'
 import { allowing, startApi } from './api.ts'
@@ -258,6 +258,20 @@ test('a write that could not be confirmed is told as doubtful, and the same agai
       ['audit, in doubt', 'update'],
     ],
   )
+})
+
+test('a write for which the store was too busy is 503 with Retry-After, and told as nothing that was done', async t => {
+  const { ask, lines } = await startApi(t, store => ({
+    ...proxyOf(store),
+    gateways: { insert: () => Promise.reject(new StoreBusy()) } as never,
+  }))
+  const { status, headers, json } = await ask('POST', '/ai-gateway/gateways', { body: { id: 'a' } })
+  assert.deepEqual(
+    [status, json.errors],
+    [503, [{ code: 10503, message: 'The store is busy: nothing was changed; ask again later' }]],
+  )
+  assert.ok(Number(headers.get('retry-after')) > 0)
+  assert.deepEqual(lines, [])
 })
 
 test('before there is a store the API says that it is away', async t => {

@@ -1,7 +1,9 @@
 // One connection to a file of SQLite: waits for locks without stalling the process, and turns what is out of reach into StoreAway.
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { StoreAway } from '../store.ts'
+import { StoreMetrics } from '../../base/store-metrics.ts'
+import { StoreAway, StoreBusy } from '../store.ts'
+import { WriteQueue } from './write-queue.ts'
 
 export type Row = Record<string, SQLOutputValue>
 type Value = SQLInputValue
@@ -20,6 +22,9 @@ interface DatabaseOptions {
   readonly synchronous: 'FULL' | 'NORMAL'
   /** Ms for which a command waits for a lock of another connection. */
   readonly patience: number
+  /** The same for writes, of which many may be ahead; as `patience` when left out. */
+  readonly writePatience?: number
+  readonly metrics?: StoreMetrics
 }
 
 const probePeriod = 500
@@ -41,11 +46,13 @@ export class Database {
   readonly #begin: Command
   readonly #commit: Command
   readonly #rollback: Command
+  readonly #writes: WriteQueue
   #probe: NodeJS.Timeout | null = null
 
   /** Opens a file, or makes an empty one; rejects with what SQLite says. */
-  static async open(path: string, { synchronous, patience }: DatabaseOptions): Promise<Database> {
-    const db = new Database(path, patience)
+  static async open(path: string, options: DatabaseOptions): Promise<Database> {
+    const { synchronous } = options
+    const db = new Database(path, options)
     // Only macOS knows fullfsync: there, a plain fsync leaves the bytes in the cache of the disk.
     const pragmas = `
       PRAGMA page_size = ${pageSize};
@@ -61,15 +68,17 @@ export class Database {
     }
   }
 
-  private constructor(path: string, patience: number) {
-    this.#db = new DatabaseSync(path)
+  private constructor(path: string, { patience, writePatience = patience, metrics }: DatabaseOptions) {
+    // Without a timeout: SQLite would hold the event loop while it waits for a lock.
+    this.#db = new DatabaseSync(path, { timeout: 0 })
     this.#patience = patience
     this.#begin = this.command('BEGIN IMMEDIATE')
     this.#commit = this.command('COMMIT')
     this.#rollback = this.command('ROLLBACK')
+    this.#writes = this.#queue(writePatience, metrics ?? new StoreMetrics())
   }
 
-  /** Whether the last command failed for want of the file, and no write has succeeded since. */
+  /** Whether the last command failed for want of the file, or of its lock, and no write has succeeded since. */
   get isAway(): boolean {
     return this.#probe !== null
   }
@@ -95,28 +104,49 @@ export class Database {
     return this.#attempt(work)
   }
 
-  /** Runs synchronous work as one transaction; what it throws undoes it. */
-  async write<T>(work: () => T): Promise<T> {
-    const result = await this.#attempt(() => this.#transact(work))
-    this.#comeBack()
-    return result
+  /** Runs synchronous work as one transaction, or as a part of one with others; what it throws undoes it alone. Rejects with `StoreBusy` when too many wait, or too long. */
+  write<T>(work: () => T): Promise<T> {
+    if (!this.#db.isOpen) return Promise.reject(new StoreAway())
+    return this.#writes.push(work)
   }
 
+  /** Runs what was asked before, as far as that can be done at once. */
   close(): void {
+    if (this.#db.isOpen) {
+      this.#writes.close()
+      this.#db.close()
+    }
     this.#comeBack()
-    if (this.#db.isOpen) this.#db.close()
   }
 
-  #transact<T>(work: () => T): T {
-    this.#begin()
-    try {
-      const result = work()
-      this.#commit()
-      return result
-    } catch (error) {
-      if (this.#db.isOpen && this.#db.isTransaction) this.#rollback()
-      throw error
+  #queue(patience: number, metrics: StoreMetrics): WriteQueue {
+    const database = this.#db
+    const savepoint = this.command('SAVEPOINT work')
+    const release = this.command('RELEASE work')
+    const undo = this.command('ROLLBACK TO work')
+    const db = {
+      get isOpen() {
+        return database.isTransaction
+      },
+      begin: this.#begin,
+      commit: this.#commit,
+      rollback: () => void (database.isTransaction && this.#rollback()),
+      nested: <T>(work: () => T) => {
+        savepoint()
+        try {
+          return work()
+        } catch (error) {
+          if (database.isTransaction) undo()
+          throw error
+        } finally {
+          if (database.isTransaction) release()
+        }
+      },
+      isOutOfReach: (error: unknown) => outOfReach.has(resultCode(error)),
+      isBusy: (error: unknown) => resultCode(error) === busy,
     }
+    const told = (cause: unknown) => (cause === null ? this.#comeBack() : this.#goAway())
+    return new WriteQueue({ db, patience, metrics, told, isAway: () => this.isAway })
   }
 
   async #attempt<T>(work: () => T): Promise<T> {
@@ -128,16 +158,18 @@ export class Database {
         if (!this.#db.isOpen) throw new StoreAway(error)
         const code = resultCode(error)
         if (!outOfReach.has(code)) throw error
-        if (code !== busy || performance.now() >= deadline) throw this.#goAway(error)
+        if (code !== busy || performance.now() >= deadline) {
+          this.#goAway()
+          throw code === busy ? new StoreBusy(error) : new StoreAway(error)
+        }
       }
       // Of random length, so that two who wait do not meet again.
       await sleep(1 + 4 * Math.random())
     }
   }
 
-  #goAway(cause: unknown): StoreAway {
+  #goAway(): void {
     this.#probe ??= setInterval(() => this.write(() => {}).catch(() => {}), probePeriod).unref()
-    return new StoreAway(cause)
   }
 
   #comeBack(): void {

@@ -2,6 +2,7 @@
 import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { type Clock, systemClock } from '../../base/clock.ts'
+import { StoreMetrics } from '../../base/store-metrics.ts'
 import type { AccessRuleList, ErrorPage, ErrorRuleList } from '../zone-lists.ts'
 import { type Bootstrap, type Records, type Store, StoreAway } from '../store.ts'
 import { SqliteAccounts } from './accounts.ts'
@@ -21,10 +22,16 @@ export interface SqliteOptions {
   /** Ms. */
   readonly commandTimeout: number
   readonly clock?: Clock | undefined
+  readonly metrics?: StoreMetrics | undefined
 }
 
 // Ms. Another process may be bringing the file to the newest schema.
 const openingPatience = 10_000
+
+/** Gives for how many ms a write of records or logs waits for other processes: much longer than a read, which waits for nobody who writes. */
+function writePatienceFor(commandTimeout: number): number {
+  return Math.max(commandTimeout, Math.min(20 * commandTimeout, 10_000))
+}
 
 export class SqliteStore implements Store {
   readonly location: string
@@ -131,15 +138,18 @@ async function openMemory({ commandTimeout, clock = systemClock }: SqliteOptions
 
 async function openFile(
   file: string,
-  { commandTimeout, clock = systemClock }: SqliteOptions,
+  { commandTimeout, clock = systemClock, metrics = new StoreMetrics() }: SqliteOptions,
 ): Promise<SqliteStore> {
+  const patience = commandTimeout
+  const writePatience = writePatienceFor(commandTimeout)
   makeFile(file)
   const opening = await Database.open(file, { synchronous: 'FULL', patience: openingPatience })
   try {
     await migrate(opening)
     await opening.read(() => opening.exec('PRAGMA journal_mode = WAL'))
-    const records = await Database.open(file, { synchronous: 'FULL', patience: commandTimeout })
-    const logs = await Database.open(file, { synchronous: 'NORMAL', patience: commandTimeout })
+    const options = { patience, writePatience, metrics }
+    const records = await Database.open(file, { synchronous: 'FULL', ...options })
+    const logs = await Database.open(file, { synchronous: 'NORMAL', ...options })
     const counters = await openCounters(`${file}-counts`, commandTimeout, clock)
     const store = new SqliteStore(`sqlite:${file}`, records, logs, counters, clock)
     void store.logs.sweep()

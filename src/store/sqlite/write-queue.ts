@@ -1,0 +1,191 @@
+// Writes of one connection, in the order in which they were asked. Each commit waits for the disk, so those that wait share one; and while another process holds
+// the lock of the file, the event loop goes on: SQLite itself would hold it. database.ts has one.
+import type { StoreMetrics, WriteRefusal } from '../../base/store-metrics.ts'
+import { StoreAway, StoreBusy } from '../store.ts'
+
+/** A connection, as far as writes need it; what it does throws what SQLite says. */
+interface Transactions {
+  /** Whether one has begun: some failures end it. */
+  readonly isOpen: boolean
+  begin(): void
+  commit(): void
+  /** Undoes the transaction, as far as there is one. */
+  rollback(): void
+  /** Runs work so that what it throws undoes it and nothing before it; throws that, once it is undone. */
+  nested<T>(work: () => T): T
+  /** Whether an error says that the file can't be written now, not that the work is wrong. */
+  isOutOfReach(error: unknown): boolean
+  /** Whether an error says that another connection has the lock. */
+  isBusy(error: unknown): boolean
+}
+
+interface WriteQueueOptions {
+  readonly db: Transactions
+  /** Ms for which a write waits for the lock. */
+  readonly patience: number
+  readonly metrics: StoreMetrics
+  /** Hears that the file could not be written, `null` that it could. */
+  readonly told: (cause: unknown) => void
+  /** Whether the file could not be written the last time; then nothing waits. */
+  readonly isAway: () => boolean
+}
+
+interface Waiting {
+  readonly work: () => unknown
+  readonly resolve: (result: unknown) => void
+  readonly reject: (error: unknown) => void
+  /** Monotonic ms until which it waits. */
+  readonly deadline: number
+}
+
+/** Work that was done in a transaction that is not committed yet. */
+interface Done {
+  readonly waiting: Waiting
+  readonly outcome: { readonly result: unknown } | { readonly failure: unknown }
+}
+
+/** The most writes that wait: more are turned away. */
+const mostWaiting = 1_000
+/** Ms after which a transaction takes no more work, so that neither the event loop nor the lock is held for long. */
+const budget = 5
+/** Ms between two tries to get the lock: of random length, so that two who wait do not meet again. */
+const [shortestPause, longestPause] = [1, 4]
+/** Ms for which the lock is left to others after a commit: longer than they pause. */
+const rest = longestPause + 2
+/** Ms for which others count as waiting since they were last met. */
+const contention = 250
+
+export class WriteQueue {
+  readonly #options: WriteQueueOptions
+  #waiting: Waiting[] = []
+  #isAtWork = false
+  #timer: NodeJS.Timeout | undefined
+  /** Since when the lock is not to be had; null while it is. */
+  #lockedSince: number | null = null
+  /** When another connection had the lock the last time. */
+  #metAt = Number.NEGATIVE_INFINITY
+  #restsUntil = Number.NEGATIVE_INFINITY
+
+  constructor(options: WriteQueueOptions) {
+    this.#options = options
+  }
+
+  /** Runs synchronous work in a transaction, alone or with others, and resolves when that is committed; what it throws undoes it alone. Rejects with `StoreBusy` when it was not run. */
+  push<T>(work: () => T): Promise<T> {
+    const { patience, isAway, metrics } = this.#options
+    if (this.#waiting.length >= mostWaiting) return Promise.reject(this.#refusal('queue_full'))
+    metrics.queuedWrites.inc()
+    const deadline = performance.now() + (isAway() ? 0 : patience)
+    const { promise, resolve, reject } = Promise.withResolvers<T>()
+    this.#waiting.push({ work, resolve: resolve as Waiting['resolve'], reject, deadline })
+    this.#attend()
+    return promise
+  }
+
+  /** Runs what waits if the lock is free, and rejects the rest. */
+  close(): void {
+    clearTimeout(this.#timer)
+    try {
+      while (this.#waiting.length > 0) this.#transact()
+    } catch (error) {
+      this.#rejectAll(new StoreAway(error))
+    }
+  }
+
+  #attend(): void {
+    if (this.#isAtWork) return
+    this.#isAtWork = true
+    // What the same turn asks goes into the same transaction.
+    if (performance.now() >= this.#restsUntil) setImmediate(this.#serve)
+    else this.#pause(this.#restsUntil - performance.now())
+  }
+
+  #pause(ms: number): void {
+    this.#timer = setTimeout(this.#serve, ms)
+  }
+
+  readonly #serve = (): void => {
+    if (this.#waiting.length > 0) {
+      try {
+        this.#transact()
+      } catch (error) {
+        this.#fail(error)
+        if (this.#waiting.length > 0)
+          return this.#pause(shortestPause + (longestPause - shortestPause) * Math.random())
+      }
+    }
+    this.#isAtWork = false
+    if (this.#waiting.length > 0) this.#attend()
+  }
+
+  /** Runs as much of what waits as one transaction takes; throws, and leaves all of it waiting, where none can be begun. */
+  #transact(): void {
+    const { db, told } = this.#options
+    db.begin()
+    this.#lockedSince = null
+    const done: Done[] = []
+    try {
+      this.#work(done)
+      db.commit()
+    } catch (failure) {
+      db.rollback()
+      const error = db.isOutOfReach(failure) ? this.#away(failure) : failure
+      for (const { waiting } of done) waiting.reject(error)
+      return
+    }
+    told(null)
+    const now = performance.now()
+    if (now - this.#metAt < contention) this.#restsUntil = now + rest
+    for (const { waiting, outcome } of done)
+      if ('result' in outcome) waiting.resolve(outcome.result)
+      else waiting.reject(outcome.failure)
+  }
+
+  #work(done: Done[]): void {
+    const { db } = this.#options
+    const end = performance.now() + budget
+    const isAlone = this.#waiting.length === 1
+    do {
+      const waiting = this.#take()
+      const at = done.push({ waiting, outcome: { failure: null } }) - 1
+      try {
+        const result = isAlone ? waiting.work() : db.nested(waiting.work)
+        done[at] = { waiting, outcome: { result } }
+      } catch (failure) {
+        if (isAlone || db.isOutOfReach(failure) || !db.isOpen) throw failure
+        done[at] = { waiting, outcome: { failure } }
+      }
+    } while (!isAlone && this.#waiting.length > 0 && performance.now() < end)
+  }
+
+  #fail(error: unknown): void {
+    const { db, patience, isAway } = this.#options
+    if (!db.isBusy(error)) return this.#rejectAll(db.isOutOfReach(error) ? this.#away(error) : error)
+    const now = performance.now()
+    this.#metAt = now
+    this.#lockedSince ??= now
+    // Nobody of ours holds it for so long: it is stuck, and to wait for it again would help nobody.
+    if (now - this.#lockedSince >= patience && !isAway()) this.#options.told(error)
+    while (this.#waiting.length > 0 && (isAway() || this.#waiting[0]!.deadline <= now))
+      this.#take().reject(this.#refusal('locked', error))
+  }
+
+  #away(cause: unknown): StoreAway {
+    this.#options.told(cause)
+    return new StoreAway(cause)
+  }
+
+  #refusal(reason: WriteRefusal, cause?: unknown): StoreBusy {
+    this.#options.metrics.refusedWrites[reason].inc()
+    return new StoreBusy(cause)
+  }
+
+  #rejectAll(error: unknown): void {
+    while (this.#waiting.length > 0) this.#take().reject(error)
+  }
+
+  #take(): Waiting {
+    this.#options.metrics.queuedWrites.dec()
+    return this.#waiting.shift()!
+  }
+}

@@ -1,0 +1,32 @@
+// Many writers of two processes on one file: a lock that others hold is waited for, and never taken for a file that is gone.
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { type TestContext, test } from 'node:test'
+import { SqliteStore } from '../../../src/store/sqlite/sqlite-store.ts'
+import type { Crowded } from './crowd.ts'
+import { temporaryFile } from './temporary-file.ts'
+
+const program = join(import.meta.dirname, 'crowd.ts')
+
+async function crowd(t: TestContext, file: string, writers: number, ms: number): Promise<Crowded> {
+  const args = [program, file, String(writers), String(ms)]
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+  t.after(() => child.kill())
+  return JSON.parse(await text(child.stdout))
+}
+
+for (const writers of [16, 32]) {
+  test(`of two processes with ${writers} writers each, none is told that the store is away`, async t => {
+    const file = temporaryFile(t)
+    await (await SqliteStore.open(file, { commandTimeout: 250 })).close()
+    const crowds = await Promise.all([0, 1].map(() => crowd(t, file, writers, 2_500)))
+    for (const { written, failures, latency } of crowds) {
+      t.diagnostic(`${written} written; ms: ${JSON.stringify(latency)}`)
+      assert.deepEqual(failures, [])
+    }
+    const [less, more] = crowds.map(({ written }) => written).sort((a, b) => a - b) as [number, number]
+    assert.ok(less > more / 4, `each gets its share: ${less} and ${more}`)
+  })
+}
