@@ -122,7 +122,7 @@ async function admit(row: ApiRow, question: Question, api: Api): Promise<Answer>
   if (caller.account !== account && !(await exists(account, api.store)))
     return notFound('There is no such account')
   const call = await callOf(row, question, { account, caller }, api)
-  return 'status' in call ? call : row.handle(call, api)
+  return 'status' in call ? call : settled(row, await row.handle(call, api), api)
 }
 
 /** Answers for the zone of somebody else as for one that there is not, so that nobody can ask which there are. */
@@ -134,7 +134,7 @@ async function admitToZone(row: ZoneRow, question: Question, api: Api): Promise<
   if (zone === null || account === null || !permits(caller, row.permission, account))
     return permits(caller, row.permission, caller.account) ? noZone : forbidden(row.permission)
   const call = await callOf(row, question, { account, caller }, api)
-  return 'status' in call ? call : row.handle({ ...call, zone }, api)
+  return 'status' in call ? call : settled(row, await row.handle({ ...call, zone }, api), api)
 }
 
 async function callOf(
@@ -151,6 +151,13 @@ async function callOf(
   if ('status' in input) return input
   const { value: body, bytes } = input
   return { ...who, now: clock.now(), address, ray, ifMatch, idempotencyKey, params, query, body, bytes }
+}
+
+/** Has what stands in the way of a write confirmed before it is told: it may be there, or gone, by a write that was answered with 503 and can still be lost. */
+async function settled({ method }: Row, answer: Answer, { store }: Api): Promise<Answer> {
+  const { status } = answer
+  if (status === 409 || (status === 404 && method === 'DELETE')) await store.confirm()
+  return answer
 }
 
 function mayAsk(caller: Token, permission: Permission | null, account: string): boolean {

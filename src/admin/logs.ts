@@ -2,6 +2,7 @@
 
 import { readQuery, readRemoval } from '../logs/query.ts'
 import type { LogEntry, Payload } from '../store/records.ts'
+import { StoreAway } from '../store/store.ts'
 import { auditOf, tellAudit } from './audit.ts'
 import { type Answer, failure, list, notFound, success } from './envelope.ts'
 import { findGateway, noGateway } from './gateways.ts'
@@ -40,13 +41,20 @@ export async function deleteLogs(call: Call, { store, log }: Api): Promise<Answe
   if (Array.isArray(read)) return failure(400, read)
   const gateway = await findGateway(store, account, params.gateway_id!)
   if (gateway === null) return noGateway
-  const deleted = await store.logs.remove(account, gateway.id, read)
-  if (deleted > 0) {
-    const audit = auditOf(call, 'delete_logs', { resourceKind: 'gateway', resource: gateway.id })
-    await store.audit.append(audit)
-    tellAudit(log, audit)
+  const audit = auditOf(call, 'delete_logs', { resourceKind: 'gateway', resource: gateway.id })
+  try {
+    const deleted = await store.logs.remove(account, gateway.id, read)
+    if (deleted > 0) {
+      await store.audit.append(audit)
+      tellAudit(log, audit)
+    }
+    // The same request before may have removed them, and not have been confirmed.
+    else await store.confirm()
+    return success({ deleted })
+  } catch (failure) {
+    if (failure instanceof StoreAway) tellAudit(log, audit, 'audit, in doubt')
+    throw failure
   }
-  return success({ deleted })
 }
 
 const noLog = notFound('There is no such log entry')

@@ -31,14 +31,15 @@ export interface Ask {
   readonly token?: string | null
 }
 
-/** `wrap` may put something between the server and its store, `url` says where that is. */
+/** `wrap` may put something between the server and its store, `url` says where that is, `commandTimeout` how many ms it may take. */
 export async function startApi(
   t: TestContext,
   wrap: (store: Store) => Store = store => store,
   url = 'sqlite::memory:',
+  commandTimeout = url.startsWith('sqlite:') ? 250 : 5_000,
 ) {
   const clock = new ManualClock()
-  const kept = await openStore(url, { commandTimeout: url.startsWith('sqlite:') ? 250 : 5_000, clock })
+  const kept = await openStore(url, { commandTimeout, clock })
   t.after(() => kept.close())
   const owner = tokenWith({ policies: [allowing(permissionGroups.map(({ name }) => name))] })
   const first = {
