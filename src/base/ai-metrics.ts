@@ -13,6 +13,7 @@ export const refuseReasons = [
   'not_yet_valid',
   'address_denied',
   'forbidden',
+  'misplaced',
   'store_away',
 ] as const
 export type RefuseReason = (typeof refuseReasons)[number]

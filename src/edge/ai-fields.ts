@@ -2,6 +2,7 @@
 // `outbound-ai.ts`.
 import { equalsIgnoreCase } from '../http1/fields.ts'
 import type { RequestHead } from '../http1/request-head.ts'
+import { holdsOurs, isMisborne, valueHoldsOurs } from '../tokens/misplaced.ts'
 
 /** Stands for a field that came twice where only one can count. */
 export const REPEATED = Symbol('repeated')
@@ -16,9 +17,15 @@ export class AiFields {
   collectLogPayload: Once = null
   contentType: string | null = null
   contentEncoding: string | null = null
+  /** Where a credential of this gateway stands that has no place there; null where none does. */
+  misplaced: string | null
 
-  constructor({ fields }: RequestHead) {
-    for (let i = 0; i < fields.length; i += 2) this.#take(fields[i]!, fields[i + 1]!)
+  constructor({ target, fields }: RequestHead) {
+    this.misplaced = holdsOurs(target) ? placeIn(target) : null
+    for (let i = 0; i < fields.length; i += 2) {
+      this.#take(fields[i]!, fields[i + 1]!)
+      this.misplaced ??= misplacedIn(fields[i]!, fields[i + 1]!)
+    }
   }
 
   #take(name: string, value: string): void {
@@ -48,6 +55,21 @@ export class AiFields {
     }
   }
 }
+
+function placeIn(target: string): string {
+  return holdsOurs(target.split('?', 1)[0]!) ? 'the path' : 'the query'
+}
+
+/** Names the field if it holds a credential of this gateway; the two that may do so only as Bearer. */
+function misplacedIn(name: string, value: string): string | null {
+  if (holdsOurs(name)) return 'the name of a header'
+  const mayBear = equalsIgnoreCase(name, 'authorization') || equalsIgnoreCase(name, 'svc-aig-authorization')
+  const isMisplaced = mayBear ? isMisborne(value) : valueHoldsOurs(value)
+  return isMisplaced ? `the header ${name.slice(0, LONGEST_NAME).toLowerCase()}` : null
+}
+
+/** Characters of a name that are told. */
+const LONGEST_NAME = 64
 
 /** Tells whether a field is meant for the gateway alone, in any case and with underscores too: a provider might fold those into hyphens. */
 export function isForGateway(name: string): boolean {

@@ -10,12 +10,13 @@ import { REPEATED } from './ai-fields.ts'
 import type { Exchange, Verdict } from './exchange.ts'
 
 /**
- * Lets a call in, or refuses: no valid token (401), one that does not allow it (403), a gateway that does not exist (404), a store that can't tell (503).
+ * Lets a call in, or refuses: a credential of this gateway in a place from which it would be sent on (400), no valid token (401), one that does not allow it (403), a gateway that does not exist (404), a store that can't tell (503).
  * Waits for the store where nothing is remembered.
  */
 export function authenticate(x: Exchange): Verdict {
   const { ai } = x
   if (ai === null || ai.isLetIn) return null
+  if (ai.fields.misplaced !== null) return turnAway(x, ai, 'misplaced')
   const gateway = (ai.gateway ??= gatewayOf(x, ai))
   if (gateway instanceof Promise) return gateway.then(found => void (ai.gateway = found))
   if (gateway === 'store_away') return turnAway(x, ai, 'store_away')
@@ -46,7 +47,15 @@ function turnAway(x: Exchange, ai: AiExchange, reason: RefuseReason): Refusal {
   ai.isTurnedAway = true
   x.plane.metrics.ai.refused[reason].inc()
   if (reason === 'store_away') return STORE_AWAY
+  if (reason === 'misplaced') return misplaced(ai)
   return (reason === 'forbidden' ? FORBIDDEN : UNAUTHORIZED)[x.aiCaller!.api]
+}
+
+/** Tells where the credential was found, and nothing of it. */
+function misplaced({ target, fields }: AiExchange): Refusal {
+  const field = target.api === 'rest' ? 'Authorization' : 'svc-aig-authorization'
+  const message = `A credential of this gateway must not be in ${fields.misplaced}: send it in ${field}: Bearer`
+  return refuse('bad_request', { faults: [fault(10001, message)] })
 }
 
 function tokenIn({ target, fields }: AiExchange): string | null {

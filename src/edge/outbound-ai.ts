@@ -4,6 +4,7 @@ import { crosses, equalsIgnoreCase } from '../http1/fields.ts'
 import type { RequestHead } from '../http1/request-head.ts'
 import type { Provider } from '../ai/providers.ts'
 import { bearerOf } from '../tokens/bearer.ts'
+import { holdsOurs } from '../tokens/misplaced.ts'
 import type { Rotation } from '../zones/rotation.ts'
 import { isForGateway } from './ai-fields.ts'
 import type { AiExchange } from './ai-exchange.ts'
@@ -28,8 +29,6 @@ export function providerFields(head: RequestHead, ai: AiExchange, keys: Rotation
 
 /** Every field in which callers bring a credential to one provider or another. */
 const CREDENTIALS = ['authorization', 'x-api-key', 'x-goog-api-key', 'api-key']
-/** What tokens of this gateway begin with: sent in the place of a provider's key by mistake, they are no affair of the provider. */
-const OURS = 'svct_'
 
 /** Writes the credential that a caller brings for the provider, if it may: on REST routes only ours count, and the unified endpoint knows one field for all. */
 function broughtCredential(
@@ -38,7 +37,7 @@ function broughtCredential(
   value: string,
   line: string,
 ): string {
-  if (target.api === 'rest' || value.includes(OURS)) return ''
+  if (target.api === 'rest' || holdsOurs(value)) return ''
   if (target.api === 'native') return isOneOf(name, provider!.credentialFields) ? line : ''
   const key = equalsIgnoreCase(name, 'authorization') ? bearerOf(value) : null
   return key === null ? '' : credentialLine(provider!, key)

@@ -70,7 +70,8 @@ function entryOf(x: Exchange, now: number): AccessEntry {
     client: x.clientAddress,
     method: head.method,
     host: x.host,
-    target: head.target,
+    // Where a path holds a credential of ours, it is no affair of the log.
+    target: x.ai === null || x.ai.fields.misplaced === null ? head.target : '',
     version: `1.${head.minor}`,
     status: x.status,
     error: x.refusal?.error ?? null,

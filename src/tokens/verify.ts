@@ -11,7 +11,7 @@ import type { Token } from '../store/records.ts'
 import { type Store, StoreAway } from '../store/store.ts'
 import { digestOf, isWellFormed } from './token.ts'
 
-export type TokenFault = Exclude<RefuseReason, 'forbidden'>
+export type TokenFault = Exclude<RefuseReason, 'forbidden' | 'misplaced'>
 
 interface VerifierOptions {
   readonly store: Store

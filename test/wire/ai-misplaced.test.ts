@@ -1,0 +1,101 @@
+// Credentials of the gateway in places from which they would go on to a provider: refused by name, whatever the gateway asks of callers.
+
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { type AiEdge, call, completion, json, startAi } from '../help/ai.ts'
+import { type Origin, startResponder } from '../help/origin.ts'
+
+const chat = '{"model":"openai/gpt-4o-mini","messages":[{"role":"user","content":"Hi"}]}'
+
+async function start(t: TestContext, authentication: boolean): Promise<{ ai: AiEdge; provider: Origin }> {
+  const provider = await startResponder(t, json(completion))
+  const openai = { url: provider.url, keys: ['sk-ours'] }
+  return { ai: await startAi(t, { openai }, { gateway: { authentication } }), provider }
+}
+
+const routes = {
+  rest: { path: (ai: AiEdge) => `${ai.rest}/v1/chat/completions`, bearer: 'Authorization' },
+  native: {
+    path: (ai: AiEdge) => `${ai.native('openai')}/chat/completions`,
+    bearer: 'svc-aig-authorization',
+  },
+  compat: {
+    path: (ai: AiEdge) => `${ai.native('compat')}/chat/completions`,
+    bearer: 'svc-aig-authorization',
+  },
+}
+
+for (const [name, { path, bearer }] of Object.entries(routes))
+  for (const authentication of [true, false])
+    test(`a credential of ours is refused wherever it would be sent on (${name}, authentication ${authentication})`, async t => {
+      const { ai, provider } = await start(t, authentication)
+      const { token } = ai
+      const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`
+      const queries = [`key=${token}`, `a=b&key=%73vc%74_${token.slice(5)}`, token, 'key=svcs_x']
+      const fields = [
+        `x-api-key: ${token}`,
+        `X-Goog-Api-Key: svco_abc`,
+        `Cookie: a=b; t=${token}`,
+        `Referer: http://site.test/?key=${token}`,
+        `Proxy-Authorization: Bearer ${token}`,
+        `svc-aig-metadata: {"a":"${token}"}`,
+        `x-basic: ${basic(`:${token}`)}`,
+        `authorization: ${basic(`u:${token}`)}`,
+        `authorization: ${token}`,
+      ]
+      const good = `${bearer}: Bearer ${token}`
+      const asked = [
+        ...queries.map(query => [call(`${path(ai)}?${query}`, chat, good), 'the query'] as const),
+        ...fields.map(line => {
+          const where = `the header ${line.slice(0, line.indexOf(':')).toLowerCase()}`
+          return [call(path(ai), chat, line, good), where] as const
+        }),
+        [call(path(ai), chat, `${token}: 1`, good), 'the name of a header'],
+        ...(name === 'native' ? [[call(`${path(ai)}/${token}`, chat, good), 'the path'] as const] : []),
+      ] as const
+      for (const [request, where] of asked) {
+        const answer = await ai.edge.ask(request)
+        assert.equal(answer.status, 400, where)
+        const { errors, error } = JSON.parse(answer.text)
+        const [{ code, message }] = errors ?? error
+        const told = `A credential of this gateway must not be in ${where}: send it in ${bearer}: Bearer`
+        assert.deepEqual([code, message], [10001, told])
+        assert.doesNotMatch(answer.text, new RegExp(token.slice(5)))
+      }
+      assert.equal(provider.bytesReceived, 0)
+      assert.equal(ai.edge.metrics.ai.refused.misplaced.value, asked.length)
+      assert.deepEqual(ai.edge.accesses, [])
+      await ai.logs.close()
+      assert.equal(await ai.store.logs.count(ai.account, 'default'), 0)
+    })
+
+test('a WebSocket handshake bears no credential of ours to a provider', async t => {
+  const { ai, provider } = await start(t, true)
+  const handshake = [
+    `GET ${ai.native('openai')}/realtime?model=a&key=${ai.token} HTTP/1.1`,
+    'Host: ai.test',
+    'Connection: Upgrade',
+    'Upgrade: websocket',
+    'Sec-WebSocket-Version: 13',
+    'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+    `svc-aig-authorization: Bearer ${ai.token}`,
+  ]
+  const asked = `${handshake.join('\r\n')}\r\n\r\n`
+  assert.equal((await ai.edge.ask(asked)).status, 400)
+  const protocols = asked
+    .replace(`&key=${ai.token}`, '')
+    .replace(
+      'Sec-WebSocket-Version',
+      `Sec-WebSocket-Protocol: realtime, openai-insecure-api-key.${ai.token}\r\n$&`,
+    )
+  assert.equal((await ai.edge.ask(protocols)).status, 400)
+  assert.equal(provider.bytesReceived, 0)
+})
+
+test('a path with a credential of ours is not logged, also where something else refuses the call', async t => {
+  const { ai } = await start(t, true)
+  const answer = await ai.edge.ask(`GET ${ai.rest}/run/${ai.token} HTTP/1.1\r\nHost: ai.test\r\n\r\n`)
+  assert.equal(answer.status, 405)
+  assert.equal(ai.edge.accesses.length, 1)
+  assert.doesNotMatch(JSON.stringify(ai.edge.accesses), /svct_/)
+})
