@@ -16,6 +16,7 @@ import type { ConnectionUser, Failure, OriginConnection, TunnelUser } from './or
 import type { Waiter } from './waiting-line.ts'
 import { forgetBody, inviteBody } from './gather-body.ts'
 import { redirected, RedirectTrail } from './follow-redirect.ts'
+import { GrowingBytes } from './growing-bytes.ts'
 import { outboundHead } from './outbound.ts'
 import type { EdgeMember } from './pools.ts'
 import { keptTrailers } from './rewrite-headers.ts'
@@ -23,7 +24,10 @@ import type { Rewriter } from './rewriting.ts'
 import { anotherMember, isFaultOfMember, setOut } from './retries.ts'
 import { relayedFraming, relayedHead, relayedInterim, relayedSwitch } from './relay.ts'
 
-/** Request bodies up to this many bytes are read whole before the origin is asked: one write, and they can be sent again. */
+/**
+ * Request bodies up to this many bytes are read whole before the origin is asked: one write, and they can be sent again. So much of a larger one is there
+ * before it takes a connection, or clients that send nothing would hold all that an origin may have.
+ */
 const SMALL_BODY = 64 * 1024
 
 /** Starts carrying; always null, since every failure is answered when it comes. */
@@ -51,7 +55,12 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
   #totalDeadline = Number.POSITIVE_INFINITY
   #stage: Stage = 'gathering the body'
   #stageDeadline = Number.POSITIVE_INFINITY
+  /** Whether the attempt sets out with the whole body, which it then keeps to send it again. */
+  #isWhole = true
+  /** The body, or so much of it as the attempt sets out with. */
   #smallBody: Buffer | null = null
+  /** The pieces that it comes in; null where it came in one. */
+  #gathered: GrowingBytes | null = null
   #connection: OriginConnection | null = null
   /** Where the request goes when its body is passed on as it comes, so that it can't be sent again. */
   #streamed: BodyWriter | null = null
@@ -81,10 +90,10 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
   }
 
   start(): void {
-    const { requestBody, head, client, ai } = this.#x
+    const { requestBody, client, ai } = this.#x
     if (ai !== null) ai.isUnderWay = true
     this.#smallBody = ai?.body ?? null
-    if (requestBody.done || head.chunked || head.contentLength > SMALL_BODY) return this.#setOut()
+    if (requestBody.done) return this.#setOut()
     inviteBody(this.#x)
     client.readBody()
   }
@@ -98,7 +107,7 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
     x.sentAt = x.plane.clock.monotonic()
     if (!connection.isReused) x.openingTimes = connection.times
     const head = outboundHead(x)
-    if (x.requestBody.done) this.#sendWhole(connection, head)
+    if (this.#isWhole) this.#sendWhole(connection, head)
     else this.#sendStreamed(connection, head)
   }
 
@@ -206,10 +215,7 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
 
   body(bytes: Buffer): void {
     this.#x.ai?.request?.take(bytes)
-    if (this.#stage === 'gathering the body') {
-      this.#smallBody = this.#smallBody === null ? bytes : Buffer.concat([this.#smallBody, bytes])
-      return
-    }
+    if (this.#stage === 'gathering the body') return this.#gather(bytes)
     // An answer that came early is as alive as the request that still goes on.
     if (this.#stage === 'relaying') this.#stageDeadline = this.#deadlineIn(this.timeouts.idle)
     this.#sent(this.#streamed!.data(bytes))
@@ -222,8 +228,7 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
   bodyEnd(): void {
     if (this.#stage === 'gathering the body') return this.#setOut()
     const x = this.#x
-    // What ends at the gateway ends there behind the body too, and no provider asks for trailers.
-    this.#streamed!.end(x.ai === null ? keptTrailers(x.requestChanges, x.requestBody.trailers) : null)
+    this.#streamed!.end(trailersOf(x))
     x.awaitedAt = x.plane.clock.monotonic()
     this.#await(this.#connection!)
   }
@@ -257,7 +262,21 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
     else this.#lose('receive', { code: 'GH_IDLE_TIMEOUT' }, false)
   }
 
+  #gather(bytes: Buffer): void {
+    const { requestBody, client } = this.#x
+    // Mostly all of it comes at once.
+    if (this.#gathered === null && requestBody.done) this.#smallBody = bytes
+    else (this.#gathered ??= new GrowingBytes()).append(bytes)
+    if (this.#gathered === null || this.#gathered.size <= SMALL_BODY) return
+    this.#isWhole = false
+    if (requestBody.done) return
+    client.pauseBody()
+    this.#setOut()
+  }
+
   #setOut(): void {
+    if (this.#gathered !== null) this.#smallBody = this.#gathered.bytes
+    this.#gathered = null
     setOut(this.#x)
     this.#connect(false)
   }
@@ -307,6 +326,7 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
     }
     if (request.method !== this.method) this.#smallBody = null
     this.#streamed = null
+    this.#isWhole = true
     x.awaitedAt = 0
     x.outgoing = request
     this.#enter('draining a redirect', this.timeouts.idle)
@@ -340,11 +360,13 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
   }
 
   #sendWhole(connection: OriginConnection, head: string): void {
-    if (this.#smallBody === null) connection.write(head)
+    const x = this.#x
+    const isChunked = x.ai?.body == null && x.outgoing.chunked
+    if (this.#smallBody === null && !isChunked) connection.write(head)
     else {
-      const whole = new BodyWriter(connection, head, 'length')
-      const mayGoOn = whole.data(this.#smallBody)
-      whole.end(null)
+      const whole = new BodyWriter(connection, head, isChunked ? 'chunked' : 'length')
+      const mayGoOn = this.#smallBody === null || whole.data(this.#smallBody)
+      whole.end(trailersOf(x))
       if (!mayGoOn) return this.#enter('sending', this.timeouts.write)
     }
     this.#await(connection)
@@ -353,8 +375,11 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
   #sendStreamed(connection: OriginConnection, head: string): void {
     this.#streamed = new BodyWriter(connection, head, this.#x.requestBody.framing)
     this.#enter('sending', 0)
-    inviteBody(this.#x)
-    this.#x.client.readBody()
+    const mayGoOn = this.#streamed.data(this.#smallBody!)
+    this.#smallBody = null
+    if (this.#x.requestBody.done) this.bodyEnd()
+    else if (mayGoOn) this.#x.client.readBody()
+    else this.#sent(false)
   }
 
   /** Lets the client wait while the origin does not read. */
@@ -433,6 +458,11 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
   #deadlineIn(timeout: number): number {
     return timeout === 0 ? Number.POSITIVE_INFINITY : this.#x.plane.coarseNow + timeout
   }
+}
+
+/** Returns the trailers that go on: what ends at the gateway ends there behind the body too, and no provider asks for any. */
+function trailersOf(x: Exchange): string[] | null {
+  return x.ai === null ? keptTrailers(x.requestChanges, x.requestBody.trailers) : null
 }
 
 function isLoss({ code }: Failure): boolean {

@@ -173,7 +173,7 @@ test('an answer before the end of its request ends both connections', async t =>
   })
   const edge = await startEdge(t, [origin.url])
   const client = await edge.connect()
-  await client.send(`${request('POST /', 'Content-Length: 1000000')}hello`)
+  await client.send(`${request('POST /', 'Content-Length: 1000000')}${'x'.repeat(100_000)}`)
   const answer = await client.response()
   assert.deepEqual([answer.status, answer.text, answer.field('connection')], [413, 'no', 'close'])
   assert.equal(await client.ending, 'FIN')

@@ -69,6 +69,14 @@ test('a HEAD stays a HEAD', async t => {
   assert.deepEqual(lines(origin), ['HEAD /from', 'HEAD /to'])
 })
 
+test('a small body in chunks goes along with a 307, and not with a 303', async t => {
+  const bytes = `${request('POST /from', 'Transfer-Encoding: chunked')}${chunks('bo', 'dy')}0\r\n\r\n`
+  const temporary = await startFollowing(t, redirect(307, '/to'))
+  assert.equal((await temporary.edge.ask(bytes)).text, 'POST /to HTTP/1.1 body')
+  const seeOther = await startFollowing(t, redirect(303, '/to'))
+  assert.equal((await seeOther.edge.ask(bytes)).text, 'GET /to HTTP/1.1')
+})
+
 test('a PUT keeps its method and body', async t => {
   const { edge } = await startFollowing(t, redirect(301, '/to'))
   const answer = await edge.ask(post('/from', 'body').replace('POST', 'PUT'))
@@ -76,7 +84,7 @@ test('a PUT keeps its method and body', async t => {
 })
 
 test('a body that was streamed can not be sent again, and is not needed where the redirect asks for a GET', async t => {
-  const bytes = `${request('POST /from', 'Transfer-Encoding: chunked')}${chunks('body')}0\r\n\r\n`
+  const bytes = `${request('POST /from', 'Transfer-Encoding: chunked')}${chunks('x'.repeat(100_000))}0\r\n\r\n`
   const seeOther = await startFollowing(t, redirect(303, '/to'))
   assert.equal((await seeOther.edge.ask(bytes)).text, 'GET /to HTTP/1.1')
   assert.equal(seeOther.origin.requests[1]!.field('transfer-encoding'), null)

@@ -21,6 +21,10 @@ async function startPair(t: TestContext, script: Script, settings: EdgeSettings 
 for (const [what, bytes] of [
   ['a GET', request('GET /', json)],
   ['a PUT with a small body', post('/', 'small', json).replace('POST', 'PUT')],
+  [
+    'a PUT with a small body in chunks',
+    `${request('PUT /', json, 'Transfer-Encoding: chunked')}${chunks('sm', 'all')}0\r\n\r\n`,
+  ],
   ['a DELETE', request('DELETE /', json)],
 ] as const) {
   test(`${what} that an origin took and did not answer is sent to another`, async t => {
@@ -36,7 +40,7 @@ for (const [what, bytes] of [
   ['a PATCH', request('PATCH /', json)],
   [
     'a PUT whose body is streamed',
-    `${request('PUT /', json, 'Transfer-Encoding: chunked')}${chunks('x')}0\r\n\r\n`,
+    `${request('PUT /', json, 'Transfer-Encoding: chunked')}${chunks('x'.repeat(100_000))}0\r\n\r\n`,
   ],
   ['a PUT with a large body', post('/', 'x'.repeat(100_000), json).replace('POST', 'PUT')],
 ] as const) {
