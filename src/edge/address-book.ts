@@ -2,6 +2,7 @@
 import type { Clock } from '../base/clock.ts'
 import type { EdgeMetrics } from '../base/edge-metrics.ts'
 import type { TransportConfig } from '../config/pool-config.ts'
+import { guarded } from './guarded.ts'
 import { hasVanished, type NameAnswer, type NameLookup } from './name-lookup.ts'
 import type { Failure } from './origin-connection.ts'
 
@@ -27,6 +28,8 @@ interface AddressBookParts {
   readonly metrics: EdgeMetrics
   /** Told when addresses have come or gone. */
   readonly changed: () => void
+  /** Told of a bug of ours. */
+  readonly crashed: (bug: unknown) => void
 }
 
 export class AddressBook {
@@ -110,11 +113,17 @@ export class AddressBook {
     if (this.#isAsking) return
     this.#isAsking = true
     const { lookup, name } = this.#parts
-    void lookup.ask(name).then(answer => {
+    const answered = (answer: NameAnswer | Failure) => {
       this.#isAsking = false
       if ('addresses' in answer) this.#found(answer)
       else this.#missed(answer)
-    })
+    }
+    void lookup.ask(name).then(guarded(answered, bug => this.#crashed(bug)))
+  }
+
+  #crashed(bug: unknown): void {
+    this.#parts.crashed(bug)
+    for (const asker of this.#takeAskers()) asker.unresolved(bug as Failure)
   }
 
   #found({ addresses, ttl }: NameAnswer): void {

@@ -22,13 +22,20 @@ export function answer(x: Exchange, refusal: Refusal): void {
   x.client.cutOff(x, mayAddEvent)
 }
 
-/** Ends the exchange for a bug of ours: the log gets it whole, the client only learns that it was us. */
+/** Ends the exchange for a bug of ours: the log gets it whole, the client only learns that it was us. Never throws. */
 export function answerBug(x: Exchange, bug: unknown): void {
-  x.plane.log.error({ err: bug, ray: x.ray }, 'a request failed inside the gateway')
-  x.upstream?.abort()
-  // Nobody knows how far the request was read.
-  x.keepAlive = false
-  answer(x, refuse('internal_server_error', {}, bug))
+  const { log } = x.plane
+  log.error({ err: bug, ray: x.ray }, 'a request failed inside the gateway')
+  try {
+    x.upstream?.abort()
+    // Nobody knows how far the request was read.
+    x.keepAlive = false
+    answer(x, refuse('internal_server_error', {}, bug))
+  } catch (worse) {
+    log.error({ err: worse, ray: x.ray }, 'a request that failed inside the gateway was cut off')
+    x.upstream = null
+    if (x.stage !== 'complete') x.client.cutOff(x, false)
+  }
 }
 
 function respond(x: Exchange, refusal: Refusal): void {

@@ -12,6 +12,7 @@ import { Shown } from '../tokens/verify.ts'
 import { answer, answerBug } from './answer.ts'
 import { writeTo } from './body-writer.ts'
 import { type Client, Exchange } from './exchange.ts'
+import { guarded } from './guarded.ts'
 import { HeadReader } from './head-reader.ts'
 import type { Plane } from './plane.ts'
 import { record } from './record.ts'
@@ -67,12 +68,12 @@ export class ClientConnection implements Client {
     this.node = nodeOf(this.peer)
     this.#takeTrust()
     this.#deadline = plane.coarseNow + plane.snapshot.client.headerTimeout
-    socket.on('data', (bytes: Buffer) => this.#receive(bytes))
-    socket.on('end', () => this.#ended())
-    socket.on('drain', () => this.#drained())
+    this.#on('data', (bytes: Buffer) => this.#receive(bytes))
+    this.#on('end', () => this.#ended())
+    this.#on('drain', () => this.#drained())
     // A reset is told by the close that follows.
     socket.on('error', () => {})
-    socket.on('close', () => this.#closed())
+    this.#on('close', () => this.#closed())
   }
 
   // ── what the steps ask of the client ──
@@ -186,10 +187,11 @@ export class ClientConnection implements Client {
   /** Reads on when others have had their turn: requests that are answered at once, refusals, may come by the thousand in one packet. */
   #rest(): void {
     this.#isResting = true
-    setImmediate(() => {
+    const goOn = () => {
       this.#isResting = false
       this.#read()
-    })
+    }
+    setImmediate(guarded(goOn, bug => this.#crash(bug)))
   }
 
   /** Gives up what can't be read to its end, since the client has sent all it will. */
@@ -197,6 +199,14 @@ export class ClientConnection implements Client {
     const x = this.#exchange
     if (x === null && !this.#isHeldBack && !this.#isResting) this.#close()
     else if (x !== null && this.#isBodyWanted && !x.requestBody.done) this.abandon(x)
+  }
+
+  /** Handles an event of the socket; a bug in that costs this client alone. */
+  #on<T = void>(event: string, handle: (what: T) => void): void {
+    this.#socket.on(
+      event,
+      guarded(handle, bug => this.#crash(bug)),
+    )
   }
 
   #crash(bug: unknown): void {
@@ -417,8 +427,9 @@ export class ClientConnection implements Client {
 
   #closed(): void {
     this.#state = 'closed'
-    if (this.#exchange !== null) this.abandon(this.#exchange)
+    // First, so that nothing that goes wrong with the exchange keeps the connection counted.
     this.#gone(this)
+    if (this.#exchange !== null) this.abandon(this.#exchange)
   }
 }
 

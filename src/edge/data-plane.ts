@@ -10,6 +10,7 @@ import type { AccessParts, AccessSources } from '../access/policy.ts'
 import { Limiter } from '../limits/limiter.ts'
 import { ClientConnection } from './connection.ts'
 import { HIGH_WATER_MARK } from './dial.ts'
+import { guarded } from './guarded.ts'
 import type { NameLookup } from './name-lookup.ts'
 import { Origins } from './origins.ts'
 import type { AiServices, Plane } from './plane.ts'
@@ -83,11 +84,15 @@ export class DataPlane implements Plane {
     this.limiter = options.limiter ?? new Limiter({ clock })
     this.coarseNow = clock.monotonic()
     this.#listen = config.listen
-    this.#origins = new Origins(clock, this.metrics, options.lookup)
+    this.#origins = new Origins({ clock, metrics: this.metrics, log: this.log }, options.lookup)
     this.snapshot = this.#build(config)
     this.#tellOfBroken()
     this.metrics.poolMembers = () => this.snapshot.pools.health()
-    this.#ticker = setInterval(() => this.#tick(), TICK).unref()
+    const tick = guarded(
+      () => this.#tick(),
+      bug => this.#crashed(bug),
+    )
+    this.#ticker = setInterval(tick, TICK).unref()
   }
 
   /** Binds every endpoint of the configuration and gives them with their real ports; binds none when one can't be bound. */
@@ -202,8 +207,14 @@ export class DataPlane implements Plane {
   }
 
   #accept(socket: Socket): void {
-    this.metrics.clientConnections.inc()
-    this.#connections.add(new ClientConnection(socket, this, connection => this.#gone(connection)))
+    try {
+      const connection = new ClientConnection(socket, this, gone => this.#gone(gone))
+      this.metrics.clientConnections.inc()
+      this.#connections.add(connection)
+    } catch (bug) {
+      socket.destroy()
+      this.#crashed(bug)
+    }
   }
 
   #gone(connection: ClientConnection): void {
@@ -216,6 +227,10 @@ export class DataPlane implements Plane {
     this.coarseNow = this.clock.monotonic()
     for (const connection of this.#connections) connection.sweep(this.coarseNow)
     this.#origins.sweep(this.coarseNow)
+  }
+
+  #crashed(bug: unknown): void {
+    this.log.error({ err: bug }, 'a step beside requests failed inside the gateway')
   }
 }
 

@@ -5,6 +5,7 @@ import type { Clock } from '../base/clock.ts'
 import type { OriginConfig, Timeouts } from '../config/config.ts'
 import type { AddressBook, Asker } from './address-book.ts'
 import type { AddressGuard } from './address-guard.ts'
+import { guarded } from './guarded.ts'
 import type { Failure } from './origin-connection.ts'
 
 /** Bytes that a socket may hold unsent before its sender is asked to wait: several reads, so that a busy peer is not stopped at each one. */
@@ -25,6 +26,8 @@ export interface Dialer {
   session: Buffer | null
   dialed(dial: Dial, socket: Socket): void
   dialFailed(dial: Dial, phase: DialPhase, failure: Failure): void
+  /** Told of a bug of ours. */
+  crashed(bug: unknown): void
 }
 
 export class Dial implements Asker {
@@ -58,6 +61,29 @@ export class Dial implements Asker {
 
   /** Sets out; the dialer is told in a later turn. */
   start(): void {
+    this.#guarded(() => this.#start())()
+  }
+
+  resolved(): void {
+    this.#guarded(() => this.#resolved())()
+  }
+
+  unresolved(failure: Failure): void {
+    this.#guarded(() => this.#fail(failure))()
+  }
+
+  expire(): void {
+    this.#guarded(() => this.#expire())()
+  }
+
+  /** Gives up without telling the dialer. */
+  abort(): void {
+    this.#isOver = true
+    this.#dialer.book?.forget(this)
+    this.#letGo()
+  }
+
+  #start(): void {
     const { book, config } = this.#dialer
     if (book === null) return this.#tryAll([config.host])
     const known = book.inTurn()
@@ -67,27 +93,16 @@ export class Dial implements Asker {
     book.ask(this)
   }
 
-  resolved(): void {
+  #resolved(): void {
     this.#enter('connect')
     this.#tryAll(this.#dialer.book!.inTurn())
   }
 
-  unresolved(failure: Failure): void {
-    this.#fail(failure)
-  }
-
-  expire(): void {
+  #expire(): void {
     if (this.#phase === 'resolve') this.#giveUpLookup()
     else if (this.#phase === 'handshake') this.#fail({ code: 'GH_HANDSHAKE_TIMEOUT' })
     else if (this.#phase === 'connect' && this.deadline < this.#connectBy) this.#giveUpAddress(timedOut)
     else this.#fail(timedOut)
-  }
-
-  /** Gives up without telling the dialer. */
-  abort(): void {
-    this.#isOver = true
-    this.#dialer.book?.forget(this)
-    this.#letGo()
   }
 
   #giveUpLookup(): void {
@@ -106,7 +121,7 @@ export class Dial implements Asker {
 
   #tryNext(): void {
     const address = this.#addresses[this.#tried++]
-    if (address === undefined) return process.nextTick(() => this.#fail(this.#failure!))
+    if (address === undefined) return process.nextTick(this.#guarded(() => this.#fail(this.#failure!)))
     const fault = this.#dialer.guard.faultOf(address, this.#dialer.config)
     if (fault !== null) {
       this.#note({ code: fault })
@@ -121,10 +136,26 @@ export class Dial implements Asker {
 
   #listen(socket: Socket): void {
     const isTls = this.#dialer.config.protocol === 'https'
-    socket.once('connect', () => (isTls ? this.#shakeHands(socket) : this.#done(socket)))
-    socket.once('secureConnect', () => this.#done(socket))
-    socket.once('error', (error: Failure) => this.#broke(error))
-    socket.once('close', () => this.#broke({ code: 'GH_CLOSED' }))
+    this.#once(socket, 'connect', () => (isTls ? this.#shakeHands(socket) : this.#done(socket)))
+    this.#once(socket, 'secureConnect', () => this.#done(socket))
+    this.#once(socket, 'error', (error: Failure) => this.#broke(error))
+    this.#once(socket, 'close', () => this.#broke({ code: 'GH_CLOSED' }))
+  }
+
+  #once<T = void>(socket: Socket, event: string, handle: (what: T) => void): void {
+    socket.once(event, this.#guarded(handle))
+  }
+
+  #guarded<T = void>(handle: (event: T) => void): (event: T) => void {
+    return guarded(handle, bug => this.#crashed(bug))
+  }
+
+  /** Fails for a bug of ours, by a failure that nobody foresees and that is no fault of the origin. */
+  #crashed(bug: unknown): void {
+    this.#dialer.crashed(bug)
+    if (this.#isOver) return void this.#socket?.destroy()
+    this.abort()
+    process.nextTick(() => this.#dialer.dialFailed(this, 'connect', bug as Failure))
   }
 
   #enter(phase: DialPhase): void {

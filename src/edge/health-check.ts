@@ -1,10 +1,16 @@
 // One active check of one origin: a GET on a connection of its own. Called by `health-checker.ts`; not on the path of requests.
-import { type ClientRequest, type RequestOptions, request as requestPlain } from 'node:http'
+import {
+  type ClientRequest,
+  type IncomingMessage,
+  type RequestOptions,
+  request as requestPlain,
+} from 'node:http'
 import { request as requestTls } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
 import type { OriginConfig } from '../config/config.ts'
 import type { CheckConfig } from '../config/pool-config.ts'
 import type { AddressGuard } from './address-guard.ts'
+import { guarded } from './guarded.ts'
 import { hasVanished, type NameAnswer, type NameLookup } from './name-lookup.ts'
 import type { Failure } from './origin-connection.ts'
 
@@ -27,14 +33,14 @@ export interface CheckMeans {
   readonly guard: AddressGuard
 }
 
-/** Asks the origin once and tells how it answered; never rejects, and takes no longer than the check allows. Redirects are not followed. */
-export function checkHealth(
+/** Asks the origin once and tells how it answered, in no longer than the check allows; rejects for bugs of ours alone. Redirects are not followed. */
+export async function checkHealth(
   { origin, check }: CheckedOrigin,
   means: CheckMeans,
   signal: AbortSignal,
 ): Promise<CheckOutcome> {
   const fault = isIP(origin.host) === 0 ? null : means.guard.faultOf(origin.host, origin)
-  if (fault !== null) return Promise.resolve({ error: fault })
+  if (fault !== null) return { error: fault }
   const send = origin.protocol === 'https' ? requestTls : requestPlain
   return outcomeOf(send({ ...optionsFor(origin, check, means), signal }), check.timeout)
 }
@@ -61,7 +67,7 @@ function optionsFor(origin: OriginConfig, { path, host }: CheckConfig, means: Ch
 /** Gives only addresses that may be dialled. */
 function lookupFor(origin: OriginConfig, means: CheckMeans): LookupFunction {
   return (name, _, tell) => {
-    void addressesOf(name, means).then(answer => {
+    const answered = (answer: Addresses | Failure) => {
       if (!('addresses' in answer)) return tell(errorOf(answer.code), [])
       const faults = answer.addresses.map(address => means.guard.faultOf(address, origin))
       const allowed = answer.addresses.filter((_, i) => faults[i] === null)
@@ -70,7 +76,8 @@ function lookupFor(origin: OriginConfig, means: CheckMeans): LookupFunction {
         null,
         allowed.map(address => ({ address, family: isIP(address) })),
       )
-    })
+    }
+    void addressesOf(name, means).then(guarded(answered, bug => tell(bug as Error, [])))
   }
 }
 
@@ -92,25 +99,33 @@ function errorOf(code = 'ENOTFOUND'): NodeJS.ErrnoException {
 }
 
 function outcomeOf(request: ClientRequest, timeout: number): Promise<CheckOutcome> {
-  const { promise, resolve } = Promise.withResolvers<CheckOutcome>()
+  const { promise, resolve, reject } = Promise.withResolvers<CheckOutcome>()
+  const crashed = (bug: unknown) => {
+    reject(bug)
+    request.destroy()
+  }
   const timer = setTimeout(() => {
     resolve({ error: 'GH_RESPONSE_TIMEOUT' })
     request.destroy()
   }, timeout)
-  request.on('response', answer => {
+  const answered = (answer: IncomingMessage) => {
     resolve({ status: answer.statusCode! })
     let length = 0
     answer.on('error', () => {})
-    answer.on('data', (bytes: Buffer) => {
-      length += bytes.length
+    const count = ({ length: more }: Buffer) => {
+      length += more
       if (length > LARGEST_BODY) request.destroy()
-    })
-  })
-  request.on('error', ({ code }: Failure) => resolve({ error: code ?? 'GH_BAD_ANSWER' }))
-  request.on('close', () => {
+    }
+    answer.on('data', guarded(count, crashed))
+  }
+  const failed = ({ code }: Failure) => resolve({ error: code ?? 'GH_BAD_ANSWER' })
+  const closed = () => {
     clearTimeout(timer)
     resolve({ error: 'GH_CLOSED' })
-  })
+  }
+  request.on('response', guarded(answered, crashed))
+  request.on('error', guarded(failed, crashed))
+  request.on('close', guarded(closed, crashed))
   request.end()
   return promise
 }

@@ -159,7 +159,20 @@ class Target {
     this.#timer = setTimeout(() => void this.#check(), delay).unref()
   }
 
+  /** Checks again and again; a bug of ours says nothing of the origin. */
   async #check(): Promise<void> {
+    try {
+      await this.#checkOnce()
+    } catch (bug) {
+      this.#options.log.error(
+        { err: bug, origin: this.checked.origin.url },
+        'a check failed inside the gateway',
+      )
+      if (!this.#stopped.signal.aborted) this.#checkIn(this.checked.check.interval)
+    }
+  }
+
+  async #checkOnce(): Promise<void> {
     const { clock, told } = this.#options
     const { signal } = this.#stopped
     const begun = clock.monotonic()
@@ -176,8 +189,8 @@ class Target {
       lastStatus: 'status' in outcome ? outcome.status : null,
       lastError: 'error' in outcome ? outcome.error : null,
     }
-    this.#checkIn(delay)
     told([this.result])
+    this.#checkIn(delay)
   }
 
   #judge(outcome: CheckOutcome): void {

@@ -6,6 +6,7 @@ import { endOfHead, mayContinue } from '../http1/head.ts'
 import { parseResponseHead, type ResponseHead, responseBody } from '../http1/response-head.ts'
 import { writeTo } from './body-writer.ts'
 import type { Dial } from './dial.ts'
+import { guarded } from './guarded.ts'
 
 /** Most bytes that the head of an answer may have; more is 520. */
 const LARGEST_HEAD = 64 * 1024
@@ -66,6 +67,8 @@ export interface TunnelUser {
 /** Who keeps the connection. */
 export interface ConnectionOwner {
   closed(connection: OriginConnection): void
+  /** Told of a bug of ours that no exchange is behind. */
+  crashed(bug: unknown): void
 }
 
 export class OriginConnection {
@@ -98,11 +101,11 @@ export class OriginConnection {
     this.#socket = socket
     this.times = times
     this.address = address
-    socket.on('data', (bytes: Buffer) => this.#receive(bytes))
-    socket.on('end', () => this.#ended())
-    socket.on('error', (error: Failure) => this.#failed(error))
-    socket.on('close', () => this.#failed({ code: 'GH_CLOSED' }))
-    socket.on('drain', () => (this.#tunnel ?? this.#user)?.originDrained())
+    this.#on('data', (bytes: Buffer) => this.#read(bytes))
+    this.#on('end', () => this.#ended())
+    this.#on('error', (error: Failure) => this.#failed(error))
+    this.#on('close', () => this.#failed({ code: 'GH_CLOSED' }))
+    this.#on('drain', () => (this.#tunnel ?? this.#user)?.originDrained())
   }
 
   /** Gives the connection to an exchange. */
@@ -161,14 +164,23 @@ export class OriginConnection {
     this.#close()
   }
 
-  #receive(bytes: Buffer): void {
-    const user = this.#tunnel ?? this.#user
-    try {
-      this.#read(bytes)
-    } catch (bug) {
-      this.destroy()
-      user?.crashed(bug)
+  /** Handles an event of the socket; a bug in that costs the one exchange that the event was for. */
+  #on<T = void>(event: string, handle: (what: T) => void): void {
+    let user: ConnectionUser | TunnelUser | null = null
+    const handleFor = (what: T) => {
+      user = this.#tunnel ?? this.#user
+      handle(what)
     }
+    this.#socket.on(
+      event,
+      guarded(handleFor, bug => this.#crashed(bug, user)),
+    )
+  }
+
+  #crashed(bug: unknown, user: ConnectionUser | TunnelUser | null): void {
+    this.destroy()
+    if (user === null) this.#owner.crashed(bug)
+    else user.crashed(bug)
   }
 
   #read(bytes: Buffer): void {

@@ -3,6 +3,7 @@
 import { isIP, type Socket } from 'node:net'
 import type { Clock } from '../base/clock.ts'
 import type { EdgeMetrics } from '../base/edge-metrics.ts'
+import type { Logger } from '../base/log.ts'
 import type { OriginConfig, Timeouts } from '../config/config.ts'
 import { AddressBook } from './address-book.ts'
 import type { AddressGuard } from './address-guard.ts'
@@ -23,6 +24,7 @@ const GRACE = 500
 export interface Means {
   readonly clock: Clock
   readonly metrics: EdgeMetrics
+  readonly log: Logger
   readonly lookup: NameLookup
   readonly guard: AddressGuard
 }
@@ -37,6 +39,7 @@ export class Origin implements Dialer, ConnectionOwner {
   session: Buffer | null = null
   readonly #clock: Clock
   readonly #metrics: EdgeMetrics
+  readonly #log: Logger
   /** The latest returned is the first taken: the rest may grow cold and close. */
   readonly #idle: OriginConnection[] = []
   readonly #open = new Set<OriginConnection>()
@@ -51,16 +54,18 @@ export class Origin implements Dialer, ConnectionOwner {
   #retired: Set<Origin> | null = null
   #isDestroyed = false
 
-  constructor(config: OriginConfig, { clock, metrics, lookup, guard }: Means) {
+  constructor(config: OriginConfig, { clock, metrics, log, lookup, guard }: Means) {
     this.config = config
     this.authority = new URL(config.url).host
     this.guard = guard
     this.#clock = clock
     this.#metrics = metrics
+    this.#log = log
     this.#most = config.transport.connections || Number.POSITIVE_INFINITY
     const changed = () => this.#leaveOldAddresses()
+    const crashed = (bug: unknown) => this.crashed(bug)
     const { dns } = config.transport
-    const parts = { name: config.host, dns, lookup, clock, metrics, changed }
+    const parts = { name: config.host, dns, lookup, clock, metrics, changed, crashed }
     this.book = isIP(config.host) === 0 ? new AddressBook(parts) : null
   }
 
@@ -136,9 +141,9 @@ export class Origin implements Dialer, ConnectionOwner {
   }
 
   dialed(dial: Dial, socket: Socket): void {
+    this.#dials.delete(dial)
     const connection = new OriginConnection(this, socket, dial)
     connection.isOutdated = this.#isOutdated(connection)
-    this.#dials.delete(dial)
     this.#open.add(connection)
     this.#metrics.originConnections.inc()
     this.#isDown = false
@@ -154,6 +159,13 @@ export class Origin implements Dialer, ConnectionOwner {
     this.#isDown = true
     this.#waiting.refuse(isForAll, phase, failure, dial.times)
     this.#dialMore()
+  }
+
+  crashed(bug: unknown): void {
+    this.#log.error(
+      { err: bug, origin: this.config.url },
+      'a connection to an origin failed inside the gateway',
+    )
   }
 
   closed(connection: OriginConnection): void {

@@ -1,6 +1,4 @@
 // Every origin of the configuration. Called by `snapshot.ts` for the origins themselves and by `data-plane.ts`, which sweeps and ends them.
-import type { Clock } from '../base/clock.ts'
-import type { EdgeMetrics } from '../base/edge-metrics.ts'
 import type { Endpoint, OriginConfig } from '../config/config.ts'
 import { AddressGuard } from './address-guard.ts'
 import { NameLookup } from './name-lookup.ts'
@@ -13,8 +11,8 @@ export class Origins {
   /** No longer configured, but not yet without connections. */
   readonly #retired = new Set<Origin>()
 
-  constructor(clock: Clock, metrics: EdgeMetrics, lookup = new NameLookup()) {
-    this.#means = { clock, metrics, lookup, guard: new AddressGuard() }
+  constructor(parts: Pick<Means, 'clock' | 'metrics' | 'log'>, lookup = new NameLookup()) {
+    this.#means = { ...parts, lookup, guard: new AddressGuard() }
   }
 
   /** Where this gateway itself listens for requests: no origin may lead there. */

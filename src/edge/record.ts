@@ -12,8 +12,16 @@ import type { Dial } from './dial.ts'
 import type { Exchange } from './exchange.ts'
 import { forgetBody } from './gather-body.ts'
 
-/** Counts the exchange and writes its line. */
+/** Counts the exchange and writes its line; a bug in that ends in the log, since the exchange itself went its way. */
 export function record(x: Exchange): void {
+  try {
+    recordAll(x)
+  } catch (bug) {
+    x.plane.log.error({ err: bug, ray: x.ray }, 'a request was not recorded')
+  }
+}
+
+function recordAll(x: Exchange): void {
   const { plane } = x
   const now = plane.clock.monotonic()
   const zone = x.zone?.metrics ?? plane.metrics.zone(x.aiCaller === null ? 'none' : 'ai')

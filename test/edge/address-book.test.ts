@@ -38,7 +38,8 @@ async function start(t: TestContext, settings = { refresh: 0, keep: 60_000 }): P
   }
   const changes: (readonly string[])[] = []
   const changed = () => void changes.push(book.addresses)
-  const book: AddressBook = new AddressBook({ name, dns: settings, lookup, clock, metrics, changed })
+  const crashed = (bug: unknown) => assert.fail(String(bug))
+  const book: AddressBook = new AddressBook({ name, dns: settings, lookup, clock, metrics, changed, crashed })
   const ask = () =>
     new Promise<string | null>(resolve =>
       book.ask({ resolved: () => resolve(null), unresolved: ({ code }) => resolve(code ?? '') }),

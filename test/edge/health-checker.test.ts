@@ -373,3 +373,16 @@ test('what a configuration wants checked is listed once for each pool', () => {
     checkKey({ ...found[0]!.origin, transport: { ...usualTransport, addresses: 'public' } }, often),
   )
 })
+
+test('a bug behind a check is in the log, says nothing of the origin, and the next check comes', async t => {
+  const origin = await startResponder(t, ok())
+  const checks = new Checks(t)
+  const broken = t.mock.method(checks.metrics.originChecks.good, 'inc', () => {
+    broken.mock.restore()
+    throw new RangeError('planted')
+  })
+  checks.checker.watch([{ origin: at(origin.url), check: often }])
+  assert.equal((await checks.next()).isUp, true)
+  assert.equal(checks.lines.length, 1)
+  assert.deepEqual([checks.lines[0]!.level, checks.lines[0]!.origin], [50, origin.url])
+})

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { EdgeMetrics } from '../../src/base/edge-metrics.ts'
+import { createLogger } from '../../src/base/log.ts'
 import type { Timeouts } from '../../src/config/config.ts'
 import type { TransportConfig } from '../../src/config/pool-config.ts'
 import type { Origin } from '../../src/edge/origin.ts'
@@ -44,7 +45,11 @@ function originAt(
   transport: Partial<TransportConfig> = {},
 ): { readonly origin: Origin; readonly origins: Origins; readonly clock: ManualClock } {
   const clock = new ManualClock()
-  const origins = new Origins(clock, new EdgeMetrics())
+  const origins = new Origins({
+    clock,
+    metrics: new EdgeMetrics(),
+    log: createLogger('error', { write: assert.fail }),
+  })
   t.after(() => origins.destroy())
   const config = edgeConfig([url], { transport }).zones[0]!.routes[0]!.pool!.origins[0]!
   return { origin: origins.get(config), origins, clock }
