@@ -2,7 +2,7 @@
 
 import { randomBytes } from 'node:crypto'
 import type { Gateway } from '../store/records.ts'
-import type { Store } from '../store/store.ts'
+import type { Bootstrap, Store } from '../store/store.ts'
 import { newToken } from '../tokens/new-token.ts'
 import { permissionGroups } from '../tokens/permission-groups.ts'
 
@@ -14,9 +14,42 @@ export interface FirstStart {
   readonly token: string
 }
 
-/** Fills an empty store; null when it is not empty, also when another process was faster. Rejects with `StoreAway`. */
-export async function fillEmptyStore(store: Store, now: number): Promise<FirstStart | null> {
-  if ((await store.accounts.list()).length > 0) return null
+interface Made {
+  readonly bootstrap: Bootstrap
+  readonly told: FirstStart
+}
+
+/** Fills a store that is empty, and holds on to what it made until that is confirmed: nobody else knows the token. */
+export class FirstFill {
+  readonly #store: Store
+  #made: Made | null = null
+
+  constructor(store: Store) {
+    this.#store = store
+  }
+
+  /** Whether something may have been written that was not confirmed. */
+  get isUnconfirmed(): boolean {
+    return this.#made !== null
+  }
+
+  /** Returns what the store was filled with; null when it was not empty, also when another process was faster. Rejects with `StoreAway`, and is called again then. */
+  async run(now: number): Promise<FirstStart | null> {
+    const { accounts } = this.#store
+    const isEmpty = (await accounts.list()).length === 0
+    if (this.#made === null && !isEmpty) return null
+    this.#made ??= makeFirst(now)
+    const { bootstrap, told } = this.#made
+    const isNew = isEmpty && (await this.#store.bootstrap(bootstrap))
+    const isOurs = isNew || (await accounts.get(bootstrap.account.id)) !== null
+    // It is there by a write that was called lost, and may still be.
+    if (isOurs && !isNew) await this.#store.confirm()
+    this.#made = null
+    return isOurs ? told : null
+  }
+}
+
+function makeFirst(now: number): Made {
   const account = { id: randomBytes(16).toString('hex'), name: 'default', createdAt: now }
   const everything = {
     effect: 'allow',
@@ -25,8 +58,10 @@ export async function fillEmptyStore(store: Store, now: number): Promise<FirstSt
   } as const
   const { token, value } = newToken(account.id, { name: 'bootstrap', policies: [everything] }, now)
   const gateway = defaultGateway(account.id, now)
-  const isOurs = await store.bootstrap({ account, gateway, token })
-  return isOurs ? { account: account.id, gateway: gateway.id, token: value } : null
+  return {
+    bootstrap: { account, gateway, token },
+    told: { account: account.id, gateway: gateway.id, token: value },
+  }
 }
 
 function defaultGateway(account: string, now: number): Gateway {

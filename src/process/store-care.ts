@@ -2,7 +2,7 @@
 
 import type { Logger } from '../base/log.ts'
 import { type Store, StoreAway } from '../store/store.ts'
-import { type FirstStart, fillEmptyStore } from './first-start.ts'
+import { FirstFill, type FirstStart } from './first-start.ts'
 
 /** Ms between two looks at the store. */
 const period = 1_000
@@ -10,6 +10,7 @@ const period = 1_000
 /** Begins, and goes on as long as the process lives; a store that is away at first is filled when it is there. */
 export function careForStore(store: Store, log: Logger, told: (first: FirstStart) => void): void {
   const details = { store: store.location }
+  const fill = new FirstFill(store)
   let isPrepared = false
   let wasAway = false
   const look = async () => {
@@ -27,14 +28,28 @@ export function careForStore(store: Store, log: Logger, told: (first: FirstStart
     setTimeout(look, period).unref()
   }
   const tellOf = (cause: unknown) => {
-    if (cause instanceof StoreAway) log.warn({ ...details, reason: cause.reason }, 'the store is away')
-    else log.error({ ...details, err: cause }, 'the store failed')
+    if (!(cause instanceof StoreAway)) return log.error({ ...details, err: cause }, 'the store failed')
+    const { reason } = cause
+    if (fill.isUnconfirmed) log.warn({ ...details, reason, next: anotherToken }, unconfirmed)
+    else log.warn({ ...details, reason }, 'the store is away')
   }
   const prepare = async () => {
-    const first = await fillEmptyStore(store, Date.now())
+    const first = await fill.run(Date.now())
     if (first) told(first)
+    else await warnOfNoToken()
     for (const doubt of await store.durability()) log.warn(details, doubt)
     isPrepared = true
   }
+  const warnOfNoToken = async () => {
+    const accounts = await store.accounts.list()
+    const tokens = accounts.map(({ id }) => store.tokens.list(id, { offset: 0, limit: 1 }))
+    if ((await Promise.all(tokens)).every(({ total }) => total === 0))
+      log.warn({ ...details, next: anotherToken }, 'no account has a token')
+  }
   void look()
 }
+
+const unconfirmed = 'first start not confirmed by the store: its token is shown once it is'
+
+const anotherToken =
+  'to make another token: gatehouse token create, with a --permission for each that it needs'

@@ -8,7 +8,7 @@ import { startGateway, spawnGateway, main, type RunningGateway } from '../help/g
 import { completion } from '../help/ai.ts'
 import { gatehouse } from '../help/command.ts'
 import { say, startProvider, stream } from '../help/provider.ts'
-import { startRedis } from '../help/redis.ts'
+import { replicates, startRedis } from '../help/redis.ts'
 
 const ask = {
   model: 'openai/gpt-4o-mini',
@@ -237,6 +237,27 @@ test('a store that goes away degrades the gateway, and comes back by itself', as
   await gateway.logged('the store is back')
   assert.equal(await ready(), 'ready')
   assert.equal((await api.manage('POST', '/ai-gateway/gateways', { ...bare, id: 'late' })).status, 200)
+})
+
+test('a first start that the store does not confirm shows its token once it does', async t => {
+  const primary = await startRedis(t)
+  const replica = await startRedis(t, { args: ['--replicaof', `127.0.0.1 ${primary.port}`] })
+  await replicates(primary)
+  replica.stop()
+  const gateway = await startGateway(t, await configuration(t, 0), { env: { STORE: primary.url } })
+  const line = await gateway.logged('first start not confirmed by the store: its token is shown once it is')
+  assert.match(String(line.next), /gatehouse token create/)
+  replica.cont()
+  const api = apiOf(gateway, await gateway.firstStart)
+  await withinASecond(async () => (await statusOf(api.client)) === 200)
+})
+
+test('where no account has a token the log says how to make one', async t => {
+  const redis = await startRedis(t)
+  const account = { id: 'a'.repeat(32), name: 'default', createdAt: 0 }
+  await redis.ask('HSET', '{gatehouse}:accounts', account.id, JSON.stringify(account))
+  const gateway = await startGateway(t, await configuration(t, 0), { env: { STORE: redis.url } })
+  assert.match(String((await gateway.logged('no account has a token')).next), /gatehouse token create/)
 })
 
 test('a gateway that starts without its store serves all the same, and is filled when the store comes', async t => {

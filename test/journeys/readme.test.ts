@@ -9,7 +9,7 @@ import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { parse } from '../../src/config/parse.ts'
-import { fillEmptyStore } from '../../src/process/first-start.ts'
+import { FirstFill } from '../../src/process/first-start.ts'
 import { openStore } from '../../src/store/open.ts'
 import { completion } from '../help/ai.ts'
 import { startDns } from '../help/dns.ts'
@@ -214,7 +214,7 @@ test('every line of the command line runs', async t => {
   t.after(() => rmSync(GATEHOUSE_DATA, { recursive: true }))
   const env = { ...process.env, GATEHOUSE_DATA }
   const store = await openStore(`sqlite:${GATEHOUSE_DATA}/gatehouse.db`, { commandTimeout: 1_000 })
-  await fillEmptyStore(store, Date.now())
+  await new FirstFill(store).run(Date.now())
   await store.close()
   const local = commands.filter(
     line => line.startsWith('npm run gatehouse -- ') && !line.includes(' client '),

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { fillEmptyStore } from '../../src/process/first-start.ts'
+import { FirstFill } from '../../src/process/first-start.ts'
 import { openStore } from '../../src/store/open.ts'
 import { gatehouse } from '../help/command.ts'
 import { writeConfig } from '../help/gateway.ts'
@@ -72,7 +72,7 @@ test('store copy tells in words what it copied', async t => {
   const folder = join(writeConfig(t, config), '..')
   const [from, to] = [`sqlite:${join(folder, 'a.db')}`, `sqlite:${join(folder, 'b.db')}`]
   const store = await openStore(from, { commandTimeout: 5_000 })
-  await fillEmptyStore(store, 7)
+  await new FirstFill(store).run(7)
   await store.close()
   const { code, stderr } = await gatehouse(['store', 'copy', '--from', from, '--to', to])
   const words = `Copied 1 account, 1 gateway, 1 token, 0 OAuth clients, 0 log entries, 0 audit entries, 0 rule lists and 0 error pages from ${from} to ${to}.\n`

@@ -2,16 +2,18 @@ import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { test } from 'node:test'
-import { fillEmptyStore } from '../../src/process/first-start.ts'
+import { type TestContext, test } from 'node:test'
+import { FirstFill } from '../../src/process/first-start.ts'
 import { openStore } from '../../src/store/open.ts'
+import { StoreAway } from '../../src/store/store.ts'
 import { permissionGroups } from '../../src/tokens/permission-groups.ts'
 import { digestOf } from '../../src/tokens/token.ts'
+import { replicates, startRedis } from '../help/redis.ts'
 
 test('an empty store gets an account, a closed gateway and a token that may do everything', async t => {
   const store = await openStore('sqlite::memory:', { commandTimeout: 1_000 })
   t.after(() => store.close())
-  const first = (await fillEmptyStore(store, 7))!
+  const first = (await new FirstFill(store).run(7))!
   assert.deepEqual(await store.accounts.get(first.account), {
     id: first.account,
     name: 'default',
@@ -24,7 +26,7 @@ test('an empty store gets an account, a closed gateway and a token that may do e
     token.policies.map(({ accounts, permissionGroups: groups }) => [accounts, groups.length]),
     [[[first.account], permissionGroups.length]],
   )
-  assert.equal(await fillEmptyStore(store, 8), null)
+  assert.equal(await new FirstFill(store).run(8), null)
 })
 
 test('of many processes that start at once on one store, one fills it', async t => {
@@ -33,7 +35,48 @@ test('of many processes that start at once on one store, one fills it', async t 
   const url = `sqlite:${join(folder, 'gatehouse.db')}`
   const stores = await Promise.all(Array.from({ length: 5 }, () => openStore(url, { commandTimeout: 5_000 })))
   t.after(() => Promise.all(stores.map(store => store.close())))
-  const all = await Promise.all(stores.map(store => fillEmptyStore(store, 7)))
+  const all = await Promise.all(stores.map(store => new FirstFill(store).run(7)))
   assert.equal(all.filter(Boolean).length, 1)
   assert.equal((await stores[0]!.accounts.list()).length, 1)
+})
+
+/** Starts on a primary whose replica hangs, so that nothing is confirmed. */
+async function startUnconfirmed(t: TestContext) {
+  const primary = await startRedis(t)
+  const replica = await startRedis(t, { args: ['--replicaof', `127.0.0.1 ${primary.port}`] })
+  await replicates(primary)
+  const store = await openStore(primary.url, { commandTimeout: 1_000 })
+  t.after(() => store.close())
+  const fill = new FirstFill(store)
+  replica.stop()
+  await assert.rejects(fill.run(7), StoreAway)
+  assert.deepEqual([fill.isUnconfirmed, (await store.accounts.list()).length], [true, 1])
+  return { primary, replica, store, fill }
+}
+
+test('what was made and not confirmed is told once it is, with the token that the store has', async t => {
+  const { replica, store, fill } = await startUnconfirmed(t)
+  await assert.rejects(fill.run(8), StoreAway)
+  replica.cont()
+  const first = (await fill.run(9))!
+  assert.equal((await store.tokens.findByDigest(digestOf(first.token)))?.account, first.account)
+  assert.deepEqual([fill.isUnconfirmed, await fill.run(10)], [false, null])
+  assert.equal((await store.accounts.list()).length, 1)
+})
+
+test('what was made, not confirmed and lost is made again', async t => {
+  const { primary, replica, store, fill } = await startUnconfirmed(t)
+  replica.cont()
+  await primary.ask('FLUSHALL')
+  const first = (await fill.run(8))!
+  assert.equal((await store.tokens.findByDigest(digestOf(first.token)))?.account, first.account)
+})
+
+test('what was made, not confirmed, lost and made by another is not told', async t => {
+  const { primary, replica, store, fill } = await startUnconfirmed(t)
+  replica.cont()
+  await primary.ask('FLUSHALL')
+  assert.notEqual(await new FirstFill(store).run(8), null)
+  assert.equal(await fill.run(9), null)
+  assert.equal((await store.accounts.list()).length, 1)
 })

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { fillEmptyStore } from '../../../src/process/first-start.ts'
+import { FirstFill } from '../../../src/process/first-start.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { digestOf } from '../../../src/tokens/token.ts'
 import { auditQuery } from '../../store/contract-specimens.ts'
@@ -22,7 +22,7 @@ for (const [name, place] of Object.entries(stores))
     const url = await place(t, join(file, '..'))
     const store = await openStore(url, { commandTimeout: 5_000 })
     t.after(() => store.close())
-    const { account } = (await fillEmptyStore(store, 7))!
+    const { account } = (await new FirstFill(store).run(7))!
     const begun = Date.now()
     const args = ['token', 'create', '--config', file, '--name', 'backup']
     const { code, stdout, stderr } = await gatehouse(args, { STORE: url })
