@@ -1,7 +1,7 @@
 // The handler of the audit entries of an account, in the shape of the published clients. routes.ts lists it.
 
 import type { AuditEntry } from '../store/records.ts'
-import { commandLine } from './audit.ts'
+import { commandLine, keeper } from './audit.ts'
 import { type Answer, failure, list } from './envelope.ts'
 import type { Api, Call } from './guard.ts'
 import { isoTime } from './kept.ts'
@@ -23,16 +23,27 @@ export async function listAuditLogs({ account, query }: Call, { store }: Api): P
 }
 
 /** Shows an entry; only what was done is written down, so the result is always true. */
-function view({ id, account, at, actor, address, ray, action, resourceKind, resource, changed }: AuditEntry) {
-  const isOperator = actor === commandLine.id
+function view(entry: AuditEntry) {
+  const { id, account, at, action, resourceKind, resource } = entry
   return {
     id,
     action: { type: action, result: true },
-    actor: isOperator ? { id: actor, type: 'admin' } : { id: actor, type: 'user', ip: address },
+    ...viewActor(entry),
     resource: { id: resource, type: resourceKind },
     when: isoTime(at),
-    metadata: { ray, changed },
+    metadata: viewMetadata(entry),
     owner: { id: account },
-    interface: isOperator ? 'CLI' : 'API',
   }
+}
+
+function viewActor({ actor: id, address }: AuditEntry) {
+  if (id === commandLine.id) return { actor: { id, type: 'admin' }, interface: 'CLI' }
+  if (id === keeper.id) return { actor: { id, type: 'system' }, interface: 'System' }
+  return { actor: { id, type: 'user', ip: address }, interface: 'API' }
+}
+
+function viewMetadata({ ray, changed, dropped }: AuditEntry) {
+  if (dropped === undefined) return { ray, changed }
+  const { count, from, to } = dropped
+  return { ray, changed, dropped: { count, from: isoTime(from), to: isoTime(to) } }
 }

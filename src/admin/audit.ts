@@ -38,13 +38,14 @@ export function auditOf(
 /** Stands for the operator, who needs no token for a command that writes to the store itself. */
 export const commandLine = { id: 'command line' } as const
 
+/** Stands for the gateway itself, which drops entries beyond their bounds. */
+export const keeper = { id: 'gatehouse' } as const
+
 /** Writes an entry to the log. */
 export function tellAudit(log: Logger, entry: AuditEntry, message = 'audit'): void {
-  const { id, account, actor, address, ray, action, resourceKind, resource, changed } = entry
-  log.info(
-    { id, account, actor, address, ray, action, resource_kind: resourceKind, resource, changed },
-    message,
-  )
+  const { id, account, actor, address, ray, action, resourceKind, resource, changed, dropped } = entry
+  const what = { action, resource_kind: resourceKind, resource, changed, ...(dropped && { dropped }) }
+  log.info({ id, account, actor, address, ray, ...what }, message)
 }
 
 /** Lists the members that differ between two views of a record, or that only one has. */

@@ -15,8 +15,10 @@ import type { TokenVerifier } from '../tokens/verify.ts'
 import { type Answer, failure, notFound } from './envelope.ts'
 import { noInput, readInput } from './input.ts'
 import { strayParameters } from './query.ts'
+import type { Refusals } from './refusals.ts'
 import type { Asker, Question, Route } from './router.ts'
 import { type ApiRow, type Row, takesNoBody, type ZoneRow } from './row.ts'
+import type { WriteLimit } from './write-limit.ts'
 import type { Zones } from './zones.ts'
 
 /** What the management API works on. */
@@ -28,6 +30,10 @@ export interface Api {
   /** Hears of every change. */
   readonly log: Logger
   readonly zones: Zones
+  /** How much each token may change; any number where it is left out. */
+  readonly writes?: WriteLimit
+  /** Hears of every request that is refused for who asks, or how much. */
+  readonly refusals?: Refusals
   readonly clock?: Clock
 }
 
@@ -81,12 +87,12 @@ export function guardedInZone(row: ZoneRow): Route<Facts> {
 
 /** Makes a row outside of any account, which whoever has a valid token may ask. */
 export function guardedForAll(path: string, handle: () => Answer): Route<Facts> {
+  const row = { method: 'GET', path: `/client/v4${path}` } as const
   return {
-    method: 'GET',
-    path: `/client/v4${path}`,
+    ...row,
     handle: ({ query, asker }, facts) =>
       withApi(facts, async api => {
-        const caller = await callerOf(asker, api)
+        const caller = await callerOf(row, asker, api)
         if ('body' in caller) return caller
         const strays = strayParameters(query, [])
         return strays.length > 0 ? failure(400, strays) : handle()
@@ -105,34 +111,55 @@ function answerAway(error: unknown): Answer {
   throw error
 }
 
+/** Finds the token that asks, which counts what it wants to change whether it may or not. */
 async function callerOf(
-  { authorization, address, shown }: Asker,
-  { verifier }: Api,
+  row: Pick<Row, 'method' | 'path'>,
+  asker: Asker,
+  { verifier, writes, refusals }: Api,
 ): Promise<Token | Answer> {
+  const { authorization, address, shown } = asker
   const caller = await verifier.verify(bearerOf(authorization), address, shown)
-  if (typeof caller === 'string') return caller === 'store_away' ? storeAway : unauthorized
-  return caller
+  if (caller === 'store_away') return storeAway
+  if (typeof caller === 'string') {
+    refusals?.note(caller, row, asker)
+    return unauthorized
+  }
+  const wait = row.method === 'GET' ? null : ((await writes?.spend(caller)) ?? null)
+  if (wait === null) return caller
+  refusals?.note('too_many', row, asker, caller)
+  return tooMany(wait)
 }
 
 async function admit(row: ApiRow, question: Question, api: Api): Promise<Answer> {
-  const caller = await callerOf(question.asker, api)
+  const { asker } = question
+  const caller = await callerOf(row, asker, api)
   if ('body' in caller) return caller
   const account = question.params.account_id!
-  if (!mayAsk(caller, row.permission, account)) return forbidden(row.permission)
+  if (!mayAsk(caller, row.permission, account)) {
+    api.refusals?.note('forbidden', row, asker, caller)
+    return forbidden(row.permission)
+  }
   if (caller.account !== account && !(await exists(account, api.store)))
     return notFound('There is no such account')
   const call = await callOf(row, question, { account, caller }, api)
-  return 'status' in call ? call : settled(row, await row.handle(call, api), api)
+  if ('status' in call) return call
+  const answer = await row.handle(call, api)
+  if (answer.status === 403) api.refusals?.note('beyond_token', row, asker, caller)
+  return settled(row, answer, api)
 }
 
 /** Answers for the zone of somebody else as for one that there is not, so that nobody can ask which there are. */
 async function admitToZone(row: ZoneRow, question: Question, api: Api): Promise<Answer> {
-  const caller = await callerOf(question.asker, api)
+  const { asker } = question
+  const caller = await callerOf(row, asker, api)
   if ('body' in caller) return caller
   const zone = api.zones.find(question.params.zone!)
   const account = await ownerOf(zone, api.store)
-  if (zone === null || account === null || !permits(caller, row.permission, account))
-    return permits(caller, row.permission, caller.account) ? noZone : forbidden(row.permission)
+  if (zone === null || account === null || !permits(caller, row.permission, account)) {
+    if (permits(caller, row.permission, caller.account)) return noZone
+    api.refusals?.note('forbidden', row, asker, caller)
+    return forbidden(row.permission)
+  }
   const call = await callOf(row, question, { account, caller }, api)
   return 'status' in call ? call : settled(row, await row.handle({ ...call, zone }, api), api)
 }
@@ -186,6 +213,11 @@ const storeBusy = unavailable('The store is busy: nothing was changed; ask again
 function unavailable(message: string): Answer {
   const retryAfter = String(retryAfterOf(refuse('service_unavailable')))
   return failure(503, [{ code: 10503, message }], { 'retry-after': retryAfter })
+}
+
+function tooMany(seconds: number): Answer {
+  const message = 'This token has asked for too many changes: wait as long as Retry-After says'
+  return failure(429, [{ code: 10429, message }], { 'retry-after': String(seconds) })
 }
 
 const noZone = notFound('There is no such zone, or it is not of an account that this token may ask for')

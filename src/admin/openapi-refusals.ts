@@ -20,6 +20,7 @@ function givenBy(operation: Operation, row: Row | null, path: string): readonly 
   return [
     ...(hasToken ? [badQuery(query), unauthorized, storeAway, bug] : []),
     ...(row ? [forbidden] : []),
+    ...(row && row.method !== 'GET' ? [tooMany] : []),
     ...(path.includes('{') ? [unknown] : []),
     ...(body && row?.body ? [badBody(body, row.body), ...ofKind(row.body)] : []),
     ...(row && takesNoBody(row) ? [strayBody, tooLarge, noJson] : []),
@@ -71,6 +72,13 @@ const forbidden: Refusal = {
   status: 403,
   codes: [10000],
   description: 'The token does not allow this on the account, or on that of the zone.',
+}
+
+const tooMany: Refusal = {
+  status: 429,
+  codes: [10429],
+  description: 'The token has asked for too many changes: what reads is not counted.',
+  headers: ['retry-after'],
 }
 
 const unknown: Refusal = { status: 404, codes: [7003], description: 'There is nothing of this name.' }
@@ -140,6 +148,7 @@ const storeAway: Refusal = {
 export const sharedRefusals: Readonly<Record<string, Refusal>> = {
   Unauthorized: unauthorized,
   Forbidden: forbidden,
+  TooManyChanges: tooMany,
   NotFound: unknown,
   BodyTooLarge: tooLarge,
   BodyNotJson: noJson,

@@ -1,7 +1,7 @@
 // What audit entries look like. schemas-named.ts uses it.
 
 import type { AuditAction, AuditEntry } from '../store/records.ts'
-import { about, flag, id, listOf, oneOf, open, text, time } from './schemas.ts'
+import { about, flag, id, listOf, oneOf, open, text, time, whole } from './schemas.ts'
 
 const actions = [
   'create',
@@ -12,6 +12,7 @@ const actions = [
   'rotate_secret',
   'delete_rotated_secret',
   'delete_logs',
+  'drop',
 ] satisfies AuditAction[]
 
 const kinds = [
@@ -21,6 +22,7 @@ const kinds = [
   'error_rules',
   'error_page',
   'access_rules',
+  'audit_entries',
 ] satisfies AuditEntry['resourceKind'][]
 
 export const auditEntry = open({
@@ -29,16 +31,27 @@ export const auditEntry = open({
   action: open({ type: oneOf(actions), result: { ...flag, const: true } }),
   actor: open(
     {
-      id: about('The token that asked, or `command line`.', text),
-      type: about('`admin` for the command line.', oneOf(['user', 'admin'])),
+      id: about(
+        'The token that asked, `command line`, or `gatehouse` for what is dropped of the trail.',
+        text,
+      ),
+      type: about('`admin` for the command line.', oneOf(['user', 'admin', 'system'])),
     },
-    { ip: about('Not for the command line.', text) },
+    { ip: about('Of a token.', text) },
   ),
   resource: open({ id: text, type: oneOf(kinds) }),
   owner: about('The account; of a zone that which owns it.', open({ id })),
-  interface: oneOf(['API', 'CLI']),
-  metadata: open({
-    ray: about('The ray id of the request; one of its own for a command.', text),
-    changed: about('The names of the members that were set or changed.', listOf(text)),
-  }),
+  interface: oneOf(['API', 'CLI', 'System']),
+  metadata: open(
+    {
+      ray: about('The ray id of the request; one of its own for what no request did.', text),
+      changed: about('The names of the members that were set or changed.', listOf(text)),
+    },
+    {
+      dropped: about(
+        'Entries of the actor that `resource` names, which were too old or too many, and when the first and the last of them were made.',
+        open({ count: whole(1), from: time, to: time }),
+      ),
+    },
+  ),
 })

@@ -10,6 +10,12 @@ export const processFamilies: readonly Family[] = [
     read: ({ domainChecks }) => byName(domainChecks, outcome => ({ outcome })),
   },
   {
+    type: 'counter',
+    name: 'gatehouse_management_refusals_total',
+    help: 'Requests to the management API that were refused with 401, 403 or 429, by reason.',
+    read: ({ managementRefusals }) => byName(managementRefusals, reason => ({ reason })),
+  },
+  {
     type: 'gauge',
     name: 'gatehouse_store_up',
     help: 'Whether the store can be reached: 1 or 0.',

@@ -22,10 +22,26 @@ export const checkOutcomes = [
   'error',
 ] as const
 
+/** Why the management API refused a request: a closed set, so that no caller can make labels grow. */
+export const managementRefusals = [
+  'missing',
+  'malformed',
+  'unknown',
+  'disabled',
+  'expired',
+  'not_yet_valid',
+  'address_denied',
+  'forbidden',
+  'beyond_token',
+  'too_many',
+] as const
+export type ManagementRefusal = (typeof managementRefusals)[number]
+
 /** All that one process counts, and the registry that shows it. */
 export class Metrics {
   readonly edge = new EdgeMetrics()
   readonly domainChecks = tallies(checkOutcomes)
+  readonly managementRefusals = tallies(managementRefusals)
   readonly workerRestarts = new Tally()
   readonly droppedLogLines = new Tally()
   /** Tells whether the store is out of reach; null in a process that is not asked for it. */

@@ -44,6 +44,7 @@ export interface Config {
   readonly store: StoreConfig
   readonly secrets: SecretsConfig
   readonly domains: DomainsConfig
+  readonly management: ManagementConfig
   readonly ai: AiConfig
   readonly zones: readonly ZoneConfig[]
 }
@@ -114,6 +115,14 @@ export interface Timeouts {
 export interface Endpoint {
   readonly host: string // an IPv6 address stands without brackets
   readonly port: number
+}
+
+export interface ManagementConfig {
+  readonly writes: { readonly limit: number; readonly period: number } // requests that change something, of each token, in ms
+  readonly audit: {
+    readonly retention: number // ms
+    readonly entriesPerToken: number
+  }
 }
 
 /** The providers that are known by name; others are named custom-…. */

@@ -24,7 +24,8 @@ const day = 86_400 * second
 const least: Rate = { limit: 1, period: 1 * second }
 const most: Rate = { limit: 1e9, period: 31 * day }
 
-const rate: Rule<Rate> = text => {
+/** Takes a rate of up to a month. */
+export const rate: Rule<Rate> = text => {
   const reading = parseRate(text)
   if ('flaw' in reading) return reading
   const { limit, period } = reading.value

@@ -41,6 +41,7 @@ export function resolve(settings: Settings, findings: Findings): Config {
     store: resolveStore(settings, findings),
     secrets: resolveSecrets(settings.secrets),
     domains: settings.domains,
+    management: resolveManagement(settings.management),
     ai: resolveAi(settings.ai, findings),
     zones: resolveZones(settings, { data, pools: resolvePools(settings.pools, findings) }, findings),
   }
@@ -72,4 +73,11 @@ function resolveStore({ store, workers }: Settings, findings: Findings): StoreCo
 
 function resolveSecrets({ key, old_keys }: Settings['secrets']): SecretsConfig {
   return { key, oldKeys: old_keys.flatMap(old => old ?? []) }
+}
+
+function resolveManagement({ writes, audit }: Settings['management']): Config['management'] {
+  return {
+    writes,
+    audit: { retention: audit.retention, entriesPerToken: audit.entries_per_token },
+  }
 }

@@ -4,7 +4,7 @@ import { azureResource, pricedModel, providerKey, providerName, providerUrl, usD
 import { providerNames } from './config.ts'
 import { customErrors } from './custom-errors-settings.ts'
 import { documentationUrl, endpoint, exactHost, hostHeader, hostPattern, resolver } from './host-rules.ts'
-import { quota, rateLimits } from './limit-settings.ts'
+import { quota, rate, rateLimits } from './limit-settings.ts'
 import { pools } from './pool-settings.ts'
 import { rewrite } from './rewrite-settings.ts'
 import { ruleData } from './rule-data.ts'
@@ -172,6 +172,13 @@ export const schema = mapping({
   domains: group({
     resolvers: optional(list(scalar(resolver)), []),
     timeout: optional(scalar(duration(100, 30 * second)), 5 * second),
+  }),
+  management: group({
+    writes: optional(scalar(rate), { limit: 1_200, period: 5 * minute }),
+    audit: group({
+      retention: optional(scalar(duration(day, 3_650 * day)), 400 * day),
+      entries_per_token: optional(scalar(whole(1_000, 1e7)), 100_000),
+    }),
   }),
   ai: group({
     hosts: optional(list(placed(scalar(exactHost))), []),

@@ -141,9 +141,9 @@ export class Gateway {
   get #api(): Api | null {
     if (this.#services === null || this.#management === null || this.#plane === null) return null
     const { store, tokens: verifier, zones: records } = this.#services
-    const { secrets } = this.#management
+    const { secrets, writes, refusals } = this.#management
     const parts = { config: this.#config, documentation: this.#documentation, records, plane: this.#plane }
-    return { store, verifier, secrets, log: this.#log, zones: zoneFacts(parts) }
+    return { store, verifier, secrets, writes, refusals, log: this.#log, zones: zoneFacts(parts) }
   }
 
   get #documentation(): string {

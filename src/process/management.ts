@@ -1,25 +1,41 @@
-// What stands behind the management API beside the store: the keys of client secrets, and the watch over domains. One a gateway, in the process of the
-// admin listener.
+// What stands behind the management API beside the store: the keys of client secrets, the watch over domains, the limit of changes and the bounds of their
+// trail. One a gateway, in the process of the admin listener.
 
+import { systemClock } from '../base/clock.ts'
 import type { Logger } from '../base/log.ts'
 import type { Metrics } from '../base/metrics.ts'
 import type { Config } from '../config/config.ts'
 import type { Store } from '../store/store.ts'
 import type { SecretKeys } from '../clients/secret-keys.ts'
+import { Limiter } from '../limits/limiter.ts'
 import { DomainWatch } from '../domains/domain-watch.ts'
 import { TxtLookup } from '../domains/txt-lookup.ts'
+import { AuditKeeper } from '../admin/audit-keeper.ts'
+import { Refusals } from '../admin/refusals.ts'
+import { WriteLimit } from '../admin/write-limit.ts'
 import { loadSecretKeys } from './secret-keys-file.ts'
 import { dataFolder } from './store-location.ts'
 import { warnOfUnknownKeys } from './unknown-keys.ts'
 
 export class Management {
   readonly secrets: SecretKeys
+  readonly writes: WriteLimit
+  readonly refusals: Refusals
+  readonly #limiter: Limiter
+  readonly #keeper: AuditKeeper
   readonly #watch: DomainWatch
   readonly #end = new AbortController()
   readonly #looking: Promise<void>
 
-  private constructor(secrets: SecretKeys, { domains }: Config, store: Store, metrics: Metrics, log: Logger) {
+  private constructor(secrets: SecretKeys, config: Config, store: Store, metrics: Metrics, log: Logger) {
+    const { domains, management } = config
     this.secrets = secrets
+    const counted = { counters: store.counters, metrics: metrics.edge.limits }
+    this.#limiter = new Limiter({ clock: systemClock, ...counted, log })
+    this.writes = new WriteLimit(this.#limiter, management.writes)
+    this.refusals = new Refusals(log, metrics.managementRefusals)
+    this.#keeper = new AuditKeeper({ store, log, bounds: management.audit })
+    this.#keeper.start()
     this.#watch = new DomainWatch({
       store,
       lookup: new TxtLookup(domains),
@@ -49,7 +65,7 @@ export class Management {
 
   async close(): Promise<void> {
     this.#end.abort()
-    await Promise.all([this.#watch.close(), this.#looking])
+    await Promise.all([this.#watch.close(), this.#keeper.close(), this.#limiter.close(), this.#looking])
   }
 }
 

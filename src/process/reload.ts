@@ -16,6 +16,7 @@ const bound: Readonly<Record<string, (config: Config) => unknown>> = {
   store: config => config.store,
   secrets: config => config.secrets,
   domains: config => config.domains,
+  management: config => config.management,
   'errors.documentation': config => config.errors.documentation,
   'log.access': config => config.log.access,
 }

@@ -2,10 +2,14 @@
 
 import { randomBytes } from 'node:crypto'
 import type { TestContext } from 'node:test'
+import { Refusals } from '../../src/admin/refusals.ts'
 import { AdminServer } from '../../src/admin/server.ts'
+import { WriteLimit } from '../../src/admin/write-limit.ts'
 import { AiMetrics } from '../../src/base/ai-metrics.ts'
 import { createLogger } from '../../src/base/log.ts'
+import { Metrics } from '../../src/base/metrics.ts'
 import { SecretKeys } from '../../src/clients/secret-keys.ts'
+import { Limiter } from '../../src/limits/limiter.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { Token } from '../../src/store/records.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -55,11 +59,18 @@ export async function startApi(
   const log = createLogger('info', { write: line => lines.push(JSON.parse(line)) })
   const keys = { current: new SecretKeys(randomBytes(32)) }
   const { zones, given } = testZones()
+  const limiter = new Limiter({ clock, counters: kept.counters, log })
+  t.after(() => limiter.close())
+  const { managementRefusals: refused } = new Metrics('0')
+  const guards = {
+    writes: new WriteLimit(limiter, { limit: 1_200, period: 300_000 }),
+    refusals: new Refusals(log, refused),
+  }
   const facts = {
     unready: () => null,
     metrics: async () => '',
     degraded: () => store.isAway,
-    api: () => ({ store, verifier, clock, log, secrets: keys.current, zones }),
+    api: () => ({ store, verifier, clock, log, secrets: keys.current, zones, ...guards }),
   }
   const server = new AdminServer(facts, bug => bugs.push(bug))
   const { port } = await server.listen({ host: '127.0.0.1', port: 0 })
@@ -83,7 +94,7 @@ export async function startApi(
     return made
   }
 
-  return { ask, keepToken, owner, kept, clock, origin, bugs, lines, keys, server, given }
+  return { ask, keepToken, owner, kept, clock, origin, bugs, lines, keys, server, given, refused }
 }
 
 /** Makes the policy of a token that allows what is named. */

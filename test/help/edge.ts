@@ -88,6 +88,10 @@ export function edgeConfig(members: readonly Member[], settings: EdgeSettings = 
     store: { url: 'sqlite::memory:', commandTimeout: 250, grace: 600_000 },
     secrets: { key: '0'.repeat(64), oldKeys: [] },
     domains: { resolvers: ['127.0.0.1:9'], timeout: 100 },
+    management: {
+      writes: { limit: 1_200, period: 300_000 },
+      audit: { retention: 400 * 86_400_000, entriesPerToken: 100_000 },
+    },
     ai: {
       hosts: [],
       bodyLimit: 32 * 2 ** 20,

@@ -1,0 +1,44 @@
+// What the management API refuses to callers for who they are or how much they ask: counted by reason, and told in the log as long as that is read. Called by
+// the guard.
+
+import type { Logger } from '../base/log.ts'
+import type { ManagementRefusal, Metrics } from '../base/metrics.ts'
+import type { Token } from '../store/records.ts'
+import type { Asker } from './router.ts'
+import type { Row } from './row.ts'
+
+/** Lines a second; a flood of refusals would drown all others. */
+const mostLines = 10
+const second = 1_000
+
+export class Refusals {
+  readonly #counts: Metrics['managementRefusals'] | null
+  readonly #log: Logger
+  /** Those of the running second, which the first one begins. */
+  #inSecond = 0
+
+  constructor(log: Logger, counts: Metrics['managementRefusals'] | null = null) {
+    this.#log = log
+    this.#counts = counts
+  }
+
+  /** Takes a request that is refused; `caller` is null where no token was good. */
+  note(
+    reason: ManagementRefusal,
+    { method, path }: Pick<Row, 'method' | 'path'>,
+    { address, ray }: Pick<Asker, 'address' | 'ray'>,
+    caller: Pick<Token, 'id' | 'account'> | null = null,
+  ): void {
+    this.#counts?.[reason].inc()
+    if (this.#inSecond++ === 0) setTimeout(() => this.#endSecond(), second).unref()
+    if (this.#inSecond > mostLines) return
+    const who = caller && { account: caller.account, actor: caller.id }
+    this.#log.warn({ reason, method, path, ...who, address, ray }, 'management request refused')
+  }
+
+  #endSecond(): void {
+    const untold = this.#inSecond - mostLines
+    this.#inSecond = 0
+    if (untold > 0) this.#log.warn({ count: untold }, 'more management requests refused')
+  }
+}
