@@ -63,8 +63,12 @@ export async function startApi(
   t.after(() => limiter.close())
   const { managementRefusals: refused } = new Metrics('0')
   const guards = {
-    writes: new WriteLimit(limiter, { limit: 1_200, period: 300_000 }),
+    writes: new WriteLimit(limiter, { limit: 1e9, period: 300_000 }),
     refusals: new Refusals(log, refused),
+  }
+  /** Bounds how many changes each token may ask for in 5 minutes. */
+  const limitWrites = (limit: number) => {
+    guards.writes = new WriteLimit(limiter, { limit, period: 300_000 })
   }
   const facts = {
     unready: () => null,
@@ -94,7 +98,21 @@ export async function startApi(
     return made
   }
 
-  return { ask, keepToken, owner, kept, clock, origin, bugs, lines, keys, server, given, refused }
+  return {
+    ask,
+    keepToken,
+    owner,
+    kept,
+    clock,
+    origin,
+    bugs,
+    lines,
+    keys,
+    server,
+    given,
+    refused,
+    limitWrites,
+  }
 }
 
 /** Makes the policy of a token that allows what is named. */

@@ -217,6 +217,15 @@ test('what the state of things forbids is refused as documented', async t => {
   }
 })
 
+test('a token that has asked for too many changes is refused as documented', async t => {
+  const api = await startApi(t)
+  const changing = described.filter(one => one.hasToken && one.method !== 'GET' && '429' in one.responses)
+  assert.ok(changing.length > 0)
+  const requests = await Promise.all(changing.map(({ id }) => good[id]!(api)))
+  api.limitWrites(1)
+  for (const [i, { id }] of changing.entries()) await expect(api, id, requests[i]!, 429, 10429)
+})
+
 test('a method that a path does not have is 405, and told those that are documented', async t => {
   const api = await startApi(t)
   for (const path of new Set(described.map(({ path }) => path))) {
