@@ -6,6 +6,7 @@ import type { Dialect, Endpoint } from './provider-rows.ts'
 import type { Model, Provider, Providers } from './providers.ts'
 import type { CompatTarget, RestTarget } from './target.ts'
 import { chatToMessages } from './translate-chat-to-messages.ts'
+import { readObject } from './translate-json.ts'
 import { messagesToChat } from './translate-messages-to-chat.ts'
 import type { Translation } from './translation.ts'
 
@@ -67,7 +68,8 @@ function callOf(asked: Asked, api: Endpoint, model: Model, query: string, wraps:
   const translated = translate(asked, api, model)
   if ('error' in translated) return translated
   const { translation } = translated
-  return { ...common, path: translated.path + query, body: translation.body, translation }
+  // The query is of the API that is left behind.
+  return { ...common, path: translated.path, body: translation.body, translation }
 }
 
 function translate(
@@ -81,7 +83,9 @@ function translate(
     const message = `${provider.name} has no API for ${api} that is known here`
     return refuse('bad_request', { faults: [{ code: 10001, message, pointer: asked.modelPointer }] })
   }
-  const translation = way.translate({ ...asked.request, model: name }, name)
+  // Read anew: JSON.parse rounds numbers of many digits, which matters as soon as they are written again.
+  const request = readObject(asked.bytes.toString()) ?? asked.request
+  const translation = way.translate({ ...request, model: name }, name)
   return 'error' in translation ? within(asked.pointer, translation) : { translation, path }
 }
 

@@ -6,9 +6,14 @@ import { countsOfChat, messagesUsage, stopReason } from './translate-outcome.ts'
 /** Turns a chat completion, of which the first choice counts, into a message; null for what is no chat completion. */
 export function messagesAnswer(json: string): string | null {
   const completion = readObject(json)
-  const [choice] = objectsIn(completion?.choices)
+  const choice = firstChoice(completion?.choices)
   if (!completion || !choice) return null
   return JSON.stringify(messageOf(completion, choice))
+}
+
+/** Returns the choice of index 0: Messages has one answer, however many come. */
+export function firstChoice(choices: unknown): JsonObject | undefined {
+  return objectsIn(choices).find(({ index = 0 }) => index === 0)
 }
 
 /** Writes a message, of which a stream has only the beginning when it starts. */
@@ -22,22 +27,13 @@ export function message(completion: JsonObject, content: readonly JsonObject[], 
     content,
     stop_reason: reason,
     stop_sequence: null,
-    stop_details: null,
-    container: null,
-    diagnostics: null,
-    usage: {
-      ...messagesUsage(countsOfChat(usage)),
-      cache_creation: null,
-      inference_geo: null,
-      service_tier: serviceTier(completion.service_tier),
-      speed: null,
-    },
+    usage: { ...messagesUsage(countsOfChat(usage)), service_tier: serviceTier(completion.service_tier) },
   }
 }
 
-/** Explains a refusal as Messages does; null for none. */
-export function refusalDetails(explanation: string): JsonObject | null {
-  return explanation === '' ? null : { type: 'refusal', category: null, explanation }
+/** Explains a refusal as Messages does; nothing for none. */
+export function refusalDetails(explanation: string): { readonly stop_details?: JsonObject } {
+  return explanation === '' ? {} : { stop_details: { type: 'refusal', category: null, explanation } }
 }
 
 /** Begins the block of a call, before its input is known. */
@@ -48,13 +44,12 @@ export function toolUse(call: JsonObject, input: unknown) {
     id: textIn(call.id),
     name: textIn(name),
     input,
-    caller: { type: 'direct' },
   }
 }
 
 /** Begins a block of text. */
 export function textBlock(text: string) {
-  return { type: 'text' as const, text, citations: null }
+  return { type: 'text' as const, text }
 }
 
 function messageOf(completion: JsonObject, choice: JsonObject) {
@@ -66,7 +61,7 @@ function messageOf(completion: JsonObject, choice: JsonObject) {
   )
   const ending = { isRefusal: refusal !== '', hasToolUse: calls.length > 0 }
   const reason = stopReason(choice.finish_reason, ending)
-  return { ...message(completion, [...texts, ...calls], reason), stop_details: refusalDetails(refusal) }
+  return { ...message(completion, [...texts, ...calls], reason), ...refusalDetails(refusal) }
 }
 
 /** Joins content, which some providers give as parts. */
@@ -82,7 +77,7 @@ function inputOf(json: string): unknown {
   return json === '' ? {} : (readObject(json) ?? json)
 }
 
-function serviceTier(tier: unknown): 'standard' | 'priority' | null {
+function serviceTier(tier: unknown): 'standard' | 'priority' | undefined {
   if (tier === 'default') return 'standard'
-  return tier === 'priority' ? 'priority' : null
+  return tier === 'priority' ? 'priority' : undefined
 }

@@ -1,7 +1,14 @@
 // The chunks of a chat completion as events of Messages, one at a time; translate-messages-to-chat.ts hands it out.
 
 import { SseReader } from './sse.ts'
-import { contentText, message, refusalDetails, textBlock, toolUse } from './translate-chat-answer.ts'
+import {
+  contentText,
+  firstChoice,
+  message,
+  refusalDetails,
+  textBlock,
+  toolUse,
+} from './translate-chat-answer.ts'
 import { type JsonObject, objectIn, objectsIn, readObject, textIn } from './translate-json.ts'
 import { countsOfChat, messagesErrorType, messagesUsage, stopReason } from './translate-outcome.ts'
 import type { EventTranslator } from './translation.ts'
@@ -53,7 +60,7 @@ export class MessageEvents implements EventTranslator {
     if (!chunk) return this.#break()
     if (chunk.error) return this.#fail(chunk.error)
     if (chunk.usage) this.#usage = objectIn(chunk.usage)
-    const [choice] = objectsIn(chunk.choices)
+    const choice = firstChoice(chunk.choices)
     if (!choice) return ''
     const start = this.#state === 'new' ? this.#start(chunk) : ''
     return start + this.#choose(choice)
@@ -120,8 +127,7 @@ export class MessageEvents implements EventTranslator {
     const delta = {
       stop_reason: stopReason(this.#finish, ending),
       stop_sequence: null,
-      stop_details: refusalDetails(this.#refusal),
-      container: null,
+      ...refusalDetails(this.#refusal),
     }
     const usage = messagesUsage(countsOfChat(this.#usage))
     return `${this.#close()}${eventOf({ type: 'message_delta', delta, usage })}${eventOf({ type: 'message_stop' })}`

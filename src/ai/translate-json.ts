@@ -11,7 +11,7 @@ export function readObject(json: string): JsonObject | null {
   // Each level takes two characters, so a short text needs no look.
   if (json.length > 2 * BOUNDS.depth && brokenBound(Buffer.from(json), BOUNDS) !== null) return null
   try {
-    const value = MANY_DIGITS.test(json) ? JSON.parse(json, keepDigits) : JSON.parse(json)
+    const value = UNUSUAL_NUMBER.test(json) ? JSON.parse(json, keepDigits) : JSON.parse(json)
     return isObject(value) ? value : null
   } catch {
     return null
@@ -41,19 +41,21 @@ export function textIn(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 
-/** Takes a count; 0 for what is none. */
-export function countIn(value: unknown): number {
-  return typeof value === 'number' && value >= 0 ? value : 0
+/** Returns a count; undefined for what is none. */
+export function countIn(value: unknown): number | undefined {
+  return typeof value === 'number' && value >= 0 ? value : undefined
 }
 
 const EMPTY: JsonObject = {}
-const MANY_DIGITS = /\d{16}/
+/** More digits than a double keeps for sure, or an exponent beyond its own. */
+const UNUSUAL_NUMBER = /[\d.]{16}|\d[eE][+-]?\d{3}/
 
 /** Keeps a number as it was written where a double would change it: arguments of tools carry 64-bit identifiers. */
 function keepDigits(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
   const source = context?.source
-  const isLong = typeof value === 'number' && source !== undefined && source.length > 15
-  return isLong && String(value) !== source ? rawJson(source) : value
+  if (typeof value !== 'number' || source === undefined) return value
+  const mayChange = source.length > 15 || /[eE]/.test(source)
+  return mayChange && String(value) !== source ? rawJson(source) : value
 }
 
 const { rawJSON: rawJson } = JSON as unknown as { rawJSON(source: string): unknown }

@@ -124,7 +124,7 @@ export class ChatEvents implements EventTranslator {
   #complete(): string {
     this.#state = 'complete'
     const usage = chatUsage(countsOfMessages(this.#usage))
-    const last = this.#withUsage ? eventOf({ ...this.#head(), choices: [], usage }) : ''
+    const last = this.#withUsage && usage ? eventOf({ ...this.#head(), choices: [], usage }) : ''
     return `${last}data: [DONE]\n\n`
   }
 

@@ -5,13 +5,13 @@ import { countIn, type JsonObject, objectIn, textIn } from './translate-json.ts'
 type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter'
 type StopReason = 'end_turn' | 'max_tokens' | 'tool_use' | 'refusal'
 
-/** Counts of tokens; `prompt` includes those read from a cache and those written to one. */
+/** Counts of tokens, undefined where the provider does not say; `prompt` includes those read from a cache and those written to one. */
 interface TokenCounts {
-  readonly prompt: number
-  readonly completion: number
-  readonly cacheRead: number
-  readonly cacheWrite: number
-  readonly reasoning: number | null
+  readonly prompt: number | undefined
+  readonly completion: number | undefined
+  readonly cacheRead: number | undefined
+  readonly cacheWrite: number | undefined
+  readonly reasoning: number | undefined
 }
 
 /** Names the end of a Messages answer as chat does; an unknown one is a plain stop. */
@@ -29,50 +29,54 @@ export function stopReason(finish: unknown, { isRefusal = false, hasToolUse = fa
 export function countsOfMessages(usage: JsonObject): TokenCounts {
   const cacheRead = countIn(usage.cache_read_input_tokens)
   const cacheWrite = countIn(usage.cache_creation_input_tokens)
-  const { thinking_tokens } = objectIn(usage.output_tokens_details)
+  const input = countIn(usage.input_tokens)
   return {
-    prompt: countIn(usage.input_tokens) + cacheRead + cacheWrite,
+    prompt: input === undefined ? undefined : input + (cacheRead ?? 0) + (cacheWrite ?? 0),
     completion: countIn(usage.output_tokens),
     cacheRead,
     cacheWrite,
-    reasoning: typeof thinking_tokens === 'number' ? thinking_tokens : null,
+    reasoning: countIn(objectIn(usage.output_tokens_details).thinking_tokens),
   }
 }
 
 /** Reads the usage of chat, whose `prompt_tokens` are all there were. */
 export function countsOfChat(usage: JsonObject): TokenCounts {
   const { cached_tokens, cache_write_tokens } = objectIn(usage.prompt_tokens_details)
-  const { reasoning_tokens } = objectIn(usage.completion_tokens_details)
   return {
     prompt: countIn(usage.prompt_tokens),
     completion: countIn(usage.completion_tokens),
     cacheRead: countIn(cached_tokens),
     cacheWrite: countIn(cache_write_tokens),
-    reasoning: typeof reasoning_tokens === 'number' ? reasoning_tokens : null,
+    reasoning: countIn(objectIn(usage.completion_tokens_details).reasoning_tokens),
   }
 }
 
-/** Writes usage as chat does. */
+/** Returns usage as chat writes it; undefined where the provider counted nothing. */
 export function chatUsage({ prompt, completion, cacheRead, cacheWrite, reasoning }: TokenCounts) {
+  if (prompt === undefined || completion === undefined) return undefined
   return {
     prompt_tokens: prompt,
     completion_tokens: completion,
     total_tokens: prompt + completion,
-    prompt_tokens_details: { cached_tokens: cacheRead, cache_write_tokens: cacheWrite },
-    ...(reasoning === null ? {} : { completion_tokens_details: { reasoning_tokens: reasoning } }),
+    prompt_tokens_details: detailsOf({ cached_tokens: cacheRead, cache_write_tokens: cacheWrite }),
+    completion_tokens_details: detailsOf({ reasoning_tokens: reasoning }),
   }
 }
 
-/** Writes usage as the last events of Messages do, without what only a whole answer has. */
-export function messagesUsage({ prompt, completion, cacheRead, cacheWrite, reasoning }: TokenCounts) {
+/** Returns usage as Messages writes it, whose readers fail without the first two: they are 0 where the provider counted nothing. */
+export function messagesUsage({ prompt = 0, completion = 0, cacheRead, cacheWrite, reasoning }: TokenCounts) {
   return {
-    input_tokens: Math.max(0, prompt - cacheRead - cacheWrite),
+    input_tokens: Math.max(0, prompt - (cacheRead ?? 0) - (cacheWrite ?? 0)),
     output_tokens: completion,
     cache_creation_input_tokens: cacheWrite,
     cache_read_input_tokens: cacheRead,
-    output_tokens_details: reasoning === null ? null : { thinking_tokens: reasoning },
-    server_tool_use: null,
+    output_tokens_details: detailsOf({ thinking_tokens: reasoning }),
   }
+}
+
+/** Returns the counts; undefined where none is known. */
+function detailsOf(counts: Readonly<Record<string, number | undefined>>) {
+  return Object.values(counts).some(count => count !== undefined) ? counts : undefined
 }
 
 /** Names the type of an error as Messages does; chat has no closed list of them. */

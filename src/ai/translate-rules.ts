@@ -115,9 +115,12 @@ export function number(least: number, most: number, why = ''): Rule<number> {
       : at.fault(`must be a number from ${least} to ${most}${why}`)
 }
 
+/** Whether it is an object; a number that kept its digits is none. */
 export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawJson(value)
 }
+
+const { isRawJSON: isRawJson } = JSON as unknown as { isRawJSON(value: unknown): boolean }
 
 function refuseWord(value: unknown, known: readonly string[], at: Place): undefined {
   if (typeof value !== 'string') return at.fault('must be a string')

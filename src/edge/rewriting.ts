@@ -18,9 +18,11 @@ export interface Rewriter {
 
 export class Rewriting {
   readonly #translation: Translation | null
+  readonly #wraps: boolean
 
-  constructor(translation: Translation | null) {
+  constructor({ translation, wraps }: Pick<Call, 'translation' | 'wraps'>) {
     this.#translation = translation
+    this.#wraps = wraps
   }
 
   /** Makes the rewriter for the answer of this head; null where it is to be left alone, false where that can't be: a coding that nobody asked for hides it, or it is no JSON. */
@@ -30,13 +32,13 @@ export class Rewriting {
     if (this.#translation === null) return head.isEventStream ? null : isJson(head) && new Enveloped()
     return head.isEventStream
       ? new TranslatedEvents(this.#translation.events())
-      : new Translated(this.#translation)
+      : new Translated(this.#translation, this.#wraps)
   }
 }
 
 /** Says how the answer to a call must be rewritten; null when not at all. */
-export function rewritingOf({ translation, wraps }: Call): Rewriting | null {
-  return translation !== null || wraps ? new Rewriting(translation) : null
+export function rewritingOf(call: Call): Rewriting | null {
+  return call.translation !== null || call.wraps ? new Rewriting(call) : null
 }
 
 /** The answer as the result of the API envelope. */
@@ -64,10 +66,12 @@ const LARGEST_ANSWER = 32 * 1024 * 1024
 class Translated implements Rewriter {
   readonly holdsHead = true
   readonly #translation: Translation
+  readonly #wraps: boolean
   readonly #answer = new GrowingBytes()
 
-  constructor(translation: Translation) {
+  constructor(translation: Translation, wraps: boolean) {
     this.#translation = translation
+    this.#wraps = wraps
   }
 
   push(bytes: Buffer): null | false {
@@ -77,7 +81,9 @@ class Translated implements Rewriter {
 
   end(): Buffer | false {
     const answer = this.#translation.answer(this.#answer.bytes.toString())
-    return answer === null ? false : Buffer.from(answer)
+    if (answer === null) return false
+    const bytes = Buffer.from(answer)
+    return this.#wraps ? Buffer.concat([OPENING, bytes, CLOSING]) : bytes
   }
 }
 

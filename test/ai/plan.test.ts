@@ -93,6 +93,32 @@ describe('a REST call', () => {
     ok(other.translation)
   })
 
+  test('keeps every digit of numbers that are translated', () => {
+    const input = '{"id":9007199254740993123,"ratio":0.12345678901234567890}'
+    const schema = '{"type":"object","properties":{"id":{"type":"integer","maximum":9007199254740993123}}}'
+    const turns = `"max_tokens":9,"messages":[{"role":"user","content":"hi"},{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"f","input":${input}}]}]`
+    const toChat = planned(
+      rest('messages'),
+      `{"model":"openai/gpt-4o",${turns},"tools":[{"name":"f","input_schema":${schema}}]}`,
+    )
+    const chat = toChat.body.toString()
+    ok(chat.includes(`"arguments":${JSON.stringify(input)}`), chat)
+    ok(chat.includes(`"parameters":${schema}`), chat)
+    const call = JSON.stringify({ id: 't', type: 'function', function: { name: 'f', arguments: input } })
+    const tool = `{"type":"function","function":{"name":"f","parameters":${schema}}}`
+    const toMessages = planned(
+      rest('chat'),
+      `{"model":"anthropic/claude","messages":[{"role":"assistant","tool_calls":[${call}]}],"tools":[${tool}]}`,
+    )
+    ok(toMessages.body.toString().includes(`"input":${input}`), toMessages.body.toString())
+    ok(toMessages.body.toString().includes(`"input_schema":${schema}`), toMessages.body.toString())
+  })
+
+  test('leaves a query behind that is of the other API', () => {
+    const body = { model: 'openai/gpt-4o', max_tokens: 9, messages }
+    equal(planned(rest('messages', null, '?beta=true'), body).path, '/v1/chat/completions')
+  })
+
   test('hands on what a translation refuses, with pointers into the body', () => {
     const [error, fault] = refused(rest('chat'), {
       model: 'anthropic/c',

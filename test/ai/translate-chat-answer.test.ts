@@ -31,28 +31,22 @@ const completion: OpenAI.Chat.ChatCompletion = {
   service_tier: 'default',
 }
 
-const message: Anthropic.Message = {
+/** Without what the SDK's type has as null: readers with schemas of their own break at nulls that Messages itself leaves out. */
+const message = {
   id: 'chatcmpl-1',
   type: 'message',
   role: 'assistant',
   model: 'gpt-x',
-  content: [{ type: 'text', text: 'Hello', citations: null }],
+  content: [{ type: 'text', text: 'Hello' }],
   stop_reason: 'end_turn',
   stop_sequence: null,
-  stop_details: null,
-  container: null,
-  diagnostics: null,
   usage: {
     input_tokens: 10,
     output_tokens: 5,
     cache_read_input_tokens: 100,
     cache_creation_input_tokens: 20,
-    cache_creation: null,
-    inference_geo: null,
     output_tokens_details: { thinking_tokens: 2 },
-    server_tool_use: null,
     service_tier: 'standard',
-    speed: null,
   },
 }
 
@@ -83,10 +77,10 @@ test('calls become uses of tools', () => {
     { content: 'Look:', tool_calls: [call('{"a":1}'), call('')] },
     'tool_calls',
   )
-  const expected: Anthropic.ContentBlock[] = [
-    { type: 'text', text: 'Look:', citations: null },
-    { type: 'tool_use', id: 'c', name: 'f', input: { a: 1 }, caller: { type: 'direct' } },
-    { type: 'tool_use', id: 'c', name: 'f', input: {}, caller: { type: 'direct' } },
+  const expected = [
+    { type: 'text', text: 'Look:' },
+    { type: 'tool_use', id: 'c', name: 'f', input: { a: 1 } },
+    { type: 'tool_use', id: 'c', name: 'f', input: {} },
   ]
   deepEqual([content, stop_reason], [expected, 'tool_use'])
 })
@@ -100,7 +94,7 @@ test('arguments that are no object stay the text that they are, so that no tool 
     const { content, stop_reason } = answerTo({ content: null, tool_calls: [call(json)] }, 'length')
     deepEqual(
       [content[0], stop_reason],
-      [{ type: 'tool_use', id: 'c', name: 'f', input: json, caller: { type: 'direct' } }, 'max_tokens'],
+      [{ type: 'tool_use', id: 'c', name: 'f', input: json }, 'max_tokens'],
     )
   }
 })
@@ -113,7 +107,7 @@ test('digits of large numbers in arguments survive', () => {
 
 test('a refusal is a text and a reason to stop', () => {
   const { content, stop_reason, stop_details } = answerTo({ content: null, refusal: 'No.' })
-  deepEqual(content, [{ type: 'text', text: 'No.', citations: null }])
+  deepEqual(content, [{ type: 'text', text: 'No.' }])
   deepEqual([stop_reason, stop_details], ['refusal', { type: 'refusal', category: null, explanation: 'No.' }])
 })
 
@@ -124,6 +118,19 @@ test('an empty answer has no blocks', () => {
     stop_reason: 'refusal',
   })
   deepEqual(answerTo({ content: '' }).content, [])
+})
+
+test('of several choices the first by its index counts', () => {
+  const [choice] = completion.choices
+  const second = { ...choice!, index: 1, message: { ...choice!.message, content: 'Bye' } }
+  deepEqual(answer({ ...completion, choices: [second, choice] }), message)
+})
+
+test('what the provider did not count is left out, but for the two counts that readers need', () => {
+  const { usage: _, service_tier: __, ...bare } = completion
+  deepEqual(answer(bare)!.usage, { input_tokens: 0, output_tokens: 0 })
+  const usage = { prompt_tokens: 9, completion_tokens: 3, total_tokens: 12 }
+  deepEqual(answer({ ...bare, usage })!.usage, { input_tokens: 9, output_tokens: 3 })
 })
 
 test('content in parts is joined', () => {

@@ -72,7 +72,7 @@ function read(text: string) {
 
 test('chunks become events, one by one', () => {
   const { text, isComplete } = translate(whole(talk))
-  const expected: Event[] = [
+  const expected = [
     {
       type: 'message_start',
       message: {
@@ -83,31 +83,17 @@ test('chunks become events, one by one', () => {
         content: [],
         stop_reason: null,
         stop_sequence: null,
-        stop_details: null,
-        container: null,
-        diagnostics: null,
-        usage: {
-          input_tokens: 0,
-          output_tokens: 0,
-          cache_creation_input_tokens: 0,
-          cache_read_input_tokens: 0,
-          cache_creation: null,
-          inference_geo: null,
-          output_tokens_details: null,
-          server_tool_use: null,
-          service_tier: null,
-          speed: null,
-        },
+        usage: { input_tokens: 0, output_tokens: 0 },
       },
     },
-    { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '', citations: null } },
+    { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
     { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Grüß ' } },
     { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Gott 👋' } },
     { type: 'content_block_stop', index: 0 },
     {
       type: 'content_block_start',
       index: 1,
-      content_block: { type: 'tool_use', id: 'c1', name: 'weather', input: {}, caller: { type: 'direct' } },
+      content_block: { type: 'tool_use', id: 'c1', name: 'weather', input: {} },
     },
     { type: 'content_block_delta', index: 1, delta: { type: 'input_json_delta', partial_json: '{"city":' } },
     { type: 'content_block_delta', index: 1, delta: { type: 'input_json_delta', partial_json: '"Oslo"}' } },
@@ -115,21 +101,14 @@ test('chunks become events, one by one', () => {
     {
       type: 'content_block_start',
       index: 2,
-      content_block: { type: 'tool_use', id: 'c2', name: 'now', input: {}, caller: { type: 'direct' } },
+      content_block: { type: 'tool_use', id: 'c2', name: 'now', input: {} },
     },
     { type: 'content_block_delta', index: 2, delta: { type: 'input_json_delta', partial_json: '{}' } },
     { type: 'content_block_stop', index: 2 },
     {
       type: 'message_delta',
-      delta: { stop_reason: 'tool_use', stop_sequence: null, stop_details: null, container: null },
-      usage: {
-        input_tokens: 10,
-        output_tokens: 7,
-        cache_creation_input_tokens: 0,
-        cache_read_input_tokens: 4,
-        output_tokens_details: null,
-        server_tool_use: null,
-      },
+      delta: { stop_reason: 'tool_use', stop_sequence: null },
+      usage: { input_tokens: 10, output_tokens: 7, cache_read_input_tokens: 4 },
     },
     { type: 'message_stop' },
   ]
@@ -202,6 +181,15 @@ test('an error of the provider reaches the caller as one', async () => {
   equal(eventsOf(translate(stream([{ error: 'gone' }])).text).length, 1)
 })
 
+test('of several choices only the first by its index is told', () => {
+  const second = talk.map(chunk => ({
+    ...chunk,
+    choices: chunk.choices.map(choice => ({ ...choice, index: 1 })),
+  }))
+  const both = talk.flatMap((chunk, i) => (chunk.choices.length > 0 ? [second[i], chunk] : [chunk]))
+  equal(translate(whole(both)).text, translate(whole(talk)).text)
+})
+
 test('a refusal is a text and a reason to stop', () => {
   const { text } = translate(
     whole([chunk({ refusal: 'Not ' }), chunk({ refusal: 'that.' }), chunk({}, 'stop')]),
@@ -216,7 +204,6 @@ test('a refusal is a text and a reason to stop', () => {
     stop_reason: 'refusal',
     stop_sequence: null,
     stop_details: { type: 'refusal', category: null, explanation: 'Not that.' },
-    container: null,
   })
 })
 

@@ -11,6 +11,13 @@ test('reads an object, and nothing else', () => {
 test('numbers that a double cannot hold keep their digits', () => {
   const json = '{"id":12345678901234567890,"small":-9007199254740993,"exact":0.1,"long":0.30000000000000004}'
   equal(JSON.stringify(readObject(json)), json)
+  for (const number of ['9007199254740993123', '1e400', '-1E-400', '123456789.123456789123', '0.1e1000'])
+    equal(JSON.stringify(readObject(`{"a":[${number}]}`)), `{"a":[${number}]}`)
+})
+
+test('a number that kept its digits is no object, and no count', () => {
+  const number = readObject('{"a":9007199254740993123}')!.a
+  deepEqual([objectIn(number), objectsIn([number]), countIn(number)], [{}, [], undefined])
 })
 
 test('an object is read back as it was written', () => {
@@ -45,5 +52,8 @@ test('what has another type stands for nothing', () => {
   deepEqual(objectsIn([{ a: 1 }, 2, null, []]), [{ a: 1 }])
   deepEqual(objectsIn('no list'), [])
   deepEqual([textIn('a'), textIn(1)], ['a', ''])
-  deepEqual([countIn(3), countIn(-1), countIn('3'), countIn(Number.NaN)], [3, 0, 0, 0])
+  deepEqual(
+    [countIn(3), countIn(-1), countIn('3'), countIn(Number.NaN)],
+    [3, undefined, undefined, undefined],
+  )
 })

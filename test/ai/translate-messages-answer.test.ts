@@ -130,12 +130,15 @@ test('a message that lacks this and that is still understood', () => {
         finish_reason: 'stop',
       },
     ],
-    usage: {
-      prompt_tokens: 0,
-      completion_tokens: 0,
-      total_tokens: 0,
-      prompt_tokens_details: { cached_tokens: 0, cache_write_tokens: 0 },
-    },
+  })
+})
+
+test('only what the provider counted is told', () => {
+  const usage = { input_tokens: 9, output_tokens: 3 }
+  deepEqual(answer({ type: 'message', content: [], usage })?.usage, {
+    prompt_tokens: 9,
+    completion_tokens: 3,
+    total_tokens: 12,
   })
 })
 

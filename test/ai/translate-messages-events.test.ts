@@ -175,6 +175,15 @@ test('usage comes last where the caller asked for it', () => {
   })
 })
 
+test('no usage is told where the provider counted none', () => {
+  const uncounted = talk.map(event => {
+    if (event.type === 'message_start') return { ...event, message: { ...event.message, usage: undefined } }
+    return event.type === 'message_delta' ? { ...event, usage: undefined } : event
+  })
+  const chunks = dataOf(translate(stream(uncounted as never), true).text) as Chunk[]
+  deepEqual([chunks.length, chunks.at(-2)?.choices[0]?.finish_reason], [10, 'tool_calls'])
+})
+
 test('a ping keeps the caller waiting, and is no data', () => {
   equal(translate(Buffer.from(write({ type: 'ping' }))).text, ': ping\n\n')
 })

@@ -175,7 +175,7 @@ test('tool results go back to the provider as it knows them', async t => {
       { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'call_1', content: 'Sunny' }] },
     ],
   })
-  assert.deepEqual(answer.content[0], { type: 'text', text: 'Hello.', citations: null })
+  assert.deepEqual(answer.content[0], { type: 'text', text: 'Hello.' })
   const [, call, result] = provider.asked[0]!.body.messages as Record<string, unknown>[]
   assert.equal((call!.tool_calls as { id: string }[])[0]!.id, 'call_1')
   assert.deepEqual([result!.role, result!.tool_call_id, result!.content], ['tool', 'call_1', 'Sunny'])

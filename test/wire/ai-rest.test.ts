@@ -134,6 +134,17 @@ test('a run wraps the answer of the provider in the envelope, with the model in 
   assert.equal(anthropic.requests[0]!.target, '/v1/messages')
 })
 
+test('a run wraps a translated answer too', async t => {
+  const { ask, anthropic } = await start(t)
+  const answer = await ask('/run/anthropic/claude-sonnet-5-5', '{"prompt":"Hi"}')
+  const { success, result } = JSON.parse(answer.text)
+  assert.deepEqual(
+    [success, result.object, result.choices[0].message.content],
+    [true, 'chat.completion', 'Hello.'],
+  )
+  assert.equal(anthropic.requests[0]!.target, '/v1/messages')
+})
+
 test('the unified endpoint takes author/model on the native base, with the key of the caller', async t => {
   const { ai, openai } = await start(t)
   const answer = await ai.edge.ask(
