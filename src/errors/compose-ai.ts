@@ -5,7 +5,7 @@ import { errorRows } from './catalogue.ts'
 import { type Answer, forms, type Options } from './compose.ts'
 import { type Form, form, render } from './form.ts'
 import { type Content, headersOf, reasonOf } from './head.ts'
-import { type Format, negotiate } from './negotiate.ts'
+import { type Format, negotiateForPrograms } from './negotiate.ts'
 import type { Occasion, Problem } from './problem.ts'
 import { type Fault, type Refusal, retryAfterOf } from './refusal.ts'
 import { asciiJson } from './render-json.ts'
@@ -25,7 +25,7 @@ export function composeForAi(
   caller: AiCaller,
 ): Answer {
   const content =
-    refusal.faults.length > 0 ? envelopeOf(refusal, caller) : recordOf(refusal, occasion, options)
+    refusal.faults.length > 0 ? envelopeOf(refusal, caller) : recordOf(refusal, occasion, options, caller)
   const { status } = errorRows[refusal.error]
   const headers = headersOf(refusal, occasion, content)
   // The SDKs of OpenAI and Anthropic obey it, whatever the status.
@@ -44,16 +44,26 @@ export function composeEventForAi(
   return render(events[dialect], refusal, occasion, documentation)
 }
 
-function recordOf(refusal: Refusal, occasion: Occasion, { documentation }: Options): Content {
-  const form = aiForms[negotiate(occasion.accept)]
+function recordOf(
+  refusal: Refusal,
+  occasion: Occasion,
+  { documentation }: Options,
+  { dialect }: AiCaller,
+): Content {
+  const form = recordForms[dialect][negotiateForPrograms(occasion.accept)]
   const { type, policy } = form
   return { type, policy, body: render(form, refusal, occasion, documentation) }
 }
 
-const aiForms: Readonly<Record<Format, Form>> = {
+const openAiForms: Readonly<Record<Format, Form>> = {
   ...forms,
   json: form(forms.json.type, writeRecord),
   problem: form(forms.problem.type, writeRecord),
+}
+
+const recordForms: Readonly<Record<AiCaller['dialect'], Readonly<Record<Format, Form>>>> = {
+  openai: openAiForms,
+  anthropic: { ...openAiForms, json: form(forms.json.type, writeMessagesRecord) },
 }
 
 const events: Readonly<Record<AiCaller['dialect'], Form>> = {
@@ -63,6 +73,11 @@ const events: Readonly<Record<AiCaller['dialect'], Form>> = {
 
 function writeRecord(problem: Problem): string {
   return asciiJson({ ...problem, message: problem.detail, error: errorOf(problem) })
+}
+
+/** Gives the place of the record's own type to that by which readers of Messages know an error; `application/problem+json` keeps it. */
+function writeMessagesRecord(problem: Problem): string {
+  return asciiJson({ ...problem, type: 'error', message: problem.detail, error: errorOf(problem) })
 }
 
 function writeOpenAiEvent(problem: Problem): string {
@@ -79,16 +94,21 @@ function errorOf({ detail, error_name, error_code }: Problem): unknown {
   return { message: detail, type: error_name, code: error_code }
 }
 
-function envelopeOf(refusal: Refusal, { api }: AiCaller): Content {
+function envelopeOf(refusal: Refusal, { api, dialect }: AiCaller): Content {
   const faults = refusal.faults.map(writeFault)
-  const envelope = api === 'rest' ? restEnvelope(refusal, faults) : nativeEnvelope(refusal, faults)
+  const envelope = api === 'rest' ? restEnvelope(refusal, faults, dialect) : nativeEnvelope(refusal, faults)
   return { type: 'application/json', policy: null, body: asciiJson(envelope) }
 }
 
-function restEnvelope({ error, faults }: Refusal, errors: readonly unknown[]): unknown {
+function restEnvelope(
+  { error, faults }: Refusal,
+  errors: readonly unknown[],
+  dialect: AiCaller['dialect'],
+): unknown {
   const message = faults.map(fault => fault.message).join('; ')
   const { code } = errorRows[error]
   return {
+    ...(dialect === 'anthropic' && { type: 'error' }),
     success: false,
     errors,
     messages: [],

@@ -1,4 +1,4 @@
-// Accept to the format of an error (RFC 9110, section 12.5.1). compose.ts and document.ts ask.
+// Accept to the format of an error (RFC 9110, section 12.5.1). compose.ts, compose-ai.ts and document.ts ask.
 // negotiator ranks the ranges and knows which of them is specific; what a range stands for, and the choice, are ours.
 
 import Negotiator from 'negotiator'
@@ -6,10 +6,29 @@ import { ownText } from '../base/own-text.ts'
 
 export type Format = 'html' | 'json' | 'problem' | 'markdown'
 
-/** Chooses the format that a client prefers; HTML where nothing that it accepts can be had. */
+/** Who mostly asks: what stands for any format at all stands for theirs. */
+interface Readers {
+  readonly usual: Format
+  /** What each range stands for, in turn. */
+  readonly stands: ReadonlyMap<string, readonly Format[]>
+  /** Ranges that stand for another one. */
+  readonly aliases: ReadonlyMap<string, string>
+  readonly remembered: Map<string, Format>
+}
+
+/** Returns the format that a client prefers; HTML where nothing that it accepts can be had. */
 export function negotiate(accept: string | null): Format {
-  if (accept === null || accept === '') return 'html'
-  return remembered.get(accept) ?? remember(accept, choose(accept))
+  return negotiateFor(people, accept)
+}
+
+/** Returns the format that a client of an API prefers; JSON where it names none of ours, and where it waits for an event stream. */
+export function negotiateForPrograms(accept: string | null): Format {
+  return negotiateFor(programs, accept)
+}
+
+function negotiateFor(readers: Readers, accept: string | null): Format {
+  if (accept === null || accept === '') return readers.usual
+  return readers.remembered.get(accept) ?? remember(readers, accept, choose(readers, accept))
 }
 
 const mediaTypes: Readonly<Record<Format, string>> = {
@@ -19,19 +38,32 @@ const mediaTypes: Readonly<Record<Format, string>> = {
   markdown: 'text/markdown',
 }
 
-/** What each range stands for, in turn. */
-const stands: ReadonlyMap<string, readonly Format[]> = new Map([
-  ['*/*', ['html', 'json', 'markdown', 'problem']],
+const stands: readonly (readonly [range: string, formats: readonly Format[]])[] = [
   ['text/*', ['markdown', 'html']],
   ['application/*', ['json', 'problem']],
   ['text/html', ['html']],
   ['application/json', ['json']],
   ['application/problem+json', ['problem']],
   ['text/markdown', ['markdown']],
-])
+]
 
-function choose(accept: string): Format {
-  const negotiator = new Negotiator({ headers: { accept: knownRanges(beginningOf(accept)) } })
+const people: Readers = {
+  usual: 'html',
+  stands: new Map([['*/*', ['html', 'json', 'markdown', 'problem']], ...stands]),
+  aliases: new Map(),
+  remembered: new Map(),
+}
+
+const programs: Readers = {
+  usual: 'json',
+  stands: new Map([['*/*', ['json', 'problem', 'markdown', 'html']], ...stands]),
+  aliases: new Map([['text/event-stream', 'application/json']]),
+  remembered: new Map(),
+}
+
+function choose(readers: Readers, accept: string): Format {
+  const { usual, stands } = readers
+  const negotiator = new Negotiator({ headers: { accept: knownRanges(readers, beginningOf(accept)) } })
   for (const range of negotiator.mediaTypes()) {
     // A type that this range alone covers: whatever ranks below it has a range of its own with a lower q.
     const anyOther = range.replaceAll('*', 'x')
@@ -40,7 +72,7 @@ function choose(accept: string): Format {
       if (negotiator.mediaType([own, anyOther]) === own) return format
     }
   }
-  return 'html'
+  return usual
 }
 
 const LONGEST_READ = 4096
@@ -52,12 +84,13 @@ function beginningOf(accept: string): string {
 }
 
 /** Lists the well-formed members that concern us, each range once with its highest q, in the form `range;q=0.5`. */
-function knownRanges(accept: string): string {
+function knownRanges({ stands, aliases }: Readers, accept: string): string {
   const weights = new Map<string, number>()
   for (const member of membersOf(accept)) {
     const [, type, parameters] = RANGE.exec(member) ?? []
-    const range = type?.toLowerCase()
-    if (range === undefined || !stands.has(range)) continue
+    const named = type?.toLowerCase() ?? ''
+    const range = aliases.get(named) ?? named
+    if (!stands.has(range)) continue
     const weight = weightOf(parameters!)
     if (weight === null || weight <= (weights.get(range) ?? -1)) continue
     weights.delete(range)
@@ -91,11 +124,10 @@ const PARAMETERS = new RegExp(PARAMETER, 'g')
 const QVALUE = /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/
 
 /** Clients send few different Accept lines: the answers for the last of them are kept, for those of a sane length. */
-const remembered = new Map<string, Format>()
 const MOST_REMEMBERED = 256
 const LONGEST_REMEMBERED = 256
 
-function remember(accept: string, format: Format): Format {
+function remember({ remembered }: Readers, accept: string, format: Format): Format {
   if (accept.length > LONGEST_REMEMBERED) return format
   if (remembered.size === MOST_REMEMBERED) remembered.delete(remembered.keys().next().value!)
   // A copy, since a slice would keep the whole head of its request alive.

@@ -17,7 +17,7 @@ const callers: readonly AiCaller[] = [
   { api: 'rest', dialect: 'anthropic' },
   { api: 'native', dialect: 'anthropic' },
 ]
-const accepts = [null, 'text/html', 'application/json', 'application/problem+json', 'text/markdown']
+const accepts = ['text/html', 'application/json', 'application/problem+json', 'text/markdown']
 const json = 'application/json'
 const noToken: Fault = { code: 10000, message: 'Authentication error', pointer: null }
 
@@ -95,11 +95,52 @@ test('the record has two more members at its end, in JSON alone', () => {
   }
 })
 
-test('an answer without faults is the same on both APIs and in both dialects', () => {
+test('an answer without faults is the same on both APIs and in both dialects, but for the type that readers of Messages need', () => {
   for (const accept of accepts) {
     const bodies = callers.map(caller => answerTo('service_unavailable', accept, caller).body)
-    assert.equal(new Set(bodies).size, 1)
+    assert.equal(new Set(bodies).size, accept === json ? 2 : 1)
   }
+  for (const name of names) {
+    const usual = JSON.parse(answerTo(name, json).body)
+    for (const api of ['rest', 'native'] as const) {
+      const { body } = answerTo(name, json, { api, dialect: 'anthropic' })
+      assert.equal(body, JSON.stringify({ ...usual, type: 'error' }))
+    }
+  }
+})
+
+test('programs that name no format get JSON, and a page is for those that name it', () => {
+  for (const accept of [
+    null,
+    '',
+    '*/*',
+    'text/event-stream',
+    'application/json, text/plain, */*',
+    'image/png',
+  ]) {
+    for (const caller of callers) {
+      const answer = answerTo('origin_down', accept, caller)
+      assert.equal(headersOf(answer)['content-type'], 'application/json; charset=utf-8', `${accept}`)
+    }
+  }
+  const browser = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
+  for (const accept of ['text/html', browser, 'text/html, */*'])
+    assert.equal(
+      headersOf(answerTo('origin_down', accept))['content-type'],
+      'text/html; charset=utf-8',
+      accept,
+    )
+})
+
+test('the envelope for a reader of Messages has the type of an error too', () => {
+  const { body } = answerTo(
+    'unauthorized',
+    json,
+    { api: 'rest', dialect: 'anthropic' },
+    { faults: [noToken] },
+  )
+  const { type, success, error } = JSON.parse(body)
+  assert.deepEqual([type, success, error.message], ['error', false, 'Authentication error'])
 })
 
 test('a store that is away gets a wait', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { type Format, negotiate } from '../../src/errors/negotiate.ts'
+import { type Format, negotiate, negotiateForPrograms } from '../../src/errors/negotiate.ts'
 
 const formats = ['html', 'json', 'problem', 'markdown'] as const
 const types: Readonly<Record<Format, string>> = {
@@ -42,6 +42,26 @@ test('what browsers and tools send by default is understood', () => {
     ['image/avif,image/webp,*/*;q=0.8', 'html'],
     ['text/event-stream', 'html'],
   ])
+})
+
+test('programs get JSON where they name none of the formats, or an event stream', () => {
+  const cases: readonly (readonly [accept: string | null, format: Format])[] = [
+    [null, 'json'],
+    ['', 'json'],
+    ['*/*', 'json'],
+    ['text/event-stream', 'json'],
+    ['text/event-stream;q=0.5, text/markdown;q=0.4', 'json'],
+    ['text/event-stream;q=0.5, text/markdown', 'markdown'],
+    ['text/event-stream, application/json;q=0', 'json'],
+    ['application/*', 'json'],
+    ['image/png', 'json'],
+    ['*/*, application/json;q=0', 'problem'],
+    ['text/*', 'markdown'],
+    ['text/html', 'html'],
+    ['text/html, */*;q=0.8', 'html'],
+    ['application/problem+json', 'problem'],
+  ]
+  for (const [accept, format] of cases) assert.equal(negotiateForPrograms(accept), format, `${accept}`)
 })
 
 test('the higher q wins, wherever it stands', () => {
