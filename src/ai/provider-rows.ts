@@ -20,6 +20,8 @@ export interface ProviderRow extends Credential {
   readonly base: string
   /** What stands between the base and the path of a native call. */
   readonly nativeRoot: string
+  /** What the provider's own SDK writes before each path although the base has it, so that it must not come twice; '' for nothing. */
+  readonly sdkRoot: string
   readonly dialect: Dialect
   readonly endpoints: Readonly<Partial<Record<Endpoint, string>>>
   /** How the endpoints above want their credential, where native calls differ. */
@@ -38,6 +40,7 @@ const bearer = { keyField: 'authorization', keyPrefix: 'Bearer ' } as const
 const openaiLike = {
   ...bearer,
   nativeRoot: '',
+  sdkRoot: '',
   dialect: 'openai',
   endpoints: { chat: '/chat/completions', responses: '/responses', embeddings: '/embeddings' },
   restCredential: null,
@@ -51,6 +54,7 @@ const anthropicLike = {
   keyField: 'x-api-key',
   keyPrefix: '',
   nativeRoot: '',
+  sdkRoot: '',
   dialect: 'anthropic',
   endpoints: { messages: '/v1/messages' },
   restCredential: null,
@@ -83,6 +87,7 @@ export const providerRows = {
   groq: {
     ...openaiLike,
     base: 'https://api.groq.com/openai/v1',
+    sdkRoot: '/openai/v1',
     endpoints: { chat: '/chat/completions', responses: '/responses' },
   },
   deepseek: {

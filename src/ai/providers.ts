@@ -42,6 +42,8 @@ interface Entry {
   readonly rest: Provider
   /** What stands before the path of a native call. */
   readonly nativeRoot: string
+  /** What may stand before that path and is left out; '' for nothing. */
+  readonly sdkRoot: string
 }
 
 export class Providers {
@@ -75,7 +77,9 @@ export class Providers {
       rest = path.slice(end)
     }
     if (entry === undefined) return this.#unknown(name)
-    return { provider: entry.native, path: entry.nativeRoot + rest }
+    const { native, nativeRoot, sdkRoot } = entry
+    const isOfSdk = sdkRoot !== '' && rest.startsWith(`${sdkRoot}/`)
+    return { provider: native, path: nativeRoot + (isOfSdk ? rest.slice(sdkRoot.length) : rest) }
   }
 
   /** Finds a model by the name that REST callers use, author/model; null when there is no such provider, or no model in the name. */
@@ -132,7 +136,7 @@ function entryOf(name: string, row: ProviderRow, config: ProviderConfig | null, 
     config,
   }
   const rest = row.restCredential === null ? native : { ...native, ...row.restCredential }
-  return { native, rest, nativeRoot: basePath + row.nativeRoot }
+  return { native, rest, nativeRoot: basePath + row.nativeRoot, sdkRoot: row.sdkRoot }
 }
 
 /** Tells where the first segment ends, which names the resource. */

@@ -34,6 +34,8 @@ describe('a native call', () => {
     ],
     ['mistral', '/v1/chat/completions', 'https://api.mistral.ai/v1/chat/completions'],
     ['groq', '/chat/completions', 'https://api.groq.com/openai/v1/chat/completions'],
+    ['groq', '/openai/v1/chat/completions', 'https://api.groq.com/openai/v1/chat/completions'],
+    ['groq', '/openai/v12/models', 'https://api.groq.com/openai/v1/openai/v12/models'],
     ['deepseek', '/chat/completions', 'https://api.deepseek.com/chat/completions'],
     ['openrouter', '/v1/chat/completions', 'https://openrouter.ai/api/v1/chat/completions'],
     [

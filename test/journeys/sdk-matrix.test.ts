@@ -1,0 +1,205 @@
+// What callers of the published SDKs live through when a call fails: how often they ask, how long they wait, and what they read. The table in docs/sdks.md is
+// what this finds; WRITE_DOCS=1 writes it anew.
+
+import assert from 'node:assert/strict'
+import { readFileSync, writeFileSync } from 'node:fs'
+import type { ServerResponse } from 'node:http'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { type AiEdge, completion, startAi } from '../help/ai.ts'
+import { ManualClock } from '../help/clock.ts'
+import { LeapingTimers } from '../help/leaping-timers.ts'
+import { deadOrigin, startOrigin } from '../help/origin.ts'
+import { say, startProvider, stream } from '../help/provider.ts'
+import { type Caller, callers, type Door } from './sdk-callers.ts'
+
+const root = join(import.meta.dirname, '../..')
+const page = join(root, 'docs/sdks.md')
+
+const message = {
+  id: 'msg_1',
+  type: 'message',
+  role: 'assistant',
+  model: 'claude-sonnet-5-5',
+  content: [{ type: 'text', text: 'Hello.' }],
+  stop_reason: 'end_turn',
+  stop_sequence: null,
+  usage: { input_tokens: 9, output_tokens: 3 },
+}
+const candidate = (text: string, finishReason?: string) => ({
+  candidates: [{ content: { role: 'model', parts: [{ text }] }, finishReason, index: 0 }],
+  usageMetadata: { promptTokenCount: 9, candidatesTokenCount: 3, totalTokenCount: 12 },
+})
+const chunk = (delta: unknown, finish_reason: string | null = null) => ({
+  id: 'chatcmpl-1',
+  object: 'chat.completion.chunk',
+  created: 1,
+  model: 'gpt-4o-mini',
+  choices: [{ index: 0, delta, finish_reason }],
+})
+
+/** Answers in the words of each API, whole. */
+const wholes: Readonly<Record<Caller['speaks'], unknown>> = {
+  chat: completion,
+  messages: message,
+  gemini: candidate('Hello.', 'STOP'),
+}
+
+/** The events of a stream, of which a provider that dies sends the first half. */
+const events: Readonly<Record<Caller['speaks'], readonly (readonly [data: unknown, name?: string])[]>> = {
+  chat: [
+    [chunk({ role: 'assistant', content: 'Hel' })],
+    [chunk({ content: 'lo.' })],
+    [chunk({}, 'stop')],
+    ['[DONE]'],
+  ],
+  messages: [
+    [{ type: 'message_start', message: { ...message, content: [], stop_reason: null } }, 'message_start'],
+    [
+      { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+      'content_block_start',
+    ],
+    [
+      { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Hello.' } },
+      'content_block_delta',
+    ],
+    [{ type: 'content_block_stop', index: 0 }, 'content_block_stop'],
+    [
+      { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 3 } },
+      'message_delta',
+    ],
+    [{ type: 'message_stop' }, 'message_stop'],
+  ],
+  gemini: [[candidate('Hel')], [candidate('lo.', 'STOP')]],
+}
+
+function speaksOf(path: string): Caller['speaks'] {
+  if (path.includes(':')) return 'gemini'
+  return path.endsWith('/messages') ? 'messages' : 'chat'
+}
+
+function reply(path: string, body: Record<string, unknown>, response: ServerResponse, isCut: boolean): void {
+  const speaks = speaksOf(path)
+  if (body.stream !== true && !path.includes(':stream')) return say(response, wholes[speaks])
+  const send = stream(response)
+  const all = events[speaks]
+  for (const [data, name] of isCut ? all.slice(0, Math.ceil(all.length / 2)) : all) send(data, name)
+  if (isCut) setImmediate(() => response.destroy())
+  else response.end()
+}
+
+/** Starts a gateway whose providers are all at one address. */
+async function startAt(t: TestContext, url: string): Promise<{ readonly ai: AiEdge; readonly door: Door }> {
+  const names = ['openai', 'anthropic', 'groq', 'google-ai-studio', 'mistral']
+  const providers = Object.fromEntries(names.map(name => [name, { url, keys: ['ours'] }]))
+  // Stands still, so that waits are the same each time.
+  const ai = await startAi(t, providers, { clock: new ManualClock() })
+  return { ai, door: { url: `http://127.0.0.1:${ai.edge.port}`, account: ai.account, token: ai.token } }
+}
+
+async function startAnswering(t: TestContext, isCut = false) {
+  const provider = await startProvider(t, ({ path, body }, response) => reply(path, body, response, isCut))
+  return startAt(t, provider.url)
+}
+
+/** What a caller lives through. */
+interface Outcome {
+  /** Of the gateway, or of the stream that broke. */
+  readonly attempts: number
+  /** Seconds that it waits between them. */
+  readonly wait: number
+  readonly reads: string
+}
+
+/** Each failure as it really happens, and how a caller runs into it. */
+const failures: Readonly<Record<string, (t: TestContext, caller: Caller) => Promise<Outcome | null>>> = {
+  401: async (t, caller) => {
+    const { door } = await startAnswering(t)
+    return outcome(t, () => caller.ask({ ...door, token: 'svct_nonsense' }))
+  },
+  429: async (t, caller) => {
+    const { ai, door } = await startAnswering(t)
+    await ai.change({ rateLimit: { limit: 1, interval: 30, technique: 'fixed' } })
+    await caller.ask(door)
+    return outcome(t, () => caller.ask(door))
+  },
+  521: async (t, caller) => {
+    const { door } = await startAt(t, (await deadOrigin(t)).url)
+    return outcome(t, () => caller.ask(door))
+  },
+  525: async (t, caller) => {
+    const plain = await startOrigin(t, wire => wire.send('HTTP/1.1 400 Bad Request\r\n\r\n'))
+    const { door } = await startAt(t, plain.url.replace('http:', 'https:'))
+    return outcome(t, () => caller.ask(door))
+  },
+  'cut stream': async (t, caller) => {
+    if (caller.stream === null) return null
+    const { door } = await startAnswering(t, true)
+    return outcome(t, () => caller.stream!(door))
+  },
+}
+
+async function outcome(t: TestContext, ask: () => Promise<string>): Promise<Outcome> {
+  const timers = new LeapingTimers(t)
+  const failing = ask().then(
+    text => assert.fail(`it read ${text}`),
+    (error: unknown) => error,
+  )
+  const wait = Math.round(await timers.secondsOf(failing))
+  return { attempts: timers.requests, wait, reads: wordsOf(await failing) }
+}
+
+/** Returns what a program logs of an error: its message, in one line, without what differs from one time to the other. */
+function wordsOf(error: unknown): string {
+  assert.ok(error instanceof Error)
+  const words = error.message.replace(/\s+/g, ' ').replaceAll(/[0-9a-f]{16,}/g, '…')
+  return words.replaceAll(/\d{4}-\d\d-\d\dT[\d:]+Z/g, '…').replaceAll(/127\.0\.0\.1:\d+/g, '…')
+}
+
+for (const caller of callers) {
+  test(`${caller.name}: an answer, and a stream, arrive`, async t => {
+    const { door } = await startAnswering(t)
+    assert.equal(await caller.ask(door), 'Hello.')
+    if (caller.stream !== null) assert.equal(await caller.stream(door), 'Hello.')
+  })
+}
+
+/** A row of the table; the words are cut where they only go on. */
+function rowOf({ name }: Caller, failure: string, found: Outcome | null): string {
+  if (found === null) return `| ${name} | ${failure} | – | – | reads no stream here |`
+  const { attempts, wait, reads } = found
+  const words = reads.length > LONGEST_WORDS ? `${reads.slice(0, LONGEST_WORDS)} …` : reads
+  return `| ${name} | ${failure} | ${attempts} | ${wait} s | ${words.replaceAll('|', '\\|')} |`
+}
+
+const LONGEST_WORDS = 120
+const START = '<!-- found by test/journeys/sdk-matrix.test.ts -->\n'
+const END = '<!-- end -->'
+
+function versionOf({ sdk }: Caller): string {
+  return JSON.parse(readFileSync(join(root, 'node_modules', sdk, 'package.json'), 'utf8')).version
+}
+
+test('what callers live through is what docs/sdks.md says', async t => {
+  const sdks = callers.map(
+    caller => `| ${caller.name} | \`${caller.sdk}\` ${versionOf(caller)} | ${caller.route} |`,
+  )
+  const rows: string[] = []
+  for (const caller of callers)
+    for (const [failure, provoke] of Object.entries(failures))
+      await t.test(`${caller.name}: ${failure}`, async t => {
+        rows.push(rowOf(caller, failure, await provoke(t, caller)))
+      })
+  const tables = [
+    '| caller | package | route |\n| --- | --- | --- |',
+    ...sdks,
+    '\n| caller | failure | attempts | waits in all | reads |\n| --- | --- | --: | --: | --- |',
+    ...rows,
+  ].join('\n')
+  const text = readFileSync(page, 'utf8')
+  const [before, rest] = text.split(START)
+  const [, behind] = rest!.split(END)
+  const found = `${before}${START}\n${tables}\n\n${END}${behind}`
+  if (process.env.WRITE_DOCS) writeFileSync(page, found)
+  else assert.equal(text, found)
+})
