@@ -1,7 +1,7 @@
 // Whoever lost a key of client secrets, or left it out of `secrets.old_keys`, hears of it here: otherwise secrets would just no longer be right. Management
 // has the clients looked through once, in the background.
 
-import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from '../base/log.ts'
 import type { OAuthClient } from '../store/oauth-client.ts'
 import { type Store, StoreAway } from '../store/store.ts'
@@ -9,8 +9,6 @@ import type { SecretKeys } from '../clients/secret-keys.ts'
 
 /** Ms between two tries while the store is away. */
 const period = 1_000
-/** How many clients are read at a time. */
-const batch = 200
 
 /** Writes one warning when clients have secrets that were made under other keys than these, once the store is there; never rejects. `end` makes it give up. */
 export async function warnOfUnknownKeys(
@@ -63,11 +61,8 @@ async function findUnknown(store: Store, keys: SecretKeys, end: AbortSignal): Pr
 }
 
 async function* clientsOf(store: Store, account: string, end: AbortSignal): AsyncIterable<OAuthClient> {
-  for (let offset = 0; ; offset += batch) {
-    // A store in this process answers at once, and whoever is served meanwhile has a turn.
-    await turn(null, { signal: end })
-    const { items } = await store.oauthClients.list(account, { offset, limit: batch })
-    yield* items
-    if (items.length < batch) return
+  for await (const clients of store.oauthClients.walk(account)) {
+    end.throwIfAborted()
+    yield* clients
   }
 }

@@ -1,7 +1,7 @@
 // Copies all of a store to an empty one, such as from a file to a server. Called by a command.
 import { batchOf } from './log-batch-writer.ts'
 import type { Account, Gateway } from './records.ts'
-import type { Listing, Page, Store } from './store.ts'
+import type { AuditQuery, Position, Store } from './store.ts'
 import { zoneOwner } from './zone-lists.ts'
 
 /** How many of each kind were copied. */
@@ -20,8 +20,6 @@ interface CopyReport {
 type Counts = { -readonly [Kind in keyof CopyReport]: CopyReport[Kind] }
 
 const pageSize = 100
-/** Fewer at a time where one may be large, as error pages are. */
-const fewer = 4
 
 /**
  * Copies everything, logs included, but the answers to requests with an Idempotency-Key, which are kept for a day only; versions of records begin anew. Rejects
@@ -81,15 +79,15 @@ async function accountsToCopy(from: Store, to: Store): Promise<readonly Account[
 async function copyAccount(from: Store, to: Store, account: Account, counts: Counts): Promise<void> {
   expectNew(await at(to, to.accounts.insert(account)), 'account', account.id)
   counts.accounts++
-  for await (const token of each(page => at(from, from.tokens.list(account.id, page)))) {
+  for await (const token of each(from, from.tokens.walk(account.id))) {
     expectNew(await at(to, to.tokens.insert(token)), 'token', token.id)
     counts.tokens++
   }
-  for await (const client of each(page => at(from, from.oauthClients.list(account.id, page)))) {
+  for await (const client of each(from, from.oauthClients.walk(account.id))) {
     expectNew(await at(to, to.oauthClients.insert(client)), 'OAuth client', client.id)
     counts.oauthClients++
   }
-  for await (const gateway of each(page => at(from, from.gateways.list(account.id, page)))) {
+  for await (const gateway of each(from, from.gateways.walk(account.id))) {
     expectNew(await at(to, to.gateways.insert(gateway)), 'gateway', gateway.id)
     counts.gateways++
     await copyLogs(from, to, gateway, counts)
@@ -110,42 +108,34 @@ async function copyLogs(from: Store, to: Store, gateway: Gateway, counts: Counts
 
 async function copyAudit(from: Store, to: Store, { id }: Account, counts: Counts): Promise<void> {
   const all = { since: null, before: null, descending: false } as const
-  const list = (page: Page) => at(from, from.audit.list(id, { ...page, ...all }))
-  for await (const entries of pages(list)) {
+  for (let after: Position | null = null; ; ) {
+    const page: AuditQuery = { ...all, offset: 0, limit: pageSize, after }
+    const { items: entries } = await at(from, from.audit.list(id, page))
     // Together, since there may be many and each is waited for until it is on the disk.
     await Promise.all(entries.map(entry => at(to, to.audit.append(entry))))
     counts.auditEntries += entries.length
+    if (entries.length < pageSize) return
+    after = entries.at(-1)!
   }
 }
 
 async function copyZones(from: Store, to: Store, counts: Counts): Promise<void> {
-  for await (const rules of each(page => at(from, from.errorRules.list(zoneOwner, page)), fewer)) {
+  for await (const rules of each(from, from.errorRules.walk(zoneOwner))) {
     expectNew(await at(to, to.errorRules.insert(rules)), 'list of error rules', rules.id)
     counts.ruleLists++
   }
-  for await (const rules of each(page => at(from, from.accessRules.list(zoneOwner, page)), fewer)) {
+  for await (const rules of each(from, from.accessRules.walk(zoneOwner))) {
     expectNew(await at(to, to.accessRules.insert(rules)), 'list of access rules', rules.id)
     counts.ruleLists++
   }
-  for await (const page of each(page => at(from, from.errorPages.list(zoneOwner, page)), fewer)) {
+  for await (const page of each(from, from.errorPages.walk(zoneOwner))) {
     expectNew(await at(to, to.errorPages.insert(page)), 'error page', page.id)
     counts.errorPages++
   }
 }
 
-async function* each<T>(list: (page: Page) => Promise<Listing<T>>, size = pageSize): AsyncGenerator<T> {
-  for await (const items of pages(list, size)) yield* items
-}
-
-async function* pages<T>(
-  list: (page: Page) => Promise<Listing<T>>,
-  size = pageSize,
-): AsyncGenerator<readonly T[]> {
-  for (let offset = 0; ; offset += size) {
-    const { items } = await list({ offset, limit: size })
-    yield items
-    if (items.length < size) return
-  }
+async function* each<T>(store: Store, parts: AsyncIterable<readonly T[]>): AsyncGenerator<T> {
+  for await (const items of eachAt(store, parts)) yield* items
 }
 
 function expectNew(isNew: boolean, kind: string, id: string): void {

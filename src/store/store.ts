@@ -67,6 +67,8 @@ export interface Records<T> {
   get(account: string, id: string): Promise<Versioned<T> | null>
   /** A page of those of an account, by creation and then id; `total` counts all. */
   list(account: string, page: Page): Promise<Listing<T>>
+  /** Hands on those of an account in the order of `list` or the other way round, a few at a time. What is there all the while comes once, whatever is written meanwhile. */
+  walk(account: string, from?: WalkStart): AsyncIterable<readonly T[]>
   /** False, and nothing written, when the id is taken, or the key of the answer. */
   insert(record: T, together?: Together): Promise<boolean>
   /** Puts the record in place of the version that the caller read; false, and nothing written, when that is no longer the one that is kept, or the key of the answer is taken. */
@@ -140,6 +142,11 @@ export interface Page {
   readonly limit: number
   /** Only what comes behind this place in the order of the list, whether or not something is there (any more); from the beginning where it is left out. */
   readonly after?: Position | null
+}
+
+export interface WalkStart {
+  readonly after?: Position | null
+  readonly descending?: boolean
 }
 
 /** A place in a list: by creation, and then by id. */

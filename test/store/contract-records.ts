@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Gateway } from '../../src/store/records.ts'
+import { zoneOwner } from '../../src/store/zone-lists.ts'
 import type { Place } from './contract.ts'
-import { auditEntry, auditQuery, gateway, hex } from './contract-specimens.ts'
+import { auditEntry, auditQuery, errorPage, gateway, hex } from './contract-specimens.ts'
 
 const all = { offset: 0, limit: 1000 }
 
@@ -126,6 +127,68 @@ export function recordsContract(name: string, place: Place): void {
     })
     assert.deepEqual(await gateways.list(owner, { offset: 9, limit: 2 }), { items: [], total: 5 })
     assert.deepEqual(await gateways.list(owner, { offset: 0, limit: 0 }), { items: [], total: 5 })
+  })
+
+  test(`${name}: records behind a place are listed from either end, whatever goes or comes meanwhile`, async t => {
+    const { gateways } = await (await place(t))()
+    const owner = hex(16)
+    const ids = ['b-2', 'a_1', 'a-1', 'a', 'b', 'a0', 'aa', 'b_9', 'c']
+    const ordered = ids
+      .map((id, i) =>
+        gateway({ account: owner, id, createdAt: [5, 5, 5, 5, 5, 5, 5, 6, 1_767_225_600_000][i]! }),
+      )
+      .sort((one, other) => one.createdAt - other.createdAt || (one.id < other.id ? -1 : 1))
+    for (const one of ordered.toReversed()) await gateways.insert(one)
+    const places = [...ordered, ...ordered.map(one => ({ ...one, id: `${one.id}-` }))]
+    const byPlace = (one: Gateway, other: Gateway) =>
+      one.createdAt - other.createdAt || (one.id < other.id ? -1 : one.id > other.id ? 1 : 0)
+    for (const one of places) {
+      const after = { at: one.createdAt, id: one.id }
+      const behind = ordered.filter(other => byPlace(other, one) > 0)
+      const before = ordered.filter(other => byPlace(other, one) < 0).toReversed()
+      assert.deepEqual(await gateways.list(owner, { ...all, after }), { items: behind, total: 9 }, one.id)
+      const part = { offset: 1, limit: 2, after }
+      assert.deepEqual(await gateways.list(owner, part), { items: behind.slice(1, 3), total: 9 }, one.id)
+      assert.deepEqual((await Array.fromAsync(gateways.walk(owner, { after }))).flat(), behind)
+      const down = gateways.walk(owner, { after, descending: true })
+      assert.deepEqual((await Array.fromAsync(down)).flat(), before)
+    }
+    assert.deepEqual((await Array.fromAsync(gateways.walk(owner))).flat(), ordered)
+    assert.deepEqual(
+      (await Array.fromAsync(gateways.walk(owner, { descending: true }))).flat(),
+      ordered.toReversed(),
+    )
+    assert.deepEqual(await Array.fromAsync(gateways.walk(hex(16))), [])
+  })
+
+  test(`${name}: a walk hands on what is there all the while, whatever is removed from under it`, async t => {
+    const { gateways } = await (await place(t))()
+    const owner = hex(16)
+    const ids = Array.from({ length: 450 }, (_, i) => String(i).padStart(3, '0'))
+    await Promise.all(ids.map(id => gateways.insert(gateway({ account: owner, id, createdAt: 7 }))))
+    assert.deepEqual(
+      (await gateways.list(owner, { ...all, offset: 30 })).items.map(({ id }) => id),
+      ids.slice(30),
+    )
+    const walked: string[] = []
+    for await (const some of gateways.walk(owner)) {
+      for (const { id } of some) {
+        walked.push(id)
+        await gateways.remove(owner, id)
+      }
+    }
+    assert.deepEqual(walked, ids)
+  })
+
+  test(`${name}: records that are large are all listed`, async t => {
+    const { errorPages } = await (await place(t))()
+    const pages = ['a', 'b', 'c', 'd'].map((zone, createdAt) =>
+      errorPage({ zone, id: `${zone}/500_errors`, html: zone.repeat(90_000), createdAt }),
+    )
+    for (const one of pages) await errorPages.insert(one)
+    assert.deepEqual((await errorPages.list(zoneOwner, all)).items, pages)
+    assert.deepEqual((await errorPages.list(zoneOwner, { offset: 1, limit: 2 })).items, pages.slice(1, 3))
+    assert.deepEqual((await Array.fromAsync(errorPages.walk(zoneOwner))).flat(), pages)
   })
 
   test(`${name}: a record that is replaced keeps its place, one that is removed leaves the list`, async t => {

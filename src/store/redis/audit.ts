@@ -6,7 +6,7 @@ import type { Argument } from './connect.ts'
 import type { Connection } from './connection.ts'
 import type { DurableWrites } from './durability.ts'
 import { keys } from './keys.ts'
-import { lua } from './script.ts'
+import { lua, rankLua } from './script.ts'
 import { auditArguments, auditKeys, auditLua } from './together.ts'
 
 /** Entries that one command reads, and that one removes, so that neither holds up the server or this process for long. */
@@ -21,26 +21,15 @@ audit(KEYS[1], KEYS[2], KEYS[3], KEYS[4], unpack(ARGV))`
  * KEYS: times, entries. ARGV: the bounds of time, Z or ZREV for the direction, what lies before the first bound in it, offset, limit, and then time and id of the
  * entry before the first, if any.
  */
-const listEntries = lua`
-local from, to, way, before, behind = unpack(ARGV, 1, 5)
+const listEntries = lua`${rankLua}
+local from, to, way, low, high = unpack(ARGV, 1, 5)
 local offset, limit = tonumber(ARGV[6]), tonumber(ARGV[7])
 local time, place = ARGV[8], ARGV[9]
 local total = redis.call('ZCOUNT', KEYS[1], from, to)
-local start = redis.call('ZCOUNT', KEYS[1], before, behind)
+local start = redis.call('ZCOUNT', KEYS[1], low, high)
 local last = start + total
 local first = start
-if place then
-  local isUp = way == 'Z'
-  local known = isUp and redis.call('ZCOUNT', KEYS[1], '-inf', '(' .. time)
-    or redis.call('ZCOUNT', KEYS[1], '(' .. time, '+inf')
-  while true do
-    local found = redis.call(way .. 'RANGE', KEYS[1], known, known, 'WITHSCORES')
-    if not found[1] or tonumber(found[2]) ~= tonumber(time) then break end
-    if isUp and found[1] > place or not isUp and found[1] < place then break end
-    known = known + 1
-  end
-  first = math.max(first, known)
-end
+if place then first = math.max(first, behind(KEYS[1], way, time, place)) end
 first = first + offset
 local count = math.min(limit, last - first)
 if count <= 0 then return {total, {}} end

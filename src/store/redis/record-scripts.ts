@@ -2,7 +2,7 @@
 // `version birth digest json`: birth is its first version, and - stands for no digest.
 import type { RecordKind } from '../store.ts'
 import { keys } from './keys.ts'
-import { lua } from './script.ts'
+import { lua, rankLua } from './script.ts'
 import { togetherCount, togetherLua } from './together.ts'
 
 /** The most changes that are kept to be read; who is further behind is told that everything may have changed. */
@@ -105,14 +105,26 @@ plan(field, '')
 accompany()
 return 1`
 
-/** KEYS: records, order. ARGV: offset, limit. */
-export const listRecords = lua`
+/** What one look at a list reads at most, in records and in characters, so that none holds up others. */
+export const readStep = 200
+const readSize = 64 * 1024
+
+/**
+ * KEYS: records, order. ARGV: account, Z or ZREV for the direction, offset, limit, and then time and id of the record before, if any. Gives how many there are in
+ * all, whether it stopped for their size, and records.
+ */
+export const listRecords = lua`${rankLua}
+local account, way, offset, limit, time, id = unpack(ARGV)
 local total = redis.call('ZCARD', KEYS[2])
-local first, limit = tonumber(ARGV[1]), tonumber(ARGV[2])
-local ids = limit > 0 and redis.call('ZRANGE', KEYS[2], first, first + limit - 1) or {}
-local items = {}
-for at, id in ipairs(ids) do items[at] = redis.call('HGET', KEYS[1], ARGV[3] .. '/' .. id) end
-return {total, items}`
+local first = tonumber(offset) + (time and behind(KEYS[2], way, time, id) or 0)
+local ids = tonumber(limit) > 0 and redis.call(way .. 'RANGE', KEYS[2], first, first + limit - 1) or {}
+local items, size = {}, 0
+for at, found in ipairs(ids) do
+  items[at] = redis.call('HGET', KEYS[1], account .. '/' .. found)
+  size = size + #items[at]
+  if size >= ${String(readSize)} then return {total, 1, items} end
+end
+return {total, 0, items}`
 
 /** KEYS: digests, tokens. ARGV: digest. */
 export const findToken = lua`

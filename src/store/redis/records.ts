@@ -1,7 +1,18 @@
 // Records in Redis: what all kinds have in common, and how a digest finds a token. redis-store.ts opens them, oauth-clients.ts adds to them.
 import type { Clock } from '../../base/clock.ts'
 import type { Token } from '../records.ts'
-import type { Listing, Page, RecordKind, Records, Together, Tokens, Versioned } from '../store.ts'
+import { nextTurn } from '../../base/turns.ts'
+import type {
+  Listing,
+  Page,
+  Position,
+  RecordKind,
+  Records,
+  Together,
+  Tokens,
+  Versioned,
+  WalkStart,
+} from '../store.ts'
 import type { Argument } from './connect.ts'
 import type { Connection } from './connection.ts'
 import type { DurableWrites } from './durability.ts'
@@ -10,6 +21,7 @@ import {
   findToken,
   insertRecord,
   listRecords,
+  readStep,
   recordKeys,
   removeRecord,
   replaceRecord,
@@ -72,11 +84,28 @@ export class RedisRecords<T extends { readonly account: string; readonly id: str
     return record
   }
 
-  async list(account: string, { offset, limit }: Page): Promise<Listing<T>> {
-    const from = [this.#home, keys.order(this.#traits.kind, account)]
-    const found = await this.#connection.script(listRecords, from, [offset, limit, account])
-    const [total, items] = found as [number, string[]]
-    return { total, items: items.map(text => parse<T>(text)!.record) }
+  async list(account: string, { offset, limit, after = null }: Page): Promise<Listing<T>> {
+    const items: T[] = []
+    let from: Page = { offset, limit: Math.min(limit, readStep), after }
+    for (;;) {
+      const { total, isCut, records } = await this.#look(account, from)
+      items.push(...records)
+      if (items.length >= limit || (records.length < from.limit && !isCut)) return { total, items }
+      const left = Math.min(limit - items.length, readStep)
+      from = { offset: 0, limit: left, after: this.#placeOf(records.at(-1)!) }
+      await nextTurn()
+    }
+  }
+
+  async *walk(account: string, { after = null, descending = false }: WalkStart = {}) {
+    for (let from = after; ; ) {
+      const page = { offset: 0, limit: readStep, after: from }
+      const { isCut, records } = await this.#look(account, page, descending)
+      if (records.length > 0) yield records
+      if (records.length < readStep && !isCut) return
+      from = this.#placeOf(records.at(-1)!)
+      await nextTurn()
+    }
   }
 
   insert(record: T, together?: Together): Promise<boolean> {
@@ -90,6 +119,20 @@ export class RedisRecords<T extends { readonly account: string; readonly id: str
 
   remove(account: string, id: string, together?: Together, version?: number): Promise<boolean> {
     return this.#write(removeRecord, account, [account, id, '-', '', '', version ?? ''], together)
+  }
+
+  /** Reads a part of a list: as much of it as one look takes. */
+  async #look(account: string, { offset, limit, after = null }: Page, descending = false) {
+    const homes = [this.#home, keys.order(this.#traits.kind, account)]
+    const place = after === null ? [] : [after.at, after.id]
+    const args = [account, descending ? 'ZREV' : 'Z', offset, limit, ...place]
+    const found = await this.#connection.script(listRecords, homes, args)
+    const [total, isCut, texts] = found as [number, number, string[]]
+    return { total, isCut: isCut === 1, records: texts.map(text => parse<T>(text)!.record) }
+  }
+
+  #placeOf(record: T): Position {
+    return { at: this.#traits.createdAt(record), id: record.id }
   }
 
   get #home(): string {

@@ -15,6 +15,33 @@ export function lua(parts: TemplateStringsArray, ...values: readonly string[]): 
   return { text, sha: createHash('sha1').update(text).digest('hex') }
 }
 
+/**
+ * Lua that finds the rank of the first member of a sorted set behind a place, in rising order (Z) or falling (ZREV), whether or not something is at the place: what
+ * is equal in score is ordered by its bytes, which operators of Lua compare by locale.
+ */
+export const rankLua = `
+local function precedes(one, other)
+  for i = 1, math.min(#one, #other) do
+    local x, y = string.byte(one, i), string.byte(other, i)
+    if x ~= y then return x < y end
+  end
+  return #one < #other
+end
+
+local function behind(key, way, time, id)
+  local isUp = way == 'Z'
+  local low = isUp and redis.call('ZCOUNT', key, '-inf', '(' .. time) or redis.call('ZCOUNT', key, '(' .. time, '+inf')
+  local high = low + redis.call('ZCOUNT', key, time, time)
+  while low < high do
+    local middle = math.floor((low + high) / 2)
+    local found = redis.call(way .. 'RANGE', key, middle, middle)[1]
+    local isPassed = found == id or precedes(found, id) == isUp
+    if isPassed then low = middle + 1 else high = middle end
+  end
+  return low
+end
+`
+
 /** The command that runs a script by its name. */
 export function byName(script: Script, keys: readonly string[], args: readonly Argument[]): Command {
   return ['EVALSHA', script.sha, keys.length, ...keys, ...args]

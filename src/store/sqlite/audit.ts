@@ -2,28 +2,13 @@
 import { nextTurn } from '../../base/turns.ts'
 import type { AuditEntry, DroppedEntries } from '../records.ts'
 import type { AuditLimit, AuditLog, AuditQuery, DropTeller, Listing, Position } from '../store.ts'
-import type { Command, Database, Row, Statement } from './database.ts'
+import type { Command, Database, Statement } from './database.ts'
+import { OrderedRows, type Stretch } from './ordered-rows.ts'
 import { fromRow } from './records.ts'
 
-/** Rows that are counted in one turn of the event loop, that are read, and that are removed. */
-const countStep = 5_000
-const readStep = 200
+/** Entries that one step removes, and actors that one reads. */
 const trimStep = 200
-
-/** Entries of an account in one direction, from behind a position on and up to a time. */
-interface Walk {
-  readonly account: string
-  readonly way: Way
-  readonly from: Position
-  readonly until: number
-}
-
-/** The statements of a direction; each takes the account, the position, the time, and a number. */
-interface Way {
-  readonly read: Statement
-  readonly skip: Statement
-  readonly count: Statement
-}
+const actorStep = 200
 
 /** What one actor has lost so far, and the entry that was written of it last. */
 interface TrimStep {
@@ -33,8 +18,7 @@ interface TrimStep {
 
 export class SqliteAudit implements AuditLog {
   readonly #db: Database
-  readonly #up: Way
-  readonly #down: Way
+  readonly #rows: OrderedRows
   readonly #book: Statement
   readonly #insert: Command
   readonly #replace: Command
@@ -48,8 +32,7 @@ export class SqliteAudit implements AuditLog {
 
   constructor(db: Database) {
     this.#db = db
-    this.#up = wayOf(db, '(at, id) > (?, ?) AND at < ?', 'at, id')
-    this.#down = wayOf(db, '(at, id) < (?, ?) AND at >= ?', 'at DESC, id DESC')
+    this.#rows = new OrderedRows(db, 'audit_entries', 'at')
     this.#book = db.prepare('SELECT count FROM audit_books WHERE account = ?')
     this.#insert = db.command(
       'INSERT INTO audit_entries (account, id, at, actor, record) VALUES (?, ?, ?, ?, ?) ON CONFLICT (account, id) DO NOTHING',
@@ -64,7 +47,7 @@ export class SqliteAudit implements AuditLog {
        ON CONFLICT (account, actor) DO UPDATE SET count = count + ?3`,
     )
     this.#actors = db.prepare(
-      `SELECT actor FROM audit_actors WHERE account = ? AND actor > ? ORDER BY actor LIMIT ${readStep}`,
+      `SELECT actor FROM audit_actors WHERE account = ? AND actor > ? ORDER BY actor LIMIT ${actorStep}`,
     )
     this.#bookOfActor = db.prepare('SELECT count FROM audit_actors WHERE account = ? AND actor = ?')
     const ofActor = 'FROM audit_entries WHERE account = ? AND actor = ? ORDER BY at, id LIMIT ?'
@@ -76,14 +59,18 @@ export class SqliteAudit implements AuditLog {
   async list(account: string, query: AuditQuery): Promise<Listing<AuditEntry>> {
     const { since, before, descending, offset, limit, after = null } = query
     const [first, last] = [since ?? -Infinity, before ?? Infinity]
-    const whole: Walk = { account, way: this.#up, from: { at: first, id: '' }, until: last }
+    const whole: Stretch = { account, descending: false, from: { at: first, id: '' }, until: last }
     const isAll = since === null && before === null
-    const total = isAll ? await this.#countAll(account) : await this.#countOf(whole)
-    const walk = descending
-      ? { account, way: this.#down, from: earlier(after, { at: last, id: '' }), until: first }
+    const total = isAll ? await this.#countAll(account) : await this.#rows.count(whole)
+    const stretch = descending
+      ? { account, descending, from: earlier(after, { at: last, id: '' }), until: first }
       : { ...whole, from: later(after, whole.from) }
-    const from = await this.#skip(walk, offset)
-    return { items: from === null ? [] : await this.#read({ ...walk, from }, limit), total }
+    const from = await this.#rows.skip(stretch, offset)
+    const items: AuditEntry[] = []
+    if (from !== null)
+      for await (const rows of this.#rows.read({ ...stretch, from }, limit))
+        for (const row of rows) items.push(fromRow(row))
+    return { items, total }
   }
 
   append(entry: AuditEntry): Promise<void> {
@@ -101,7 +88,7 @@ export class SqliteAudit implements AuditLog {
         if (entry) told.push(entry)
         await nextTurn()
       }
-      if (actors.length < readStep) return told
+      if (actors.length < actorStep) return told
     }
   }
 
@@ -115,46 +102,6 @@ export class SqliteAudit implements AuditLog {
 
   #countAll(account: string): Promise<number> {
     return this.#db.read(() => Number(this.#book.get(account)?.count ?? 0))
-  }
-
-  async #countOf(walk: Walk): Promise<number> {
-    let count = 0
-    for (let from: Position | null = walk.from; ; count += countStep) {
-      const rest: Walk = { ...walk, from }
-      from = await this.#skip(rest, countStep)
-      if (from === null) {
-        const { account, way, until } = walk
-        const { at, id } = rest.from
-        return count + Number((await this.#db.read(() => way.count.get(account, at, id, until)))!.count)
-      }
-      await nextTurn()
-    }
-  }
-
-  /** Finds the entry that so many steps lead to; null where there are not so many. */
-  async #skip({ account, way, from, until }: Walk, steps: number): Promise<Position | null> {
-    let position = from
-    for (let left = steps; left > 0; left -= countStep) {
-      if (left < steps) await nextTurn()
-      const { at, id } = position
-      const passed = Math.min(left, countStep) - 1
-      const row = await this.#db.read(() => way.skip.get(account, at, id, until, passed))
-      if (row === undefined) return null
-      position = { at: Number(row.at), id: String(row.id) }
-    }
-    return position
-  }
-
-  async #read({ account, way, from, until }: Walk, limit: number): Promise<AuditEntry[]> {
-    const entries: AuditEntry[] = []
-    for (let rows: Row[] = [], wanted = 0; rows.length === wanted && entries.length < limit; ) {
-      if (entries.length > 0) await nextTurn()
-      const { at, id } = entries.at(-1) ?? from
-      wanted = Math.min(readStep, limit - entries.length)
-      rows = await this.#db.read(() => way.read.all(account, at, id, until, wanted))
-      for (const row of rows) entries.push(fromRow<AuditEntry>(row))
-    }
-    return entries
   }
 
   /** Removes what one actor has too much, and returns the entry of that, if there is one. */
@@ -199,15 +146,6 @@ export class SqliteAudit implements AuditLog {
     const excess = Number(this.#bookOfActor.get(account, actor)?.count ?? 0) - mostOf(actor)
     const times = this.#oldest.all(account, actor, trimStep).map(({ at }) => Number(at))
     return times.filter((at, i) => i < excess || at < before)
-  }
-}
-
-function wayOf(db: Database, within: string, order: string): Way {
-  const rows = `FROM audit_entries WHERE account = ? AND ${within}`
-  return {
-    read: db.prepare(`SELECT record ${rows} ORDER BY ${order} LIMIT ?`),
-    skip: db.prepare(`SELECT at, id ${rows} ORDER BY ${order} LIMIT 1 OFFSET ?`),
-    count: db.prepare(`SELECT count(*) AS count ${rows}`),
   }
 }
 

@@ -12,6 +12,8 @@ type Value = SQLInputValue
 export interface Statement {
   get(...values: Value[]): Row | undefined
   all(...values: Value[]): Row[]
+  /** Reads row by row; whoever stops before the end must do so in the same turn. */
+  iterate(...values: Value[]): Iterable<Row>
 }
 
 /** Runs a statement that writes, compiled once; gives how many rows it changed. */

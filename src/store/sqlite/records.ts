@@ -1,9 +1,10 @@
 // Records that an account owns, each as JSON in a row of the table of its kind.
-import type { Listing, Page, RecordKind, Records, Together, Versioned } from '../store.ts'
+import type { Listing, Page, RecordKind, Records, Together, Versioned, WalkStart } from '../store.ts'
 import type { SqliteAnswers } from './answers.ts'
 import type { SqliteAudit } from './audit.ts'
 import type { SqliteChanges } from './changes.ts'
 import type { Command, Database, Row, Statement } from './database.ts'
+import { OrderedRows, stretchOf } from './ordered-rows.ts'
 
 /** What a kind of records is: its table, and when one was created. */
 interface Kind<T> {
@@ -28,8 +29,7 @@ export class SqliteRecords<T extends { readonly account: string; readonly id: st
   readonly #kind: Kind<T>
   readonly #ledgers: Ledgers
   readonly #get: Statement
-  readonly #list: Statement
-  readonly #count: Statement
+  readonly #rows: OrderedRows
   readonly #insert: Command
   readonly #replace: Command
   readonly #remove: Command
@@ -40,10 +40,7 @@ export class SqliteRecords<T extends { readonly account: string; readonly id: st
     this.#kind = kind
     this.#ledgers = ledgers
     this.#get = db.prepare(`SELECT version, record FROM ${table} WHERE account = ? AND id = ?`)
-    this.#list = db.prepare(
-      `SELECT record FROM ${table} WHERE account = ? ORDER BY created_at, id LIMIT ? OFFSET ?`,
-    )
-    this.#count = db.prepare(`SELECT count(*) AS total FROM ${table} WHERE account = ?`)
+    this.#rows = new OrderedRows(db, table, 'created_at')
     this.#insert = db.command(
       `INSERT INTO ${table} (account, id, created_at, version, record) VALUES (?, ?, ?, ?, ?)
        ON CONFLICT (account, id) DO NOTHING`,
@@ -63,11 +60,20 @@ export class SqliteRecords<T extends { readonly account: string; readonly id: st
     })
   }
 
-  list(account: string, { offset, limit }: Page): Promise<Listing<T>> {
-    return this.#db.read(() => ({
-      items: this.#list.all(account, limit, offset).map(fromRow<T>),
-      total: Number(this.#count.get(account)!.total),
-    }))
+  async list(account: string, { offset, limit, after = null }: Page): Promise<Listing<T>> {
+    const total = await this.#rows.count(stretchOf(account))
+    const stretch = stretchOf(account, after)
+    const from = await this.#rows.skip(stretch, offset)
+    const items: T[] = []
+    if (from !== null)
+      for await (const rows of this.#rows.read({ ...stretch, from }, limit))
+        for (const row of rows) items.push(fromRow(row))
+    return { items, total }
+  }
+
+  async *walk(account: string, { after = null, descending = false }: WalkStart = {}) {
+    for await (const rows of this.#rows.read(stretchOf(account, after, descending)))
+      yield rows.map(fromRow<T>)
   }
 
   insert(record: T, together?: Together): Promise<boolean> {
