@@ -32,6 +32,7 @@ const entries = logEntries(logged, 4)
 const append = (store: Store, some = entries, most = 3) =>
   store.logs.append(logged.account, logged.id, batchOf(some), { most, strategy: 'DELETE_OLDEST' })
 const beside = { audit: auditEntry({ account: due.account }), answer: keptAnswer({ account: due.account }) }
+const told = auditEntry({ account: due.account, actor: 'gatehouse' })
 const first = firstStart()
 const owner = account()
 const known = token()
@@ -81,6 +82,11 @@ const cases: Readonly<Record<string, Case>> = {
     act: store => store.oauthClients.claimDue(10, 60_000),
   },
   'audit.append': { act: store => store.audit.append(beside.audit) },
+  'audit.trim': {
+    arrange: store => store.audit.append(beside.audit),
+    act: store =>
+      store.audit.trim(due.account, { before: 0, mostOf: () => 0 }, (_, dropped) => ({ ...told, dropped })),
+  },
   'logs.append': {
     arrange: async store => {
       await store.gateways.insert(logged)
