@@ -1,4 +1,4 @@
-// Looks after the store of a running gateway: fills an empty one, tells once what its set-up can lose, and keeps in the log when it goes away and comes back.
+// Looks after the store of a running gateway: fills an empty one, tells once what its set-up can lose and what it denies, and keeps in the log when it goes away and comes back.
 
 import type { Logger } from '../base/log.ts'
 import { type Store, StoreAway } from '../store/store.ts'
@@ -12,6 +12,7 @@ export function careForStore(store: Store, log: Logger, told: (first: FirstStart
   const details = { store: store.location }
   const fill = new FirstFill(store)
   let isPrepared = false
+  let denials: readonly string[] = []
   let wasAway = false
   const look = async () => {
     try {
@@ -20,6 +21,8 @@ export function careForStore(store: Store, log: Logger, told: (first: FirstStart
       if (wasAway && !store.isAway) {
         log.info(details, 'the store is back')
         wasAway = false
+        // It may be another server, with other users.
+        void tellDenials()
       }
     } catch (cause) {
       if (!wasAway) tellOf(cause)
@@ -30,8 +33,16 @@ export function careForStore(store: Store, log: Logger, told: (first: FirstStart
   const tellOf = (cause: unknown) => {
     if (!(cause instanceof StoreAway)) return log.error({ ...details, err: cause }, 'the store failed')
     const { reason } = cause
+    if (reason === 'NOPERM') void tellDenials()
     if (fill.isUnconfirmed) log.warn({ ...details, reason, next: anotherToken }, unconfirmed)
     else log.warn({ ...details, reason }, 'the store is away')
+  }
+  /** Each is told once, for as long as it lasts. */
+  const tellDenials = async () => {
+    const found = await store.rights().catch(() => null)
+    if (found === null) return
+    for (const denial of found) if (!denials.includes(denial)) log.error(details, denial)
+    denials = found
   }
   const prepare = async () => {
     const first = await fill.run(Date.now())
@@ -46,6 +57,7 @@ export function careForStore(store: Store, log: Logger, told: (first: FirstStart
     if ((await Promise.all(tokens)).every(({ total }) => total === 0))
       log.warn({ ...details, next: anotherToken }, 'no account has a token')
   }
+  void tellDenials()
   void look()
 }
 

@@ -18,6 +18,8 @@ export async function withStore(
   } catch (cause) {
     const place = cause instanceof StoreAway && opened ? `${opened.location}: ` : ''
     tell(`gatehouse: ${place}${(cause as Error).message}`)
+    if (opened && cause instanceof StoreAway && cause.reason === 'NOPERM')
+      for (const denial of await opened.rights().catch(() => [])) tell(denial)
     return 1
   } finally {
     await opened?.close()

@@ -44,6 +44,8 @@ export interface Store {
   confirm(): Promise<void>
   /** Says in plain sentences what this set-up of the backend can lose; none when nothing. */
   durability(): Promise<readonly string[]>
+  /** Says in plain sentences what the backend denies its user, and how that is granted; none when nothing. */
+  rights(): Promise<readonly string[]>
   /** Lets go of files and connections; what was asked before is finished or rejected first. */
   close(): Promise<void>
 }

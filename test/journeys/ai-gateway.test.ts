@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import OpenAI from 'openai'
 import { startGateway, spawnGateway, main, type RunningGateway } from '../help/gateway.ts'
+import { aclLine, deniedOn } from '../help/acl.ts'
 import { completion } from '../help/ai.ts'
 import { gatehouse } from '../help/command.ts'
 import { say, startProvider, stream } from '../help/provider.ts'
@@ -101,17 +102,20 @@ async function statusOf(client: OpenAI): Promise<number> {
 }
 
 const stores = {
-  SQLite: async () => ({}),
+  SQLite: async () => ({ env: {}, denied: async () => [] }),
+  /** As the user of the README, with no right beyond. */
   Redis: async (t: TestContext) => {
     const redis = await startRedis(t, { aof: 'always' })
-    return { STORE: `redis://127.0.0.1:${redis.port}` }
+    await redis.ask('ACL', 'SETUSER', ...aclLine('gatehouse', 'secret'))
+    const env = { STORE: `redis://gatehouse:secret@127.0.0.1:${redis.port}` }
+    return { env, denied: () => deniedOn(redis) }
   },
 } as const
 
 for (const [store, open] of Object.entries(stores)) {
   for (const workers of [0, 2]) {
     test(`a new user streams a chat and finds it in the log (${store}, workers: ${workers})`, async t => {
-      const env = await open(t)
+      const { env, denied } = await open(t)
       const gateway = await startGateway(t, await configuration(t, workers), { env })
       const api = apiOf(gateway, await gateway.firstStart)
       assert.equal(await sayHello(api.client), 'Hello.')
@@ -126,10 +130,11 @@ for (const [store, open] of Object.entries(stores)) {
       const metrics = await gateway.metrics()
       assert.match(metrics, /gatehouse_ai_decisions_total\{result="refused",reason="malformed"\} 1/)
       assert.match(metrics, /gatehouse_store_up 1/)
+      assert.deepEqual(await denied(), [])
     })
 
     test(`a setting and a revocation hold on every worker within a second (${store}, workers: ${workers})`, async t => {
-      const env = await open(t)
+      const { env, denied } = await open(t)
       const gateway = await startGateway(t, await configuration(t, workers), { env })
       const api = apiOf(gateway, await gateway.firstStart)
       const { results: groups } = await api.manage('GET', '/tokens/permission_groups')
@@ -159,9 +164,26 @@ for (const [store, open] of Object.entries(stores)) {
         200,
       )
       await withinASecond(() => all(200, caller))
+      assert.deepEqual(await denied(), [])
     })
   }
 }
+
+test('a gateway whose Redis user lacks rights says which, and is filled once it has them', async t => {
+  const redis = await startRedis(t)
+  await redis.ask('ACL', 'SETUSER', ...aclLine('gatehouse', 'secret'), '-xadd', '-get')
+  const env = { STORE: `redis://gatehouse:secret@127.0.0.1:${redis.port}` }
+  const gateway = await startGateway(t, await configuration(t, 0), { env })
+  const denies = 'Redis denies the user gatehouse GET and XADD on the keys {gatehouse*: '
+  const { level } = await gateway.logged(
+    `${denies}records, logs and counts that need them are refused. Grant ~{gatehouse*, +get and +xadd with ACL SETUSER.`,
+  )
+  assert.equal(level, 50)
+  assert.equal((await gateway.logged('the store is away')).reason, 'NOPERM')
+  await redis.ask('ACL', 'SETUSER', 'gatehouse', '+get', '+xadd')
+  const api = apiOf(gateway, await gateway.firstStart)
+  await withinASecond(async () => (await statusOf(api.client)) === 200)
+})
 
 test('kill -9 loses nothing that was acknowledged, and a second start makes no second token', async t => {
   const gateway = await startGateway(t, await configuration(t, 0))

@@ -1,23 +1,25 @@
 // The store in Redis: opens its connections and puts the nouns beside it together. store/open.ts asks for one.
 import { type Clock, systemClock } from '../../base/clock.ts'
 import type { Gateway } from '../records.ts'
-import type { Bootstrap, Records, Store } from '../store.ts'
+import { type Bootstrap, type Records, type Store, StoreAway } from '../store.ts'
 import type { AccessRuleList, ErrorPage, ErrorRuleList } from '../zone-lists.ts'
 import { RedisAccounts } from './accounts.ts'
 import { type Address, locationOf, parseAddress } from './address.ts'
 import { RedisAnswers } from './answers.ts'
 import { RedisAudit } from './audit.ts'
 import { RedisChanges } from './changes.ts'
-import { connect, subscribe } from './connect.ts'
+import { type Client, connect, subscribe } from './connect.ts'
 import { Connection } from './connection.ts'
 import { RedisCounters } from './counters.ts'
 import { DurableWrites } from './durability.ts'
+import { inTime, reasonOf } from './failure.ts'
 import { Graves } from './graves.ts'
 import { changeChannel, keys } from './keys.ts'
 import { RedisLogs } from './logs.ts'
 import { RedisOAuthClients } from './oauth-clients.ts'
 import { insertFirst, recordKeys } from './record-scripts.ts'
 import { plainTraits, RedisRecords, RedisTokens } from './records.ts'
+import { deniedRights } from './rights.ts'
 import { lossesOf } from './settings.ts'
 
 export interface RedisOptions {
@@ -47,6 +49,7 @@ export class RedisStore implements Store {
   readonly #writes: DurableWrites
   readonly #graves: Graves
   readonly #unsubscribe: () => void
+  readonly #rights: () => Promise<readonly string[]>
 
   /** Opens the store that a URL names, away when it can't be reached; rejects with a sentence for a bad URL, and for data newer than this version. */
   static async open(url: string, options: RedisOptions): Promise<RedisStore> {
@@ -68,6 +71,7 @@ export class RedisStore implements Store {
     // Apart, so that neither bulk nor a wait for the disk keeps a request waiting.
     const [records, proofs, logs] = [dial(), dial(), dial()]
     this.location = locationOf(address)
+    this.#rights = () => askRights(connect(address, commandTimeout), address.username)
     this.#connections = [records, proofs, logs]
     this.#writes = new DurableWrites(records, proofs, commandTimeout, clock)
     this.accounts = new RedisAccounts(records, this.#writes)
@@ -127,6 +131,10 @@ export class RedisStore implements Store {
     return lossesOf(await this.#writes.settings())
   }
 
+  rights(): Promise<readonly string[]> {
+    return this.#rights()
+  }
+
   async close(): Promise<void> {
     this.changes.close()
     this.#graves.close()
@@ -143,5 +151,20 @@ export class RedisStore implements Store {
       clearTimeout(timer)
     }
     if (!this.isAway) await this.changes.look()
+  }
+}
+
+/** Asks on a connection of its own: those of the store need rights to be there at all. */
+async function askRights(client: Client, username: string | null): Promise<readonly string[]> {
+  const ready = Promise.withResolvers<void>()
+  client.onReady(ready.resolve)
+  client.onLoss(reason => ready.reject(reason))
+  const asked = ready.promise.then(() => deniedRights(client, username ?? 'default'))
+  try {
+    return await inTime(asked, openTimeout)
+  } catch (error) {
+    throw new StoreAway(reasonOf(error))
+  } finally {
+    client.cut()
   }
 }

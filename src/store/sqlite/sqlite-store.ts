@@ -117,6 +117,11 @@ export class SqliteStore implements Store {
     return this.location === memory ? ['Everything is kept in memory and ends with the process.'] : []
   }
 
+  /** There are no users. */
+  async rights(): Promise<readonly string[]> {
+    return []
+  }
+
   async close(): Promise<void> {
     this.changes.close()
     this.counters.close()

@@ -7,6 +7,7 @@ import { FirstFill } from '../../../src/process/first-start.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { digestOf } from '../../../src/tokens/token.ts'
 import { auditQuery } from '../../store/contract-specimens.ts'
+import { aclLine } from '../../help/acl.ts'
 import { gatehouse } from '../../help/command.ts'
 import { writeConfig } from '../../help/gateway.ts'
 import { startRedis } from '../../help/redis.ts'
@@ -46,3 +47,17 @@ for (const [name, place] of Object.entries(stores))
       changed: ['name', 'policies'],
     })
   })
+
+test('a command that the user of the store may not do says which rights are missing', async t => {
+  const redis = await startRedis(t)
+  const store = await openStore(redis.url, { commandTimeout: 5_000 })
+  t.after(() => store.close())
+  await new FirstFill(store).run(7)
+  await redis.ask('ACL', 'SETUSER', ...aclLine('reader', 'secret'), '-hset')
+  const file = writeConfig(t, `zones: []\nstore: { url: '\${STORE}', command_timeout: 5s }`)
+  const STORE = `redis://reader:secret@127.0.0.1:${redis.port}`
+  const { code, stdout, stderr } = await gatehouse(['token', 'create', '--config', file], { STORE })
+  assert.deepEqual([code, stdout], [1, ''])
+  assert.match(stderr, /the store is away \(NOPERM\)\nRedis denies the user reader HSET on the keys/)
+  assert.doesNotMatch(stderr, /secret/)
+})
