@@ -6,6 +6,7 @@ import { type Answer, failure, list } from './envelope.ts'
 import type { Api, Call } from './guard.ts'
 import { isoTime } from './kept.ts'
 import { pageParameters, Parameters } from './query.ts'
+import { proxyIn } from './sender.ts'
 
 export const auditParameters = [...pageParameters, 'since', 'before', 'direction'] as const
 
@@ -39,11 +40,14 @@ function view(entry: AuditEntry) {
 function viewActor({ actor: id, address }: AuditEntry) {
   if (id === commandLine.id) return { actor: { id, type: 'admin' }, interface: 'CLI' }
   if (id === keeper.id) return { actor: { id, type: 'system' }, interface: 'System' }
-  return { actor: { id, type: 'user', ip: address }, interface: 'API' }
+  const ip = proxyIn(address) === null && { ip: address }
+  return { actor: { id, type: 'user', ...ip }, interface: 'API' }
 }
 
-function viewMetadata({ ray, changed, dropped }: AuditEntry) {
-  if (dropped === undefined) return { ray, changed }
+function viewMetadata({ ray, changed, address, dropped }: AuditEntry) {
+  const proxy = proxyIn(address)
+  const known = { ray, changed, ...(proxy !== null && { unvouched_proxy: proxy }) }
+  if (dropped === undefined) return known
   const { count, from, to } = dropped
-  return { ray, changed, dropped: { count, from: isoTime(from), to: isoTime(to) } }
+  return { ...known, dropped: { count, from: isoTime(from), to: isoTime(to) } }
 }

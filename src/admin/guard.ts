@@ -18,6 +18,7 @@ import { strayParameters } from './query.ts'
 import type { Refusals } from './refusals.ts'
 import type { Asker, Question, Route } from './router.ts'
 import { type ApiRow, type Row, takesNoBody, type ZoneRow } from './row.ts'
+import { addressOf } from './sender.ts'
 import type { WriteLimit } from './write-limit.ts'
 import type { Zones } from './zones.ts'
 
@@ -51,7 +52,7 @@ export interface Call {
   readonly bytes: Buffer | null
   /** When it is asked, in ms since the epoch. */
   readonly now: number
-  /** The caller's address, and the ray id of the request. */
+  /** The caller's address, as `addressOf` has it, and the ray id of the request. */
   readonly address: string
   readonly ray: string
   readonly ifMatch: string | null
@@ -172,12 +173,23 @@ async function callOf(
 ): Promise<Call | Answer> {
   const strays = row.query === null ? [] : strayParameters(query, row.query ?? [])
   if (strays.length > 0) return failure(400, strays)
-  const { contentType, readBody, address, ray, ifMatch, idempotencyKey } = asker
+  const { contentType, readBody, ray, ifMatch, idempotencyKey } = asker
   const { body: kind = null } = row
   const input = kind || takesNoBody(row) ? await readInput(kind, contentType, readBody) : noInput
   if ('status' in input) return input
   const { value: body, bytes } = input
-  return { ...who, now: clock.now(), address, ray, ifMatch, idempotencyKey, params, query, body, bytes }
+  return {
+    ...who,
+    now: clock.now(),
+    address: addressOf(asker),
+    ray,
+    ifMatch,
+    idempotencyKey,
+    params,
+    query,
+    body,
+    bytes,
+  }
 }
 
 /** Has what stands in the way of a write confirmed before it is told: it may be there, or gone, by a write that was answered with 503 and can still be lost. */

@@ -4,8 +4,8 @@
 import type { Logger } from '../base/log.ts'
 import type { ManagementRefusal, Metrics } from '../base/metrics.ts'
 import type { Token } from '../store/records.ts'
-import type { Asker } from './router.ts'
 import type { Row } from './row.ts'
+import { addressOf, type Sender } from './sender.ts'
 
 /** Lines a second; a flood of refusals would drown all others. */
 const mostLines = 10
@@ -26,14 +26,17 @@ export class Refusals {
   note(
     reason: ManagementRefusal,
     { method, path }: Pick<Row, 'method' | 'path'>,
-    { address, ray }: Pick<Asker, 'address' | 'ray'>,
+    sender: Sender,
     caller: Pick<Token, 'id' | 'account'> | null = null,
   ): void {
     this.#counts?.[reason].inc()
     if (this.#inSecond++ === 0) setTimeout(() => this.#endSecond(), second).unref()
     if (this.#inSecond > mostLines) return
     const who = caller && { account: caller.account, actor: caller.id }
-    this.#log.warn({ reason, method, path, ...who, address, ray }, 'management request refused')
+    this.#log.warn(
+      { reason, method, path, ...who, address: addressOf(sender), ray: sender.ray },
+      'management request refused',
+    )
   }
 
   #endSecond(): void {

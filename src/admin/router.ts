@@ -2,9 +2,10 @@
 
 import type { Shown } from '../tokens/verify.ts'
 import { type Answer, failure, notFound } from './envelope.ts'
+import type { Sender } from './sender.ts'
 
 /** What the handlers may know of a request beside its method and target. */
-export interface Asker {
+export interface Asker extends Sender {
   readonly accept: string | null
   /** Null when absent; empty when there are several, of which nobody can tell which counts. */
   readonly authorization: string | null
@@ -13,10 +14,6 @@ export interface Asker {
   readonly ifMatch: string | null
   /** Null when absent; empty when there are several. */
   readonly idempotencyKey: string | null
-  /** The client's: the peer of the socket. */
-  readonly address: string
-  /** The id of the request, which the answer shows in `svc-ray`. */
-  readonly ray: string
   /** The token that its connection showed last. */
   readonly shown?: Shown
   /** Reads the body to its end; null when it has more than so many bytes. */

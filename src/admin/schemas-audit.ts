@@ -37,7 +37,7 @@ export const auditEntry = open({
       ),
       type: about('`admin` for the command line.', oneOf(['user', 'admin', 'system'])),
     },
-    { ip: about('Of a token.', text) },
+    { ip: about('Of a token, unless `unvouched_proxy` stands.', text) },
   ),
   resource: open({ id: text, type: oneOf(kinds) }),
   owner: about('The account; of a zone that which owns it.', open({ id })),
@@ -51,6 +51,10 @@ export const auditEntry = open({
       dropped: about(
         'Entries of the actor that `resource` names, which were too old or too many, and when the first and the last of them were made.',
         open({ count: whole(1), from: time, to: time }),
+      ),
+      unvouched_proxy: about(
+        'The proxy that passed the request on, where that is not this gateway: behind it, nobody knows the address of the caller.',
+        text,
       ),
     },
   ),

@@ -3,13 +3,14 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
-import { nextRay } from '../base/ray.ts'
+import type { Vouch } from '../base/vouch.ts'
 import type { Endpoint } from '../config/config.ts'
 import { Shown } from '../tokens/verify.ts'
 import { type Answer, failure } from './envelope.ts'
 import { readBody } from './input.ts'
 import { type Facts, routes } from './routes.ts'
 import { type Asker, Router } from './router.ts'
+import { type Sender, senderOf } from './sender.ts'
 
 const limits = {
   maxHeaderSize: 8 * 1024,
@@ -38,11 +39,13 @@ export class AdminServer {
   /** The tokens that connections showed last. */
   readonly #shown = new WeakMap<Socket, Shown>()
   readonly #bug: (cause: unknown) => void
+  readonly #vouch: Vouch | null
 
-  /** `bug` hears of what a handler throws; the client sees no more than that it happened. */
-  constructor(facts: Facts, bug: (cause: unknown) => void) {
+  /** `bug` hears of what a handler throws; the client sees no more than that it happened. Without `vouch`, nobody vouches for clients. */
+  constructor(facts: Facts, bug: (cause: unknown) => void, vouch: Vouch | null = null) {
     this.#facts = facts
     this.#bug = bug
+    this.#vouch = vouch
     this.#server = createServer(limits, (request, response) => void this.#serve(request, response))
     this.#server.on('clientError', refuseBytes)
   }
@@ -66,10 +69,10 @@ export class AdminServer {
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const ray = nextRay()
-    const answer = await this.#answer(request, ray)
+    const sender = senderOf(request, this.#vouch)
+    const answer = await this.#answer(request, sender)
     const length = String(Buffer.byteLength(answer.body))
-    const fields = ['content-length', length, 'svc-ray', ray]
+    const fields = ['content-length', length, 'svc-ray', sender.ray]
     if (!this.#server.listening) fields.push('connection', 'close')
     for (const name in answer.headers) if (!ownNames.has(name)) fields.push(name, answer.headers[name]!)
     for (const [name, value] of strictHeaders) if (!(name in answer.headers)) fields.push(name, value)
@@ -84,9 +87,9 @@ export class AdminServer {
     return shown
   }
 
-  async #answer(request: IncomingMessage, ray: string): Promise<Answer> {
+  async #answer(request: IncomingMessage, sender: Sender): Promise<Answer> {
     try {
-      const asker = askerOf(request, ray, this.#shownOn(request.socket))
+      const asker = askerOf(request, sender, this.#shownOn(request.socket))
       return await this.#router.answer(request.method!, request.url!, asker, this.#facts)
     } catch (cause) {
       // A caller who went away in the middle of a body is no bug, and nobody reads the answer.
@@ -96,16 +99,15 @@ export class AdminServer {
   }
 }
 
-function askerOf(request: IncomingMessage, ray: string, shown: Shown): Asker {
-  const { headers, socket } = request
+function askerOf(request: IncomingMessage, sender: Sender, shown: Shown): Asker {
+  const { headers } = request
   return {
     accept: headers.accept ?? null,
     authorization: onlyOne(request, 'authorization'),
     contentType: headers['content-type'] ?? null,
     ifMatch: headers['if-match'] ?? null,
     idempotencyKey: onlyOne(request, 'idempotency-key'),
-    address: socket.remoteAddress ?? '',
-    ray,
+    ...sender,
     shown,
     readBody: most => readBody(request, most),
   }

@@ -12,6 +12,7 @@ export const refuseReasons = [
   'expired',
   'not_yet_valid',
   'address_denied',
+  'address_unknown',
   'forbidden',
   'misplaced',
   'store_away',

@@ -31,6 +31,7 @@ export const managementRefusals = [
   'expired',
   'not_yet_valid',
   'address_denied',
+  'address_unknown',
   'forbidden',
   'beyond_token',
   'too_many',

@@ -4,6 +4,7 @@ import { createServer, type Server, type Socket } from 'node:net'
 import { type Clock, systemClock } from '../base/clock.ts'
 import type { EdgeMetrics } from '../base/edge-metrics.ts'
 import type { AccessLog, Logger } from '../base/log.ts'
+import { Vouch } from '../base/vouch.ts'
 import type { Config, Endpoint } from '../config/config.ts'
 import { Bans } from '../access/bans.ts'
 import type { AccessParts, AccessSources } from '../access/policy.ts'
@@ -13,7 +14,7 @@ import { HIGH_WATER_MARK } from './dial.ts'
 import { guarded } from './guarded.ts'
 import type { NameLookup } from './name-lookup.ts'
 import { Origins } from './origins.ts'
-import type { AiServices, Plane } from './plane.ts'
+import type { AiServices, Plane, SidePort } from './plane.ts'
 import { checkKeys, type KeyedCheckResult } from './health-checker.ts'
 import { type PoolState, poolState } from './pools.ts'
 import { buildSnapshot, type Snapshot } from './snapshot.ts'
@@ -29,6 +30,7 @@ interface DataPlaneOptions {
   readonly accessLog: AccessLog | null
   readonly log: Logger
   readonly ai?: AiServices
+  readonly sidePort?: SidePort
   /** Address lists and geography; none where no rule names any. */
   readonly access?: AccessSources
   /** What the API has set for zones; nothing where there is none. */
@@ -46,6 +48,7 @@ export class DataPlane implements Plane {
   readonly accessLog: AccessLog | null
   readonly log: Logger
   readonly ai: AiServices | null
+  readonly sidePort: Plane['sidePort']
   readonly documentation: string
   readonly geo: Plane['geo']
   readonly limiter: Limiter
@@ -74,6 +77,8 @@ export class DataPlane implements Plane {
     this.accessLog = options.accessLog
     this.log = options.log
     this.ai = options.ai ?? null
+    const { sidePort } = options
+    this.sidePort = sidePort ? { endpoint: sidePort.endpoint, vouch: new Vouch(sidePort.secret) } : null
     this.documentation = options.documentation
     const bans = new Bans(clock)
     this.#access = { ...(options.access ?? nothingKnown), bans, metrics: this.metrics }

@@ -106,7 +106,7 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
     connection.use(this)
     x.sentAt = x.plane.clock.monotonic()
     if (!connection.isReused) x.openingTimes = connection.times
-    const head = outboundHead(x)
+    const head = outboundHead(x, connection.address)
     if (this.#isWhole) this.#sendWhole(connection, head)
     else this.#sendStreamed(connection, head)
   }

@@ -4,13 +4,14 @@ import { crossingLines } from '../http1/fields.ts'
 import type { AiExchange } from './ai-exchange.ts'
 import type { Exchange } from './exchange.ts'
 import { providerFields } from './outbound-ai.ts'
+import { isOwn } from './own-addresses.ts'
 import { appended, strangersLines, trustedLines } from './way.ts'
 
-/** Writes the head of the request to an origin, empty line included. */
-export function outboundHead(x: Exchange): string {
+/** Writes the head of the request to an origin at an address, empty line included. */
+export function outboundHead(x: Exchange, address: string): string {
   const { outgoing: head, ai } = x
   if (ai !== null) return providerHead(x, ai)
-  return `${head.method} ${head.target} HTTP/1.1\r\nHost: ${hostFor(x)}\r\n${passedFields(x)}${framing(x)}${x.client.isTrusted ? trustedLines(x) : strangersLines(x)}${hops(x)}svc-ray: ${x.ray}\r\n\r\n`
+  return `${head.method} ${head.target} HTTP/1.1\r\nHost: ${hostFor(x)}\r\n${passedFields(x)}${framing(x)}${x.client.isTrusted ? trustedLines(x) : strangersLines(x)}${hops(x)}${vouching(x, address)}svc-ray: ${x.ray}\r\n\r\n`
 }
 
 /** Tells a provider nothing of the client behind the gateway. */
@@ -36,6 +37,15 @@ function framing({ outgoing: head, ai }: Exchange): string {
   if (ai !== null && ai.body !== null) return `Content-Length: ${ai.body.length}\r\n`
   if (head.chunked) return 'Transfer-Encoding: chunked\r\n'
   return head.contentLength === -1 ? '' : `Content-Length: ${head.contentLength}\r\n`
+}
+
+/** Vouches for the client where the connection leads to our own side port, and only there. */
+function vouching(x: Exchange, address: string): string {
+  const { sidePort } = x.plane
+  const { port } = x.origin!.config
+  if (sidePort === null || sidePort.endpoint.port !== port) return ''
+  if (!isOwn(address, port, [sidePort.endpoint])) return ''
+  return `svc-hop: ${sidePort.vouch.write({ address: x.clientAddress, ray: x.ray })}\r\n`
 }
 
 /** Writes the hops so far and this one. These two are kept whoever sent them: they only make loops visible (RFC 8586, RFC 9110 section 7.6.3). */

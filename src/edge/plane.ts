@@ -2,6 +2,8 @@
 import type { Clock } from '../base/clock.ts'
 import type { EdgeMetrics } from '../base/edge-metrics.ts'
 import type { AccessLog, Logger } from '../base/log.ts'
+import type { Vouch } from '../base/vouch.ts'
+import type { Endpoint } from '../config/config.ts'
 import type { Geo } from '../access/geo.ts'
 import type { GatewayDirectory } from '../ai/gateways.ts'
 import type { Limiter } from '../limits/limiter.ts'
@@ -14,6 +16,12 @@ export interface AiServices {
   readonly tokens: TokenVerifier
   readonly gateways: GatewayDirectory
   readonly logs: LogQueue
+}
+
+/** The side port of this gateway, and the secret of the running gateway that they share. */
+export interface SidePort {
+  readonly endpoint: Endpoint
+  readonly secret: Uint8Array
 }
 
 export interface Plane {
@@ -34,6 +42,8 @@ export interface Plane {
   /** Null where no database tells of countries and networks. */
   readonly geo: Geo | null
   readonly limiter: Limiter
+  /** The side port, which is told whose requests are passed on to it; null where there is none. */
+  readonly sidePort: { readonly endpoint: Endpoint; readonly vouch: Vouch } | null
   /** Base of the `type` URIs. */
   readonly documentation: string
   /** Whether the data plane is shutting down: connections close after their current request. */

@@ -25,16 +25,16 @@ export const field = {
   twin: 13,
   host: 14,
   expect: 15,
-  forwarded: 16,
-  xForwardedFor: 17,
-  xForwardedProto: 18,
-  xForwardedHost: 19,
-  /** Whatever else begins with `X-Forwarded-`. */
-  xForwarded: 20,
-  /** One of the other names under which the address of a client is told (`X-Real-IP`). */
-  clientAddress: 21,
   /** A program started by CGI takes it for `HTTP_PROXY` (CVE-2016-5385). */
-  proxy: 22,
+  proxy: 16,
+  forwarded: 17,
+  xForwardedFor: 18,
+  xForwardedProto: 19,
+  xForwardedHost: 20,
+  /** Whatever else begins with `X-Forwarded-`. */
+  xForwarded: 21,
+  /** One of the other names under which the address of a client is told (`X-Real-IP`). */
+  clientAddress: 22,
   via: 23,
   cdnLoop: 24,
   accept: 25,
@@ -82,6 +82,12 @@ function passes(id: FieldId, first: FieldId): boolean {
 /** Whether an operator may set a field of this id: what crosses, and the address of the client under another name. */
 export function isSettable(id: FieldId, kind: FieldLines['kind']): boolean {
   return crosses(id, kind) || id === field.clientAddress
+}
+
+/** Whether a field of this id shows that a request was passed on by another hop. */
+export function tellsOfHop(id: FieldId): boolean {
+  const isOfWay = id >= field.forwarded && id <= field.cdnLoop
+  return isOfWay || id === field.ray || id === field.hop || id === field.twin
 }
 
 /** Finds which known field a name is, whatever its case. */

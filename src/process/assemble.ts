@@ -30,10 +30,10 @@ export function assemble(config: Config): Assembly {
     metrics,
     openServices: config => Services.open(config, { metrics: metrics.edge, log, writesCopy: true }),
     openManagement: (config, store) => Management.open(config, store, metrics, log),
-    buildPlane: (config, documentation, services) =>
+    buildPlane: (config, services, shared) =>
       workers === 0
-        ? new LocalPlane(config, { documentation, metrics, destination, log, services, reusePort: false })
-        : new Supervisor(workers, config, { documentation, metrics, log }),
+        ? new LocalPlane(config, { ...shared, metrics, destination, log, services, reusePort: false })
+        : new Supervisor(workers, config, { ...shared, metrics, log }),
   })
   return { gateway, metrics, log, destination }
 }

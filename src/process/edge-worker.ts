@@ -59,14 +59,12 @@ async function answer(ask: Ask): Promise<Reply[Ask['kind']]> {
   }
 }
 
-async function start({
-  config,
-  documentation,
-  checks,
-}: Ask & { kind: 'start' }): Promise<readonly Endpoint[]> {
+async function start(ask: Ask & { kind: 'start' }): Promise<readonly Endpoint[]> {
+  const { config, documentation, sidePort, checks } = ask
   log.level = config.log.level
   services = await Services.open(config, { metrics: metrics.edge, log })
-  plane = new LocalPlane(config, { documentation, metrics, destination, log, services, reusePort: true })
+  const parts = { documentation, sidePort, metrics, destination, log, services }
+  plane = new LocalPlane(config, { ...parts, reusePort: true })
   plane.takeChecks(checks)
   return plane.listen()
 }

@@ -1,9 +1,11 @@
 // One running gateway: the store, the admin listener and the data plane behind it, from the first socket to the last.
 
+import { randomBytes } from 'node:crypto'
 import { systemClock } from '../base/clock.ts'
 import { Lifecycle, type Part } from '../base/lifecycle.ts'
 import type { Logger } from '../base/log.ts'
 import type { Metrics } from '../base/metrics.ts'
+import { Vouch } from '../base/vouch.ts'
 import type { Config, Endpoint } from '../config/config.ts'
 import type { Store } from '../store/store.ts'
 import type { Api } from '../admin/guard.ts'
@@ -11,6 +13,7 @@ import type { Unready } from '../admin/health.ts'
 import type { Facts } from '../admin/routes.ts'
 import { AdminServer } from '../admin/server.ts'
 import { checkedOrigins, HealthChecker } from '../edge/health-checker.ts'
+import type { SidePort } from '../edge/plane.ts'
 import { listenFailure } from './listen-failure.ts'
 import type { ManagedPlane } from './managed-plane.ts'
 import type { Management } from './management.ts'
@@ -30,8 +33,15 @@ interface GatewayParts {
   readonly metrics: Metrics
   readonly openServices: (config: Config) => Promise<Services>
   readonly openManagement: (config: Config, store: Store) => Promise<Management>
-  /** Builds the data plane, once it is known where errors are documented. */
-  readonly buildPlane: (config: Config, documentation: string, services: Services) => ManagedPlane
+  /** Builds the data plane, once it is known where the side port is. */
+  readonly buildPlane: (config: Config, services: Services, shared: Shared) => ManagedPlane
+}
+
+/** What every process of the data plane gets. */
+interface Shared {
+  /** Where errors are documented. */
+  readonly documentation: string
+  readonly sidePort: SidePort
 }
 
 export class Gateway {
@@ -39,6 +49,8 @@ export class Gateway {
   readonly #openServices: GatewayParts['openServices']
   readonly #openManagement: GatewayParts['openManagement']
   readonly #buildPlane: GatewayParts['buildPlane']
+  /** With which the data plane vouches to the side port for its clients, for as long as this gateway runs. */
+  readonly #secret = randomBytes(32)
   readonly #server: AdminServer
   readonly #checker: HealthChecker
   readonly #life: Lifecycle
@@ -70,7 +82,8 @@ export class Gateway {
       api: () => this.#api,
       metrics: async () => metrics.expose(await this.#plane?.snapshots()),
     }
-    this.#server = new AdminServer(facts, cause => log.error({ err: cause }, 'a bug in the admin listener'))
+    const failed = (cause: unknown) => log.error({ err: cause }, 'a bug in the admin listener')
+    this.#server = new AdminServer(facts, failed, new Vouch(this.#secret))
     this.#life = new Lifecycle([this.#storePart(), this.#adminPart(), this.#planePart()], (part, cause) =>
       log.error({ part, err: cause }, 'did not stop as it should'),
     )
@@ -185,7 +198,9 @@ export class Gateway {
       name: 'data plane',
       deadline: () => this.#config.shutdown.grace + drainSlack,
       start: async () => {
-        this.#plane = this.#buildPlane(this.#config, this.#documentation, this.#services!)
+        const sidePort = { endpoint: this.#admin, secret: this.#secret }
+        const shared = { documentation: this.#documentation, sidePort }
+        this.#plane = this.#buildPlane(this.#config, this.#services!, shared)
         this.#edge = await this.#plane.listen()
         this.#checker.ownEndpoints = this.#edge
         this.#checker.watch(checkedOrigins(this.#config))

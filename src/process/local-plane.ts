@@ -5,6 +5,7 @@ import type { Metrics, Snapshot } from '../base/metrics.ts'
 import type { Config, Endpoint } from '../config/config.ts'
 import { DataPlane } from '../edge/data-plane.ts'
 import type { KeyedCheckResult } from '../edge/health-checker.ts'
+import type { SidePort } from '../edge/plane.ts'
 import type { PoolState } from '../edge/pools.ts'
 import { AccessFiles } from './access-files.ts'
 import { listenFailure } from './listen-failure.ts'
@@ -17,6 +18,7 @@ interface LocalPlaneParts {
   readonly destination: LogDestination
   readonly log: Logger
   readonly services: Services
+  readonly sidePort: SidePort
   /** Whether other processes listen on the same addresses. */
   readonly reusePort: boolean
 }
@@ -103,13 +105,14 @@ export class LocalPlane implements ManagedPlane {
   }
 
   #build(): DataPlane {
-    const { documentation, metrics, log, services } = this.#parts
+    const { documentation, metrics, log, services, sidePort } = this.#parts
     return new DataPlane(this.#config, {
       documentation,
       metrics: metrics.edge,
       accessLog: this.#accessLog,
       log,
       ai: services,
+      sidePort,
       access: this.#files,
       zones: services.zones,
       limiter: services.limiter,

@@ -3,6 +3,7 @@
 import type { Snapshot } from '../base/metrics.ts'
 import type { Config, Endpoint } from '../config/config.ts'
 import type { KeyedCheckResult } from '../edge/health-checker.ts'
+import type { SidePort } from '../edge/plane.ts'
 import type { PoolState } from '../edge/pools.ts'
 
 export type Ask =
@@ -10,6 +11,7 @@ export type Ask =
       readonly kind: 'start'
       readonly config: Config
       readonly documentation: string
+      readonly sidePort: SidePort
       readonly checks: readonly KeyedCheckResult[]
     }
   | { readonly kind: 'reload'; readonly config: Config }

@@ -6,6 +6,7 @@ import type { Logger } from '../base/log.ts'
 import { type Metrics, remains, type Snapshot } from '../base/metrics.ts'
 import type { Config, Endpoint } from '../config/config.ts'
 import { checkKeys, type KeyedCheckResult } from '../edge/health-checker.ts'
+import type { SidePort } from '../edge/plane.ts'
 import type { PoolState } from '../edge/pools.ts'
 import { backoff } from './backoff.ts'
 import { listenFailure } from './listen-failure.ts'
@@ -30,6 +31,7 @@ const viewPatience = 1_000
 
 interface SupervisorParts {
   readonly documentation: string
+  readonly sidePort: SidePort
   readonly metrics: Metrics
   readonly log: Logger
 }
@@ -158,9 +160,10 @@ export class Supervisor implements ManagedPlane {
       this.#bury(worker, end, crashes)
     })
     try {
-      const { documentation } = this.#parts
+      const { documentation, sidePort } = this.#parts
       const checks = [...this.#checks.values()]
-      const endpoints = await worker.ask({ kind: 'start', config: this.#config, documentation, checks })
+      const means = { config: this.#config, documentation, sidePort, checks }
+      const endpoints = await worker.ask({ kind: 'start', ...means })
       this.#up.add(worker)
       worker.ask({ kind: 'checks', results: [...this.#checks.values()] }).catch(ignore)
       return endpoints

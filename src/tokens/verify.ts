@@ -59,10 +59,10 @@ export class TokenVerifier {
     })
   }
 
-  /** Judges what a client at `address` sent: at once where the token is remembered or can't be one; what callers send never makes it throw or reject. */
+  /** Judges what a client at `address`, null for one that nobody knows, sent: at once where the token is remembered or can't be one; what callers send never makes it throw or reject. */
   verify(
     value: string | null,
-    address: string,
+    address: string | null,
     shown: Shown | null = null,
   ): Token | TokenFault | Promise<Token | TokenFault> {
     if (value === null) return 'missing'
@@ -77,7 +77,7 @@ export class TokenVerifier {
     return verdict
   }
 
-  #verifyDigest(digest: string, address: string): Token | TokenFault | Promise<Token | TokenFault> {
+  #verifyDigest(digest: string, address: string | null): Token | TokenFault | Promise<Token | TokenFault> {
     const known = this.#known.get(digest)
     if (known instanceof Promise) return this.#afterLookup(known, digest, address)
     this.#lookups.remembered.inc()
@@ -87,7 +87,7 @@ export class TokenVerifier {
   async #afterLookup(
     lookup: Promise<Known | null>,
     digest: string,
-    address: string,
+    address: string | null,
   ): Promise<Token | TokenFault> {
     this.#lookups.asked.inc()
     try {
@@ -98,13 +98,15 @@ export class TokenVerifier {
     }
   }
 
-  #judge(known: Known | null, digest: string, address: string): Token | TokenFault {
+  #judge(known: Known | null, digest: string, address: string | null): Token | TokenFault {
     if (known === null || !matches(known.digest, digest)) return 'unknown'
     const { token, allowed, denied } = known
     if (token.status === 'disabled') return 'disabled'
     const now = this.#clock.now()
     if (token.notBefore !== null && now < token.notBefore) return 'not_yet_valid'
     if (token.expiresOn !== null && now >= token.expiresOn) return 'expired'
+    if (denied === null && allowed === null) return token
+    if (address === null) return 'address_unknown'
     if (denied?.has(address) || allowed?.has(address) === false) return 'address_denied'
     return token
   }

@@ -8,6 +8,7 @@ import { WriteLimit } from '../../src/admin/write-limit.ts'
 import { AiMetrics } from '../../src/base/ai-metrics.ts'
 import { createLogger } from '../../src/base/log.ts'
 import { Metrics } from '../../src/base/metrics.ts'
+import { Vouch } from '../../src/base/vouch.ts'
 import { SecretKeys } from '../../src/clients/secret-keys.ts'
 import { Limiter } from '../../src/limits/limiter.ts'
 import { openStore } from '../../src/store/open.ts'
@@ -76,7 +77,8 @@ export async function startApi(
     degraded: () => store.isAway,
     api: () => ({ store, verifier, clock, log, secrets: keys.current, zones, ...guards }),
   }
-  const server = new AdminServer(facts, bug => bugs.push(bug))
+  const vouch = new Vouch(randomBytes(32))
+  const server = new AdminServer(facts, bug => bugs.push(bug), vouch)
   const { port } = await server.listen({ host: '127.0.0.1', port: 0 })
   t.after(() => server.close())
   const origin = `http://127.0.0.1:${port}`
@@ -112,6 +114,7 @@ export async function startApi(
     given,
     refused,
     limitWrites,
+    vouch,
   }
 }
 

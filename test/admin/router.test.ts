@@ -20,6 +20,7 @@ const asker: Asker = {
   contentType: null,
   ifMatch: null,
   idempotencyKey: null,
+  peer: '',
   address: '',
   ray: '',
   readBody: async () => null,

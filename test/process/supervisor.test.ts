@@ -31,7 +31,9 @@ async function startWorkers(t: TestContext, count = 2) {
   const metrics = new Metrics('0')
   const lines: Line[] = []
   const log = createLogger('error', { write: (line: string) => lines.push(JSON.parse(line)) })
-  const supervisor = new Supervisor(count, before, { documentation: 'http://127.0.0.1/errors', metrics, log })
+  const sidePort = { endpoint: { host: '127.0.0.1', port: 1 }, secret: new Uint8Array(32) }
+  const means = { documentation: 'http://127.0.0.1/errors', sidePort, metrics, log }
+  const supervisor = new Supervisor(count, before, means)
   t.after(() => supervisor.destroy())
   const [endpoint] = await supervisor.listen()
   return { supervisor, metrics, lines, after, workers: children(), port: endpoint!.port }

@@ -1,0 +1,46 @@
+// Who sent a request to the admin listener: the peer of its connection, or the client for whom the edge of this gateway vouches. server.ts asks.
+//
+// Another proxy could vouch for nobody: what it says, anyone could say. A request that one passed on shows it by the fields that proxies add, and then nobody
+// knows whose it is.
+
+import type { IncomingMessage } from 'node:http'
+import { canonicalAddress } from '../base/address.ts'
+import { nextRay } from '../base/ray.ts'
+import type { Vouch } from '../base/vouch.ts'
+import { field, fieldId, tellsOfHop } from '../http1/fields.ts'
+
+export interface Sender {
+  /** The client's address; null where a proxy passed the request on for which nobody vouches. */
+  readonly address: string | null
+  /** The address of the other end of the connection. */
+  readonly peer: string
+  /** The id of the request, which the answer shows in `svc-ray`: that of the edge where it vouches. */
+  readonly ray: string
+}
+
+/** Finds who sent a request. */
+export function senderOf({ rawHeaders, socket }: IncomingMessage, vouch: Vouch | null): Sender {
+  const peer = canonicalAddress(socket.remoteAddress ?? '') ?? ''
+  let isPassedOn = false
+  const hops: string[] = []
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const id = fieldId(rawHeaders[at]!)
+    if (tellsOfHop(id)) isPassedOn = true
+    if (id === field.hop) hops.push(rawHeaders[at + 1]!)
+  }
+  if (!isPassedOn) return { address: peer, peer, ray: nextRay() }
+  const vouched = hops.length === 1 ? (vouch?.read(hops[0]!) ?? null) : null
+  return vouched === null ? { address: null, peer, ray: nextRay() } : { ...vouched, peer }
+}
+
+const via = 'via '
+
+/** Returns the address of the sender for the audit log, or `via ` and that of the proxy behind which nobody knows it. */
+export function addressOf({ address, peer }: Sender): string {
+  return address ?? via + peer
+}
+
+/** Finds the proxy in what `addressOf` returned; null where it is the address of the sender. */
+export function proxyIn(address: string): string | null {
+  return address.startsWith(via) ? address.slice(via.length) : null
+}
