@@ -18,6 +18,9 @@ const errorCodes = 2048
 export const customErrorSources = ['zone_rule', 'account_rule', 'zone_page', 'account_page'] as const
 export type CustomErrorSource = (typeof customErrorSources)[number]
 
+/** What clients may be too slow at. */
+const slownesses = ['head', 'body_idle', 'body_rate', 'body_timeout'] as const
+
 /** Where operators' expressions are asked. */
 const expressionUsers = ['access', 'errors', 'limits', 'rewrite'] as const
 
@@ -38,6 +41,8 @@ export class EdgeMetrics {
   /** Tells of each member of each pool whether requests may go to it; null before there are pools. */
   poolMembers: (() => readonly PoolMember[]) | null = null
   readonly clientAborts = new Tally()
+  /** Clients that were cut off for being too slow. */
+  readonly slowClients = tallies(slownesses)
   readonly clientConnections = new Tally()
   readonly originConnections = new Tally()
   /** Requests that wait for a connection to an origin that may have no more. */

@@ -49,6 +49,12 @@ export const requestFamilies: readonly Family[] = [
     read: ({ edge }) => [sample(edge.clientAborts)],
   },
   {
+    type: 'counter',
+    name: 'gatehouse_slow_clients_total',
+    help: 'Clients that were given up since they were too slow, by what they were slow at.',
+    read: ({ edge }) => byName(edge.slowClients, at => ({ at })),
+  },
+  {
     type: 'gauge',
     name: 'gatehouse_connections_open',
     help: 'Open connections, with clients and with origins.',

@@ -23,6 +23,14 @@ export function parseSize(text: string): Reading<number> {
   )
 }
 
+/** Reads so many bytes a second. */
+export function parseByteRate(text: string): Reading<number> {
+  const size = text.endsWith('/s') ? parseSize(text.slice(0, -2)) : noByteRate
+  return 'flaw' in size ? noByteRate : size
+}
+
+const noByteRate = { flaw: 'must be a size a second, such as 500B/s' }
+
 /** Writes whole bytes in the largest binary unit that divides them. */
 export function formatSize(bytes: number): string {
   return format(bytes, binaryUnits)

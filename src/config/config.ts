@@ -33,6 +33,8 @@ export interface Config {
   }
   readonly client: {
     readonly headerTimeout: number // ms
+    readonly bodyRate: number // bytes a second that a body must bring; 0: any
+    readonly bodyTimeout: number // ms for a whole body; 0: any
     readonly keepAlive: number // ms
   }
   readonly log: {

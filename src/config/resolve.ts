@@ -35,7 +35,12 @@ export function resolve(settings: Settings, findings: Findings): Config {
       url: resolveUrlLimit(limits, findings),
       requestsPerConnection: limits.requests_per_connection,
     },
-    client: { headerTimeout: client.header_timeout, keepAlive: client.keep_alive },
+    client: {
+      headerTimeout: client.header_timeout,
+      bodyRate: client.body_rate,
+      bodyTimeout: client.body_timeout,
+      keepAlive: client.keep_alive,
+    },
     log: { level: log.level, access: log.access, sample: log.sample },
     shutdown: { grace: settings.shutdown.grace },
     store: resolveStore(settings, findings),

@@ -2,7 +2,14 @@
 import { X509Certificate } from 'node:crypto'
 import { parseNetwork } from '../base/address.ts'
 import { normalPath } from '../base/path.ts'
-import { formatDuration, formatSize, parseDuration, parseSize, type Reading } from '../base/quantity.ts'
+import {
+  formatDuration,
+  formatSize,
+  parseByteRate,
+  parseDuration,
+  parseSize,
+  type Reading,
+} from '../base/quantity.ts'
 import { parseSecretKey } from './secret-key.ts'
 import type { Rule } from './shape.ts'
 
@@ -39,6 +46,12 @@ export function durationOrOff(least: number, most: number): Rule<number> {
 /** Takes a size in bytes, both ends included. */
 export function size(least: number, most: number): Rule<number> {
   return text => bounded(parseSize(text), least, most, formatSize)
+}
+
+/** Takes a size a second in bytes, both ends included, or off, which is 0. */
+export function byteRateOrOff(least: number, most: number): Rule<number> {
+  const format = (bytes: number) => `${formatSize(bytes)}/s`
+  return orOff(text => bounded(parseByteRate(text), least, most, format))
 }
 
 export const truth: Rule<boolean> = text => {

@@ -10,6 +10,7 @@ import { rewrite } from './rewrite-settings.ts'
 import { ruleData } from './rule-data.ts'
 import {
   accountId,
+  byteRateOrOff,
   duration,
   durationOrOff,
   fraction,
@@ -143,6 +144,8 @@ export const schema = mapping({
   }),
   client: group({
     header_timeout: optional(scalar(duration(1, hour)), 10 * second),
+    body_rate: optional(scalar(byteRateOrOff(1, MiB)), 500),
+    body_timeout: optional(scalar(durationOrOff(1, day)), hour),
     keep_alive: optional(scalar(duration(1, hour)), 75 * second),
   }),
   timeouts: group({

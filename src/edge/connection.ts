@@ -10,6 +10,7 @@ import { hostName } from '../http1/host.ts'
 import { type HeadFault, type RequestHead, requestBody } from '../http1/request-head.ts'
 import { Shown } from '../tokens/verify.ts'
 import { answer, answerBug } from './answer.ts'
+import { BodyPace } from './body-pace.ts'
 import { writeTo } from './body-writer.ts'
 import { type Client, Exchange } from './exchange.ts'
 import { guarded } from './guarded.ts'
@@ -43,6 +44,8 @@ export class ClientConnection implements Client {
   /** Received and not yet read. */
   #pending: Buffer | null = null
   readonly #heads = new HeadReader()
+  /** Of the body that is being read; null as long as it has kept nobody waiting. */
+  #pace: BodyPace | null = null
   #isReading = false
   /** Whether it reads on in the next turn of the loop. */
   #isResting = false
@@ -94,7 +97,6 @@ export class ClientConnection implements Client {
   readBody(): void {
     this.#isBodyWanted = true
     this.#socket.resume()
-    this.#touchBody()
     this.#read()
     const x = this.#exchange
     if (this.#hasEnded && x?.upgrade === 'done') x.upstream?.bodyEnd()
@@ -102,7 +104,6 @@ export class ClientConnection implements Client {
 
   pauseBody(): void {
     this.#isBodyWanted = false
-    this.#deadline = Number.POSITIVE_INFINITY
     this.#socket.pause()
   }
 
@@ -136,6 +137,7 @@ export class ClientConnection implements Client {
     try {
       const upstream = this.#exchange?.upstream
       if (upstream && now >= upstream.deadline) upstream.expire()
+      this.#paceBody(now)
       if (now >= this.#deadline) this.#expire()
       if (this.#hasEnded) this.#feel()
     } catch (bug) {
@@ -298,7 +300,6 @@ export class ClientConnection implements Client {
     if (body.faulty) return this.#refuseBody(x, refuse('bad_request'))
     x.bytesIn += to - from
     if (x.bytesIn > x.bodyLimit) return this.#refuseBody(x, tooLarge(x))
-    this.#touchBody()
     if (to > from) x.upstream?.body(from === 0 && to === bytes.length ? bytes : bytes.subarray(from, to))
     if (body.done && this.#exchange === x) this.#bodyDone(x)
     return true
@@ -306,7 +307,6 @@ export class ClientConnection implements Client {
 
   #bodyDone(x: Exchange): void {
     this.#isBodyWanted = false
-    this.#deadline = Number.POSITIVE_INFINITY
     // The last bytes may have paused it, and only reading tells that the client leaves.
     this.#socket.resume()
     if (this.#hasEnded) this.#provoke(x)
@@ -320,10 +320,15 @@ export class ClientConnection implements Client {
     return true
   }
 
-  #touchBody(): void {
-    const idle = this.#exchange?.route?.config.timeouts.idle ?? 0
-    if (idle !== 0 && this.#exchange?.requestBody.done === false)
-      this.#deadline = this.#plane.coarseNow + idle
+  /** Gives up a body that comes too slowly. */
+  #paceBody(now: number): void {
+    const x = this.#exchange
+    if (x === null || x.requestBody.done) return
+    this.#pace ??= new BodyPace(x, now)
+    const fault = this.#pace.look(this.#isBodyWanted, now)
+    if (fault === null) return
+    this.#plane.metrics.slowClients[fault].inc()
+    this.#refuseBody(x, refuse('request_timeout', {}, { code: `GH_${fault.toUpperCase()}` }))
   }
 
   // ── endings ──
@@ -337,6 +342,12 @@ export class ClientConnection implements Client {
     answer(x, refuse(fault))
   }
 
+  /** Refuses a head that takes too long to come. */
+  #refuseHead(bytes: Buffer): void {
+    this.#plane.metrics.slowClients.head.inc()
+    this.#refuse('request_timeout', bytes)
+  }
+
   #refuseBody(x: Exchange, refusal: Refusal): false {
     x.upstream?.abort()
     x.keepAlive = false
@@ -346,9 +357,7 @@ export class ClientConnection implements Client {
 
   #expire(): void {
     this.#deadline = Number.POSITIVE_INFINITY
-    const x = this.#exchange
-    if (x !== null) this.#refuseBody(x, refuse('request_timeout'))
-    else if (this.#state === 'open' && this.#pending !== null) this.#refuse('request_timeout', this.#pending)
+    if (this.#state === 'open' && this.#pending !== null) this.#refuseHead(this.#pending)
     else if (this.#socket.writableLength > 0) this.#socket.resetAndDestroy()
     else this.#socket.destroy()
   }
@@ -358,6 +367,7 @@ export class ClientConnection implements Client {
     x.stage = 'complete'
     x.upstream = null
     this.#exchange = null
+    this.#pace = null
     record(x)
   }
 

@@ -1471,7 +1471,7 @@ export const protocolErrors = {
     guidance:
       '**Do not retry.** This connection is closed: check your network, then start the request anew by hand.',
     cause:
-      'The header section was not complete within client.header_timeout, or nothing more of the request body came for timeouts.idle (ai.timeouts.idle on AI routes).',
+      'The header section was not complete within client.header_timeout; or the request body came slower than client.body_rate, took longer than client.body_timeout, or stood still for timeouts.idle (ai.timeouts.idle on AI routes). gatehouse_slow_clients_total tells which.',
     remedy:
       'Single cases are normal. Many at once from few addresses are a slow-request attack, which these limits are there to stop.',
   },

@@ -82,7 +82,7 @@ export function edgeConfig(members: readonly Member[], settings: EdgeSettings = 
       requestsPerConnection: 10_000,
       ...settings.limits,
     },
-    client: { headerTimeout: 10_000, keepAlive: 75_000, ...settings.client },
+    client: { headerTimeout: 10_000, bodyRate: 500, bodyTimeout: 0, keepAlive: 75_000, ...settings.client },
     log: { level: 'error', access: true, sample: { '1xx': 1, '2xx': 1, '3xx': 1, '4xx': 1, '5xx': 1 } },
     shutdown: { grace: 30_000 },
     store: { url: 'sqlite::memory:', commandTimeout: 250, grace: 600_000 },

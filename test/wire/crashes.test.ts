@@ -25,6 +25,8 @@ const handshake = request(
 const switching = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n'
 /** More than sockets and watermarks hold between them. */
 const large = 'x'.repeat(16 * 1024 * 1024)
+/** So much of a body that its origin is asked. */
+const begun = 'x'.repeat(100_000)
 
 type Class = { readonly prototype: object }
 
@@ -102,10 +104,10 @@ const rows: Row[] = [
     origin: wire => wire.ending,
     method: [ClientConnection, 'readBody'],
     client: async (wire, plant, { origin, asked, stalled }) => {
-      await wire.send(`${request('POST /', `Content-Length: ${large.length}`)}x`)
+      await wire.send(`${request('POST /', `Content-Length: ${large.length}`)}${begun}`)
       await asked()
       origin.wires[0]!.socket.pause()
-      wire.socket.write(large.slice(1))
+      wire.socket.write(large.slice(begun.length))
       await stalled()
       plant()
       origin.wires[0]!.socket.resume()
@@ -139,7 +141,7 @@ const rows: Row[] = [
     origin: wire => wire.ending,
     method: [MemberHealth, 'released'],
     client: async (wire, plant, { asked }) => {
-      await wire.send(`${request('POST /', 'Transfer-Encoding: chunked')}${chunks('half')}`)
+      await wire.send(`${request('POST /', 'Transfer-Encoding: chunked')}${chunks(begun)}`)
       await asked()
       plant()
       wire.socket.end()

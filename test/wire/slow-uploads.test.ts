@@ -1,10 +1,11 @@
-// Clients that take their time to send a body: they hold no connection to an origin before there is something to send on it.
+// Clients that take their time to send a body: they hold no connection to an origin before there is something to send on it, and hold nothing for long.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { startEdge } from '../help/edge.ts'
-import { ok, startResponder } from '../help/origin.ts'
+import { ManualClock, patient } from '../help/clock.ts'
+import { codeOf, type Edge, startEdge } from '../help/edge.ts'
+import { ok, startOrigin, startResponder } from '../help/origin.ts'
 import { chunks, request } from '../help/raw.ts'
 
 const json = 'Accept: application/json'
@@ -86,4 +87,113 @@ test('a body arrives whole, however long it is and in whatever pieces it is sent
     ),
     { numRuns: 60 },
   )
+})
+
+const patientButForRates = { ...patient, client: { ...patient.client, bodyRate: 6_000 } }
+
+/** Lets so many seconds pass second by second, as an edge sees them. */
+async function pass(edge: Edge, clock: ManualClock, seconds: number, each = async () => {}): Promise<void> {
+  for (let i = 0; i < seconds; i++) {
+    clock.advance(1_000)
+    while (edge.plane.coarseNow < clock.now()) await new Promise(setImmediate)
+    await each()
+  }
+}
+
+for (const [what, bytes, isSentOn] of [
+  ['a short body', `${request('POST /', 'Content-Length: 10000', json)}hello`, false],
+  ['a long body', `${longHead}${'x'.repeat(65_537)}`, true],
+  ['a body in chunks', `${chunkedHead}${chunks('hello')}`, false],
+  ['a long body in chunks', `${chunkedHead}${chunks('x'.repeat(65_537))}`, true],
+] as const) {
+  test(`${what} that drips is 408, and the origin is left`, async t => {
+    const clock = new ManualClock()
+    const origin = await startOrigin(t, wire => wire.request())
+    const edge = await startEdge(t, [origin.url], { ...patientButForRates, clock })
+    const client = await edge.connect()
+    await client.send(bytes)
+    if (isSentOn) await (await origin.wire()).until('x'.repeat(60_000))
+    const drop = bytes.includes('chunked') ? chunks('y') : 'y'
+    await pass(edge, clock, 9, () => client.send(drop))
+    assert.equal(client.bytesReceived, 0)
+    await pass(edge, clock, 3)
+    const answer = await client.response()
+    assert.deepEqual([codeOf(answer), answer.field('connection')], [408, 'close'])
+    assert.deepEqual([edge.accesses[0]!.cause, edge.metrics.slowClients.body_rate.value], ['GH_BODY_RATE', 1])
+    if (isSentOn) await origin.wires[0]!.ending
+    else assert.equal(origin.wires.length, 0)
+  })
+}
+
+test('a body that takes too long is 408, however steadily it comes', async t => {
+  const origin = await startResponder(t, ok())
+  const edge = await startEdge(t, [origin.url], { client: { bodyTimeout: 300 } })
+  const client = await edge.connect()
+  await client.send(chunkedHead)
+  const timer = setInterval(() => client.send(chunks('x'.repeat(1_000))), 20)
+  t.after(() => clearInterval(timer))
+  const answer = await client.response()
+  clearInterval(timer)
+  assert.deepEqual([codeOf(answer), answer.field('connection')], [408, 'close'])
+  assert.deepEqual(
+    [edge.accesses[0]!.cause, edge.metrics.slowClients.body_timeout.value],
+    ['GH_BODY_TIMEOUT', 1],
+  )
+})
+
+test('a head and a body that stand still are counted apart', async t => {
+  const edge = await startEdge(t, ['http://127.0.0.1:1'], {
+    client: { headerTimeout: 150 },
+    timeouts: { idle: 150 },
+  })
+  for (const bytes of ['GET / HTTP/1.1\r\n', `${longHead}x`]) {
+    const client = await edge.connect()
+    await client.send(bytes)
+    assert.equal((await client.response()).status, 408)
+  }
+  const { head, body_idle } = edge.metrics.slowClients
+  assert.deepEqual([head.value, body_idle.value], [1, 1])
+})
+
+test('a client is not slow while its origin does not read', async t => {
+  const clock = new ManualClock()
+  const { promise: resumed, resolve } = Promise.withResolvers<void>()
+  const origin = await startOrigin(t, async wire => {
+    const message = await wire.head()
+    wire.socket.pause()
+    await resumed
+    wire.socket.resume()
+    await wire.body(message, false)
+    await wire.send(ok(String(message.body.length)))
+  })
+  const settings = { ...patientButForRates, client: { ...patientButForRates.client, bodyTimeout: 20_000 } }
+  const edge = await startEdge(t, [origin.url], { ...settings, clock })
+  const client = await edge.connect()
+  const whole = 32 * 1024 * 1024
+  await client.send(request('POST /', `Content-Length: ${whole}`))
+  const length = await client.pour()
+  await pass(edge, clock, 60)
+  resolve()
+  await client.send(Buffer.alloc(whole - length))
+  assert.equal((await client.response()).text, String(whole))
+  assert.equal(edge.metrics.slowClients.body_rate.value, 0)
+})
+
+test('a client is not slow while it waits for a connection', async t => {
+  const clock = new ManualClock()
+  const { promise: done, resolve } = Promise.withResolvers<void>()
+  const origin = await startResponder(t, async ({ target, body }) => {
+    if (target === '/first') await done
+    return ok(String(body.length))
+  })
+  const transport = { connections: 1, queue: { size: 10, timeout: 0 } }
+  const edge = await startEdge(t, [origin.url], { ...patientButForRates, clock, transport })
+  const first = edge.ask(request('GET /first'))
+  await origin.wire()
+  const client = await edge.connect()
+  await client.send(`${request('POST /', 'Content-Length: 100000')}${'x'.repeat(100_000)}`)
+  await pass(edge, clock, 60)
+  resolve()
+  assert.equal((await first).text, '0')
+  assert.equal((await client.response()).text, '100000')
 })
