@@ -233,7 +233,11 @@ for (const { event, origin: script, method, client, settings } of rows) {
     ]
     const by: Surroundings = {
       origin,
-      asked: () => until(() => origin.bytesReceived > 0),
+      asked: async () => {
+        await until(() => origin.bytesReceived > 0)
+        // The client waited for the connection to be there.
+        for (const { mock } of pauses) mock.resetCalls()
+      },
       stalled: () => until(() => pauses.some(({ mock }) => mock.callCount() > 0)),
     }
     await client(wire, () => (planted = plant(t, ...method)), by)
