@@ -6,6 +6,7 @@ import { errorRows } from '../errors/catalogue.ts'
 import type { Refusal } from '../errors/refusal.ts'
 import type { Provider } from '../ai/providers.ts'
 import type { Observation } from '../logs/observation.ts'
+import { holdsOurs } from '../tokens/misplaced.ts'
 import type { Gateway } from '../store/records.ts'
 import type { AiExchange } from './ai-exchange.ts'
 import type { Dial } from './dial.ts'
@@ -78,8 +79,8 @@ function entryOf(x: Exchange, now: number): AccessEntry {
     client: x.clientAddress,
     method: head.method,
     host: x.host,
-    // Where a path holds a credential of ours, it is no affair of the log.
-    target: x.ai === null || x.ai.fields.misplaced === null ? head.target : '',
+    // A path with a credential of ours is no affair of the log.
+    target: x.aiCaller !== null && holdsOurs(head.target) ? '' : head.target,
     version: `1.${head.minor}`,
     status: x.status,
     error: x.refusal?.error ?? null,

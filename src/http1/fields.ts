@@ -152,6 +152,43 @@ interface KnownField {
   readonly id: FieldId
 }
 
+/** The names beside X-Forwarded-For and Forwarded under which proxies, CDNs and hosts tell the address of a client. */
+export const addressNames: readonly string[] = [
+  'x-real-ip',
+  'x-client-ip',
+  'true-client-ip',
+  'x-true-client-ip',
+  'x-real-client-ip',
+  'client-ip',
+  'x-cluster-client-ip',
+  'x-remote-ip',
+  'x-remote-addr',
+  'remote-addr',
+  'x-originating-ip',
+  'x-forwarded',
+  'x-forward-for',
+  'forwarded-for',
+  'x-original-forwarded-for',
+  'x-envoy-external-address',
+  'cf-connecting-ip',
+  'cf-connecting-ipv6',
+  'cf-pseudo-ipv4',
+  'fastly-client-ip',
+  'fly-client-ip',
+  'do-connecting-ip',
+  'ali-cdn-real-ip',
+  'cdn-src-ip',
+  'incap-client-ip',
+  'x-sucuri-clientip',
+  'x-azure-clientip',
+  'x-azure-socketip',
+  'x-appengine-user-ip',
+  'x-appengine-remote-addr',
+  'proxy-client-ip',
+  'wl-proxy-client-ip',
+  'x-proxyuser-ip',
+]
+
 /** By length and the last five bits of the first letter, which leave few to compare with. */
 const byStart: readonly (readonly KnownField[] | undefined)[] = index({
   connection: field.connection,
@@ -171,7 +208,7 @@ const byStart: readonly (readonly KnownField[] | undefined)[] = index({
   'x-forwarded-proto': field.xForwardedProto,
   'x-forwarded-host': field.xForwardedHost,
   proxy: field.proxy,
-  ...Object.fromEntries(addressNames().map(name => [name, field.clientAddress])),
+  ...Object.fromEntries(addressNames.map(name => [name, field.clientAddress])),
   via: field.via,
   'cdn-loop': field.cdnLoop,
   'svc-ray': field.ray,
@@ -188,23 +225,4 @@ function index(ids: Record<string, FieldId>): (KnownField[] | undefined)[] {
   for (const [name, id] of Object.entries(ids))
     (result[name.length * 32 + (name.charCodeAt(0) & 31)] ??= []).push({ name, id })
   return result
-}
-
-/** The names beside X-Forwarded-For and Forwarded under which proxies, CDNs and hosts tell the address of a client. */
-function addressNames(): readonly string[] {
-  return [
-    ...['x-real-ip', 'x-client-ip', 'true-client-ip', 'x-true-client-ip', 'x-real-client-ip', 'client-ip'],
-    ...['x-cluster-client-ip', 'x-remote-ip', 'x-remote-addr', 'remote-addr', 'x-originating-ip'],
-    ...[
-      'x-forwarded',
-      'x-forward-for',
-      'forwarded-for',
-      'x-original-forwarded-for',
-      'x-envoy-external-address',
-    ],
-    ...['cf-connecting-ip', 'cf-connecting-ipv6', 'cf-pseudo-ipv4', 'fastly-client-ip', 'fly-client-ip'],
-    ...['do-connecting-ip', 'ali-cdn-real-ip', 'cdn-src-ip', 'incap-client-ip', 'x-sucuri-clientip'],
-    ...['x-azure-clientip', 'x-azure-socketip', 'x-appengine-user-ip', 'x-appengine-remote-addr'],
-    ...['proxy-client-ip', 'wl-proxy-client-ip', 'x-proxyuser-ip'],
-  ]
 }

@@ -1,7 +1,9 @@
-import { equal } from 'node:assert/strict'
+import { deepEqual, equal } from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import {
+  addressNames,
   crosses,
   crossingLines,
   equalsIgnoreCase,
@@ -10,6 +12,8 @@ import {
   isSettable,
   listHas,
 } from '../../src/http1/fields.ts'
+
+const readme = new URL('../../README.md', import.meta.url)
 
 describe('fieldId', () => {
   const known = [
@@ -142,6 +146,16 @@ describe('crosses', () => {
       test(`${says} ${name} of a ${kind}`, () => equal(crosses(id, kind), isPassed[kind]))
     }
   }
+})
+
+test('every name of an address is one, and the README has them all', () => {
+  for (const name of addressNames) equal(fieldId(name), field.clientAddress, name)
+  const [, told = ''] =
+    /^Names under which only trusted proxies.*?: (.*)\.$/m.exec(readFileSync(readme, 'utf8')) ?? []
+  deepEqual(
+    told.split(', '),
+    addressNames.map(name => `\`${name}\``),
+  )
 })
 
 test('an operator may set what crosses, and the address of the client under any name', () => {

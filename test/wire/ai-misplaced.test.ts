@@ -94,8 +94,14 @@ test('a WebSocket handshake bears no credential of ours to a provider', async t 
 
 test('a path with a credential of ours is not logged, also where something else refuses the call', async t => {
   const { ai } = await start(t, true)
-  const answer = await ai.edge.ask(`GET ${ai.rest}/run/${ai.token} HTTP/1.1\r\nHost: ai.test\r\n\r\n`)
-  assert.equal(answer.status, 405)
-  assert.equal(ai.edge.accesses.length, 1)
+  const paths = { [`${ai.rest}/run/${ai.token}`]: 405, [`/v1/${ai.token}`]: 404, '/v1/plain': 404 }
+  for (const [path, status] of Object.entries(paths)) {
+    const answer = await ai.edge.ask(`GET ${path} HTTP/1.1\r\nHost: ai.test\r\n\r\n`)
+    assert.equal(answer.status, status)
+  }
+  assert.deepEqual(
+    ai.edge.accesses.map(({ path }) => path),
+    [null, null, '/v1/plain'],
+  )
   assert.doesNotMatch(JSON.stringify(ai.edge.accesses), /svct_/)
 })
