@@ -1,15 +1,16 @@
 // What access rules look at, compiled. Called by rules.
 import { AddressTable, type Found } from '../base/address-table.ts'
-import { compileExpression } from '../base/expression.ts'
+import { compileExpression, type Expression } from '../base/expression.ts'
+import { holdsForAll, holdsForAny } from '../base/expression-readings.ts'
 import { Glob } from '../base/glob.ts'
 import { HostNames } from '../base/host-names.ts'
 import { leads } from '../base/path.ts'
-import type { AccessRule } from '../config/access-config.ts'
+import type { AccessCondition, AccessRule } from '../config/access-config.ts'
 import type { Geo } from './geo.ts'
 import type { AddressList, Lists } from './lists.ts'
 import type { Visit } from './visit.ts'
 
-/** Tells whether a request is as described; null when that cannot be told, since an expression failed or a database is broken. */
+/** Tells whether a request is as described; null when that cannot be told, since an expression failed, a database is broken, or the path has too many readings. */
 export type Condition = (visit: Visit) => boolean | null
 
 /** Where conditions look things up. */
@@ -44,8 +45,14 @@ export function compileCondition(
     case 'path':
       return action === 'allow' ? isSurelyUnder(condition.prefixes) : mayBeUnder(condition.prefixes)
     case 'expression':
-      return holds(condition.text, geo)
+      return holds(condition.text, action === 'allow' ? holdsForAll : holdsForAny, geo)
   }
+}
+
+/** Whether a condition that was found good looks at the path. */
+export function readsPath(condition: AccessCondition): boolean {
+  if (condition.kind === 'path') return true
+  return condition.kind === 'expression' && compiled(condition.text).readsPath
 }
 
 function isIn(table: AddressTable): Condition {
@@ -95,7 +102,8 @@ function comesFromElsewhere(hosts: HostNames): Condition {
 
 /** Holds if any origin may see a path under a prefix. */
 function mayBeUnder(prefixes: readonly string[]): Condition {
-  return ({ paths }) => {
+  return ({ request: { paths } }) => {
+    if (paths === null) return null
     for (let i = 0; i < paths.length; i++) if (isUnder(prefixes, paths[i]!)) return true
     return false
   }
@@ -103,7 +111,8 @@ function mayBeUnder(prefixes: readonly string[]): Condition {
 
 /** Holds if every origin sees a path under a prefix. */
 function isSurelyUnder(prefixes: readonly string[]): Condition {
-  return ({ paths }) => {
+  return ({ request: { paths } }) => {
+    if (paths === null) return null
     for (let i = 0; i < paths.length; i++) if (!isUnder(prefixes, paths[i]!)) return false
     return true
   }
@@ -114,14 +123,19 @@ function isUnder(prefixes: readonly string[], path: string): boolean {
   return false
 }
 
-function holds(text: string, geo: Geo | null): Condition {
-  const expression = compileExpression(text, 'request', 'bool')
-  if ('message' in expression) throw new TypeError(expression.message)
-  const evaluate: Condition = ({ request }) => expression.evaluate(request.facts)
+function holds(text: string, evaluateAll: typeof holdsForAny, geo: Geo | null): Condition {
+  const expression = compiled(text)
+  const evaluate: Condition = ({ request }) => evaluateAll(expression, request.facts, request)
   if (!expression.needsGeo) return evaluate
   needGeo(geo)
   // To the expression, what a broken database holds would look like an address that nobody knows.
   return visit => (visit.country === null || visit.network === null ? null : evaluate(visit))
+}
+
+function compiled(text: string): Expression<boolean> {
+  const expression = compileExpression(text, 'request', 'bool')
+  if ('message' in expression) throw new TypeError(expression.message)
+  return expression
 }
 
 function needGeo(geo: Geo | null): void {

@@ -25,6 +25,8 @@ export type AccessVerdict = 'allow' | Refusal | null
 
 export class AccessPolicy {
   readonly isEmpty: boolean
+  /** Whether a rule looks at the path. */
+  readonly readsPath: boolean
   readonly #shortlist: Shortlist
   readonly #otherwise: AccessConfig['otherwise']
   readonly #ban: Ban | null
@@ -52,7 +54,9 @@ export class AccessPolicy {
     this.isEmpty = rules.length === 0 && otherwise === 'allow' && ban === null
     const ownRules = file.filter(rule => idOf(rule) === null)
     const placeOf = (rule: AccessRule) => `access rule ${idOf(rule) ?? ownRules.indexOf(rule) + 1} ${whose}`
-    this.#shortlist = new Shortlist(rules.map(rule => new CompiledRule(rule, placeOf(rule), parts)))
+    const compiled = rules.map(rule => new CompiledRule(rule, placeOf(rule), parts))
+    this.readsPath = compiled.some(rule => rule.readsPath)
+    this.#shortlist = new Shortlist(compiled)
     this.#otherwise = otherwise
     this.#ban = ban && parts.bans.of(whose, ban)
     this.#banned = refuse('malicious_activity_banned', {}, { code: `ban ${whose}` })

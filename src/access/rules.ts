@@ -3,13 +3,14 @@ import type { AccessKind } from '../base/access-metrics.ts'
 import type { AccessRule } from '../config/access-config.ts'
 import type { ErrorName } from '../errors/catalogue.ts'
 import { type Refusal, refuse } from '../errors/refusal.ts'
-import { type AccessSources, type Condition, compileCondition } from './conditions.ts'
+import { type AccessSources, type Condition, compileCondition, readsPath } from './conditions.ts'
 import type { Visit } from './visit.ts'
 
 export class CompiledRule {
   readonly action: AccessRule['action']
   readonly kind: AccessKind
   readonly matches: Condition
+  readonly readsPath: boolean
   readonly #cause: { readonly code: string }
 
   /** Compiles a rule; the access log names it by `place`. */
@@ -18,6 +19,7 @@ export class CompiledRule {
     this.action = action
     this.kind = condition.kind
     this.matches = compileCondition(rule, sources)
+    this.readsPath = readsPath(condition)
     this.#cause = { code: description === null ? place : `${place}: ${description}` }
   }
 

@@ -2,7 +2,6 @@
 import type { Found } from '../base/address-table.ts'
 import type { AddressWords } from '../base/address-words.ts'
 import type { Facts } from '../base/expression.ts'
-import { pathReadings } from '../base/path-readings.ts'
 import { equalsIgnoreCase } from '../http1/fields.ts'
 import type { Geo } from './geo.ts'
 import type { LowerCase } from './lower-case.ts'
@@ -12,7 +11,8 @@ import { refererHost } from './referer.ts'
 export interface AccessRequest {
   /** Of the client behind the trusted hops. */
   readonly address: string
-  readonly target: string
+  /** What origins may make of the path, as `pathReadings` tells it. */
+  readonly paths: readonly string[] | null
   /** As received: `name, value, name, value, …`. */
   readonly fields: readonly string[]
   readonly facts: Facts
@@ -31,7 +31,6 @@ export class Visit {
   #userAgent: string | null = null
   #referer: string | null = null
   #refererHost: string | null = null
-  #paths: readonly string[] | null = null
 
   /** Takes the address as it is read already. */
   constructor(request: AccessRequest, address: AddressWords | null, geo: Geo | null, lowerCase: LowerCase) {
@@ -67,11 +66,6 @@ export class Visit {
   /** The host of the Referer; empty without one. */
   get refererHost(): string {
     return (this.#refererHost ??= refererHost(this.referer))
-  }
-
-  /** What origins may make of the path: one, unless it can be read in several ways; there may be a query behind it. */
-  get paths(): readonly string[] {
-    return (this.#paths ??= pathReadings(this.request.target))
   }
 }
 

@@ -14,7 +14,7 @@ export interface RequestFacts {
   readonly method: string
   /** In lower case, without port. */
   readonly host: string
-  /** As sent, without query. */
+  /** In normal form, without query; as sent for rewrites. */
   readonly path: string
   /** Without the question mark; empty for none. */
   readonly query: string
@@ -31,9 +31,12 @@ export interface RequestFacts {
 /** Gives facts the types that the language knows: its integers are bigint, its structures classes. */
 export class Variables {
   readonly #facts: Facts
+  readonly #path: string | undefined
 
-  constructor(facts: Facts) {
+  /** Takes a path in place of that of the facts. */
+  constructor(facts: Facts, path?: string) {
     this.#facts = facts
+    this.#path = path
   }
 
   get zone(): string {
@@ -41,7 +44,7 @@ export class Variables {
   }
 
   get request(): RequestView {
-    return new RequestView(this.#facts.request)
+    return new RequestView(this.#facts.request, this.#path)
   }
 
   get response(): ResponseView | undefined {
@@ -56,9 +59,11 @@ export class Variables {
 /** Is the class of `request`. */
 export class RequestView {
   readonly #facts: RequestFacts
+  readonly #path: string | undefined
 
-  constructor(facts: RequestFacts) {
+  constructor(facts: RequestFacts, path?: string) {
     this.#facts = facts
+    this.#path = path
   }
 
   get method(): string {
@@ -70,7 +75,7 @@ export class RequestView {
   }
 
   get path(): string {
-    return this.#facts.path
+    return this.#path ?? this.#facts.path
   }
 
   get query(): string {

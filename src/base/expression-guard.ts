@@ -49,9 +49,9 @@ export class Guard {
   }
 
   /** Whether a request has no more than was counted on. */
-  passes(request: RequestFacts): boolean {
+  passes(request: RequestFacts, path?: string): boolean {
     const { line } = this.#most
-    if (this.#reads.path && request.path.length > line) return false
+    if (this.#reads.path && (path ?? request.path).length > line) return false
     if (this.#reads.query && request.query.length > line) return false
     return this.#names === null ? this.#passAll(request.headers) : this.#passNamed(this.#names, request)
   }

@@ -13,10 +13,12 @@ export interface Expression<T extends boolean | string> {
   readonly text: string
   /** Whether it reads request.country or request.asn, which need a database. */
   readonly needsGeo: boolean
+  /** Whether it reads request.path, of which there may be several readings. */
+  readonly readsPath: boolean
   /** What it can cost, to be added up over the expressions that one request meets: see `mostListWork`. */
   readonly work: number
-  /** Evaluates; null when it failed (a missing key, a text too long for its patterns, a larger head than its work was estimated for). Never throws. */
-  evaluate(facts: Facts): T | null
+  /** Evaluates; null when it failed (a missing key, a text too long for its patterns, a larger head than its work was estimated for). Never throws. A `path` stands in place of that of the facts. */
+  evaluate(facts: Facts, path?: string): T | null
 }
 
 /** Tells what is wrong with a text, and where in it: line and column count from 1. */
@@ -86,6 +88,7 @@ function compile(text: string, scope: Scope, type: ResultType) {
 class Compiled<T extends boolean | string> implements Expression<T> {
   readonly text: string
   readonly needsGeo: boolean
+  readonly readsPath: boolean
   readonly work: number
   readonly #guard: Guard | null
   readonly #run: (variables: Variables) => unknown
@@ -94,17 +97,18 @@ class Compiled<T extends boolean | string> implements Expression<T> {
   constructor(text: string, work: Work, run: (variables: Variables) => unknown, type: 'boolean' | 'string') {
     this.text = text
     this.needsGeo = work.reads.geo
+    this.readsPath = work.reads.path
     this.work = work.cost
     this.#guard = Guard.of(work.reads, work.sizes)
     this.#run = run
     this.#type = type
   }
 
-  evaluate(facts: Facts): T | null {
+  evaluate(facts: Facts, path?: string): T | null {
     try {
-      if (this.#guard !== null && !this.#guard.passes(facts.request)) return null
+      if (this.#guard !== null && !this.#guard.passes(facts.request, path)) return null
       renewSteps(facts)
-      const value = this.#run(new Variables(facts))
+      const value = this.#run(new Variables(facts, path))
       return typeof value === this.#type ? (value as T) : null
     } catch {
       return null

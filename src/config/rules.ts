@@ -2,6 +2,7 @@
 import { X509Certificate } from 'node:crypto'
 import { parseNetwork } from '../base/address.ts'
 import { normalPath } from '../base/path.ts'
+import { isReadAlike } from '../base/path-readings.ts'
 import {
   formatDuration,
   formatSize,
@@ -115,6 +116,8 @@ export const routePath: Rule<string> = text => {
       flaw: 'must be in normal form: no doubled slash, no . or .. as a segment, nothing encoded without need',
     }
   }
+  if (!isReadAlike(text))
+    return { flaw: 'must not hold ;, a backslash, %00, %2F, %3B or %5C, which not all origins read alike' }
   const isPreview = `${text}/`.startsWith(`${previews}/`)
   return accept(
     isPreview ? undefined : text,

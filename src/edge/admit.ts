@@ -4,10 +4,11 @@ import type { AccessRequest } from '../access/visit.ts'
 import type { Facts } from '../base/expression.ts'
 import { type ErrorName, errorRows } from '../errors/catalogue.ts'
 import type { Refusal } from '../errors/refusal.ts'
+import { refuseAmbiguousPath } from './ambiguous-path.ts'
 import { factsOf } from './exchange-facts.ts'
 import type { Exchange } from './exchange.ts'
 
-/** Refuses whom a rule denies (1005 to 1012, 1020, 1026, 1039, 1050, 1106 to 1109), and everybody where a rule fails (1052). */
+/** Refuses whom a rule denies (1005 to 1012, 1020, 1026, 1039, 1050, 1106 to 1109), everybody where a rule fails (1052), and a path that can't be read where a rule looks at it (400). */
 export function admit(x: Exchange): Refusal | null {
   if (x.isAdmitted) return null
   const refusal = accessRefusal(x)
@@ -29,6 +30,7 @@ export function noteRefusal(x: Exchange): void {
 
 function ask(x: Exchange, ofAll: AccessPolicy, ofZone: AccessPolicy | null): Refusal | null {
   if (ofAll.isEmpty && (ofZone === null || ofZone.isEmpty)) return null
+  if ((ofAll.readsPath || ofZone?.readsPath) && x.paths === null) return refuseAmbiguousPath(x)
   const request = new Asked(x)
   const verdict = ofAll.decide(request) ?? ofZone?.decide(request) ?? null
   return verdict === 'allow' ? null : verdict
@@ -46,15 +48,17 @@ const heldAgainstNobody: ReadonlySet<ErrorName> = new Set(['malicious_activity_b
 
 class Asked implements AccessRequest {
   readonly address: string
-  readonly target: string
   readonly fields: readonly string[]
   readonly #x: Exchange
 
   constructor(x: Exchange) {
     this.address = x.clientAddress
-    this.target = x.head.target
     this.fields = x.head.fields
     this.#x = x
+  }
+
+  get paths(): readonly string[] | null {
+    return this.#x.paths
   }
 
   /** Made for the first expression that asks. */

@@ -1,6 +1,6 @@
 // What the expressions of operators may look at of one exchange, found when it is first looked at, once. Access rules, rate limits, rewrites and error rules ask for it.
 import type { Facts, RequestFacts } from '../base/expression.ts'
-import { isPlainPath, normalPath } from '../base/path.ts'
+import { normalPath } from '../base/path.ts'
 import { errorRows } from '../errors/catalogue.ts'
 import type { Refusal } from '../errors/refusal.ts'
 import { equalsIgnoreCase } from '../http1/fields.ts'
@@ -63,7 +63,7 @@ class ExchangeRequestFacts implements RequestFacts {
   }
 
   get path(): string {
-    return (this.#path ??= this.pathOf(this.#x.head.target))
+    return (this.#path ??= this.pathOf(this.#x))
   }
 
   get query(): string {
@@ -91,14 +91,14 @@ class ExchangeRequestFacts implements RequestFacts {
     return equalsIgnoreCase(this.#x.way?.proto ?? '', 'https')
   }
 
-  protected pathOf(target: string): string {
-    return isPlainPath(target) ? withoutQuery(target) : normalPath(target)
+  protected pathOf({ head, paths }: Exchange): string {
+    return paths === null ? normalPath(head.target) : withoutQuery(paths[0]!)
   }
 }
 
 class SentRequestFacts extends ExchangeRequestFacts {
-  protected override pathOf(target: string): string {
-    return withoutQuery(target)
+  protected override pathOf({ head }: Exchange): string {
+    return withoutQuery(head.target)
   }
 }
 

@@ -1,6 +1,7 @@
 // One request and everything that becomes known of it. Steps write what they learn here, `record.ts` reads it all; every field is set at birth so that
 // all exchanges have one shape.
 import type { Facts } from '../base/expression.ts'
+import { type PathReadings, pathReadings } from '../base/path-readings.ts'
 import type { AiCaller } from '../errors/compose-ai.ts'
 import type { Refusal } from '../errors/refusal.ts'
 import type { BodyReader, Framing } from '../http1/body.ts'
@@ -126,6 +127,7 @@ export class Exchange {
   openingTimes: Dial['times'] | null = null
 
   #way: Way | null | undefined = undefined
+  #readings: PathReadings | null | undefined = undefined
 
   constructor(
     plane: Plane,
@@ -156,6 +158,17 @@ export class Exchange {
   get clientAddress(): string {
     if (!this.client.isTrusted) return this.client.peer
     return this.way?.hops.at(-1) ?? this.client.peer
+  }
+
+  /** What origins may make of the path, as `pathReadings` tells it. */
+  get readings(): PathReadings | null {
+    if (this.#readings === undefined) this.#readings = pathReadings(this.head.target)
+    return this.#readings
+  }
+
+  /** All readings, for rules. */
+  get paths(): readonly string[] | null {
+    return this.readings?.all ?? null
   }
 
   get origin(): Origin | null {

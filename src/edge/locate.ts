@@ -4,8 +4,9 @@ import { type Refusal, refuse } from '../errors/refusal.ts'
 import type { Exchange } from './exchange.ts'
 import { locateAi } from './locate-ai.ts'
 import { asksForPreview } from './preview.ts'
+import { refuseAmbiguousPath } from './ambiguous-path.ts'
 
-/** Finds zone and route, or refuses: a host that nobody serves (1001, 1003), a zone that can't serve (1004, 1023, 1049). A paused zone still shows previews. */
+/** Finds zone and route, or refuses: a host that nobody serves (1001, 1003), a zone that can't serve (1004, 1023, 1049), a path that not all read alike where that matters (400). A paused zone still shows previews. */
 export function locate(x: Exchange): Refusal | null {
   if (x.ai !== null) return null
   const { ai, zones } = x.snapshot
@@ -15,11 +16,12 @@ export function locate(x: Exchange): Refusal | null {
   if (zone === null)
     return refuse(x.host === '' || isIP(x.host) !== 0 ? 'direct_ip_access' : 'dns_resolution_failed')
   x.zone = zone
-  const { target } = x.head
   if (zone.fault !== null) return refuse(zone.fault)
   if (x.asksForPreview) return null
   if (zone.config.paused) return refuse('dns_resolution_error')
-  // OPTIONS * asks about the origin as a whole (RFC 9110 section 9.3.7).
-  x.route = zone.routes.find(target === '*' ? '/' : target)
-  return x.route === null ? refuse('dns_resolution_error') : null
+  const { routes } = zone
+  const route = routes.always ?? routes.find(x.readings)
+  if (route === 'ambiguous') return refuseAmbiguousPath(x)
+  x.route = route
+  return route === null ? refuse('dns_resolution_error') : null
 }

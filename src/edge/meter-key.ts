@@ -1,12 +1,12 @@
 // What a request is counted by: the key of a rate limit. Called by `meter.ts`.
 import { hash } from 'node:crypto'
 import { clientKey } from '../base/client-key.ts'
-import { isPlainPath, normalPath } from '../base/path.ts'
 import type { LimitKey } from '../config/limit-config.ts'
 import { equalsIgnoreCase } from '../http1/fields.ts'
 import { token68Of } from '../tokens/bearer.ts'
 import type { AiExchange } from './ai-exchange.ts'
 import { type Once, REPEATED } from './ai-fields.ts'
+import { factsOf } from './exchange-facts.ts'
 import type { Exchange } from './exchange.ts'
 
 /** Gives the text that tells those apart who are counted apart. What a client says of itself never gives the same as the address of another. */
@@ -18,16 +18,34 @@ export function keyOf(x: Exchange, parts: readonly LimitKey[]): string {
   return key
 }
 
+/** Returns the keys that the request has beside `keyOf` where it counts by path and origins may read that in several ways: one for each reading. */
+export function otherKeysOf(x: Exchange, parts: readonly LimitKey[]): readonly string[] {
+  const { paths } = x
+  if (paths === null || paths.length === 1 || !parts.some(({ by }) => by === 'path')) return NONE
+  return paths.slice(1).map(path => {
+    let key = ''
+    for (const part of parts)
+      key += `${part.by === 'path' ? shortOf('path', `path ${path}`) : knownPart(x, part)}\n`
+    return key
+  })
+}
+
+const NONE: readonly string[] = []
+
 /** Finds each part once a request, however many rules count by it, and keeps a short text of it: a value may be as long as a whole head. */
 function knownPart(x: Exchange, part: LimitKey): string {
   const name = part.by === 'header' ? `header ${part.name}` : part.by
   const known = x.keyParts?.get(name)
   if (known !== undefined) return known
   const found = partOf(x, part)
-  const short = found.length > LONGEST ? `${name} ${hash('sha256', found, 'base64url')}` : found
+  const short = shortOf(name, found)
   x.keyParts ??= new Map()
   x.keyParts.set(name, short)
   return short
+}
+
+function shortOf(name: string, found: string): string {
+  return found.length > LONGEST ? `${name} ${hash('sha256', found, 'base64url')}` : found
 }
 
 const LONGEST = 200
@@ -37,7 +55,7 @@ function partOf(x: Exchange, part: LimitKey): string {
     case 'address':
       return clientKey(x.clientAddress)
     case 'path':
-      return `path ${pathOf(x.head.target)}`
+      return `path ${factsOf(x).request.path}`
     case 'token':
       return marked('token ', tokenOf(x)) ?? clientKey(x.clientAddress)
     case 'header':
@@ -47,12 +65,6 @@ function partOf(x: Exchange, part: LimitKey): string {
 
 function marked(mark: string, value: Once): string | null {
   return typeof value === 'string' ? mark + value : null
-}
-
-function pathOf(target: string): string {
-  if (!isPlainPath(target)) return normalPath(target)
-  const query = target.indexOf('?')
-  return query === -1 ? target : target.slice(0, query)
 }
 
 /** Gives what a request bears in the one field that authenticates it: any other is made up for nothing. */

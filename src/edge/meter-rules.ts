@@ -13,6 +13,8 @@ export interface MeterRule {
   readonly key: readonly LimitKey[]
   /** Which requests count; null for all. */
   readonly when: Expression<boolean> | null
+  /** Whether key or expression look at the path. */
+  readonly readsPath: boolean
   /** What a request over the limit is refused with; null where it is only counted. */
   readonly error: ErrorName | null
   /** What the access log names of it then. */
@@ -27,15 +29,19 @@ export function compileRateLimits(
   configs: readonly RateLimitConfig[],
   { limits }: EdgeMetrics,
 ): readonly MeterRule[] {
-  return configs.map(({ name, limit, period, key, when, action }) => ({
-    limit: limitOf(`rule ${name}`, limit, { kind: 'sliding', period }),
-    key,
-    when: when === null ? null : compiled(when),
-    error: action === 'block' ? 'rate_limited' : null,
-    cause: { code: `rate limit ${name}` },
-    fields: action === 'block' ? new LimitFields(name, limit, period) : null,
-    decisions: limits.rule(name),
-  }))
+  return configs.map(({ name, limit, period, key, when: text, action }) => {
+    const when = text === null ? null : compiled(text)
+    return {
+      limit: limitOf(`rule ${name}`, limit, { kind: 'sliding', period }),
+      key,
+      when,
+      readsPath: when?.readsPath === true || key.some(({ by }) => by === 'path'),
+      error: action === 'block' ? 'rate_limited' : null,
+      cause: { code: `rate limit ${name}` },
+      fields: action === 'block' ? new LimitFields(name, limit, period) : null,
+      decisions: limits.rule(name),
+    }
+  })
 }
 
 /** Compiles what a zone may take in a day and a month. */
@@ -48,7 +54,7 @@ export function compileQuota(
     const most = quota[kind]
     if (most === null) return []
     const limit = limitOf(`quota ${name}`, most, { kind })
-    const silent = { key: [], when: null, fields: null }
+    const silent = { key: [], when: null, readsPath: false, fields: null }
     const cause = { code: `quota ${name}:${kind}` }
     return [{ limit, ...silent, error: errors[kind], cause, decisions: limits.rule(`${name}:${kind}`) }]
   })

@@ -1,18 +1,24 @@
 // Step 4: whether there is allowance left for a request. All limits that apply are asked at once; what one refuses is given back to the others.
 import type { Expression } from '../base/expression.ts'
+import { holdsForAny } from '../base/expression-readings.ts'
 import { type Refusal, refuse } from '../errors/refusal.ts'
 import type { Spent } from '../limits/key-count.ts'
+import type { Limit } from '../limits/limit.ts'
+import type { Limiter } from '../limits/limiter.ts'
 import { noteRefusal } from './admit.ts'
+import { refuseAmbiguousPath } from './ambiguous-path.ts'
 import type { Exchange, Verdict } from './exchange.ts'
 import { factsOf } from './exchange-facts.ts'
 import { secondsOf } from './limit-fields.ts'
-import { keyOf } from './meter-key.ts'
+import { keyOf, otherKeysOf } from './meter-key.ts'
 import type { MeterRule } from './meter-rules.ts'
 
 /** What one rule counted. */
 interface Counted {
   readonly rule: MeterRule
   readonly key: string
+  /** Where origins may read the path in several ways and the rule counts by it: the keys of the other readings. */
+  readonly others: readonly string[]
   spent: Spent | Promise<Spent>
 }
 
@@ -20,12 +26,14 @@ interface Settled extends Counted {
   readonly spent: Spent
 }
 
-/** Refuses what is over a rate limit (1015) or over the quota of the zone (1027, 1025); waits for the store only near a limit. */
+/** Refuses what is over a rate limit (1015) or over the quota of the zone (1027, 1025), or a path that can't be read where a limit looks at it (400); waits for the store only near a limit. */
 export function meter(x: Exchange): Verdict {
   if (x.isMetered) return x.limited
   x.isMetered = true
   const { limits } = (x.route ?? x.zone)!
-  return limits.length === 0 ? null : spend(x, limits)
+  if (limits.length === 0) return null
+  if (limits.some(readsPath) && x.paths === null) return (x.limited = refuseAmbiguousPath(x))
+  return spend(x, limits)
 }
 
 function spend(x: Exchange, rules: readonly MeterRule[]): Verdict {
@@ -35,8 +43,12 @@ function spend(x: Exchange, rules: readonly MeterRule[]): Verdict {
   for (const rule of rules) {
     if (rule.when !== null && !counts(x, rule.when)) continue
     const key = keyOf(x, rule.key)
-    const spent = limiter.spend(rule.limit, key, x.startedAt)
-    counted.push({ rule, key, spent })
+    const others = rule.readsPath ? otherKeysOf(x, rule.key) : NONE
+    const spent =
+      others.length === 0
+        ? limiter.spend(rule.limit, key, x.startedAt)
+        : spendAll(limiter, rule.limit, [key, ...others], x.startedAt)
+    counted.push({ rule, key, others, spent })
     if (spent instanceof Promise) isWaiting = true
     else if (!spent.isAllowed && rule.error !== null) break
   }
@@ -44,15 +56,46 @@ function spend(x: Exchange, rules: readonly MeterRule[]): Verdict {
   return conclude(x, counted as Settled[])
 }
 
+const NONE: readonly string[] = []
+
+function readsPath(rule: MeterRule): boolean {
+  return rule.readsPath
+}
+
+/** Counts a request by several keys as if by one: what one of them refuses is given back to the others. */
+function spendAll(
+  limiter: Limiter,
+  limit: Limit,
+  keys: readonly string[],
+  now: number,
+): Spent | Promise<Spent> {
+  const spents = keys.map(key => limiter.spend(limit, key, now))
+  const conclude = (settled: readonly Spent[]): Spent => {
+    const least = settled.reduce(lesser)
+    if (!least.isAllowed)
+      for (const [i, { isAllowed }] of settled.entries()) if (isAllowed) limiter.giveBack(limit, keys[i]!)
+    return least
+  }
+  return spents.some(spent => spent instanceof Promise)
+    ? Promise.all(spents).then(conclude)
+    : conclude(spents as Spent[])
+}
+
+/** Returns the one that leaves less, for longer. */
+function lesser(a: Spent, b: Spent): Spent {
+  if (a.isAllowed !== b.isAllowed) return a.isAllowed ? b : a
+  return a.remaining < b.remaining || (a.remaining === b.remaining && a.wait >= b.wait) ? a : b
+}
+
 /** Whether a rule counts a request; one whose expression fails does, or clients would make it fail, and shows in the metrics. */
 function counts(x: Exchange, when: Expression<boolean>): boolean {
-  const answer = when.evaluate(factsOf(x))
+  const answer = holdsForAny(when, factsOf(x), x)
   if (answer === null) x.plane.metrics.expressionFailures.limits.inc()
   return answer !== false
 }
 
 async function settle(counted: readonly Counted[]): Promise<readonly Settled[]> {
-  return Promise.all(counted.map(async ({ rule, key, spent }) => ({ rule, key, spent: await spent })))
+  return Promise.all(counted.map(async one => ({ ...one, spent: await one.spent })))
 }
 
 function conclude(x: Exchange, counted: readonly Settled[]): Refusal | null {
@@ -67,11 +110,13 @@ function conclude(x: Exchange, counted: readonly Settled[]): Refusal | null {
 
 /** Counts what was decided, and gives back what was spent on a request that goes nowhere. */
 function note(x: Exchange, one: Settled, over: Settled | null): void {
-  const { rule, key, spent } = one
+  const { rule, key, others, spent } = one
   if (one === over) rule.decisions.limited.inc()
   else if (!spent.isAllowed && rule.error === null) rule.decisions.logged.inc()
   else if (over === null) rule.decisions.allowed.inc()
-  if (over !== null && spent.isAllowed) x.plane.limiter.giveBack(rule.limit, key)
+  if (over === null || !spent.isAllowed) return
+  x.plane.limiter.giveBack(rule.limit, key)
+  for (const other of others) x.plane.limiter.giveBack(rule.limit, other)
 }
 
 function refusalOf({ rule, spent }: Settled): Refusal {

@@ -1,7 +1,8 @@
 // The path rule of a route: the target of a request as its origin will see it. Called by `rewrite.ts`.
 import type { Facts } from '../base/expression.ts'
 import type { Tally } from '../base/distribution.ts'
-import { isPlainPath, leads, normalPath } from '../base/path.ts'
+import { leads } from '../base/path.ts'
+import { pathReadings } from '../base/path-readings.ts'
 import { type Refusal, refuse } from '../errors/refusal.ts'
 import { isTargetByte } from '../http1/characters.ts'
 import { RewriteValue } from './rewrite-value.ts'
@@ -17,31 +18,41 @@ export class PathRule {
   }
 
   /**
-   * Gives the new target, or refuses: an expression that fails (1037), what is no path or one that is not the origin's (1035), one longer than `longest` (1036). A
-   * request for no path (OPTIONS *) keeps its target.
+   * Gives the new target, or refuses: an expression that fails (1037), what is no path or one that is not the origin's (1035), one longer than `longest` (1036). Null where
+   * origins may read another path than the rule did. A request for no path (OPTIONS *) keeps its target.
    */
-  targetFor(target: string, facts: Facts, longest: number): string | Refusal {
+  targetFor(target: string, facts: Facts, longest: number): string | Refusal | null {
     if (target === '*') return target
     const path = this.#value.evaluate(facts)
     if (typeof path !== 'string') return path
-    if (!isPath(path)) return refuse('rewrite_invalid_path', {}, CAUSE)
+    if (!isTarget(path)) return refuse('rewrite_invalid_path', {}, CAUSE)
+    const readings = pathReadings(withoutQuery(path))?.all ?? null
+    if (readings?.some(leadsOutside)) return refuse('rewrite_invalid_path', {}, CAUSE)
+    if (readings === null || !this.#value.meansAlike(readings, facts)) return null
     const rewritten = withQuery(path, target)
     return rewritten.length > longest ? refuse('rewrite_too_long', {}, CAUSE) : rewritten
   }
 }
 
-/** Tells whether a result may be sent as the target: what a client may send, and leads neither to our own paths nor up. */
-function isPath(path: string): boolean {
+/** Whether a result may be sent as the target: what a client may send. */
+function isTarget(path: string): boolean {
   if (path.charCodeAt(0) !== 0x2f) return false
   for (let i = 0; i < path.length; i++) if (isTargetByte[path.charCodeAt(i)] !== 1) return false
-  if (isPlainPath(path) && !path.includes('\\')) return !leads(OWN, path)
-  // A rule that puts a prefix before the path means to keep clients below it, which the origin would undo.
-  return !CLIMBS.test(path) && !leads(OWN, normalPath(path))
+  return true
+}
+
+/** Whether a reading of a result leads to our own paths or up: a rule that puts a prefix before the path means to keep clients below it. */
+function leadsOutside(reading: string): boolean {
+  return leads(OWN, reading) || UP.test(reading)
 }
 
 const OWN = '/cdn-cgi'
-/** Two dots as a segment, for readers too who decode before they split, or split at backslashes. */
-const CLIMBS = /^[^?]*(?:[/\\]|%2f|%5c)(?:\.|%2e){2}(?=[/\\;?]|%2f|%5c|$)/i
+const UP = /\/\.\.(?:\/|$)/
+
+function withoutQuery(target: string): string {
+  const query = target.indexOf('?')
+  return query === -1 ? target : target.slice(0, query)
+}
 
 /** Keeps the query of the request where the rule says nothing of it. */
 function withQuery(path: string, target: string): string {

@@ -1,5 +1,7 @@
 // What an expression of a rewrite gives for one request. Called by `rewrite-path.ts` and `rewrite-headers.ts`.
 import { compileExpression, describeFlaw, type Expression, type Facts } from '../base/expression.ts'
+import { decodedPath, isPlainPath, withPlainDots } from '../base/path.ts'
+import { pathReadings } from '../base/path-readings.ts'
 import type { Tally } from '../base/distribution.ts'
 import { type Refusal, refuse } from '../errors/refusal.ts'
 
@@ -23,5 +25,20 @@ export class RewriteValue {
     if (value !== null) return value
     this.#failures.inc()
     return refuse('rewrite_evaluation_failed', {}, this.#cause)
+  }
+
+  /**
+   * Whether the origin reads what a rule made of a path as the rule meant it, whose `readings` are given: what the rule makes of each reading of the path that was
+   * sent is among them. Else another spelling would slip by the rule.
+   */
+  meansAlike(readings: readonly string[], facts: Facts): boolean {
+    const sent = facts.request.path
+    if (!this.#expression.readsPath || isPlainPath(sent)) return true
+    return pathReadings(sent)?.all.every(path => this.#givesOneOf(readings, facts, path)) ?? false
+  }
+
+  #givesOneOf(readings: readonly string[], facts: Facts, path: string): boolean {
+    const value = this.#expression.evaluate(facts, path)
+    return value !== null && readings.includes(withPlainDots(decodedPath(value)))
   }
 }

@@ -4,6 +4,7 @@ import type { Tally } from '../base/distribution.ts'
 import type { RewriteConfig } from '../config/rewrite-config.ts'
 import { type Refusal, refuse } from '../errors/refusal.ts'
 import { RequestHead } from '../http1/request-head.ts'
+import { refuseAmbiguousPath } from './ambiguous-path.ts'
 import type { Exchange } from './exchange.ts'
 import { sentFactsOf } from './exchange-facts.ts'
 import { HeaderChanges, HeaderRules } from './rewrite-headers.ts'
@@ -23,13 +24,15 @@ export class Rewrite {
   }
 
   /**
-   * Changes the request and finds the changes of its answer, or refuses (1035, 1036, 1037, 1038, 1040, 1041). Those of the answer depend on the request alone, and what
+   * Changes the request and finds the changes of its answer, or refuses (400, 1035, 1036, 1037, 1038, 1040, 1041). Those of the answer depend on the request alone, and what
    * fails has to fail before an origin has done anything.
    */
   begin(x: Exchange): Refusal | null {
     const facts = sentFactsOf(x)
     const { head, snapshot } = x
-    const target = this.#path?.targetFor(head.target, facts, snapshot.limits.url) ?? head.target
+    const target =
+      this.#path === null ? head.target : this.#path.targetFor(head.target, facts, snapshot.limits.url)
+    if (target === null) return refuseAmbiguousPath(x)
     if (typeof target !== 'string') return target
     const forRequest = changes(this.#request, facts)
     if (forRequest !== null && !(forRequest instanceof HeaderChanges)) return forRequest

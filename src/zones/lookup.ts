@@ -1,6 +1,7 @@
 // Host to zone and path to route, once a request each: tables are sorted when built; a lookup runs no regular
-// expression, and allocates only for a wildcard that may fit and a path that is not plain.
-import { isPlainPath, leads, normalPath } from '../base/path.ts'
+// expression, and allocates only for a wildcard that may fit.
+import { leads } from '../base/path.ts'
+import type { PathReadings } from '../base/path-readings.ts'
 
 /** Finds by host name: the exact name, else the longest `*.` suffix (the star stands for one label or more), else the fallback. */
 export class HostLookup<T> {
@@ -38,17 +39,27 @@ export class HostLookup<T> {
 export class PathLookup<T> {
   readonly #prefixes: readonly string[]
   readonly #values: readonly T[]
+  /** What stands for every path, so that none need be read; null where that depends on the path. */
+  readonly always: T | null
 
   /** Takes prefixes in normal form; of two equal ones the first stands. */
   constructor(entries: Iterable<readonly [prefix: string, value: T]>) {
     const sorted = [...entries].sort(([a], [b]) => b.length - a.length)
     this.#prefixes = sorted.map(([prefix]) => prefix)
     this.#values = sorted.map(([, value]) => value)
+    this.always = sorted[0]?.[0] === '/' ? sorted[0][1] : null
   }
 
-  /** Finds what stands for the path of a request target; a path with dot segments or needless encoding counts as what it means. */
-  find(target: string): T | null {
-    const path = isPlainPath(target) ? target : normalPath(target)
+  /** Finds what stands for a path by its readings: null for nothing, `ambiguous` where they lead to different ones or are too many. */
+  find(readings: PathReadings | null): T | null | 'ambiguous' {
+    if (readings === null) return 'ambiguous'
+    const { resolved: paths } = readings
+    const found = this.#find(paths[0]!)
+    for (let i = 1; i < paths.length; i++) if (this.#find(paths[i]!) !== found) return 'ambiguous'
+    return found
+  }
+
+  #find(path: string): T | null {
     for (let i = 0; i < this.#prefixes.length; i++) {
       if (leads(this.#prefixes[i]!, path)) return this.#values[i]!
     }

@@ -110,7 +110,7 @@ function policyOf(config: Partial<AccessConfig>): AccessPolicy {
 
 function requestFrom({ address = '192.0.2.1', userAgent = '', target = '/' }): AccessRequest {
   const facts = {} as AccessRequest['facts'] // that no expression asks for
-  return { address, target, fields: userAgent === '' ? [] : ['User-Agent', userAgent], facts }
+  return { address, paths: [target], fields: userAgent === '' ? [] : ['User-Agent', userAgent], facts }
 }
 
 function told(verdict: AccessVerdict): string | null {

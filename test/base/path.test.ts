@@ -20,6 +20,12 @@ describe('normalPath', () => {
     ['/%61dmin', '/admin'],
     ['/a%2fb', '/a%2Fb'],
     ['/a%20b', '/a%20b'],
+    ['/%40a%21%27%7c', "/@a!'|"],
+    ['/%3b%3f%23%25%5c', '/%3B%3F%23%25%5C'],
+    ['/caf\xc3\xa9', '/caf%C3%A9'],
+    ['/caf%c3%A9', '/caf%C3%A9'],
+    ['/a%2', '/a%2'],
+    ['/a%2/%4x', '/a%2/%4x'],
     ['/.well-known/x', '/.well-known/x'],
     ['/a...', '/a...'],
     ['/%', '/%'],
@@ -29,7 +35,7 @@ describe('normalPath', () => {
   for (const [path, normal] of forms)
     test(`makes "${normal}" of "${path}"`, () => equal(normalPath(path), normal))
 
-  for (const path of ['/a;b', '/a\\b', '/%61', '//', '/.'])
+  for (const path of ['/a;b', '/a\\b', '/%61', '//', '/.', '/\xe9'])
     test(`${path} is not plain`, () => equal(isPlainPath(path), false))
 
   test('leaves alone what is plain', () => {

@@ -2,6 +2,7 @@ import { equal } from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { normalPath } from '../../src/base/path.ts'
+import { pathReadings } from '../../src/base/path-readings.ts'
 import { HostLookup, PathLookup } from '../../src/zones/lookup.ts'
 
 describe('HostLookup', () => {
@@ -70,20 +71,33 @@ describe('PathLookup', () => {
     ['/x?/api', '/'],
     ['/x?/../admin', '/'],
     ['/public/../admin/', '/admin'],
-    ['/public/%2e%2e/admin', '/admin'],
-    ['//admin', '/admin'],
-    ['/%61dmin?x', '/admin'],
+    ['/public/%2e%2e/admin', 'ambiguous'],
     ['/api/../x', '/'],
+    ['/api/..;/x', 'ambiguous'],
+    ['//admin', 'ambiguous'],
+    ['//x/admin', 'ambiguous'],
+    ['/admin;x', 'ambiguous'],
+    ['/admin%2fx', 'ambiguous'],
+    ['/a//b;c%2fd\\e', 'ambiguous'],
+    ['/api//x;y/z%2f', '/api'],
+    ['/public/../x', '/'],
+    ['/%61dmin?x', '/admin'],
     ['/API', '/'],
-    ['*', null],
-    ['', null],
+    ['*', '/'],
   ] as const
   for (const [target, prefix] of finds)
-    test(`leads "${target}" to ${prefix}`, () => equal(lookup.find(target), prefix))
+    test(`leads "${target}" to ${prefix}`, () => equal(lookup.find(pathReadings(target)), prefix))
 
   test('finds nothing when no prefix leads', () => {
-    equal(paths(['/api']).find('/'), null)
-    equal(paths([]).find('/'), null)
+    equal(paths(['/api']).find(pathReadings('/')), null)
+    equal(paths([]).find(pathReadings('/')), null)
+  })
+
+  test('needs no path where one prefix leads all', () => {
+    equal(paths(['/']).always, '/')
+    equal(paths(['/', '/api']).always, null)
+    equal(paths(['/api']).always, null)
+    equal(paths([]).always, null)
   })
 
   test('agrees with a naive model', () => {
@@ -92,7 +106,11 @@ describe('PathLookup', () => {
     const query = fc.constantFrom('', '?', '?/a', '?x=//../')
     fc.assert(
       fc.property(fc.array(path.map(normalPath)), path, query, (prefixes, path, query) => {
-        equal(paths(prefixes).find(path + query), naivePath(prefixes, path))
+        const found = new Set(pathReadings(path)!.resolved.map(reading => naivePath(prefixes, reading)))
+        equal(
+          paths(prefixes).find(pathReadings(path + query)),
+          found.size === 1 ? [...found][0] : 'ambiguous',
+        )
       }),
     )
   })
@@ -113,9 +131,8 @@ function naiveHost(patterns: readonly string[], host: string): string | null {
 }
 
 function naivePath(prefixes: readonly string[], path: string): string | null {
-  const normal = normalPath(path)
   const leading = prefixes.filter(
-    prefix => normal === prefix || normal.startsWith(prefix.endsWith('/') ? prefix : `${prefix}/`),
+    prefix => path === prefix || path.startsWith(prefix.endsWith('/') ? prefix : `${prefix}/`),
   )
   return leading.sort((a, b) => b.length - a.length)[0] ?? null
 }

@@ -91,7 +91,7 @@ function requestFrom(address: string): AccessRequest {
     error: null,
     zone: 'bench',
   }
-  return { address, target: '/a/page?x=1', fields, facts }
+  return { address, paths: ['/a/page?x=1'], fields, facts }
 }
 
 /** Gives the median over some rounds. */

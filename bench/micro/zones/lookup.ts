@@ -1,4 +1,5 @@
 // Measures the two lookups of every request in ns: node bench/micro/zones/lookup.ts
+import { pathReadings } from '../../../src/base/path-readings.ts'
 import { HostLookup, PathLookup } from '../../../src/zones/lookup.ts'
 
 const rounds = 5
@@ -14,8 +15,10 @@ const paths = new PathLookup(
 measure('host, exact', hosts, ['site7.example', 'site150.example'])
 measure('host, wildcard', hosts, ['eu.site7.example', 'a.b.c.site150.example'])
 measure('host, unknown', hosts, ['www.elsewhere.test', 'elsewhere.test'])
-measure('path, plain', paths, ['/site7.example/items/4711?page=2', '/elsewhere/items/4711'])
-measure('path, to be normalised', paths, ['/a/../site7.example/items', '/elsewhere/%41/items'])
+const byTarget = { find: (target: string) => paths.find(pathReadings(target)) }
+measure('path, plain', byTarget, ['/site7.example/items/4711?page=2', '/elsewhere/items/4711'])
+measure('path, to be decoded', byTarget, ['/site7.example/%41', '/elsewhere/%41/items'])
+measure('path, ambiguous', byTarget, ['/a/../site7.example/items', '/elsewhere//x;y/items'])
 
 function names(count: number): string[] {
   return Array.from({ length: count }, (_, i) => `site${i}.example`)

@@ -1,0 +1,109 @@
+// How origins read the path of a request target, written down from what they are: each reader gives every path that it, or an application behind it, may go by, and
+// none where it refuses the request.
+
+/** Reads as the WHATWG URL of Node does: as a reference to be resolved, or put behind the host. */
+export function readByUrl(target: string): readonly string[] {
+  const urls = [URL.parse(target, 'http://origin.test'), URL.parse(`http://origin.test${target}`)]
+  return urls.flatMap(url => (url === null ? [] : [unescaped(url.pathname), decoded(url.pathname)]))
+}
+
+/** Reads as applications do that take the target as it is, and may decode it. */
+export function readAsSent(target: string): readonly string[] {
+  const [path = ''] = target.split('?', 1)
+  return [unescaped(path), decoded(path)]
+}
+
+/** Reads as nginx does, with `merge_slashes` on and off. */
+export function readByNginx(target: string): readonly string[] {
+  return [true, false].flatMap(mergesSlashes => nginxPath(target, mergesSlashes) ?? [])
+}
+
+/** Reads as Tomcat does, however `encodedSolidusHandling` and `allowBackslash` are set. */
+export function readByTomcat(target: string): readonly string[] {
+  return (['reject', 'decode', 'pass'] as const).flatMap(solidus =>
+    [true, false].flatMap(allowsBackslash => tomcatPath(target, solidus, allowsBackslash) ?? []),
+  )
+}
+
+/** Undoes what needs no encoding (RFC 3986 section 6.2.2.2), as all do who compare paths. */
+function unescaped(path: string): string {
+  return path.replace(/%(?!2f|5c|3b|3f|23|25)[2-7][\da-f]/gi, decoded)
+}
+
+function decoded(path: string): string {
+  return path.replace(/%([\da-f]{2})/gi, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)))
+}
+
+/** Goes through the states of ngx_http_parse_complex_uri: characters are decoded one by one, and count for dots and slashes then. */
+function nginxPath(target: string, mergesSlashes: boolean): string | null {
+  let state: 'usual' | 'slash' | 'dot' | 'dot dot' = 'usual'
+  let path = ''
+  for (let i = 0; i < target.length; i++) {
+    let character = target[i]!
+    let isQuoted = false
+    if (character === '%') {
+      const hex = target.slice(i + 1, i + 3)
+      if (!/^[\da-f]{2}$/i.test(hex)) return null
+      character = String.fromCharCode(Number.parseInt(hex, 16))
+      if (character === '\0') return null
+      isQuoted = '%#?'.includes(character)
+      i += 2
+    }
+    if (isQuoted) {
+      path += character
+      state = 'usual'
+      continue
+    }
+    if (character === '?') break
+    if (state === 'dot dot' && character === '/') {
+      const parent = parentOf(path)
+      if (parent === null) return null
+      path = parent
+      state = 'slash'
+    } else if (state === 'dot' && character === '/') {
+      path = path.slice(0, -1)
+      state = 'slash'
+    } else if (state === 'slash' && character === '/') {
+      if (!mergesSlashes) path += character
+    } else {
+      path += character
+      if (character === '/') state = 'slash'
+      else if (character === '.' && state === 'slash') state = 'dot'
+      else if (character === '.' && state === 'dot') state = 'dot dot'
+      else state = 'usual'
+    }
+  }
+  if (state === 'dot') return path.slice(0, -1)
+  return state === 'dot dot' ? parentOf(path) : path
+}
+
+/** Takes `/segment/..` from the end, up to the slash before it; null above the root. */
+function parentOf(path: string): string | null {
+  const slash = path.lastIndexOf('/', path.length - 4)
+  return path.length < 4 || slash === -1 ? null : path.slice(0, slash + 1)
+}
+
+/** Goes through CoyoteAdapter.parsePathParameters, UDecoder.convert and CoyoteAdapter.normalize. */
+function tomcatPath(
+  target: string,
+  solidus: 'reject' | 'decode' | 'pass',
+  allowsBackslash: boolean,
+): string | null {
+  const [raw = ''] = target.split('?', 1)
+  let path = raw.replace(/;[^/]*/g, '')
+  if (/%(?![\da-f]{2})/i.test(path) || (solidus === 'reject' && /%2f/i.test(path))) return null
+  path = path.replace(/%([\da-f]{2})/gi, (triplet, hex) =>
+    solidus === 'pass' && /2f/i.test(hex) ? triplet : String.fromCharCode(Number.parseInt(hex, 16)),
+  )
+  if (path.includes('\0') || (path.includes('\\') && !allowsBackslash)) return null
+  path = path.replaceAll('\\', '/')
+  if (!path.startsWith('/')) return null
+  while (path.includes('//')) path = path.replace('//', '/')
+  if (/\/\.\.?$/.test(path)) path += '/'
+  while (path.includes('/./')) path = path.replace('/./', '/')
+  for (let at = path.indexOf('/../'); at !== -1; at = path.indexOf('/../')) {
+    if (at === 0) return null
+    path = path.slice(0, path.lastIndexOf('/', at - 1)) + path.slice(at + 3)
+  }
+  return path
+}

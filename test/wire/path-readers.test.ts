@@ -1,0 +1,160 @@
+// No spelling of a path slips by a rule: whatever a client writes, where any origin would read a path that a rule protects, the request is refused or counted.
+
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import fc from 'fast-check'
+import type { AccessCondition, AccessRule } from '../../src/config/access-config.ts'
+import type { RateLimitConfig } from '../../src/config/limit-config.ts'
+import type { RouteConfig } from '../../src/config/config.ts'
+import { type EdgeSettings, openAccess, startEdge, zoneTo } from '../help/edge.ts'
+import { ok, startResponder } from '../help/origin.ts'
+import { readAsSent, readByNginx, readByTomcat, readByUrl } from '../help/path-readers.ts'
+import type { Message } from '../help/raw.ts'
+
+/** Those that resolve dot segments, as whoever has routes must. */
+const resolving = [readByUrl, readByNginx, readByTomcat]
+
+test('the readers read as they are known to', () => {
+  assert.deepEqual(readByNginx('/a//b/%2e%2e/%41?x/../y'), ['/a/A', '/a//A'])
+  assert.deepEqual(readByNginx('/a//../b;c%2fd'), ['/b;c/d', '/a/b;c/d'])
+  assert.deepEqual(readByNginx('/..'), [])
+  assert.deepEqual(readByNginx('/a/b/..'), ['/a/', '/a/'])
+  assert.deepEqual([...new Set(readByTomcat('/a;x/..;/b//c%2fd'))], ['/b/c/d', '/b/c%2fd'])
+  assert.deepEqual([...new Set(readByTomcat('/a\\..\\b'))], ['/b'])
+  assert.deepEqual(readByUrl('//x/admin'), ['/admin', '/admin', '//x/admin', '//x/admin'])
+})
+
+test('what any origin would read as protected is not let by', { timeout: 120_000 }, async t => {
+  const site = await startSite(t)
+  let protectedOnes = 0
+  let passed = 0
+  await fc.assert(
+    fc.asyncProperty(targets, async target => {
+      const resolved = resolving.flatMap(read => read(target))
+      const readings = [...resolved, ...readAsSent(target)]
+      const isProtected = readings.some(path => isUnder('/admin', path))
+      const isPublic = readings.every(path => isUnder('/public', path))
+      if (isProtected) protectedOnes++
+      for (const host of ['deny', 'legal', 'expression', 'matches']) {
+        const { status } = await site.ask(host, target)
+        if (isProtected) assert.notEqual(status, 200, host)
+        if (host === 'deny' && status === 200) passed++
+      }
+      for (const host of ['allow', 'allow-expression'])
+        if (!isPublic) assert.notEqual((await site.ask(host, target)).status, 200, host)
+      const before = site.counted('limit')
+      const limited = await site.ask('limit', target)
+      if (isProtected) assert.ok(limited.status !== 200 || site.counted('limit') === before + 1)
+      const { text } = await site.ask('route', target)
+      if (resolved.some(path => isUnder('/admin', path))) assert.notEqual(text, 'open')
+      if (resolved.some(path => !isUnder('/admin', path))) assert.notEqual(text, 'admin')
+      const rewritten = await site.ask('rewrite', target)
+      if (isProtected) assert.ok(rewritten.status !== 200 || site.lastTarget().split('?')[0] === '/denied')
+      assert.equal((await site.ask('plain', target)).status, 200)
+      assert.equal(site.lastTarget(), target)
+    }),
+    { numRuns: 500, examples: proven.map(target => [target]) },
+  )
+  assert.ok(protectedOnes > 100, `${protectedOnes}`)
+  assert.ok(passed > 100, `${passed}`)
+})
+
+/** Ways by which rules were passed once. */
+const proven = [
+  '/admin//../users',
+  '//x/admin/users',
+  '/x//../admin//..',
+  '/admin;x/users',
+  '/api/..;/admin',
+  '/admin/%2e%2e%2fadmin',
+  '/%40/../admin',
+  '/x%2f..%2fadmin',
+  '/\\x/admin',
+  '/..;/admin',
+]
+
+const targets = fc
+  .array(
+    fc.oneof(
+      { weight: 3, arbitrary: fc.constantFrom('/admin', '/public', '/', '/x') },
+      fc.constantFrom('admin', '%61dmin', 'x', '.', '..', '%2e', '%2E%2e', '?', '@', '%40', '%25', '%'),
+      fc.constantFrom(
+        '//',
+        '/..',
+        '/../',
+        '/./',
+        ';',
+        ';x=1',
+        '%3b',
+        '%3f',
+        '%2f',
+        '%2F',
+        '\\',
+        '%5c',
+        '%00',
+      ),
+    ),
+    { minLength: 1, maxLength: 8 },
+  )
+  .map(pieces => `/${pieces.join('')}`)
+
+function isUnder(prefix: string, path: string): boolean {
+  return path === prefix || path.startsWith(`${prefix}/`)
+}
+
+async function startSite(t: TestContext) {
+  const open = await startResponder(t, ok('open'))
+  const admin = await startResponder(t, ok('admin'))
+  const zone = (name: string, settings: EdgeSettings['zone'], route: Partial<RouteConfig> = {}) =>
+    zoneTo([open.url], { route, zone: { name, hosts: [`${name}.test`], ...settings } })
+  const guarded = (name: string, condition: AccessCondition, action: AccessRule['action']) => {
+    const rules = [{ action, condition, description: null }]
+    return zone(name, { access: { ...openAccess, rules, otherwise: action === 'allow' ? 'deny' : 'allow' } })
+  }
+  const under = (prefix: string): AccessCondition => ({
+    kind: 'expression',
+    text: `request.path == "${prefix}" || request.path.startsWith("${prefix}/")`,
+  })
+  const limit = (name: string, when: string): RateLimitConfig => ({
+    name,
+    limit: 1_000_000,
+    period: 60_000,
+    key: [],
+    when,
+    action: 'block',
+  })
+  const [root] = zoneTo([open.url]).routes
+  const [rest] = zoneTo([admin.url], { route: { path: '/admin' } }).routes
+  const zones = [
+    zone('plain', {}),
+    guarded('deny', { kind: 'path', prefixes: ['/admin'] }, 'deny'),
+    guarded('legal', { kind: 'path', prefixes: ['/admin'] }, 'legal'),
+    guarded('expression', under('/admin'), 'deny'),
+    guarded('matches', { kind: 'expression', text: 'request.path.matches("^/admin(/|$)")' }, 'deny'),
+    guarded('allow', { kind: 'path', prefixes: ['/public'] }, 'allow'),
+    guarded('allow-expression', under('/public'), 'allow'),
+    zone('limit', { rateLimits: [limit('limit', (under('/admin') as { text: string }).text)] }),
+    zone('route', { routes: [root!, rest!] }),
+    zone(
+      'rewrite',
+      {},
+      {
+        rewrite: {
+          path: `${(under('/admin') as { text: string }).text} ? "/denied" : request.path`,
+          requestHeaders: [],
+          responseHeaders: [],
+        },
+      },
+    ),
+  ]
+  const edge = await startEdge(t, [], { zones })
+  let client = await edge.connect()
+  const ask = async (host: string, target: string): Promise<Message> => {
+    await client.send(`GET ${target} HTTP/1.1\r\nHost: ${host}.test\r\nAccept: application/json\r\n\r\n`)
+    const answer = await client.response()
+    if (answer.field('connection') === 'close') client = await edge.connect()
+    return answer
+  }
+  const counted = (name: string) => edge.metrics.limits.rule(name).allowed.value
+  return { ask, counted, lastTarget: () => open.requests.at(-1)!.target }
+}
