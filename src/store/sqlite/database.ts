@@ -3,6 +3,7 @@ import { DatabaseSync, type SQLInputValue, type SQLOutputValue } from 'node:sqli
 import { setTimeout as sleep } from 'node:timers/promises'
 import { StoreMetrics } from '../../base/store-metrics.ts'
 import { StoreAway, StoreBusy } from '../store.ts'
+import { isBusy, isOutOfReach, Transactions } from './transactions.ts'
 import { WriteQueue } from './write-queue.ts'
 
 export type Row = Record<string, SQLOutputValue>
@@ -37,17 +38,10 @@ const pageSize = 16_384
 // The commit that finds so many pages in the write-ahead log moves them to the file and waits for the disk: 4 MB, so that it is not long.
 const checkpointPages = 250
 
-// Result codes that say that the file can't be used now, not that a statement is wrong: BUSY, then LOCKED, READONLY, IOERR, CORRUPT, FULL, CANTOPEN,
-// PROTOCOL and NOTADB.
-const busy = 5
-const outOfReach: ReadonlySet<number> = new Set([busy, 6, 8, 10, 11, 13, 14, 15, 26])
-
 export class Database {
   readonly #db: DatabaseSync
   readonly #patience: number
-  readonly #begin: Command
-  readonly #commit: Command
-  readonly #rollback: Command
+  readonly #transactions: Transactions
   readonly #writes: WriteQueue
   #probe: NodeJS.Timeout | null = null
 
@@ -70,14 +64,21 @@ export class Database {
     }
   }
 
-  private constructor(path: string, { patience, writePatience = patience, metrics }: DatabaseOptions) {
+  private constructor(
+    path: string,
+    { patience, writePatience = patience, metrics = new StoreMetrics() }: DatabaseOptions,
+  ) {
     // Without a timeout: SQLite would hold the event loop while it waits for a lock.
     this.#db = new DatabaseSync(path, { timeout: 0 })
     this.#patience = patience
-    this.#begin = this.command('BEGIN IMMEDIATE')
-    this.#commit = this.command('COMMIT')
-    this.#rollback = this.command('ROLLBACK')
-    this.#writes = this.#queue(writePatience, metrics ?? new StoreMetrics())
+    this.#transactions = new Transactions(this.#db)
+    this.#writes = new WriteQueue({
+      transactions: this.#transactions,
+      patience: writePatience,
+      metrics,
+      told: isThere => (isThere ? this.#comeBack() : this.#goAway()),
+      isAway: () => this.isAway,
+    })
   }
 
   /** Whether the last command failed for want of the file, or of its lock, and no write has succeeded since. */
@@ -121,36 +122,6 @@ export class Database {
     this.#comeBack()
   }
 
-  #queue(patience: number, metrics: StoreMetrics): WriteQueue {
-    const database = this.#db
-    const savepoint = this.command('SAVEPOINT work')
-    const release = this.command('RELEASE work')
-    const undo = this.command('ROLLBACK TO work')
-    const db = {
-      get isOpen() {
-        return database.isTransaction
-      },
-      begin: this.#begin,
-      commit: this.#commit,
-      rollback: () => void (database.isTransaction && this.#rollback()),
-      nested: <T>(work: () => T) => {
-        savepoint()
-        try {
-          return work()
-        } catch (error) {
-          if (database.isTransaction) undo()
-          throw error
-        } finally {
-          if (database.isTransaction) release()
-        }
-      },
-      isOutOfReach: (error: unknown) => outOfReach.has(resultCode(error)),
-      isBusy: (error: unknown) => resultCode(error) === busy,
-    }
-    const told = (cause: unknown) => (cause === null ? this.#comeBack() : this.#goAway())
-    return new WriteQueue({ db, patience, metrics, told, isAway: () => this.isAway })
-  }
-
   async #attempt<T>(work: () => T): Promise<T> {
     const deadline = performance.now() + (this.isAway ? 0 : this.#patience)
     for (;;) {
@@ -158,11 +129,10 @@ export class Database {
         return work()
       } catch (error) {
         if (!this.#db.isOpen) throw new StoreAway(error)
-        const code = resultCode(error)
-        if (!outOfReach.has(code)) throw error
-        if (code !== busy || performance.now() >= deadline) {
+        if (!isOutOfReach(error)) throw error
+        if (!isBusy(error) || performance.now() >= deadline) {
           this.#goAway()
-          throw code === busy ? new StoreBusy(error) : new StoreAway(error)
+          throw isBusy(error) ? new StoreBusy(error) : new StoreAway(error)
         }
       }
       // Of random length, so that two who wait do not meet again.
@@ -171,17 +141,21 @@ export class Database {
   }
 
   #goAway(): void {
-    this.#probe ??= setInterval(() => this.write(() => {}).catch(() => {}), probePeriod).unref()
+    this.#probe ??= setInterval(() => this.#lookAgain(), probePeriod).unref()
+  }
+
+  #lookAgain(): void {
+    try {
+      this.#transactions.begin()
+      this.#transactions.commit()
+      this.#comeBack()
+    } catch {
+      this.#transactions.rollback()
+    }
   }
 
   #comeBack(): void {
     if (this.#probe) clearInterval(this.#probe)
     this.#probe = null
   }
-}
-
-/** Gives the primary result code of SQLite's; 0 for an error that isn't one. */
-function resultCode(error: unknown): number {
-  const extended = (error as { errcode?: unknown }).errcode
-  return typeof extended === 'number' ? extended & 0xff : 0
 }

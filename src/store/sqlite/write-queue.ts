@@ -2,30 +2,15 @@
 // the lock of the file, the event loop goes on: SQLite itself would hold it. database.ts has one.
 import type { StoreMetrics, WriteRefusal } from '../../base/store-metrics.ts'
 import { StoreAway, StoreBusy } from '../store.ts'
-
-/** A connection, as far as writes need it; what it does throws what SQLite says. */
-interface Transactions {
-  /** Whether one has begun: some failures end it. */
-  readonly isOpen: boolean
-  begin(): void
-  commit(): void
-  /** Undoes the transaction, as far as there is one. */
-  rollback(): void
-  /** Runs work so that what it throws undoes it and nothing before it; throws that, once it is undone. */
-  nested<T>(work: () => T): T
-  /** Whether an error says that the file can't be written now, not that the work is wrong. */
-  isOutOfReach(error: unknown): boolean
-  /** Whether an error says that another connection has the lock. */
-  isBusy(error: unknown): boolean
-}
+import { isBusy, isOutOfReach, type Transactions } from './transactions.ts'
 
 interface WriteQueueOptions {
-  readonly db: Transactions
+  readonly transactions: Transactions
   /** Ms for which a write waits for the lock. */
   readonly patience: number
   readonly metrics: StoreMetrics
-  /** Hears that the file could not be written, `null` that it could. */
-  readonly told: (cause: unknown) => void
+  /** Hears whether the file could be written. */
+  readonly told: (isThere: boolean) => void
   /** Whether the file could not be written the last time; then nothing waits. */
   readonly isAway: () => boolean
 }
@@ -34,7 +19,8 @@ interface Waiting {
   readonly work: () => unknown
   readonly resolve: (result: unknown) => void
   readonly reject: (error: unknown) => void
-  /** Monotonic ms until which it waits. */
+  /** Monotonic ms since when it waits, and until when. */
+  readonly since: number
   readonly deadline: number
 }
 
@@ -60,9 +46,8 @@ export class WriteQueue {
   #waiting: Waiting[] = []
   #isAtWork = false
   #timer: NodeJS.Timeout | undefined
-  /** Since when the lock is not to be had; null while it is. */
-  #lockedSince: number | null = null
-  /** When another connection had the lock the last time. */
+  /** When this connection had the lock the last time, and when it met another that had it. */
+  #hadAt = Number.NEGATIVE_INFINITY
   #metAt = Number.NEGATIVE_INFINITY
   #restsUntil = Number.NEGATIVE_INFINITY
 
@@ -75,9 +60,10 @@ export class WriteQueue {
     const { patience, isAway, metrics } = this.#options
     if (this.#waiting.length >= mostWaiting) return Promise.reject(this.#refusal('queue_full'))
     metrics.queuedWrites.inc()
-    const deadline = performance.now() + (isAway() ? 0 : patience)
+    const since = performance.now()
+    const deadline = since + (isAway() ? 0 : patience)
     const { promise, resolve, reject } = Promise.withResolvers<T>()
-    this.#waiting.push({ work, resolve: resolve as Waiting['resolve'], reject, deadline })
+    this.#waiting.push({ work, resolve: resolve as Waiting['resolve'], reject, since, deadline })
     this.#attend()
     return promise
   }
@@ -120,20 +106,20 @@ export class WriteQueue {
 
   /** Runs as much of what waits as one transaction takes; throws, and leaves all of it waiting, where none can be begun. */
   #transact(): void {
-    const { db, told } = this.#options
-    db.begin()
-    this.#lockedSince = null
+    const { transactions, told } = this.#options
+    transactions.begin()
+    this.#hadAt = performance.now()
     const done: Done[] = []
     try {
       this.#work(done)
-      db.commit()
+      transactions.commit()
     } catch (failure) {
-      db.rollback()
-      const error = db.isOutOfReach(failure) ? this.#away(failure) : failure
+      transactions.rollback()
+      const error = isOutOfReach(failure) ? this.#away(failure) : failure
       for (const { waiting } of done) waiting.reject(error)
       return
     }
-    told(null)
+    told(true)
     const now = performance.now()
     if (now - this.#metAt < contention) this.#restsUntil = now + rest
     for (const { waiting, outcome } of done)
@@ -142,36 +128,36 @@ export class WriteQueue {
   }
 
   #work(done: Done[]): void {
-    const { db } = this.#options
+    const { transactions } = this.#options
     const end = performance.now() + budget
     const isAlone = this.#waiting.length === 1
     do {
       const waiting = this.#take()
       const at = done.push({ waiting, outcome: { failure: null } }) - 1
       try {
-        const result = isAlone ? waiting.work() : db.nested(waiting.work)
+        const result = isAlone ? waiting.work() : transactions.nested(waiting.work)
         done[at] = { waiting, outcome: { result } }
       } catch (failure) {
-        if (isAlone || db.isOutOfReach(failure) || !db.isOpen) throw failure
+        if (isAlone || isOutOfReach(failure) || !transactions.isOpen) throw failure
         done[at] = { waiting, outcome: { failure } }
       }
     } while (!isAlone && this.#waiting.length > 0 && performance.now() < end)
   }
 
   #fail(error: unknown): void {
-    const { db, patience, isAway } = this.#options
-    if (!db.isBusy(error)) return this.#rejectAll(db.isOutOfReach(error) ? this.#away(error) : error)
+    const { isAway, told } = this.#options
+    if (!isBusy(error)) return this.#rejectAll(isOutOfReach(error) ? this.#away(error) : error)
     const now = performance.now()
     this.#metAt = now
-    this.#lockedSince ??= now
-    // Nobody of ours holds it for so long: it is stuck, and to wait for it again would help nobody.
-    if (now - this.#lockedSince >= patience && !isAway()) this.#options.told(error)
+    const { since, deadline } = this.#waiting[0]!
+    // Nobody of ours holds it for so long: it is stuck, and others would wait in vain.
+    if (deadline <= now && this.#hadAt < since) told(false)
     while (this.#waiting.length > 0 && (isAway() || this.#waiting[0]!.deadline <= now))
       this.#take().reject(this.#refusal('locked', error))
   }
 
   #away(cause: unknown): StoreAway {
-    this.#options.told(cause)
+    this.#options.told(false)
     return new StoreAway(cause)
   }
 

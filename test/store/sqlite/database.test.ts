@@ -71,12 +71,14 @@ test('a file that stays locked is away after a time, then at once, until a write
   assert.equal(store.isAway, false)
 })
 
-test('a file that is free again is found so without a command', async t => {
+test('a file that is free again is found so without a command, and waited for as ever', async t => {
   const { file, store } = await openStore(t)
   const release = lock(t, file)
   await assert.rejects(store.gateways.remove('a', 'b'), StoreAway)
   release()
   while (store.isAway) await new Promise(resolve => setTimeout(resolve, 20))
+  setTimeout(lock(t, file), 5 * patience)
+  assert.equal(await store.gateways.insert(gateway()), true)
 })
 
 test('a lock that others hold for longer than a command may take is waited for, and the file is not away', async t => {

@@ -16,14 +16,19 @@ const store = await SqliteStore.open(process.argv[2]!, { commandTimeout: 5000 })
 const limit = { most: 1_000_000, strategy: 'DELETE_OLDEST' } as const
 const logged = gateway({ account, id: hex(8) })
 await store.gateways.insert(logged)
-for (let turn = 0; ; turn++) {
-  const kept = token({ account })
-  await store.tokens.insert(kept)
-  console.log(`token ${kept.id}`)
-  const entries = logEntries(logged, 3)
-  await store.logs.append(account, logged.id, batchOf(entries), limit)
-  for (const { id } of entries) console.log(`${logged.id} ${id}`)
-  await changeClient(turn % 3 === 2)
+// Several at a time, so that they share transactions.
+await Promise.all([0, 1, 2, 3].map(write))
+
+async function write(): Promise<void> {
+  for (let turn = 0; ; turn++) {
+    const kept = token({ account })
+    await store.tokens.insert(kept)
+    console.log(`token ${kept.id}`)
+    const entries = logEntries(logged, 3)
+    await store.logs.append(account, logged.id, batchOf(entries), limit)
+    for (const { id } of entries) console.log(`${logged.id} ${id}`)
+    await changeClient(turn % 3 === 2)
+  }
 }
 
 /** Writes a client three times, or removes it in the end; its revision is how many audit entries and answers it has. */
