@@ -106,7 +106,8 @@ describe('PathLookup', () => {
     const query = fc.constantFrom('', '?', '?/a', '?x=//../')
     fc.assert(
       fc.property(fc.array(path.map(normalPath)), path, query, (prefixes, path, query) => {
-        const found = new Set(pathReadings(path)!.resolved.map(reading => naivePath(prefixes, reading)))
+        const readings = pathReadings(path)?.resolved
+        const found = new Set(readings?.map(reading => naivePath(prefixes, reading)))
         equal(
           paths(prefixes).find(pathReadings(path + query)),
           found.size === 1 ? [...found][0] : 'ambiguous',
