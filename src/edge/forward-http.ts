@@ -12,7 +12,8 @@ import type { Exchange, Upstream } from './exchange.ts'
 import type { Dial, DialPhase } from './dial.ts'
 import { EventStream } from './event-stream.ts'
 import { Tunnel } from './forward-websocket.ts'
-import type { ConnectionUser, Failure, OriginConnection, TunnelUser } from './origin-connection.ts'
+import type { Lease } from './lease.ts'
+import type { ConnectionUser, Failure, TunnelUser } from './origin-connection.ts'
 import type { Waiter } from './waiting-line.ts'
 import { forgetBody, inviteBody } from './gather-body.ts'
 import { redirected, RedirectTrail } from './follow-redirect.ts'
@@ -61,7 +62,8 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
   #smallBody: Buffer | null = null
   /** The pieces that it comes in; null where it came in one. */
   #gathered: GrowingBytes | null = null
-  #connection: OriginConnection | null = null
+  /** Held from when a connection is handed over until the attempt is done with it. */
+  #lease: Lease | null = null
   /** Where the request goes when its body is passed on as it comes, so that it can't be sent again. */
   #streamed: BodyWriter | null = null
   #answer: BodyWriter | null = null
@@ -100,15 +102,15 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
 
   // What the origin's connection says.
 
-  connected(connection: OriginConnection): void {
+  connected(lease: Lease): void {
     const x = this.#x
-    this.#connection = connection
-    connection.use(this)
+    this.#lease = lease
+    lease.user = this
     x.sentAt = x.plane.clock.monotonic()
-    if (!connection.isReused) x.openingTimes = connection.times
-    const head = outboundHead(x, connection.address)
-    if (this.#isWhole) this.#sendWhole(connection, head)
-    else this.#sendStreamed(connection, head)
+    if (!lease.isReused) x.openingTimes = lease.times
+    const head = outboundHead(x, lease.address)
+    if (this.#isWhole) this.#sendWhole(lease, head)
+    else this.#sendStreamed(lease, head)
   }
 
   unconnected(phase: DialPhase, failure: Failure, times: Dial['times']): void {
@@ -124,7 +126,7 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
 
   interim(head: ResponseHead): void {
     if (head.status === 100 || this.#x.head.minor === 0) return
-    if (!this.#x.client.write(relayedInterim(head))) this.#connection?.pause()
+    if (!this.#x.client.write(relayedInterim(head))) this.#lease?.pause()
   }
 
   head(head: ResponseHead, body: BodyReader): void {
@@ -162,16 +164,15 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
   end(trailers: string[] | null): void {
     const x = this.#x
     x.member!.health.succeeded()
-    const connection = this.#connection!
     if (this.#stage === 'draining a redirect') {
-      x.origin!.putBack(connection)
+      this.#takeLease().giveBack()
       return this.#connect(false)
     }
     if (this.#rewriter !== null && !this.#endRewriting(this.#rewriter)) return
+    const lease = this.#takeLease()
     this.#over()
     this.#answer!.end(keptTrailers(x.answerChanges, trailers))
-    if (x.requestBody.done) x.origin!.putBack(connection)
-    else connection.destroy()
+    lease.giveBack()
     x.client.finish(x)
   }
 
@@ -179,7 +180,7 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
     const x = this.#x
     x.member!.health.answered(x)
     x.member!.health.succeeded()
-    const tunnel = new Tunnel(x, this.#connection!, this.timeouts.idle)
+    const tunnel = new Tunnel(x, this.#takeLease(), this.timeouts.idle)
     this.#over()
     x.answeredAt = x.plane.clock.monotonic()
     x.becomeTunnel(tunnel)
@@ -191,16 +192,15 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
   originDrained(): void {
     if (this.#stage === 'sending') this.#stageDeadline = Number.POSITIVE_INFINITY
     if (!this.#x.requestBody.done) this.#x.client.readBody()
-    else if (this.#stage === 'sending' && this.#streamed === null) this.#await(this.#connection!)
+    else if (this.#stage === 'sending' && this.#streamed === null) this.#await(this.#lease!)
   }
 
   failed(phase: Phase, failure: Failure): void {
-    const connection = this.#connection
     const isRepeatable = this.#isRepeatable
-    this.#connection = null
+    const lease = this.#takeLease()
     if (this.#stage === 'draining a redirect') return this.#connect(false)
     // The origin closed an idle connection as we wrote to it. It has most likely seen nothing, and where it has, asking again does no harm.
-    const wasIdle = connection?.isReused === true && !connection.hasAnswerBegun
+    const wasIdle = lease.isReused && !lease.hasAnswerBegun
     if (!wasIdle || !isLoss(failure)) return this.#lose(phase, failure, isRepeatable && !this.wantsUpgrade)
     if (isRepeatable && !this.#hasAskedAgain) return this.#askAgain()
     this.#x.member!.health.released(this.#x)
@@ -230,13 +230,13 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
     const x = this.#x
     this.#streamed!.end(trailersOf(x))
     x.awaitedAt = x.plane.clock.monotonic()
-    this.#await(this.#connection!)
+    this.#await(this.#lease!)
   }
 
   clientDrained(): void {
     this.#isClientBehind = false
     if (this.#stage === 'relaying') this.#stageDeadline = this.#deadlineIn(this.timeouts.idle)
-    this.#connection?.resume()
+    this.#lease?.resume()
   }
 
   abort(): void {
@@ -295,7 +295,7 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
       (this.#stage === 'waiting' || this.#stage === 'sending') &&
       this.#streamed === null &&
       isIdempotent(this.method) &&
-      this.#connection?.hasAnswerBegun === false
+      this.#lease?.hasAnswerBegun === false
     )
   }
 
@@ -342,10 +342,16 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
   }
 
   #letGo(): void {
-    const connection = this.#connection
-    this.#connection = null
     this.#x.origin!.forget(this)
-    connection?.destroy()
+    this.#lease?.destroy()
+    this.#lease = null
+  }
+
+  /** Takes the connection out of the hands of the attempt; there must be one. */
+  #takeLease(): Lease {
+    const lease = this.#lease!
+    this.#lease = null
+    return lease
   }
 
   #askAgain(): void {
@@ -359,21 +365,21 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
     this.#connect(fresh)
   }
 
-  #sendWhole(connection: OriginConnection, head: string): void {
+  #sendWhole(lease: Lease, head: string): void {
     const x = this.#x
     const isChunked = x.ai?.body == null && x.outgoing.chunked
-    if (this.#smallBody === null && !isChunked) connection.write(head)
+    if (this.#smallBody === null && !isChunked) lease.write(head)
     else {
-      const whole = new BodyWriter(connection, head, isChunked ? 'chunked' : 'length')
+      const whole = new BodyWriter(lease, head, isChunked ? 'chunked' : 'length')
       const mayGoOn = this.#smallBody === null || whole.data(this.#smallBody)
       whole.end(trailersOf(x))
       if (!mayGoOn) return this.#enter('sending', this.timeouts.write)
     }
-    this.#await(connection)
+    this.#await(lease)
   }
 
-  #sendStreamed(connection: OriginConnection, head: string): void {
-    this.#streamed = new BodyWriter(connection, head, this.#x.requestBody.framing)
+  #sendStreamed(lease: Lease, head: string): void {
+    this.#streamed = new BodyWriter(lease, head, this.#x.requestBody.framing)
     this.#enter('sending', 0)
     const mayGoOn = this.#streamed.data(this.#smallBody!)
     this.#smallBody = null
@@ -407,7 +413,7 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
 
   /** Fails for an answer that came whole and yet is none. */
   #spoil(): void {
-    this.#connection?.destroy()
+    this.#letGo()
     this.#fail('receive', { code: 'GH_BAD_ANSWER' })
   }
 
@@ -423,11 +429,11 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
     if (this.#answer!.hasBegun) this.#x.stage = 'begun'
     if (mayGoOn) return
     this.#isClientBehind = true
-    this.#connection?.pause()
+    this.#lease?.pause()
   }
 
-  #await(connection: OriginConnection): void {
-    connection.wait()
+  #await(lease: Lease): void {
+    lease.wait()
     if (this.#stage !== 'relaying') this.#enter('waiting', this.timeouts.response)
   }
 
@@ -446,7 +452,6 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
   #over(): void {
     this.#stage = 'over'
     this.#stageDeadline = Number.POSITIVE_INFINITY
-    this.#connection = null
     this.#x.upstream = null
   }
 

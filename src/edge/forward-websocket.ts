@@ -2,18 +2,19 @@
 // `forward-http.ts`.
 import { answerBug } from './answer.ts'
 import type { Exchange, Upstream } from './exchange.ts'
-import type { OriginConnection, TunnelUser } from './origin-connection.ts'
+import type { Lease } from './lease.ts'
+import type { TunnelUser } from './origin-connection.ts'
 
 export class Tunnel implements Upstream, TunnelUser {
   readonly #x: Exchange
-  readonly #connection: OriginConnection
+  readonly #lease: Lease
   readonly #idle: number
   deadline = Number.POSITIVE_INFINITY
 
   /** Takes over a connection whose origin has switched protocols; `idle` is ms without a byte either way, 0 for no limit. */
-  constructor(x: Exchange, connection: OriginConnection, idle: number) {
+  constructor(x: Exchange, lease: Lease, idle: number) {
     this.#x = x
-    this.#connection = connection
+    this.#lease = lease
     this.#idle = idle
     this.#touch()
   }
@@ -23,12 +24,12 @@ export class Tunnel implements Upstream, TunnelUser {
   tunnelData(bytes: Buffer): void {
     this.#touch()
     this.#x.bytesOut += bytes.length
-    if (!this.#x.client.write(bytes)) this.#connection.pause()
+    if (!this.#x.client.write(bytes)) this.#lease.pause()
   }
 
   tunnelEnd(): void {
     this.#x.upstream = null
-    this.#connection.destroy()
+    this.#lease.destroy()
     this.#x.client.finish(this.#x)
   }
 
@@ -48,21 +49,21 @@ export class Tunnel implements Upstream, TunnelUser {
 
   body(bytes: Buffer): void {
     this.#touch()
-    if (!this.#connection.write(bytes)) this.#x.client.pauseBody()
+    if (!this.#lease.write(bytes)) this.#x.client.pauseBody()
   }
 
   flushBody(): void {}
 
   bodyEnd(): void {
-    this.#connection.end()
+    this.#lease.endSending()
   }
 
   clientDrained(): void {
-    this.#connection.resume()
+    this.#lease.resume()
   }
 
   abort(): void {
-    this.#connection.destroy()
+    this.#lease.destroy()
   }
 
   expire(): void {

@@ -1,12 +1,14 @@
 // One open connection to an origin, used by one exchange at a time. It reads answers and tells its user; it decides nothing.
 import type { Socket } from 'node:net'
 import type { Phase } from '../base/edge-metrics.ts'
+import { misuse } from '../base/misuse.ts'
 import type { BodyReader } from '../http1/body.ts'
 import { endOfHead, mayContinue } from '../http1/head.ts'
 import { parseResponseHead, type ResponseHead, responseBody } from '../http1/response-head.ts'
 import { writeTo } from './body-writer.ts'
 import type { Dial } from './dial.ts'
 import { guarded } from './guarded.ts'
+import { Lease } from './lease.ts'
 
 /** Most bytes that the head of an answer may have; more is 520. */
 const LARGEST_HEAD = 64 * 1024
@@ -64,8 +66,13 @@ export interface TunnelUser {
   crashed(bug: unknown): void
 }
 
+/** How long a connection is listened to before it serves again: not at all, until the loop has polled once more, or for a while. */
+export type Rest = 'none' | 'turn' | 'while'
+
 /** Who keeps the connection. */
 export interface ConnectionOwner {
+  /** Takes back a connection of further use, once it has rested. */
+  returned(connection: OriginConnection, rest: Rest): void
   closed(connection: OriginConnection): void
   /** Told of a bug of ours that no exchange is behind. */
   crashed(bug: unknown): void
@@ -84,17 +91,14 @@ export class OriginConnection {
   readonly address: string
   /** Whether the name of the origin leads elsewhere by now, so that no further exchange may have it. */
   isOutdated = false
-  /** Whether any byte of the answer has come that its user waits for. */
-  hasAnswerBegun = false
   readonly #owner: ConnectionOwner
   readonly #socket: Socket
-  #phase: Phase = 'send'
-  #user: ConnectionUser | null = null
-  #tunnel: TunnelUser | null = null
+  #lease: Lease | null = null
   #partial: Buffer | null = null
   #body: BodyReader | null = null
   #isClosed = false
   #mayReuse = true
+  #rest: Rest = 'none'
 
   constructor(owner: ConnectionOwner, socket: Socket, { times, address }: Pick<Dial, 'times' | 'address'>) {
     this.#owner = owner
@@ -105,27 +109,19 @@ export class OriginConnection {
     this.#on('end', () => this.#ended())
     this.#on('error', (error: Failure) => this.#failed(error))
     this.#on('close', () => this.#failed({ code: 'GH_CLOSED' }))
-    this.#on('drain', () => (this.#tunnel ?? this.#user)?.originDrained())
+    this.#on('drain', () => (this.#lease?.tunnel ?? this.#lease?.user)?.originDrained())
   }
 
-  /** Gives the connection to an exchange. */
-  use(user: ConnectionUser): void {
-    this.#user = user
+  /** Lends the connection to one exchange; nobody may have it. */
+  lend(): Lease {
+    if (this.#lease !== null) misuse.tell('a connection was lent twice')
     this.#body = null
     this.#mayReuse = true
-    this.hasAnswerBegun = false
-    this.#phase = 'send'
     this.deadline = Number.POSITIVE_INFINITY
+    return (this.#lease = new Lease(this))
   }
 
-  /** Takes the connection from its exchange; true when another one may use it. */
-  release(): boolean {
-    this.#user = null
-    this.isReused = true
-    // Its last user may have paused it; whatever it says while idle must be heard.
-    this.#socket.resume()
-    return this.#mayReuse && !this.isOutdated && !this.#isClosed
-  }
+  // What its lease asks of it.
 
   write(data: string | Buffer): boolean {
     return writeTo(this.#socket, data)
@@ -139,11 +135,6 @@ export class OriginConnection {
     this.#socket.uncork()
   }
 
-  /** Marks the request as sent. */
-  wait(): void {
-    if (this.#phase === 'send') this.#phase = 'wait'
-  }
-
   pause(): void {
     this.#socket.pause()
   }
@@ -152,48 +143,63 @@ export class OriginConnection {
     this.#socket.resume()
   }
 
-  /** Ends the sending half of a tunnel. */
-  end(): void {
+  endSending(): void {
     this.#socket.end()
   }
 
-  /** Closes at once; its user hears nothing more. */
-  destroy(): void {
-    this.#user = null
-    this.#tunnel = null
-    this.#close()
+  takeBack(): void {
+    this.#lease = null
+    this.isReused = true
+    // What was read already and is no part of the answer would be taken for the next one; what was not written yet, for part of the next request.
+    const isClean = this.#socket.readableLength === 0 && this.#socket.writableLength === 0
+    if (!this.#mayReuse || !isClean || this.isOutdated) return this.close()
+    // Its last user may have paused it; whatever it says while idle must be heard.
+    this.#socket.resume()
+    this.#owner.returned(this, this.#rest)
   }
 
-  /** Handles an event of the socket; a bug in that costs the one exchange that the event was for. */
+  /** Closes at once; whoever has it hears nothing more. */
+  close(): void {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.#lease?.lose()
+    this.#lease = null
+    this.#socket.destroy()
+    this.#owner.closed(this)
+  }
+
+  /** Handles an event of the socket; a bug in that costs the one exchange that the event was for, whoever has the connection by then. */
   #on<T = void>(event: string, handle: (what: T) => void): void {
-    let user: ConnectionUser | TunnelUser | null = null
+    let lease: Lease | null = null
     const handleFor = (what: T) => {
-      user = this.#tunnel ?? this.#user
+      lease = this.#lease
       handle(what)
     }
     this.#socket.on(
       event,
-      guarded(handleFor, bug => this.#crashed(bug, user)),
+      guarded(handleFor, bug => this.#crashed(bug, lease)),
     )
   }
 
-  #crashed(bug: unknown, user: ConnectionUser | TunnelUser | null): void {
-    this.destroy()
-    if (user === null) this.#owner.crashed(bug)
-    else user.crashed(bug)
+  #crashed(bug: unknown, lease: Lease | null): void {
+    if (lease === null || lease.isHeld) this.close()
+    const user = lease?.tunnel ?? lease?.user
+    if (user) user.crashed(bug)
+    else this.#owner.crashed(bug)
   }
 
   #read(bytes: Buffer): void {
-    if (this.#tunnel !== null) return this.#tunnel.tunnelData(bytes)
+    const lease = this.#lease
     // Bytes that nobody asked for can only be the start of somebody's desynchronisation.
-    if (this.#user === null) return this.#close()
-    if (this.#body === null) this.#readHead(bytes)
-    else this.#readBody(bytes, 0)
-    this.#user?.flushAnswer()
+    if (lease === null) return this.close()
+    if (lease.tunnel !== null) return lease.tunnel.tunnelData(bytes)
+    if (this.#body === null) this.#readHead(lease, bytes)
+    else this.#readBody(lease, bytes, 0)
+    if (lease.isHeld) lease.user!.flushAnswer()
   }
 
-  #readHead(chunk: Buffer): void {
-    this.hasAnswerBegun = true
+  #readHead(lease: Lease, chunk: Buffer): void {
+    lease.hasAnswerBegun = true
     const before = this.#partial
     const bytes = before === null ? chunk : Buffer.concat([before, chunk])
     const from = before === null ? 0 : Math.max(0, before.length - 3)
@@ -204,44 +210,46 @@ export class OriginConnection {
       if (end - start > LARGEST_HEAD) return this.#fail('GH_HEAD_TOO_LARGE')
       const head = parseResponseHead(bytes, start, end)
       if (typeof head === 'string') return this.#fail(head === 'framing' ? 'GH_BAD_FRAMING' : 'GH_BAD_HEAD')
-      if (!this.#takeHead(head, bytes)) return
+      if (!this.#takeHead(lease, head, bytes)) return
       start = end
       if (this.#body === null) end = endOfHead(bytes, start)
     }
     if (this.#body === null) this.#keepPartial(bytes, start)
-    else this.#readBody(bytes, start)
+    else this.#readBody(lease, bytes, start)
   }
 
   /** Takes one head; false when no further reading of this chunk is wanted. */
-  #takeHead(head: ResponseHead, bytes: Buffer): boolean {
-    const user = this.#user!
-    if (head.status === 101) return this.#switch(head, bytes)
+  #takeHead(lease: Lease, head: ResponseHead, bytes: Buffer): boolean {
+    const user = lease.user!
+    if (head.status === 101) return this.#switch(lease, head, bytes)
     if (head.status < 200) {
       user.interim(head)
-      return this.#user !== null
+      return lease.isHeld
     }
     const body = responseBody(head, user.method)
     if (typeof body === 'string') return this.#refuse('GH_BAD_FRAMING')
     // A body where none can be: whoever reads on would take it for the next answer.
     if (body.framing === 'none' && bytes.length > head.end && user.method !== 'HEAD')
       return this.#refuse('GH_BAD_FRAMING')
-    this.#phase = 'receive'
+    // An answer to half a request leaves it open what the origin makes of the rest.
+    const isEarly = lease.phase === 'send' || this.#socket.writableLength > 0
+    this.#mayReuse = head.keepAlive && body.framing !== 'close' && !isEarly
+    this.#rest = body.framing === 'none' ? restAfter(head) : 'none'
+    lease.phase = 'receive'
     this.#body = body
-    this.#mayReuse = head.keepAlive && body.framing !== 'close'
     this.grantedIdle = head.keepAliveTimeout < 0 ? -1 : head.keepAliveTimeout * 1000
     user.head(head, body)
-    return this.#user !== null
+    return lease.isHeld
   }
 
-  #switch(head: ResponseHead, bytes: Buffer): boolean {
-    const user = this.#user!
+  #switch(lease: Lease, head: ResponseHead, bytes: Buffer): boolean {
+    const user = lease.user!
     if (!user.wantsUpgrade || head.upgrade?.toLowerCase() !== 'websocket')
       return this.#refuse('GH_BAD_UPGRADE')
     this.#mayReuse = false
-    this.#phase = 'receive'
-    this.#user = null
-    this.#tunnel = user.switched(head)
-    if (bytes.length > head.end) this.#tunnel.tunnelData(bytes.subarray(head.end))
+    lease.phase = 'receive'
+    lease.tunnel = user.switched(head)
+    if (bytes.length > head.end && lease.isHeld) lease.tunnel.tunnelData(bytes.subarray(head.end))
     return false
   }
 
@@ -252,30 +260,30 @@ export class OriginConnection {
     this.#partial = rest
   }
 
-  #readBody(bytes: Buffer, start: number): void {
+  #readBody(lease: Lease, bytes: Buffer, start: number): void {
     const body = this.#body!
+    const user = lease.user!
     let at = start
     while (at < bytes.length && !body.done) {
       at = body.next(bytes, at)
       if (body.to > body.from)
-        this.#user!.data(
-          body.from === 0 && body.to === bytes.length ? bytes : bytes.subarray(body.from, body.to),
-        )
-      if (this.#user === null) return
+        user.data(body.from === 0 && body.to === bytes.length ? bytes : bytes.subarray(body.from, body.to))
+      if (!lease.isHeld) return
       if (body.faulty) return this.#fail('GH_BAD_FRAMING')
     }
     if (!body.done) return
     if (at < bytes.length) this.#mayReuse = false
-    this.#user!.end(body.trailers)
+    user.end(body.trailers)
   }
 
   #ended(): void {
     this.#mayReuse = false
-    if (this.#tunnel !== null) return this.#tunnel.tunnelEnd()
+    const lease = this.#lease
+    if (lease !== null && lease.tunnel !== null) return lease.tunnel.tunnelEnd()
     const body = this.#body
-    if (this.#user !== null && body !== null && body.framing === 'close') {
+    if (lease !== null && body !== null && body.framing === 'close') {
       body.end()
-      this.#user.end(null)
+      lease.user!.end(null)
     }
     this.#failed({ code: 'GH_CLOSED' })
   }
@@ -292,17 +300,15 @@ export class OriginConnection {
 
   #failed(failure: Failure): void {
     if (this.#isClosed) return
-    const user = this.#tunnel ?? this.#user
-    this.destroy()
-    user?.failed(this.#phase, failure)
+    const lease = this.#lease
+    this.close()
+    if (lease !== null) (lease.tunnel ?? lease.user)?.failed(lease.phase, failure)
   }
+}
 
-  #close(): void {
-    if (this.#isClosed) return
-    this.#isClosed = true
-    this.#socket.destroy()
-    this.#owner.closed(this)
-  }
+/** Says how long to listen for a body that must not come: the longer where the answer announces one. */
+function restAfter({ contentLength, chunked }: ResponseHead): Rest {
+  return contentLength > 0 || chunked ? 'while' : 'turn'
 }
 
 /** Whether the first bytes of an unfinished head still agree with `HTTP/1.`, so that a peer of another protocol fails at once and not by timeout. */

@@ -9,8 +9,9 @@ import { AddressBook } from './address-book.ts'
 import type { AddressGuard } from './address-guard.ts'
 import { Dial, type Dialer, type DialPhase } from './dial.ts'
 import type { NameLookup } from './name-lookup.ts'
-import { type ConnectionOwner, type Failure, OriginConnection } from './origin-connection.ts'
-import { undialled, type Waiter, WaitingLine } from './waiting-line.ts'
+import { type ConnectionOwner, type Failure, OriginConnection, type Rest } from './origin-connection.ts'
+import { Resting } from './resting.ts'
+import { hand, undialled, type Waiter, WaitingLine } from './waiting-line.ts'
 
 /** How long an idle connection is kept when the origin does not say; servers commonly close theirs after 5 s. */
 const DEFAULT_IDLE = 4_000
@@ -44,6 +45,7 @@ export class Origin implements Dialer, ConnectionOwner {
   readonly #idle: OriginConnection[] = []
   readonly #open = new Set<OriginConnection>()
   readonly #dials = new Set<Dial>()
+  readonly #resting = new Resting(this)
   /** For the first of them connections are being dialled. */
   readonly #waiting = new WaitingLine()
   /** Most connections, open and dialled. */
@@ -71,7 +73,7 @@ export class Origin implements Dialer, ConnectionOwner {
 
   /** Counts the exchanges that hold a connection or wait for one. */
   get outstanding(): number {
-    return this.#waiting.size + this.#open.size - this.#idle.length
+    return this.#waiting.size + this.#open.size - this.#idle.length - this.#resting.size
   }
 
   /** Counts those who wait although no connection is dialled for them. */
@@ -89,15 +91,19 @@ export class Origin implements Dialer, ConnectionOwner {
     return isEndless ? 0 : queue + connect + (isTls ? handshake : 0) + GRACE
   }
 
-  /** Hands the waiter a connection, at once when one is idle; else it waits in turn, or is refused at once where too many do. */
+  /**
+   * Hands the waiter a connection, at once when one is idle; else it waits in turn, or is refused at once where too many do. A `fresh` one was never used: who
+   * asks for that had its turn already, and is not refused.
+   */
   acquire(waiter: Waiter, options: { fresh: boolean }): void {
     // A request that began before a reload may come to it late.
     this.#retired?.add(this)
-    if (options.fresh) this.#makeRoom()
     const idle = options.fresh ? undefined : this.#idle.pop()
-    if (idle !== undefined) return waiter.connected(idle)
-    if (this.#isFull()) return waiter.unconnected('connect', { code: 'GH_QUEUE_FULL' }, undialled)
-    this.#waiting.add(waiter, this.#clock.monotonic())
+    if (idle !== undefined) return hand(waiter, idle)
+    this.#makeRoom()
+    if (!options.fresh && this.#isFull())
+      return waiter.unconnected('connect', { code: 'GH_QUEUE_FULL' }, undialled)
+    this.#waiting.add(waiter, this.#clock.monotonic(), options)
     this.#dialMore()
   }
 
@@ -106,16 +112,21 @@ export class Origin implements Dialer, ConnectionOwner {
     this.#waiting.remove(waiter)
   }
 
-  /** Takes a connection back whose exchange ended well. */
-  putBack(connection: OriginConnection): void {
-    if (!connection.release()) return connection.destroy()
+  returned(connection: OriginConnection, rest: Rest): void {
+    if (rest === 'none') this.#offer(connection)
+    else if (rest === 'turn') this.#resting.addForTurn(connection)
+    else if (this.#isWantedNow) connection.close()
+    else this.#resting.addForWhile(connection, this.#clock.monotonic())
+  }
+
+  rested(connection: OriginConnection): void {
     this.#offer(connection)
   }
 
   /** Closes what is idle now and everything else as it comes back: no configuration names this origin any more. */
   retire(retired: Set<Origin>): void {
     this.#retired = retired.add(this)
-    for (const connection of this.#idle.splice(0)) connection.destroy()
+    for (const connection of this.#idle.splice(0)) connection.close()
   }
 
   /** Cuts every connection. */
@@ -123,13 +134,14 @@ export class Origin implements Dialer, ConnectionOwner {
     this.#isDestroyed = true
     this.#retired ??= new Set()
     for (const dial of this.#dials) dial.abort()
-    for (const connection of this.#open) connection.destroy()
+    for (const connection of this.#open) connection.close()
   }
 
   /** Ends what has passed its deadline: dials, waiters in the queue, and connections that were idle long enough. */
   sweep(now: number): void {
     for (const dial of this.#dials) if (now >= dial.deadline) dial.expire()
-    for (const connection of this.#open) if (now >= connection.deadline) connection.destroy()
+    for (const connection of this.#open) if (now >= connection.deadline) connection.close()
+    this.#resting.sweep(now)
     const { timeout } = this.config.transport.queue
     if (timeout > 0 && this.queueLength > 0) this.#waiting.expire(now - timeout, this.#dials.size)
     // Where requests find idle connections nobody dials, and yet the name may lead elsewhere by now.
@@ -172,13 +184,15 @@ export class Origin implements Dialer, ConnectionOwner {
     if (this.#open.delete(connection)) this.#metrics.originConnections.dec()
     const at = this.#idle.indexOf(connection)
     if (at !== -1) this.#idle.splice(at, 1)
+    else if (this.#resting.size > 0) this.#resting.remove(connection)
     this.#dialMore()
   }
 
   #offer(connection: OriginConnection): void {
+    if (connection.isReused && this.#isWantedNew) return connection.close()
     if (this.#waiting.serve(connection)) return
     const granted = connection.grantedIdle === -1 ? DEFAULT_IDLE : connection.grantedIdle - IDLE_MARGIN
-    if (granted <= 0 || this.#retired !== null || connection.isOutdated) return connection.destroy()
+    if (granted <= 0 || this.#retired !== null || connection.isOutdated) return connection.close()
     connection.deadline = this.#clock.monotonic() + Math.min(granted, LONGEST_IDLE)
     connection.isReused = true
     this.#idle.push(connection)
@@ -186,8 +200,7 @@ export class Origin implements Dialer, ConnectionOwner {
 
   #dialMore(): void {
     if (this.#waiting.size === 0 || this.#isDestroyed) return
-    const wanted = this.#isDown ? 1 : this.#waiting.size
-    const most = Math.min(wanted, this.#most - this.#open.size)
+    const most = Math.min(this.#dialsFor(this.#waiting.size), this.#most - this.#open.size)
     while (this.#dials.size < most) {
       const dial = new Dial(this, this.#waiting.first.timeouts, this.#clock)
       this.#dials.add(dial)
@@ -195,20 +208,42 @@ export class Origin implements Dialer, ConnectionOwner {
     }
   }
 
-  /** Closes an idle connection where it takes the place of a new one. */
-  #makeRoom(): void {
-    if (this.#open.size + this.#dials.size >= this.#most) this.#idle.shift()?.destroy()
+  /** How many dials so many waiters are worth. */
+  #dialsFor(waiters: number): number {
+    return this.#isDown ? Math.min(1, waiters) : waiters
   }
 
+  get #isAtMost(): boolean {
+    return this.#open.size + this.#dials.size >= this.#most
+  }
+
+  /** Whether somebody waits for a connection that only one less can make room for. */
+  get #isWantedNow(): boolean {
+    return this.#isAtMost && this.#waiting.size > this.#dials.size
+  }
+
+  /** The same of those who take only a new one. */
+  get #isWantedNew(): boolean {
+    return (
+      this.#waiting.forNew > 0 && this.#isAtMost && this.#dials.size < this.#dialsFor(this.#waiting.forNew)
+    )
+  }
+
+  /** Closes a connection that serves nobody now where it takes the place of a new one. */
+  #makeRoom(): void {
+    if (this.#isAtMost) (this.#idle.shift() ?? this.#resting.eldest)?.close()
+  }
+
+  /** Whether nobody more may wait; connections that are back within a turn are as good as dialled. */
   #isFull(): boolean {
-    const isBusy = this.#open.size + this.#dials.size >= this.#most
-    return isBusy && this.queueLength >= this.config.transport.queue.size
+    const unprovided = this.#waiting.size - this.#dials.size - this.#resting.soon
+    return this.#isAtMost && unprovided >= this.config.transport.queue.size
   }
 
   /** Closes what leads to addresses that the name has no longer: idle connections now, the others as they come back. */
   #leaveOldAddresses(): void {
     for (const connection of this.#open) connection.isOutdated = this.#isOutdated(connection)
-    for (const connection of this.#idle.filter(({ isOutdated }) => isOutdated)) connection.destroy()
+    for (const connection of this.#idle.filter(({ isOutdated }) => isOutdated)) connection.close()
   }
 
   #isOutdated({ address }: OriginConnection): boolean {

@@ -29,6 +29,7 @@ import type { ZoneDirectory } from '../../src/edge/zone-settings.ts'
 import type { Limiter } from '../../src/limits/limiter.ts'
 import { DataPlane } from '../../src/edge/data-plane.ts'
 import type { NameLookup } from '../../src/edge/name-lookup.ts'
+import { forbidMisuse } from './misuse.ts'
 import { connectTo, type Message, type Wire } from './raw.ts'
 
 export interface EdgeSettings {
@@ -231,6 +232,7 @@ export async function startEdge(
 /** Binds an edge; it is destroyed after the test. */
 export async function listenAt(t: TestContext, edge: Edge): Promise<Edge> {
   t.after(() => edge.plane.destroy())
+  forbidMisuse(t)
   const [endpoint] = await edge.plane.listen({ reusePort: false })
   edge.port = endpoint!.port
   return edge

@@ -6,7 +6,7 @@ import { AddressBook } from '../../src/edge/address-book.ts'
 import { ClientConnection } from '../../src/edge/connection.ts'
 import { AddressGuard } from '../../src/edge/address-guard.ts'
 import { NameLookup } from '../../src/edge/name-lookup.ts'
-import { OriginConnection } from '../../src/edge/origin-connection.ts'
+import { Lease } from '../../src/edge/lease.ts'
 import { MemberHealth } from '../../src/zones/health.ts'
 import { codeOf, type Edge, type EdgeSettings, startEdge } from '../help/edge.ts'
 import { type Origin, ok, type Script, startOrigin, startResponder } from '../help/origin.ts'
@@ -116,7 +116,7 @@ const rows: Row[] = [
   {
     event: "'drain' of a client",
     origin: readThenSend(ok(large)),
-    method: [OriginConnection, 'resume'],
+    method: [Lease, 'resume'],
     client: async (wire, plant, { stalled }) => {
       await wire.send(get)
       wire.socket.pause()
@@ -154,7 +154,7 @@ const rows: Row[] = [
       await wire.send(switching)
       await wire.ending
     },
-    method: [OriginConnection, 'write'],
+    method: [Lease, 'write'],
     client: async (wire, plant) => {
       await wire.send(handshake)
       await wire.head()
@@ -228,7 +228,7 @@ for (const { event, origin: script, method, client, settings } of rows) {
     const wire = await edge.connect()
     let planted = { hits: () => 0 }
     const pauses = [
-      t.mock.method(OriginConnection.prototype, 'pause'),
+      t.mock.method(Lease.prototype, 'pause'),
       t.mock.method(ClientConnection.prototype, 'pauseBody'),
     ]
     const by: Surroundings = {

@@ -7,6 +7,7 @@ import type { RouteConfig } from '../../src/config/config.ts'
 import { codeOf, edgeConfig, recordOf, startEdge, zoneTo } from '../help/edge.ts'
 import { type Origin, ok, type Respond, startResponder } from '../help/origin.ts'
 import { chunks, type Message, post, request } from '../help/raw.ts'
+import { until } from '../help/until.ts'
 
 const json = 'Accept: application/json'
 
@@ -300,4 +301,29 @@ test('an origin that falls silent in the body of a redirect costs its client the
     { timeouts: { connect: 1_000, handshake: 1_000, response: 1_000, write: 1_000, idle: 150, total: 0 } },
   )
   assert.equal((await edge.ask(request('GET /from'))).text, 'GET /to HTTP/1.1')
+})
+
+test('a client that leaves while its redirect waits for a connection costs nobody the one that it had', async t => {
+  const queued = Promise.withResolvers<void>()
+  const left = Promise.withResolvers<void>()
+  const origin = await startResponder(t, async ({ target }) => {
+    await (target === '/from' ? queued : left).promise
+    return target === '/from' ? redirect(302, '/to') : ok(target)
+  })
+  const edge = await startEdge(t, [origin.url], {
+    route: { redirects: 3 },
+    transport: { connections: 1, queue: { size: 2, timeout: 5_000 } },
+  })
+  const redirected = await edge.connect()
+  await redirected.send(request('GET /from'))
+  await until(() => origin.requests.length === 1)
+  const other = edge.ask(request('GET /other'))
+  await until(() => edge.metrics.originQueue.value === 1)
+  queued.resolve()
+  await until(() => origin.requests.length === 2)
+  redirected.reset()
+  await until(() => edge.metrics.clientAborts.value === 1)
+  left.resolve()
+  assert.equal((await other).text, '/other')
+  assert.deepEqual([origin.wires.length, lines(origin)], [1, ['GET /from', 'GET /other']])
 })

@@ -1,0 +1,83 @@
+// Origins that close a kept connection after a few answers, as most do sooner or later: no idempotent request may fail for it, and no member be blamed.
+
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { type EdgeSettings, startEdge } from '../help/edge.ts'
+import { ok, type Script, startOrigin } from '../help/origin.ts'
+import { post, request, type Wire } from '../help/raw.ts'
+
+const ANSWERS = 5
+const CLIENTS = 12
+const REQUESTS = 50
+
+type Close = (wire: Wire) => void
+const closes: Record<string, Close> = {
+  FIN: wire => wire.socket.end(),
+  RST: wire => wire.reset(),
+}
+
+/** Answers so many requests, and closes right behind the last answer. */
+function closing(close: Close, isAnnounced: boolean): Script {
+  return async wire => {
+    for (let i = 1; i <= ANSWERS; i++) {
+      await wire.request()
+      wire.socket.write(i === ANSWERS && isAnnounced ? ok('whole', 'Connection: close') : ok('whole'))
+    }
+    close(wire)
+  }
+}
+
+const pools: Record<string, { readonly members: number; readonly settings: EdgeSettings }> = {
+  'one member': { members: 1, settings: { pool: { retries: { most: 0, budget: 0 } } } },
+  'one member under a cap': {
+    members: 1,
+    settings: {
+      transport: { connections: 3, queue: { size: CLIENTS - 3, timeout: 20_000 } },
+      pool: { retries: { most: 0, budget: 0 } },
+    },
+  },
+  'one member of one connection': {
+    members: 1,
+    settings: {
+      transport: { connections: 1, queue: { size: CLIENTS - 1, timeout: 20_000 } },
+      pool: { retries: { most: 0, budget: 0 } },
+    },
+  },
+  'three members': { members: 3, settings: { pool: { retries: { most: 0, budget: 0 } } } },
+}
+
+/** Sends requests on connections that are kept, one after the other on each, and counts the answers that are not whole. */
+async function failuresOf(t: TestContext, script: Script, pool: keyof typeof pools, asked: string[]) {
+  const { members, settings } = pools[pool]!
+  const origins = await Promise.all(Array.from({ length: members }, () => startOrigin(t, script)))
+  const edge = await startEdge(
+    t,
+    origins.map(({ url }) => url),
+    settings,
+  )
+  const failures: string[] = []
+  const runClient = async () => {
+    const client = await edge.connect()
+    for (let i = 0; i < REQUESTS; i++) {
+      await client.send(asked[i % asked.length]!)
+      const { startLine, text } = await client.response()
+      if (text !== 'whole') failures.push(startLine)
+    }
+  }
+  await Promise.all(Array.from({ length: CLIENTS }, runClient))
+  const blamed = edge.plane.snapshot.pools.named[0]!.members.filter(({ health }) => health.failures > 0)
+  assert.equal(blamed.length + edge.metrics.ejections.value, 0)
+  return failures
+}
+
+for (const [how, close] of Object.entries(closes)) {
+  for (const isAnnounced of [false, true]) {
+    for (const pool of Object.keys(pools)) {
+      const what = `${how} ${isAnnounced ? 'that is announced' : 'out of the blue'} behind every fifth answer`
+      test(`a ${what} of ${pool} costs no idempotent request`, async t => {
+        const asked = [request('GET /'), request('DELETE /'), post('/', 'small').replace('POST', 'PUT')]
+        assert.deepEqual(await failuresOf(t, closing(close, isAnnounced), pool, asked), [])
+      })
+    }
+  }
+}
