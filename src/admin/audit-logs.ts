@@ -2,9 +2,9 @@
 
 import type { AuditEntry } from '../store/records.ts'
 import { commandLine, keeper } from './audit.ts'
-import { type Answer, failure, list } from './envelope.ts'
+import { type Answer, failure } from './envelope.ts'
 import type { Api, Call } from './guard.ts'
-import { isoTime } from './kept.ts'
+import { answerOf, cutOf, isoTime } from './kept.ts'
 import { pageParameters, Parameters } from './query.ts'
 import { proxyIn } from './sender.ts'
 
@@ -13,14 +13,13 @@ export const auditParameters = [...pageParameters, 'since', 'before', 'direction
 /** Answers with the entries from `since` up to but not at `before`, the newest first unless asked otherwise. */
 export async function listAuditLogs({ account, query }: Call, { store }: Api): Promise<Answer> {
   const parameters = new Parameters(query)
-  const { page, perPage } = parameters.page()
+  const page = parameters.page()
   const since = parameters.time('since')
   const before = parameters.time('before')
   const descending = parameters.choice('direction', ['desc', 'asc']) === 'desc'
   if (parameters.faults.length > 0) return failure(400, parameters.faults)
-  const cut = { offset: (page - 1) * perPage, limit: perPage }
-  const { items, total } = await store.audit.list(account, { ...cut, since, before, descending })
-  return list(items.map(view), { page, perPage, total })
+  const { items, total } = await store.audit.list(account, { ...cutOf(page), since, before, descending })
+  return answerOf(items, page, total, { view, placeOf: entry => entry })
 }
 
 /** Shows an entry; only what was done is written down, so the result is always true. */

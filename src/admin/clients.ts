@@ -8,13 +8,13 @@ import { auditOf, changedMembers, membersSet } from './audit.ts'
 import { readNewClient } from './client-body.ts'
 import { changeClient } from './client-change.ts'
 import { viewClient } from './client-view.ts'
-import { type Answer, failure, list, success } from './envelope.ts'
+import { type Answer, failure, success } from './envelope.ts'
 import type { Api, Call } from './guard.ts'
 import { once } from './idempotency.ts'
-import { add, drop, pageOf, pageOfSome } from './kept.ts'
+import { add, drop, pageOf } from './kept.ts'
 import { findClient, noClient, resourceOf, reviseClient } from './kept-client.ts'
 import { etagOf, unmet } from './precondition.ts'
-import { mostPerPage, pageParameters, Parameters } from './query.ts'
+import { mostOfSinglePage, pageParameters, Parameters } from './query.ts'
 
 export const clientParameters = [...pageParameters, 'client_name', 'visibility'] as const
 
@@ -38,20 +38,17 @@ export async function createClient(call: Call, api: Api): Promise<Answer> {
 /** Answers with a page of clients by creation; as large as it may be, unless asked otherwise, since published clients take it for all there are. */
 export async function listClients({ account, query }: Call, { store }: Api): Promise<Answer> {
   const parameters = new Parameters(query)
-  const page = parameters.page(mostPerPage)
+  const page = parameters.page(mostOfSinglePage, mostOfSinglePage)
   const visibility = query.has('visibility') ? parameters.choice('visibility', ['private', 'public']) : null
   if (parameters.faults.length > 0) return failure(400, parameters.faults)
   const name = query.get('client_name')?.toLowerCase() ?? ''
   const isWanted = (client: OAuthClient) =>
     (visibility === null || client.visibility === visibility) && client.name.toLowerCase().includes(name)
-  const { items, window } =
-    name === '' && visibility === null
-      ? await pageOf(store.oauthClients, account, page)
-      : await pageOfSome(store.oauthClients, account, page, all => all.filter(isWanted))
-  return list(
-    items.map(client => viewClient(client)),
-    window,
-  )
+  return pageOf(store.oauthClients, account, page, {
+    createdAt: ({ createdAt }) => createdAt,
+    view: client => viewClient(client),
+    holds: name === '' && visibility === null ? null : isWanted,
+  })
 }
 
 export async function getClient(call: Call, api: Api): Promise<Answer> {

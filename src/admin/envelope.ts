@@ -1,9 +1,13 @@
 // The envelope of the management API: what every JSON answer of it is wrapped in.
 
+import { nextTurn } from '../base/turns.ts'
+
 export interface Answer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
+  /** What follows the body where it is large, so that no turn of the event loop has to do with all of it. */
+  readonly rest?: readonly string[]
 }
 
 /** One mistake of a caller; a `Fault` is one. */
@@ -21,6 +25,8 @@ export interface Window {
   readonly perPage: number
   /** How many there are in all. */
   readonly total: number
+  /** What leads to the rest, where there is more. */
+  readonly cursor?: string | null
 }
 
 /** Wraps a result; `headers` are added, as `ETag`. */
@@ -34,8 +40,37 @@ export function list(
   { page, perPage, total }: Window,
   headers: Answer['headers'] = {},
 ): Answer {
-  const result_info = { page, per_page: perPage, count: result.length, total_count: total }
+  const result_info = infoOf({ page, perPage, total }, result.length)
   return wrap(200, { success: true, errors: [], messages: [], result, result_info }, headers)
+}
+
+/** Characters that are written in one turn. */
+const partSize = 64 * 1024
+
+/** As `list`, of items that may be many or large: they are shown and written with turns for others between. */
+export async function listInTurns<T>(
+  items: readonly T[],
+  view: (item: T) => unknown,
+  window: Window,
+  headers: Answer['headers'] = {},
+): Promise<Answer> {
+  const parts: string[] = []
+  let part = '{"success":true,"errors":[],"messages":[],"result":['
+  for (const [at, item] of items.entries()) {
+    part += `${at > 0 ? ',' : ''}${JSON.stringify(view(item))}`
+    if (part.length < partSize) continue
+    parts.push(part)
+    part = ''
+    await nextTurn()
+  }
+  parts.push(`${part}],"result_info":${JSON.stringify(infoOf(window, items.length))}}`)
+  const [body, ...rest] = parts
+  return { status: 200, headers: { 'content-type': 'application/json', ...headers }, body: body!, rest }
+}
+
+function infoOf({ page, perPage, total, cursor = null }: Window, count: number) {
+  const info = { page, per_page: perPage, count, total_count: total }
+  return cursor === null ? info : { ...info, cursor }
 }
 
 /** Wraps all mistakes of a request; `headers` are added, as `Allow` to a 405. */

@@ -1,5 +1,6 @@
 // Handlers of the error pages that the API sets for a zone: HTML by type of error. zone-routes.ts lists them.
 
+import { nextTurn } from '../base/turns.ts'
 import { type ErrorPageType, errorPageTypes } from '../config/custom-errors-config.ts'
 import { type ErrorPage, zoneOwner } from '../store/zone-lists.ts'
 import { auditOf, type Resource } from './audit.ts'
@@ -10,8 +11,13 @@ import { drop, isoTime, upsert } from './kept.ts'
 
 /** Answers with those that are set, without their HTML. */
 export async function listErrorPages({ zone }: ZoneCall, { store }: Api): Promise<Answer> {
-  const pages = errorPageTypes.map(type => store.errorPages.get(zoneOwner, `${zone.name}/${type}`))
-  const set = (await Promise.all(pages)).flatMap(kept => (kept ? viewPage(kept.record) : []))
+  const set: object[] = []
+  for (const type of errorPageTypes) {
+    const kept = await store.errorPages.get(zoneOwner, `${zone.name}/${type}`)
+    if (kept) set.push(viewPage(kept.record))
+    // Each may be large.
+    await nextTurn()
+  }
   return list(set, { page: 1, perPage: errorPageTypes.length, total: set.length })
 }
 

@@ -3,10 +3,10 @@
 import { isGatewayId } from '../ai/gateways.ts'
 import type { Gateway } from '../store/records.ts'
 import { auditOf, changedMembers, membersSet, type Resource } from './audit.ts'
-import { type Answer, failure, list, notFound, success } from './envelope.ts'
+import { type Answer, failure, notFound, success } from './envelope.ts'
 import { notBuilt, readGateway, readNewGateway } from './gateway-body.ts'
 import type { Api, Call } from './guard.ts'
-import { add, drop, isoTime, pageOf, pageOfSome, revise } from './kept.ts'
+import { add, drop, isoTime, pageOf, revise } from './kept.ts'
 import { Parameters } from './query.ts'
 
 export async function createGateway(call: Call, { store, log }: Api): Promise<Answer> {
@@ -23,11 +23,11 @@ export async function listGateways({ account, query }: Call, { store }: Api): Pr
   const page = parameters.page()
   if (parameters.faults.length > 0) return failure(400, parameters.faults)
   const search = query.get('search')?.toLowerCase() ?? ''
-  const { items, window } =
-    search === ''
-      ? await pageOf(store.gateways, account, page)
-      : await pageOfSome(store.gateways, account, page, all => all.filter(({ id }) => id.includes(search)))
-  return list(items.map(view), window)
+  return pageOf(store.gateways, account, page, {
+    createdAt: ({ createdAt }) => createdAt,
+    view,
+    holds: search === '' ? null : ({ id }) => id.includes(search),
+  })
 }
 
 export async function getGateway({ account, params }: Call, { store }: Api): Promise<Answer> {

@@ -2,10 +2,17 @@
 
 import type { Logger } from '../base/log.ts'
 import type { AuditEntry } from '../store/records.ts'
-import { type Records, StoreAway, StoreBusy, type Together } from '../store/store.ts'
+import {
+  type Page,
+  type Position,
+  type Records,
+  StoreAway,
+  StoreBusy,
+  type Together,
+} from '../store/store.ts'
 import { tellAudit } from './audit.ts'
-import type { Answer, Window } from './envelope.ts'
-import type { PageQuery } from './query.ts'
+import { type Answer, listInTurns } from './envelope.ts'
+import { cursorOf, type PageQuery } from './query.ts'
 
 /** A new record and what is told of it, or why there is none. */
 export type Revised<T> = { readonly record: T; readonly audit: AuditEntry } | Answer
@@ -13,25 +20,74 @@ export type Revised<T> = { readonly record: T; readonly audit: AuditEntry } | An
 /** What every write of the API writes with the record. */
 type Told = Together & { readonly audit: AuditEntry }
 
-/** How many records are read at a time where all must be looked at. */
-const batch = 500
-
-/** Cuts a page of an account's records, in the order of their creation. */
-export async function pageOf<T>(records: Records<T>, account: string, { page, perPage }: PageQuery) {
-  const { items, total } = await records.list(account, { offset: (page - 1) * perPage, limit: perPage })
-  return { items, window: { page, perPage, total } satisfies Window }
+/** What a list shows of records, and in what order. */
+interface Listed<T> {
+  readonly createdAt: (record: T) => number
+  readonly view: (record: T) => unknown
+  /** Tells which records it shows; all where it is left out. */
+  readonly holds?: ((record: T) => boolean) | null
+  /** The newest first. */
+  readonly descending?: boolean
 }
 
-/** Cuts a page of what is left of an account's records when they have been filtered or turned round. */
-export async function pageOfSome<T>(
+/** Answers with a page of an account's records by their creation. What comes behind a cursor has not moved, whatever was removed before it. */
+export async function pageOf<T extends { readonly id: string }>(
   records: Records<T>,
   account: string,
+  page: PageQuery,
+  listed: Listed<T>,
+): Promise<Answer> {
+  const { view, createdAt, holds = null, descending = false } = listed
+  const placeOf = (record: T): Position => ({ at: createdAt(record), id: record.id })
+  const isPlain = holds === null && !descending
+  const { items, total } = isPlain
+    ? await records.list(account, cutOf(page))
+    : await sift(records, account, page, { holds, descending, placeOf })
+  return answerOf(items, page, total, { view, placeOf })
+}
+
+/** Where a page begins, and its length with one more, which tells whether there is a next one. */
+export function cutOf({ page, perPage, after }: PageQuery): Page {
+  return { offset: after === null ? (page - 1) * perPage : 0, limit: perPage + 1, after }
+}
+
+/** Answers with what was cut for a page. */
+export function answerOf<T>(
+  found: readonly T[],
   { page, perPage }: PageQuery,
-  choose: (all: readonly T[]) => readonly T[],
-) {
-  const some = choose(await everyOne(records, account))
-  const items = some.slice((page - 1) * perPage, page * perPage)
-  return { items, window: { page, perPage, total: some.length } satisfies Window }
+  total: number,
+  { view, placeOf }: { readonly view: (record: T) => unknown; readonly placeOf: (record: T) => Position },
+): Promise<Answer> {
+  const items = found.slice(0, perPage)
+  const cursor = found.length > perPage ? cursorOf(placeOf(items.at(-1)!)) : null
+  return listInTurns(items, view, { page, perPage, total, cursor })
+}
+
+interface Sieve<T> {
+  readonly holds: ((record: T) => boolean) | null
+  readonly descending: boolean
+  readonly placeOf: (record: T) => Position
+}
+
+/** Looks through all records of an account, and keeps no more of them than the page. */
+async function sift<T>(records: Records<T>, account: string, page: PageQuery, sieve: Sieve<T>) {
+  const { holds, descending, placeOf } = sieve
+  const { offset, limit, after = null } = cutOf(page)
+  const items: T[] = []
+  let [total, passed] = [0, 0]
+  for await (const some of records.walk(account, { descending }))
+    for (const record of some) {
+      if (holds !== null && !holds(record)) continue
+      total++
+      if (after !== null && !isBehind(placeOf(record), after, descending)) continue
+      if (passed++ >= offset && items.length < limit) items.push(record)
+    }
+  return { items, total }
+}
+
+function isBehind(one: Position, other: Position, descending: boolean): boolean {
+  if (one.at !== other.at) return one.at > other.at !== descending
+  return one.id !== other.id && one.id > other.id !== descending
 }
 
 /** Adds a record and tells of it; false, and nothing was done, when its id is taken, or the key of the answer. */
@@ -101,10 +157,9 @@ export async function upsert<T>(
   }
 }
 
-/** Writes a moment as the API shows it. */
+/** Writes a moment as the API shows it: always with ms, so that all of them have one length. */
 export function isoTime(ms: number): string {
-  const time = new Date(ms).toISOString()
-  return time.endsWith('.000Z') ? `${time.slice(0, -5)}Z` : time
+  return new Date(ms).toISOString()
 }
 
 /** A write that was not confirmed may have been made, and its entry with it: the log tells of it as doubtful. */
@@ -116,13 +171,4 @@ async function tellAfter(write: Promise<boolean>, { audit }: Told, log: Logger):
   })
   if (isWritten) tellAudit(log, audit)
   return isWritten
-}
-
-async function everyOne<T>(records: Records<T>, account: string): Promise<readonly T[]> {
-  const all: T[] = []
-  for (;;) {
-    const { items } = await records.list(account, { offset: all.length, limit: batch })
-    all.push(...items)
-    if (items.length < batch) return all
-  }
 }

@@ -3,7 +3,7 @@
 import { faultCodes } from './field.ts'
 import { json, type Operation, type Refusal } from './operation.ts'
 import { about, id, named, oneOf, open, page, success, text, whole } from './schemas.ts'
-import { mostPerPage } from './query.ts'
+import { mostOfSinglePage } from './query.ts'
 import { changedClient, newClient, secret } from './schemas-clients.ts'
 import { moment, pageQuery } from './schemas-query.ts'
 
@@ -55,7 +55,7 @@ export const clientOperations: Readonly<Record<string, Operation>> = {
     summary: 'List OAuth clients',
     query: {
       ...pageQuery,
-      per_page: about('100 unless given.', whole(1, mostPerPage)),
+      per_page: about('1,000 unless given.', whole(1, mostOfSinglePage)),
       client_name: about('A part of the name, in letters of either case.', text),
       visibility: oneOf(['private', 'public']),
     },

@@ -100,7 +100,8 @@ export const logOperations: Readonly<Record<string, Operation>> = {
     summary: 'List log entries, without bodies',
     description: 'The newest first unless asked otherwise.',
     query: {
-      ...pageQuery,
+      page: pageQuery.page!,
+      per_page: pageQuery.per_page!,
       ...order,
       direction,
       ...comparisons,

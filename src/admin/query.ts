@@ -2,17 +2,22 @@
 
 import { parseMoment } from '../base/moment.ts'
 import type { Fault } from '../errors/refusal.ts'
+import type { Position } from '../store/store.ts'
 import { faultCodes } from './field.ts'
 
 /** Which part of a list is asked for. */
 export interface PageQuery {
   readonly page: number
   readonly perPage: number
+  /** What comes before the page; null where pages are counted. */
+  readonly after: Position | null
 }
 
-export const pageParameters = ['page', 'per_page'] as const
+export const pageParameters = ['page', 'per_page', 'cursor'] as const
 
 export const mostPerPage = 100
+/** The most of a list that the published clients read one page of, and what they get of it. */
+export const mostOfSinglePage = 1_000
 const lastPage = 1_000_000
 const mostFaults = 20
 
@@ -36,11 +41,12 @@ export class Parameters {
     this.#query = query
   }
 
-  /** Reads `page` (from 1) and `per_page` (at most 100). */
-  page(usualPerPage = 20): PageQuery {
+  /** Reads `page` (from 1) or `cursor`, and `per_page`. */
+  page(usual = 20, most = mostPerPage): PageQuery {
     return {
       page: this.#wholeNumber('page', 1, lastPage),
-      perPage: this.#wholeNumber('per_page', usualPerPage, mostPerPage),
+      perPage: this.#wholeNumber('per_page', usual, most),
+      after: this.#cursor(),
     }
   }
 
@@ -61,6 +67,13 @@ export class Parameters {
     )
   }
 
+  #cursor(): Position | null {
+    const given = this.#query.get('cursor')
+    if (given === null) return null
+    if (this.#query.has('page')) return this.#refuse('cursor', 'must come without page', null)
+    return readCursor(given) ?? this.#refuse('cursor', 'must be one that a list gave', null)
+  }
+
   #wholeNumber(name: string, usual: number, most: number): number {
     const given = this.#query.get(name)
     if (given === null) return usual
@@ -74,6 +87,17 @@ export class Parameters {
     this.faults.push(fault(name, rule))
     return usual
   }
+}
+
+/** Writes a place in a list as a cursor, which leads to what comes behind it. */
+export function cursorOf({ at, id }: Position): string {
+  return Buffer.from(`${at} ${id}`).toString('base64url')
+}
+
+function readCursor(text: string): Position | null {
+  const [, at, id] =
+    /^(-?\d{1,16}(?:\.\d{1,16})?) (\S{1,300})$/.exec(Buffer.from(text, 'base64url').toString()) ?? []
+  return at === undefined || id === undefined ? null : { at: Number(at), id }
 }
 
 function fault(name: string, rule: string, code: number = faultCodes.invalid): Fault {

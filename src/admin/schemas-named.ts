@@ -1,6 +1,6 @@
 // The schemas that stand among the components of the document, by name. openapi.ts puts them there.
 
-import { open, type Schema, text, whole } from './schemas.ts'
+import { about, open, type Schema, text, whole } from './schemas.ts'
 import { auditEntry } from './schemas-audit.ts'
 import { oauthClient, oauthClientWithSecret, oauthScope, verification } from './schemas-clients.ts'
 import { accessRule } from './schemas-access-rules.ts'
@@ -25,6 +25,9 @@ export const schemas = {
   AccessRule: accessRule,
   Pool: pool,
   AuditEntry: auditEntry,
-  ResultInfo: open({ page: whole(1), per_page: whole(1), count: whole(0), total_count: whole(0) }),
+  ResultInfo: open(
+    { page: whole(1), per_page: whole(1), count: whole(0), total_count: whole(0) },
+    { cursor: about('Leads to what comes behind this page; absent where nothing does.', text) },
+  ),
   Source: open({ pointer: { ...text, format: 'json-pointer' } }),
 } satisfies Record<string, Schema>

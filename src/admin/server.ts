@@ -3,6 +3,9 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { nextTurn } from '../base/turns.ts'
 import type { Vouch } from '../base/vouch.ts'
 import type { Endpoint } from '../config/config.ts'
 import { Shown } from '../tokens/verify.ts'
@@ -28,6 +31,9 @@ const strictHeaders = [
   ['x-content-type-options', 'nosniff'],
   ['x-frame-options', 'SAMEORIGIN'],
 ] as const
+
+/** Parts of an answer of which one turn takes the length. */
+const partsInATurn = 16
 
 /** What an answer can't set, since each is there once. */
 const ownNames: ReadonlySet<string> = new Set(['content-length', 'svc-ray'])
@@ -71,14 +77,18 @@ export class AdminServer {
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const sender = senderOf(request, this.#vouch)
     const answer = await this.#answer(request, sender)
-    const length = String(Buffer.byteLength(answer.body))
+    const parts = [answer.body, ...(answer.rest ?? [])]
+    const length = String(await lengthOf(parts))
     const fields = ['content-length', length, 'svc-ray', sender.ray]
     if (!this.#server.listening) fields.push('connection', 'close')
     for (const name in answer.headers) if (!ownNames.has(name)) fields.push(name, answer.headers[name]!)
     for (const [name, value] of strictHeaders) if (!(name in answer.headers)) fields.push(name, value)
     response.writeHead(answer.status, fields)
+    if (request.method === 'HEAD') response.end()
     // A text goes out in one write with the head, bytes would take two.
-    response.end(request.method === 'HEAD' ? undefined : answer.body)
+    else if (parts.length === 1) response.end(parts[0])
+    // Who leaves in the middle is no concern of anybody.
+    else await pipeline(Readable.from(oneInATurn(parts)), response).catch(() => {})
   }
 
   #shownOn(socket: Socket): Shown {
@@ -96,6 +106,22 @@ export class AdminServer {
       if (cause !== request.errored) this.#bug(cause)
       return failure(500, [{ code: 10500, message: 'Internal error' }])
     }
+  }
+}
+
+async function lengthOf(parts: readonly string[]): Promise<number> {
+  let length = 0
+  for (const [at, part] of parts.entries()) {
+    if (at % partsInATurn === partsInATurn - 1) await nextTurn()
+    length += Buffer.byteLength(part)
+  }
+  return length
+}
+
+async function* oneInATurn(parts: readonly string[]): AsyncGenerator<string> {
+  for (const part of parts) {
+    yield part
+    await nextTurn()
   }
 }
 

@@ -8,7 +8,7 @@ import { mintToken } from '../tokens/token.ts'
 import { auditOf, changedMembers, membersSet, type Resource } from './audit.ts'
 import { type Answer, failure, list, type Mistake, notFound, success } from './envelope.ts'
 import type { Api, Call } from './guard.ts'
-import { add, drop, pageOf, pageOfSome, type Revised, revise } from './kept.ts'
+import { add, drop, pageOf, type Revised, revise } from './kept.ts'
 import { Parameters } from './query.ts'
 import { readNewToken, readToken } from './token-body.ts'
 import { powersBeyond, reachBeyond } from './token-reach.ts'
@@ -30,21 +30,15 @@ export async function createToken(call: Call, { store, log }: Api): Promise<Answ
 export async function listTokens({ account, query, now }: Call, { store }: Api): Promise<Answer> {
   const parameters = new Parameters(query)
   const page = parameters.page()
-  const isDescending = parameters.choice('direction', ['asc', 'desc']) === 'desc'
+  const descending = parameters.choice('direction', ['asc', 'desc']) === 'desc'
   const takesExpired = parameters.choice('include_expired', ['false', 'true']) === 'true'
   if (parameters.faults.length > 0) return failure(400, parameters.faults)
-  const choose = (all: readonly Token[]) => {
-    const some = takesExpired ? all : all.filter(token => statusOf(token, now) !== 'expired')
-    return isDescending ? some.toReversed() : some
-  }
-  const { items, window } =
-    takesExpired && !isDescending
-      ? await pageOf(store.tokens, account, page)
-      : await pageOfSome(store.tokens, account, page, choose)
-  return list(
-    items.map(token => viewToken(token, now)),
-    window,
-  )
+  return pageOf(store.tokens, account, page, {
+    createdAt: ({ issuedOn }) => issuedOn,
+    view: token => viewToken(token, now),
+    holds: takesExpired ? null : token => statusOf(token, now) !== 'expired',
+    descending,
+  })
 }
 
 export async function getToken({ account, params, now }: Call, { store }: Api): Promise<Answer> {

@@ -1,12 +1,13 @@
 // Handlers of the rules that the API sets for a zone, alike for all kinds: a list of which the first rule that matches wins. zone-routes.ts lists them.
 
 import { createHash, randomBytes } from 'node:crypto'
+import { nextTurn } from '../base/turns.ts'
 import type { Fault } from '../errors/refusal.ts'
 import type { AuditEntry } from '../store/records.ts'
 import type { Records, Store } from '../store/store.ts'
 import { type RuleList, zoneOwner } from '../store/zone-lists.ts'
 import { auditOf, changedMembers, membersSet, type Resource } from './audit.ts'
-import { type Answer, failure, list, notFound, success } from './envelope.ts'
+import { type Answer, failure, listInTurns, notFound, success } from './envelope.ts'
 import { Field, faultCodes } from './field.ts'
 import type { Api, ZoneCall } from './guard.ts'
 import { type Revised, upsert } from './kept.ts'
@@ -39,6 +40,8 @@ export class ZoneRules<Rule extends object> {
 
   async list({ zone }: ZoneCall, { store }: Api): Promise<Answer> {
     const kept = await this.#kind.recordsOf(store).get(zoneOwner, zone.name)
+    // They may be large together: to read them is one step, to tell them apart another.
+    await nextTurn()
     return this.#showAll(kept?.record.rules ?? [])
   }
 
@@ -126,9 +129,11 @@ export class ZoneRules<Rule extends object> {
     return rules.reduce((sum, rule) => sum + this.#kind.work(rule), 0)
   }
 
-  #showAll(rules: readonly Kept<Rule>[]): Answer {
+  async #showAll(rules: readonly Kept<Rule>[]): Promise<Answer> {
     const window = { page: 1, perPage: mostRules, total: rules.length }
-    return list(rules.map(this.#kind.view), window, tagOf(rules))
+    const tag = tagOf(rules)
+    await nextTurn()
+    return listInTurns(rules, this.#kind.view, window, tag)
   }
 
   #resource({ zone }: ZoneCall, ruleId?: string): Resource {

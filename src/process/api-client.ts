@@ -21,8 +21,8 @@ interface ApiRequest {
 
 interface ApiAnswer<Result> {
   readonly result: Result
-  /** How many there are in all, where the result is a list. */
-  readonly total: number
+  /** What leads to the rest, where the result is a part of a list. */
+  readonly cursor: string | null
   readonly etag: string | null
 }
 
@@ -78,12 +78,13 @@ export class ApiClient {
   /** Asks for a list to its end. */
   async all<Item>(path: string, filters: Readonly<Record<string, string>> = {}): Promise<readonly Item[]> {
     const items: Item[] = []
-    for (let page = 1; ; page++) {
-      const query = new URLSearchParams({ ...filters, page: String(page), per_page: String(perPage) })
-      const { result, total } = await this.ask<readonly Item[]>('GET', `${path}?${query}`)
-      items.push(...result)
-      if (result.length === 0 || page * perPage >= total) return items
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const query = new URLSearchParams({ ...filters, per_page: String(perPage), ...(cursor && { cursor }) })
+      const answer: ApiAnswer<readonly Item[]> = await this.ask('GET', `${path}?${query}`)
+      items.push(...answer.result)
+      cursor = answer.cursor
     }
+    return items
   }
 
   async #send(url: string, init: RequestInit, isRepeatable: boolean): Promise<Whole> {
@@ -104,8 +105,9 @@ export class ApiClient {
       )
     const { success, errors, result, result_info } = envelope
     if (!success) throw new ApiRefusal(status, mistakesIn(errors, status))
-    const total = Number((result_info as { total_count?: unknown } | undefined)?.total_count ?? 0)
-    return { result: result as Result, total, etag: headers.get('etag') }
+    const { cursor } = (result_info ?? {}) as { readonly cursor?: unknown }
+    const etag = headers.get('etag')
+    return { result: result as Result, cursor: typeof cursor === 'string' ? cursor : null, etag }
   }
 }
 

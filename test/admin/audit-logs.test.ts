@@ -34,7 +34,7 @@ test('entries have the shape of the published client', async t => {
       action: { type: entry!.action, result: true },
       actor: { id: entry!.actor, type: 'user', ip: entry!.address },
       resource: { id: entry!.resource, type: entry!.resourceKind },
-      when: '2026-01-01T00:00:00Z',
+      when: '2026-01-01T00:00:00.000Z',
       metadata: { ray: entry!.ray, changed: entry!.changed },
       owner: { id: account },
       interface: 'API',
@@ -62,7 +62,7 @@ test('they come by page, the newest first unless asked otherwise, and only those
 test('they are cut by days and moments: since one, and before another', async t => {
   const { idsOf } = await startWithEntries(t, 5)
   assert.deepEqual(await idsOf('?since=2026-01-03'), [[4, 3, 2], 3])
-  assert.deepEqual(await idsOf('?before=2026-01-03T00:00:00Z'), [[1, 0], 2])
+  assert.deepEqual(await idsOf('?before=2026-01-03T00:00:00.000Z'), [[1, 0], 2])
   assert.deepEqual(await idsOf('?since=2026-01-01T23:00:00-01:00&before=2026-01-03T00:00:00.001Z'), [
     [2, 1],
     2,

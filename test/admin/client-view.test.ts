@@ -28,8 +28,8 @@ test('a client with nothing optional shows lists that are empty, and no texts th
     visibility: 'private',
     has_rotated_secret: false,
     client_secrets: [],
-    created_at: '2026-01-01T00:00:00Z',
-    updated_at: '2026-01-01T00:00:00Z',
+    created_at: '2026-01-01T00:00:00.000Z',
+    updated_at: '2026-01-01T00:00:00.000Z',
   })
 })
 
@@ -41,7 +41,7 @@ test('secrets are told apart by their ends, the newest first, and a digest or it
     view.client_secrets.map(({ tail, last_used_at }) => [tail, last_used_at]),
     [
       ['new4', undefined],
-      ['old4', '2026-01-01T00:00:00Z'],
+      ['old4', '2026-01-01T00:00:00.000Z'],
     ],
   )
   const text = JSON.stringify(view)
@@ -58,7 +58,7 @@ test('a secret that was made just now is shown, and the account is not', () => {
   const view = viewClient(client, 'svcs_value')
   assert.deepEqual(
     [view.client_secret, view.promoted_at, view.policy_uri, view.tos_uri],
-    ['svcs_value', '2026-01-01T00:00:00Z', 'https://a.example/p', 'https://a.example/t'],
+    ['svcs_value', '2026-01-01T00:00:00.000Z', 'https://a.example/p', 'https://a.example/t'],
   )
   assert.ok(!JSON.stringify(view).includes(client.account))
 })

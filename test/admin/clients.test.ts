@@ -80,7 +80,7 @@ test('a PATCH changes what it names and nothing else, and the answer has the new
     ...before,
     client_name: 'Renamed',
     allowed_cors_origins: ['https://app.example.com'],
-    updated_at: '2026-01-01T00:00:05Z',
+    updated_at: '2026-01-01T00:00:05.000Z',
   })
   assert.deepEqual((await ask('GET', own)).json.result, json.result)
 })
@@ -177,7 +177,7 @@ test('a client is published with its proof, and stays so', async t => {
   )
   const logo = { logo_uri: 'https://app.example.com/logo.png', visibility: 'public' }
   const { result } = (await ask('PATCH', own, { body: logo })).json
-  assert.deepEqual([result.visibility, result.promoted_at], ['public', '2026-01-01T00:00:00Z'])
+  assert.deepEqual([result.visibility, result.promoted_at], ['public', '2026-01-01T00:00:00.000Z'])
   const back = await ask('PATCH', own, { body: { visibility: 'private' } })
   assert.deepEqual([back.status, back.json.errors[0].code], [400, 10413])
 })
@@ -281,7 +281,7 @@ test('clients are listed by creation and page, by a part of their name and by vi
   assert.deepEqual(await names('?client_name=BLUE&per_page=1&page=2'), [['blue tool'], 2])
   assert.deepEqual(await names('?visibility=public'), [['Red app'], 1])
   assert.deepEqual(await names('?visibility=private&client_name=app'), [['Blue app'], 1])
-  assert.equal((await ask('GET', path)).json.result_info.per_page, 100)
-  for (const query of ['?per_page=101', '?visibility=', '?visibility=secret', '?name=x'])
+  assert.equal((await ask('GET', path)).json.result_info.per_page, 1_000)
+  for (const query of ['?per_page=1001', '?visibility=', '?visibility=secret', '?name=x'])
     assert.equal((await ask('GET', `${path}${query}`)).status, 400, query)
 })

@@ -21,7 +21,7 @@ test('a page is set, shown, listed without its HTML, replaced and deleted', asyn
   const { ask, put, clock } = await start(t)
   assert.deepEqual((await ask('GET', path)).json.result, [])
   const set = await put('waf_block', html)
-  const shown = { type: 'waf_block', size, modified_at: '2026-01-01T00:00:00Z' }
+  const shown = { type: 'waf_block', size, modified_at: '2026-01-01T00:00:00.000Z' }
   assert.deepEqual([set.status, set.json.result], [200, shown])
   assert.deepEqual((await ask('GET', `${path}/waf_block`)).json.result, { ...shown, html })
   await put('500_errors', '<p>x')
@@ -29,7 +29,7 @@ test('a page is set, shown, listed without its HTML, replaced and deleted', asyn
   assert.deepEqual([list.result.length, list.result[1], list.result_info.total_count], [2, shown, 2])
   clock.advance(1_000)
   const again = await put('waf_block', '<p>y')
-  assert.deepEqual(again.json.result, { type: 'waf_block', size: 4, modified_at: '2026-01-01T00:00:01Z' })
+  assert.deepEqual(again.json.result, { type: 'waf_block', size: 4, modified_at: '2026-01-01T00:00:01.000Z' })
   const gone = await ask('DELETE', `${path}/waf_block`)
   assert.deepEqual([gone.status, gone.json.result], [200, { type: 'waf_block' }])
   for (const method of ['GET', 'DELETE'])

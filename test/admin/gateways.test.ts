@@ -22,8 +22,8 @@ test('a gateway is made in the shape of its published clients, closed unless sai
     rate_limiting_technique: null,
     ...notBuilt,
     is_default: false,
-    created_at: '2026-01-01T00:00:00Z',
-    modified_at: '2026-01-01T00:00:00Z',
+    created_at: '2026-01-01T00:00:00.000Z',
+    modified_at: '2026-01-01T00:00:00.000Z',
   })
   assert.deepEqual((await ask('GET', `${path}/mine`)).json.result, json.result)
 })
@@ -54,12 +54,12 @@ test('an update takes the place of all settings but authentication, which only a
   const open = await ask('PUT', `${path}/default`, { body: { authentication: false, log_management: 7 } })
   assert.deepEqual(
     [open.json.result.authentication, open.json.result.log_management, open.json.result.modified_at],
-    [false, 7, '2026-01-01T00:00:01Z'],
+    [false, 7, '2026-01-01T00:00:01.000Z'],
   )
   const { result } = (await ask('PUT', `${path}/default`, { body: {} })).json
   assert.deepEqual(
     [result.authentication, result.log_management, result.created_at],
-    [false, 100_000, '1970-01-01T00:00:00Z'],
+    [false, 100_000, '1970-01-01T00:00:00.000Z'],
   )
 })
 

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { auditOf } from '../../src/admin/audit.ts'
-import { failure } from '../../src/admin/envelope.ts'
+import { type Answer, failure } from '../../src/admin/envelope.ts'
 import type { Call } from '../../src/admin/guard.ts'
-import { add, drop, isoTime, pageOf, pageOfSome, put, revise, upsert } from '../../src/admin/kept.ts'
+import { add, drop, isoTime, pageOf, put, revise, upsert } from '../../src/admin/kept.ts'
+import { Parameters } from '../../src/admin/query.ts'
 import { createLogger } from '../../src/base/log.ts'
 import type { OAuthClient } from '../../src/store/oauth-client.ts'
 import { keptAnswer, oauthClient } from '../store/contract-specimens.ts'
@@ -14,7 +15,7 @@ const call = { account, caller: tokenWith().token, now: 0, address: '', ray: '' 
 const auditFor = ({ id }: Pick<OAuthClient, 'id'>) =>
   auditOf(call, 'update', { resourceKind: 'oauth_client', resource: id })
 
-async function start(t: Parameters<typeof startApi>[0], count = 0) {
+async function start(t: TestContext, count = 0) {
   const { kept } = await startApi(t)
   const records = kept.oauthClients
   const lines: { resource: string }[] = []
@@ -35,26 +36,76 @@ async function start(t: Parameters<typeof startApi>[0], count = 0) {
   return { records, clients, log, told }
 }
 
-const namesOf = ({ items }: { readonly items: readonly OAuthClient[] }) => items.map(({ name }) => name)
+const byCreation = {
+  createdAt: ({ createdAt }: OAuthClient) => createdAt,
+  view: ({ name }: OAuthClient) => name,
+}
+
+/** Reads an answer that lists names. */
+const listIn = ({ body, rest = [] }: Answer) =>
+  JSON.parse([body, ...rest].join('')) as {
+    readonly result: readonly string[]
+    readonly result_info: { readonly total_count: number; readonly cursor?: string }
+  }
 
 test('pages follow each other by creation, and end', async t => {
   const { records } = await start(t, 5)
-  const page = async (page: number) => pageOf(records, account, { page, perPage: 2 })
+  const page = async (page: number) =>
+    listIn(await pageOf(records, account, { page, perPage: 2, after: null }, byCreation))
   assert.deepEqual(
-    [namesOf(await page(1)), namesOf(await page(3)), namesOf(await page(4))],
+    [(await page(1)).result, (await page(3)).result, (await page(4)).result],
     [['n0', 'n1'], ['n4'], []],
   )
-  assert.deepEqual((await page(3)).window, { page: 3, perPage: 2, total: 5 })
+  assert.deepEqual((await page(3)).result_info, { page: 3, per_page: 2, count: 1, total_count: 5 })
 })
 
 test('pages of some are cut from those alone, however many there are', async t => {
   const { records } = await start(t, 501)
-  const some = await pageOfSome(records, account, { page: 2, perPage: 2 }, all =>
-    all.filter((_, i) => i % 250 === 0),
+  const page = { page: 2, perPage: 2, after: null }
+  const holds = ({ createdAt }: OAuthClient) => createdAt % 250 === 0
+  const some = listIn(await pageOf(records, account, page, { ...byCreation, holds }))
+  const info = { page: 2, per_page: 2, count: 1, total_count: 3 }
+  assert.deepEqual([some.result, some.result_info], [['n500'], info])
+  const turned = await pageOf(records, account, { ...page, page: 1 }, { ...byCreation, descending: true })
+  assert.deepEqual(listIn(turned).result, ['n500', 'n499'])
+})
+
+for (const { name, ...order } of [
+  { name: 'oldest first', descending: false },
+  { name: 'newest first', descending: true },
+  { name: 'filtered', descending: false, holds: ({ name }: OAuthClient) => name !== 'n7' },
+])
+  test(`a cursor leads on to what is left, whatever goes before it: ${name}`, async t => {
+    const { records, clients } = await start(t, 40)
+    const seen: string[] = []
+    let query = new URLSearchParams()
+    for (;;) {
+      const page = new Parameters(query).page(3)
+      const { result, result_info } = listIn(
+        await pageOf(records, account, page, { ...byCreation, ...order }),
+      )
+      for (const name of result) {
+        seen.push(name)
+        await records.remove(account, clients[Number(name.slice(1))]!.id)
+      }
+      if (result_info.cursor === undefined) break
+      query = new URLSearchParams({ cursor: result_info.cursor })
+    }
+    const all = clients.map(({ name }) => name).filter(name => !('holds' in order) || name !== 'n7')
+    assert.deepEqual(seen, order.descending ? all.toReversed() : all)
+  })
+
+test('a list that is large comes in parts, and is whole', async t => {
+  const { records } = await start(t, 3)
+  const view = ({ name }: OAuthClient) => name.repeat(50_000)
+  const page = { page: 1, perPage: 9, after: null }
+  const answer = await pageOf(records, account, page, { ...byCreation, view })
+  assert.equal(answer.rest?.length, 3)
+  const { result } = listIn(answer)
+  assert.deepEqual(
+    result.map(text => [text.length, text.slice(0, 2)]),
+    [0, 1, 2].map(i => [100_000, `n${i}`]),
   )
-  assert.deepEqual([namesOf(some), some.window], [['n500'], { page: 2, perPage: 2, total: 3 }])
-  const turned = await pageOfSome(records, account, { page: 1, perPage: 2 }, all => all.toReversed())
-  assert.deepEqual(namesOf(turned), ['n500', 'n499'])
 })
 
 test('what was written is told of, and what was not is not', async t => {
@@ -141,8 +192,8 @@ test('nothing is changed where there is none, or where the change has an answer 
   assert.equal(await told(), 0)
 })
 
-test('moments are written in UTC, with ms only where there are some', () => {
-  assert.equal(isoTime(Date.UTC(2026, 0, 2, 3, 4, 5)), '2026-01-02T03:04:05Z')
+test('moments are written in UTC, always with ms', () => {
+  assert.equal(isoTime(Date.UTC(2026, 0, 2, 3, 4, 5)), '2026-01-02T03:04:05.000Z')
   assert.equal(isoTime(Date.UTC(2026, 0, 2, 3, 4, 5, 60)), '2026-01-02T03:04:05.060Z')
 })
 

@@ -17,7 +17,7 @@ test('entries are listed, newest first, without their bodies', async t => {
   assert.deepEqual(json.result_info, { page: 1, per_page: 20, count: 2, total_count: 2 })
   assert.deepEqual(json.result[0], {
     id: '0000000000000002',
-    created_at: '2026-01-01T00:00:02Z',
+    created_at: '2026-01-01T00:00:02.000Z',
     provider: 'openai',
     model: 'gpt-5',
     path: '/v1/chat/completions',

@@ -1,20 +1,52 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { Parameters, strayParameters } from '../../src/admin/query.ts'
+import { cursorOf, Parameters, strayParameters } from '../../src/admin/query.ts'
 
 const parametersOf = (text: string) => new Parameters(new URLSearchParams(text))
 
 test('without parameters a page is the first, of 20', () => {
-  assert.deepEqual(parametersOf('').page(), { page: 1, perPage: 20 })
+  assert.deepEqual(parametersOf('').page(), { page: 1, perPage: 20, after: null })
 })
 
-test('a list may have another usual length of a page', () => {
-  assert.deepEqual(parametersOf('').page(100), { page: 1, perPage: 100 })
+test('a list may have another usual length of a page, and other bounds', () => {
+  assert.deepEqual(parametersOf('').page(100), { page: 1, perPage: 100, after: null })
+  assert.equal(parametersOf('per_page=1000').page(1_000, 1_000).perPage, 1_000)
 })
 
 test('a page is what was asked for, up to 100 an answer', () => {
-  assert.deepEqual(parametersOf('page=7&per_page=100').page(), { page: 7, perPage: 100 })
+  assert.deepEqual(parametersOf('page=7&per_page=100').page(), { page: 7, perPage: 100, after: null })
+})
+
+test('a cursor is the place that it was made of, and comes without a page', () => {
+  for (const place of [
+    { at: 1_767_225_600_000, id: 'a'.repeat(32) },
+    { at: 0.5, id: 'default' },
+    { at: -3, id: 'shop.example/500_errors' },
+  ]) {
+    const cursor = cursorOf(place)
+    assert.match(cursor, /^[\w-]+$/)
+    assert.deepEqual(parametersOf(`cursor=${cursor}&per_page=7`).page(), {
+      page: 1,
+      perPage: 7,
+      after: place,
+    })
+    const both = parametersOf(`cursor=${cursor}&page=1`)
+    both.page()
+    assert.deepEqual(both.faults, [{ code: 10001, message: 'cursor must come without page', pointer: null }])
+  }
+  for (const text of [
+    'cursor=',
+    'cursor=x',
+    `cursor=${btoa('1')}`,
+    `cursor=${btoa('x y')}`,
+    `cursor=${btoa('1e9 y')}`,
+  ]) {
+    const parameters = parametersOf(text)
+    parameters.page()
+    const message = 'cursor must be one that a list gave'
+    assert.deepEqual(parameters.faults, [{ code: 10001, message, pointer: null }], text)
+  }
 })
 
 test('pages that are none are refused with the name and the rule', () => {

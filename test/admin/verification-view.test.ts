@@ -33,7 +33,7 @@ test('what was never asked shows what to publish, where, and until when', () => 
     text,
     host: 'app.example',
     next_check: '2026-01-01T00:00:15.500Z',
-    deadline: '2026-01-03T00:00:00Z',
+    deadline: '2026-01-03T00:00:00.000Z',
   })
 })
 
@@ -46,8 +46,8 @@ test('what is verified shows since when, and no next check', () => {
     lastAnswer,
   })
   const { last_answer, next_check, verified_at } = viewVerification(verified)
-  assert.deepEqual([next_check, verified_at], [undefined, '2026-01-01T00:00:01Z'])
-  assert.deepEqual(last_answer, { at: '2026-01-01T00:00:00Z', outcome: 'found', records: [text] })
+  assert.deepEqual([next_check, verified_at], [undefined, '2026-01-01T00:00:01.000Z'])
+  assert.deepEqual(last_answer, { at: '2026-01-01T00:00:00.000Z', outcome: 'found', records: [text] })
 })
 
 for (const outcome of [

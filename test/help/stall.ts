@@ -4,13 +4,16 @@
 export async function longestStall<T>(work: () => Promise<T>): Promise<{ result: T; longest: number }> {
   let longest = 0
   let last = used()
-  const beat = setInterval(() => {
+  const look = () => {
     const now = used()
     longest = Math.max(longest, now - last)
     last = now
-  }, 1)
+  }
+  const beat = setInterval(look, 1)
   const result = await work()
   clearInterval(beat)
+  // The work may have ended before the next beat.
+  look()
   return { result, longest }
 }
 

@@ -30,12 +30,17 @@ const policies: Cloudflare.Accounts.TokenCreateParams['policies'] = [
 test('tokens: create, verify, get, update, list, roll, delete', async t => {
   const { client, clientOf } = await start(t)
   const { tokens } = client.accounts
-  const made = await tokens.create({ ...here, name: 'deploy', policies, expires_on: '2030-01-01T00:00:00Z' })
+  const made = await tokens.create({
+    ...here,
+    name: 'deploy',
+    policies,
+    expires_on: '2030-01-01T00:00:00.000Z',
+  })
   const [id, value] = [made.id!, made.value!]
   assert.deepEqual(await clientOf(value).accounts.tokens.verify(here), {
     id,
     status: 'active',
-    expires_on: '2030-01-01T00:00:00Z',
+    expires_on: '2030-01-01T00:00:00.000Z',
   })
   assert.equal((await tokens.get(id, here)).name, 'deploy')
   const updated = await tokens.update(id, { ...here, name: 'renamed', policies, status: 'active' })

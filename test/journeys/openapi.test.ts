@@ -60,6 +60,7 @@ test('every query parameter that is documented is taken at its bounds and in all
 // biome-ignore lint/suspicious/noExplicitAny: schemas are read as the JSON that they are
 function samplesOf(schema: any): readonly [taken: readonly unknown[], refused: readonly unknown[]] {
   if (schema.enum) return [schema.enum, ['x']]
+  if (schema.examples) return [schema.examples, ['', 'x']]
   if (schema.anyOf) return [['2026-01-31', '2026-01-31T12:00:00Z'], ['today']]
   if (schema.maximum)
     return [
