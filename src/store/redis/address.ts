@@ -12,7 +12,7 @@ export interface Address {
   readonly tls: boolean
 }
 
-interface Host {
+export interface Host {
   readonly host: string
   readonly port: number
 }

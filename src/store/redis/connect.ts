@@ -1,15 +1,41 @@
-// Connections to one Redis, to the primary that Sentinels name, or to a cluster, all alike: nothing waits for one that is not there,
-// and each is dialled again for ever. connection.ts builds upon them; no other file knows the driver.
+// Connections to one Redis, to the primary that Sentinels name, to a Sentinel, or to a cluster, all alike: nothing waits for one that is not
+// there, and each is dialled again for ever. connection.ts and sentinels.ts build upon them; no other file knows the driver.
+import { createConnection, type Socket } from 'node:net'
 import type { Writable } from 'node:stream'
-import { Cluster, Redis, type RedisOptions } from 'ioredis'
-import type { Address } from './address.ts'
+import { connect as connectTls, type TLSSocket } from 'node:tls'
+import { AbstractConnector, Cluster, Redis, type RedisOptions } from 'ioredis'
+import type { Address, Host } from './address.ts'
+import { reasonOf } from './failure.ts'
 
 export type Argument = string | number
 export type Command = readonly [name: string, ...args: Argument[]]
 
+/** How connections are made, beside what the URL says. */
+export interface Dialling {
+  readonly address: Address
+  /** The authorities that are trusted, in PEM; null for those that Node trusts. */
+  readonly ca: string | null
+  /** What Sentinels that want a password are shown. */
+  readonly sentinel: Credentials
+  /** Who knows the primary, where Sentinels do. */
+  readonly guide: Guide | null
+}
+
+export type Credentials = Pick<Address, 'username' | 'password'>
+
+/** Knows which server is the primary. */
+export interface Guide {
+  /** Null while that isn't known. */
+  readonly primary: Host | null
+  /** Resolves once it is known. */
+  found(): Promise<Host>
+}
+
 /** A connection; commands reject at once while it is not ready. */
 export interface Client {
   readonly isReady: boolean
+  /** Whether it leads to another server than the one that is the primary as far as known. */
+  readonly isAstray: boolean
   send(command: Command): Promise<unknown>
   /** Sends commands together to the node of the first; those that failed give their error. */
   sendAll(commands: readonly Command[]): Promise<readonly unknown[]>
@@ -41,6 +67,15 @@ const dialTimeout = 2_000
 const shortestPause = 100
 const longestPause = 2_000
 
+/** A channel that is listened to. */
+export interface Subscription {
+  /** Why nothing is heard on it, as a word of the server or the system; null while it is subscribed to. */
+  readonly fault: string | null
+  /** Drops the connection and dials again. */
+  redial(): void
+  end(): void
+}
+
 /** Gives ms until the next attempt, from 1: doubled each time up to two seconds, then a random half of it. */
 export function pauseBefore(attempt: number): number {
   const ceiling = Math.min(longestPause, shortestPause * 2 ** (attempt - 1))
@@ -48,45 +83,154 @@ export function pauseBefore(attempt: number): number {
 }
 
 /** Dials; `patience` is how long an answer may take, in ms, before the driver forgets that it waits for one. */
-export function connect(address: Address, patience: number): Client {
-  return wrap(address.kind === 'cluster' ? dialCluster(address, patience) : dialServer(address, patience))
+export function connect(dialling: Dialling, patience: number): Client {
+  if (dialling.address.kind === 'cluster') return wrap(dialCluster(dialling, patience), () => false)
+  const route = new Route(dialling)
+  return wrap(dialServer(dialling, patience, route), () => route.isAstray)
 }
 
-/** Calls back for each message on a channel, and whenever it was subscribed to anew, since some may then be lost; gives what ends that. */
-export function subscribe(address: Address, channel: string, onMessage: () => void): () => void {
-  const driver =
-    address.kind === 'cluster' ? dialCluster(address, dialTimeout) : dialServer(address, dialTimeout)
-  driver.on('error', ignore)
-  driver.on('ready', () => driver.subscribe(channel).then(onMessage, ignore))
-  driver.on('message', onMessage)
-  return () => driver.disconnect()
+/** Dials one Sentinel. */
+export function connectToSentinel(dialling: Dialling, host: Host): Client {
+  return wrap(dialSentinel(dialling, host), () => false)
 }
 
-function dialServer(address: Address, patience: number): Redis {
+/** Calls back for each message on a channel, and whenever it was subscribed to anew, since some may then be lost. */
+export function subscribe(dialling: Dialling, channel: string, onMessage: () => void): Subscription {
+  return listen(
+    dialling.address.kind === 'cluster'
+      ? dialCluster(dialling, dialTimeout)
+      : dialServer(dialling, dialTimeout, new Route(dialling)),
+    channel,
+    onMessage,
+  )
+}
+
+/** Calls back for each message of a Sentinel on a channel, and whenever it was subscribed to anew. */
+export function subscribeToSentinel(
+  dialling: Dialling,
+  host: Host,
+  channel: string,
+  onMessage: () => void,
+): Subscription {
+  return listen(dialSentinel(dialling, host), channel, onMessage)
+}
+
+function listen(driver: Redis | Cluster, channel: string, onMessage: () => void): Subscription {
+  let fault: string | null = 'ECONNREFUSED'
+  let attempts = 0
+  let retry: NodeJS.Timeout | undefined
+  const ask = async () => {
+    clearTimeout(retry)
+    try {
+      await driver.subscribe(channel)
+      fault = null
+      attempts = 0
+      onMessage()
+    } catch (error) {
+      fault = reasonOf(error).message
+      if (driver.status === 'ready') retry = setTimeout(ask, pauseBefore(++attempts)).unref()
+    }
+  }
+  const lose = (reason?: unknown) => {
+    if (reason instanceof Error || fault === null) fault = reasonOf(reason ?? new Error('closed')).message
+  }
+  driver.on('ready', ask).on('message', onMessage).on('error', lose).on('close', lose)
+  return {
+    get fault() {
+      return fault
+    },
+    redial: () => void (driver.status === 'ready' && driver.disconnect(true)),
+    end: () => {
+      clearTimeout(retry)
+      driver.disconnect()
+    },
+  }
+}
+
+/** Where the connections of one driver lead: to the host of the URL, or to the server that the Sentinels call the primary when it is dialled. */
+class Route {
+  readonly #dialling: Dialling
+  #dialled: Host | null = null
+
+  constructor(dialling: Dialling) {
+    this.#dialling = dialling
+  }
+
+  get isAstray(): boolean {
+    const { guide } = this.#dialling
+    return guide !== null && (this.#dialled === null || !isSame(this.#dialled, guide.primary))
+  }
+
+  async next(): Promise<Host> {
+    const { address, guide } = this.#dialling
+    this.#dialled = guide === null ? address.hosts[0]! : await guide.found()
+    return this.#dialled
+  }
+}
+
+export function isSame(a: Host, b: Host | null): boolean {
+  return a.host === b?.host && a.port === b.port
+}
+
+/** Makes the class by which the driver dials along a route. One that rejected would make the driver end for ever. */
+function connectorOf(route: Route, tls: object | undefined) {
+  return class extends AbstractConnector {
+    #end: (reason: Error) => void = ignore
+
+    constructor(options: unknown) {
+      super((options as RedisOptions).disconnectTimeout!)
+    }
+
+    override async connect(): Promise<Socket | TLSSocket> {
+      this.connecting = true
+      const end = Promise.withResolvers<never>()
+      this.#end = end.reject
+      const place = await Promise.race([route.next(), end.promise])
+      const socket = tls ? connectTls({ ...place, ...tls }) : createConnection(place)
+      this.stream = socket
+      socket.once('error', error => {
+        this.firstError = error
+      })
+      return socket
+    }
+
+    override disconnect(): void {
+      this.#end(new Error('closed'))
+      super.disconnect()
+    }
+  }
+}
+
+function dialServer(dialling: Dialling, patience: number, route: Route): Redis {
+  const { address, guide } = dialling
   const { host, port } = address.hosts[0]!
-  const place =
-    address.kind === 'sentinel'
-      ? {
-          sentinels: [...address.hosts],
-          name: address.name,
-          sentinelRetryStrategy: pauseBefore,
-          sentinelCommandTimeout: dialTimeout,
-          enableTLSForSentinelMode: address.tls,
-          ...(address.tls ? { sentinelTLS: {} } : {}),
-        }
-      : { host, port }
+  const options = commonOptions(dialling, patience)
   return new Redis({
-    ...commonOptions(address, patience),
-    ...place,
+    ...options,
+    ...(guide === null ? { host, port } : { Connector: connectorOf(route, options.tls) }),
     db: address.db,
+    // What is read at each greeting says whether it is still loading.
+    enableReadyCheck: false,
     retryStrategy: pauseBefore,
     enableOfflineQueue: false,
   })
 }
 
-function dialCluster(address: Address, patience: number): Cluster {
-  return new Cluster([...address.hosts], {
-    redisOptions: commonOptions(address, patience),
+function dialSentinel(dialling: Dialling, { host, port }: Host): Redis {
+  const address = { ...dialling.address, ...dialling.sentinel }
+  return new Redis({
+    ...commonOptions({ ...dialling, address }, dialTimeout),
+    host,
+    port,
+    enableReadyCheck: false,
+    retryStrategy: pauseBefore,
+    enableOfflineQueue: false,
+  })
+}
+
+function dialCluster(dialling: Dialling, patience: number): Cluster {
+  return new Cluster([...dialling.address.hosts], {
+    redisOptions: commonOptions(dialling, patience),
     clusterRetryStrategy: pauseBefore,
     enableOfflineQueue: false,
     // A failed attempt is given up before the caller's time is over, so that a write is not made long after it was called lost.
@@ -98,11 +242,12 @@ function dialCluster(address: Address, patience: number): Cluster {
   })
 }
 
-function commonOptions({ username, password, tls }: Address, patience: number): Pick<RedisOptions, Common> {
+function commonOptions({ address, ca }: Dialling, patience: number): Pick<RedisOptions, Common> {
+  const { username, password, tls } = address
   return {
     ...(username === null ? {} : { username }),
     ...(password === null ? {} : { password }),
-    ...(tls ? { tls: {} } : {}),
+    ...(tls ? { tls: ca === null ? {} : { ca } } : {}),
     connectTimeout: dialTimeout,
     // Also the time in which a server that accepted must have greeted.
     commandTimeout: patience + dialTimeout,
@@ -115,11 +260,14 @@ function commonOptions({ username, password, tls }: Address, patience: number): 
   }
 }
 
-function wrap(driver: Redis | Cluster): Client {
+function wrap(driver: Redis | Cluster, isAstray: () => boolean): Client {
   const isReady = () => driver.status === 'ready'
   return {
     get isReady() {
       return isReady()
+    },
+    get isAstray() {
+      return isAstray()
     },
     send: ([name, ...args]) => {
       if (driver instanceof Redis) holdWrites(driver.stream)

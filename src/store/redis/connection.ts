@@ -1,21 +1,27 @@
 // A connection that never keeps anybody waiting: it answers in time or says that the store is away, and only the first to ask finds
-// out the slow way that a server hangs. redis-store.ts opens three, so that bulk and waits for the disk are in nobody's way.
+// out the slow way that a server hangs. Only a primary counts as there, and is asked each second whether it still is one. redis-store.ts
+// opens three, so that bulk and waits for the disk are in nobody's way.
 import { StoreAway } from '../store.ts'
 import { type Argument, type Client, type Command, pauseBefore } from './connect.ts'
-import { inTime, isDemoted, isReply, Late, reasonOf } from './failure.ts'
+import { inTime, isDemoted, isReply, Late, NotPrimary, reasonOf } from './failure.ts'
 import { keys } from './keys.ts'
 import { byName, isUnknownScript, type Script, whole } from './script.ts'
+import { allFacts, factsOf, fewFacts, type ServerFacts } from './server-facts.ts'
 
 /** The data format that we write, and the newest that we read. */
 const knownFormat = 1
 /** How long a server may take to greet before it is dialled anew, in ms. */
 const greetTimeout = 1_000
+/** Ms between two looks at the server. */
+const period = 1_000
 
 interface ConnectionOptions {
   /** Ms until a command is called lost. */
   readonly timeout: number
   /** The database to be in. */
   readonly db: number
+  /** Whether it looks at the server by itself; else its owner does. */
+  readonly looks: boolean
 }
 
 export class Connection {
@@ -31,6 +37,8 @@ export class Connection {
   /** Why it is away; a connection that failed closes next, without a reason of its own. */
   #reason: Error | null = null
   #retry: NodeJS.Timeout | undefined
+  #look: NodeJS.Timeout | undefined
+  #runId: string | null = null
 
   constructor(client: Client, options: ConnectionOptions) {
     this.#client = client
@@ -45,7 +53,12 @@ export class Connection {
   }
 
   get isAway(): boolean {
-    return !this.#isHere
+    return !this.#isHere || this.#client.isAstray
+  }
+
+  /** The run of the server that it leads to, as far as that tells. */
+  get runId(): string | null {
+    return this.#runId
   }
 
   /** Calls back each time that the server is there again. */
@@ -70,8 +83,19 @@ export class Connection {
   }
 
   /** Asks commands of the node that has the keys of the first, and rejects when that one failed; the others give their errors. */
-  async runAll(commands: readonly Command[], timeout = this.#options.timeout): Promise<readonly unknown[]> {
-    return this.#ask(() => this.#client.sendAll(commands).then(firstThrown), timeout)
+  async runAll(commands: readonly Command[]): Promise<readonly unknown[]> {
+    return this.#ask(() => this.#client.sendAll(commands).then(firstThrown), this.#options.timeout)
+  }
+
+  /** Asks commands of the node that has the keys of the first; all of one server, those that failed give their errors. */
+  async runTogether(commands: readonly Command[], timeout: number): Promise<readonly unknown[]> {
+    return this.#ask(() => this.#client.sendAll(commands), timeout)
+  }
+
+  /** Dials anew, since another server is the primary, or none as far as known. */
+  leave(reason: Error): void {
+    if (this.#isHere) this.#lose(reason)
+    this.#client.redial()
   }
 
   /** Ends when what was asked before is answered or given up. */
@@ -83,11 +107,11 @@ export class Connection {
   }
 
   async #ask<T>(run: () => Promise<T>, timeout: number): Promise<T> {
-    if (!this.#isHere) throw new StoreAway(this.#reason)
+    if (this.isAway) throw new StoreAway(this.#reason)
     try {
       return await inTime(run(), timeout)
     } catch (error) {
-      if (isDemoted(error)) this.#client.redial()
+      if (isDemoted(error)) this.leave(new NotPrimary())
       else if (!isReply(error)) this.#doubt()
       throw new StoreAway(reasonOf(error))
     }
@@ -101,6 +125,7 @@ export class Connection {
   }
 
   #lose(reason?: unknown): void {
+    clearTimeout(this.#look)
     this.#greeting++
     this.#isHere = false
     if (reason instanceof Error) this.#reason = reasonOf(reason)
@@ -112,15 +137,25 @@ export class Connection {
     clearTimeout(this.#retry)
     const isOver = () => greeting !== this.#greeting || this.#isClosed
     try {
+      const facts = await inTime(this.#readFacts(allFacts), greetTimeout)
       const format = await inTime(this.#readFormat(), greetTimeout)
       if (isOver()) return
       if (format > knownFormat) this.#refuse(format)
-      else this.#arrive()
+      else this.#arrive(facts)
     } catch (error) {
       if (isOver()) return
       this.#lose(error)
       this.#retry = setTimeout(() => this.#client.redial(), pauseBefore(++this.#failures))
     }
+  }
+
+  /** Rejects unless the server is a primary, as far as it knows itself. */
+  async #readFacts(commands: readonly Command[]): Promise<ServerFacts> {
+    const [found, ...answers] = await this.#client.sendAll([['EXISTS', keys.format], ...commands])
+    if (found instanceof Error) throw found
+    const facts = factsOf(answers)
+    if (facts?.role !== 'primary' || this.#client.isAstray) throw new NotPrimary()
+    return facts
   }
 
   async #readFormat(): Promise<number> {
@@ -132,12 +167,28 @@ export class Connection {
     return Number(await send(['GET', keys.format]))
   }
 
-  #arrive(): void {
+  #arrive({ runId }: ServerFacts): void {
     this.#isHere = true
     this.#reason = null
     this.#failures = 0
+    this.#runId = runId
     this.#opening.resolve()
+    if (this.#options.looks) this.#lookLater()
     for (const listener of this.#arrivals) listener()
+  }
+
+  #lookLater(): void {
+    this.#look = setTimeout(async () => {
+      const greeting = this.#greeting
+      try {
+        await inTime(this.#readFacts(fewFacts), this.#options.timeout)
+      } catch (error) {
+        if (greeting !== this.#greeting) return
+        if (error instanceof NotPrimary) return this.leave(error)
+        if (!isReply(error)) return this.#doubt()
+      }
+      if (greeting === this.#greeting) this.#lookLater()
+    }, period)
   }
 
   #refuse(format: number): void {

@@ -1,100 +1,338 @@
-// Writes that are on disk, and on a replica where there is one, before they count as done, as far as the server can say so.
-// accounts.ts, records.ts and redis-store.ts write through it.
+// Writes that are on disk, and on each replica that could become the primary, before they count as done. What is asked at a time goes to one
+// server in one piece, with the proof behind it: no other server can vouch for it. accounts.ts, records.ts and redis-store.ts write through it.
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Clock } from '../../base/clock.ts'
 import { StoreAway } from '../store.ts'
 import type { Argument, Command } from './connect.ts'
 import type { Connection } from './connection.ts'
+import { isDemoted, isMoved, NotPrimary, reasonOf } from './failure.ts'
 import { keys } from './keys.ts'
-import type { Script } from './script.ts'
-import { diskPatience, proofsOf, type Settings, settingsOf, waitsForDisk } from './settings.ts'
+import { lackOf, type Replicas } from './replicas.ts'
+import { byName, isUnknownScript, type Script, whole } from './script.ts'
+import { factsOf, factsOfInfo, fewFacts, type ServerFacts } from './server-facts.ts'
+import {
+  diskPatience,
+  proofsOf,
+  type Settings,
+  settingsCommands,
+  settingsOf,
+  waitsForDisk,
+} from './settings.ts'
 
-/** How long settings are believed, in ms: replicas come and go. */
+/** Ms between two looks at the server. */
+const period = 1_000
+/** How long settings are believed, and between two tries whether writes are confirmed, in ms. */
 const settingsLife = 5_000
+/** The most writes that go in one piece. */
+const mostTogether = 200
+/** Ms between two proofs that a server is the primary, for those who found nothing. */
+const absencePause = 50
+/** For how long a server is asked at a time to wait for those behind, in ms. */
+const stragglerPatience = 20
+
+interface Work {
+  /** Null where only the proof is wanted. */
+  readonly script: Script | null
+  readonly keys: readonly string[]
+  readonly args: readonly Argument[]
+  readonly isForDisk: boolean
+}
+
+interface Ask extends Work {
+  /** Whether it is asked once more: the script was unknown by its name, or its keys have moved to another node. */
+  readonly isAgain: boolean
+  readonly resolve: (result: unknown) => void
+  readonly reject: (reason: unknown) => void
+}
+
+interface Wanted {
+  readonly disk: boolean
+  readonly needed: number
+  /** Monotonic ms until which those behind are waited for. */
+  readonly end: number
+}
+
+interface Look {
+  readonly resolve: (settings: Settings) => void
+  readonly reject: (reason: unknown) => void
+}
+
+interface DurableOptions {
+  /** Ms until a command is called lost. */
+  readonly timeout: number
+  readonly clock: Clock
+  readonly isCluster: boolean
+}
+
+const onlyProof: Work = { script: null, keys: [], args: [], isForDisk: true }
 
 export class DurableWrites {
+  /** Nothing else goes over it, since who waits for a proof is answered nothing else. */
   readonly #connection: Connection
-  /** Another one, since who waits for a proof is answered nothing else. */
-  readonly #proofs: Connection
-  readonly #timeout: number
-  readonly #clock: Clock
+  readonly #replicas: Replicas
+  readonly #options: DurableOptions
+  readonly #asks: Ask[] = []
+  /** The scripts that the server knows. */
+  readonly #known = new Set<Script>()
+  readonly #looks: Look[] = []
+  #isWorking = false
+  #work: Promise<void> = Promise.resolve()
+  #isLookDue = false
   #settings: Settings | null = null
   #settingsAt = 0
-  /** The proof that was asked for last, and the one to be asked for once that is there. */
-  #last: Promise<void> = Promise.resolve()
-  #next: Promise<void> | null = null
+  #refusal: string | null = null
+  /** The proof that those join who find nothing until it begins. */
+  #absence: Promise<void> | null = null
+  #absenceAt = Number.NEGATIVE_INFINITY
+  #timer: NodeJS.Timeout | undefined
+  #isClosed = false
 
-  constructor(connection: Connection, proofs: Connection, timeout: number, clock: Clock) {
+  constructor(connection: Connection, replicas: Replicas, options: DurableOptions) {
     this.#connection = connection
-    this.#proofs = proofs
-    this.#timeout = timeout
-    this.#clock = clock
+    this.#replicas = replicas
+    this.#options = options
     connection.onArrival(() => {
+      this.#known.clear()
       this.#settings = null
+      this.#lookSoon()
     })
   }
 
+  /** Why writes are refused now, as far as known; null while they are taken. */
+  get refusal(): string | null {
+    return this.#refusal
+  }
+
   /** Runs a script that writes; rejects with `StoreAway` when what it wrote isn't in time as safe as the server can make it. */
-  async run(script: Script, keys: readonly string[], args: readonly Argument[]): Promise<unknown> {
-    const settings = await this.#currentSettings()
-    const result = await this.#connection.script(script, keys, args)
-    if (proofsOf(settings, this.#timeout).length > 0) await this.#prove(settings)
-    return result
+  run(script: Script, keys: readonly string[], args: readonly Argument[]): Promise<unknown> {
+    return this.#join({ script, keys, args, isForDisk: true })
   }
 
   /** Resolves when all that was written before is as safe as what `run` writes: what was called lost may be there all the same. */
   async confirm(): Promise<void> {
-    const settings = await this.#currentSettings()
-    if (proofsOf(settings, this.#timeout).length > 0) await this.#prove(settings)
+    await this.#join(onlyProof)
+  }
+
+  /**
+   * Resolves when the server was the primary when this was called, and rejects with `StoreAway` when another may have been: what is missing here may then be
+   * there. However many ask, the server is asked twenty times a second at most.
+   */
+  async confirmAbsence(): Promise<void> {
+    if (this.#replicas.needed !== 0) await (this.#absence ??= this.#proveSoon())
   }
 
   /** Reads the settings of the server that has the records. */
-  async settings(): Promise<Settings> {
-    const asked: readonly Command[] = [
-      ['EXISTS', keys.format],
-      ['INFO'],
-      ['CONFIG', 'GET', 'appendfsync'],
-      ['CONFIG', 'GET', 'save'],
-    ]
-    const [, info, fsync, save] = await this.#connection.runAll(asked)
-    return settingsOf(info instanceof Error ? '' : String(info), settingIn(fsync), settingIn(save))
-  }
-
-  /** Joins the next proof: one covers all writes before it, and while the disk is waited for there may be many. */
-  #prove(settings: Settings): Promise<void> {
-    this.#next ??= this.#last = this.#last.catch(ignore).then(() => {
-      this.#next = null
-      return this.#askProof(settings)
+  settings(): Promise<Settings> {
+    return new Promise((resolve, reject) => {
+      this.#looks.push({ resolve, reject })
+      this.#settings = null
+      this.#lookSoon()
     })
-    return this.#next
   }
 
-  /** Writes, and waits for that: servers prove to each connection its own writes only, and with them all before. */
-  async #askProof(settings: Settings): Promise<void> {
-    const commands = [['SET', keys.proof, 1] as const, ...proofsOf(settings, this.#timeout)]
-    const timeout = this.#timeout + (waitsForDisk(settings) ? diskPatience : 0)
-    const [, ...answers] = await this.#proofs.runAll(commands, timeout)
-    if (answers.every(isProof)) return
-    this.#settings = null
-    throw new StoreAway(new Error('the write was made, but not confirmed'))
+  /** Ends when what was asked before is settled. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await this.#work
+    clearTimeout(this.#timer)
   }
 
-  async #currentSettings(): Promise<Settings> {
-    const now = this.#clock.monotonic()
-    if (this.#settings && now - this.#settingsAt < settingsLife) return this.#settings
-    this.#settings = await this.settings()
-    this.#settingsAt = now
-    return this.#settings
+  async #proveSoon(): Promise<void> {
+    const { clock } = this.#options
+    await sleep(Math.max(0, this.#absenceAt + absencePause - clock.monotonic()))
+    this.#absence = null
+    this.#absenceAt = clock.monotonic()
+    await this.#join({ ...onlyProof, isForDisk: false })
+  }
+
+  #join(work: Work): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      this.#asks.push({ ...work, isAgain: false, resolve, reject })
+      this.#start()
+    })
+  }
+
+  #lookSoon(): void {
+    this.#isLookDue = true
+    this.#start()
+  }
+
+  #start(): void {
+    if (this.#isWorking) return
+    this.#isWorking = true
+    this.#work = this.#workOn()
+  }
+
+  /** Does one thing at a time: a connection that waits for a proof answers nothing else, and what comes meanwhile goes together. */
+  async #workOn(): Promise<void> {
+    while (this.#isLookDue || this.#asks.length > 0) {
+      if (this.#isLookDue) await this.#lookAround()
+      const asks = this.#asks.splice(0, mostTogether)
+      if (asks.length > 0) await this.#take(asks)
+    }
+    this.#isWorking = false
+  }
+
+  async #lookAround(): Promise<void> {
+    clearTimeout(this.#timer)
+    this.#isLookDue = false
+    const looks = this.#looks.splice(0)
+    try {
+      const settings = await this.#inspect()
+      for (const { resolve } of looks) resolve(settings)
+    } catch (error) {
+      for (const { reject } of looks) reject(error)
+    }
+    if (!this.#isClosed) this.#timer = setTimeout(() => this.#lookSoon(), period)
+  }
+
+  /** Reads what the server says of itself and of its replicas, and tries from time to time whether writes are confirmed. */
+  async #inspect(): Promise<Settings> {
+    const { timeout, clock, isCluster } = this.#options
+    const now = clock.monotonic()
+    const isOld = this.#settings === null || now - this.#settingsAt >= settingsLife
+    const nodes = isCluster ? (['CLUSTER', 'NODES'] as const) : (['PING'] as const)
+    const commands = [
+      ['EXISTS', keys.format] as const,
+      ...fewFacts,
+      ['WAIT', 0, 0] as const,
+      nodes,
+      ...(isOld ? settingsCommands : []),
+    ]
+    const answers = await this.#connection.runTogether(commands, timeout)
+    const facts = this.#factsIn(answers.slice(1, 3))
+    const followers = facts.replicas?.length ?? (Number(answers[3]) || 0)
+    this.#replicas.note({ followers, isBlind: facts.replicas === null, nodes: isCluster ? answers[4] : null })
+    if (isOld) {
+      this.#settings = settingsOf(answers.slice(5))
+      this.#settingsAt = now
+    }
+    const needed = this.#replicas.needed ?? 1
+    if (followers < needed) this.#refusal = lackOf(followers, needed)
+    else if (isOld || this.#refusal !== null) this.#join({ ...onlyProof, isForDisk: false }).catch(ignore)
+    return this.#settings!
+  }
+
+  async #take(asks: readonly Ask[]): Promise<void> {
+    try {
+      const answers = await this.#write(asks)
+      for (const [i, ask] of asks.entries()) this.#settle(ask, answers[i])
+    } catch (error) {
+      for (const { reject } of asks) reject(error)
+    }
+  }
+
+  #settle(ask: Ask, answer: unknown): void {
+    if (!(answer instanceof Error)) return ask.resolve(answer)
+    if ((isUnknownScript(answer) || isMoved(answer)) && !ask.isAgain) {
+      this.#asks.push({ ...ask, isAgain: true })
+      return
+    }
+    const reason = reasonOf(answer)
+    if (isDemoted(answer)) this.#connection.leave(reason)
+    // Whether others are refused, too, is tried at the next look.
+    ask.reject(this.#refuse(refusalOf(reason), reason))
+  }
+
+  /** Sends scripts and what proves them in one piece, and returns what each of the scripts answered. */
+  async #write(asks: readonly Ask[]): Promise<readonly unknown[]> {
+    const { needed, epoch } = this.#replicas
+    if (needed === null || this.#settings === null) throw new StoreAway(unconfirmed())
+    const { timeout } = this.#options
+    const disk = asks.some(({ isForDisk }) => isForDisk) && waitsForDisk(this.#settings)
+    const waits = proofsOf({ disk, needed, timeout })
+    const isTry = asks.every(({ script }) => script === null)
+    const proof = waits.length > 0 || isTry ? proofCommands(waits) : []
+    const end = this.#options.clock.monotonic() + timeout / 2
+    const commands = [...asks.map(ask => this.#commandOf(ask)), ...proof]
+    const found = await this.#connection.runTogether(commands, timeout + (disk ? diskPatience : 0))
+    const [answers, proofs] = [found.slice(0, asks.length), found.slice(asks.length)]
+    if (isMoved(proofs[0])) return this.#follow(answers)
+    if (proofs.length > 0) await this.#expectProof(proofs, { disk, needed, end })
+    if (this.#replicas.epoch !== epoch) throw new StoreAway(unconfirmed())
+    return answers
+  }
+
+  async #expectProof([set, info, ...rest]: readonly unknown[], { disk, needed, end }: Wanted): Promise<void> {
+    const waits = rest.slice(0, -fewFacts.length)
+    for (const answer of [set, ...waits]) this.#expectAnswer(answer)
+    if (disk && countIn(waits[0]) < 1) throw this.#refuse('the disk of Redis is too slow to confirm writes')
+    const confirmed = needed > 0 ? countIn(waits.at(-1)) : 0
+    if (confirmed < needed) throw this.#refuse(lackOf(confirmed, needed))
+    const before = factsOfInfo(info)
+    let facts = this.#factsIn(rest.slice(-fewFacts.length))
+    while (before !== null && !this.#replicas.haveAll(facts.replicas ?? [], before.offset)) {
+      if (this.#options.clock.monotonic() > end)
+        throw this.#refuse('a replica that could become the primary is behind')
+      facts = await this.#awaitStragglers(facts)
+    }
+    // Another history: the server was a replica in between, and may have lost what it was told before.
+    if (before !== null && before.history !== facts.history) throw new StoreAway(unconfirmed())
+    this.#refusal = null
+  }
+
+  /** The first time a script goes whole, so that it is run in the piece in which it is asked. */
+  #commandOf({ script, keys: names, args, isAgain }: Ask): Command {
+    if (script === null) return ['EXISTS', keys.format]
+    const isKnown = this.#known.has(script) && !isAgain
+    this.#known.add(script)
+    return isKnown ? byName(script, names, args) : whole(script, names, args)
+  }
+
+  /** Has the driver learn where the keys are now, and leaves to be asked again what was not done. */
+  async #follow(answers: readonly unknown[]): Promise<readonly unknown[]> {
+    await this.#connection.run(['GET', keys.format])
+    return answers.map(answer => (isMoved(answer) ? answer : unconfirmed()))
+  }
+
+  async #awaitStragglers({ replicas }: ServerFacts): Promise<ServerFacts> {
+    const all = replicas?.length ?? 0
+    const commands = [
+      ['EXISTS', keys.format] as const,
+      ['WAIT', all, stragglerPatience] as const,
+      ...fewFacts,
+    ]
+    const answers = await this.#connection.runTogether(commands, this.#options.timeout)
+    return this.#factsIn(answers.slice(2))
+  }
+
+  #factsIn(answers: readonly unknown[]): ServerFacts {
+    const facts = factsOf(answers)
+    if (facts?.role === 'primary') return facts
+    const reason = new NotPrimary()
+    this.#connection.leave(reason)
+    throw new StoreAway(reasonOf(reason))
+  }
+
+  #expectAnswer(answer: unknown): void {
+    if (!(answer instanceof Error)) return
+    const reason = reasonOf(answer)
+    if (isDemoted(answer)) this.#connection.leave(reason)
+    throw this.#refuse(refusalOf(reason), reason)
+  }
+
+  #refuse(refusal: string, reason = unconfirmed()): StoreAway {
+    this.#refusal = refusal
+    return new StoreAway(reason)
   }
 }
 
-/** Takes the value out of the answer to CONFIG GET. */
-function settingIn(answer: unknown): string | null {
-  return Array.isArray(answer) && typeof answer[1] === 'string' ? answer[1] : null
+/** Servers prove to each connection its own writes only, and with them all before. */
+function proofCommands(waits: readonly Command[]): readonly Command[] {
+  return [['SET', keys.proof, 1], ['INFO', 'replication'], ...waits, ...fewFacts]
 }
 
 /** WAIT answers with a number, WAITAOF with those of the server and of its replicas. */
-function isProof(answer: unknown): boolean {
-  return Number(Array.isArray(answer) ? answer[0] : answer) >= 1
+function countIn(answer: unknown): number {
+  return Number(Array.isArray(answer) ? answer[0] : answer)
+}
+
+function refusalOf({ message }: Error): string {
+  return `Redis refuses them: ${message}`
+}
+
+function unconfirmed(): Error {
+  return Object.assign(new Error('UNCONFIRMED'), { code: 'UNCONFIRMED' })
 }
 
 function ignore(): void {}

@@ -5,6 +5,11 @@ export class Late extends Error {
   readonly code = 'ETIMEDOUT'
 }
 
+/** An answer of a server that is a replica, or that another one has replaced. */
+export class NotPrimary extends Error {
+  readonly code = 'READONLY'
+}
+
 /** Rejects with `Late` when the answer isn't there after `ms`; one that came while our own process was busy still counts. */
 export function inTime<T>(answer: Promise<T>, ms: number): Promise<T> {
   return new Promise((resolve, reject) => {
@@ -23,6 +28,11 @@ export function isReply(error: unknown): boolean {
 /** Tells whether the server is a replica by now: another one is the primary, and has to be looked for. */
 export function isDemoted(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('READONLY')
+}
+
+/** Tells whether the keys are at another node of the cluster by now: then nothing was done. */
+export function isMoved(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith('MOVED')
 }
 
 /** Keeps of an error what can't hold a secret: servers repeat in their sentences what they were sent, and the driver adds the command. */

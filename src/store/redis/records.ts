@@ -79,6 +79,7 @@ export class RedisRecords<T extends { readonly account: string; readonly id: str
     const before = this.#parsed.get(field)
     if (before !== undefined && before.kept === kept) return before.record
     const record = parse<T>(kept)
+    if (record === null) await this.#writes.confirmAbsence()
     if (this.#parsed.size === mostParsed) this.#parsed.clear()
     if (record !== null && kept!.length <= longestParsed) this.#parsed.set(field, { kept, record })
     return record
@@ -159,14 +160,17 @@ export class RedisRecords<T extends { readonly account: string; readonly id: str
 
 export class RedisTokens extends RedisRecords<Token> implements Tokens {
   readonly #connection: Connection
+  readonly #writes: DurableWrites
 
   constructor(connection: Connection, writes: DurableWrites, clock: Clock) {
     super(tokenTraits, connection, writes, clock)
     this.#connection = connection
+    this.#writes = writes
   }
 
   async findByDigest(digest: string): Promise<Token | null> {
     const found = await this.#connection.script(findToken, [keys.digests, keys.records('token')], [digest])
+    if (found === null) await this.#writes.confirmAbsence()
     return parse<Token>(found as Kept)?.record ?? null
   }
 }

@@ -8,24 +8,37 @@ import { type Address, locationOf, parseAddress } from './address.ts'
 import { RedisAnswers } from './answers.ts'
 import { RedisAudit } from './audit.ts'
 import { RedisChanges } from './changes.ts'
-import { type Client, connect, subscribe } from './connect.ts'
+import {
+  type Client,
+  connect,
+  type Credentials,
+  type Dialling,
+  type Subscription,
+  subscribe,
+} from './connect.ts'
 import { Connection } from './connection.ts'
 import { RedisCounters } from './counters.ts'
 import { DurableWrites } from './durability.ts'
-import { inTime, reasonOf } from './failure.ts'
+import { inTime, NotPrimary, reasonOf } from './failure.ts'
 import { Graves } from './graves.ts'
 import { changeChannel, keys } from './keys.ts'
 import { RedisLogs } from './logs.ts'
 import { RedisOAuthClients } from './oauth-clients.ts'
 import { insertFirst, recordKeys } from './record-scripts.ts'
 import { plainTraits, RedisRecords, RedisTokens } from './records.ts'
+import { Replicas } from './replicas.ts'
 import { deniedRights } from './rights.ts'
+import { Sentinels } from './sentinels.ts'
 import { lossesOf } from './settings.ts'
 
 export interface RedisOptions {
   /** Ms until a command is called lost. */
   readonly commandTimeout: number
   readonly clock?: Clock
+  /** The authorities that rediss:// trusts, in PEM; null for those that Node trusts. */
+  readonly ca?: string | null
+  /** What Sentinels that want a password are shown. */
+  readonly sentinel?: Credentials
 }
 
 /** How long opening waits for a server that doesn't answer, in ms; then the store opens away. */
@@ -48,7 +61,9 @@ export class RedisStore implements Store {
   readonly #connections: readonly Connection[]
   readonly #writes: DurableWrites
   readonly #graves: Graves
-  readonly #unsubscribe: () => void
+  readonly #replicas: Replicas
+  readonly #sentinels: Sentinels | null
+  readonly #notices: Subscription
   readonly #rights: () => Promise<readonly string[]>
 
   /** Opens the store that a URL names, away when it can't be reached; rejects with a sentence for a bad URL, and for data newer than this version. */
@@ -65,15 +80,30 @@ export class RedisStore implements Store {
     }
   }
 
-  private constructor(address: Address, { commandTimeout, clock = systemClock }: RedisOptions) {
-    const dial = () =>
-      new Connection(connect(address, commandTimeout), { timeout: commandTimeout, db: address.db })
+  private constructor(address: Address, options: RedisOptions) {
+    const {
+      commandTimeout,
+      clock = systemClock,
+      ca = null,
+      sentinel = { username: null, password: null },
+    } = options
+    const terms = { address, ca, sentinel }
+    const sentinels = address.kind === 'sentinel' ? new Sentinels(terms, clock) : null
+    const dialling: Dialling = { ...terms, guide: sentinels }
+    const dial = (looks: boolean) =>
+      new Connection(connect(dialling, commandTimeout), { timeout: commandTimeout, db: address.db, looks })
     // Apart, so that neither bulk nor a wait for the disk keeps a request waiting.
-    const [records, proofs, logs] = [dial(), dial(), dial()]
+    const [records, writes, logs] = [dial(true), dial(false), dial(true)]
     this.location = locationOf(address)
-    this.#rights = () => askRights(connect(address, commandTimeout), address.username)
-    this.#connections = [records, proofs, logs]
-    this.#writes = new DurableWrites(records, proofs, commandTimeout, clock)
+    this.#rights = () => askRights(connect(dialling, commandTimeout), address.username)
+    this.#sentinels = sentinels
+    this.#replicas = new Replicas(sentinels)
+    this.#connections = [records, writes, logs]
+    this.#writes = new DurableWrites(writes, this.#replicas, {
+      timeout: commandTimeout,
+      clock,
+      isCluster: address.kind === 'cluster',
+    })
     this.accounts = new RedisAccounts(records, this.#writes)
     this.gateways = new RedisRecords<Gateway>(plainTraits('gateway'), records, this.#writes, clock)
     this.tokens = new RedisTokens(records, this.#writes, clock)
@@ -102,7 +132,21 @@ export class RedisStore implements Store {
       if (change.kind === 'gateway' || change.kind === 'everything') this.#graves.clear()
     })
     records.onArrival(() => this.changes.look())
-    this.#unsubscribe = subscribe(address, changeChannel, () => this.changes.look())
+    this.#notices = subscribe(dialling, changeChannel, () => this.changes.look())
+    sentinels?.onSwitch(() => this.#redial())
+    if (address.kind !== 'cluster')
+      for (const one of this.#connections) one.onArrival(() => this.#gather(one))
+  }
+
+  /** Why writes are refused though the server can be reached, in a sentence; null while they are taken. */
+  get refusal(): string | null {
+    if (this.#sentinels !== null && this.#sentinels.view === null) return this.#sentinels.census
+    return this.#writes.refusal
+  }
+
+  /** Why changes of others are not heard of at once, as a word of the server or the system; null while they are. */
+  get deafness(): string | null {
+    return this.#notices.fault
   }
 
   get isAway(): boolean {
@@ -128,7 +172,7 @@ export class RedisStore implements Store {
   }
 
   async durability(): Promise<readonly string[]> {
-    return lossesOf(await this.#writes.settings())
+    return lossesOf(await this.#writes.settings(), this.#replicas.needed ?? 1)
   }
 
   rights(): Promise<readonly string[]> {
@@ -138,8 +182,23 @@ export class RedisStore implements Store {
   async close(): Promise<void> {
     this.changes.close()
     this.#graves.close()
-    this.#unsubscribe()
+    this.#notices.end()
+    await this.#writes.close()
+    this.#sentinels?.close()
     await Promise.all(this.#connections.map(connection => connection.close()))
+  }
+
+  /** Leaves a server that is the primary no more. */
+  #redial(): void {
+    for (const connection of this.#connections) connection.leave(new NotPrimary())
+    this.#notices.redial()
+  }
+
+  /** Sees that all connections lead to one server: behind a name there may be another by now. */
+  #gather({ runId }: Connection): void {
+    for (const other of this.#connections) {
+      if (!other.isAway && other.runId !== runId) other.leave(new NotPrimary())
+    }
   }
 
   async #open(): Promise<void> {

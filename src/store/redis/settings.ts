@@ -1,6 +1,7 @@
 // What a server does for the safety of writes: what its settings say, what they can lose, and what it can be asked to prove.
 // durability.ts asks for them.
 import type { Command } from './connect.ts'
+import { linesOf } from './server-facts.ts'
 
 /** What the settings of a server promise; null where it won't tell. */
 export interface Settings {
@@ -8,41 +9,59 @@ export interface Settings {
   readonly aof: boolean | null
   readonly fsync: 'always' | 'everysec' | 'no' | null
   readonly snapshots: boolean | null
-  /** How many replicas follow it. */
-  readonly replicas: number
   readonly evicts: boolean
+  /** How many replicas have to follow it closely so that it takes writes. */
+  readonly leastReplicas: number | null
 }
 
 /** How long a write may wait for the disk beyond the timeout of the connection, in ms: the usual server syncs once a second. */
 export const diskPatience = 1_500
 
-/** Reads what INFO and CONFIG GET answered; empty and null where they were denied. */
-export function settingsOf(info: string, fsync: string | null, save: string | null): Settings {
-  const facts = new Map(info.split(/\r?\n/).map(line => line.split(':', 2) as [string, string]))
-  const [major = 0, minor = 0] = (facts.get('redis_version') ?? '').split('.').map(Number)
+/** What is asked for the settings. */
+export const settingsCommands = [
+  ['INFO'],
+  ['HELLO'],
+  ['CONFIG', 'GET', 'appendfsync'],
+  ['CONFIG', 'GET', 'save'],
+  ['CONFIG', 'GET', 'min-replicas-to-write'],
+] as const satisfies readonly Command[]
+
+/** Reads what these commands answered; an error where one was denied. */
+export function settingsOf([info, hello, fsync, save, least]: readonly unknown[]): Settings {
+  const facts = linesOf(typeof info === 'string' ? info : '')
+  const [major = 0, minor = 0] = (facts.get('redis_version') ?? versionIn(hello)).split('.').map(Number)
   const aof = facts.get('aof_enabled')
+  const [saves, replicas] = [settingIn(save), settingIn(least)]
   return {
     version: [major, minor],
     aof: aof === undefined ? null : aof === '1',
-    fsync: fsync as Settings['fsync'],
-    snapshots: save === null ? null : save !== '',
-    replicas: Number(facts.get('connected_slaves') ?? 0),
+    fsync: settingIn(fsync) as Settings['fsync'],
+    snapshots: saves === null ? null : saves !== '',
     evicts: Number(facts.get('maxmemory') ?? 0) > 0 && facts.get('maxmemory_policy') !== 'noeviction',
+    leastReplicas: replicas === null ? null : Number(replicas),
   }
 }
 
-/** Says in sentences what a server with these settings can lose. */
-export function lossesOf(settings: Settings): readonly string[] {
-  return [diskLoss(settings), evictionLoss(settings)].filter(sentence => sentence !== null)
+/** Says in sentences what a server with these settings can lose, where so many replicas confirm writes. */
+export function lossesOf(settings: Settings, replicas: number): readonly string[] {
+  return [diskLoss(settings), evictionLoss(settings), partitionLoss(settings, replicas)].filter(
+    sentence => sentence !== null,
+  )
 }
 
-/** The commands that wait until what was written before is safe. */
-export function proofsOf(settings: Settings, timeout: number): readonly Command[] {
+/** The commands that wait until what was written before is safe: on disk where asked for, and on so many replicas. */
+export function proofsOf({ disk, needed, timeout }: Needs): readonly Command[] {
   return [
-    ...(waitsForDisk(settings) ? [['WAITAOF', 1, 0, diskPatience] as const] : []),
-    // Else a failover right after the answer would lose the write. Half of the time, since a server looks at its clock ten times a second.
-    ...(settings.replicas > 0 ? [['WAIT', 1, Math.ceil(timeout / 2)] as const] : []),
+    ...(disk ? [['WAITAOF', 1, 0, diskPatience] as const] : []),
+    // Half of the time, since a server looks at its clock ten times a second.
+    ...(needed > 0 ? [['WAIT', needed, Math.ceil(timeout / 2)] as const] : []),
   ]
+}
+
+interface Needs {
+  readonly disk: boolean
+  readonly needed: number
+  readonly timeout: number
 }
 
 /** Tells whether the server can, and has to, say when its disk has a write. */
@@ -60,14 +79,28 @@ function diskLoss(settings: Settings): string | null {
     return `Redis writes ${snapshots ? '' : 'at most '}snapshots, and no append-only file: what changed since the last one is lost when it ends. Set appendonly yes and appendfsync always.`
   if (fsync === 'always' || waitsForDisk(settings)) return null
   if (fsync === 'everysec')
-    return 'Redis syncs its append-only file once a second: a power cut can lose the last second of changes. Set appendfsync always, or run Redis 7.2 or newer.'
+    return 'Redis syncs its append-only file once a second: when it is killed or the power fails, the last seconds of changes can be lost. Set appendfsync always, or run Redis 7.2 or newer.'
   if (fsync === 'no')
-    return 'Redis leaves it to the system when its append-only file is synced: a power cut can lose half a minute of changes. Set appendfsync always.'
-  return 'Redis does not tell how often it syncs its append-only file: unless appendfsync is always, a power cut can lose the last changes.'
+    return 'Redis leaves it to the system when its append-only file is synced: when it is killed or the power fails, half a minute of changes can be lost. Set appendfsync always.'
+  return 'Redis does not tell how often it syncs its append-only file: unless appendfsync is always, the last changes can be lost when it is killed or the power fails.'
 }
 
 function evictionLoss({ evicts }: Settings): string | null {
   return evicts
     ? 'Redis removes keys when its memory is full: gateways, tokens and OAuth clients can vanish. Set maxmemory-policy noeviction.'
     : null
+}
+
+function partitionLoss({ leastReplicas }: Settings, replicas: number): string | null {
+  if (replicas === 0 || leastReplicas !== 0) return null
+  return 'A primary that is cut off from its replicas takes log entries and counts that are lost when another takes its place. Set min-replicas-to-write 1.'
+}
+
+function versionIn(hello: unknown): string {
+  return Array.isArray(hello) && hello.includes('version') ? String(hello[hello.indexOf('version') + 1]) : ''
+}
+
+/** Takes the value out of the answer to CONFIG GET. */
+function settingIn(answer: unknown): string | null {
+  return Array.isArray(answer) && typeof answer[1] === 'string' ? answer[1] : null
 }

@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { lossesOf, proofsOf, type Settings, settingsOf } from '../../../src/store/redis/settings.ts'
+import {
+  diskPatience,
+  lossesOf,
+  proofsOf,
+  type Settings,
+  settingsOf,
+  waitsForDisk,
+} from '../../../src/store/redis/settings.ts'
 import { StoreAway } from '../../../src/store/store.ts'
 import { type RedisSettings, replicates, startRedis } from '../../help/redis.ts'
 import { until } from '../../help/until.ts'
@@ -12,48 +19,64 @@ const safest: Settings = {
   aof: true,
   fsync: 'always',
   snapshots: false,
-  replicas: 0,
   evicts: false,
+  leastReplicas: 0,
 }
 
-test('a write waits for what the settings leave open: the disk where the server can tell, a replica where there is one', () => {
-  const proofs = (more: Partial<Settings>) => proofsOf({ ...safest, ...more }, 250).map(([name]) => name)
-  assert.deepEqual(proofs({}), [])
-  assert.deepEqual(proofs({ fsync: 'everysec' }), [])
-  assert.deepEqual(proofs({ fsync: 'everysec', version: [7, 2] }), ['WAITAOF'])
-  assert.deepEqual(proofs({ fsync: null, version: [8, 0] }), ['WAITAOF'])
-  assert.deepEqual(proofs({ aof: false, fsync: 'everysec', version: [8, 0] }), [])
-  assert.deepEqual(proofs({ replicas: 2 }), ['WAIT'])
-  assert.deepEqual(proofs({ fsync: 'no', version: [7, 4], replicas: 1 }), ['WAITAOF', 'WAIT'])
+test('a write waits for what the settings leave open: the disk where the server can tell, and the replicas that have to have it', () => {
+  const waits = (more: Partial<Settings>) => waitsForDisk({ ...safest, ...more })
+  assert.equal(waits({}), false)
+  assert.equal(waits({ fsync: 'everysec' }), false)
+  assert.equal(waits({ fsync: 'everysec', version: [7, 2] }), true)
+  assert.equal(waits({ fsync: null, version: [8, 0] }), true)
+  assert.equal(waits({ aof: false, fsync: 'everysec', version: [8, 0] }), false)
+  const proofs = (disk: boolean, needed: number) => proofsOf({ disk, needed, timeout: 250 })
+  assert.deepEqual(proofs(false, 0), [])
+  assert.deepEqual(proofs(true, 0), [['WAITAOF', 1, 0, diskPatience]])
+  assert.deepEqual(proofs(false, 2), [['WAIT', 2, 125]])
+  assert.deepEqual(proofs(true, 1), [
+    ['WAITAOF', 1, 0, diskPatience],
+    ['WAIT', 1, 125],
+  ])
 })
 
 test('what can be lost is said of each setting', () => {
-  const losses = (more: Partial<Settings>) => lossesOf({ ...safest, ...more }).join(' ')
+  const losses = (more: Partial<Settings>) => lossesOf({ ...safest, ...more }, 0).join(' ')
   assert.equal(losses({}), '')
   assert.equal(losses({ fsync: 'everysec', version: [7, 2] }), '')
-  assert.match(losses({ fsync: 'everysec' }), /a power cut can lose the last second of changes/)
-  assert.match(losses({ fsync: 'no' }), /a power cut can lose half a minute of changes/)
+  assert.match(
+    losses({ fsync: 'everysec' }),
+    /when it is killed or the power fails, the last seconds of changes can be lost/,
+  )
+  assert.match(losses({ fsync: 'no' }), /half a minute of changes can be lost/)
   assert.match(losses({ fsync: null }), /does not tell how often it syncs/)
   assert.match(losses({ aof: false }), /keeps nothing on disk: all is lost/)
   assert.match(losses({ aof: false, snapshots: true }), /what changed since the last one is lost/)
   assert.match(losses({ aof: false, snapshots: null }), /at most snapshots/)
   assert.match(losses({ aof: null }), /does not tell whether it keeps an append-only file/)
   assert.match(losses({ evicts: true }), /Redis removes keys when its memory is full/)
+  assert.match(lossesOf(safest, 1).join(' '), /Set min-replicas-to-write 1/)
+  assert.deepEqual(lossesOf({ ...safest, leastReplicas: 1 }, 1), [])
 })
 
 test('settings are read from INFO and CONFIG GET, as far as they are told', () => {
   const info =
-    '# Server\r\nredis_version:7.2.4\r\naof_enabled:1\r\nconnected_slaves:2\r\nmaxmemory:1\r\nmaxmemory_policy:allkeys-lru\r\n'
-  assert.deepEqual(settingsOf(info, 'everysec', '3600 1'), {
+    '# Server\r\nredis_version:7.2.4\r\naof_enabled:1\r\nmaxmemory:1\r\nmaxmemory_policy:allkeys-lru\r\n'
+  const hello = ['server', 'redis', 'version', '7.0.15', 'role', 'master']
+  const told = (name: string, value: string) => [name, value]
+  const answers = [info, hello, told('appendfsync', 'everysec'), told('save', '3600 1'), told('', '2')]
+  assert.deepEqual(settingsOf(answers), {
     version: [7, 2],
     aof: true,
     fsync: 'everysec',
     snapshots: true,
-    replicas: 2,
     evicts: true,
+    leastReplicas: 2,
   })
-  const none = { version: [0, 0], aof: null, fsync: null, snapshots: null, replicas: 0, evicts: false }
-  assert.deepEqual(settingsOf('', null, null), none)
+  const denied = new Error('NOPERM')
+  const none = { aof: null, fsync: null, snapshots: null, evicts: false, leastReplicas: null }
+  assert.deepEqual(settingsOf(Array(5).fill(denied)), { version: [0, 0], ...none })
+  assert.deepEqual(settingsOf([denied, hello, denied, denied, denied]), { version: [7, 0], ...none })
 })
 
 const setUps: readonly [name: string, settings: RedisSettings, expected: RegExp][] = [
@@ -99,6 +122,10 @@ test('a write counts once a replica has it, and not before', async t => {
   assert.equal(store.isAway, false, 'it is there to be read')
   await replica.kill()
   await until(async () => String(await primary.ask('INFO', 'replication')).includes('connected_slaves:0'))
+  await assert.rejects(store.tokens.insert(token()), StoreAway, 'one that went away is missed')
+  assert.equal(store.refusal, '0 of 1 replica confirms writes')
+  await replica.restart()
+  await until(() => store.refusal === null)
   assert.equal(await store.tokens.insert(token()), true)
 })
 

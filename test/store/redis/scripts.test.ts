@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { batchOf } from '../../../src/store/log-batch-writer.ts'
-import { changeChannel } from '../../../src/store/redis/keys.ts'
+import { changeChannel, keys } from '../../../src/store/redis/keys.ts'
 import { type Store, StoreAway } from '../../../src/store/store.ts'
 import { type RedisServer, startRedis } from '../../help/redis.ts'
 import { sourceFiles } from '../../help/source.ts'
@@ -169,6 +169,7 @@ type Content = Readonly<Record<string, unknown>>
 async function contentOf(server: RedisServer): Promise<Content> {
   const content: Record<string, unknown> = {}
   for (const key of ((await server.ask('KEYS', '*')) as string[]).sort()) {
+    if (key === keys.proof) continue
     const type = String(await server.ask('TYPE', key))
     const expires = Number(await server.ask('PTTL', key)) > 0
     content[key] = { expires, value: await server.ask(...readers[type as keyof typeof readers](key)) }

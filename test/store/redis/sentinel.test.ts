@@ -13,6 +13,11 @@ test('with Sentinels the replica takes over, and has all that was acknowledged',
   const clock = new ContractClock()
   const store = await openRedis(t, url, commandTimeout, clock)
   assert.equal(store.isAway, false)
+  assert.match(
+    (await store.durability()).join('\n'),
+    /^A primary that is cut off .* Set min-replicas-to-write 1\.$/,
+  )
+  await primary.ask('CONFIG', 'SET', 'min-replicas-to-write', 1)
   assert.deepEqual(await store.durability(), [])
   const kept = Array.from({ length: 50 }, () => token())
   await Promise.all(kept.map(one => store.tokens.insert(one)))
@@ -23,5 +28,6 @@ test('with Sentinels the replica takes over, and has all that was acknowledged',
   await until(() => !store.isAway && store.changes.knownUntil > knownUntil)
   for (const one of kept) assert.deepEqual(await store.tokens.findByDigest(one.digest), one)
   await expectDue(store, clock, due)
-  assert.equal(await store.tokens.insert(token()), true)
+  await assert.rejects(store.tokens.insert(token()), StoreAway)
+  assert.equal(store.refusal, '0 of 1 replica confirms writes')
 })

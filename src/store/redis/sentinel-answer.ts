@@ -1,0 +1,82 @@
+// What one Sentinel says of a primary and its replicas. sentinels.ts puts the answers of several together.
+import type { Host } from './address.ts'
+
+export interface Answer {
+  /** The id of the Sentinel. */
+  readonly id: string
+  readonly primary: Host
+  readonly epoch: number
+  readonly replicas: readonly Replica[]
+  readonly others: readonly { readonly id: string; readonly host: Host }[]
+}
+
+interface Replica {
+  /** `host:port` */
+  readonly name: string
+  /** The run id, or the name of one that was never reached. */
+  readonly id: string
+  readonly isElectable: boolean
+}
+
+type Fields = Readonly<Record<string, string>>
+
+/** Reads what SENTINEL MYID, MASTER, REPLICAS and SENTINELS answered; null when one of them failed. */
+export function answerOf(replies: readonly unknown[]): Answer | null {
+  if (replies.length < 4 || replies.some(reply => reply instanceof Error)) return null
+  const [id, master, replicas, others] = replies as [string, unknown, unknown[], unknown[]]
+  const primary = fieldsOf(master)
+  const patience = 10 * Number(primary['down-after-milliseconds'])
+  return {
+    id: String(id),
+    primary: hostOf(primary),
+    epoch: Number(primary['config-epoch']),
+    replicas: replicas.map(reply => replicaOf(fieldsOf(reply), patience)),
+    others: others.map(fieldsOf).map(other => ({ id: other.runid ?? '', host: hostOf(other) })),
+  }
+}
+
+/**
+ * Returns the replicas that could become the primary, each with its names: any Sentinel may be the one that chooses, so each must agree that a replica
+ * can't, and `most` must have said so.
+ */
+export function electableIn(answers: readonly Answer[], most: number): readonly (readonly string[])[] {
+  const replicas = answers.flatMap(answer => answer.replicas)
+  return same(replicas.filter(({ isElectable }) => isElectable || answers.length < most)).map(group => [
+    ...new Set(group.map(({ name }) => name)),
+  ])
+}
+
+/** Puts together what different Sentinels say of one replica, which some know by its name alone, and others by another name. */
+function same(replicas: readonly Replica[]): readonly (readonly Replica[])[] {
+  const groups: Replica[][] = []
+  // Those of which more is known come first, so that each of the others finds its own.
+  for (const one of replicas.toSorted((a, b) => b.id.length - a.id.length)) {
+    const group = groups.find(others => others.some(({ id, name }) => id === one.id || name === one.name))
+    if (group) group.push(one)
+    else groups.push([one])
+  }
+  return groups
+}
+
+/** As sentinel.c (sentinelSelectSlave) chooses: not those that are down, have priority 0, or lost their primary long before it was down. */
+function replicaOf(fields: Fields, patience: number): Replica {
+  const flags = (fields.flags ?? '').split(',')
+  const isDown = flags.includes('s_down') || flags.includes('o_down')
+  const isLeft = Number(fields['master-link-down-time']) > patience
+  const name = fields.name ?? ''
+  return {
+    name,
+    id: fields.runid || name,
+    isElectable: !isDown && !isLeft && fields['slave-priority'] !== '0',
+  }
+}
+
+function hostOf({ ip, port }: Fields): Host {
+  return { host: ip ?? '', port: Number(port) }
+}
+
+/** Takes a flat list of names and values, or a map. */
+function fieldsOf(reply: unknown): Fields {
+  if (!Array.isArray(reply)) return reply as Fields
+  return Object.fromEntries(reply.flatMap((name, i) => (i % 2 === 0 ? [[name, String(reply[i + 1])]] : [])))
+}

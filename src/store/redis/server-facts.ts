@@ -1,0 +1,67 @@
+// What one server is: primary or replica, which run of it, which history of writes it has, and who follows it. connection.ts and durability.ts ask.
+import type { Command } from './connect.ts'
+
+export interface ServerFacts {
+  readonly role: 'primary' | 'replica'
+  /** Another one after each restart; null where the server won't tell. */
+  readonly runId: string | null
+  /** The id of the history of writes that it goes on with, another one for each primary; null where the server won't tell. */
+  readonly history: string | null
+  /** How far that history has come. */
+  readonly offset: number
+  /** The replicas that are connected; null where the server won't tell. */
+  readonly replicas: readonly Follower[] | null
+}
+
+export interface Follower {
+  /** `host:port` */
+  readonly name: string
+  /** How far it has come, as it said last. */
+  readonly offset: number
+}
+
+/** What is asked for the facts: HELLO, which nobody can be denied, where INFO is. The run is in none but the whole. */
+export const allFacts: readonly Command[] = [['INFO'], ['HELLO']]
+export const fewFacts: readonly Command[] = [['INFO', 'replication'], ['HELLO']]
+
+/** Reads what these commands answered; null when the server doesn't even tell whether it is a primary. */
+export function factsOf([info, hello]: readonly unknown[]): ServerFacts | null {
+  return factsOfInfo(info) ?? factsOfHello(hello)
+}
+
+/** Reads what INFO answered, all of it or its section `replication`; null when it was denied. */
+export function factsOfInfo(info: unknown): ServerFacts | null {
+  if (typeof info !== 'string') return null
+  const lines = linesOf(info)
+  if (!lines.has('role')) return null
+  return {
+    role: lines.get('role') === 'master' ? 'primary' : 'replica',
+    runId: lines.get('run_id') ?? null,
+    history: lines.get('master_replid') ?? null,
+    offset: Number(lines.get('master_repl_offset') ?? 0),
+    replicas: [...lines].filter(([name]) => /^slave\d+$/.test(name)).flatMap(([, text]) => followerOf(text)),
+  }
+}
+
+/** Returns names and values of INFO. */
+export function linesOf(info: string): ReadonlyMap<string, string> {
+  const pairs = info
+    .split(/\r?\n/)
+    .map(line => [line.split(':', 1)[0]!, line.slice(line.indexOf(':') + 1)] as const)
+  return new Map(pairs)
+}
+
+function factsOfHello(hello: unknown): ServerFacts | null {
+  if (!Array.isArray(hello)) return null
+  const role = hello[hello.indexOf('role') + 1]
+  if (role !== 'master' && role !== 'replica') return null
+  const isPrimary = role === 'master'
+  return { role: isPrimary ? 'primary' : 'replica', runId: null, history: null, offset: 0, replicas: null }
+}
+
+/** Reads `ip=…,port=…,state=online,offset=…,lag=…`. */
+function followerOf(text: string): readonly Follower[] {
+  const fields = new Map(text.split(',').map(part => part.split('=', 2) as [string, string]))
+  if (fields.get('state') !== 'online') return []
+  return [{ name: `${fields.get('ip')}:${fields.get('port')}`, offset: Number(fields.get('offset')) }]
+}
