@@ -63,8 +63,8 @@ export function isUnknownScript(error: unknown): boolean {
  */
 function guardOf(body: string): string {
   const names = new Set([...body.matchAll(/redis\.call\('([A-Z]+)'/g)].map(([, name]) => name))
-  const checks = [...names].map(name => `may('${name}', KEYS[1], KEYS[1], KEYS[1])`)
-  return `local may = redis.acl_check_cmd
+  const checks = [...names].map(name => `may('${name}', place)`)
+  return `local may, place = redis.acl_check_cmd, KEYS[1]
 if may and not (${checks.join(' and ')}) then
   return redis.error_reply('NOPERM this user may not run all commands of the script')
 end
