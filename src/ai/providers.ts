@@ -1,6 +1,7 @@
 // The providers that can be called: the rows and the configuration, compiled once for each snapshot. The edge and plan.ts look them up.
 
-import { isPlainPath } from '../base/path.ts'
+import { hasDotSegment, isPlainPath } from '../base/path.ts'
+import { pathReadings } from '../base/path-readings.ts'
 import type { AiConfig, ProviderConfig } from '../config/config.ts'
 import { type Refusal, refuse } from '../errors/refusal.ts'
 import { customRow, type Dialect, type Endpoint, type ProviderRow, providerRows } from './provider-rows.ts'
@@ -145,13 +146,8 @@ function resourceEnd(path: string): number {
   return path.length
 }
 
-/** Looks for dot segments as any reader may see them: encoded, with parameters, or behind encoded and backward slashes. */
+/** Whether an origin may read dot segments in a path, or nobody can tell. */
 function climbs(path: string): boolean {
-  if (isPlainPath(path) && !path.includes('\\')) return false
-  const [beginning = ''] = path.split('?', 1)
-  const segments = beginning
-    .replace(/%2e/gi, '.')
-    .replace(/%2f|%5c|\\/gi, '/')
-    .split('/')
-  return segments.some(segment => /^\.{1,2}(?:;|$)/.test(segment))
+  if (isPlainPath(path)) return false
+  return pathReadings(path)?.all.some(hasDotSegment) ?? true
 }

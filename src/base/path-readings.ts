@@ -1,6 +1,14 @@
 // What origins may make of a path that not all read alike, so that no spelling slips by a rule on paths. Decided here, once: access rules, expressions, limits,
 // routes and rewrites ask whoever has the request for its readings.
-import { decodedPath, isPlainPath, normalPath, withoutDots, withoutEmpty, withPlainDots } from './path.ts'
+import {
+  decodedPath,
+  hasDotSegment,
+  isPlainPath,
+  normalPath,
+  withoutDots,
+  withoutEmpty,
+  withPlainDots,
+} from './path.ts'
 
 export interface PathReadings {
   /** The normal form first. Those of a plain path have the query behind them that it came with. */
@@ -69,7 +77,7 @@ function readingsOf(path: string, normal: string): PathReadings | null {
   const earlyResolved = mapped(early!, withoutDots)
   if (earlyResolved.isSupersetOf(early!)) return { all, resolved: all }
   const lateResolved = readBy(LATE, mapped(earlyResolved, withPlainDots))!
-  return { all, resolved: all.filter(path => lateResolved.has(path) || withoutDots(path) === path) }
+  return { all, resolved: all.filter(path => lateResolved.has(path) || !hasDotSegment(path)) }
 }
 
 /** Adds to the readings what each habit makes of each; null where they become too many. */

@@ -48,7 +48,7 @@ export function withoutEmpty(path: string): string {
 
 /** Returns a path with its dot segments resolved (RFC 3986 section 5.2.4); empty segments count as segments. */
 export function withoutDots(path: string): string {
-  if (!DOT_SEGMENT.test(path)) return path
+  if (!hasDotSegment(path)) return path
   const segments = path.split('/')
   const kept: string[] = [segments[0]!]
   for (let i = 1; i < segments.length; i++) {
@@ -60,6 +60,11 @@ export function withoutDots(path: string): string {
   const last = segments.at(-1)!
   if (last === '.' || last === '..') kept.push('')
   return kept.join('/')
+}
+
+/** Whether a path has a `.` or `..` as a segment. */
+export function hasDotSegment(path: string): boolean {
+  return DOT_SEGMENT.test(path)
 }
 
 /** Whether a prefix leads a path in normal form: it ends at a border of segments, the query, or the end. */

@@ -94,6 +94,9 @@ describe('a path that origins may read in several ways', () => {
     '/x/..;/admin',
     '/admin%00',
     '/\\admin',
+    '/admin//../users',
+    '//x/admin/users',
+    '/admin/../x',
   ]
   const climbing = ['/public/..%2fadmin', '/public/..;/admin', '/public/..%5cadmin', '/public/%2e%2e%2fadmin']
 
@@ -115,6 +118,36 @@ describe('a path that origins may read in several ways', () => {
     for (const target of climbing) assert.equal(codeOf(await ask(target)), 1050, target)
     for (const target of ['/public/a%2fb', '/public/a;b/c'])
       assert.equal((await ask(target)).status, 200, target)
+  })
+
+  test('is judged by expressions in every reading', async t => {
+    const text = 'request.path == "/admin" || request.path.startsWith("/admin/")'
+    const denying = await startGuarded(t, { zone: [rule({ kind: 'expression', text })] })
+    for (const target of [...admin, ...climbing])
+      assert.equal(codeOf(await denying.ask(target)), 1020, target)
+    assert.equal((await denying.ask('/x;y/z//admin')).status, 200)
+    const allow = rule({ kind: 'expression', text: 'request.path.startsWith("/public/")' }, 'allow')
+    const allowing = await startGuarded(t, { zone: [allow], otherwise: 'deny' })
+    for (const target of climbing) assert.equal(codeOf(await allowing.ask(target)), 1050, target)
+    assert.equal((await allowing.ask('/public/a;b//c')).status, 200)
+  })
+
+  test('is refused where an expression fails for one of them', async t => {
+    const text = 'request.path == "/x" || request.headers["x-key"][0] == "y"'
+    const { ask } = await startGuarded(t, { zone: [rule({ kind: 'expression', text }, 'allow')] })
+    assert.equal((await ask('/x')).status, 200)
+    assert.equal(codeOf(await ask('/x;y')), 1052)
+  })
+
+  test('is 400 where it mixes too much, if a rule looks at it, and else passes as it is', async t => {
+    const absurd = '/a//b;c\\d%2fe'
+    const guarded = await startGuarded(t, { zone: [rule({ kind: 'path', prefixes: ['/admin'] })] })
+    const answer = await guarded.ask(absurd)
+    assert.deepEqual([codeOf(answer), answer.field('connection')], [400, 'close'])
+    assert.equal(guarded.edge.accesses[0]!.cause, 'ambiguous path')
+    const other = await startGuarded(t, { zone: [rule({ kind: 'ip', networks: ['192.0.2.1'] })] })
+    assert.equal((await other.ask(absurd)).status, 200)
+    assert.equal(other.origin.requests[0]!.target, absurd)
   })
 
   test('OPTIONS * asks about /', async t => {

@@ -158,6 +158,34 @@ test('many who wait for a dead origin are all told, and all served when it lives
   assert.deepEqual([...new Set((await crowd()).map(({ text }) => text))], ['alive'])
 })
 
+test('a path that origins may read in several ways has a route where all lead to one, and else gets 400', async t => {
+  const [api, rest] = await Promise.all(['api', 'rest'].map(name => startNamed(t, name)))
+  const routes = [zoneTo([rest!.url]).routes[0]!, { ...zoneTo([api!.url]).routes[0]!, path: '/api' }]
+  const edge = await startEdge(t, [], { zone: { routes } })
+  for (const [target, text] of [
+    ['/api//x', 'api'],
+    ['/api/a;v=1/b', 'api'],
+    ['/api/a%2fb?c', 'api'],
+    ['/a//b', 'rest'],
+    ['/a;v=1/b', 'rest'],
+    ['/x/../api/', 'api'],
+    ['/api/../x', 'rest'],
+  ] as const)
+    assert.equal((await edge.ask(request(`GET ${target}`))).text, text, target)
+  for (const target of [
+    '/api;x',
+    '/api/..;/internal',
+    '//x/api',
+    '/x/..//api',
+    '/x%2f..%2fapi',
+    '/%2e%2e%2fapi',
+  ]) {
+    const answer = await edge.ask(request(`GET ${target}`, 'Accept: application/json'))
+    assert.equal(codeOf(answer), 400, target)
+    assert.equal(edge.accesses.at(-1)!.cause, 'ambiguous path')
+  }
+})
+
 test('routes and zones lead to their own pools', async t => {
   const members = await Promise.all(['api', 'rest', 'wild'].map(name => startNamed(t, name)))
   const edge = await startEdge(t, [])

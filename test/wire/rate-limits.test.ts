@@ -171,6 +171,43 @@ for (const [what, when, line] of [
     assert.equal(edge.metrics.expressionFailures.limits.value, 3)
   })
 
+test('a path that origins may read in several ways counts if any of them is meant', async t => {
+  const { edge } = await start(t, { rateLimits: [rule({ when: 'request.path == "/login"' })] })
+  const [one, two, three] = ['GET /login;x', 'GET //x/login', 'GET /login//..']
+  assert.deepEqual(await statuses(edge, 1, one), [200])
+  assert.deepEqual(await statuses(edge, 1, two), [200])
+  assert.deepEqual(await statuses(edge, 1, three), [200])
+  assert.deepEqual(await statuses(edge, 1, 'GET /x/..%2flogin'), [429])
+})
+
+test('where requests are counted by path, each reading is, and none of them if one is over', async t => {
+  const { edge } = await start(t, { rateLimits: [rule({ key: [{ by: 'path' }] })] })
+  assert.deepEqual(await statuses(edge, 1, 'GET /login'), [200])
+  const answer = await edge.ask(request('GET /login;a', json))
+  assert.deepEqual(
+    [answer.field('ratelimit'), answer.field('ratelimit-policy')],
+    ['"few";r=0;t=60', '"few";q=2;w=60'],
+  )
+  assert.deepEqual(await statuses(edge, 1, 'GET /login;b'), [429])
+  assert.deepEqual(await statuses(edge, 1, 'GET //login;c'), [429])
+  assert.deepEqual(await statuses(edge, 2, 'GET //c/other'), [200, 200])
+  assert.deepEqual(await statuses(edge, 1, 'GET /c/other'), [429])
+  const { allowed, limited } = edge.metrics.limits.rule('few')
+  assert.deepEqual([allowed.value, limited.value], [4, 3])
+  assert.deepEqual(await statuses(edge, 1, 'GET /login;b'), [429])
+  assert.deepEqual(await statuses(edge, 1, 'GET /c'), [200])
+})
+
+test('a path that mixes too much is 400 where a limit looks at it, and counts like others else', async t => {
+  const absurd = 'GET /a//b;c\\d%2fe'
+  for (const looking of [rule({ when: 'request.path == "/login"' }), rule({ key: [{ by: 'path' }] })])
+    assert.deepEqual(await statuses((await start(t, { rateLimits: [looking] })).edge, 1, absurd), [400])
+  assert.deepEqual(
+    await statuses((await start(t, { rateLimits: [rule()] })).edge, 3, absurd),
+    [200, 200, 429],
+  )
+})
+
 /** Two requests that are counted apart by a key, and one that is counted with the first. */
 const apart: Readonly<
   Record<string, readonly [key: readonly LimitKey[], a: string[], b: string[], likeA: string[]]>

@@ -44,11 +44,32 @@ for (const path of [
   '/..\\secret',
   '/a\\..\\..\\secret',
   '/a\\..',
+  '/..%00x',
+  '/..%3bx',
 ])
   test(`1035: nobody leaves the prefix of a rule by ${path}`, async t => {
     const { edge, origin } = await startRewriting(t, { path: '"/public" + request.path' })
     assert.equal(codeOf(await edge.ask(request(`GET ${path}`, json))), 1035)
     assert.equal(origin.wires.length, 0)
+  })
+
+for (const path of [
+  '//x/private',
+  '//private',
+  '/private;x',
+  '/private%2fx',
+  '/%70rivate',
+  '/\\x/private',
+  '/a//b;c\\d%2fe',
+])
+  test(`400: nobody slips by the condition of a rule with ${path}`, async t => {
+    const rule = 'request.path.matches("^/private(/|$)") ? "/denied" : request.path'
+    const { edge, origin } = await startRewriting(t, { path: rule })
+    assert.equal(codeOf(await edge.ask(request(`GET ${path}`, json))), 400)
+    assert.equal(edge.accesses[0]!.cause, 'ambiguous path')
+    assert.equal(origin.wires.length, 0)
+    assert.equal((await edge.ask(request('GET /a//b;c'))).status, 200)
+    assert.equal(origin.requests[0]!.target, '/a//b;c')
   })
 
 for (const path of ['/a..b/..c', '/...', '/a/b..', '/%2ea/x', '/a?/../b', '/a%2fb', '/a\\b'])

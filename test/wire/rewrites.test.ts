@@ -18,6 +18,8 @@ for (const [rule, sent, received] of [
   ['request.path + "?" + request.query + "&host=" + request.host', '/a?x=1', '/a?x=1&host=site.test'],
   ['request.path == "/old" ? "/new" : request.path', '/old', '/new'],
   ['request.path', '/a//b/./c...d/%41', '/a//b/./c...d/%41'],
+  ['request.path.substring(4)', '/api/a//b;c/%41', '/a//b;c/%41'],
+  ['"/search?q=" + request.path.substring(1)', '/a//b', '/search?q=a//b'],
   ['request.path', '/a?to=/../b', '/a?to=/../b'],
   ['"/cdn-cgi-not" + request.path', '/', '/cdn-cgi-not/'],
 ] as const) {
