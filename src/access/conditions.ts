@@ -6,11 +6,12 @@ import { Glob } from '../base/glob.ts'
 import { HostNames } from '../base/host-names.ts'
 import { leads } from '../base/path.ts'
 import type { AccessCondition, AccessRule } from '../config/access-config.ts'
+import { pathWork } from '../config/rule-work.ts'
 import type { Geo } from './geo.ts'
 import type { AddressList, Lists } from './lists.ts'
 import type { Visit } from './visit.ts'
 
-/** Tells whether a request is as described; null when that cannot be told, since an expression failed, a database is broken, or the path has too many readings. */
+/** Whether a request is as described; null when that cannot be told: an expression failed, a database is broken, the path has too many readings, or it would be more work than is left. */
 export type Condition = (visit: Visit) => boolean | null
 
 /** Where conditions look things up. */
@@ -88,7 +89,8 @@ function isOfNetwork(numbers: ReadonlySet<number>, geo: Geo | null): Condition {
 
 function hasUserAgent(patterns: readonly Glob[]): Condition {
   const isMatch = remembering((userAgent: string) => patterns.some(pattern => pattern.matches(userAgent)))
-  return ({ userAgent }) => isMatch(userAgent)
+  const workFor = (length: number) => patterns.reduce((sum, pattern) => sum + pattern.workFor(length), 0)
+  return ({ userAgent, work }) => (work.take(workFor(userAgent.length)) ? isMatch(userAgent) : null)
 }
 
 function comesFrom(hosts: HostNames): Condition {
@@ -102,8 +104,9 @@ function comesFromElsewhere(hosts: HostNames): Condition {
 
 /** Holds if any origin may see a path under a prefix. */
 function mayBeUnder(prefixes: readonly string[]): Condition {
-  return ({ request: { paths } }) => {
-    if (paths === null) return null
+  const steps = pathWork(prefixes)
+  return ({ request: { paths }, work }) => {
+    if (paths === null || !work.take(paths.length * steps)) return null
     for (let i = 0; i < paths.length; i++) if (isUnder(prefixes, paths[i]!)) return true
     return false
   }
@@ -111,8 +114,9 @@ function mayBeUnder(prefixes: readonly string[]): Condition {
 
 /** Holds if every origin sees a path under a prefix. */
 function isSurelyUnder(prefixes: readonly string[]): Condition {
-  return ({ request: { paths } }) => {
-    if (paths === null) return null
+  const steps = pathWork(prefixes)
+  return ({ request: { paths }, work }) => {
+    if (paths === null || !work.take(paths.length * steps)) return null
     for (let i = 0; i < paths.length; i++) if (!isUnder(prefixes, paths[i]!)) return false
     return true
   }

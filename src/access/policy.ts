@@ -3,6 +3,7 @@ import { AddressWords } from '../base/address-words.ts'
 import { clientKey } from '../base/client-key.ts'
 import type { EdgeMetrics } from '../base/edge-metrics.ts'
 import type { AccessConfig, AccessRule } from '../config/access-config.ts'
+import { plainWork } from '../config/rule-work.ts'
 import { type Refusal, refuse } from '../errors/refusal.ts'
 import type { Ban, Bans } from './bans.ts'
 import type { AccessSources } from './conditions.ts'
@@ -32,6 +33,9 @@ export class AccessPolicy {
   readonly #ban: Ban | null
   readonly #banned: Refusal
   readonly #notAllowed: Refusal
+  readonly #tooMuch: Refusal
+  /** The steps of all rules that no request makes more. */
+  readonly #plainWork: number
   readonly #geo: AccessParts['geo']
   readonly #metrics: AccessParts['metrics']
   /** The address that was read last, which mostly is the next one too. */
@@ -61,6 +65,8 @@ export class AccessPolicy {
     this.#ban = ban && parts.bans.of(whose, ban)
     this.#banned = refuse('malicious_activity_banned', {}, { code: `ban ${whose}` })
     this.#notAllowed = refuse('default_deny_policy', {}, { code: `default ${whose}` })
+    this.#tooMuch = refuse('access_protection_error', {}, { code: `access rules ${whose}` })
+    this.#plainWork = rules.reduce((sum, { condition }) => sum + plainWork(condition), 0)
     this.#geo = parts.geo
     this.#metrics = parts.metrics
   }
@@ -74,6 +80,7 @@ export class AccessPolicy {
     }
     this.#read(request.address)
     const visit = new Visit(request, this.#isAddress ? this.#words : null, this.#geo, this.#lowerCase)
+    if (!visit.work.take(this.#plainWork)) return this.#tooMuch
     for (const rule of this.#shortlist.rulesFor(visit)) {
       const isMatch = rule.matches(visit)
       if (isMatch !== false) return this.#conclude(rule, visit, isMatch)

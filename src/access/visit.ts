@@ -2,6 +2,7 @@
 import type { Found } from '../base/address-table.ts'
 import type { AddressWords } from '../base/address-words.ts'
 import type { Facts } from '../base/expression.ts'
+import type { Work } from '../base/work.ts'
 import { equalsIgnoreCase } from '../http1/fields.ts'
 import type { Geo } from './geo.ts'
 import type { LowerCase } from './lower-case.ts'
@@ -16,10 +17,13 @@ export interface AccessRequest {
   /** As received: `name, value, name, value, …`. */
   readonly fields: readonly string[]
   readonly facts: Facts
+  /** What is left for all rules that it meets. */
+  readonly work: Work
 }
 
 export class Visit {
   readonly request: AccessRequest
+  readonly work: Work
   /** Null when it is none, as of a socket that is closed. */
   readonly address: AddressWords | null
   /** What the last look into a table found. */
@@ -35,6 +39,7 @@ export class Visit {
   /** Takes the address as it is read already. */
   constructor(request: AccessRequest, address: AddressWords | null, geo: Geo | null, lowerCase: LowerCase) {
     this.request = request
+    this.work = request.work
     this.address = address
     this.#geo = geo
     this.#lowerCase = lowerCase

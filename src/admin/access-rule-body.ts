@@ -4,17 +4,11 @@ import type { AccessCondition, AccessRule } from '../config/access-config.ts'
 import { agentPattern, country } from '../config/access-settings.ts'
 import { hostPattern } from '../config/host-rules.ts'
 import { network, routePath } from '../config/rules.ts'
+import { accessWork } from '../config/rule-work.ts'
 import type { Rule } from '../config/shape.ts'
 import type { KeptAccessRule } from '../store/zone-lists.ts'
 import { type Field, faultCodes } from './field.ts'
-import {
-  besideRule,
-  needsGeo,
-  type ReadRule,
-  readDescription,
-  readExpression,
-  workOf,
-} from './rule-members.ts'
+import { besideRule, needsGeo, type ReadRule, readDescription, readExpression } from './rule-members.ts'
 import type { Zones } from './zones.ts'
 
 /** What rules may look up in. */
@@ -64,7 +58,7 @@ export function viewAccessRule({ id, action, condition, description }: KeptAcces
 }
 
 export function accessRuleWork({ condition }: AccessRule): number {
-  return condition.kind === 'expression' ? workOf(condition.text, 'request') : 0
+  return accessWork(condition)
 }
 
 const none: AccessCondition = { kind: 'ip', networks: [] }

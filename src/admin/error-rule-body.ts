@@ -1,9 +1,10 @@
 // What makes the body of a custom error rule valid, and how answers show one. Called by zone-rules.ts and preview-body.ts.
 
 import { type ErrorRule, errorContentTypes, longestRuleContent } from '../config/custom-errors-config.ts'
+import { expressionWork } from '../config/rule-work.ts'
 import type { KeptErrorRule } from '../store/zone-lists.ts'
 import type { Field } from './field.ts'
-import { besideRule, type ReadRule, readDescription, readExpression, workOf } from './rule-members.ts'
+import { besideRule, type ReadRule, readDescription, readExpression } from './rule-members.ts'
 import type { Zones } from './zones.ts'
 
 /** Reads a rule; where the field notes a fault it is not to be used. */
@@ -28,7 +29,7 @@ export function viewErrorRule({ id, expression, content, contentType, status, de
 }
 
 export function errorRuleWork({ expression }: ErrorRule): number {
-  return workOf(expression, 'error')
+  return expressionWork(expression, 'error', 'bool')
 }
 
 function contentFault(content: string): string | null {

@@ -1,6 +1,6 @@
 // The members that rules of all kinds have in requests. Called by error-rule-body.ts and access-rule-body.ts, and for the place of a new rule by zone-rules.ts.
 
-import { compileExpression, describeFlaw, mostListWork, type Scope } from '../base/expression.ts'
+import { compileExpression, describeFlaw, type Scope } from '../base/expression.ts'
 import type { Fault } from '../errors/refusal.ts'
 import { type Field, faultCodes } from './field.ts'
 
@@ -30,18 +30,11 @@ export function readExpression(field: Field, scope: Scope, hasGeo: boolean): str
   return field.ruled(faultOf) ?? ''
 }
 
-/** Gives the work of a condition in CEL. */
-export function workOf(text: string, scope: Scope): number {
-  const compiled = compileExpression(text, scope, 'bool')
-  return 'work' in compiled ? compiled.work : 0
-}
-
-/** Tells why a list may not become what it is to be: more work than one request may be, and than the list was. */
-export function workFault(before: number, after: number): Fault | null {
-  if (after <= mostListWork || after <= before) return null
-  const message =
-    'expression could be too much work for one request, together with the other rules of the zone'
-  return { code: faultCodes.invalid, message, pointer: '/expression' }
+/** Returns why a list may not become what it is to be: more work than one request may be, and than the list was; null where it may. */
+export function workFault(before: number, after: number, most: number): Fault | null {
+  if (after <= most || after <= before) return null
+  const message = `The rules of the zone could be too much work for one request: ${Math.ceil(after)} steps, of at most ${most}`
+  return { code: faultCodes.invalid, message, pointer: '' }
 }
 
 export const needsGeo =

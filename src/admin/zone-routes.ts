@@ -1,5 +1,6 @@
 // The rows of the admin listener that are about zones: method, path, permission, handler. routes.ts puts them into its table.
 
+import { mostWork } from '../base/work.ts'
 import type { AccessRule } from '../config/access-config.ts'
 import type { ErrorRule } from '../config/custom-errors-config.ts'
 import type { Permission } from '../tokens/permit.ts'
@@ -22,6 +23,7 @@ const errorRules = new ZoneRules<ErrorRule>({
   read: readErrorRule,
   view: viewErrorRule,
   work: errorRuleWork,
+  mostWork: mostWork.errors.api,
 })
 
 const accessRules = new ZoneRules<AccessRule>({
@@ -30,6 +32,7 @@ const accessRules = new ZoneRules<AccessRule>({
   read: readAccessRule,
   view: viewAccessRule,
   work: accessRuleWork,
+  mostWork: mostWork.rules.api,
 })
 
 /** The management API of zones. */

@@ -22,8 +22,9 @@ interface RuleKind<Rule extends object> {
   readonly recordsOf: (store: Store) => Records<RuleList<Kept<Rule>>>
   readonly read: (body: Field, zones: Zones) => ReadRule<Rule>
   readonly view: (rule: Kept<Rule>) => object
-  /** What the expression of a rule can cost at a request, none nothing. */
+  /** The steps that a rule takes at a usual request, and those that all of a zone may take: see `base/work.ts`. */
   readonly work: (rule: Rule) => number
+  readonly mostWork: number
 }
 
 type Kept<Rule> = Rule & { readonly id: string }
@@ -117,7 +118,7 @@ export class ZoneRules<Rule extends object> {
       const list = kept ?? { ...name, rules: [], createdAt: now, modifiedAt: now }
       const changed = unmet(ifMatch, revisionOf(list.rules)) ?? change(list.rules)
       if ('status' in changed) return changed
-      const fault = workFault(this.#workOf(list.rules), this.#workOf(changed.rules))
+      const fault = workFault(this.#workOf(list.rules), this.#workOf(changed.rules), this.#kind.mostWork)
       if (fault !== null) return failure(400, [fault])
       return { record: { ...list, rules: changed.rules, modifiedAt: now }, audit: changed.audit }
     }

@@ -13,7 +13,7 @@ export const functions: ReadonlyMap<string, boolean> = new Map([
   ['join', false],
   ['lastIndexOf', true],
   ['lowerAscii', false],
-  ['matches', true],
+  ['matches', false],
   ['orValue', false],
   ['size', false],
   ['split', false],

@@ -1,9 +1,12 @@
 // What conditions say of a path that origins may read in several ways: each reading is asked, so that none slips by. Called by access rules and rate limits.
 import type { Expression, Facts } from './expression.ts'
+import type { Work } from './work.ts'
 
 /** Who has the readings of a path (`path-readings.ts`), found when they are first looked at; null for too many. */
 interface Read {
   readonly paths: readonly string[] | null
+  /** What is left for all that is asked of the request. */
+  readonly work: Work
 }
 
 /** Whether a condition holds for any reading; null where it fails for one, or there are too many, and it holds for none. */
@@ -23,13 +26,13 @@ function evaluate(
   read: Read,
   decisive: boolean,
 ): boolean | null {
-  if (!condition.readsPath) return condition.evaluate(facts)
+  if (!condition.readsPath) return condition.evaluate(facts, read.work)
   const { paths } = read
   if (paths === null) return null
-  if (paths.length === 1) return condition.evaluate(facts)
+  if (paths.length === 1) return condition.evaluate(facts, read.work)
   let result: boolean | null = !decisive
   for (const path of paths) {
-    const answer = condition.evaluate(facts, path)
+    const answer = condition.evaluate(facts, read.work, path)
     if (answer === decisive) return decisive
     if (answer === null) result = null
   }

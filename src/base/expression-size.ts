@@ -6,18 +6,25 @@ export interface Size {
   readonly item: Size | null
   /** What a member can be where the others are next to nothing, such as a part of a text that was split; null where all can be as large. */
   readonly one: Size | null
+  /** What the headers hold under a name that a loop goes through; null for all else. */
+  readonly held: Size | null
 }
 
-export const scalar: Size = { length: 1, item: null, one: null }
+export const scalar: Size = { length: 1, item: null, one: null, held: null }
 
 /** Gives the size of a text of so many characters. */
 export function textOf(length: number): Size {
-  return { length, item: null, one: null }
+  return { length, item: null, one: null, held: null }
 }
 
-/** Gives the size of a list, of a map too, whose members can all be so large. */
-export function listOf(length: number, item: Size): Size {
-  return { length, item, one: null }
+/** Gives the size of a list, of a map too, whose members can all be so large, and one of them larger. */
+export function listOf(length: number, item: Size, one: Size | null = null): Size {
+  return { length, item, one, held: null }
+}
+
+/** Gives the size of the name of a header that holds so much. */
+export function nameOf(held: Size | null): Size {
+  return { ...textOf(64), held }
 }
 
 /** Gives the size that a single member can have. */
@@ -32,6 +39,7 @@ export function larger(sizes: readonly Size[]): Size {
       length: Math.max(a.length, b.length),
       item: largerPart(a.item, b.item),
       one: largerPart(a.one, b.one),
+      held: null,
     }),
     scalar,
   )

@@ -1,10 +1,11 @@
 // Operators' conditions in CEL, the Common Expression Language: compiled and checked once, asked at each request. Called by config, access, errors and admin.
 import { type Facts, type RequestFacts, Variables } from './expression-facts.ts'
 import { languages, type Scope } from './expression-language.ts'
-import { Guard } from './expression-guard.ts'
+import { Guard, type Reads, scales, usualScale } from './expression-guard.ts'
 import { Memo } from './expression-memo.ts'
-import { renewRanges, renewSteps } from './expression-pattern.ts'
-import { estimateWork, mostWork, type Work } from './expression-work.ts'
+import { isWorkSpent, openPatterns, renewRanges, useWork } from './expression-pattern.ts'
+import { estimateWork, failure } from './expression-work.ts'
+import { mostWork, Work } from './work.ts'
 
 export type { Facts, RequestFacts, Scope }
 export type ResultType = 'bool' | 'string'
@@ -15,10 +16,13 @@ export interface Expression<T extends boolean | string> {
   readonly needsGeo: boolean
   /** Whether it reads request.path, of which there may be several readings. */
   readonly readsPath: boolean
-  /** What it can cost, to be added up over the expressions that one request meets: see `mostListWork`. */
+  /** The steps that it takes at a usual request, to be added up over all that a request meets: see `mostWork`. */
   readonly work: number
-  /** Evaluates; null when it failed (a missing key, a text too long for its patterns, a larger head than its work was estimated for). Never throws. A `path` stands in place of that of the facts. */
-  evaluate(facts: Facts, path?: string): T | null
+  /**
+   * Evaluates; null when it failed (a missing key, or more work than is left). Takes its steps from the work of the request. Never throws. A `path` stands in place of
+   * that of the facts.
+   */
+  evaluate(facts: Facts, work?: Work, path?: string): T | null
 }
 
 /** Tells what is wrong with a text, and where in it: line and column count from 1. */
@@ -27,9 +31,6 @@ export interface ExpressionFlaw {
   readonly line: number
   readonly column: number
 }
-
-/** The most work of the expressions of one list together. */
-export const mostListWork = 2 * mostWork
 
 const mostBytes = 4096
 const compiled = new Memo<Expression<boolean> | Expression<string>>(4000)
@@ -74,15 +75,28 @@ function compile(text: string, scope: Scope, type: ResultType) {
     const run = languages[scope].parse(text)
     const checked = run.check()
     if (!checked.valid) return flawOf(text, checked.error)
-    const work = estimateWork(run.ast)
-    if (work.flaw !== null) return flawAt(text, work.flaw.node.pos, work.flaw.message)
+    const { flaw, reads } = estimateWork(run.ast, scales[usualScale]!)
+    if (flaw !== null) return flawAt(text, flaw.node.pos, flaw.message)
     if (checked.type !== type) return flawAt(text, 0, `it gives ${checked.type}, and has to give ${type}`)
+    const costs = scales.map(scale => estimateWork(run.ast, scale).cost)
+    const work = costs[usualScale]! + building * openPatterns()
+    if (work > mostWork.rules.api) return flawAt(text, 0, 'it could be too much work for one request')
+    const price = { work, reads, guard: new Guard(reads, costs) }
     return type === 'bool'
-      ? new Compiled<boolean>(text, work, run, 'boolean')
-      : new Compiled<string>(text, work, run, 'string')
+      ? new Compiled<boolean>(text, price, run, 'boolean')
+      : new Compiled<string>(text, price, run, 'string')
   } catch (error) {
     return flawOf(text, error)
   }
+}
+
+/** What it may take at a usual request to build an automaton on that is too large to be built ahead. */
+const building = 1500
+
+interface Price {
+  readonly work: number
+  readonly reads: Reads
+  readonly guard: Guard
 }
 
 class Compiled<T extends boolean | string> implements Expression<T> {
@@ -90,28 +104,39 @@ class Compiled<T extends boolean | string> implements Expression<T> {
   readonly needsGeo: boolean
   readonly readsPath: boolean
   readonly work: number
-  readonly #guard: Guard | null
+  readonly #guard: Guard
   readonly #run: (variables: Variables) => unknown
   readonly #type: string
 
-  constructor(text: string, work: Work, run: (variables: Variables) => unknown, type: 'boolean' | 'string') {
+  constructor(
+    text: string,
+    { work, reads, guard }: Price,
+    run: (variables: Variables) => unknown,
+    type: 'boolean' | 'string',
+  ) {
     this.text = text
-    this.needsGeo = work.reads.geo
-    this.readsPath = work.reads.path
-    this.work = work.cost
-    this.#guard = Guard.of(work.reads, work.sizes)
+    this.needsGeo = reads.geo
+    this.readsPath = reads.path
+    this.work = work
+    this.#guard = guard
     this.#run = run
     this.#type = type
   }
 
-  evaluate(facts: Facts, path?: string): T | null {
+  evaluate(facts: Facts, work = new Work(), path?: string): T | null {
+    // Nobody sees the stack of a failure, which would be most of its cost.
+    const { stackTraceLimit } = Error
+    Error.stackTraceLimit = 0
     try {
-      if (this.#guard !== null && !this.#guard.passes(facts.request, path)) return null
-      renewSteps(facts)
+      if (!work.take(this.#guard.costOf(facts.request, path))) return null
+      useWork(work)
       const value = this.#run(new Variables(facts, path))
-      return typeof value === this.#type ? (value as T) : null
+      return typeof value === this.#type && !isWorkSpent() ? (value as T) : null
     } catch {
+      work.left -= failure
       return null
+    } finally {
+      Error.stackTraceLimit = stackTraceLimit
     }
   }
 }

@@ -1,9 +1,10 @@
 // Access rules and bans as the file says them, for all zones and for one. Put into the schema, resolved with the rest.
 import type { AccessCondition, AccessConfig, AccessRule, BanConfig } from './access-config.ts'
-import { expression, refuseTooMuchWork } from './expression-shape.ts'
+import { expression } from './expression-shape.ts'
 import { hostPattern } from './host-rules.ts'
 import type { Findings, Place } from './mistake.ts'
 import { refuseUnknown } from './names.ts'
+import { accessWork, type WorkSum } from './rule-work.ts'
 import { type RuleData, refuseWithoutGeo, textOf } from './rule-data.ts'
 import {
   accept,
@@ -113,17 +114,21 @@ export interface AccessSettings {
 }
 
 /** Gives the access rules of all zones, or of one, which alone may have a default. */
-export function resolveAccess(settings: AccessSettings, data: RuleData, findings: Findings): AccessConfig {
-  refuseTooMuchWork(settings.rules.flatMap(expressionsOf), findings)
+export function resolveAccess(
+  settings: AccessSettings,
+  data: RuleData,
+  findings: Findings,
+  work: WorkSum,
+): AccessConfig {
   return {
-    rules: settings.rules.flatMap(rule => resolveRule(rule, data, findings)),
+    rules: settings.rules.flatMap(setting => {
+      const rules = resolveRule(setting, data, findings)
+      for (const { condition } of rules) work.add(accessWork(condition), setting)
+      return rules
+    }),
     otherwise: settings.default?.value ?? 'allow',
     ban: settings.ban,
   }
-}
-
-function expressionsOf({ value: { allow, deny, legal } }: Placed<AccessRuleSettings>) {
-  return [allow, deny, legal].map(action => action?.value.expression ?? null)
 }
 
 /** Gives no rule after a mistake, and one for each of several lists. */

@@ -8,9 +8,10 @@ import {
   largestErrorPage,
   longestRuleContent,
 } from './custom-errors-config.ts'
-import { expression, refuseTooMuchWork } from './expression-shape.ts'
+import { expression } from './expression-shape.ts'
 import type { Findings } from './mistake.ts'
 import { type RuleData, textOf } from './rule-data.ts'
+import type { WorkSum } from './rule-work.ts'
 import { accept, description, oneOf, whole } from './rules.ts'
 import {
   group,
@@ -57,11 +58,9 @@ export function resolveCustomErrors(
   { rules, pages }: Values<typeof customErrors>,
   data: RuleData,
   findings: Findings,
+  work: WorkSum,
 ): CustomErrorsConfig {
-  refuseTooMuchWork(
-    rules.map(({ value }) => value.when),
-    findings,
-  )
+  for (const { value, ...place } of rules) work.add(value.when?.value.work ?? 0, place)
   return {
     rules: rules.flatMap(rule => resolveRule(rule, data, findings)),
     pages: Object.fromEntries(Object.entries(pages).filter(([, html]) => html !== null)) as ErrorPages,

@@ -3,13 +3,11 @@ import {
   compileExpression,
   describeFlaw,
   type ExpressionFlaw,
-  mostListWork,
   type ResultType,
   type Scope,
 } from '../base/expression.ts'
-import type { Findings } from './mistake.ts'
 import { describe } from './references.ts'
-import { type Placed, scalar, type Shape } from './shape.ts'
+import { scalar, type Shape } from './shape.ts'
 import type { Scalar } from './tree.ts'
 
 export interface ExpressionSettings {
@@ -29,24 +27,6 @@ export function expression(scope: Scope, type: ResultType): Shape<ExpressionSett
       const { place, flaw } = locate(compiled, text, tree as Scalar)
       return context.findings.flaw(place, flaw)
     },
-  }
-}
-
-/** Notes a mistake at the expression with which those of one list, which a request meets all, are too much work. */
-export function refuseTooMuchWork(
-  expressions: readonly (Placed<ExpressionSettings> | null)[],
-  findings: Findings,
-): void {
-  let work = 0
-  for (const expression of expressions) {
-    if (expression === null) continue
-    work += expression.value.work
-    if (work <= mostListWork) continue
-    findings.flaw(
-      expression,
-      'could be too much work for one request, together with those before it in the list',
-    )
-    return
   }
 }
 

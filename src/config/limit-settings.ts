@@ -1,9 +1,10 @@
 // Rate limits and quotas as the file says them. Put into the schema for all zones, zones and routes; resolved with the rest.
 import { formatRate, parseRate, type Rate } from '../base/quantity.ts'
-import { expression, refuseTooMuchWork } from './expression-shape.ts'
+import { expression } from './expression-shape.ts'
 import type { LimitKey, QuotaConfig, RateLimitConfig } from './limit-config.ts'
 import type { Findings } from './mistake.ts'
 import { type RuleData, textOf } from './rule-data.ts'
+import { limitWork, type WorkSum } from './rule-work.ts'
 import { accept, matching, oneOf, readHeaderKey, wholeOrOff } from './rules.ts'
 import {
   group,
@@ -70,12 +71,10 @@ export function resolveRateLimits(
   limits: readonly Placed<RateLimitSettings>[],
   data: RuleData,
   findings: Findings,
+  work: WorkSum,
 ): RateLimitConfig[] {
-  refuseTooMuchWork(
-    limits.map(({ value }) => value.when),
-    findings,
-  )
-  return limits.flatMap(({ value: { name, rate, key, when, action } }) => {
+  return limits.flatMap(({ value: { name, rate, key, when, action }, ...place }) => {
+    work.add(limitWork + (when?.value.work ?? 0), place)
     const common = { key: resolveKey(key, findings), when: when && textOf(when, data, findings), action }
     return name === null || rate === null ? [] : { name: name.value, ...rate, ...common }
   })

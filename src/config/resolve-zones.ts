@@ -7,6 +7,7 @@ import { type Findings, stepInto } from './mistake.ts'
 import { byLine, refuseRepeats, refuseUnknown } from './names.ts'
 import type { Pools } from './pool-settings.ts'
 import { resolveRewrite } from './rewrite-settings.ts'
+import { limitWork, type WorkSum } from './rule-work.ts'
 import type { RuleData } from './rule-data.ts'
 import { zoneName } from './rules.ts'
 import type { RouteSettings, Settings, ZoneSettings } from './schema.ts'
@@ -18,8 +19,19 @@ interface Named {
   readonly data: RuleData
 }
 
+/** What the rules of all zones take of a request, and of one that fails. */
+export interface Works {
+  readonly rules: WorkSum
+  readonly errors: WorkSum
+}
+
 /** Gives the zones, and notes what only a look at all of them shows. */
-export function resolveZones(settings: Settings, named: Named, findings: Findings): ZoneConfig[] {
+export function resolveZones(
+  settings: Settings,
+  named: Named,
+  findings: Findings,
+  works: Works,
+): ZoneConfig[] {
   const members = settings.zones?.value ?? []
   const zones = members.map(({ value }) => value)
   const hosts = [...zones.flatMap(zone => zone.hosts), ...settings.ai.hosts]
@@ -33,7 +45,7 @@ export function resolveZones(settings: Settings, named: Named, findings: Finding
     refuseUnreachable(zone, findings)
     refuseReservedName(zone.value, findings)
   })
-  return zones.map(zone => resolveZone(zone, settings, named, findings))
+  return members.map(zone => resolveZone(zone, settings, named, findings, works))
 }
 
 /** Gives the names of all rate limits of the file, since clients and metrics tell them apart by name alone. */
@@ -58,7 +70,16 @@ function refuseReservedName({ name, hosts: [first] }: ZoneSettings, findings: Fi
   findings.flaw(first, 'cannot name its zone, since metrics use it for other requests: give the zone a name')
 }
 
-function resolveZone(zone: ZoneSettings, settings: Settings, named: Named, findings: Findings): ZoneConfig {
+function resolveZone(
+  { value: zone, ...place }: Placed<ZoneSettings>,
+  settings: Settings,
+  named: Named,
+  findings: Findings,
+  works: Works,
+): ZoneConfig {
+  const work = works.rules.branch()
+  const quota = resolveQuota(zone.quota)
+  for (const most of [quota.day, quota.month]) if (most !== null) work.add(limitWork, place)
   const hosts = zone.hosts.map(({ value }) => value)
   const paths = zone.routes.flatMap(({ value: { path } }) => path ?? [])
   refuseRepeats(paths, 'a path stands once in a zone', findings)
@@ -68,11 +89,13 @@ function resolveZone(zone: ZoneSettings, settings: Settings, named: Named, findi
     isDefault: zone.default?.value ?? false,
     paused: zone.paused,
     account: zone.account,
-    access: resolveAccess(zone.access, named.data, findings),
-    rateLimits: resolveRateLimits(zone.rate_limits, named.data, findings),
-    quota: resolveQuota(zone.quota),
-    errors: resolveCustomErrors(zone.errors, named.data, findings),
-    routes: zone.routes.flatMap(({ value: route }) => resolveRoute(route, settings, named, findings)),
+    access: resolveAccess(zone.access, named.data, findings, work),
+    rateLimits: resolveRateLimits(zone.rate_limits, named.data, findings, work),
+    quota,
+    errors: resolveCustomErrors(zone.errors, named.data, findings, works.errors.branch()),
+    routes: zone.routes.flatMap(({ value: route }) =>
+      resolveRoute(route, settings, named, findings, work.branch()),
+    ),
   }
 }
 
@@ -81,13 +104,14 @@ function resolveRoute(
   settings: Settings,
   { pools, data }: Named,
   findings: Findings,
+  work: WorkSum,
 ): RouteConfig[] {
   const { path, host, redirects } = route
   const pool = route.pool && findPool(route.pool, pools, findings)
   const bodyLimit = route.body ?? settings.limits.body
   const timeouts = inherit(route.timeouts, settings.timeouts)
-  const rewrite = route.rewrite && resolveRewrite(route.rewrite, data, findings)
-  const rateLimits = resolveRateLimits(route.rate_limits, data, findings)
+  const rewrite = route.rewrite && resolveRewrite(route.rewrite, data, findings, work)
+  const rateLimits = resolveRateLimits(route.rate_limits, data, findings, work)
   if (path === null) return []
   return [{ path: path.value, pool, host, bodyLimit, timeouts, rewrite, redirects, rateLimits }]
 }

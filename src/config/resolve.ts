@@ -1,4 +1,5 @@
 // From what the file says to the configuration: hands defaults down, follows names, and checks what no value can break by itself.
+import { mostWork } from '../base/work.ts'
 import { resolveAccess } from './access-settings.ts'
 import type { Config, Endpoint, SecretsConfig, StoreConfig } from './config.ts'
 import { resolveCustomErrors } from './custom-errors-settings.ts'
@@ -9,6 +10,7 @@ import { resolvePools } from './pool-settings.ts'
 import { resolveAi } from './resolve-ai.ts'
 import { resolveZones } from './resolve-zones.ts'
 import { dataFor, resolveLists } from './rule-data.ts'
+import { WorkSum } from './rule-work.ts'
 import type { Settings } from './schema.ts'
 import { warn } from './warn.ts'
 
@@ -16,15 +18,18 @@ import { warn } from './warn.ts'
 export function resolve(settings: Settings, findings: Findings): Config {
   const { limits, client, log, errors } = settings
   const data = dataFor(settings, findings)
+  // In the order in which a request meets the rules: those of all zones first.
+  const rules = new WorkSum(mostWork.rules.file, findings)
+  const ofErrors = new WorkSum(mostWork.errors.file, findings)
   warn(settings, findings)
   return {
     name: settings.name,
     workers: settings.workers,
     listen: resolveListeners(settings, findings),
     admin: settings.admin.value,
-    errors: { ...resolveCustomErrors(errors, data, findings), documentation: errors.documentation },
-    access: resolveAccess(settings.access, data, findings),
-    rateLimits: resolveRateLimits(settings.rate_limits, data, findings),
+    errors: { ...resolveCustomErrors(errors, data, findings, ofErrors), documentation: errors.documentation },
+    access: resolveAccess(settings.access, data, findings, rules),
+    rateLimits: resolveRateLimits(settings.rate_limits, data, findings, rules),
     lists: resolveLists(settings.lists),
     geo: settings.geo,
     trustedProxies: settings.trusted_proxies.map(({ value }) => value),
@@ -48,7 +53,10 @@ export function resolve(settings: Settings, findings: Findings): Config {
     domains: settings.domains,
     management: resolveManagement(settings.management),
     ai: resolveAi(settings.ai, findings),
-    zones: resolveZones(settings, { data, pools: resolvePools(settings.pools, findings) }, findings),
+    zones: resolveZones(settings, { data, pools: resolvePools(settings.pools, findings) }, findings, {
+      rules,
+      errors: ofErrors,
+    }),
   }
 }
 

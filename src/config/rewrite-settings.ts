@@ -4,6 +4,7 @@ import type { Findings } from './mistake.ts'
 import { refuseRepeats } from './names.ts'
 import type { HeaderRewrite, RewriteConfig } from './rewrite-config.ts'
 import { type RuleData, textOf } from './rule-data.ts'
+import { rewriteWork, type WorkSum } from './rule-work.ts'
 import { accept, headerName } from './rules.ts'
 import { dictionary, mapping, optional, type Placed, placed, type Rule, type Value, wordOr } from './shape.ts'
 
@@ -47,7 +48,14 @@ export function resolveRewrite(
   settings: Value<typeof rewrite>,
   data: RuleData,
   findings: Findings,
+  work: WorkSum,
 ): RewriteConfig | null {
+  for (const setting of [
+    settings.path,
+    ...settings.request_headers.values(),
+    ...settings.response_headers.values(),
+  ])
+    if (setting !== null) work.add(rewriteWork + (setting.value?.work ?? 0), setting)
   const path = settings.path && textOf(settings.path, data, findings)
   const requestHeaders = resolveHeaders(settings.request_headers, data, findings)
   const responseHeaders = resolveHeaders(settings.response_headers, data, findings)

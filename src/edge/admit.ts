@@ -2,6 +2,7 @@
 import type { AccessPolicy } from '../access/policy.ts'
 import type { AccessRequest } from '../access/visit.ts'
 import type { Facts } from '../base/expression.ts'
+import type { Work } from '../base/work.ts'
 import { type ErrorName, errorRows } from '../errors/catalogue.ts'
 import type { Refusal } from '../errors/refusal.ts'
 import { refuseAmbiguousPath } from './ambiguous-path.ts'
@@ -59,6 +60,10 @@ class Asked implements AccessRequest {
 
   get paths(): readonly string[] | null {
     return this.#x.paths
+  }
+
+  get work(): Work {
+    return this.#x.work
   }
 
   /** Made for the first expression that asks. */

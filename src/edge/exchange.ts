@@ -2,6 +2,7 @@
 // all exchanges have one shape.
 import type { Facts } from '../base/expression.ts'
 import { type PathReadings, pathReadings } from '../base/path-readings.ts'
+import { Work } from '../base/work.ts'
 import type { AiCaller } from '../errors/compose-ai.ts'
 import type { Refusal } from '../errors/refusal.ts'
 import type { BodyReader, Framing } from '../http1/body.ts'
@@ -128,6 +129,7 @@ export class Exchange {
 
   #way: Way | null | undefined = undefined
   #readings: PathReadings | null | undefined = undefined
+  #work: Work | null = null
 
   constructor(
     plane: Plane,
@@ -169,6 +171,11 @@ export class Exchange {
   /** All readings, for rules. */
   get paths(): readonly string[] | null {
     return this.readings?.all ?? null
+  }
+
+  /** What is left of the work that access rules, rate limits and rewrites may do for it together. */
+  get work(): Work {
+    return (this.#work ??= new Work())
   }
 
   get origin(): Origin | null {

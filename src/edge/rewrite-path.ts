@@ -1,6 +1,7 @@
 // The path rule of a route: the target of a request as its origin will see it. Called by `rewrite.ts`.
 import type { Facts } from '../base/expression.ts'
 import type { Tally } from '../base/distribution.ts'
+import type { Work } from '../base/work.ts'
 import { leads } from '../base/path.ts'
 import { pathReadings } from '../base/path-readings.ts'
 import { type Refusal, refuse } from '../errors/refusal.ts'
@@ -21,14 +22,14 @@ export class PathRule {
    * Gives the new target, or refuses: an expression that fails (1037), what is no path or one that is not the origin's (1035), one longer than `longest` (1036). Null where
    * origins may read another path than the rule did. A request for no path (OPTIONS *) keeps its target.
    */
-  targetFor(target: string, facts: Facts, longest: number): string | Refusal | null {
+  targetFor(target: string, facts: Facts, work: Work, longest: number): string | Refusal | null {
     if (target === '*') return target
-    const path = this.#value.evaluate(facts)
+    const path = this.#value.evaluate(facts, work)
     if (typeof path !== 'string') return path
     if (!isTarget(path)) return refuse('rewrite_invalid_path', {}, CAUSE)
     const readings = pathReadings(withoutQuery(path))?.all ?? null
     if (readings?.some(leadsOutside)) return refuse('rewrite_invalid_path', {}, CAUSE)
-    if (readings === null || !this.#value.meansAlike(readings, facts)) return null
+    if (readings === null || !this.#value.meansAlike(readings, facts, work)) return null
     const rewritten = withQuery(path, target)
     return rewritten.length > longest ? refuse('rewrite_too_long', {}, CAUSE) : rewritten
   }

@@ -3,6 +3,7 @@
 
 import type { CustomErrorSource } from '../base/edge-metrics.ts'
 import type { Facts } from '../base/expression.ts'
+import { mostWork, Work } from '../base/work.ts'
 import {
   type ErrorPages,
   type ErrorPageType,
@@ -61,9 +62,10 @@ export class CustomErrors {
 
   /** Asks the rules alone. */
   findRule(facts: Facts): Found | null {
+    const work = new Work(mostWork.errors)
     for (const { owner, offset, rules } of this.#levels)
       for (const { expression, content, rule, index } of rules) {
-        const matches = expression.evaluate(facts)
+        const matches = expression.evaluate(facts, work)
         if (matches === true)
           return { content, source: `${owner}_rule`, rule, index: offset + index, page: null }
         if (matches === null) this.#failed('expression')

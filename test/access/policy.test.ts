@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
+import { Work } from '../../src/base/work.ts'
 import { Bans } from '../../src/access/bans.ts'
 import { type AccessParts, AccessPolicy, type AccessVerdict } from '../../src/access/policy.ts'
 import type { AccessRequest } from '../../src/access/visit.ts'
@@ -110,7 +111,13 @@ function policyOf(config: Partial<AccessConfig>): AccessPolicy {
 
 function requestFrom({ address = '192.0.2.1', userAgent = '', target = '/' }): AccessRequest {
   const facts = {} as AccessRequest['facts'] // that no expression asks for
-  return { address, paths: [target], fields: userAgent === '' ? [] : ['User-Agent', userAgent], facts }
+  return {
+    address,
+    paths: [target],
+    fields: userAgent === '' ? [] : ['User-Agent', userAgent],
+    facts,
+    work: new Work(),
+  }
 }
 
 function told(verdict: AccessVerdict): string | null {

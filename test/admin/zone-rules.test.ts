@@ -222,20 +222,19 @@ for (const { path, kind, records, body, member } of kinds) {
 }
 
 for (const { path, body } of kinds) {
-  test(`${path}: rules that add up to too much work are refused with their expression`, async t => {
+  test(`${path}: rules that add up to too much work are refused`, async t => {
     const { ask } = await startApi(t)
     const heavy = (i: number) => ({
       ...('ip' in body('') ? { action: 'deny' } : body('x')),
-      expression: `request.query.split("").exists(a, int(a) == ${i})`,
+      expression: `request.query.split("").exists(a, a == "${i}")`,
     })
     const first = await ask('POST', path, { body: heavy(1) })
-    await ask('POST', path, { body: heavy(2) })
-    const { status, json } = await ask('POST', path, { body: heavy(3) })
-    assert.deepEqual([status, json.errors[0].source.pointer], [400, '/expression'])
-    assert.match(json.errors[0].message, /too much work/)
-    assert.equal((await ask('POST', path, { body: body('light') })).status, 200)
+    let last = first
+    for (let i = 2; i < 10 && last.status === 200; i++) last = await ask('POST', path, { body: heavy(i) })
+    assert.deepEqual([last.status, last.json.errors[0].source.pointer], [400, ''])
+    assert.match(last.json.errors[0].message, /too much work for one request: \d+ steps, of at most \d+$/)
     const replaced = await ask('PUT', `${path}/${first.json.result.id}`, { body: body('light') })
     assert.equal(replaced.status, 200)
-    assert.equal((await ask('POST', path, { body: heavy(3) })).status, 200)
+    assert.equal((await ask('POST', path, { body: heavy(10) })).status, 200)
   })
 }

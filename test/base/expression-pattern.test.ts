@@ -1,13 +1,17 @@
 import { equal, match, ok } from 'node:assert/strict'
 import { beforeEach, describe, test } from 'node:test'
-import type { Facts } from '../../src/base/expression.ts'
-import { Pattern, renewRanges, renewSteps } from '../../src/base/expression-pattern.ts'
-
-const facts = () => ({}) as Facts
+import {
+  isWorkSpent,
+  openPatterns,
+  Pattern,
+  renewRanges,
+  useWork,
+} from '../../src/base/expression-pattern.ts'
+import { Work } from '../../src/base/work.ts'
 
 beforeEach(() => {
   renewRanges()
-  renewSteps(facts())
+  useWork(new Work())
 })
 
 describe('a pattern that would be too large is refused before it is compiled', () => {
@@ -47,18 +51,26 @@ test('the patterns of one expression share their ranges of characters', () => {
   compiled('\\pL')
 })
 
-test('the evaluations of one request share what patterns may do', () => {
-  const pattern = compiled('a.*b')
-  const text = 'a'.repeat(8000)
-  const request = facts()
-  const ask = (facts: Facts) => {
-    renewSteps(facts)
-    return pattern.test(text)
-  }
+test('patterns are counted that texts go on building', () => {
+  compiled('^/a')
+  equal(openPatterns(), 0)
+  compiled('a.{40}b')
+  equal(openPatterns(), 1)
+  renewRanges()
+  equal(openPatterns(), 0)
+})
+
+test('the patterns of one request share its steps', () => {
+  const pattern = compiled('a.{40}b')
+  const words = () => Array.from({ length: 5000 }, () => (Math.random() < 0.5 ? 'a' : 'c')).join('')
+  const work = new Work()
+  useWork(work)
   let asked = 0
-  while (asked < 1000 && ask(request) === false) asked++
-  ok(asked > 50 && asked < 200, `asked ${asked} times`)
-  equal(ask(facts()), false)
+  for (; asked < 1000 && !isWorkSpent(); asked++) equal(pattern.test(words()), false)
+  ok(asked < 1000 && work.left <= 0, `asked ${asked} times`)
+  useWork(new Work())
+  equal(pattern.test(`a${'b'.repeat(41)}`), true)
+  equal(isWorkSpent(), false)
 })
 
 function compiled(text: string): Pattern {

@@ -1,5 +1,6 @@
 import { equal, match, ok } from 'node:assert/strict'
 import { test } from 'node:test'
+import { Work } from '../../src/base/work.ts'
 import { compiled, facts, refused, request } from './expressions.ts'
 
 const bombs = [
@@ -31,66 +32,47 @@ test('a pattern repeats no more than it can be matched for', () => {
   match(refused(`zone.matches("${'a'.repeat(1025)}")`).message, /1024 characters/)
 })
 
-test('a text too long for a pattern is a failure', () => {
-  const long = { ...facts, request: { ...request, path: 'a'.repeat(8193) } }
-  equal(compiled('request.path.matches("a")').evaluate(long), null)
-  equal(compiled('request.path.contains("a")').evaluate(long), true)
-})
-
-test('patterns share their steps, anew at each evaluation', () => {
-  const path = words(4000)
-  const at = { ...facts, request: { ...request, path } }
-  const hard = Array.from({ length: 40 }, (_, i) => `!request.path.matches("a.{${i % 9}}c.{3}d")`)
-  const [result, elapsed] = timed(() => compiled(hard.join(' && ')).evaluate(at))
-  equal(result, null)
-  ok(elapsed < 200, `took ${elapsed} ms`)
-  equal(compiled('request.path.matches("ab|ba")').evaluate(at), true)
+test('patterns that texts build on share the steps of a request', () => {
+  const hard = Array.from({ length: 4 }, (_, i) => compiled(`!request.path.matches("a.{${30 + i}}c.{3}d")`))
+  const work = new Work()
+  const answers = new Set<boolean | null>()
+  for (let i = 0; i < 40; i++)
+    answers.add(hard[i % 4]!.evaluate({ ...facts, request: { ...request, path: words(4000) } }, work))
+  ok(answers.has(null))
+  ok(work.left > -20_000, `${work.left}`)
+  equal(
+    compiled('request.path.matches("ab|ba")').evaluate({
+      ...facts,
+      request: { ...request, path: words(4000) },
+    }),
+    true,
+  )
 })
 
 test('a pattern finds the same however much it has seen', () => {
   const expression = compiled('request.path.matches("a.{12}c")')
+  const evaluate = (path: string) =>
+    expression.evaluate({ ...facts, request: { ...request, path } }, new Work({ file: 1e9, api: 0 }))
   for (let i = 0; i < 50; i++) {
     const path = words(2000)
-    equal(expression.evaluate({ ...facts, request: { ...request, path } }), false)
-    equal(
-      expression.evaluate({ ...facts, request: { ...request, path: `${path}a${'b'.repeat(12)}c` } }),
-      true,
-    )
+    equal(evaluate(path), false)
+    equal(evaluate(`${path}a${'b'.repeat(12)}c`), true)
   }
 })
 
-test('loops in loops fail on more headers than they were let in for', () => {
-  const nested = compiled('request.headers.exists(a, request.headers[a].exists(b, b == "!"))')
+test('loops in loops fail on more than there are steps for', () => {
+  const nested = compiled('request.headers.exists(a, request.headers[a].exists(b, b.contains("!")))')
   const plain = compiled('request.headers.exists(a, a == "!")')
-  for (const headers of [headersOf(129, 1), headersOf(1, 9)]) {
+  for (const headers of [headersOf(1000, 8), headersOf(900, 9)]) {
     const many = { ...facts, request: { ...request, headers } }
     equal(nested.evaluate(many), null)
     equal(plain.evaluate(many), false)
   }
-  equal(nested.evaluate({ ...facts, request: { ...request, headers: headersOf(128, 8) } }), false)
+  equal(nested.evaluate({ ...facts, request: { ...request, headers: headersOf(32, 1, 100) } }), false)
 })
 
-test('what is let in is quick on the largest heads', () => {
-  const large = {
-    ...request,
-    path: 'ab'.repeat(4096),
-    query: 'a'.repeat(8192),
-    headers: headersOf(128, 8),
-  }
-  for (const text of [
-    'request.headers.all(a, request.headers[a].all(v, !v.matches("(?i)bot|a.*b")))',
-    'request.headers.all(a, request.headers.all(b, a != "x" || b != "x"))',
-    'request.headers.all(a, !request.query.contains("ab") && !request.query.contains("ac"))',
-    'request.path.split("").all(a, a.substring(7) == "")',
-  ]) {
-    const expression = compiled(text)
-    const [, elapsed] = timed(() => expression.evaluate({ ...facts, request: large }))
-    ok(elapsed < 200, `${text} took ${elapsed} ms`)
-  }
-})
-
-function headersOf(names: number, values: number): Map<string, string[]> {
-  const value = 'v'.repeat(1000)
+function headersOf(names: number, values: number, length = 1000): Map<string, string[]> {
+  const value = 'v'.repeat(length)
   return new Map(Array.from({ length: names }, (_, i) => [`x-${i}`, Array<string>(values).fill(value)]))
 }
 

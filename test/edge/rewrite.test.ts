@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { Work } from '../../src/base/work.ts'
 import { Tally } from '../../src/base/distribution.ts'
 import { normalPath } from '../../src/base/path.ts'
 import { pathReadings } from '../../src/base/path-readings.ts'
@@ -39,7 +40,7 @@ test('a new path is refused, or read by the origin as the whole of what was mean
   const rule = new PathRule('request.query', new Tally())
   fc.assert(
     fc.property(anyPath, fc.constantFrom('/', '/old?x=1'), (path, asked) => {
-      const target = rule.targetFor(asked, factsWith(path), limits.url)
+      const target = rule.targetFor(asked, factsWith(path), new Work(), limits.url)
       if (target === null) return assert.equal(pathReadings(path.split('?', 1)[0]!), null)
       if (typeof target !== 'string') return assert.equal(target.error, 'rewrite_invalid_path')
       const head = parse(`GET ${target} HTTP/1.1\r\nHost: a\r\n\r\n`)
@@ -56,7 +57,7 @@ test('what is put below a prefix stays there', () => {
   const rule = new PathRule('"/public" + request.query', new Tally())
   fc.assert(
     fc.property(anyPath, path => {
-      const target = rule.targetFor('/', factsWith(path), limits.url)
+      const target = rule.targetFor('/', factsWith(path), new Work(), limits.url)
       if (typeof target === 'string') assert.ok(normalPath(target).startsWith('/public'))
     }),
     { numRuns: 2_000 },
@@ -68,7 +69,7 @@ test('a new value is refused, or read by the origin as it was meant, and nothing
   const names = fc.constantFrom('x-set', 'X_Set', 'x_SET', 'X-Sets', 'Connection', 'Accept')
   fc.assert(
     fc.property(text, fc.array(names), (value, sent) => {
-      const changes = rules.evaluate(factsWith(value))
+      const changes = rules.evaluate(factsWith(value), new Work())
       if (!(changes instanceof HeaderChanges))
         return assert.equal(changes.error, 'rewrite_invalid_header_value')
       const asked = parse(
