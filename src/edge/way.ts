@@ -28,7 +28,7 @@ export function wayOf({ client, head, snapshot }: Exchange): Way | null {
   const nodes = elements.map(({ node }) => (node === null || !/^[^\s,]+$/.test(node) ? 'unknown' : node))
   const hops = believedHops(client.peer, nodes.join(), trusted)
   const said = hops.length === 1 ? null : elements[elements.length - hops.length + 1]!
-  return { hops, proto: said?.proto ?? null, host: said?.host ?? null }
+  return { hops, proto: plain(said?.proto), host: plain(said?.host) }
 }
 
 /** Writes what an origin is told of a request that a stranger sent: nothing of what it claims. */
@@ -73,8 +73,8 @@ function elementsOf({ hops, proto, host }: Way): readonly string[] {
   const elements = hops.slice(1).map(address => `for=${nodeOf(address)}`)
   if (elements.length === 0) return elements
   const ofClient = elements.length - 1
-  if (host !== null && isPlainHost(host)) elements[ofClient] += `;host=${quoted(host)}`
-  if (proto !== null && isToken(proto)) elements[ofClient] += `;proto=${proto}`
+  if (plain(host) !== null) elements[ofClient] += `;host=${quoted(host!)}`
+  if (plain(proto) !== null) elements[ofClient] += `;proto=${quoted(proto!)}`
   return elements.reverse()
 }
 
@@ -113,10 +113,7 @@ function quoted(host: string): string {
   return host.includes(':') ? `"${host}"` : host
 }
 
-function isPlainHost(host: string): boolean {
-  return /^[\w.:[\]-]+$/.test(host)
-}
-
-function isToken(proto: string): boolean {
-  return /^[\w.+-]+$/.test(proto)
+/** Returns a host or scheme as hops tell it, null for what is neither. */
+function plain(text: string | null = null): string | null {
+  return text !== null && /^[\w.:[\]+-]+$/.test(text) ? text : null
 }

@@ -8,14 +8,16 @@ export interface ForwardedElement {
   proto: string | null
 }
 
-/** More hops than any request has; what nobody believes need not be read. */
+/** More hops and characters than any request needs: what nobody would believe need not be read. */
 const MOST_ELEMENTS = 100
+const LONGEST = 16 * 1024
 
 /**
- * Reads the joined values of Forwarded, the first hop first; null where they are not as RFC 7239 section 4 has them, or of more than 100 hops. Blanks around
+ * Reads the joined values of Forwarded, the first hop first; null where they are not as RFC 7239 section 4 has them, or of more than 100 hops or 16 KiB. Blanks around
  * semicolons and bare addresses with a colon are taken, since many proxies write them.
  */
 export function parseForwarded(list: string): ForwardedElement[] | null {
+  if (list.length > LONGEST) return null
   const elements: ForwardedElement[] = []
   let element: ForwardedElement | null = null
   for (let at = 0; ; at++) {

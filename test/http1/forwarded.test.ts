@@ -45,6 +45,7 @@ describe('parseForwarded', () => {
     'for=\u00e9',
     'for=a, "',
     'for=a,'.repeat(101),
+    ' '.repeat(16 * 1024 + 1),
   ])
     test(`takes ${list.slice(0, 20)} for junk`, () => equal(parseForwarded(list), null))
 
@@ -67,14 +68,6 @@ describe('parseForwarded', () => {
         deepEqual(parseForwarded(list.join(', ')), elements)
       }),
     )
-  })
-
-  test('is no more work than the text is long', () => {
-    for (const piece of [' ', '\t', ',', ';', 'a=b;', '"', '\\', 'for="', 'a=" ,']) {
-      const began = performance.now()
-      parseForwarded(piece.repeat(128 * 1024))
-      equal(performance.now() - began < 250, true, piece)
-    }
   })
 })
 
