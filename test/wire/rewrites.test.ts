@@ -48,6 +48,23 @@ test('a header is set in place of all that the client sent of its name, and its 
   )
 })
 
+test('an operator may tell origins the address of the client under another name, whoever sends it', async t => {
+  const rules = { request: { 'X-Real-IP': 'request.ip' } }
+  const { edge, origin } = await startRewriting(t, rules, ok('hi'), { trustedProxies: ['127.0.0.2'] })
+  for (const [address, expected] of [
+    ['127.0.0.1', '127.0.0.1'],
+    ['127.0.0.2', '203.0.113.7'],
+  ] as const) {
+    const client = await edge.connect(address)
+    await client.send(
+      request('GET /', 'X-Forwarded-For: 203.0.113.7', 'x-real-ip: 6.6.6.6', 'X_Real_IP: 6.6.6.6'),
+    )
+    await client.response()
+    const lines = origin.requests.at(-1)!.lines.filter(line => /real/i.test(line))
+    assert.deepEqual(lines, [`X-Real-IP: ${expected}`])
+  }
+})
+
 test('what is set crosses even where the client lists it as its own in Connection', async t => {
   const { edge, origin } = await startRewriting(t, { request: { 'X-Env': '"prod"' } })
   await edge.ask(request('GET /', 'Connection: X-Env, X-Mine', 'X-Env: dev', 'X-Mine: 1'))
