@@ -10,13 +10,13 @@ interface Network {
 /**
  * Finds the hops of a connection that can be believed, from the peer on to the client, which is the last: as long as a hop is trusted, its word on the one
  * before it counts, which is the next member of X-Forwarded-For from the right. The walk ends at junk, where the last good hop stands: what is left of it was
- * written by nobody we trust.
+ * written by nobody we trust, and after 100 members, which is more than any request has hops.
  */
 export function believedHops(peer: string, forwardedFor: string | null, trusted: AddressSet): string[] {
   let client = canonicalAddress(peer) ?? peer
   const hops = [client]
   let end = forwardedFor?.length ?? 0
-  while (forwardedFor && end > 0 && trusted.has(client)) {
+  for (let members = 0; forwardedFor && end > 0 && members < MOST_MEMBERS && trusted.has(client); members++) {
     const start = forwardedFor.lastIndexOf(',', end - 1) + 1
     const member = forwardedFor.slice(start, end).trim()
     end = start - 1
@@ -27,6 +27,8 @@ export function believedHops(peer: string, forwardedFor: string | null, trusted:
   }
   return hops
 }
+
+const MOST_MEMBERS = 100
 
 /** Holds addresses and CIDR networks, compiled once; an IPv4 address is found under its IPv6-mapped spelling too. */
 export class AddressSet {

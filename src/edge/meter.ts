@@ -37,10 +37,21 @@ export function meter(x: Exchange): Verdict {
 }
 
 function spend(x: Exchange, rules: readonly MeterRule[]): Verdict {
-  const { limiter } = x.plane
   const counted: Counted[] = []
-  let isWaiting = false
-  for (const rule of rules) {
+  const end = spendSome(x, rules, 0, counted)
+  if (counted.some(isWaiting)) return spendRest(x, rules, end, counted)
+  return conclude(x, counted as Settled[])
+}
+
+/** Questions to the store in one turn, of which each may cost some 30 µs. */
+const MOST_ASKED = 8
+
+/** Counts by rules from one on, as many as one turn has room for; returns the index of the next one, that behind the last where a request is refused. */
+function spendSome(x: Exchange, rules: readonly MeterRule[], from: number, counted: Counted[]): number {
+  const { limiter } = x.plane
+  let asked = 0
+  for (let i = from; i < rules.length; i++) {
+    const rule = rules[i]!
     if (rule.when !== null && !counts(x, rule.when)) continue
     const key = keyOf(x, rule.key)
     const others = rule.readsPath ? otherKeysOf(x, rule.key) : NONE
@@ -49,11 +60,36 @@ function spend(x: Exchange, rules: readonly MeterRule[]): Verdict {
         ? limiter.spend(rule.limit, key, x.startedAt)
         : spendAll(limiter, rule.limit, [key, ...others], x.startedAt)
     counted.push({ rule, key, others, spent })
-    if (spent instanceof Promise) isWaiting = true
-    else if (!spent.isAllowed && rule.error !== null) break
+    if (spent instanceof Promise) asked += 1 + others.length
+    else if (!spent.isAllowed && rule.error !== null) return rules.length
+    if (asked >= MOST_ASKED) return i + 1
   }
-  if (isWaiting) return settle(counted).then(settled => void (x.limited = conclude(x, settled)))
-  return conclude(x, counted as Settled[])
+  return rules.length
+}
+
+/** Goes on once the store has answered, and others have had their turn. */
+async function spendRest(
+  x: Exchange,
+  rules: readonly MeterRule[],
+  from: number,
+  counted: readonly Counted[],
+): Promise<void> {
+  let settled = await settle(counted)
+  for (let next = from; next < rules.length && !settled.some(isOver); ) {
+    await new Promise(setImmediate)
+    const more: Counted[] = []
+    next = spendSome(x, rules, next, more)
+    settled = [...settled, ...(await settle(more))]
+  }
+  x.limited = conclude(x, settled)
+}
+
+function isWaiting({ spent }: Counted): boolean {
+  return spent instanceof Promise
+}
+
+function isOver({ rule, spent }: Settled): boolean {
+  return !spent.isAllowed && rule.error !== null
 }
 
 const NONE: readonly string[] = []
@@ -100,7 +136,7 @@ async function settle(counted: readonly Counted[]): Promise<readonly Settled[]> 
 
 function conclude(x: Exchange, counted: readonly Settled[]): Refusal | null {
   let over: Settled | null = null
-  for (const one of counted) if (over === null && !one.spent.isAllowed && one.rule.error !== null) over = one
+  for (const one of counted) if (over === null && isOver(one)) over = one
   for (const one of counted) note(x, one, over)
   x.limitFields = fieldsOf(counted, over)
   if (over === null) return null

@@ -105,6 +105,11 @@ describe('believedHops', () => {
     test(`ends with ${name}`, () => equal(believedHops(peer, forwardedFor, trusted).at(-1), client))
   }
 
+  test('ends where more hops are named than any request has', () => {
+    equal(believedHops('10.0.0.1', Array(5_000).fill('10.0.0.2').join(), trusted).length, 101)
+    deepEqual(believedHops('10.0.0.1', `6.6.6.6${','.repeat(5_000)}`, trusted), ['10.0.0.1'])
+  })
+
   test('begins with the peer, and goes on from hop to hop', () => {
     const hops = believedHops('10.0.0.1', '6.6.6.6, 198.51.100.1:80, 10.0.0.3, , [::1]:1', trusted)
     deepEqual(hops, ['10.0.0.1', '::1', '10.0.0.3', '198.51.100.1'])
