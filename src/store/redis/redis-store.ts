@@ -1,25 +1,18 @@
 // The store in Redis: opens its connections and puts the nouns beside it together. store/open.ts asks for one.
 import { type Clock, systemClock } from '../../base/clock.ts'
 import type { Gateway } from '../records.ts'
-import { type Bootstrap, type Records, type Store, StoreAway } from '../store.ts'
+import type { Bootstrap, Records, Store } from '../store.ts'
 import type { AccessRuleList, ErrorPage, ErrorRuleList } from '../zone-lists.ts'
 import { RedisAccounts } from './accounts.ts'
 import { type Address, locationOf, parseAddress } from './address.ts'
 import { RedisAnswers } from './answers.ts'
 import { RedisAudit } from './audit.ts'
 import { RedisChanges } from './changes.ts'
-import {
-  type Client,
-  connect,
-  type Credentials,
-  type Dialling,
-  type Subscription,
-  subscribe,
-} from './connect.ts'
+import { connect, type Credentials, type Dialling, type Subscription, subscribe } from './connect.ts'
 import { Connection } from './connection.ts'
 import { RedisCounters } from './counters.ts'
 import { DurableWrites } from './durability.ts'
-import { inTime, NotPrimary, reasonOf } from './failure.ts'
+import { NotPrimary } from './failure.ts'
 import { Graves } from './graves.ts'
 import { changeChannel, keys } from './keys.ts'
 import { RedisLogs } from './logs.ts'
@@ -95,7 +88,7 @@ export class RedisStore implements Store {
     // Apart, so that neither bulk nor a wait for the disk keeps a request waiting.
     const [records, writes, logs] = [dial(true), dial(false), dial(true)]
     this.location = locationOf(address)
-    this.#rights = () => askRights(connect(dialling, commandTimeout), address.username)
+    this.#rights = () => deniedRights(dialling, openTimeout)
     this.#sentinels = sentinels
     this.#replicas = new Replicas(sentinels)
     this.#connections = [records, writes, logs]
@@ -210,20 +203,5 @@ export class RedisStore implements Store {
       clearTimeout(timer)
     }
     if (!this.isAway) await this.changes.look()
-  }
-}
-
-/** Asks on a connection of its own: those of the store need rights to be there at all. */
-async function askRights(client: Client, username: string | null): Promise<readonly string[]> {
-  const ready = Promise.withResolvers<void>()
-  client.onReady(ready.resolve)
-  client.onLoss(reason => ready.reject(reason))
-  const asked = ready.promise.then(() => deniedRights(client, username ?? 'default'))
-  try {
-    return await inTime(asked, openTimeout)
-  } catch (error) {
-    throw new StoreAway(reasonOf(error))
-  } finally {
-    client.cut()
   }
 }

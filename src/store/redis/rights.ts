@@ -1,5 +1,7 @@
 // What the user of a Redis server must be allowed, and the question which of that is denied. redis-store.ts asks it; the README has the line that grants all.
-import type { Argument, Client } from './connect.ts'
+import { StoreAway } from '../store.ts'
+import { type Argument, type Client, connect, type Dialling } from './connect.ts'
+import { inTime, reasonOf } from './failure.ts'
 import { changeChannel } from './keys.ts'
 
 /** All keys begin so, in a cluster too. */
@@ -72,6 +74,15 @@ const purposes: readonly Purpose[] = [
   },
 ]
 
+const inCluster: Purpose = {
+  needs: ['slots', 'nodes', 'info'].map(name => ({ rule: `cluster|${name}`, command: ['cluster', name] })),
+  place: null,
+  loss: 'the nodes of the cluster are not found',
+}
+
+/** What a user needs beyond that in a cluster. */
+export const clusterRules: readonly string[] = inCluster.needs.map(({ rule }) => `+${rule}`)
+
 /** What a user is granted to use the store, in the words of ACL SETUSER, after `reset on` and a password. */
 export const aclRules: readonly string[] = [
   ...purposes.flatMap(({ place }) => (place ? [place[1]] : [])),
@@ -91,22 +102,56 @@ while ARGV[at] do
 end
 return denied`
 
-/** Returns a sentence for each purpose that the user of a connection may not serve: which commands are denied, what that means, and how they are granted. */
-export async function deniedRights({ send }: Pick<Client, 'send'>, user: string): Promise<readonly string[]> {
-  const all = purposes.flatMap(({ needs }) => needs)
-  const words = all.flatMap(({ command }) => [command.length, ...command])
-  const found = await send(['EVAL', question, 0, ...words]).catch(withoutEval)
-  const denied = new Set((found as number[]).map(number => all[number]))
-  return purposes.flatMap(purpose => {
-    const missing = purpose.needs.filter(need => denied.has(need))
-    return missing.length === 0 ? [] : sentenceOf(user, purpose, missing)
+/** Returns a sentence for each purpose that the user may not serve: which commands are denied, what that means, and how they are granted. Rejects with `StoreAway` where that can't be asked. */
+export async function deniedRights(dialling: Dialling, timeout: number): Promise<readonly string[]> {
+  const { address } = dialling
+  if (address.kind !== 'cluster') return ask(dialling, timeout, purposes)
+  // A node by itself, since without its rights nobody finds the others.
+  const attempts = address.hosts.map(host => {
+    const node = { ...address, kind: 'server', hosts: [host] } as const
+    return ask({ ...dialling, address: node }, timeout, [...purposes, inCluster])
   })
+  return Promise.any(attempts).catch(({ errors }: AggregateError) => Promise.reject(errors[0]))
+}
+
+/** Asks on a connection of its own: those of the store need rights to be there at all. */
+async function ask(
+  dialling: Dialling,
+  timeout: number,
+  wanted: readonly Purpose[],
+): Promise<readonly string[]> {
+  const client = connect(dialling, timeout)
+  const ready = Promise.withResolvers<void>()
+  client.onReady(ready.resolve)
+  client.onLoss(reason => ready.reject(reason))
+  try {
+    const all = wanted.flatMap(({ needs }) => needs)
+    const denied = await inTime(
+      ready.promise.then(() => deniedOf(client, all)),
+      timeout,
+    )
+    const { username } = dialling.address
+    return wanted.flatMap(purpose => {
+      const missing = purpose.needs.filter(need => denied.has(need))
+      return missing.length === 0 ? [] : sentenceOf(username ?? 'default', purpose, missing)
+    })
+  } catch (error) {
+    throw new StoreAway(reasonOf(error))
+  } finally {
+    client.cut()
+  }
+}
+
+async function deniedOf({ send }: Client, all: readonly Need[]): Promise<ReadonlySet<Need>> {
+  const words = all.flatMap(({ command }) => [command.length, ...command])
+  const found = await send(['EVAL', question, 0, ...words]).catch(error => withoutEval(error, all))
+  return new Set((found as number[]).map(number => all[number]!))
 }
 
 /** A user who may not even ask lacks that command, and perhaps others. */
-function withoutEval(error: unknown): readonly number[] {
+function withoutEval(error: unknown, all: readonly Need[]): readonly number[] {
   if (!(error instanceof Error && error.message.startsWith('NOPERM'))) throw error
-  return [purposes[0]!.needs.findIndex(({ rule }) => rule === 'eval')]
+  return [all.findIndex(({ rule }) => rule === 'eval')]
 }
 
 function sentenceOf(user: string, { needs, place, loss }: Purpose, denied: readonly Need[]): string {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { aclRules } from '../../../src/store/redis/rights.ts'
+import { aclRules, clusterRules } from '../../../src/store/redis/rights.ts'
 import type { RedisStore } from '../../../src/store/redis/redis-store.ts'
 import { type Store, StoreAway } from '../../../src/store/store.ts'
 import { aclLine, deniedOn } from '../../help/acl.ts'
@@ -19,6 +19,7 @@ async function openAs(t: TestContext, server: RedisServer, ...more: string[]): P
 test('the README grants what is needed, and that is every command that scripts run', () => {
   const readme = readFileSync(join(root, 'README.md'), 'utf8')
   assert.ok(readme.includes(`\nACL SETUSER gatehouse reset on >PASSWORD ${aclRules.join(' ')}\n`))
+  assert.ok(readme.includes(`\`${clusterRules.join(' ')}\``))
   const scripts = sourceFiles().filter(({ path }) => path.startsWith('store/redis/'))
   const commands = scripts.flatMap(({ text }) => [...text.matchAll(/redis\.p?call\('([A-Z]+)'/g)])
   assert.ok(commands.length > 20)
@@ -36,13 +37,18 @@ test('a user with the rights of the README is denied nothing, whatever is asked'
 test('a user with the rights of the README and those of a cluster is denied nothing there', async t => {
   const nodes = await startCluster(t)
   const user = aclLine('limited', 'secret')
-  for (const node of nodes)
-    await node.ask('ACL', 'SETUSER', ...user, '+cluster|slots', '+cluster|nodes', '+cluster|info')
+  for (const node of nodes) await node.ask('ACL', 'SETUSER', ...user, ...clusterRules)
   const url = `redis+cluster://limited:secret@127.0.0.1:${nodes[0]!.port}`
   const store = await openRedis(t, url, 5_000)
   assert.deepEqual(await store.rights(), [])
   await askAll(store)
   for (const node of nodes) assert.deepEqual(await deniedOn(node), [])
+  for (const node of nodes) await node.ask('ACL', 'SETUSER', 'limited', '-cluster|slots')
+  const blind = await openRedis(t, url, 1_000)
+  assert.equal(blind.isAway, true)
+  assert.deepEqual(await blind.rights(), [
+    'Redis denies the user limited CLUSTER SLOTS: the nodes of the cluster are not found. Grant +cluster|slots with ACL SETUSER.',
+  ])
 })
 
 const refused = 'records, logs and counts that need them are refused'
