@@ -28,7 +28,8 @@ progress{display:block;width:100%;height:6px;margin-top:.7rem;border:0;border-ra
 progress::-webkit-progress-bar{background:var(--line)}
 progress::-webkit-progress-value{background:var(--act)}
 progress::-moz-progress-bar{background:var(--act)}
-#again{display:inline-block;margin-top:.9rem;padding:.5rem 1.1rem;border-radius:8px;background:var(--act);color:var(--on-act);font-weight:600;text-decoration:none}
+#again{display:inline-block;margin-top:.9rem;padding:.45rem 1.05rem;border:1px solid var(--act);border-radius:8px;background:var(--act);color:var(--on-act);font-weight:600;text-decoration:none}
+#again.early{border-color:var(--line);background:none;color:var(--act)}
 dl{margin:0;border-top:1px solid var(--line);font-size:.9375rem}
 dl div{display:flex;flex-wrap:wrap;gap:0 1rem;align-items:center;padding:.45rem 0;border-bottom:1px solid var(--line)}
 dt{flex:0 0 3.75rem;color:var(--soft)}
@@ -63,25 +64,25 @@ export const SCRIPT = `
   const seconds = Number(wait.dataset.seconds)
   const end = Date.now() + seconds * 1000
   const again = byId('again')
-  const passed = byId('passed')
+  const bar = byId('left')
   const two = n => String(n).padStart(2, '0')
   const clock = s => (s < 3600 ? '' : Math.floor(s / 3600) + ':') + (s < 3600 ? Math.floor(s / 60) : two(Math.floor(s / 60) % 60)) + ':' + two(s % 60)
   const count = document.createElement('b')
   wait.setAttribute('role', 'timer')
   wait.replaceChildren('You can try again in ', count)
-  again.hidden = true
-  passed.hidden = false
+  again.className = 'early'
+  bar.hidden = false
   const tick = () => {
     const left = Math.ceil((end - Date.now()) / 1000)
     if (left > 0) {
       count.textContent = left < 60 ? left + (left === 1 ? ' second' : ' seconds') : clock(left)
-      passed.value = seconds - left
+      bar.value = left
       return
     }
     clearInterval(ticking)
-    wait.hidden = passed.hidden = true
+    wait.hidden = bar.hidden = true
     byId('ready').textContent = 'You can try again now.'
-    again.hidden = false
+    again.className = ''
   }
   const ticking = setInterval(tick, 250)
   tick()

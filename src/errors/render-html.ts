@@ -90,8 +90,8 @@ function wait(seconds: number, timestamp: string): Html {
   return html`<div class="wait">
 <p id="wait" data-seconds="${seconds}">You can try again in ${seconds} s, at ${moment(until)}.</p>
 <p id="ready" role="status"></p>
-<progress id="passed" max="${seconds}" value="0" aria-label="Waiting time" hidden></progress>
-<a id="again" href="">Try again</a>
+<progress id="left" max="${seconds}" value="${seconds}" aria-label="Waiting time left" hidden></progress>
+<a id="again" href="">Try now</a>
 </div>`
 }
 

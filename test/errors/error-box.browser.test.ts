@@ -9,7 +9,7 @@ import { composeCustom } from '../../src/errors/compose-custom.ts'
 import { CustomContent } from '../../src/errors/custom-content.ts'
 import { refuse } from '../../src/errors/refusal.ts'
 import { launchBrowser, openPage } from '../help/browser.ts'
-import { contrastsIn } from '../help/contrast.ts'
+import { contrastsIn, luminance } from '../help/contrast.ts'
 import { factsFor } from '../help/custom-errors.ts'
 
 let browser: Browser
@@ -60,6 +60,13 @@ for (const [manner, html] of Object.entries({ plain, loud }))
       assert.deepEqual(complaints, [])
     }
   })
+
+test('the box is dark where the reader prefers it, and can be read', async t => {
+  const { page } = await openPage(t, browser, pageOf(plain, 'connection_timeout'), { colorScheme: 'dark' })
+  const texts = await contrastsIn(page, 'section')
+  assert.equal(texts.length, 6)
+  for (const { text, ground, ratio } of texts) assert.ok(luminance(ground) < 0.05 && ratio >= 4.5, text)
+})
 
 test('the box looks the same whatever the style sheet of its page', async t => {
   const looksIn = async (html: string) => {
