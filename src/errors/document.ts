@@ -1,7 +1,7 @@
 // The catalogue as documentation for operators: what the type URI of an error leads to. The admin listener serves it.
 
 import type { Answer } from './compose.ts'
-import { DOCUMENT_POLICY, documentErrorPage, documentIndexPage } from './document-html.ts'
+import { documentErrorPage, documentIndexPage, ERROR_POLICY, INDEX_POLICY } from './document-html.ts'
 import { type Entry, entries, factsOf } from './entry.ts'
 import { type Format, negotiate } from './negotiate.ts'
 import { SAFETY_HEADERS } from './safety-headers.ts'
@@ -10,7 +10,7 @@ import { SAFETY_HEADERS } from './safety-headers.ts'
 export function documentError(code: string, accept: string | null): Answer | null {
   const entry = entryByCode.get(code)
   if (!entry) return null
-  return answer(accept, {
+  return answer(accept, ERROR_POLICY, {
     json: () => entry,
     markdown: () => markdownOf(entry),
     html: () => documentErrorPage(entry),
@@ -19,7 +19,7 @@ export function documentError(code: string, accept: string | null): Answer | nul
 
 /** Documents all errors as a list. */
 export function documentIndex(accept: string | null): Answer {
-  return answer(accept, {
+  return answer(accept, INDEX_POLICY, {
     json: () => ({ errors: entries }),
     markdown: () => markdownIndex,
     html: () => documentIndexPage(entries),
@@ -67,7 +67,7 @@ interface Renderings {
   readonly html: () => string
 }
 
-function answer(accept: string | null, renderings: Renderings): Answer {
+function answer(accept: string | null, policy: string, renderings: Renderings): Answer {
   const [type, body] = write(negotiate(accept), renderings)
   const headers = [
     'Content-Type',
@@ -80,7 +80,7 @@ function answer(accept: string | null, renderings: Renderings): Answer {
     'Accept',
     ...SAFETY_HEADERS,
     'Content-Security-Policy',
-    DOCUMENT_POLICY,
+    policy,
   ]
   return { status: 200, reason: 'OK', headers, body }
 }

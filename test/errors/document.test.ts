@@ -54,16 +54,18 @@ test('the document says which errors this version does not raise', () => {
   }
 })
 
-test('the index lists every error in the order of the codes', () => {
+test('the index lists every error, programs get them in the order of the codes', () => {
   const codes = rows.map(row => row.code).sort((a, b) => a - b)
   const { errors } = JSON.parse(documentIndex('application/json').body)
   assert.deepEqual(
     errors.map((entry: { code: number }) => entry.code),
     codes,
   )
-  const page = documentIndex('text/html').body
+  const listed = Array.from(documentIndex('text/html').body.matchAll(/href="errors\/(\d+)"/g), ([, code]) =>
+    Number(code),
+  )
   assert.deepEqual(
-    Array.from(page.matchAll(/href="errors\/(\d+)"/g), ([, code]) => Number(code)),
+    listed.toSorted((a, b) => a - b),
     codes,
   )
   assert.equal(documentIndex('text/markdown').body.match(/^\| \d+ \|/gm)?.length, codes.length)
@@ -84,7 +86,9 @@ test('documents tell browsers the same for safety as errors do', () => {
   }
 })
 
-test('the pages run no script', () => {
-  assert.match(headerOf(documentIndex(null), 'Content-Security-Policy')!, /script-src 'none'/)
-  assert.doesNotMatch(documentIndex(null).body, /<script/)
+test('the page of an error runs no script, and the list only its own', () => {
+  const [error, list] = [documentError('522', null)!, documentIndex(null)]
+  assert.match(headerOf(error, 'Content-Security-Policy')!, /script-src 'none'/)
+  assert.doesNotMatch(error.body, /<script/)
+  assert.match(headerOf(list, 'Content-Security-Policy')!, /script-src 'sha256-[^']+';/)
 })

@@ -141,6 +141,35 @@ test('the documentation fits the smallest screen too', async t => {
   }
 })
 
+test('the list of errors is searched by code, name and words, and shows what is left by category', async t => {
+  const { page, complaints } = await openPage(t, browser, documentIndex(null))
+  const shown = async () => (await page.locator('tbody tr:visible').allTextContents()).length
+  const all = await shown()
+  assert.equal(all, Object.keys(errorRows).length)
+  const search = page.getByRole('searchbox', { name: /Search/ })
+  await search.fill('522')
+  assert.equal(await shown(), 1)
+  assert.deepEqual(await page.locator('h2:visible').allTextContents(), ['Origins'])
+  assert.equal(await page.getByRole('status').textContent(), `1 of ${all}`)
+  await search.fill('SSL handshake')
+  assert.equal(await page.getByRole('link', { name: '525' }).isVisible(), true)
+  await search.fill('no such error')
+  assert.equal(await shown(), 0)
+  assert.equal(await page.getByRole('status').textContent(), 'No error has all these words.')
+  await search.fill('preview only')
+  const previews = Object.values(errorRows).filter(({ raised }) => !raised).length
+  assert.equal(await shown(), previews)
+  await search.fill('')
+  assert.equal(await shown(), all)
+  assert.deepEqual(complaints, [])
+})
+
+test('without script the list of errors is whole, and has no search that does nothing', async t => {
+  const { page } = await openPage(t, browser, documentIndex(null), { javaScriptEnabled: false })
+  assert.equal(await page.locator('tbody tr:visible').count(), Object.keys(errorRows).length)
+  assert.equal(await page.locator('input:visible').count(), 0)
+})
+
 for (const colorScheme of ['light', 'dark'] as const) {
   test(`every text of a ${colorScheme} page has the contrast of WCAG AA`, async t => {
     const answers = [
