@@ -1,10 +1,11 @@
 // Handlers of the logs of AI gateways. routes.ts lists them.
 
-import { readQuery, readRemoval } from '../logs/query.ts'
+import { logCursorOf, readQuery, readRemoval } from '../logs/query.ts'
+import { placeOf } from '../store/log-match.ts'
 import type { LogEntry, Payload } from '../store/records.ts'
 import { StoreAway } from '../store/store.ts'
 import { auditOf, tellAudit } from './audit.ts'
-import { type Answer, failure, list, notFound, success } from './envelope.ts'
+import { type Answer, failure, listInTurns, notFound, success } from './envelope.ts'
 import { findGateway, noGateway } from './gateways.ts'
 import type { Api, Call } from './guard.ts'
 import { showPayload, viewEntry, viewSummary } from './log-view.ts'
@@ -14,9 +15,12 @@ export async function listLogs({ account, params, query }: Call, { store }: Api)
   if (Array.isArray(read)) return failure(400, read)
   const gateway = await findGateway(store, account, params.gateway_id!)
   if (gateway === null) return noGateway
-  const { items, total } = await store.logs.list(account, gateway.id, read)
-  const { offset, limit } = read
-  return list(items.map(viewSummary), { page: offset / limit + 1, perPage: limit, total })
+  const { offset, limit, orderBy } = read
+  // One more, which tells whether anything comes behind the page.
+  const { items, total } = await store.logs.list(account, gateway.id, { ...read, limit: limit + 1 })
+  const shown = items.slice(0, limit)
+  const cursor = items.length > limit ? logCursorOf(placeOf(shown.at(-1)!, orderBy)) : null
+  return listInTurns(shown, viewSummary, { page: offset / limit + 1, perPage: limit, total, cursor })
 }
 
 export async function getLog(call: Call, api: Api): Promise<Answer> {

@@ -1,5 +1,6 @@
 // The operations of the logs of AI gateways, for the document of the API. operations.ts collects them.
 
+import { logCursorOf } from '../logs/query.ts'
 import { json, type Operation } from './operation.ts'
 import {
   about,
@@ -24,6 +25,10 @@ const truth = oneOf(['true', 'false'])
 const amount: Schema = { type: 'number', minimum: 0 }
 const line: Schema = { ...text, minLength: 1, maxLength: 1000 }
 const direction = oneOf(['asc', 'desc'])
+const cursor: Schema = {
+  ...pageQuery.cursor,
+  examples: [logCursorOf({ value: 1_767_225_600_000, createdAt: 1_767_225_600_000, id: '0123456789abcdef' })],
+}
 
 const order: Members = {
   order_by: about(
@@ -102,6 +107,7 @@ export const logOperations: Readonly<Record<string, Operation>> = {
     query: {
       page: pageQuery.page!,
       per_page: pageQuery.per_page!,
+      cursor,
       ...order,
       direction,
       ...comparisons,

@@ -1,7 +1,7 @@
 // Which log entries a caller of the management API asks for, read from the query of the URL as the published clients write it. Called by its handlers.
 
 import type { Fault } from '../errors/refusal.ts'
-import type { LogField, LogFilter, LogQuery } from '../store/store.ts'
+import type { LogField, LogFilter, LogPlace, LogQuery } from '../store/store.ts'
 import { filterParameters, readFilters } from './query-filters.ts'
 import { readValue, readWhole, type ValueType } from './query-values.ts'
 
@@ -11,11 +11,18 @@ export function readQuery(params: URLSearchParams): LogQuery | Fault[] {
   reader.refuseStrangers([...Object.keys(comparisons), ...filterParameters, ...listParameters])
   const limit = reader.whole('per_page', 20, 1, 100)
   const page = reader.whole('page', 1, 1, 1e6)
+  const after = reader.cursor()
   const descending = reader.isDescending(['order_by_direction', 'direction'], true)
   reader.refuseMetaInfo()
   const filters = [...reader.comparisons(), ...reader.filters()]
-  const query = { filters, orderBy: reader.order(), descending, offset: (page - 1) * limit, limit }
+  const offset = after === null ? (page - 1) * limit : 0
+  const query = { filters, orderBy: reader.order(), descending, offset, limit, ...(after && { after }) }
   return reader.faults.length > 0 ? reader.faults : query
+}
+
+/** Writes a place in a list of log entries as a cursor, which leads to what comes behind it. */
+export function logCursorOf({ value, createdAt, id }: LogPlace): string {
+  return Buffer.from(JSON.stringify([value, createdAt, id])).toString('base64url')
 }
 
 /** Reads the query of a removal: the oldest 10,000 of those that match unless it says otherwise. */
@@ -59,7 +66,7 @@ const comparisons: Readonly<Record<string, Comparison>> = {
 }
 
 const orderParameters = ['order_by', 'order_by_direction'] as const
-const listParameters = ['page', 'per_page', ...orderParameters, 'direction', 'meta_info'] as const
+const listParameters = ['page', 'per_page', 'cursor', ...orderParameters, 'direction', 'meta_info'] as const
 const removalParameters = ['limit', ...orderParameters] as const
 
 const orders = [
@@ -108,6 +115,16 @@ class QueryReader {
     return usual
   }
 
+  /** Reads what a list gave to lead on; it comes without a page. */
+  cursor(): LogPlace | null {
+    const text = this.#params.get('cursor')
+    if (text === null) return null
+    const place = readCursor(text)
+    if (this.#params.has('page')) this.#refuse('cursor', 'must come without page')
+    else if (place === null) this.#refuse('cursor', 'must be one that a list gave')
+    return place
+  }
+
   order(): LogField {
     const text = this.#params.get('order_by')
     const order = text === null ? 'created_at' : orders.find(order => order === text)
@@ -154,5 +171,15 @@ class QueryReader {
   #refuse(name: string, rule: string, code = INVALID): void {
     if (this.faults.length === MOST_FAULTS) return
     this.faults.push({ code, message: `${name.slice(0, 100)} ${rule}`, pointer: null })
+  }
+}
+
+function readCursor(text: string): LogPlace | null {
+  try {
+    const [value, createdAt, id] = JSON.parse(Buffer.from(text, 'base64url').toString())
+    const isPlace = typeof createdAt === 'number' && typeof id === 'string' && /^[0-9a-f]{16}$/.test(id)
+    return isPlace && (value === null || typeof value !== 'object') ? { value, createdAt, id } : null
+  } catch {
+    return null
   }
 }

@@ -1,5 +1,5 @@
 // Log entries on their way to a backend, as bytes: it keeps them as they are, or reads them.
-import { flags, type Head, readHeads, summaryOf } from './log-head.ts'
+import { flags, type Head, headSlices, readHeads, summaryOf } from './log-head.ts'
 import type { LogEntry, LogSummary, Payload } from './records.ts'
 
 /** Entries of one gateway in the order in which they came. */
@@ -47,6 +47,24 @@ export function summariesOf(
 ): LogSummary[] {
   const names = idsOf(ids)
   return readHeads(heads).map((head, i) => summaryOf(head, names[i]!, account, gateway))
+}
+
+/** Reads all but the bodies of what comes behind the first `hidden` entries, in slices of which each is work for one turn. */
+export function* summarySlices(
+  { ids, heads }: Pick<LogBatch, 'ids' | 'heads'>,
+  account: string,
+  gateway: string,
+  hidden = 0,
+): Generator<LogSummary[]> {
+  const names = idsOf(ids)
+  let at = 0
+  for (const slice of headSlices(heads)) {
+    const first = at
+    at += slice.length
+    if (at <= hidden) continue
+    const shown = slice.map((head, i) => summaryOf(head, names[first + i]!, account, gateway))
+    yield first < hidden ? shown.slice(hidden - first) : shown
+  }
 }
 
 /** Reads everything, or only the entry at one place. */

@@ -31,10 +31,11 @@ export class LogBytes {
     this.#size = 0
   }
 
-  /** Begins an array behind a comma. */
+  /** Begins an array behind a comma and a line end, which stands nowhere else: JSON escapes it in texts. */
   open(): void {
-    this.#reserve(2)
+    this.#reserve(3)
     this.#bytes[this.#size++] = COMMA
+    this.#bytes[this.#size++] = LINE_END
     this.#bytes[this.#size++] = BRACKET
   }
 
@@ -136,5 +137,6 @@ function lengthOf(value: number): number {
 
 const ZERO = 0x30
 const COMMA = 0x2c
+export const LINE_END = 0x0a
 const BRACKET = 0x5b
 const BRACKET_END = 0x5d

@@ -1,5 +1,5 @@
 // All of a log entry but its id and bodies, as JSON. Called by the batches beside.
-import { type LogBytes, member, power } from './log-bytes.ts'
+import { LINE_END, type LogBytes, member, power } from './log-bytes.ts'
 import type { LogSummary } from './records.ts'
 
 /** A body before it is text. */
@@ -68,6 +68,20 @@ export function writeHead(to: LogBytes, e: LogSummary, request: Body | null, res
 /** Reads heads that were written one behind the other. */
 export function readHeads(heads: Buffer): Head[] {
   return JSON.parse(`[${heads.toString('utf8', 1)}]`)
+}
+
+/** Bytes of heads that are read in one step. */
+const sliceSize = 64 * 1024
+
+/** Reads them in slices, of which each is work for one turn; what was written before heads had lines of their own is one slice. */
+export function* headSlices(heads: Buffer): Generator<Head[]> {
+  for (let at = 0; at < heads.length; ) {
+    const end = at + sliceSize < heads.length ? heads.indexOf(LINE_END, at + sliceSize) : -1
+    // The line end of a head is the second of its bytes.
+    const next = end === -1 ? heads.length : end - 1
+    yield readHeads(heads.subarray(at, next))
+    at = next
+  }
 }
 
 /** Gives what a head says of an entry. */

@@ -1,6 +1,6 @@
 // What filters and orders of log entries mean, for backends that decide it in JavaScript and as the measure of the one that asks SQL.
 import type { LogSummary, Metadata } from './records.ts'
-import type { LogField, LogFilter, LogQuery } from './store.ts'
+import type { LogField, LogFilter, LogPlace, LogQuery } from './store.ts'
 
 /** What a field of an entry holds; null where it is absent. */
 type LogValue = string | number | boolean | null
@@ -12,16 +12,24 @@ export function matches(entry: LogSummary, filters: readonly LogFilter[]): boole
 
 /** Compares two entries in the order of a query, for `sort`. */
 export function logOrder({ orderBy, descending }: LogQuery): (a: LogSummary, b: LogSummary) => number {
+  const compare = comparePlaces(descending)
+  return (a, b) => compare(placeOf(a, orderBy), placeOf(b, orderBy))
+}
+
+/** Gives the place of an entry in lists that are ordered by a field. */
+export function placeOf(entry: LogSummary, orderBy: LogField): LogPlace {
+  return { value: logValue(entry, orderBy), createdAt: entry.createdAt, id: entry.id }
+}
+
+/** Compares places in lists of one order. */
+export function comparePlaces(descending: boolean): (a: LogPlace, b: LogPlace) => number {
   const turn = descending ? -1 : 1
   return (a, b) =>
-    turn *
-    (compareLogValues(logValue(a, orderBy), logValue(b, orderBy)) ||
-      a.createdAt - b.createdAt ||
-      compareLogValues(a.id, b.id))
+    turn * (compareLogValues(a.value, b.value) || a.createdAt - b.createdAt || compareLogValues(a.id, b.id))
 }
 
 /** Compares values of one field: the absent before all others, text by its code points. */
-function compareLogValues(a: LogValue, b: LogValue): number {
+export function compareLogValues(a: LogValue, b: LogValue): number {
   if (a === b) return 0
   if (a === null || b === null) return a === null ? -1 : 1
   if (typeof a === 'string' && typeof b === 'string') return compareText(a, b)

@@ -185,12 +185,21 @@ export interface LogLimit {
   readonly strategy: LogStrategy
 }
 
-export interface LogQuery extends Page {
+export interface LogQuery extends Omit<Page, 'after'> {
+  /** Only what comes behind this place in the order of the query, whether or not something is there (any more); `total` counts all that match. */
+  readonly after?: LogPlace | null
   /** All must match. */
   readonly filters: readonly LogFilter[]
   /** Absent values come first; what is equal is ordered by creation and then id. `descending` turns all of it round. */
   readonly orderBy: LogField
   readonly descending: boolean
+}
+
+/** A place in a list of log entries: by what the list is ordered by, and among equals by creation and id. */
+export interface LogPlace {
+  readonly value: string | number | boolean | null
+  readonly createdAt: number
+  readonly id: string
 }
 
 /** What entries can be filtered and ordered by; `tokens` is the sum of those that are known, `metadata` the text of all its keys and values, with a space between them. */

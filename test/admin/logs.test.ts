@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { logCursorOf } from '../../src/logs/query.ts'
 import type { LogEntry } from '../../src/store/records.ts'
 import { account } from '../tokens/token-with.ts'
 import { startApi } from './api.ts'
@@ -162,4 +163,55 @@ test('whatever the query is, the answer is a list or says what is wrong', async 
     { numRuns: 300 },
   )
   assert.deepEqual(bugs, [])
+})
+
+for (const order of [
+  '',
+  '&direction=asc',
+  '&order_by=status',
+  '&order_by=model&order_by_direction=asc',
+  '&status=200',
+])
+  test(`a cursor leads on to what is left, whatever goes before it:${order || ' newest first'}`, async t => {
+    const { ask, kept } = await startApi(t)
+    const entries = Array.from({ length: 30 }, (_, i) =>
+      entryWith(i, { status: i % 3 === 0 ? 500 : 200, model: i % 4 === 0 ? null : `m${i % 5}` }),
+    )
+    await keepEntries(kept, entries)
+    const seen: string[] = []
+    let cursor: string | undefined = ''
+    while (cursor !== undefined) {
+      const { json } = await ask('GET', `${path}?per_page=4${order}${cursor && `&cursor=${cursor}`}`)
+      const ids = json.result.map(({ id }: { id: string }) => id)
+      seen.push(...ids)
+      for (const id of ids)
+        await kept.logs.remove(account, 'default', {
+          filters: [{ field: 'id', operator: 'eq', values: [id] }],
+          orderBy: 'created_at',
+          descending: false,
+          offset: 0,
+          limit: 1,
+        })
+      cursor = json.result_info.cursor
+    }
+    const expected = entries.filter(({ status }) => !order.includes('status=200') || status === 200)
+    assert.deepEqual(seen.toSorted(), expected.map(({ id }) => id).toSorted())
+  })
+
+test('a cursor that no list gave is refused, and one beside a page', async t => {
+  const { ask } = await startApi(t)
+  const messages = async (query: string) => {
+    const { status, json } = await ask('GET', `${path}?${query}`)
+    return [status, json.errors.map(({ message }: { message: string }) => message)]
+  }
+  for (const text of [
+    'x',
+    '',
+    btoa('[1]'),
+    btoa('[{},1,"0123456789abcdef"]'),
+    btoa('[1,"1","0123456789abcdef"]'),
+  ])
+    assert.deepEqual(await messages(`cursor=${text}`), [400, ['cursor must be one that a list gave']], text)
+  const cursor = logCursorOf({ value: null, createdAt: 1, id: '0123456789abcdef' })
+  assert.deepEqual(await messages(`cursor=${cursor}&page=1`), [400, ['cursor must come without page']])
 })

@@ -46,7 +46,7 @@ test('times and costs are short', () => {
   bytes.multiple(12.346, power(3))
   bytes.multiple(0.000015, power(12))
   bytes.close()
-  assert.equal(bytes.written().toString(), ',[12346e-3,15000000e-12]')
+  assert.equal(bytes.written().toString(), ',\n[12346e-3,15000000e-12]')
 })
 
 test('there is room for what comes, and its memory is taken for the next', () => {

@@ -1,5 +1,5 @@
 // What is done to the log entries of one gateway in one step; logs.ts runs them. KEYS: arrivals, times, summaries, payloads.
-import { lua } from './script.ts'
+import { lua, rankLua } from './script.ts'
 
 /** The most entries that one append removes beyond what it adds, so that a limit that was lowered by far doesn't stop the server. */
 const mostTrimmed = 10_000
@@ -32,22 +32,20 @@ for _ = 1, excess do
 end
 return kept`
 
-/** ARGV: Z or ZREV for the direction, limit, offset, and then id and time of the entry before, if any. */
-export const listEntries = lua`
-local way, limit, first, id, time = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4], ARGV[5]
-local rank = id and redis.call(way .. 'RANK', KEYS[2], id)
-if rank then
-  first = rank + 1
-elseif id and way == 'Z' then
-  first = redis.call('ZCOUNT', KEYS[2], '-inf', '(' .. time)
-elseif id then
-  first = redis.call('ZCOUNT', KEYS[2], '(' .. time, '+inf')
-end
-local summaries = {}
+/** What a batch of summaries may weigh in bytes before it ends. */
+const heaviestPage = 64 * 1024
+
+/** ARGV: Z or ZREV for the direction, limit, offset, and then id and time of the entry before, if any. Gives whether their weight ended it, and summaries. */
+export const listEntries = lua`${rankLua}
+local way, limit, offset, id, time = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4], ARGV[5]
+local first = offset + (id and behind(KEYS[2], way, time, id) or 0)
+local summaries, weight = {}, 0
 for at, found in ipairs(redis.call(way .. 'RANGE', KEYS[2], first, first + limit - 1)) do
   summaries[at] = redis.call('HGET', KEYS[3], found)
+  weight = weight + #summaries[at]
+  if weight >= ${String(heaviestPage)} then return {1, summaries} end
 end
-return summaries`
+return {0, summaries}`
 
 /** ARGV: the number of the entry before, limit; gives the number of the last one, and summary and payloads of each. */
 export const wholeEntries = lua`

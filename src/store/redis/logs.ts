@@ -1,7 +1,8 @@
 // Log entries in Redis. Of each gateway: the ids as they came and by time, the summaries, and apart from them the payloads, so that
 // lists don't read those. Filters and other orders than time are worked out here, a page of summaries at a time.
+import { nextTurn } from '../../base/turns.ts'
 import { entriesOf, type LogBatch } from '../log-batch.ts'
-import { logOrder, matches } from '../log-match.ts'
+import { LogSelection } from '../log-selection.ts'
 import type { LogEntry, LogSummary } from '../records.ts'
 import type { Listing, LogLimit, LogQuery, Logs } from '../store.ts'
 import type { Argument } from './connect.ts'
@@ -11,7 +12,7 @@ import { appendEntries, listEntries, removeEntries, wholeEntries } from './log-s
 
 /** How much goes to Redis in one command, in characters, so that none holds up the others for long. */
 const largestAppend = 1024 * 1024
-const pageSize = 500
+const pageSize = 200
 const removalSize = 1_000
 
 type Keys = readonly string[]
@@ -102,59 +103,50 @@ export class RedisLogs implements Logs {
   }
 
   async #list(home: Keys, query: LogQuery): Promise<Listing<LogSummary>> {
-    const { filters, orderBy, descending, offset, limit } = query
+    const { filters, orderBy, descending, offset, limit, after = null } = query
     if (filters.length > 0 || orderBy !== 'created_at') return this.#sift(home, query)
     const total = await this.#count(home)
     const items: LogSummary[] = []
-    for await (const page of this.#pages(home, descending, Math.min(limit, pageSize), offset)) {
-      items.push(...page)
-      if (items.length >= limit) break
-    }
+    if (limit > 0)
+      for await (const page of this.#pages(home, { descending, offset, after })) {
+        items.push(...page)
+        if (items.length >= limit) break
+      }
     return { items: items.slice(0, limit), total }
   }
 
-  /** Reads all summaries and holds on to no more of those that match than the page needs. */
+  /** Reads all summaries and holds on to no more of those that match than come before the end of the page. */
   async #sift(home: Keys, query: LogQuery): Promise<Listing<LogSummary>> {
-    const order = logOrder(query)
-    const wanted = query.offset + query.limit
-    const isByTime = query.orderBy === 'created_at'
-    let total = 0
-    let best: LogSummary[] = []
-    for await (const page of this.#pages(home, isByTime && query.descending)) {
-      const matching = page.filter(entry => matches(entry, query.filters))
-      total += matching.length
-      if (isByTime && best.length >= wanted) continue
-      best = [...best, ...matching].sort(order).slice(0, wanted)
+    const selection = new LogSelection(query)
+    const descending = query.orderBy === 'created_at' && query.descending
+    for await (const page of this.#pages(home, { descending, offset: 0, after: null })) selection.add(page)
+    const items: LogSummary[] = []
+    const selected = selection.take()
+    for (let at = 0; at < selected.length; at += pageSize) {
+      const asked = selected.slice(at, at + pageSize).map(({ id }) => ['HGET', home[2]!, id] as const)
+      // What was removed meanwhile is in no list.
+      for (const text of (await this.#logs.runAll(asked)) as (string | null | Error)[])
+        if (typeof text === 'string') items.push(JSON.parse(text))
+        else if (text !== null) throw text
     }
-    return { items: best.slice(query.offset), total }
+    return { items, total: selection.total }
   }
 
+  /** Reads pages by time: from an offset on behind an entry, and each behind the last one before it; either may be gone by now. */
   async *#pages(
     home: Keys,
-    descending: boolean,
-    size = pageSize,
-    offset = 0,
+    { descending, offset, after }: { descending: boolean; offset: number; after: Cursor | null },
   ): AsyncGenerator<readonly LogSummary[]> {
-    let last: Cursor | undefined
-    while (size > 0) {
-      const page: readonly LogSummary[] = await this.#page(home, descending, size, offset, last)
-      yield page
-      if (page.length < size) return
-      last = page.at(-1)
+    const way = descending ? 'ZREV' : 'Z'
+    for (let [first, last] = [offset, after]; ; first = 0) {
+      const args = [way, pageSize, first, ...(last ? [last.id, last.createdAt] : [])]
+      const [isCut, texts] = (await this.#logs.script(listEntries, home, args)) as [number, string[]]
+      const page: readonly LogSummary[] = texts.map(text => JSON.parse(text))
+      if (page.length > 0) yield page
+      if (page.length < pageSize && isCut === 0) return
+      last = page.at(-1)!
+      await nextTurn()
     }
-  }
-
-  /** Reads a page by time: from an offset on, or behind the last entry of the page before, which may be gone by now. */
-  async #page(
-    home: Keys,
-    descending: boolean,
-    limit: number,
-    offset: number,
-    last?: Cursor,
-  ): Promise<readonly LogSummary[]> {
-    const args = [descending ? 'ZREV' : 'Z', limit, offset, ...(last ? [last.id, last.createdAt] : [])]
-    const texts = (await this.#logs.script(listEntries, home, args)) as string[]
-    return texts.map(text => JSON.parse(text))
   }
 }
 

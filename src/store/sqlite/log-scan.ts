@@ -1,6 +1,7 @@
 // Finds the entries of a gateway that a query asks for, segment by segment, and lets other work of the process go on between them.
-import { setImmediate as breathe } from 'node:timers/promises'
-import { logOrder, matches } from '../log-match.ts'
+import { nextTurn } from '../../base/turns.ts'
+import { comparePlaces, logOrder, matches, placeOf } from '../log-match.ts'
+import { LogSelection } from '../log-selection.ts'
 import type { LogSummary } from '../records.ts'
 import type { Listing, LogFilter, LogQuery } from '../store.ts'
 import type { Segment } from './log-segments.ts'
@@ -10,14 +11,12 @@ interface Shelf {
   readonly segments: readonly Segment[]
   /** How many entries they show. */
   readonly count: number
-  /** Reads what a segment shows; nothing where it is gone by now. */
-  read(segment: Segment): Promise<readonly LogSummary[]>
+  /** Reads what a segment shows, in slices; nothing where it is gone by now. */
+  read(segment: Segment): Promise<Iterable<readonly LogSummary[]>>
 }
 
-/** Ms after which others get their turn. */
-const patience = 4
-/** Entries that are sorted in together, at least. */
-const slack = 1000
+/** Ms after which others get their turn, once what is under way is done. */
+const patience = 1
 
 /** Looks through all entries, or only through the first ones in time where nothing else is asked for. */
 export function scan(shelf: Shelf, query: LogQuery): Promise<Listing<LogSummary>> {
@@ -29,7 +28,7 @@ export function pauses(): () => Promise<void> {
   let began = performance.now()
   return async () => {
     if (performance.now() - began < patience) return
-    await breathe()
+    await nextTurn()
     began = performance.now()
   }
 }
@@ -46,13 +45,14 @@ async function scanByTime(shelf: Shelf, query: LogQuery): Promise<Listing<LogSum
     passed += settled.length
   }
   const pause = pauses()
+  const order = logOrder(query)
   for (const segment of inTime(shelf.segments, query)) {
     settle(countBefore(open, segment, query))
     const isFull = passed >= offset + limit
     if (isFull && filters.length === 0) break
-    const found = await sift(shelf, segment, filters)
-    total += found.length
-    if (!isFull) open = [...open, ...found].sort(logOrder(query))
+    const found = await sift(shelf, segment, query, pause)
+    total += found.total
+    if (!isFull && found.entries.length > 0) open = [...open, ...found.entries].sort(order)
     await pause()
   }
   settle(open.length)
@@ -72,26 +72,51 @@ function countBefore(entries: readonly LogSummary[], segment: Segment, { descend
 }
 
 async function scanByRank(shelf: Shelf, query: LogQuery): Promise<Listing<LogSummary>> {
-  const { filters, offset, limit } = query
-  const wanted = offset + limit
-  const order = logOrder(query)
-  let best: LogSummary[] = []
-  let total = 0
+  const selection = new LogSelection(query)
   const pause = pauses()
-  for (const segment of shelf.segments) {
-    const found = await sift(shelf, segment, filters)
-    total += found.length
-    best.push(...found)
-    if (best.length >= wanted + Math.max(slack, wanted / 4)) best = best.sort(order).slice(0, wanted)
-    await pause()
+  for (const [at, segment] of shelf.segments.entries()) {
+    if (!mayMatch(segment, query)) continue
+    for (const entries of await shelf.read(segment)) {
+      selection.add(entries, at)
+      await pause()
+    }
   }
-  return { items: best.sort(order).slice(offset, wanted), total }
+  const selected = selection.take()
+  const found = new Map<string, LogSummary>()
+  for (const [at, ids] of Map.groupBy(selected, ({ origin }) => origin)) {
+    const wanted = new Set(ids.map(({ id }) => id))
+    for (const entries of await shelf.read(shelf.segments[at]!)) {
+      for (const entry of entries) if (wanted.has(entry.id)) found.set(entry.id, entry)
+      await pause()
+    }
+  }
+  // What was removed meanwhile is in no list.
+  return { items: selected.flatMap(({ id }) => found.get(id) ?? []), total: selection.total }
 }
 
-async function sift(shelf: Shelf, segment: Segment, filters: readonly LogFilter[]) {
-  if (!filters.every(filter => mayHold(segment, filter))) return []
-  const entries = await shelf.read(segment)
-  return filters.length === 0 ? entries : entries.filter(entry => matches(entry, filters))
+/** Finds what matches in a segment: how many those are, and those of them that come behind the place that the query says. */
+async function sift(shelf: Shelf, segment: Segment, query: LogQuery, pause: () => Promise<void>) {
+  const { filters, orderBy, descending, after = null } = query
+  const entries: LogSummary[] = []
+  let total = 0
+  if (!mayMatch(segment, query)) return { entries, total }
+  const compare = comparePlaces(descending)
+  for (const slice of await shelf.read(segment)) {
+    const matching = filters.length === 0 ? slice : slice.filter(entry => matches(entry, filters))
+    total += matching.length
+    for (const entry of matching)
+      if (after === null || compare(after, placeOf(entry, orderBy)) < 0) entries.push(entry)
+    await pause()
+  }
+  return { entries, total }
+}
+
+/** Tells whether there is reason to read a segment. */
+function mayMatch(segment: Segment, { filters, orderBy, descending, after = null }: LogQuery): boolean {
+  if (!filters.every(filter => mayHold(segment, filter))) return false
+  // What comes before the place counts only where filters say what is counted.
+  if (filters.length > 0 || after === null || orderBy !== 'created_at') return true
+  return descending ? segment.earliest <= after.createdAt : segment.latest >= after.createdAt
 }
 
 /** Tells whether entries of the time of a segment can match. */

@@ -1,6 +1,6 @@
 // Log entries by gateway, on a connection of their own that does not wait for the disk.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { entriesOf, idsOf, type LogBatch, summariesOf } from '../log-batch.ts'
+import { entriesOf, idsOf, type LogBatch, summarySlices } from '../log-batch.ts'
 import { partOf } from '../log-batch-writer.ts'
 import type { LogEntry, LogSummary } from '../records.ts'
 import { type Listing, type LogLimit, type LogQuery, type Logs, StoreAway } from '../store.ts'
@@ -34,9 +34,7 @@ export class SqliteLogs implements Logs {
     const read = (segment: Segment) =>
       this.#db.read(() => {
         const found = this.#segments.summaries(key, segment.key)
-        return found
-          ? summariesOf(found, account, gateway).slice(this.#segments.hidden(key, segment.key))
-          : []
+        return found ? summarySlices(found, account, gateway, this.#segments.hidden(key, segment.key)) : []
       })
     return scan({ segments, count, read }, query)
   }
