@@ -4,7 +4,7 @@
 export type LimitKey =
   | { readonly by: 'address' }
   | { readonly by: 'token' } // the bearer token that it shows, whether good or not
-  | { readonly by: 'path' } // in normal form, without query
+  | { readonly by: 'path' } // in normal form, without query, and in each other reading
   | { readonly by: 'header'; readonly name: string } // lower-case
 
 export interface RateLimitConfig {

@@ -2,10 +2,11 @@
 import { type Refusal, refuse } from '../errors/refusal.ts'
 import type { Exchange } from './exchange.ts'
 
-/** Refuses a request (400) and ends its connection, as with all that could be understood in more than one way. */
+/** Refuses a request (400) whose connection is to end, as with all that could be understood in more than one way. */
+export const AMBIGUOUS_PATH = refuse('bad_request', {}, { code: 'ambiguous path' })
+
+/** Refuses a request (400) and ends its connection. */
 export function refuseAmbiguousPath(x: Exchange): Refusal {
   x.keepAlive = false
-  return AMBIGUOUS
+  return AMBIGUOUS_PATH
 }
-
-const AMBIGUOUS = refuse('bad_request', {}, { code: 'ambiguous path' })

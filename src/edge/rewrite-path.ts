@@ -19,17 +19,13 @@ export class PathRule {
   }
 
   /**
-   * Gives the new target, or refuses: an expression that fails (1037), what is no path or one that is not the origin's (1035), one longer than `longest` (1036). Null where
-   * origins may read another path than the rule did. A request for no path (OPTIONS *) keeps its target.
+   * Gives the new target, or refuses: an expression that fails (1037), what is no path or one that is not the origin's (1035), one longer than `longest` (1036). A request for no path (OPTIONS *) keeps its target.
    */
-  targetFor(target: string, facts: Facts, work: Work, longest: number): string | Refusal | null {
+  targetFor(target: string, facts: Facts, work: Work, longest: number): string | Refusal {
     if (target === '*') return target
     const path = this.#value.evaluate(facts, work)
     if (typeof path !== 'string') return path
-    if (!isTarget(path)) return refuse('rewrite_invalid_path', {}, CAUSE)
-    const readings = pathReadings(withoutQuery(path))?.all ?? null
-    if (readings?.some(leadsOutside)) return refuse('rewrite_invalid_path', {}, CAUSE)
-    if (readings === null || !this.#value.meansAlike(readings, facts, work)) return null
+    if (!isTarget(path) || leadsOutside(path)) return refuse('rewrite_invalid_path', {}, CAUSE)
     const rewritten = withQuery(path, target)
     return rewritten.length > longest ? refuse('rewrite_too_long', {}, CAUSE) : rewritten
   }
@@ -42,9 +38,11 @@ function isTarget(path: string): boolean {
   return true
 }
 
-/** Whether a reading of a result leads to our own paths or up: a rule that puts a prefix before the path means to keep clients below it. */
-function leadsOutside(reading: string): boolean {
-  return leads(OWN, reading) || UP.test(reading)
+/** Whether a result may lead to our own paths or up: a rule that puts a prefix before the path means to keep clients below it. */
+function leadsOutside(path: string): boolean {
+  return (
+    pathReadings(withoutQuery(path))?.all.some(reading => leads(OWN, reading) || UP.test(reading)) ?? true
+  )
 }
 
 const OWN = '/cdn-cgi'

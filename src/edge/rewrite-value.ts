@@ -5,6 +5,7 @@ import { pathReadings } from '../base/path-readings.ts'
 import type { Work } from '../base/work.ts'
 import type { Tally } from '../base/distribution.ts'
 import { type Refusal, refuse } from '../errors/refusal.ts'
+import { AMBIGUOUS_PATH } from './ambiguous-path.ts'
 
 export class RewriteValue {
   readonly #expression: Expression<string>
@@ -20,27 +21,34 @@ export class RewriteValue {
     this.#cause = cause
   }
 
-  /** Evaluates, or refuses where that fails (1037), or is more work than is left. */
+  /** Evaluates, or refuses where that fails (1037), is more work than is left, or depends on how the path is read (400). */
   evaluate(facts: Facts, work: Work): string | Refusal {
     const value = this.#expression.evaluate(facts, work)
     // Each character of it is looked at.
-    if (value !== null && work.take(value.length / 8)) return value
+    if (value !== null && work.take(value.length / 8))
+      return this.#meansAlike(value, facts, work) ? value : AMBIGUOUS_PATH
     this.#failures.inc()
     return refuse('rewrite_evaluation_failed', {}, this.#cause)
   }
 
-  /**
-   * Whether the origin reads what a rule made of a path as the rule meant it, whose `readings` are given: what the rule makes of each reading of the path that was
-   * sent is among them. Else another spelling would slip by the rule.
-   */
-  meansAlike(readings: readonly string[], facts: Facts, work: Work): boolean {
+  /** Whether what the rule makes of each reading of the path is a reading of the value, or the value with that in place of the path: else another spelling would slip by the rule. */
+  #meansAlike(value: string, facts: Facts, work: Work): boolean {
     const sent = facts.request.path
-    if (!this.#expression.readsPath || isPlainPath(sent)) return true
-    return pathReadings(sent)?.all.every(path => this.#givesOneOf(readings, facts, work, path)) ?? false
+    if (!this.#expression.readsPath || sent === '*' || isPlainPath(sent)) return true
+    const paths = pathReadings(sent)?.all
+    const readings = pathReadings(asPath(value))?.all ?? []
+    return (
+      paths?.every(path => {
+        const other = this.#expression.evaluate(facts, work, path)
+        if (other === null) return false
+        if (other === value || other === value.replaceAll(sent, () => path)) return true
+        return readings.includes(withPlainDots(decodedPath(asPath(other))))
+      }) ?? false
+    )
   }
+}
 
-  #givesOneOf(readings: readonly string[], facts: Facts, work: Work, path: string): boolean {
-    const value = this.#expression.evaluate(facts, work, path)
-    return value !== null && readings.includes(withPlainDots(decodedPath(value)))
-  }
+/** Has a query be read as what is before it: a rule may put a path there. */
+function asPath(value: string): string {
+  return value.replaceAll('?', '%3F')
 }

@@ -5,7 +5,6 @@ import type { Work } from '../base/work.ts'
 import type { RewriteConfig } from '../config/rewrite-config.ts'
 import { type Refusal, refuse } from '../errors/refusal.ts'
 import { RequestHead } from '../http1/request-head.ts'
-import { refuseAmbiguousPath } from './ambiguous-path.ts'
 import type { Exchange } from './exchange.ts'
 import { sentFactsOf } from './exchange-facts.ts'
 import { HeaderChanges, HeaderRules } from './rewrite-headers.ts'
@@ -33,7 +32,6 @@ export class Rewrite {
     const { head, snapshot, work } = x
     const target =
       this.#path === null ? head.target : this.#path.targetFor(head.target, facts, work, snapshot.limits.url)
-    if (target === null) return refuseAmbiguousPath(x)
     if (typeof target !== 'string') return target
     const forRequest = changes(this.#request, facts, work)
     if (forRequest !== null && !(forRequest instanceof HeaderChanges)) return forRequest

@@ -72,6 +72,16 @@ for (const path of [
     assert.equal(origin.requests[0]!.target, '/a//b;c')
   })
 
+for (const place of ['request', 'response'] as const)
+  test(`400: nobody slips by the condition of a ${place} header`, async t => {
+    const rule = { 'X-Staff': 'request.path.startsWith("/staff/") ? "yes" : "no"' }
+    const { edge, origin } = await startRewriting(t, { [place]: rule })
+    for (const path of ['/staff//../x', '//x/staff/', '/staff%2fx', '/%73taff/x', '/staff/../x'])
+      assert.equal(codeOf(await edge.ask(request(`GET ${path}`, json))), 400, path)
+    assert.equal(origin.wires.length, 0)
+    assert.equal((await edge.ask(request('GET /staff//x;y'))).status, 200)
+  })
+
 for (const path of ['/a..b/..c', '/...', '/a/b..', '/%2ea/x', '/a?/../b', '/a%2fb', '/a\\b'])
   test(`the prefix of a rule holds ${path}`, async t => {
     const { edge, origin } = await startRewriting(t, { path: '"/public" + request.path' })

@@ -13,6 +13,8 @@ for (const [rule, sent, received] of [
   ['"/v2" + request.path', '/a/b?x=1', '/v2/a/b?x=1'],
   ['"/v2" + request.path', '/caf\xc3\xa9', '/v2/caf\xc3\xa9'],
   ['"/v2" + request.path', '/a?', '/v2/a?'],
+  ['"/v2" + request.path', '//a', '/v2//a'],
+  ['"/index.php?p=" + request.path', '/a//b;c', '/index.php?p=/a//b;c'],
   ['"/search?q=" + request.path.substring(1)', '/cats?x=1', '/search?q=cats'],
   ['request.path + "?"', '/a?x=1', '/a?'],
   ['request.path + "?" + request.query + "&host=" + request.host', '/a?x=1', '/a?x=1&host=site.test'],
@@ -31,6 +33,18 @@ for (const [rule, sent, received] of [
     assert.equal(edge.accesses[0]!.path, sent.replace(/\?.*/, ''))
   })
 }
+
+for (const [rule, sent, value] of [
+  ['request.path', '//a/b;c?x', '//a/b;c'],
+  ['"https://shop.test" + request.path + "?" + request.query', '//a/b;c?x', 'https://shop.test//a/b;c?x'],
+  ['request.path.substring(1)', '/a//b%2fc', 'a//b%2fc'],
+  ['request.path.split("/")[1]', '/a//b;c', 'a'],
+] as const)
+  test(`a header tells of the path as it was sent: ${rule}`, async t => {
+    const { edge, origin } = await startRewriting(t, { request: { 'X-Path': rule } })
+    await edge.ask(request(`GET ${sent}`))
+    assert.equal(origin.requests[0]!.field('x-path'), value)
+  })
 
 test('a request that is about no path keeps its target', async t => {
   const { edge, origin } = await startRewriting(t, { path: '"/v2" + request.path' })
