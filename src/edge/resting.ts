@@ -16,8 +16,8 @@ interface RestingOwner {
 export class Resting {
   readonly #owner: RestingOwner
   /** Those that the loop has not polled since they came, and those that it has, by the end of the turn. */
-  #unpolled: OriginConnection[] = []
-  #polled: OriginConnection[] = []
+  readonly #unpolled: OriginConnection[] = []
+  readonly #polled: OriginConnection[] = []
   #isTurning = false
   /** With the monotonic ms at which each is rested. */
   readonly #forWhile = new Map<OriginConnection, number>()
@@ -61,12 +61,12 @@ export class Resting {
     }
   }
 
-  /** Gives back those that were silent for long enough. */
+  /** Lets those that were silent for long enough go, behind one more turn: what came during a stall is yet to be read. */
   sweep(now: number): void {
     for (const [connection, restedAt] of this.#forWhile) {
       if (now < restedAt) return
       this.#forWhile.delete(connection)
-      this.#owner.rested(connection)
+      this.addForTurn(connection)
     }
   }
 
@@ -78,11 +78,13 @@ export class Resting {
 
   /** An immediate runs before the next poll, and one that it sets runs behind it. */
   #passTurn(): void {
-    const rested = this.#polled
-    this.#polled = this.#unpolled
-    this.#unpolled = []
-    this.#isTurning = this.#polled.length > 0
-    if (this.#isTurning) setImmediate(this.#turn)
-    for (let next = rested.pop(); next !== undefined; next = rested.pop()) this.#owner.rested(next)
+    try {
+      for (let next = this.#polled.pop(); next !== undefined; next = this.#polled.pop())
+        this.#owner.rested(next)
+    } finally {
+      this.#polled.push(...this.#unpolled.splice(0))
+      this.#isTurning = this.#polled.length > 0
+      if (this.#isTurning) setImmediate(this.#turn)
+    }
   }
 }

@@ -61,7 +61,7 @@ test('who rests for a turn is back behind the next poll, and one turn serves all
   assert.equal(resting.size, 0)
 })
 
-test('who rests for a while is back with the first sweep behind it, unless it has closed', () => {
+test('who rests for a while is back a turn behind the sweep that ends it, unless it has closed', async () => {
   const { resting, rested } = start()
   const [one, two] = [named('one'), named('two')]
   resting.addForWhile(one, 1_000)
@@ -71,5 +71,8 @@ test('who rests for a while is back with the first sweep behind it, unless it ha
   assert.deepEqual(rested, [])
   resting.remove(one)
   resting.sweep(1_100)
+  assert.deepEqual([rested, resting.soon], [[], 1])
+  await turn()
+  await turn()
   assert.deepEqual([rested, resting.size, resting.eldest], [[two], 0, undefined])
 })

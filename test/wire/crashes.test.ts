@@ -260,6 +260,26 @@ test('a bug after the head of an answer cuts it, and one before it is 500', asyn
   assert.equal((await edge.ask(get)).text, 'whole')
 })
 
+test('a bug behind the giving back of a connection costs nobody who has it by then', async t => {
+  const { promise: queued, resolve: queue } = Promise.withResolvers<void>()
+  const origin = await startResponder(t, async ({ target }) => {
+    if (target === '/first') await queued
+    return ok(target)
+  })
+  const edge = await startEdge(t, [origin.url], {
+    transport: { connections: 1, queue: { size: 1, timeout: 5_000 } },
+  })
+  const first = edge.ask(request('GET /first')).catch(() => 'cut off')
+  await until(() => origin.requests.length === 1)
+  const second = edge.ask(request('GET /second'))
+  await until(() => edge.metrics.originQueue.value === 1)
+  plant(t, ClientConnection, 'finish')
+  queue()
+  await first
+  assert.equal((await second).text, '/second')
+  assert.equal(origin.wires.length, 1)
+})
+
 test('a bug in the record of an exchange leaves the answer whole and its connection open', async t => {
   const origin = await startResponder(t, ok('whole'))
   const edge = await startEdge(t, [origin.url])
