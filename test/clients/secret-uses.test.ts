@@ -8,6 +8,7 @@ import { openStore } from '../../src/store/open.ts'
 import type { ClientSecret, OAuthClient } from '../../src/store/oauth-client.ts'
 import { type OAuthClients, type Store, StoreAway } from '../../src/store/store.ts'
 import { ManualClock } from '../help/clock.ts'
+import { until } from '../help/until.ts'
 import { clientWith, mint } from './client-with.ts'
 
 const minute = 60_000
@@ -154,6 +155,8 @@ describe('SecretUses', () => {
     const uses = ground.uses()
     uses.note(client, newer)
     await ground.look()
+    // What is still to be written is one that waits.
+    await until(async () => (await ground.usesOf(client))[0] !== null)
     for (let i = 1; i < 10_000; i++) uses.note({ ...client, id: `${i}` }, { ...newer, digest: `${i}` })
     uses.note(client, newer)
     await uses.close()
