@@ -8,8 +8,8 @@ import type { AddressGuard } from './address-guard.ts'
 import { guarded } from './guarded.ts'
 import type { Failure } from './origin-connection.ts'
 
-/** Bytes that a socket may hold unsent before its sender is asked to wait: several reads, so that a busy peer is not stopped at each one. */
-export const HIGH_WATER_MARK = 256 * 1024
+/** Bytes that a socket may hold, unsent or unread, before its peer is asked to wait: one read. More costs memory with each slow client, and saves no time. */
+export const HIGH_WATER_MARK = 64 * 1024
 
 /** Ms after which an address that does not answer gives way to the next one; the last has all the time that is left. So does a look-up, to old addresses. */
 const PATIENCE = 500

@@ -1,0 +1,107 @@
+// What a client that does not read, or sends slowly, costs the gateway in memory: the bound that the README states.
+
+import assert from 'node:assert/strict'
+import { createServer, type Server } from 'node:net'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { startGateway, type RunningGateway } from '../help/gateway.ts'
+import { connectTo, request, type Wire } from '../help/raw.ts'
+
+const CLIENTS = 200
+const KiB = 1024
+const LARGE = 64 * 1024 * 1024
+
+/** Has the gateway collect its garbage all the time, so that what is left is what it holds. */
+const collecting = '--expose-gc --import=data:text/javascript,setInterval(gc,100).unref()'
+
+/** Starts an origin that sends bytes without end to whoever asks, as fast as they are taken. */
+async function startFountain(t: TestContext): Promise<Server> {
+  const piece = Buffer.alloc(256 * 1024)
+  const server = createServer(socket => {
+    const pour = () => {
+      while (socket.write(piece)) {}
+    }
+    socket.on('error', () => {})
+    socket.once('data', () => {
+      socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${LARGE}\r\n\r\n`)
+      socket.on('drain', pour)
+      pour()
+    })
+    t.after(() => socket.destroy())
+  })
+  t.after(() => server.close())
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return server
+}
+
+function start(t: TestContext, origin: Server): Promise<RunningGateway> {
+  const { port } = origin.address() as AddressInfo
+  return startGateway(
+    t,
+    `pools: { main: { origins: ['http://127.0.0.1:${port}'] } }\nzones: [{ hosts: [site.test], routes: [{ path: /, pool: main }] }]\n`,
+    { env: { NODE_OPTIONS: collecting } },
+  )
+}
+
+/** Bytes that the gateway holds, in its heap and beside it. */
+async function heldBytes(gateway: RunningGateway): Promise<number> {
+  const metrics = await gateway.metrics()
+  const read = (name: string) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(metrics)![1])
+  return read('nodejs_heap_size_used_bytes') + read('nodejs_external_memory_bytes')
+}
+
+/** Connects so many clients that send these bytes and read nothing, one after the other. */
+async function crowd(
+  t: TestContext,
+  gateway: RunningGateway,
+  clients: number,
+  bytes: string,
+): Promise<Wire[]> {
+  const wires: Wire[] = []
+  for (let i = 0; i < clients; i++) {
+    const wire = await connectTo(t, Number(new URL(gateway.edge).port))
+    wire.socket.pause()
+    // More than is taken of them, for some.
+    wire.socket.write(bytes)
+    wires.push(wire)
+  }
+  return wires
+}
+
+/** Returns the least that the gateway holds within a while, which garbage has no part in. */
+async function settled(gateway: RunningGateway): Promise<number> {
+  let least = Number.POSITIVE_INFINITY
+  for (let i = 0; i < 15; i++) {
+    await sleep(100)
+    least = Math.min(least, await heldBytes(gateway))
+  }
+  return least
+}
+
+const chunk = (length: number) => `${length.toString(16)}\r\n${'x'.repeat(length)}\r\n`
+
+/** What clients send before they stop, and the bytes that each may cost; the README states the most. */
+const misdeeds: Record<string, readonly [string, bound: number]> = {
+  'read nothing of a large response': [request('GET /'), 128 * KiB],
+  'send a body of 64 KiB but for its end': [
+    `${request('POST /', 'Transfer-Encoding: chunked')}${chunk(4_096).repeat(16)}`,
+    192 * KiB,
+  ],
+  'read nothing and send requests all the time': [request('GET /').repeat(10_000), 256 * KiB],
+}
+
+for (const [what, [bytes, bound]] of Object.entries(misdeeds)) {
+  test(`clients that ${what} cost a bounded amount of memory each`, async t => {
+    const gateway = await start(t, await startFountain(t))
+    // What the first ones cost is code and tables.
+    await crowd(t, gateway, 50, bytes)
+    const before = await settled(gateway)
+    await crowd(t, gateway, CLIENTS, bytes)
+    const each = ((await settled(gateway)) - before) / CLIENTS
+    t.diagnostic(`${Math.round(each / 1024)} KiB each`)
+    assert.ok(each < bound, `${each} bytes each`)
+  })
+}
