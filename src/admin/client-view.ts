@@ -1,18 +1,21 @@
 // How the management API shows an OAuth client: never a digest, and a secret only at its birth. Called by clients.ts.
 
+import type { SecretKeys } from '../clients/secret-keys.ts'
 import type { ClientSecret, OAuthClient } from '../store/oauth-client.ts'
 import { isoTime } from './kept.ts'
 import { viewVerification } from './verification-view.ts'
 
-/** Shows a client; `secret` is the value of one that was made just now. */
-export function viewClient(client: OAuthClient, secret: string | null = null) {
+/** Shows a client; `secret` is the value of one that was made just now. Of secrets under a server key that is not known it says that they are not accepted. */
+export function viewClient(client: OAuthClient, keys: SecretKeys, secret: string | null = null) {
+  const lost = client.secrets.filter(({ key }) => !keys.knows(key)).length
   return {
     client_id: client.id,
     ...(secret !== null && { client_secret: secret }),
     ...viewSettings(client),
     visibility: client.visibility,
     has_rotated_secret: client.secrets.length > 1,
-    client_secrets: client.secrets.map(viewSecret),
+    ...(lost > 0 && { secret_status: lost < client.secrets.length ? 'partly_key_lost' : 'key_lost' }),
+    client_secrets: client.secrets.map(secret => viewSecret(secret, keys)),
     ...(client.verification && { client_uri_verification: viewVerification(client.verification) }),
     created_at: isoTime(client.createdAt),
     updated_at: isoTime(client.updatedAt),
@@ -39,10 +42,11 @@ function viewSettings(client: OAuthClient) {
   }
 }
 
-function viewSecret({ tail, createdAt, lastUsedAt }: ClientSecret) {
+function viewSecret({ tail, key, createdAt, lastUsedAt }: ClientSecret, keys: SecretKeys) {
   return {
     created_at: isoTime(createdAt),
     tail,
+    ...(!keys.knows(key) && { status: 'key_lost' }),
     ...(lastUsedAt !== null && { last_used_at: isoTime(lastUsedAt) }),
   }
 }

@@ -2,6 +2,7 @@
 
 import { newClient } from '../clients/client.ts'
 import { mintSecret } from '../clients/secret.ts'
+import type { SecretKeys } from '../clients/secret-keys.ts'
 import { verificationFor } from '../domains/challenge.ts'
 import type { OAuthClient } from '../store/oauth-client.ts'
 import { auditOf, changedMembers, membersSet } from './audit.ts'
@@ -28,7 +29,7 @@ export async function createClient(call: Call, api: Api): Promise<Answer> {
     const isSecret = settings.tokenEndpointAuthMethod !== 'none'
     const { value, secret } = isSecret ? mintSecret(api.secrets, now) : { value: null, secret: null }
     const client = newClient(account, settings, { secret, verification, now })
-    const answer = success(viewClient(client, value), etagOf(client))
+    const answer = success(viewClient(client, api.secrets, value), etagOf(client))
     const audit = auditOf(call, 'create', resourceOf(client.id), membersSet(body))
     const told = { audit, ...keep(answer) }
     return (await add(api.store.oauthClients, client, told, api.log)) ? answer : null
@@ -36,7 +37,7 @@ export async function createClient(call: Call, api: Api): Promise<Answer> {
 }
 
 /** Answers with a page of clients by creation; as large as it may be, unless asked otherwise, since published clients take it for all there are. */
-export async function listClients({ account, query }: Call, { store }: Api): Promise<Answer> {
+export async function listClients({ account, query }: Call, { store, secrets }: Api): Promise<Answer> {
   const parameters = new Parameters(query)
   const page = parameters.page(mostOfSinglePage, mostOfSinglePage)
   const visibility = query.has('visibility') ? parameters.choice('visibility', ['private', 'public']) : null
@@ -46,24 +47,26 @@ export async function listClients({ account, query }: Call, { store }: Api): Pro
     (visibility === null || client.visibility === visibility) && client.name.toLowerCase().includes(name)
   return pageOf(store.oauthClients, account, page, {
     createdAt: ({ createdAt }) => createdAt,
-    view: client => viewClient(client),
+    view: client => viewClient(client, secrets),
     holds: name === '' && visibility === null ? null : isWanted,
   })
 }
 
 export async function getClient(call: Call, api: Api): Promise<Answer> {
   const kept = await findClient(call, api)
-  return kept ? shown(kept.record) : noClient
+  return kept ? shown(kept.record, api) : noClient
 }
 
-/** Shows a client as it is; the same record, which never changes, is shown by the same answer. */
-function shown(client: OAuthClient): Answer {
-  let answer = answers.get(client)
-  if (answer === undefined) answers.set(client, (answer = success(viewClient(client), etagOf(client))))
+/** Shows a client as it is; the same record, which never changes, is shown by the same answer, as long as the server keys are the same. */
+function shown(client: OAuthClient, { secrets }: Api): Answer {
+  const known = answers.get(client)
+  if (known?.secrets === secrets) return known.answer
+  const answer = success(viewClient(client, secrets), etagOf(client))
+  answers.set(client, { secrets, answer })
   return answer
 }
 
-const answers = new WeakMap<OAuthClient, Answer>()
+const answers = new WeakMap<OAuthClient, { readonly secrets: SecretKeys; readonly answer: Answer }>()
 
 export async function updateClient(call: Call, api: Api): Promise<Answer> {
   let value: string | null = null
@@ -73,14 +76,16 @@ export async function updateClient(call: Call, api: Api): Promise<Answer> {
     if (!('client' in changed)) return failure(400, changed)
     const { client, secret } = changed
     isUnchanged = client === kept
-    if (isUnchanged) return success(viewClient(kept), etagOf(kept))
+    if (isUnchanged) return success(viewClient(kept, api.secrets), etagOf(kept))
     value = secret
-    const members = changedMembers(withoutTimes(kept), withoutTimes(client))
+    const members = changedMembers(withoutTimes(kept, api), withoutTimes(client, api))
     return { record: client, audit: auditOf(call, 'update', resourceOf(kept.id), members) }
   })
   // It may be as it is by the same request before, whose write could not be confirmed.
   if (isUnchanged) await api.store.confirm()
-  return 'record' in revised ? success(viewClient(revised.record, value), etagOf(revised.record)) : revised
+  return 'record' in revised
+    ? success(viewClient(revised.record, api.secrets, value), etagOf(revised.record))
+    : revised
 }
 
 /** Removes a client, its secrets and all that they open. */
@@ -96,7 +101,7 @@ export async function deleteClient(call: Call, { store, log }: Api): Promise<Ans
   }
 }
 
-function withoutTimes(client: OAuthClient) {
-  const { updated_at, ...view } = viewClient(client)
+function withoutTimes(client: OAuthClient, { secrets }: Api) {
+  const { updated_at, ...view } = viewClient(client, secrets)
   return view
 }

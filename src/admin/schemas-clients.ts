@@ -142,7 +142,13 @@ const shownSecret = open(
     created_at: time,
     tail: about('The last 4 characters of its value.', { ...text, pattern: '^[A-Za-z0-9_-]{4}$' }),
   },
-  { last_used_at: about('To the hour.', time) },
+  {
+    last_used_at: about('To the hour; absent as long as no use was recorded.', time),
+    status: about(
+      'The server key that it was made under is lost, so it is not accepted.',
+      exactly('key_lost'),
+    ),
+  },
 )
 
 const shown: Members = {
@@ -164,6 +170,10 @@ const shown: Members = {
 }
 
 const shownWhereSet: Members = {
+  secret_status: about(
+    'Of the secrets that the client has, all or one were made under a server key that is lost, and are not accepted: rotate.',
+    oneOf(['key_lost', 'partly_key_lost']),
+  ),
   logo_uri: text,
   policy_uri: text,
   tos_uri: text,

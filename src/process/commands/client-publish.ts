@@ -1,18 +1,25 @@
-// `gatehouse client publish`: from private to public, which there is no way back from.
+// `gatehouse client publish`: from private to public; asks first, since there is no way back.
 
 import { type ApiMistake, ApiRefusal } from '../api-client.ts'
 import type { Input } from '../input.ts'
 import { columns, json } from '../table.ts'
 import { print, tell } from '../terminal.ts'
-import { withClient } from './client-session.ts'
+import { confirmed } from './client-confirm.ts'
 import type { ShownClient } from './client-view.ts'
 
 /** The code of a precondition that is missing. */
 const missing = 10412
 
-/** Returns 1 where preconditions are missing, after telling each, and how to meet it. */
+const deed = {
+  consequence: 'a public client can never be private again',
+  question:
+    'Any user may authorize a public client, and it can never be private again. Type its id to publish it: ',
+  refrained: 'Nothing was published.',
+} as const
+
+/** Takes `--yes`, or the id typed once more by a person; returns 1 where that person thought again, or preconditions are missing, after telling each and how to meet it. */
 export function publish(input: Input): Promise<number> {
-  return withClient(input, async (api, path, id) => {
+  return confirmed(input, deed, async (api, path, id) => {
     try {
       const { result } = await api.ask('PATCH', path, { body: { visibility: 'public' } })
       tell(`The client ${id} is public: any user may authorize it, and it can't become private again.`)

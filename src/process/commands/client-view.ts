@@ -49,6 +49,7 @@ interface ShownSecret {
   readonly created_at: string
   readonly tail: string
   readonly last_used_at?: string | null
+  readonly status?: string
 }
 
 /** Writes all of a client: its members by their names in the API, its secrets, and the state of its proof. */
@@ -141,12 +142,15 @@ function rowsOf(label: string, value: string | readonly string[] | null | undefi
   return values.map((one, i) => [i === 0 ? label : '', one])
 }
 
+const keyLost = 'not accepted: the server key that it was made under is not known'
+
 function secretRows({ client_secrets: secrets = [] }: ShownClient): string[][] {
   return rowsOf(
     'client_secrets',
-    secrets.map(({ tail, created_at, last_used_at }) => {
-      const use = last_used_at ? `last used ${last_used_at}` : 'never used'
-      return `…${tail}, created ${created_at}, ${use}`
+    // Not told is not the same as not used.
+    secrets.map(({ tail, created_at, last_used_at, status }) => {
+      const use = last_used_at ? `, last used ${last_used_at}` : ''
+      return `…${tail}, created ${created_at}${use}${status === 'key_lost' ? `, ${keyLost}` : ''}`
     }),
   )
 }

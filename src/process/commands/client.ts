@@ -125,9 +125,9 @@ export const clientCommands: Readonly<Record<string, Command>> = {
     load: async () => (await import('./client-verify.ts')).verify,
   },
   'client publish': {
-    usage: 'client publish ID [OPTION]…',
+    usage: 'client publish ID [--yes] [OPTION]…',
     summary: 'Make an OAuth client public, for ever.',
-    options: access,
+    options: { yes: { type: 'boolean', help: 'do it without asking' }, ...access },
     args: 1,
     least: 1,
     load: async () => (await import('./client-publish.ts')).publish,

@@ -51,6 +51,7 @@ const misuses: readonly [args: string[], env: NodeJS.ProcessEnv, sentence: RegEx
   [['create', '--name', '-x'], env, /argument is ambiguous; usage: gatehouse client create/],
   [['st\u001b[2Jeal'], env, /there is no command 'client st\\u\{1b\}\[2Jeal'/],
   [['delete', id], env, /deleting a client ends every grant of it; say --yes/],
+  [['publish', id], env, /a public client can never be private again; say --yes/],
   [['steal'], env, /there is no command 'client steal'; see gatehouse client --help/],
 ]
 

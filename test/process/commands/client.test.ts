@@ -77,6 +77,9 @@ function waitFor({ origin, env }: Awaited<ReturnType<typeof start>>, id: string)
   }
 }
 
+const script = process.env.SCRIPT ?? 'script'
+const hasScript = spawnSync(script, ['--version']).error === undefined
+
 test('create writes id and secret once, and nothing else to stdout', async t => {
   const { client, shown } = await start(t)
   const { code, stdout, stderr } = await client(['create', ...photos])
@@ -200,7 +203,7 @@ test('show tells all of a client, as text or as the API has it', async t => {
   for (const line of [
     new RegExp(`^client_id +${id}$`, 'm'),
     /^client_name +Photos$/m,
-    new RegExp(`^client_secrets +…${secret.slice(-4)}, created 2026-01-01T00:00:00\\S*, never used$`, 'm'),
+    new RegExp(`^client_secrets +…${secret.slice(-4)}, created 2026-01-01T00:00:00\\S*$`, 'm'),
     /^status +pending$/m,
     /^record name +photos\.example\.com$/m,
     /^record value +svc_oauth_client_publisher=[0-9a-f]{32}$/m,
@@ -241,7 +244,7 @@ test('publish lists what is missing; verify proves the domain; then it is public
   const api = await start(t)
   const { client, create, clock, shown } = api
   const { id } = await create('--client-uri', 'https://photos.example.com')
-  const early = await client(['publish', id])
+  const early = await client(['publish', id, '--yes'])
   assert.deepEqual([early.code, early.stdout], [1, ''])
   const [first, ...missing] = early.stderr.trimEnd().split('\n')
   assert.equal(first, `The client ${id} can't be public yet. What is missing:`)
@@ -269,17 +272,37 @@ test('publish lists what is missing; verify proves the domain; then it is public
   const known = await client(['verify', id])
   assert.deepEqual([known.code, known.stderr], [0, ''])
   assert.match(known.stdout, /^verified at +2026-01-01T00:01:00/m)
-  const published = await client(['publish', id])
+  const published = await client(['publish', id, '--yes'])
   assert.deepEqual([published.code, published.stdout], [0, ''])
   assert.match(published.stderr, /is public: any user may authorize it/)
   assert.equal((await shown(id)).visibility, 'public')
+})
+
+test('publish takes --yes, and nothing else where nobody can be asked', async t => {
+  const { client, create } = await start(t)
+  const { id } = await create()
+  const { code, stderr } = await client(['publish', id], {}, `${id}\n`)
+  assert.equal(code, 2)
+  assert.match(stderr, /a public client can never be private again; say --yes/)
+})
+
+test('publish asks a person at a terminal to type the id', { skip: !hasScript }, async t => {
+  const { create, origin, env } = await start(t)
+  const { id } = await create()
+  const command = `client publish ${id} --url ${origin}`
+  const [thoughtAgain, refrained] = await typeAt(t, command, env, 'publish it: ', '\r')
+  assert.equal(thoughtAgain, 1)
+  assert.match(refrained, /Nothing was published\./)
+  const [code, said] = await typeAt(t, command, env, 'publish it: ', `${id}\r`)
+  assert.equal(code, 1)
+  assert.match(said, /can't be public yet/)
 })
 
 test('publish says of each member how it is set', async t => {
   const { client, create } = await start(t)
   const { id } = await create()
   assert.equal((await client(['update', id, '--scope', 'user.read'])).code, 0)
-  const { code, stderr } = await client(['publish', id])
+  const { code, stderr } = await client(['publish', id, '--yes'])
   assert.equal(code, 1)
   for (const option of ['--logo-uri URI', '--client-uri URI', '--scope ID'])
     assert.match(stderr, new RegExp(`^  \\S.* gatehouse client update ${id} ${option}$`, 'm'))
@@ -445,6 +468,30 @@ test('verify goes on waiting while the gateway is away', async t => {
   assert.ok(asked.length > 7)
 })
 
+/** Runs a command at a terminal and types when it asks; gives its exit code, and what it said. */
+async function typeAt(
+  t: TestContext,
+  command: string,
+  env: Readonly<Record<string, string>>,
+  question: string,
+  typed: string,
+) {
+  const line = `'${process.execPath}' '${main}' ${command}`
+  const child = spawn(script, ['-qec', line, '/dev/null'], { env: { ...process.env, ...env } })
+  t.after(() => child.kill('SIGKILL'))
+  const closed = once(child, 'close')
+  let said = ''
+  let isAsked = false
+  for await (const chunk of child.stdout) {
+    said += chunk
+    if (isAsked || !said.includes(question)) continue
+    isAsked = true
+    child.stdin.write(typed)
+  }
+  child.stdin.end()
+  return [(await closed)[0], said] as const
+}
+
 test('delete takes --yes, and nothing else where nobody can be asked', async t => {
   const { client, create, ask } = await start(t)
   const { id } = await create()
@@ -458,29 +505,11 @@ test('delete takes --yes, and nothing else where nobody can be asked', async t =
   assert.match(again.stderr, /\(7003\)\n$/)
 })
 
-const script = process.env.SCRIPT ?? 'script'
-const hasScript = spawnSync(script, ['--version']).error === undefined
-
 test('delete asks a person at a terminal to type the id', { skip: !hasScript }, async t => {
   const { create, ask, origin, env } = await start(t)
   const { id } = await create()
   const isThere = async () => (await ask('GET', `/oauth_clients/${id}`)).status === 200
-  const type = async (typed: string) => {
-    const line = `'${process.execPath}' '${main}' client delete ${id} --url ${origin}`
-    const child = spawn(script, ['-qec', line, '/dev/null'], { env: { ...process.env, ...env } })
-    t.after(() => child.kill('SIGKILL'))
-    const closed = once(child, 'close')
-    let said = ''
-    let isAsked = false
-    for await (const chunk of child.stdout) {
-      said += chunk
-      if (isAsked || !said.includes('delete it: ')) continue
-      isAsked = true
-      child.stdin.write(typed)
-    }
-    child.stdin.end()
-    return [(await closed)[0], said] as const
-  }
+  const type = (typed: string) => typeAt(t, `client delete ${id} --url ${origin}`, env, 'delete it: ', typed)
   for (const typed of ['Photos\r', '\r', '\u0004', '\u0003']) {
     const [code, said] = await type(typed)
     assert.equal(code, 1, said)
