@@ -1,5 +1,6 @@
 // Whether the gateway lives, and whether it takes traffic: for orchestrators, load balancers and the container's health check.
 
+import type { StoreSigns } from '../base/metrics.ts'
 import type { Answer } from './envelope.ts'
 
 /** `null` when traffic is welcome, else the reason why not. */
@@ -9,10 +10,16 @@ export function alive(): Answer {
   return status(200, { status: 'alive' })
 }
 
-/** Tells whether traffic is welcome; a store that is away does not stop it, since most of it needs no more than what is remembered. */
-export function ready(unready: Unready, isStoreAway: boolean): Answer {
+/** Tells whether traffic is welcome; a store that is away, or refuses writes, does not stop it, since most of it needs no more than what is remembered. */
+export function ready(unready: Unready, store: StoreSigns | null): Answer {
   if (unready !== null) return status(503, { status: 'unready', reason: unready })
-  return status(200, isStoreAway ? { status: 'degraded', reason: 'the store is away' } : { status: 'ready' })
+  const reason = store && faultOf(store)
+  return status(200, reason === null ? { status: 'ready' } : { status: 'degraded', reason })
+}
+
+function faultOf({ isAway, refusal }: StoreSigns): string | null {
+  if (isAway) return refusal === null ? 'the store is away' : `the store is away: ${refusal}`
+  return refusal === null ? null : `the store refuses writes: ${refusal}`
 }
 
 function status(code: number, content: object): Answer {

@@ -52,7 +52,7 @@ export const plainOperations: Readonly<Record<string, Operation>> = {
     tag,
     summary: 'Tell whether traffic is welcome',
     description:
-      'While the store is away the gateway serves from what it remembers: it is degraded, and ready.',
+      'While the store is away the gateway serves from what it remembers, and while the store refuses writes nothing can be changed: it is degraded, and ready.',
     answer: json(open({ status: oneOf(['ready', 'degraded']) }, { reason: text })),
     refusals: [
       {

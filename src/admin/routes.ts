@@ -1,6 +1,6 @@
 // The table of the admin listener: method, path, permission, handler. server.ts answers by it.
 
-import { metricsContentType } from '../base/metrics.ts'
+import { metricsContentType, type StoreSigns } from '../base/metrics.ts'
 import { auditParameters, listAuditLogs } from './audit-logs.ts'
 import { deleteRotatedSecret, rotateSecret } from './client-secrets.ts'
 import {
@@ -40,8 +40,8 @@ export interface Facts {
   readonly unready: () => Unready
   /** Writes all metrics in the text format of Prometheus. */
   readonly metrics: () => Promise<string>
-  /** Whether the store is away, so that only what is remembered is served. */
-  readonly degraded?: () => boolean
+  /** How the store is; null while it isn't open. */
+  readonly storeSigns?: () => StoreSigns | null
   /** What the management API works on; without it, the API says that the store is away. */
   readonly api?: () => Api | null
 }
@@ -156,7 +156,7 @@ export const routes: readonly Route<Facts>[] = [
   {
     method: 'GET',
     path: '/readyz',
-    handle: (_, { unready, degraded }) => ready(unready(), degraded?.() ?? false),
+    handle: (_, { unready, storeSigns }) => ready(unready(), storeSigns?.() ?? null),
   },
   { method: 'GET', path: '/metrics', handle: (_, { metrics }) => exposition(metrics) },
   { method: 'GET', path: '/errors', handle: ({ asker }) => documentationIndex(asker.accept) },

@@ -1,6 +1,7 @@
 // What Prometheus sees of the processes themselves, and of what they do beside requests. metric-families.ts lists them.
 
-import { byName, type Family, sample } from './metric-family.ts'
+import { byName, type Family, type Sample, sample } from './metric-family.ts'
+import type { Metrics, StoreSigns } from './metrics.ts'
 
 export const processFamilies: readonly Family[] = [
   {
@@ -19,7 +20,19 @@ export const processFamilies: readonly Family[] = [
     type: 'gauge',
     name: 'gatehouse_store_up',
     help: 'Whether the store can be reached: 1 or 0.',
-    read: ({ isStoreAway }) => (isStoreAway ? [{ labels: {}, value: isStoreAway() ? 0 : 1 }] : []),
+    read: ({ storeSigns }) => storeSample(storeSigns, ({ isAway }) => !isAway),
+  },
+  {
+    type: 'gauge',
+    name: 'gatehouse_store_writable',
+    help: 'Whether the store takes writes, as far as known: 1 or 0. Redis refuses them while the replicas that must have them do not confirm.',
+    read: ({ storeSigns }) => storeSample(storeSigns, ({ isAway, refusal }) => !isAway && refusal === null),
+  },
+  {
+    type: 'gauge',
+    name: 'gatehouse_store_notices_up',
+    help: 'Whether changes by other processes are announced by the store: 1, or 0 where they are noticed up to a second later.',
+    read: ({ storeSigns }) => storeSample(storeSigns, ({ deafness }) => deafness === null),
   },
   {
     type: 'gauge',
@@ -61,3 +74,10 @@ export const processFamilies: readonly Family[] = [
     read: ({ version }) => [{ labels: { version, node: process.versions.node }, value: 1 }],
   },
 ]
+
+/** Shows 1 or 0 in the process that is asked for the store. */
+function storeSample(read: Metrics['storeSigns'], holds: (signs: StoreSigns) => boolean): readonly Sample[] {
+  if (read === null) return []
+  const signs = read()
+  return [{ labels: {}, value: signs === null || holds(signs) ? 1 : 0 }]
+}

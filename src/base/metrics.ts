@@ -38,6 +38,13 @@ export const managementRefusals = [
 ] as const
 export type ManagementRefusal = (typeof managementRefusals)[number]
 
+/** How the store is: out of reach, or why it refuses writes or can't be heard; null where all is well. */
+export interface StoreSigns {
+  readonly isAway: boolean
+  readonly refusal: string | null
+  readonly deafness: string | null
+}
+
 /** All that one process counts, and the registry that shows it. */
 export class Metrics {
   readonly edge = new EdgeMetrics()
@@ -45,8 +52,8 @@ export class Metrics {
   readonly managementRefusals = tallies(managementRefusals)
   readonly workerRestarts = new Tally()
   readonly droppedLogLines = new Tally()
-  /** Tells whether the store is out of reach; null in a process that is not asked for it. */
-  isStoreAway: (() => boolean) | null = null
+  /** Tells how the store is; null in a process that is not asked for it. */
+  storeSigns: (() => StoreSigns | null) | null = null
   readonly reloads = { success: new Tally(), failure: new Tally() }
   readonly version: string
   readonly #registry = new Registry()

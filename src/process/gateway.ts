@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { systemClock } from '../base/clock.ts'
 import { Lifecycle, type Part } from '../base/lifecycle.ts'
 import type { Logger } from '../base/log.ts'
-import type { Metrics } from '../base/metrics.ts'
+import type { Metrics, StoreSigns } from '../base/metrics.ts'
 import { Vouch } from '../base/vouch.ts'
 import type { Config, Endpoint } from '../config/config.ts'
 import type { Store } from '../store/store.ts'
@@ -68,7 +68,7 @@ export class Gateway {
     this.#log = log
     this.#openServices = openServices
     this.#openManagement = openManagement
-    metrics.isStoreAway = () => this.#isStoreAway
+    metrics.storeSigns = () => this.#storeSigns
     this.#buildPlane = buildPlane
     this.#checker = new HealthChecker({
       clock: systemClock,
@@ -78,7 +78,7 @@ export class Gateway {
     })
     const facts: Facts = {
       unready: () => this.unready,
-      degraded: () => this.#isStoreAway,
+      storeSigns: () => this.#storeSigns,
       api: () => this.#api,
       metrics: async () => metrics.expose(await this.#plane?.snapshots()),
     }
@@ -163,8 +163,8 @@ export class Gateway {
     return this.#config.errors.documentation ?? `${urlOf(this.#admin)}/errors`
   }
 
-  get #isStoreAway(): boolean {
-    return this.#services?.store.isAway === true
+  get #storeSigns(): StoreSigns | null {
+    return this.#services?.store ?? null
   }
 
   #storePart(): Part {

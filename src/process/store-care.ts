@@ -1,8 +1,9 @@
-// Looks after the store of a running gateway: fills an empty one, tells once what its set-up can lose and what it denies, and keeps in the log when it goes away and comes back.
+// Looks after the store of a running gateway: fills an empty one, tells what it denies, and keeps in the log when it goes away and comes back, and what is wrong with it meanwhile.
 
 import type { Logger } from '../base/log.ts'
 import { type Store, StoreAway } from '../store/store.ts'
 import { FirstFill, type FirstStart } from './first-start.ts'
+import { StoreSigns } from './store-signs.ts'
 
 /** Ms between two looks at the store. */
 const period = 1_000
@@ -11,6 +12,7 @@ const period = 1_000
 export function careForStore(store: Store, log: Logger, told: (first: FirstStart) => void): void {
   const details = { store: store.location }
   const fill = new FirstFill(store)
+  const signs = new StoreSigns(store, log)
   let isPrepared = false
   let denials: readonly string[] = []
   let wasAway = false
@@ -18,6 +20,7 @@ export function careForStore(store: Store, log: Logger, told: (first: FirstStart
     try {
       if (!isPrepared) await prepare()
       else if (store.isAway) await store.accounts.list()
+      await signs.look()
       if (wasAway && !store.isAway) {
         log.info(details, 'the store is back')
         wasAway = false
@@ -48,7 +51,6 @@ export function careForStore(store: Store, log: Logger, told: (first: FirstStart
     const first = await fill.run(Date.now())
     if (first) told(first)
     else await warnOfNoToken()
-    for (const doubt of await store.durability()) log.warn(details, doubt)
     isPrepared = true
   }
   const warnOfNoToken = async () => {

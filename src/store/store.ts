@@ -24,6 +24,10 @@ export interface Store {
   readonly location: string
   /** Whether the backend is out of reach as far as known; commands then fail at once. */
   readonly isAway: boolean
+  /** Why writes are refused, in a sentence; null while they are taken, as far as known. */
+  readonly refusal: string | null
+  /** Why changes by others are not heard of at once, as a word of the backend or the system; null while they are. */
+  readonly deafness: string | null
   readonly accounts: Accounts
   /** Removing one removes its log entries. */
   readonly gateways: Records<Gateway>

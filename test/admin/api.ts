@@ -74,7 +74,7 @@ export async function startApi(
   const facts = {
     unready: () => null,
     metrics: async () => '',
-    degraded: () => store.isAway,
+    storeSigns: () => store,
     api: () => ({ store, verifier, clock, log, secrets: keys.current, zones, ...guards }),
   }
   const vouch = new Vouch(randomBytes(32))

@@ -341,6 +341,6 @@ function absent(store: Store, away: { isOn: boolean }): Store {
 }
 
 function proxyOf(store: Store): Store {
-  const { accounts, gateways, tokens, logs, changes, isAway, location } = store
-  return { accounts, gateways, tokens, logs, changes, isAway, location } as Store
+  const { accounts, gateways, tokens, logs, changes, isAway, refusal, location } = store
+  return { accounts, gateways, tokens, logs, changes, isAway, refusal, location } as Store
 }

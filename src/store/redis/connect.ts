@@ -64,6 +64,8 @@ type Common =
   | 'connectionName'
 
 const dialTimeout = 2_000
+/** How long it is believed which node has which keys, in ms. */
+const slotsLife = 2_000
 const shortestPause = 100
 const longestPause = 2_000
 
@@ -229,7 +231,7 @@ function dialSentinel(dialling: Dialling, { host, port }: Host): Redis {
 }
 
 function dialCluster(dialling: Dialling, patience: number): Cluster {
-  return new Cluster([...dialling.address.hosts], {
+  const driver = new Cluster([...dialling.address.hosts], {
     redisOptions: commonOptions(dialling, patience),
     clusterRetryStrategy: pauseBefore,
     enableOfflineQueue: false,
@@ -238,8 +240,11 @@ function dialCluster(dialling: Dialling, patience: number): Cluster {
     retryDelayOnFailover: 50,
     retryDelayOnClusterDown: 50,
     slotsRefreshTimeout: dialTimeout,
-    slotsRefreshInterval: 2_000,
   })
+  // Not left to the driver, which goes on with it for ever when it is ended meanwhile.
+  const timer = setInterval(() => driver.status === 'ready' && driver.refreshSlotsCache(), slotsLife).unref()
+  driver.once('end', () => clearInterval(timer))
+  return driver
 }
 
 function commonOptions({ address, ca }: Dialling, patience: number): Pick<RedisOptions, Common> {

@@ -30,6 +30,10 @@ const absencePause = 50
 /** For how long a server is asked at a time to wait for those behind, in ms. */
 const stragglerPatience = 20
 
+/** More than there are, so that all have the time to answer, in ms. */
+const mostFollowers = 1_000
+const followerPatience = 50
+
 interface Work {
   /** Null where only the proof is wanted. */
   readonly script: Script | null
@@ -195,22 +199,33 @@ export class DurableWrites {
     const commands = [
       ['EXISTS', keys.format] as const,
       ...fewFacts,
-      ['WAIT', 0, 0] as const,
       nodes,
       ...(isOld ? settingsCommands : []),
     ]
-    const answers = await this.#connection.runTogether(commands, timeout)
-    const facts = this.#factsIn(answers.slice(1, 3))
-    const followers = facts.replicas?.length ?? (Number(answers[3]) || 0)
-    this.#replicas.note({ followers, isBlind: facts.replicas === null, nodes: isCluster ? answers[4] : null })
+    const [, info, hello, shard, ...told] = await this.#connection.runTogether(commands, timeout)
+    const { replicas } = this.#factsIn([info, hello])
+    const followers = replicas?.length ?? (await this.#countFollowers())
+    this.#replicas.note({ followers, isBlind: replicas === null, nodes: isCluster ? shard : null })
     if (isOld) {
-      this.#settings = settingsOf(answers.slice(5))
+      this.#settings = settingsOf(told)
       this.#settingsAt = now
     }
     const needed = this.#replicas.needed ?? 1
     if (followers < needed) this.#refusal = lackOf(followers, needed)
     else if (isOld || this.#refusal !== null) this.#join({ ...onlyProof, isForDisk: false }).catch(ignore)
     return this.#settings!
+  }
+
+  /** Has the replicas of a server that tells nothing of them answer for themselves. */
+  async #countFollowers(): Promise<number> {
+    const commands = [
+      ['SET', keys.proof, 1],
+      ['WAIT', mostFollowers, followerPatience],
+    ] as const
+    const [set, count] = await this.#connection.runTogether(commands, this.#options.timeout)
+    this.#expectAnswer(set)
+    this.#expectAnswer(count)
+    return Number(count)
   }
 
   async #take(asks: readonly Ask[]): Promise<void> {

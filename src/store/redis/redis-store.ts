@@ -131,13 +131,11 @@ export class RedisStore implements Store {
       for (const one of this.#connections) one.onArrival(() => this.#gather(one))
   }
 
-  /** Why writes are refused though the server can be reached, in a sentence; null while they are taken. */
   get refusal(): string | null {
     if (this.#sentinels !== null && this.#sentinels.view === null) return this.#sentinels.census
-    return this.#writes.refusal
+    return this.isAway ? null : this.#writes.refusal
   }
 
-  /** Why changes of others are not heard of at once, as a word of the server or the system; null while they are. */
   get deafness(): string | null {
     return this.#notices.fault
   }
@@ -165,7 +163,7 @@ export class RedisStore implements Store {
   }
 
   async durability(): Promise<readonly string[]> {
-    return lossesOf(await this.#writes.settings(), this.#replicas.needed ?? 1)
+    return lossesOf(await this.#writes.settings(), this.#replicas.confirmers)
   }
 
   rights(): Promise<readonly string[]> {

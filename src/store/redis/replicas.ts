@@ -2,6 +2,7 @@
 // primary all the same, so none is let off because it went away, but where somebody with a majority says that it can't be chosen.
 import type { Sentinels } from './sentinels.ts'
 import type { Follower } from './server-facts.ts'
+import type { Confirmers } from './settings.ts'
 
 interface Sight {
   readonly followers: number
@@ -29,6 +30,14 @@ export class Replicas {
     const { view } = this.#sentinels
     // Which of them have a write isn't known where the server won't tell: then all must.
     return view && Math.max(1, view.electable.length, this.#isBlind ? this.#seen : 0)
+  }
+
+  /** Who has to confirm writes, for those who ask what can be lost. */
+  get confirmers(): Confirmers {
+    const { view } = this.#sentinels ?? {}
+    const isSharded = this.#sharded !== null
+    const judges = this.#sentinels === null ? (isSharded ? 'nodes' : null) : 'sentinels'
+    return { needed: this.needed ?? 1, spared: view?.spared ?? 0, judges }
   }
 
   /** Another number after each change of the primary. */

@@ -18,6 +18,12 @@ interface Replica {
   readonly isElectable: boolean
 }
 
+interface Electorate {
+  readonly electable: readonly (readonly string[])[]
+  /** How many there are beside those. */
+  readonly spared: number
+}
+
 type Fields = Readonly<Record<string, string>>
 
 /** Reads what SENTINEL MYID, MASTER, REPLICAS and SENTINELS answered; null when one of them failed. */
@@ -39,11 +45,11 @@ export function answerOf(replies: readonly unknown[]): Answer | null {
  * Returns the replicas that could become the primary, each with its names: any Sentinel may be the one that chooses, so each must agree that a replica
  * can't, and `most` must have said so.
  */
-export function electableIn(answers: readonly Answer[], most: number): readonly (readonly string[])[] {
-  const replicas = answers.flatMap(answer => answer.replicas)
-  return same(replicas.filter(({ isElectable }) => isElectable || answers.length < most)).map(group => [
-    ...new Set(group.map(({ name }) => name)),
-  ])
+export function replicasIn(answers: readonly Answer[], most: number): Electorate {
+  const groups = same(answers.flatMap(answer => answer.replicas))
+  const isNeeded = (group: readonly Replica[]) => answers.length < most || group.some(one => one.isElectable)
+  const electable = groups.filter(isNeeded).map(group => [...new Set(group.map(({ name }) => name))])
+  return { electable, spared: groups.length - electable.length }
 }
 
 /** Puts together what different Sentinels say of one replica, which some know by its name alone, and others by another name. */

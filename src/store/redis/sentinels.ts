@@ -12,7 +12,7 @@ import {
   subscribeToSentinel,
 } from './connect.ts'
 import { inTime } from './failure.ts'
-import { type Answer, answerOf, electableIn } from './sentinel-answer.ts'
+import { type Answer, answerOf, replicasIn } from './sentinel-answer.ts'
 
 /** Ms between two looks. */
 const period = 500
@@ -27,6 +27,8 @@ export interface View {
   readonly epoch: number
   /** Those that could become the primary, each by its names as `host:port`. */
   readonly electable: readonly (readonly string[])[]
+  /** How many replicas beside those are known. */
+  readonly spared: number
 }
 
 interface Voice {
@@ -171,7 +173,7 @@ export class Sentinels implements Guide {
     const epoch = Math.max(...answers.map(answer => answer.epoch))
     const newest = answers.filter(answer => answer.epoch === epoch)
     const { primary } = newest[0]!
-    return [{ primary, epoch, electable: electableIn(newest, most) }, times[most - 1]! + answerLife]
+    return [{ primary, epoch, ...replicasIn(newest, most) }, times[most - 1]! + answerLife]
   }
 
   /** Counts those of the URL at least: one that has lost its memory knows of no others. */

@@ -42,11 +42,25 @@ export function settingsOf([info, hello, fsync, save, least]: readonly unknown[]
   }
 }
 
-/** Says in sentences what a server with these settings can lose, where so many replicas confirm writes. */
-export function lossesOf(settings: Settings, replicas: number): readonly string[] {
-  return [diskLoss(settings), evictionLoss(settings), partitionLoss(settings, replicas)].filter(
-    sentence => sentence !== null,
-  )
+/** Who confirms writes beside the server itself. */
+export interface Confirmers {
+  /** How many replicas have to. */
+  readonly needed: number
+  /** How many there are that need not, since they can't become the primary now. */
+  readonly spared: number
+  /** Who says which server is the primary: Sentinels, the nodes of a cluster, or nobody. */
+  readonly judges: 'sentinels' | 'nodes' | null
+}
+
+/** Says in sentences what a server with these settings can lose. */
+export function lossesOf(settings: Settings, confirmers: Confirmers): readonly string[] {
+  return [
+    diskLoss(settings),
+    evictionLoss(settings),
+    partitionLoss(settings, confirmers),
+    replacementLoss(confirmers),
+    spareLoss(confirmers),
+  ].filter(sentence => sentence !== null)
 }
 
 /** The commands that wait until what was written before is safe: on disk where asked for, and on so many replicas. */
@@ -91,9 +105,19 @@ function evictionLoss({ evicts }: Settings): string | null {
     : null
 }
 
-function partitionLoss({ leastReplicas }: Settings, replicas: number): string | null {
-  if (replicas === 0 || leastReplicas !== 0) return null
+function partitionLoss({ leastReplicas }: Settings, { needed }: Confirmers): string | null {
+  if (needed === 0 || leastReplicas !== 0) return null
   return 'A primary that is cut off from its replicas takes log entries and counts that are lost when another takes its place. Set min-replicas-to-write 1.'
+}
+
+function replacementLoss({ needed, judges }: Confirmers): string | null {
+  if (needed === 0 || judges !== null) return null
+  return 'Redis has replicas, and the URL names no Sentinels: that another server took its place is known only when a replica leaves it. Each replica seen since the start must confirm writes; restart Gatehouse when one is taken away for good.'
+}
+
+function spareLoss({ needed, spared }: Confirmers): string | null {
+  if (spared === 0) return null
+  return `Sentinels call ${spared} of ${spared + needed} replicas down or unfit: only the others have what is written now, and it is lost if they are.`
 }
 
 function versionIn(hello: unknown): string {

@@ -94,6 +94,9 @@ export class SqliteStore implements Store {
     })
   }
 
+  readonly refusal = null
+  readonly deafness = null
+
   get isAway(): boolean {
     return this.#records.isAway || this.#logs.isAway || this.counters.isAway
   }

@@ -50,6 +50,16 @@ test('notices come again after the subscriber was cut off', async t => {
   assert.ok(performance.now() - before < 500)
 })
 
+test('a subscription that is refused is told of, and asked for again until it is granted', async t => {
+  const server = await startRedis(t)
+  const store = await openRedis(t, server.url)
+  await until(() => store.deafness === null)
+  await loseNotices(server)
+  await until(() => store.deafness === 'NOPERM')
+  await server.ask('ACL', 'SETUSER', 'default', '+subscribe')
+  await until(() => store.deafness === null)
+})
+
 test('each change is told once, however many there are at a time', async t => {
   const server = await startRedis(t)
   const [writer, reader] = await Promise.all([

@@ -23,6 +23,8 @@ const safest: Settings = {
   leastReplicas: 0,
 }
 
+const alone = { needed: 0, spared: 0, judges: null }
+
 test('a write waits for what the settings leave open: the disk where the server can tell, and the replicas that have to have it', () => {
   const waits = (more: Partial<Settings>) => waitsForDisk({ ...safest, ...more })
   assert.equal(waits({}), false)
@@ -41,7 +43,7 @@ test('a write waits for what the settings leave open: the disk where the server 
 })
 
 test('what can be lost is said of each setting', () => {
-  const losses = (more: Partial<Settings>) => lossesOf({ ...safest, ...more }, 0).join(' ')
+  const losses = (more: Partial<Settings>) => lossesOf({ ...safest, ...more }, alone).join(' ')
   assert.equal(losses({}), '')
   assert.equal(losses({ fsync: 'everysec', version: [7, 2] }), '')
   assert.match(
@@ -55,8 +57,12 @@ test('what can be lost is said of each setting', () => {
   assert.match(losses({ aof: false, snapshots: null }), /at most snapshots/)
   assert.match(losses({ aof: null }), /does not tell whether it keeps an append-only file/)
   assert.match(losses({ evicts: true }), /Redis removes keys when its memory is full/)
-  assert.match(lossesOf(safest, 1).join(' '), /Set min-replicas-to-write 1/)
-  assert.deepEqual(lossesOf({ ...safest, leastReplicas: 1 }, 1), [])
+  const guarded = { needed: 1, spared: 0, judges: 'sentinels' } as const
+  assert.match(lossesOf(safest, guarded).join(' '), /Set min-replicas-to-write 1/)
+  const strict = { ...safest, leastReplicas: 1 }
+  assert.deepEqual(lossesOf(strict, guarded), [])
+  assert.match(lossesOf(strict, { ...guarded, spared: 1 }).join(' '), /^Sentinels call 1 of 2 replicas down/)
+  assert.match(lossesOf(strict, { ...guarded, judges: null }).join(' '), /the URL names no Sentinels/)
 })
 
 test('settings are read from INFO and CONFIG GET, as far as they are told', () => {
@@ -106,6 +112,21 @@ test('a server that denies INFO is described as such', async t => {
   const store = await openRedis(t, server.url)
   assert.match((await store.durability()).join('\n'), /^Redis does not tell whether/)
   assert.equal(await store.tokens.insert(token()), true)
+})
+
+test('without INFO a replica is waited for all the same', async t => {
+  const primary = await startRedis(t)
+  const replica = await startRedis(t, { args: ['--replicaof', `127.0.0.1 ${primary.port}`] })
+  await replicates(primary)
+  await primary.ask('ACL', 'SETUSER', 'blind', 'on', '>secret', '+@all', '~*', '&*', '-info')
+  const store = await openRedis(t, `redis://blind:secret@127.0.0.1:${primary.port}`, 1_000)
+  assert.equal(await store.tokens.insert(token()), true)
+  replica.stop()
+  await assert.rejects(store.tokens.insert(token()), StoreAway)
+  await replica.kill()
+  await until(async () => String(await primary.ask('INFO', 'replication')).includes('connected_slaves:0'))
+  await assert.rejects(store.tokens.insert(token()), StoreAway)
+  assert.equal(store.refusal, '0 of 1 replica confirms writes')
 })
 
 test('a write counts once a replica has it, and not before', async t => {

@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ready } from '../../src/admin/health.ts'
+
+const well = { isAway: false, refusal: null, deafness: null }
+
+test('readiness says why the gateway is degraded, and takes traffic all the same', () => {
+  const answerOf = (...args: Parameters<typeof ready>) => {
+    const { status, body } = ready(...args)
+    return [status, JSON.parse(String(body))]
+  }
+  assert.deepEqual(answerOf(null, null), [200, { status: 'ready' }])
+  assert.deepEqual(answerOf(null, well), [200, { status: 'ready' }])
+  assert.deepEqual(answerOf(null, { ...well, deafness: 'NOPERM' }), [200, { status: 'ready' }])
+  const refusal = '1 of 2 replicas confirm writes'
+  const degraded = (reason: string) => [200, { status: 'degraded', reason }]
+  assert.deepEqual(answerOf(null, { ...well, refusal }), degraded(`the store refuses writes: ${refusal}`))
+  assert.deepEqual(answerOf(null, { ...well, isAway: true }), degraded('the store is away'))
+  assert.deepEqual(
+    answerOf(null, { ...well, isAway: true, refusal: '1 of 3 Sentinels' }),
+    degraded('the store is away: 1 of 3 Sentinels'),
+  )
+  assert.deepEqual(answerOf('draining', { ...well, refusal }), [
+    503,
+    { status: 'unready', reason: 'draining' },
+  ])
+})
