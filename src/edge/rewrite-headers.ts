@@ -47,7 +47,7 @@ export class HeaderRules {
       if (text === '') continue
       fields.push(name, text)
       // What the operator sets crosses, whatever its name.
-      ids.push(id === field.clientAddress ? field.other : id)
+      ids.push(id === field.clientAddress || id === field.otherTarget ? field.other : id)
     }
     return new HeaderChanges(this.#names, fields, ids)
   }

@@ -54,7 +54,7 @@ export function trustedLines(x: Exchange): string {
   return lines + claims(x)
 }
 
-/** Writes the other fields of a trusted hop that tell of the client: each address as the one that is believed. */
+/** Writes the other fields that only a trusted hop may send: each address as the one that is believed. */
 function claims({ outgoing, snapshot, clientAddress }: Exchange): string {
   const { fields, ids, hopByHop } = outgoing
   const believesOthers = snapshot.clientAddress === 'x-forwarded-for'
@@ -62,8 +62,10 @@ function claims({ outgoing, snapshot, clientAddress }: Exchange): string {
   for (let i = 0; i < ids.length; i++) {
     const name = fields[2 * i]!
     if (hopByHop?.has(name.toLowerCase())) continue
-    if (ids[i] === field.clientAddress) lines += `${name}: ${clientAddress}\r\n`
-    else if (ids[i] === field.xForwarded && believesOthers) lines += `${name}: ${fields[2 * i + 1]}\r\n`
+    const id = ids[i]
+    if (id === field.clientAddress) lines += `${name}: ${clientAddress}\r\n`
+    else if (id === field.otherTarget || (id === field.xForwarded && believesOthers))
+      lines += `${name}: ${fields[2 * i + 1]}\r\n`
   }
   return lines
 }

@@ -27,20 +27,22 @@ export const field = {
   expect: 15,
   /** A program started by CGI takes it for `HTTP_PROXY` (CVE-2016-5385). */
   proxy: 16,
-  forwarded: 17,
-  xForwardedFor: 18,
-  xForwardedProto: 19,
-  xForwardedHost: 20,
+  /** Another path than that of the request, which some frameworks take in its place (`X-Original-URL`): no rule would have seen it. */
+  otherTarget: 17,
+  forwarded: 18,
+  xForwardedFor: 19,
+  xForwardedProto: 20,
+  xForwardedHost: 21,
   /** Whatever else begins with `X-Forwarded-`. */
-  xForwarded: 21,
+  xForwarded: 22,
   /** One of the other names under which the address of a client is told (`X-Real-IP`). */
-  clientAddress: 22,
-  via: 23,
-  cdnLoop: 24,
-  accept: 25,
-  contentType: 26,
-  date: 27,
-  contentEncoding: 28,
+  clientAddress: 23,
+  via: 24,
+  cdnLoop: 25,
+  accept: 26,
+  contentType: 27,
+  date: 28,
+  contentEncoding: 29,
 } as const
 
 export type FieldId = (typeof field)[keyof typeof field]
@@ -79,9 +81,9 @@ function passes(id: FieldId, first: FieldId): boolean {
   return id === field.other || id >= first
 }
 
-/** Whether an operator may set a field of this id: what crosses, and the address of the client under another name. */
+/** Whether an operator may set a field of this id: what crosses, and what only clients that are not trusted may not say. */
 export function isSettable(id: FieldId, kind: FieldLines['kind']): boolean {
-  return crosses(id, kind) || id === field.clientAddress
+  return crosses(id, kind) || id === field.clientAddress || id === field.otherTarget
 }
 
 /** Whether a field of this id shows that a request was passed on by another hop. */
@@ -207,6 +209,8 @@ const byStart: readonly (readonly KnownField[] | undefined)[] = index({
   'x-forwarded-for': field.xForwardedFor,
   'x-forwarded-proto': field.xForwardedProto,
   'x-forwarded-host': field.xForwardedHost,
+  'x-original-url': field.otherTarget,
+  'x-rewrite-url': field.otherTarget,
   proxy: field.proxy,
   ...Object.fromEntries(addressNames.map(name => [name, field.clientAddress])),
   via: field.via,

@@ -238,3 +238,20 @@ test('a kept connection loses the trust that a reload withdraws', async t => {
   const seen = origin.requests.map(message => message.field('x-forwarded-for'))
   assert.deepEqual(seen, ['6.6.6.6, 127.0.0.1', '127.0.0.1'])
 })
+
+test('another path than that of the request is believed of trusted hops alone: no rule would have seen it', async t => {
+  const origin = await startResponder(t, ok())
+  const edge = await startEdge(t, [origin.url], { trustedProxies: ['127.0.0.2'] })
+  const lines = ['X-Original-URL: /admin', 'x-rewrite-url: /admin']
+  for (const from of ['127.0.0.1', '127.0.0.2']) {
+    const client = await edge.connect(from)
+    await client.send(request('GET /', ...lines, 'X_Original_URL: /admin'))
+    await client.response()
+  }
+  const [stranger, trusted] = origin.requests
+  const paths = /^x.(?:original|rewrite).url:/i
+  assert.deepEqual(
+    [stranger, trusted].map(received => received!.lines.filter(line => paths.test(line))),
+    [[], lines],
+  )
+})
