@@ -146,13 +146,13 @@ test('a source that fails on the way is named, and what was copied before', asyn
     const broken = async () => {
       throw new Error('it is broken')
     }
-    if (part === 'tokens') from.tokens.list = broken
-    if (part === 'clients') from.oauthClients.list = broken
+    const brokenOnTheWay = async function* () {
+      yield await broken()
+    }
+    if (part === 'tokens') from.tokens.walk = brokenOnTheWay
+    if (part === 'clients') from.oauthClients.walk = brokenOnTheWay
     if (part === 'audit') from.audit.list = broken
-    if (part === 'logs')
-      from.logs.entries = async function* () {
-        yield await broken()
-      }
+    if (part === 'logs') from.logs.entries = brokenOnTheWay
     await assert.rejects(copyStore(from, to), {
       message: `the copy to ${to.location} is not whole: sqlite::memory:: it is broken. Copied were ${copied}, 0 rule lists and 0 error pages. Empty it and copy again`,
     })

@@ -28,7 +28,7 @@ export interface SqliteOptions {
 // Ms. Another process may be bringing the file to the newest schema.
 const openingPatience = 10_000
 
-/** Gives for how many ms a write of records or logs waits for other processes: much longer than a read, which waits for nobody who writes. */
+/** Returns for how many ms a write of records or logs waits for other processes: much longer than a read, which waits for nobody who writes. */
 function writePatienceFor(commandTimeout: number): number {
   return Math.max(commandTimeout, Math.min(20 * commandTimeout, 10_000))
 }
