@@ -135,6 +135,7 @@ describe('crosses', () => {
     'xForwardedHost',
     'xForwarded',
     'clientAddress',
+    'otherTarget',
     'proxy',
     'via',
     'cdnLoop',
@@ -158,9 +159,10 @@ test('every name of an address is one, and the README has them all', () => {
   )
 })
 
-test('an operator may set what crosses, and the address of the client under any name', () => {
+test('an operator may set what crosses, the address of the client under any name, and another path', () => {
+  const settable: readonly number[] = [field.clientAddress, field.otherTarget]
   for (const id of Object.values(field))
-    equal(isSettable(id, 'request'), crosses(id, 'request') || id === field.clientAddress)
+    equal(isSettable(id, 'request'), crosses(id, 'request') || settable.includes(id))
 })
 
 describe('crossingLines', () => {
