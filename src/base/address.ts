@@ -1,5 +1,7 @@
 // IP addresses: one spelling for each, sets of them, and who the client is behind trusted proxies. Called by config and, once a connection, by edge.
-import { BlockList, isIPv4, isIPv6, SocketAddress } from 'node:net'
+import { isIPv4, isIPv6, SocketAddress } from 'node:net'
+import { AddressTable } from './address-table.ts'
+import { AddressWords } from './address-words.ts'
 
 interface Network {
   readonly address: string
@@ -32,20 +34,17 @@ const MOST_MEMBERS = 100
 
 /** Holds addresses and CIDR networks, compiled once; an IPv4 address is found under its IPv6-mapped spelling too. */
 export class AddressSet {
-  readonly #ranges = new BlockList()
+  readonly #table: AddressTable
+  readonly #words = new AddressWords()
 
   /** Compiles members that `parseNetwork` takes; throws at any other, since the configuration has refused those. */
   constructor(members: Iterable<string>) {
-    for (const member of members) {
-      const network = parseNetwork(member)
-      if (network === null) throw new TypeError('not an IP address or CIDR network')
-      this.#ranges.addSubnet(network.address, network.prefix, network.family)
-    }
+    this.#table = AddressTable.of(members)
   }
 
   has(address: string): boolean {
     const canonical = canonicalAddress(address)
-    return canonical !== null && this.#ranges.check(canonical, isIPv4(canonical) ? 'ipv4' : 'ipv6')
+    return canonical !== null && this.#words.read(canonical) && this.#table.find(this.#words) !== 'nothing'
   }
 }
 
