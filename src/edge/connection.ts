@@ -29,6 +29,9 @@ const LINGER = 2_000
 /** Ms after which the system begins to ask a client that has sent its last, and has nothing sent to it, whether it is still there. */
 const ASK_AFTER = 1_000
 
+/** Runs of body bytes that are read in one turn, of which a chunk of one byte is one. */
+const MOST_RUNS = 2_000
+
 type State = 'open' | 'closing' | 'closed'
 
 export class ClientConnection implements Client {
@@ -173,8 +176,12 @@ export class ClientConnection implements Client {
     if (this.#isReading || this.#isResting) return
     this.#isReading = true
     try {
-      while (this.#pending !== null && this.#state === 'open' && this.#readSome(this.#pending))
-        if (this.#exchange === null && this.#pending !== null) {
+      for (
+        let runs = 1;
+        this.#pending !== null && this.#state === 'open' && this.#readSome(this.#pending);
+        runs++
+      )
+        if (this.#pending !== null && (this.#exchange === null || runs === MOST_RUNS)) {
           this.#rest()
           break
         }
@@ -186,7 +193,7 @@ export class ClientConnection implements Client {
     if (this.#hasEnded) this.#stopShort()
   }
 
-  /** Reads on when others have had their turn: requests that are answered at once, refusals, may come by the thousand in one packet. */
+  /** Reads on when others have had their turn: requests that are answered at once, refusals, may come by the thousand in one packet, and so may chunks. */
   #rest(): void {
     this.#isResting = true
     const goOn = () => {
@@ -198,8 +205,9 @@ export class ClientConnection implements Client {
 
   /** Gives up what can't be read to its end, since the client has sent all it will. */
   #stopShort(): void {
+    if (this.#isResting) return
     const x = this.#exchange
-    if (x === null && !this.#isHeldBack && !this.#isResting) this.#close()
+    if (x === null && !this.#isHeldBack) this.#close()
     else if (x !== null && this.#isBodyWanted && !x.requestBody.done) this.abandon(x)
   }
 

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import { test } from 'node:test'
+import { BodyReader } from '../../src/http1/body.ts'
 import { startEdge } from '../help/edge.ts'
 import { ok, startOrigin, startResponder } from '../help/origin.ts'
 import { request } from '../help/raw.ts'
@@ -27,6 +28,25 @@ test('16 MiB go up whole, with a length and chunked', async t => {
   }
   await client.send('0\r\n\r\n')
   assert.equal((await client.response()).text, sha256(body))
+})
+
+test('a hundred thousand chunks of a byte arrive whole, some thousand at a turn', async t => {
+  const origin = await startResponder(t, ({ body }) => ok(String(body.length)))
+  const edge = await startEdge(t, [origin.url])
+  const client = await edge.connect()
+  const read = t.mock.method(BodyReader.prototype, 'next')
+  let most = 0
+  let isOver = false
+  const look = () => {
+    most = Math.max(most, read.mock.callCount())
+    read.mock.resetCalls()
+    if (!isOver) setImmediate(look)
+  }
+  setImmediate(look)
+  const text = `${request('POST /', 'Transfer-Encoding: chunked')}${'1\r\na\r\n'.repeat(100_000)}0\r\n\r\n`
+  await Promise.all([client.send(text), client.response().then(({ text }) => assert.equal(text, '100000'))])
+  isOver = true
+  assert.ok(most <= 5_000, `${most} in one turn`)
 })
 
 test('16 MiB come down whole, with a length, chunked and to the end of the connection', async t => {
