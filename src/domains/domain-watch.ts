@@ -24,8 +24,9 @@ interface DomainWatchOptions {
 
 /** Lookups under way at once. */
 const mostAtOnce = 16
-/** Ms until what this process took, and never settled, is handed out again; longer than any lookup and the writes behind it. */
-const lease = 60_000
+/** Ms until what this process took is handed out again, unless it says in between that it is still at it: who asks again after a crash waits no longer. */
+const lease = 4_000
+const renewal = 1_000
 
 export class DomainWatch {
   readonly #store: Store
@@ -35,7 +36,10 @@ export class DomainWatch {
   readonly #clock: Clock
   readonly #period: number
   readonly #running = new Set<Promise<void>>()
+  /** What those that run are for. */
+  readonly #held = new Set<OAuthClient>()
   #timer: NodeJS.Timeout | null = null
+  #renewer: NodeJS.Timeout | null = null
   #unfollow: (() => void) | null = null
   /** A look at what is due that is under way, and whether there is reason for another one. */
   #looking: Promise<void> | null = null
@@ -55,6 +59,7 @@ export class DomainWatch {
 
   start(): void {
     this.#timer = setInterval(() => this.#look(), this.#period).unref()
+    this.#renewer = setInterval(() => void this.#renew(), renewal).unref()
     // A client that was just written is asked for at once, while its owner looks on.
     this.#unfollow = this.#store.changes.follow(({ kind }) => {
       if (kind === 'oauth_client') this.#look()
@@ -66,6 +71,7 @@ export class DomainWatch {
   async close(): Promise<void> {
     this.#isClosed = true
     if (this.#timer) clearInterval(this.#timer)
+    if (this.#renewer) clearInterval(this.#renewer)
     this.#unfollow?.()
     this.#lookup.close()
     await this.#looking
@@ -101,9 +107,21 @@ export class DomainWatch {
     }
   }
 
+  /** Keeps others from what takes its time here. */
+  async #renew(): Promise<void> {
+    if (this.#held.size === 0) return
+    try {
+      await this.#store.oauthClients.renewLeases([...this.#held], lease)
+    } catch (failure) {
+      this.#fail(failure)
+    }
+  }
+
   #run(client: Versioned<OAuthClient>): void {
+    this.#held.add(client.record)
     const running = this.#attend(client).then(() => {
       this.#running.delete(running)
+      this.#held.delete(client.record)
       if (this.#isLookDue) this.#look()
     })
     this.#running.add(running)

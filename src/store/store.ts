@@ -95,6 +95,8 @@ export interface OAuthClients extends Records<OAuthClient> {
    * of processes ask: a client is given again when its `nextCheckAt` was changed and the new one is over, or after `lease` ms.
    */
   claimDue(limit: number, lease: number): Promise<readonly Versioned<OAuthClient>[]>
+  /** Has clients that were given stay so for `lease` ms from now, as far as they are still due at the time at which they were. */
+  renewLeases(clients: readonly OAuthClient[], lease: number): Promise<void>
 }
 
 /** Answers to requests with an Idempotency-Key; they are written together with what they tell of. One that has expired is not there. */

@@ -74,6 +74,23 @@ export function dueContract(name: string, place: Place): void {
     assert.deepEqual(await other.claimDue(10, lease), [])
   })
 
+  test(`${name}: a lease that is renewed lasts from then on, for what is due as it was`, async t => {
+    const { clock, clients, began } = await setUp(place, t)
+    const [held, changed, gone] = [3_000, 2_000, 1_000].map(ago => checkedAt(began - ago))
+    for (const one of [held!, changed!, gone!]) await clients.insert(one)
+    assert.equal((await clients.claimDue(10, lease)).length, 3)
+    await change(clients, changed!, { verification: verification({ nextCheckAt: began - 500 }) })
+    await clients.remove(gone!.account, gone!.id)
+    clock.advance(lease - 10_000)
+    await clients.renewLeases([held!, changed!, gone!], lease)
+    await clients.renewLeases([], lease)
+    assert.deepEqual(idsOf(await clients.claimDue(10, lease)), [changed!.id])
+    clock.advance(lease - 10_000)
+    assert.deepEqual(await clients.claimDue(10, lease), [])
+    clock.advance(20_000)
+    assert.deepEqual(idsOf(await clients.claimDue(10, lease)).toSorted(), [held!.id, changed!.id].toSorted())
+  })
+
   test(`${name}: a next check that was changed counts at once, lease or not`, async t => {
     const { clock, clients, began } = await setUp(place, t)
     const kept = checkedAt(began - 1_000)

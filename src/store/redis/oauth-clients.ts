@@ -27,6 +27,14 @@ for at, field in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', time, 'LIMI
 end
 return found`
 
+/** KEYS: due, times at which records say that they are due. ARGV: lease, shift of the clock, then of each record its name and that time. */
+const renew = lua`${serverClockLua}
+local ends = now(ARGV[2]) + ARGV[1]
+for at = 3, #ARGV, 2 do
+  if redis.call('HGET', KEYS[2], ARGV[at]) == ARGV[at + 1] then redis.call('ZADD', KEYS[1], ends, ARGV[at]) end
+end
+return 1`
+
 export class RedisOAuthClients extends RedisRecords<OAuthClient> implements OAuthClients {
   readonly #connection: Connection
   readonly #clock: Clock
@@ -42,5 +50,17 @@ export class RedisOAuthClients extends RedisRecords<OAuthClient> implements OAut
     const args = [limit, lease, shiftOf(this.#clock)]
     const found = await this.#connection.script(claim, [keys.due(kind), keys.records(kind)], args)
     return (found as string[]).map(text => parse<OAuthClient>(text)!)
+  }
+
+  async renewLeases(clients: readonly OAuthClient[], lease: number): Promise<void> {
+    const due = clients.flatMap(({ account, id, verification }) => [
+      `${account}/${id}`,
+      verification?.nextCheckAt ?? '',
+    ])
+    await this.#connection.script(
+      renew,
+      [keys.due(kind), keys.dueOf(kind)],
+      [lease, shiftOf(this.#clock), ...due],
+    )
   }
 }

@@ -10,6 +10,7 @@ export class SqliteOAuthClients extends SqliteRecords<OAuthClient> implements OA
   readonly #clock: Clock
   readonly #due: Statement
   readonly #lease: Command
+  readonly #renew: Command
 
   constructor(db: Database, ledgers: Ledgers, clock: Clock) {
     // What is due as before stays with who has it.
@@ -28,12 +29,23 @@ export class SqliteOAuthClients extends SqliteRecords<OAuthClient> implements OA
       'SELECT key, version, record FROM oauth_clients WHERE ask_at <= ? ORDER BY ask_at LIMIT ?',
     )
     this.#lease = db.command('UPDATE oauth_clients SET ask_at = ? WHERE key = ?')
+    this.#renew = db.command(
+      'UPDATE oauth_clients SET ask_at = ? WHERE account = ? AND id = ? AND due_at = ?',
+    )
   }
 
   async claimDue(limit: number, lease: number): Promise<readonly Versioned<OAuthClient>[]> {
     // Most of the time nothing is due, and a look needs no lock.
     const isAny = await this.#db.read(() => this.#due.get(this.#clock.now(), limit) !== undefined)
     return isAny ? this.#db.write(() => this.#claim(limit, lease)) : []
+  }
+
+  renewLeases(clients: readonly OAuthClient[], lease: number): Promise<void> {
+    return this.#db.write(() => {
+      const until = this.#clock.now() + lease
+      for (const { account, id, verification } of clients)
+        this.#renew(until, account, id, verification?.nextCheckAt ?? null)
+    })
   }
 
   #claim(limit: number, lease: number): readonly Versioned<OAuthClient>[] {

@@ -81,6 +81,10 @@ const cases: Readonly<Record<string, Case>> = {
     arrange: store => store.oauthClients.insert(due),
     act: store => store.oauthClients.claimDue(10, 60_000),
   },
+  'oauthClients.renewLeases': {
+    arrange: store => store.oauthClients.insert(due),
+    act: store => store.oauthClients.renewLeases([due], 60_000),
+  },
   'audit.append': { act: store => store.audit.append(beside.audit) },
   'audit.trim': {
     arrange: store => store.audit.append(beside.audit),
