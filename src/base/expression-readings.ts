@@ -3,7 +3,7 @@ import type { Expression, Facts } from './expression.ts'
 import type { Work } from './work.ts'
 
 /** Who has the readings of a path (`path-readings.ts`), found when they are first looked at; null for too many. */
-interface Read {
+export interface Read {
   readonly paths: readonly string[] | null
   /** What is left for all that is asked of the request. */
   readonly work: Work

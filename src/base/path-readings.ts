@@ -31,6 +31,11 @@ export function pathReadings(target: string): PathReadings | null {
   return path.length > LONGEST ? null : readingsOf(path, normalPath(path))
 }
 
+/** The most steps (see `Work`) that it takes to find the readings of a path of so many characters. */
+export function readingWork(length: number): number {
+  return 200 + 2 * Math.min(length, LONGEST) + length / 8
+}
+
 /** Whether a path has one reading, itself, as it has to for others to be compared with it. */
 export function isReadAlike(path: string): boolean {
   const all = pathReadings(path)?.all
@@ -46,7 +51,7 @@ const ROOT = only('/')
 /** The most readings of a path that may be meant: three of the differences at once. */
 const MOST = 8
 /** The most characters of a path that can be read in several ways, which bounds what the readings cost. */
-const LONGEST = 8192
+const LONGEST = 4096
 const AMBIGUOUS = /\/(?:\/|(?:\.|%2E){1,2}(?:\/|$))|[;\\]|%(?:00|2F|3B|5C)/
 
 type Habit = (path: string) => string

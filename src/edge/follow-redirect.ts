@@ -7,6 +7,7 @@ import { accessRefusal } from './admit.ts'
 import { factsOf } from './exchange-facts.ts'
 import { Exchange } from './exchange.ts'
 import { locate } from './locate.ts'
+import { isCountedByPath } from './meter.ts'
 
 /** Bytes of the body of a redirect that are read to keep its connection. */
 const WORTH_DRAINING = 64 * 1024
@@ -97,7 +98,7 @@ function isOfContent(name: string): boolean {
   return /^(content-.+|digest|repr-digest|last-modified|trailer)$/i.test(name)
 }
 
-/** Tells whether the client could ask the same of the same route. Where a route rewrites paths, nobody knows what the client would have to ask for. */
+/** Tells whether the client could ask the same of the same route. Where a route rewrites paths, nobody knows what the client would have to ask for; and where a rate limit looks at the path, it would count that. */
 function leadsBack(x: Exchange, request: RequestHead): boolean {
   if (x.route!.config.rewrite?.path) return false
   const trial = new Exchange(x.plane, x.client, request, x.requestBody, x.ray, x.snapshot)
@@ -106,6 +107,7 @@ function leadsBack(x: Exchange, request: RequestHead): boolean {
     locate(trial) === null &&
     !trial.asksForPreview &&
     trial.route === x.route &&
-    accessRefusal(trial) === null
+    accessRefusal(trial) === null &&
+    !isCountedByPath(trial)
   )
 }

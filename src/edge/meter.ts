@@ -36,6 +36,11 @@ export function meter(x: Exchange): Verdict {
   return spend(x, limits)
 }
 
+/** Whether a limit that looks at the path counts a request. */
+export function isCountedByPath(x: Exchange): boolean {
+  return x.route!.limits.some(rule => readsPath(rule) && (rule.when === null || counts(x, rule.when)))
+}
+
 function spend(x: Exchange, rules: readonly MeterRule[]): Verdict {
   const counted: Counted[] = []
   const end = spendSome(x, rules, 0, counted)

@@ -1,7 +1,7 @@
 // The header rules of a route: what they say of one request, and the lines of a message as they leave them. Called by `rewrite.ts`, and by `relay.ts` for answers.
 import type { Facts } from '../base/expression.ts'
 import type { Tally } from '../base/distribution.ts'
-import type { Work } from '../base/work.ts'
+import type { Read } from '../base/expression-readings.ts'
 import type { HeaderRewrite } from '../config/rewrite-config.ts'
 import { type Refusal, refuse } from '../errors/refusal.ts'
 import { isFieldByte } from '../http1/characters.ts'
@@ -36,12 +36,12 @@ export class HeaderRules {
   }
 
   /** Finds what a request gives the rules to say, or refuses: a field that is ours (1040), an expression that fails (1037), a value that no field may have (1041). */
-  evaluate(facts: Facts, work: Work): HeaderChanges | Refusal {
+  evaluate(facts: Facts, read: Read): HeaderChanges | Refusal {
     const fields: string[] = []
     const ids: FieldId[] = []
     for (const { name, id, value, isReserved, cause } of this.#rules) {
       if (isReserved) return refuse('rewrite_header_not_allowed', {}, cause)
-      const text = value === null ? '' : value.evaluate(facts, work)
+      const text = value === null ? '' : value.evaluate(facts, read)
       if (typeof text !== 'string') return text
       if (!isFieldValue(text)) return refuse('rewrite_invalid_header_value', {}, cause)
       if (text === '') continue

@@ -1,9 +1,9 @@
 // The path rule of a route: the target of a request as its origin will see it. Called by `rewrite.ts`.
 import type { Facts } from '../base/expression.ts'
 import type { Tally } from '../base/distribution.ts'
-import type { Work } from '../base/work.ts'
-import { leads } from '../base/path.ts'
-import { pathReadings } from '../base/path-readings.ts'
+import type { Read } from '../base/expression-readings.ts'
+import { isPlainPath, leads } from '../base/path.ts'
+import { pathReadings, readingWork } from '../base/path-readings.ts'
 import { type Refusal, refuse } from '../errors/refusal.ts'
 import { isTargetByte } from '../http1/characters.ts'
 import { RewriteValue } from './rewrite-value.ts'
@@ -21,11 +21,11 @@ export class PathRule {
   /**
    * Gives the new target, or refuses: an expression that fails (1037), what is no path or one that is not the origin's (1035), one longer than `longest` (1036). A request for no path (OPTIONS *) keeps its target.
    */
-  targetFor(target: string, facts: Facts, work: Work, longest: number): string | Refusal {
+  targetFor(target: string, facts: Facts, read: Read, longest: number): string | Refusal {
     if (target === '*') return target
-    const path = this.#value.evaluate(facts, work)
+    const path = this.#value.evaluate(facts, read)
     if (typeof path !== 'string') return path
-    if (!isTarget(path) || leadsOutside(path)) return refuse('rewrite_invalid_path', {}, CAUSE)
+    if (!isTarget(path) || leadsOutside(path, read)) return refuse('rewrite_invalid_path', {}, CAUSE)
     const rewritten = withQuery(path, target)
     return rewritten.length > longest ? refuse('rewrite_too_long', {}, CAUSE) : rewritten
   }
@@ -39,10 +39,11 @@ function isTarget(path: string): boolean {
 }
 
 /** Whether a result may lead to our own paths or up: a rule that puts a prefix before the path means to keep clients below it. */
-function leadsOutside(path: string): boolean {
-  return (
-    pathReadings(withoutQuery(path))?.all.some(reading => leads(OWN, reading) || UP.test(reading)) ?? true
-  )
+function leadsOutside(target: string, { work }: Read): boolean {
+  const path = withoutQuery(target)
+  if (isPlainPath(path)) return leads(OWN, path)
+  if (!work.take(readingWork(path.length))) return true
+  return pathReadings(path)?.all.some(reading => leads(OWN, reading) || UP.test(reading)) ?? true
 }
 
 const OWN = '/cdn-cgi'

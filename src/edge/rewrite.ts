@@ -1,7 +1,7 @@
 // What a route changes about a request before its origin is asked, and about the answer to come. Compiled by `snapshot.ts`, called by `plan.ts`.
 import type { Facts } from '../base/expression.ts'
 import type { Tally } from '../base/distribution.ts'
-import type { Work } from '../base/work.ts'
+import type { Read } from '../base/expression-readings.ts'
 import type { RewriteConfig } from '../config/rewrite-config.ts'
 import { type Refusal, refuse } from '../errors/refusal.ts'
 import { RequestHead } from '../http1/request-head.ts'
@@ -29,13 +29,13 @@ export class Rewrite {
    */
   begin(x: Exchange): Refusal | null {
     const facts = sentFactsOf(x)
-    const { head, snapshot, work } = x
+    const { head, snapshot } = x
     const target =
-      this.#path === null ? head.target : this.#path.targetFor(head.target, facts, work, snapshot.limits.url)
+      this.#path === null ? head.target : this.#path.targetFor(head.target, facts, x, snapshot.limits.url)
     if (typeof target !== 'string') return target
-    const forRequest = changes(this.#request, facts, work)
+    const forRequest = changes(this.#request, facts, x)
     if (forRequest !== null && !(forRequest instanceof HeaderChanges)) return forRequest
-    const forAnswer = changes(this.#answer, facts, work)
+    const forAnswer = changes(this.#answer, facts, x)
     if (forAnswer !== null && !(forAnswer instanceof HeaderChanges)) return forAnswer
     x.requestChanges = forRequest
     x.answerChanges = forAnswer
@@ -44,8 +44,8 @@ export class Rewrite {
   }
 }
 
-function changes(rules: HeaderRules | null, facts: Facts, work: Work): HeaderChanges | Refusal | null {
-  return rules === null ? null : rules.evaluate(facts, work)
+function changes(rules: HeaderRules | null, facts: Facts, read: Read): HeaderChanges | Refusal | null {
+  return rules === null ? null : rules.evaluate(facts, read)
 }
 
 /** Counts the bytes that a head has at least, so that one that came within the limit never breaks it unchanged. */

@@ -215,6 +215,25 @@ test("other answers with a location, and routes that don't ask for it, are left 
   }
 })
 
+for (const [what, limit] of [
+  ['counts what it leads to', { when: 'request.path == "/to"' }],
+  ['counts by path', { key: [{ by: 'path' }] }],
+] as const)
+  test(`a redirect is the client's where a rate limit ${what}`, async t => {
+    const common = { name: 'few', limit: 2, period: 60_000, key: [], when: null, action: 'block' } as const
+    const rateLimits = [{ ...common, ...limit }]
+    const { edge, origin } = await startFollowing(t, redirect(307, '/to'), { rateLimits })
+    assert.equal((await edge.ask(request('GET /from'))).status, 307)
+    assert.deepEqual(lines(origin), ['GET /from'])
+  })
+
+test('a redirect is followed where a rate limit counts something else', async t => {
+  const limit = { name: 'few', limit: 2, period: 60_000, key: [], when: null, action: 'block' } as const
+  const rateLimits = [limit, { ...limit, name: 'login', when: 'request.path == "/login"' }]
+  const { edge } = await startFollowing(t, redirect(307, '/to'), { rateLimits })
+  assert.equal((await edge.ask(request('GET /from'))).status, 200)
+})
+
 test('a path that another route leads is not reached by a redirect', async t => {
   const origin = await startResponder(t, redirect(302, '/private'))
   const route = zoneTo([origin.url]).routes[0]!

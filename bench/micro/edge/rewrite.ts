@@ -38,7 +38,7 @@ const two = rulesOf({ 'X-Env': '"prod"', 'X-Debug': null })
 const four = rulesOf({ 'X-Env': '"prod"', 'X-Debug': null, 'X-Host': 'request.host', 'X-Ip': 'request.ip' })
 
 report('lines, no rules', () => crossingLines(head))
-report('path', () => path.targetFor(head.target, facts, new Work(), 16_384))
+report('path', () => path.targetFor(head.target, facts, { paths: ['/'], work: new Work() }, 16_384))
 report('lines, one header set and one removed', () => crossingLines(changesOf(two).applyTo(head)))
 report('lines, three headers set and one removed', () => crossingLines(changesOf(four).applyTo(head)))
 
@@ -59,7 +59,7 @@ function rulesOf(headers: Readonly<Record<string, string | null>>): HeaderRules 
 }
 
 function changesOf(rules: HeaderRules): HeaderChanges {
-  const changes = rules.evaluate(facts, new Work())
+  const changes = rules.evaluate(facts, { paths: ['/'], work: new Work() })
   if (changes instanceof HeaderChanges) return changes
   throw new Error(changes.error)
 }
