@@ -26,7 +26,7 @@ const onKeys = [
     'hvals',
   ],
   ...['incrby', 'pexpire', 'pexpireat', 'set', 'unlink', 'xadd', 'xrange', 'xrevrange', 'zadd', 'zcard'],
-  ...['zcount', 'zpopmin', 'zrange', 'zrangebyscore', 'zrank', 'zrem', 'zrevrange', 'zrevrank'],
+  ...['zcount', 'zpopmin', 'zrange', 'zrangebyscore', 'zrank', 'zrem', 'zrevrange'],
 ]
 
 interface Need {

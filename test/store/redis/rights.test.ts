@@ -39,6 +39,10 @@ test('the README grants what is needed, and that is every command of the code', 
   const commands = new Set(found.map(([, name]) => name!)).difference(others)
   assert.ok(commands.size > 20)
   for (const name of commands) assert.ok(aclRules.includes(`+${name.toLowerCase()}`), name)
+  const granted = aclRules.filter(rule => /^\+[a-z]+$/.test(rule)).map(rule => rule.slice(1).toUpperCase())
+  // The driver subscribes.
+  const needless = new Set(granted).difference(commands).difference(new Set([...others, 'SUBSCRIBE']))
+  assert.deepEqual([...needless], [])
 })
 
 test('a user with the rights of the README is denied nothing, whatever is asked', async t => {
