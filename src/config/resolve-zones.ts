@@ -7,7 +7,7 @@ import { type Findings, stepInto } from './mistake.ts'
 import { byLine, refuseRepeats, refuseUnknown } from './names.ts'
 import type { Pools } from './pool-settings.ts'
 import { resolveRewrite } from './rewrite-settings.ts'
-import { limitWork, type WorkSum } from './rule-work.ts'
+import { limitWork, routeWork, type WorkSum } from './rule-work.ts'
 import type { RuleData } from './rule-data.ts'
 import { zoneName } from './rules.ts'
 import type { RouteSettings, Settings, ZoneSettings } from './schema.ts'
@@ -78,6 +78,7 @@ function resolveZone(
   works: Works,
 ): ZoneConfig {
   const work = works.rules.branch()
+  work.add(routeWork * zone.routes.length, place)
   const quota = resolveQuota(zone.quota)
   for (const most of [quota.day, quota.month]) if (most !== null) work.add(limitWork, place)
   const hosts = zone.hosts.map(({ value }) => value)

@@ -7,9 +7,10 @@ import { usual } from '../base/work.ts'
 import type { AccessCondition } from './access-config.ts'
 import type { Findings, Place } from './mistake.ts'
 
-/** Steps of a rate limit or a quota, beside its expression, and of a header that is rewritten. */
+/** Steps of a rate limit or a quota, beside its expression, of a header that is rewritten, and of a route that may be meant by a path. */
 export const limitWork = 40
 export const rewriteWork = 40
+export const routeWork = 1
 
 /** Returns the steps of an access rule, those of an expression when it does not compile none. */
 export function accessWork(condition: AccessCondition): number {
