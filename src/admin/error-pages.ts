@@ -1,7 +1,12 @@
 // Handlers of the error pages that the API sets for a zone: HTML by type of error. zone-routes.ts lists them.
 
 import { nextTurn } from '../base/turns.ts'
-import { type ErrorPageType, errorPageTypes } from '../config/custom-errors-config.ts'
+import {
+  type ErrorPageType,
+  errorPageTypes,
+  hasTooManyTokens,
+  mostPageTokens,
+} from '../config/custom-errors-config.ts'
 import { type ErrorPage, zoneOwner } from '../store/zone-lists.ts'
 import { auditOf, type Resource } from './audit.ts'
 import { type Answer, failure, list, notFound, success } from './envelope.ts'
@@ -34,6 +39,7 @@ export async function setErrorPage(call: ZoneCall, { store, log }: Api): Promise
   if (type === null) return noType
   const html = call.body as string
   if (html.trim() === '') return blank
+  if (hasTooManyTokens(html)) return tooManyTokens
   const { now, zone } = call
   const name = { account: zoneOwner, id: `${zone.name}/${type}` }
   const make = (kept: ErrorPage | null) => {
@@ -67,6 +73,10 @@ function resourceOf(id: string): Resource {
 
 const noType = notFound(`There is no error page of such a type; there are ${errorPageTypes.join(', ')}`)
 const noPage = notFound('There is no error page of this type set')
+
+const tooManyTokens = failure(400, [
+  { code: faultCodes.invalid, message: `The body must have at most ${mostPageTokens} tokens`, pointer: '' },
+])
 
 /** A blank page would hide the error. */
 const blank = failure(400, [{ code: faultCodes.invalid, message: 'The body must not be blank', pointer: '' }])

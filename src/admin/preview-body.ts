@@ -4,7 +4,12 @@ import { canonicalAddress } from '../base/address.ts'
 import type { RequestFacts } from '../base/expression.ts'
 import { country } from '../config/access-settings.ts'
 import type { ZoneConfig } from '../config/config.ts'
-import { errorPageTypes, largestErrorPage } from '../config/custom-errors-config.ts'
+import {
+  errorPageTypes,
+  hasTooManyTokens,
+  largestErrorPage,
+  mostPageTokens,
+} from '../config/custom-errors-config.ts'
 import { exactHost } from '../config/host-rules.ts'
 import { accept as accepted, headerName } from '../config/rules.ts'
 import type { Rule } from '../config/shape.ts'
@@ -118,6 +123,7 @@ function targetFault(text: string): string | null {
 
 function htmlFault(text: string): string | null {
   if (!text.isWellFormed()) return 'must not hold lone surrogates'
+  if (hasTooManyTokens(text)) return `must have at most ${mostPageTokens} tokens`
   return text.trim() !== '' && Buffer.byteLength(text) <= largestErrorPage
     ? null
     : `must not be blank, and have at most ${largestErrorPage} bytes in UTF-8`

@@ -4,6 +4,7 @@ import {
   errorContentTypes,
   errorPageTypes,
   largestErrorPage,
+  mostPageTokens,
   longestRuleContent,
 } from '../config/custom-errors-config.ts'
 import { entries } from '../errors/entry.ts'
@@ -55,7 +56,7 @@ const type = oneOf(errorPageTypes)
 /** The HTML of a page, as a body and as a member of one. */
 export const html: Schema = {
   ...text,
-  description: `At most ${largestErrorPage} bytes in UTF-8. Beside the tokens of rules, \`::SVC_ERROR_500S_BOX::\` and \`::SVC_ERROR_1000S_BOX::\` stand for a box that tells of the error.`,
+  description: `At most ${largestErrorPage} bytes in UTF-8. Beside the tokens of rules, \`::SVC_ERROR_500S_BOX::\` and \`::SVC_ERROR_1000S_BOX::\` stand for a box that tells of the error; all tokens together at most ${mostPageTokens} times.`,
   minLength: 1,
   maxLength: largestErrorPage,
 }

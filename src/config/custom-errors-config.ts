@@ -42,3 +42,14 @@ export interface CustomErrorsConfig {
 /** Bytes. */
 export const longestRuleContent = 10 * 1024
 export const largestErrorPage = 1_500_000
+/** Places in a page where something is filled in, each of which costs time whenever it is shown. */
+export const mostPageTokens = 1_000
+
+/** Whether a page has more tokens than are filled in. */
+export function hasTooManyTokens(html: string): boolean {
+  let count = 0
+  for (const _ of html.matchAll(PAGE_TOKEN)) if (++count > mostPageTokens) return true
+  return false
+}
+
+const PAGE_TOKEN = /::(?:CLIENT_IP|RAY_ID|GEO|SVC_ERROR_500S_BOX|SVC_ERROR_1000S_BOX)::/g

@@ -5,8 +5,10 @@ import {
   errorContentTypes,
   type ErrorRule,
   errorPageTypes,
+  hasTooManyTokens,
   largestErrorPage,
   longestRuleContent,
+  mostPageTokens,
 } from './custom-errors-config.ts'
 import { expression } from './expression-shape.ts'
 import type { Findings } from './mistake.ts'
@@ -27,24 +29,31 @@ import {
   type Values,
 } from './shape.ts'
 
-/** Takes text of so many bytes in UTF-8, which is not shown. */
-function content(most: number, shown: string) {
-  const rule: Rule<string> = text => {
+/** Takes text of so many bytes in UTF-8. */
+function textOfBytes(most: number, shown: string): Rule<string> {
+  return text => {
     const bytes = Buffer.byteLength(text)
     return accept(bytes > 0 && bytes <= most ? text : undefined, `must be 1 B to ${shown} of text`)
   }
-  return scalar(rule, { unprinted: true })
 }
+
+const ruleContent = scalar(textOfBytes(longestRuleContent, '10KiB'), { unprinted: true })
 
 const rule = mapping({
   when: required(placed(expression('error', 'bool'))),
-  content: required(placed(content(longestRuleContent, '10KiB'))),
+  content: required(placed(ruleContent)),
   content_type: required(scalar(oneOf(...errorContentTypes))),
   status: optional(scalar(whole(400, 999)), null), // null: that of the error
   description: optional(scalar(description), null),
 })
 
-const page = optional(content(largestErrorPage, '1.5MB'), null)
+const pageContent: Rule<string> = text => {
+  const reading = textOfBytes(largestErrorPage, '1.5MB')(text)
+  if ('flaw' in reading || !hasTooManyTokens(text)) return reading
+  return { flaw: `must have at most ${mostPageTokens} tokens` }
+}
+
+const page = optional(scalar(pageContent, { unprinted: true }), null)
 
 export const customErrors = {
   rules: optional(list(placed(rule), { most: 1000 }), []),

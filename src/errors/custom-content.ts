@@ -35,8 +35,14 @@ export class CustomContent {
     const texts = this.#texts
     const tokens = this.#tokens
     let text = texts[0]!
-    for (let i = 0; i < tokens.length; i++)
-      text += this.#valueOf(tokens[i]!, refusal, occasion, facts) + texts[i + 1]!
+    // A box takes some microseconds to write, and may stand in many places.
+    const values = new Map<string, string>()
+    for (let i = 0; i < tokens.length; i++) {
+      const token = tokens[i]!
+      const value = values.get(token) ?? this.#valueOf(token, refusal, occasion, facts)
+      values.set(token, value)
+      text += value + texts[i + 1]!
+    }
     return text
   }
 

@@ -8,6 +8,7 @@ import {
   type ErrorPages,
   type ErrorPageType,
   type ErrorRule,
+  hasTooManyTokens,
   largestErrorPage,
 } from '../config/custom-errors-config.ts'
 import type { ErrorName } from './catalogue.ts'
@@ -160,9 +161,10 @@ const compiledPages = remembering(
     ),
 )
 
-/** Tells whether a page can be shown: one that is empty would hide the error. */
+/** Whether a page can be shown: one that is empty would hide the error. */
 function isPage(html: unknown): html is string {
-  return typeof html === 'string' && html.trim() !== '' && Buffer.byteLength(html) <= largestErrorPage
+  if (typeof html !== 'string' || html.trim() === '') return false
+  return Buffer.byteLength(html) <= largestErrorPage && !hasTooManyTokens(html)
 }
 
 function remembering<Source extends object, Compiled>(

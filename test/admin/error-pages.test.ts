@@ -68,6 +68,7 @@ test('a page is HTML, called so, in UTF-8, and not blank', async t => {
     [Buffer.from([0x3c, 0x70, 0x3e, 0xff]), 'text/html', 400, 6003],
     ['', 'text/html', 400, 10001],
     [' \n', 'text/html', 400, 10001],
+    ['::RAY_ID::'.repeat(1001), 'text/html', 400, 10001],
   ] as const) {
     const { json, ...reply } = await put('500_errors', body, { 'content-type': type })
     assert.deepEqual([reply.status, json.errors[0].code], [status, code], `${body} ${type}`)

@@ -14,6 +14,18 @@ function compile(...layers: readonly CustomLayer[]) {
 
 const layer = (rules: readonly ErrorRule[], pages: ErrorPages = {}): CustomLayer => ({ rules, pages })
 
+test('a page with more tokens than are filled in is left out, and told', () => {
+  const failed: string[] = []
+  const pageOf = (tokens: number) =>
+    new CustomErrors([layer([], { '1000_errors': '::GEO::::SVC_ERROR_1000S_BOX::'.repeat(tokens / 2) })], {
+      failed: what => failed.push(what),
+    }).findPage('dns_resolution_error')
+  assert.notEqual(pageOf(1000), null)
+  assert.deepEqual(failed, [])
+  assert.equal(pageOf(1002), null)
+  assert.deepEqual(failed, ['content'])
+})
+
 test('without rules and pages there is nothing to find', () => {
   for (const layers of [[], [layer([])], [layer([]), layer([])]]) {
     const custom = new CustomErrors(layers)
