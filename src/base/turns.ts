@@ -10,14 +10,6 @@ export function nextTurn(): Promise<void> {
   })
 }
 
-/** Goes through items and hands on a slice of them in each turn. */
-export async function* inTurns<T>(items: readonly T[], size: number): AsyncGenerator<readonly T[]> {
-  for (let at = 0; at < items.length; at += size) {
-    if (at > 0) await nextTurn()
-    yield items.slice(at, at + size)
-  }
-}
-
 function admitOne(): void {
   const resolve = waiting.shift()
   if (waiting.length > 0) setImmediate(admitOne)

@@ -39,16 +39,6 @@ export function idsOf(ids: Buffer): string[] {
   return Array.from({ length: text.length / idSize }, (_, i) => text.slice(i * idSize, (i + 1) * idSize))
 }
 
-/** Reads all but the bodies. */
-export function summariesOf(
-  { ids, heads }: Pick<LogBatch, 'ids' | 'heads'>,
-  account: string,
-  gateway: string,
-): LogSummary[] {
-  const names = idsOf(ids)
-  return readHeads(heads).map((head, i) => summaryOf(head, names[i]!, account, gateway))
-}
-
 /** Reads all but the bodies of what comes behind the first `hidden` entries, in slices of which each is work for one turn. */
 export function* summarySlices(
   { ids, heads }: Pick<LogBatch, 'ids' | 'heads'>,

@@ -7,6 +7,7 @@ import { permissionGroups } from '../../src/tokens/permission-groups.ts'
 import { startApi } from '../admin/api.ts'
 import { proveDomains } from '../help/domains.ts'
 import { until } from '../help/until.ts'
+import { oauthClient } from '../store/contract-specimens.ts'
 import { account } from '../tokens/token-with.ts'
 
 const here = { account_id: account }
@@ -222,4 +223,17 @@ test('oauth scopes: list', async t => {
   for (const { name } of permissionGroups) assert.ok(names.includes(name), name)
   const anybody = clientOf((await keepToken([])).value).iam
   assert.equal((await anybody.oauthScopes.list()).result.length, names.length)
+})
+
+test('oauth clients: the list, of which the client reads one page, has 1,000 of them', async t => {
+  const { iam, kept, clock } = await start(t)
+  const names = Array.from({ length: 1_000 }, (_, i) => `client ${i}`)
+  await Promise.all(
+    names.map((name, i) =>
+      kept.oauthClients.insert(oauthClient({ account, name, createdAt: clock.now() + i })),
+    ),
+  )
+  const listed: (string | undefined)[] = []
+  for await (const { client_name } of iam.oauthClients.list(here)) listed.push(client_name)
+  assert.deepEqual(listed, names)
 })
