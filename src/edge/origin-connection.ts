@@ -168,6 +168,12 @@ export class OriginConnection {
     this.#owner.closed(this)
   }
 
+  /** Closes at once and leaves the system nothing to wait for: where clients can have many closed, ports must not run out. */
+  reset(): void {
+    if (!this.#isClosed) this.#socket.resetAndDestroy()
+    this.close()
+  }
+
   /** Handles an event of the socket; a bug in that costs the one exchange that the event was for, whoever has the connection by then. */
   #on<T = void>(event: string, handle: (what: T) => void): void {
     let lease: Lease | null = null

@@ -113,10 +113,10 @@ export class Origin implements Dialer, ConnectionOwner {
   }
 
   returned(connection: OriginConnection, rest: Rest): void {
-    if (rest === 'none') this.#offer(connection)
-    else if (rest === 'turn') this.#resting.addForTurn(connection)
-    else if (this.#isWantedNow) connection.close()
-    else this.#resting.addForWhile(connection, this.#clock.monotonic())
+    if (rest === 'none') return this.#offer(connection)
+    if (rest === 'turn') return this.#resting.addForTurn(connection)
+    const rests = !this.#isWantedNow && this.#resting.addForWhile(connection, this.#clock.monotonic())
+    if (!rests) connection.reset()
   }
 
   rested(connection: OriginConnection): void {

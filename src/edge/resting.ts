@@ -5,6 +5,8 @@ import type { OriginConnection } from './origin-connection.ts'
 
 /** Ms for which a connection is listened to whose answer announced a body, as that to a HEAD does; the next sweep ends them. */
 const WHILE = 100
+/** How many of those there may be: a flood of HEAD must not take all the connections that an origin can hold. */
+const MOST = 32
 
 interface RestingOwner {
   /** Takes a connection that was silent. */
@@ -48,8 +50,11 @@ export class Resting {
     setImmediate(this.#turn)
   }
 
-  addForWhile(connection: OriginConnection, now: number): void {
+  /** Listens for a while; false where too many are listened to. */
+  addForWhile(connection: OriginConnection, now: number): boolean {
+    if (this.#forWhile.size >= MOST) return false
     this.#forWhile.set(connection, now + WHILE)
+    return true
   }
 
   /** Takes out one that has closed. */

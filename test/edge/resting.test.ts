@@ -76,3 +76,9 @@ test('who rests for a while is back a turn behind the sweep that ends it, unless
   await turn()
   assert.deepEqual([rested, resting.size, resting.eldest], [[two], 0, undefined])
 })
+
+test('only so many rest for a while', () => {
+  const { resting } = start()
+  const taken = Array.from({ length: 40 }, (_, i) => resting.addForWhile(named(String(i)), 1_000))
+  assert.deepEqual([taken.filter(Boolean).length, resting.size], [32, 32])
+})

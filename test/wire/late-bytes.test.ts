@@ -73,6 +73,24 @@ test('a connection that stayed silent behind such an answer serves on', async t 
   assert.equal(origin.wires.length, 1)
 })
 
+test('a flood of HEAD holds no more connections than it needs', async t => {
+  const origin = await startOrigin(t, async wire => {
+    for (;;) {
+      await wire.request()
+      await wire.send(`HTTP/1.1 200 OK\r\n${announced}\r\n\r\n`)
+    }
+  })
+  const edge = await startEdge(t, [origin.url])
+  const client = await edge.connect()
+  let most = 0
+  for (let i = 0; i < 100; i++) {
+    await client.send(request('HEAD /'))
+    assert.equal((await client.response('HEAD')).status, 200)
+    most = Math.max(most, edge.metrics.originConnections.value)
+  }
+  assert.ok(most <= 33, String(most))
+})
+
 test('answers without a body, one behind the other under a cap, keep their connection', async t => {
   const origin = await startOrigin(t, async wire => {
     for (;;) {
