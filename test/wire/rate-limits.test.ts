@@ -3,18 +3,21 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import type { LimitKey, RateLimitConfig } from '../../src/config/limit-config.ts'
+import { Limiter } from '../../src/limits/limiter.ts'
 import { ManualClock, patient } from '../help/clock.ts'
 import {
   codeOf,
-  type Edge,
+  Edge,
   edgeConfig,
   type EdgeSettings,
+  listenAt,
   recordOf,
   startEdge,
   zoneTo,
 } from '../help/edge.ts'
 import { ok, startResponder } from '../help/origin.ts'
 import { type Message, request } from '../help/raw.ts'
+import { SteeredCounters } from '../limits/steered-counters.ts'
 
 const json = 'Accept: application/json'
 const address: LimitKey = { by: 'address' }
@@ -194,8 +197,35 @@ test('where requests are counted by path, each reading is, and none of them if o
   assert.deepEqual(await statuses(edge, 1, 'GET /c/other'), [429])
   const { allowed, limited } = edge.metrics.limits.rule('few')
   assert.deepEqual([allowed.value, limited.value], [4, 3])
-  assert.deepEqual(await statuses(edge, 1, 'GET /login;b'), [429])
-  assert.deepEqual(await statuses(edge, 1, 'GET /c'), [200])
+  assert.deepEqual(await statuses(edge, 2, 'GET /users/b'), [200, 200])
+  assert.deepEqual(await statuses(edge, 3, 'GET //users/b'), [429, 429, 429])
+  assert.deepEqual(await statuses(edge, 3, 'GET /b'), [200, 200, 429])
+})
+
+test('each reading of a path is counted in the store too, near a limit', async t => {
+  const origin = await startResponder(t, ok())
+  const clock = new ManualClock()
+  const limiter = new Limiter({ clock, counters: new SteeredCounters() })
+  const rateLimits = [rule({ key: [{ by: 'path' }] })]
+  const edge = await listenAt(
+    t,
+    new Edge(t, edgeConfig([origin.url], { ...patient, rateLimits }), { clock, limiter }),
+  )
+  for (const [target, status] of [
+    ['/login', 200],
+    ['/login;a', 200],
+    ['/login;b', 429],
+    ['/login;b', 429],
+    ['/login;c', 429],
+    ['/users/b', 200],
+    ['/users/b', 200],
+    ['//users/b', 429],
+    ['//users/b', 429],
+    ['/b', 200],
+    ['/b', 200],
+    ['/b', 429],
+  ] as const)
+    assert.deepEqual(await statuses(edge, 1, `GET ${target}`), [status], target)
 })
 
 test('a path that mixes too much is 400 where a limit looks at it, and counts like others else', async t => {
