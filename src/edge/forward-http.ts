@@ -118,7 +118,7 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
     x.openingTimes = times
     if (failure.code === 'EAI_AGAIN' && !this.#hasAskedNameAgain) {
       this.#hasAskedNameAgain = true
-      return this.#connect(false)
+      return this.#connect(this.#hasAskedAgain)
     }
     // Who has waited its time in one queue must not wait as long in the next.
     this.#lose(phase, failure, failure.code !== 'GH_QUEUE_TIMEOUT')
@@ -327,6 +327,7 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
     if (request.method !== this.method) this.#smallBody = null
     this.#streamed = null
     this.#isWhole = true
+    this.#hasAskedAgain = false
     x.awaitedAt = 0
     x.outgoing = request
     this.#enter('draining a redirect', this.timeouts.idle)

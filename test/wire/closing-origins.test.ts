@@ -20,11 +20,16 @@ const closes: Record<string, Close> = {
 function closing(close: Close, isAnnounced: boolean): Script {
   return async wire => {
     for (let i = 1; i <= ANSWERS; i++) {
-      await wire.request()
-      wire.socket.write(i === ANSWERS && isAnnounced ? ok('whole', 'Connection: close') : ok('whole'))
+      const { target } = await wire.request()
+      if (target.startsWith('/from')) wire.socket.write(redirect(target.slice('/from'.length) || '/'))
+      else wire.socket.write(i === ANSWERS && isAnnounced ? ok('whole', 'Connection: close') : ok('whole'))
     }
     close(wire)
   }
+}
+
+function redirect(location: string): string {
+  return `HTTP/1.1 302 Found\r\nLocation: ${location}\r\nContent-Length: 4\r\n\r\ngone`
 }
 
 const pools: Record<string, { readonly members: number; readonly settings: EdgeSettings }> = {
@@ -53,7 +58,7 @@ async function failuresOf(t: TestContext, script: Script, pool: keyof typeof poo
   const edge = await startEdge(
     t,
     origins.map(({ url }) => url),
-    settings,
+    { route: { redirects: 3 }, ...settings },
   )
   const failures: string[] = []
   const runClient = async () => {
@@ -80,4 +85,11 @@ for (const [how, close] of Object.entries(closes)) {
       })
     }
   }
+}
+
+for (const [how, close] of Object.entries(closes)) {
+  test(`a ${how} behind every fifth answer, redirects among them, costs no request that follows them`, async t => {
+    const asked = [request('GET /from'), request('GET /from/from/from'), request('GET /')]
+    assert.deepEqual(await failuresOf(t, closing(close, false), 'one member', asked), [])
+  })
 }
