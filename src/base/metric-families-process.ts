@@ -37,7 +37,7 @@ export const processFamilies: readonly Family[] = [
   {
     type: 'gauge',
     name: 'gatehouse_store_queued_writes',
-    help: 'Writes that wait for the SQLite file, which other processes hold.',
+    help: 'Writes that wait for the SQLite file.',
     read: ({ edge: { store } }) => [sample(store.queuedWrites)],
   },
   {
