@@ -167,6 +167,9 @@ export interface AiConfig {
 
 export interface StoreConfig {
   readonly url: string | null // sqlite:PATH, redis://…, rediss://…, redis+sentinel://…, redis+cluster://…; null: a file in the data folder; secret
+  readonly ca: string | null // PEM of the authorities that rediss: trusts; null: those that Node trusts
+  readonly sentinelUsername: string | null // what Sentinels are shown; secret
+  readonly sentinelPassword: string | null // secret
   readonly commandTimeout: number // ms
   readonly grace: number // ms that a token which was verified lives on while the store is away
 }

@@ -81,7 +81,31 @@ function resolveStore({ store, workers }: Settings, findings: Findings): StoreCo
   if (store.url.value === 'sqlite::memory:' && workers !== 0) {
     findings.flaw(store.url, 'is in the memory of one process, which workers cannot share: set workers to 0')
   }
-  return { url: store.url.value, commandTimeout: store.command_timeout, grace: store.grace }
+  refuseIdle(store, findings)
+  return {
+    url: store.url.value,
+    ca: store.ca.value,
+    sentinelUsername: store.sentinel_username.value,
+    sentinelPassword: store.sentinel_password.value,
+    commandTimeout: store.command_timeout,
+    grace: store.grace,
+  }
+}
+
+/** Notes what the URL leaves without a use: it was meant for another, or something is not as safe as it seems. */
+function refuseIdle({ url, ...store }: Settings['store'], findings: Findings): void {
+  const { ca, sentinel_username: username, sentinel_password: password } = store
+  if (ca.value !== null && !/^rediss[:+]/.test(url.value ?? '')) {
+    findings.flaw(ca, 'is of use with a rediss: url only')
+  }
+  for (const one of [username, password]) {
+    if (one.value !== null && !/^rediss?\+sentinel:/.test(url.value ?? '')) {
+      findings.flaw(one, 'is of use with a redis+sentinel: url only')
+    }
+  }
+  if (username.value !== null && password.value === null) {
+    findings.flaw(username, 'needs a sentinel_password')
+  }
 }
 
 function resolveSecrets({ key, old_keys }: Settings['secrets']): SecretsConfig {

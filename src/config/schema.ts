@@ -41,7 +41,7 @@ import {
   unwritten,
   type Value,
 } from './shape.ts'
-import { storeUrl } from './store-url.ts'
+import { sentinelCredential, storeCa, storeUrl } from './store-url.ts'
 import { tls } from './tls-settings.ts'
 
 const KiB = 2 ** 10
@@ -88,6 +88,15 @@ const zone = mapping({
 
 const store = group({
   url: optional(placed(scalar(storeUrl, { unprinted: true })), unwritten('store.url', null)),
+  ca: optional(placed(scalar(storeCa, { unprinted: true })), unwritten('store.ca', null)),
+  sentinel_username: optional(
+    placed(scalar(sentinelCredential, { unprinted: true })),
+    unwritten('store.sentinel_username', null),
+  ),
+  sentinel_password: optional(
+    placed(scalar(sentinelCredential, { unprinted: true })),
+    unwritten('store.sentinel_password', null),
+  ),
   command_timeout: optional(scalar(duration(10, minute)), 250),
   grace: optional(scalar(durationOrOff(1 * second, day)), 10 * minute),
 })

@@ -1,6 +1,6 @@
-// The rule for the URL of a store. Named by the schema.
+// The rules for the URL of a store and what goes with it. Named by the schema.
 import { originUrl } from './host-rules.ts'
-import { accept } from './rules.ts'
+import { accept, certificates, matching } from './rules.ts'
 import type { Rule } from './shape.ts'
 
 /** Takes the URL of a store as it is; empty text is null. No flaw repeats it, since it may hold a password. */
@@ -15,6 +15,14 @@ export const storeUrl: Rule<string | null> = text => {
   const { shown, pattern } = servers[kind]!
   return accept(isOfServers(rest, pattern) ? text : undefined, `must be ${scheme}://[USER:PASSWORD@]${shown}`)
 }
+
+/** Takes certificates in PEM; empty text is null, so that a variable may be unset. */
+export const storeCa: Rule<string | null> = text => (text === '' ? { value: null } : certificates(text))
+
+/** Takes the user or the password that Sentinels are shown; empty text is null, so that a variable may be unset. No message shows it. */
+export const sentinelCredential: Rule<string | null> = text => (text === '' ? { value: null } : visible(text))
+
+const visible = matching(/^[!-~]{1,512}$/, 'must be up to 512 visible ASCII characters, without spaces')
 
 /** Two slashes would look like those before a host, and one at the end is that of a folder. */
 function isFile(rest: string): boolean {

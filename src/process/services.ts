@@ -17,7 +17,7 @@ import { LogQueue } from '../logs/queue.ts'
 import { TokenVerifier } from '../tokens/verify.ts'
 import { ZoneRecords } from '../zones/zone-records.ts'
 import type { AiServices } from '../edge/plane.ts'
-import { dataFolder, storeLocation } from './store-location.ts'
+import { dataFolder, storeDialling, storeLocation } from './store-location.ts'
 
 interface ServicesOptions {
   readonly metrics: EdgeMetrics
@@ -54,7 +54,11 @@ export class Services implements AiServices {
   /** Opens the store; rejects with a sentence when it can't be used, not when it is only out of reach. */
   static async open(config: Config, options: ServicesOptions): Promise<Services> {
     const { commandTimeout } = config.store
-    const store = await openStore(storeLocation(config), { commandTimeout, metrics: options.metrics.store })
+    const store = await openStore(storeLocation(config), {
+      commandTimeout,
+      metrics: options.metrics.store,
+      ...storeDialling(config),
+    })
     const services = new Services(store, config, options)
     await services.zones.open()
     return services

@@ -8,11 +8,11 @@ import { tell } from './terminal.ts'
 export async function withStore(
   url: string,
   use: (store: Store) => Promise<number>,
-  { mustExist = false }: Pick<StoreOptions, 'mustExist'> = {},
+  options: Pick<StoreOptions, 'mustExist' | 'ca' | 'sentinel'> = {},
 ): Promise<number> {
   let opened: Store | null = null
   try {
-    const store = await openStore(url, { commandTimeout, mustExist })
+    const store = await openStore(url, { commandTimeout, ...options })
     opened = store
     return await use(store)
   } catch (cause) {

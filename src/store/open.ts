@@ -11,11 +11,15 @@ export interface StoreOptions {
   readonly clock?: Clock
   /** Where it counts writes that wait or are refused. */
   readonly metrics?: StoreMetrics
+  /** The authorities that rediss: trusts, in PEM; those that Node trusts where there is none. */
+  readonly ca?: string | null
+  /** What Sentinels that want a password are shown. */
+  readonly sentinel?: { readonly username: string | null; readonly password: string | null }
   /** Whether a file that is not there, or empty, is refused instead of made. */
   readonly mustExist?: boolean
 }
 
-const redisUrl = /^(redis|rediss|redis\+sentinel|redis\+cluster):\/\//
+const redisUrl = /^rediss?(\+(sentinel|cluster))?:\/\//
 
 /**
  * Opens the store that a URL names: sqlite:PATH, sqlite::memory:, redis://, rediss://, redis+sentinel:// or redis+cluster://. Rejects with a sentence, in which no part
@@ -23,7 +27,7 @@ const redisUrl = /^(redis|rediss|redis\+sentinel|redis\+cluster):\/\//
  */
 export async function openStore(
   url: string,
-  { commandTimeout, clock = systemClock, metrics, mustExist = false }: StoreOptions,
+  { commandTimeout, clock = systemClock, metrics, mustExist = false, ...dialling }: StoreOptions,
 ): Promise<Store> {
   if (url.startsWith('sqlite:')) {
     const path = sqlitePath(url.slice('sqlite:'.length))
@@ -33,7 +37,7 @@ export async function openStore(
   }
   if (redisUrl.test(url)) {
     const { RedisStore } = await import('./redis/redis-store.ts')
-    return RedisStore.open(url, { commandTimeout, clock })
+    return RedisStore.open(url, { commandTimeout, clock, ...dialling })
   }
   throw new Error(
     'the URL of the store must begin with sqlite:, redis://, rediss://, redis+sentinel:// or redis+cluster://',

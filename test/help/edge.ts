@@ -86,7 +86,14 @@ export function edgeConfig(members: readonly Member[], settings: EdgeSettings = 
     client: { headerTimeout: 10_000, bodyRate: 500, bodyTimeout: 0, keepAlive: 75_000, ...settings.client },
     log: { level: 'error', access: true, sample: { '1xx': 1, '2xx': 1, '3xx': 1, '4xx': 1, '5xx': 1 } },
     shutdown: { grace: 30_000 },
-    store: { url: 'sqlite::memory:', commandTimeout: 250, grace: 600_000 },
+    store: {
+      url: 'sqlite::memory:',
+      ca: null,
+      sentinelUsername: null,
+      sentinelPassword: null,
+      commandTimeout: 250,
+      grace: 600_000,
+    },
     secrets: { key: '0'.repeat(64), oldKeys: [] },
     domains: { resolvers: ['127.0.0.1:9'], timeout: 100 },
     management: {

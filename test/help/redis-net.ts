@@ -116,13 +116,13 @@ export interface NetOptions {
   /** Ms after which a Sentinel takes a silent server for down. */
   readonly downAfter?: number
   readonly args?: readonly string[]
-  /** Further lines of the configuration of the Sentinels. */
-  readonly config?: readonly string[]
+  /** The password that the Sentinels want, of each other, too. */
+  readonly password?: string
 }
 
 /** Starts a primary, its replicas and their Sentinels, and waits until these know of all. */
 export async function startSentinelNet(t: TestContext, options: NetOptions = {}): Promise<SentinelNet> {
-  const { replicas = 2, sentinels: count = 3, downAfter = 500, args = [], config = [] } = options
+  const { replicas = 2, sentinels: count = 3, downAfter = 500, args = [], password } = options
   const network = new Network()
   const nodes: Node[] = []
   const sentinels: Node[] = []
@@ -155,9 +155,9 @@ export async function startSentinelNet(t: TestContext, options: NetOptions = {})
       `sentinel down-after-milliseconds main ${downAfter}`,
       'sentinel failover-timeout main 3000',
       'sentinel parallel-syncs main 2',
-      ...config,
+      ...(password === undefined ? [] : [`requirepass ${password}`]),
     ].join('\n')
-    sentinels.push({ server: await startRedis(t, { port: own, sentinel }), address, port })
+    sentinels.push({ server: await startRedis(t, { port: own, sentinel, password }), address, port })
   }
   const isMet = async ({ server }: Node) =>
     String(await server.ask('INFO', 'sentinel')).includes(`slaves=${replicas},sentinels=${count}`)

@@ -19,6 +19,8 @@ export interface RedisSettings {
   readonly args?: readonly string[]
   /** Runs as a Sentinel on this configuration. */
   readonly sentinel?: string
+  /** What `ask` shows. */
+  readonly password?: string | undefined
 }
 
 const namedPorts = new Set<number>()
@@ -26,12 +28,14 @@ const namedPorts = new Set<number>()
 export class RedisServer {
   readonly port: number
   readonly #args: readonly string[]
+  readonly #password: string | undefined
   readonly #clients: Redis[] = []
   #child: ChildProcess | null = null
 
-  constructor(port: number, args: readonly string[]) {
+  constructor(port: number, args: readonly string[], password?: string) {
     this.port = port
     this.#args = args
+    this.#password = password
   }
 
   get url(): string {
@@ -80,7 +84,12 @@ export class RedisServer {
   /** Asks a command as a client of its own. */
   async ask(name: string, ...args: (string | number)[]): Promise<unknown> {
     if (this.#clients.length === 0) {
-      this.#clients.push(new Redis(this.port, '127.0.0.1', { retryStrategy: () => 50 }).on('error', () => {}))
+      this.#clients.push(
+        new Redis(this.port, '127.0.0.1', {
+          retryStrategy: () => 50,
+          ...(this.#password === undefined ? {} : { password: this.#password }),
+        }).on('error', () => {}),
+      )
     }
     return this.#clients[0]!.call(name, ...args)
   }
@@ -95,7 +104,7 @@ export class RedisServer {
 export async function startRedis(t: TestContext, settings: RedisSettings = {}): Promise<RedisServer> {
   const port = settings.port ?? (await freePort())
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-redis-'))
-  const server = new RedisServer(port, argumentsOf(settings, port, folder))
+  const server = new RedisServer(port, argumentsOf(settings, port, folder), settings.password)
   t.after(async () => {
     await server.end()
     rmSync(folder, { recursive: true, force: true })

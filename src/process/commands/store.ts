@@ -2,25 +2,35 @@
 
 import { readFileSync } from 'node:fs'
 import type { Reading } from '../../base/quantity.ts'
+import { loadConfig } from '../../config/load.ts'
 import { resolveReferences } from '../../config/references.ts'
 import { accept } from '../../config/rules.ts'
 import { storeUrl } from '../../config/store-url.ts'
 import { copyStore, inWords } from '../../store/copy.ts'
 import type { Store } from '../../store/store.ts'
-import type { Input } from '../input.ts'
+import { configPath, type Input } from '../input.ts'
+import { storeDialling } from '../store-location.ts'
 import { tell } from '../terminal.ts'
 import { withStore } from '../with-store.ts'
 
 /** Returns 0 when all was copied, 1 when a store refuses, 2 for mistakes of the caller. */
-export async function store({ args: [verb], from, to }: Input): Promise<number> {
+export async function store(input: Input): Promise<number> {
+  const { args, from, to } = input
+  const [verb] = args
   if (verb !== 'copy' || from === undefined || to === undefined)
     return complain('usage: gatehouse store copy --from URL --to URL')
   const [source, target] = [resolve(from), resolve(to)]
   if ('flaw' in source) return complain(`--from ${source.flaw}`)
   if ('flaw' in target) return complain(`--to ${target.flaw}`)
-  return withStore(source.value, here => withStore(target.value, there => copy(here, there)), {
-    mustExist: true,
-  })
+  const dialling = diallingOf(input)
+  const copyTo = (here: Store) => withStore(target.value, there => copy(here, there), dialling)
+  return withStore(source.value, copyTo, { ...dialling, mustExist: true })
+}
+
+/** Returns what the configuration says of the store beside its URL, as far as there is one that can be read. */
+function diallingOf(input: Input): ReturnType<typeof storeDialling> {
+  const loaded = loadConfig(configPath(input))
+  return 'config' in loaded ? storeDialling(loaded.config) : {}
 }
 
 /** Takes what the configuration takes, so that a password need not stand where every user of the machine can read it. */

@@ -8,7 +8,7 @@ import { permissionGroups } from '../../tokens/permission-groups.ts'
 import { auditOf, commandLine } from '../../admin/audit.ts'
 import { configPath, type Input } from '../input.ts'
 import { isUsable } from '../mistakes.ts'
-import { storeLocation } from '../store-location.ts'
+import { storeDialling, storeLocation } from '../store-location.ts'
 import { print, tell } from '../terminal.ts'
 import { withStore } from '../with-store.ts'
 
@@ -28,7 +28,8 @@ export async function token(input: Input): Promise<number> {
   const loaded = loadConfig(path)
   if (!isUsable(path, loaded)) return 2
   const ids = groups.map(({ id }) => id)
-  return withStore(storeLocation(loaded.config), store => create(store, input, ids))
+  const { config } = loaded
+  return withStore(storeLocation(config), store => create(store, input, ids), storeDialling(config))
 }
 
 async function create(

@@ -7,6 +7,7 @@ import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { selfSigned } from '../../../src/process/self-signed.ts'
 import { pauseBefore } from '../../../src/store/redis/connect.ts'
+import { RedisStore } from '../../../src/store/redis/redis-store.ts'
 import { freePort, startRedis } from '../../help/redis.ts'
 import { root } from '../../help/source.ts'
 import { openRedis } from './open.ts'
@@ -25,7 +26,7 @@ test('the pause before an attempt doubles from 100 ms to 2 s, and is never twice
   }
 })
 
-test('over TLS a server is believed with a certificate that this machine trusts, and no other', async t => {
+test('over TLS a server is believed with a certificate that this machine or the caller trusts, and no other', async t => {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-tls-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   const { key, cert } = selfSigned('localhost')
@@ -37,6 +38,10 @@ test('over TLS a server is believed with a certificate that this machine trusts,
   await startRedis(t, { args: ['--tls-port', String(port), ...files, '--tls-auth-clients', 'no'] })
   const url = `rediss://localhost:${port}`
   assert.equal((await openRedis(t, url)).isAway, true)
+  const trusting = await RedisStore.open(url, { commandTimeout: 2_000, ca: cert })
+  t.after(() => trusting.close())
+  assert.equal(trusting.isAway, false)
+  assert.deepEqual(await trusting.accounts.list(), [])
   const child = spawn(process.execPath, ['--input-type=module', '--eval', listAccounts], {
     env: { ...process.env, STORE: url, NODE_EXTRA_CA_CERTS: certFile },
     stdio: ['ignore', 'pipe', 'inherit'],
