@@ -156,7 +156,7 @@ for (const [name, open] of Object.entries(stores)) {
     assert.equal(verified.code, 0, verified.stderr)
     await user.crash()
     assert.equal((await proof()).status, 'verified')
-    assert.equal((await user.client('publish', id)).code, 0)
+    assert.equal((await user.client('publish', id, '--yes')).code, 0)
     await user.crash()
     const { result: published } = await user.ask('GET', path)
     assert.equal(published.visibility, 'public')
