@@ -90,7 +90,10 @@ function isOfNetwork(numbers: ReadonlySet<number>, geo: Geo | null): Condition {
 function hasUserAgent(patterns: readonly Glob[]): Condition {
   const isMatch = remembering((userAgent: string) => patterns.some(pattern => pattern.matches(userAgent)))
   const workFor = (length: number) => patterns.reduce((sum, pattern) => sum + pattern.workFor(length), 0)
-  return ({ userAgent, work }) => (work.take(workFor(userAgent.length)) ? isMatch(userAgent) : null)
+  const least = workFor(0)
+  const perCharacter = workFor(1) - least
+  return ({ userAgent, work }) =>
+    work.take(least + perCharacter * userAgent.length) ? isMatch(userAgent) : null
 }
 
 function comesFrom(hosts: HostNames): Condition {
