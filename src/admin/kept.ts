@@ -24,7 +24,7 @@ type Told = Together & { readonly audit: AuditEntry }
 interface Listed<T> {
   readonly createdAt: (record: T) => number
   readonly view: (record: T) => unknown
-  /** Tells which records it shows; all where it is left out. */
+  /** Whether it shows a record; all where it is left out. */
   readonly holds?: ((record: T) => boolean) | null
   /** The newest first. */
   readonly descending?: boolean

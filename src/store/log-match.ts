@@ -16,7 +16,7 @@ export function logOrder({ orderBy, descending }: LogQuery): (a: LogSummary, b: 
   return (a, b) => compare(placeOf(a, orderBy), placeOf(b, orderBy))
 }
 
-/** Gives the place of an entry in lists that are ordered by a field. */
+/** Returns the place of an entry in lists that are ordered by a field. */
 export function placeOf(entry: LogSummary, orderBy: LogField): LogPlace {
   return { value: logValue(entry, orderBy), createdAt: entry.createdAt, id: entry.id }
 }

@@ -58,7 +58,7 @@ export class LogSelection {
     }
   }
 
-  /** Gives the page, once: what was kept is spent then. */
+  /** Returns the page, once: what was kept is spent then. */
   take(): readonly Selected[] {
     const page: Selected[] = []
     while (this.#size > this.#query.offset) {

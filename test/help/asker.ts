@@ -11,7 +11,7 @@ const code = `
     parentPort.postMessage({ status: response.status, length })
   })`
 
-/** Starts a thread, and gives what asks in it: one request after the other. */
+/** Starts a thread and returns what asks in it, one request after the other. */
 export function startAsker(t: TestContext, headers: Readonly<Record<string, string>>) {
   const worker = new Worker(code, { eval: true })
   t.after(() => worker.terminate())

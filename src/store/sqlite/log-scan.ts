@@ -111,7 +111,7 @@ async function sift(shelf: Shelf, segment: Segment, query: LogQuery, pause: () =
   return { entries, total }
 }
 
-/** Tells whether there is reason to read a segment. */
+/** Whether there is reason to read a segment. */
 function mayMatch(segment: Segment, { filters, orderBy, descending, after = null }: LogQuery): boolean {
   if (!filters.every(filter => mayHold(segment, filter))) return false
   // What comes before the place counts only where filters say what is counted.
