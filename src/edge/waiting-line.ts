@@ -32,7 +32,7 @@ export class WaitingLine {
   /** Those who take only a new connection, with the monotonic ms at which they came. They come first: they had a connection before, which its origin had closed. */
   readonly #forNew = new Map<Waiter, number>()
   readonly #forAny = new Map<Waiter, number>()
-  /** Those who are about to be refused together with the one who is told. */
+  /** Those who are refused together, as long as they have not been told. */
   #refused = new Set<Waiter>()
 
   get size(): number {
@@ -74,22 +74,26 @@ export class WaitingLine {
     if (this.size === 0) return
     const refused = new Set(isForAll ? [...this.#forNew.keys(), ...this.#forAny.keys()] : [this.first])
     for (const waiter of refused) this.remove(waiter)
-    // Who hears of it may do what makes another one leave, so that the set is not looped over as a whole.
+    // Who hears of it may do what makes another one leave, whom the loop then passes by.
     this.#refused = refused
     for (const waiter of refused) tell(waiter, phase, failure, times)
   }
 
   /** Refuses those who came by that time, but not so many of the first, for whom connections are being dialled. */
   expire(by: number, dialled: number): void {
-    let place = 0
-    for (const line of [this.#forNew, this.#forAny]) {
-      for (const [waiter, since] of line) {
-        if (since > by) break
-        if (place++ < dialled) continue
-        line.delete(waiter)
-        tell(waiter, 'connect', { code: 'GH_QUEUE_TIMEOUT' }, undialled)
-      }
-    }
+    const first = this.#forNew.size
+    expireIn(this.#forNew, by, dialled)
+    expireIn(this.#forAny, by, dialled - first)
+  }
+}
+
+function expireIn(line: Map<Waiter, number>, by: number, dialled: number): void {
+  let place = 0
+  for (const [waiter, since] of line) {
+    if (since > by) return
+    if (place++ < dialled) continue
+    line.delete(waiter)
+    tell(waiter, 'connect', { code: 'GH_QUEUE_TIMEOUT' }, undialled)
   }
 }
 
