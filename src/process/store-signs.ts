@@ -24,7 +24,7 @@ export class StoreSigns {
     this.#log = log
   }
 
-  /** Says what has changed since the last look; asks the store for what can be lost at the first look and every fifth after it. Never rejects. */
+  /** Logs what has changed since the last look; asks the store for what can be lost at the first look and every fifth after it. Never rejects. */
   async look(): Promise<void> {
     if (this.#store.isAway) return
     this.#tellRefusal()

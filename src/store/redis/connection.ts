@@ -10,7 +10,7 @@ import { allFacts, factsOf, fewFacts, type ServerFacts } from './server-facts.ts
 
 /** The data format that we write, and the newest that we read. */
 const knownFormat = 1
-/** How long a server may take to greet before it is dialled anew, in ms. */
+/** How long a server may take to say what it is before it is dialled anew, in ms: longer than a command, which may wait behind bulk. */
 const greetTimeout = 1_000
 /** Ms between two looks at the server. */
 const period = 1_000
@@ -181,7 +181,7 @@ export class Connection {
     this.#look = setTimeout(async () => {
       const greeting = this.#greeting
       try {
-        await inTime(this.#readFacts(fewFacts), this.#options.timeout)
+        await inTime(this.#readFacts(fewFacts), greetTimeout)
       } catch (error) {
         if (greeting !== this.#greeting) return
         if (error instanceof NotPrimary) return this.leave(error)

@@ -30,7 +30,7 @@ export function isDemoted(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('READONLY')
 }
 
-/** Tells whether the keys are at another node of the cluster by now: then nothing was done. */
+/** Whether the keys are at another node of the cluster by now: then nothing was done. */
 export function isMoved(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('MOVED')
 }

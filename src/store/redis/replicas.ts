@@ -64,7 +64,7 @@ export class Replicas {
   }
 }
 
-/** Says that too few replicas confirm writes. */
+/** Returns the sentence that says how many replicas confirm writes of those that have to. */
 export function lackOf(confirmed: unknown, needed: number): string {
   return `${confirmed} of ${needed} ${needed === 1 ? 'replica confirms' : 'replicas confirm'} writes`
 }

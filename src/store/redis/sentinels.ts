@@ -71,7 +71,7 @@ export class Sentinels implements Guide {
     return this.view?.primary ?? null
   }
 
-  /** In a sentence, how many Sentinels answer. */
+  /** Returns in a sentence how many Sentinels answer. */
   get census(): string {
     const answers = this.#fresh()
     return `${answers.length} of ${this.#count(answers)} Sentinels name a primary ${this.#dialling.address.name}`
@@ -115,6 +115,7 @@ export class Sentinels implements Guide {
     await Promise.all([...this.#voices.values()].map(voice => this.#ask(voice)))
     this.#looking = null
     if (this.#isClosed) return
+    this.#forget()
     this.#conclude()
     this.#timer = setTimeout(() => this.look(), period)
   }
@@ -150,17 +151,34 @@ export class Sentinels implements Guide {
     }
   }
 
+  /** Lets go of those that are not in the URL, say nothing and are known to nobody any more. */
+  #forget(): void {
+    const { hosts } = this.#dialling.address
+    const fresh = this.#fresh()
+    if (fresh.length === 0) return
+    const known = [
+      ...hosts,
+      ...fresh.flatMap(voice => [voice.host, ...voice.answer!.others.map(({ host }) => host)]),
+    ]
+    for (const [name, voice] of this.#voices) {
+      if (known.some(host => isSame(host, voice.host))) continue
+      voice.client.cut()
+      voice.switches.end()
+      this.#voices.delete(name)
+    }
+  }
+
   #conclude(): void {
     const [view, until] = this.#agree(this.#fresh())
     this.#view = view
     this.#until = until
     const primary = view?.primary ?? null
-    if (primary === null ? this.#told === null : isSame(primary, this.#told)) return
-    this.#told = primary
     if (primary !== null) {
       this.#waiting.resolve(primary)
       this.#waiting = Promise.withResolvers()
     }
+    if (primary === null ? this.#told === null : isSame(primary, this.#told)) return
+    this.#told = primary
     for (const listener of this.#listeners) listener()
   }
 

@@ -98,3 +98,20 @@ test('a scan with 20,000 unknown tokens has the server prove itself twenty times
   t.diagnostic(`${proofs} proofs in ${seconds.toFixed(1)} s`)
   assert.ok(proofs <= 20 * seconds + 5)
 })
+
+test('the Sentinels that one names are asked, too, and most of them must answer', async t => {
+  const net = await startSentinelNet(t, { replicas: 1 })
+  const [first, second, third] = net.sentinels
+  const store = await openRedis(t, `redis+sentinel://127.0.0.1:${first!.port}/main`, 1_000)
+  await until(() => !store.isAway)
+  assert.equal(await store.tokens.insert(token()), true)
+  await third!.server.kill()
+  assert.equal(await store.tokens.insert(token()), true)
+  await second!.server.kill()
+  await until(() => store.isAway)
+  assert.equal(store.refusal, '1 of 3 Sentinels name a primary main')
+  await assert.rejects(store.tokens.findByDigest(token().digest), StoreAway)
+  await second!.server.restart()
+  await until(() => !store.isAway)
+  assert.equal(await store.tokens.insert(token()), true)
+})

@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { factsOf } from '../../../src/store/redis/server-facts.ts'
+
+const hello = ['server', 'redis', 'version', '7.0.15', 'role', 'master']
+const denied = new Error('NOPERM')
+
+test('role, history and the replicas that are online are read from INFO', () => {
+  const info = [
+    '# Replication',
+    'role:master',
+    'connected_slaves:2',
+    'slave0:ip=10.0.0.2,port=6379,state=online,offset=90,lag=1',
+    'slave1:ip=10.0.0.3,port=6379,state=wait_bgsave,offset=0,lag=0',
+    'master_replid:abc',
+    'master_repl_offset:100',
+  ].join('\r\n')
+  assert.deepEqual(factsOf([info, hello]), {
+    role: 'primary',
+    runId: null,
+    history: 'abc',
+    offset: 100,
+    replicas: [{ name: '10.0.0.2:6379', offset: 90 }],
+  })
+  assert.equal(factsOf([info.replace('role:master', 'role:slave'), hello])?.role, 'replica')
+})
+
+test('where INFO is denied HELLO tells the role, and nothing is known of replicas', () => {
+  const facts = { role: 'primary', runId: null, history: null, offset: 0, replicas: null }
+  assert.deepEqual(factsOf([denied, hello]), facts)
+  assert.equal(factsOf([denied, hello.with(-1, 'replica')])?.role, 'replica')
+  assert.equal(factsOf([denied, denied]), null)
+  assert.equal(factsOf(['# Server\r\n', hello.with(-1, 'sentinel')]), null)
+})
+
+test('no text makes a server a primary that does not say so', () => {
+  const line = fc.stringMatching(/^[ -~]{0,20}$/).filter(text => text !== 'role:master')
+  fc.assert(
+    fc.property(fc.array(line), lines => {
+      assert.notEqual(factsOf([lines.join('\r\n'), denied])?.role, 'primary')
+    }),
+  )
+})
