@@ -19,7 +19,10 @@ export const customErrorSources = ['zone_rule', 'account_rule', 'zone_page', 'ac
 export type CustomErrorSource = (typeof customErrorSources)[number]
 
 /** What clients may be too slow at. */
-const slownesses = ['head', 'body_idle', 'body_rate', 'body_timeout'] as const
+const slownesses = ['head', 'body_idle', 'body_rate', 'body_timeout', 'response'] as const
+
+/** What limits connections of clients. */
+const connectionLimits = ['connections', 'connections_per_address', 'descriptors'] as const
 
 /** Where operators' expressions are asked. */
 const expressionUsers = ['access', 'errors', 'limits', 'rewrite'] as const
@@ -44,6 +47,9 @@ export class EdgeMetrics {
   /** Clients that were cut off for being too slow. */
   readonly slowClients = tallies(slownesses)
   readonly clientConnections = new Tally()
+  readonly refusedConnections = tallies(connectionLimits)
+  /** Connections to origins that failed for want of a file descriptor. */
+  readonly dialShortages = new Tally()
   readonly originConnections = new Tally()
   /** Requests that wait for a connection to an origin that may have no more. */
   readonly originQueue = new Tally()

@@ -50,6 +50,12 @@ export const originFamilies: readonly Family[] = [
     read: ({ edge }) => byName(edge.originLookups, result => ({ result })),
   },
   {
+    type: 'counter',
+    name: 'gatehouse_origin_descriptor_shortages_total',
+    help: 'Connections to origins that failed since the process had no file descriptor left.',
+    read: ({ edge }) => [sample(edge.dialShortages)],
+  },
+  {
     type: 'gauge',
     name: 'gatehouse_origin_queue_length',
     help: 'Requests that wait for a connection to an origin which has as many as it may have.',

@@ -55,6 +55,12 @@ export const requestFamilies: readonly Family[] = [
     read: ({ edge }) => byName(edge.slowClients, at => ({ at })),
   },
   {
+    type: 'counter',
+    name: 'gatehouse_connections_refused_total',
+    help: 'Connections of clients that were closed at once, by the limit that they met: a setting of client, or descriptors.',
+    read: ({ edge }) => byName(edge.refusedConnections, reason => ({ reason })),
+  },
+  {
     type: 'gauge',
     name: 'gatehouse_connections_open',
     help: 'Open connections, with clients and with origins.',

@@ -35,6 +35,9 @@ export interface Config {
     readonly headerTimeout: number // ms
     readonly bodyRate: number // bytes a second that a body must bring; 0: any
     readonly bodyTimeout: number // ms for a whole body; 0: any
+    readonly responseRate: number // bytes a second that a client must take; 0: any
+    readonly connections: number // of each process; 0: any number
+    readonly connectionsPerAddress: number // of each process; 0: any number
     readonly keepAlive: number // ms
   }
   readonly log: {

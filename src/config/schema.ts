@@ -155,6 +155,9 @@ export const schema = mapping({
     header_timeout: optional(scalar(duration(1, hour)), 10 * second),
     body_rate: optional(scalar(byteRateOrOff(1, MiB)), 500),
     body_timeout: optional(scalar(durationOrOff(1, day)), hour),
+    response_rate: optional(scalar(byteRateOrOff(1, MiB)), 500),
+    connections: optional(scalar(wholeOrOff(1, 1e6)), 10_000),
+    connections_per_address: optional(scalar(wholeOrOff(1, 1e6)), 1_000),
     keep_alive: optional(scalar(duration(1, hour)), 75 * second),
   }),
   timeouts: group({

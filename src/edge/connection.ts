@@ -16,6 +16,7 @@ import { type Client, Exchange } from './exchange.ts'
 import { guarded } from './guarded.ts'
 import { HeadReader } from './head-reader.ts'
 import type { Plane } from './plane.ts'
+import { ReadPace } from './read-pace.ts'
 import { record } from './record.ts'
 import { serve } from './serve.ts'
 import { tooLarge } from './too-large.ts'
@@ -49,6 +50,8 @@ export class ClientConnection implements Client {
   readonly #heads = new HeadReader()
   /** Of the body that is being read; null as long as it has kept nobody waiting. */
   #pace: BodyPace | null = null
+  /** Null as long as nothing waits for the client to read. */
+  #readPace: ReadPace | null = null
   #isReading = false
   /** Whether it reads on in the next turn of the loop. */
   #isResting = false
@@ -143,6 +146,7 @@ export class ClientConnection implements Client {
       this.#paceBody(now)
       if (now >= this.#deadline) this.#expire()
       if (this.#hasEnded) this.#feel()
+      this.#paceReading(now)
     } catch (bug) {
       this.#crash(bug)
     }
@@ -337,6 +341,19 @@ export class ClientConnection implements Client {
     if (fault === null) return
     this.#plane.metrics.slowClients[fault].inc()
     this.#refuseBody(x, refuse('request_timeout', {}, { code: `GH_${fault.toUpperCase()}` }))
+  }
+
+  /** Cuts off a client that does not take what waits for it. */
+  #paceReading(now: number): void {
+    if (this.#socket.writableLength === 0) this.#readPace = null
+    const { responseRate } = this.#plane.snapshot.client
+    if (this.#socket.writableLength === 0 || responseRate === 0) return
+    this.#readPace ??= new ReadPace(this.#socket, now)
+    if (!this.#readPace.isSlow(responseRate, now)) return
+    this.#readPace = null
+    this.#plane.metrics.slowClients.response.inc()
+    if (this.#exchange !== null) this.abandon(this.#exchange)
+    else this.#socket.resetAndDestroy()
   }
 
   // ── endings ──

@@ -1,6 +1,7 @@
 // The data plane of one process: its listeners, connections and origins, and the configuration in force. Built by `process`, which tells it when to start,
 // reload and stop.
 import { createServer, type Server, type Socket } from 'node:net'
+import { canonicalAddress } from '../base/address.ts'
 import { type Clock, systemClock } from '../base/clock.ts'
 import type { EdgeMetrics } from '../base/edge-metrics.ts'
 import type { AccessLog, Logger } from '../base/log.ts'
@@ -10,6 +11,7 @@ import { Bans } from '../access/bans.ts'
 import type { AccessParts, AccessSources } from '../access/policy.ts'
 import { Limiter } from '../limits/limiter.ts'
 import { ClientConnection } from './connection.ts'
+import { type ConnectionFault, ConnectionLimits } from './connection-limits.ts'
 import { HIGH_WATER_MARK } from './dial.ts'
 import { guarded } from './guarded.ts'
 import type { NameLookup } from './name-lookup.ts'
@@ -17,6 +19,7 @@ import { Origins } from './origins.ts'
 import type { AiServices, Plane, SidePort } from './plane.ts'
 import { checkKeys, type KeyedCheckResult } from './health-checker.ts'
 import { type PoolState, poolState } from './pools.ts'
+import { Seldom } from './seldom.ts'
 import { buildSnapshot, type Snapshot } from './snapshot.ts'
 import type { ZoneDirectory } from './zone-settings.ts'
 
@@ -65,6 +68,9 @@ export class DataPlane implements Plane {
   readonly #checks = new Map<string, KeyedCheckResult>()
   readonly #listen: readonly Endpoint[]
   readonly #ticker: NodeJS.Timeout
+  readonly #limits = new ConnectionLimits()
+  /** What was told in the log, by what it is about. */
+  readonly #told = new Map<string, Seldom>()
   #servers: Server[] = []
   #drained: (() => void) | null = null
   #dateSecond = 0
@@ -110,6 +116,7 @@ export class DataPlane implements Plane {
       throw error
     }
     this.#origins.ownEndpoints = bound
+    this.#limits.measure()
     return bound
   }
 
@@ -202,8 +209,7 @@ export class DataPlane implements Plane {
     this.#servers.push(server)
     return new Promise((resolve, reject) => {
       server.once('error', reject)
-      // Out of files, for one: those that wait are taken when there are some again.
-      server.on('error', error => this.log.warn({ err: error }, 'a client was not accepted'))
+      server.on('error', error => this.#tellSeldom('accept', { err: error }, 'a client was not accepted'))
       server.listen({ ...endpoint, reusePort, backlog: 4096 }, () => {
         const { port } = server.address() as { port: number }
         resolve({ host: endpoint.host, port })
@@ -213,7 +219,11 @@ export class DataPlane implements Plane {
 
   #accept(socket: Socket): void {
     try {
-      const connection = new ClientConnection(socket, this, gone => this.#gone(gone))
+      const peer = canonicalAddress(socket.remoteAddress ?? '') ?? ''
+      const { client, trusted } = this.snapshot
+      const fault = this.#limits.take(peer, trusted.has(peer), this.metrics.originConnections.value, client)
+      if (fault !== null) return this.#turnAway(socket, fault)
+      const connection = this.#connect(socket, peer)
       this.metrics.clientConnections.inc()
       this.#connections.add(connection)
     } catch (bug) {
@@ -222,9 +232,40 @@ export class DataPlane implements Plane {
     }
   }
 
+  #connect(socket: Socket, peer: string): ClientConnection {
+    try {
+      return new ClientConnection(socket, this, gone => this.#gone(gone))
+    } catch (bug) {
+      this.#limits.leave(peer)
+      throw bug
+    }
+  }
+
+  /** Closes a connection that meets a limit, with a reset, which leaves nothing behind in the system. */
+  #turnAway(socket: Socket, limit: ConnectionFault): void {
+    socket.on('error', () => {})
+    socket.resetAndDestroy()
+    this.metrics.refusedConnections[limit].inc()
+    this.#tellSeldom(limit, { limit }, 'connections refused')
+  }
+
+  /** Counts and logs that there was no file descriptor for a connection to an origin. */
+  noteShortage(failure: { readonly code?: string }): void {
+    this.metrics.dialShortages.inc()
+    this.#tellSeldom('dial', { err: failure }, 'no file descriptor left for a connection to an origin')
+  }
+
+  /** Warns of something once a minute; `count` is how often it happened since. */
+  #tellSeldom(what: string, facts: object, message: string): void {
+    let seldom = this.#told.get(what)
+    if (seldom === undefined) this.#told.set(what, (seldom = new Seldom()))
+    const count = seldom.take(this.clock.monotonic())
+    if (count > 0) this.log.warn({ ...facts, count }, message)
+  }
+
   #gone(connection: ClientConnection): void {
     this.metrics.clientConnections.dec()
-    this.#connections.delete(connection)
+    if (this.#connections.delete(connection)) this.#limits.leave(connection.peer)
     if (this.#connections.size === 0) this.#drained?.()
   }
 

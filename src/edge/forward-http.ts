@@ -444,8 +444,9 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
     if (x.stage === 'begun') this.#answer?.flush()
     this.#over()
     const error = originFailure(phase, failure)
-    // No fault of the origin and none of a line of code: files or memory that this machine has run out of.
-    if (error === 'internal_server_error')
+    // No fault of the origin and none of a line of code: what this machine has run out of.
+    if (failure.code === 'EMFILE' || failure.code === 'ENFILE') x.plane.noteShortage(failure)
+    else if (error === 'internal_server_error')
       x.plane.log.error({ err: failure, ray: x.ray, phase }, 'this machine kept a request from its origin')
     answer(x, refuse(error, {}, failure))
   }

@@ -35,6 +35,8 @@ export interface Plane {
   /** The time of day as the Date field wants it (RFC 9110 section 5.6.7), made once a second. */
   date(): string
   readonly metrics: EdgeMetrics
+  /** Counts and, once a minute, logs that there was no file descriptor for a connection to an origin. */
+  noteShortage(failure: { readonly code?: string }): void
   readonly accessLog: AccessLog | null
   readonly log: Logger
   /** Null where no configuration will have AI routes. */

@@ -26,7 +26,12 @@ export class ManualClock implements Clock {
 
 /** Settings of an edge whose clock leaps: no connection is cut off for it. */
 export const patient = {
-  client: { headerTimeout: Number.MAX_SAFE_INTEGER, bodyRate: 0, keepAlive: Number.MAX_SAFE_INTEGER },
+  client: {
+    headerTimeout: Number.MAX_SAFE_INTEGER,
+    bodyRate: 0,
+    responseRate: 0,
+    keepAlive: Number.MAX_SAFE_INTEGER,
+  },
   timeouts: { connect: 0, handshake: 0, response: 0, write: 0, idle: 0, total: 0 },
 } as const
 

@@ -83,7 +83,7 @@ export function edgeConfig(members: readonly Member[], settings: EdgeSettings = 
       requestsPerConnection: 10_000,
       ...settings.limits,
     },
-    client: { headerTimeout: 10_000, bodyRate: 500, bodyTimeout: 0, keepAlive: 75_000, ...settings.client },
+    client: { ...usualClient, ...settings.client },
     log: { level: 'error', access: true, sample: { '1xx': 1, '2xx': 1, '3xx': 1, '4xx': 1, '5xx': 1 } },
     shutdown: { grace: 30_000 },
     store: {
@@ -152,6 +152,16 @@ function poolOf(members: readonly Member[], { pool, transport }: EdgeSettings): 
     slowStart: 0,
     ...pool,
   }
+}
+
+const usualClient: Config['client'] = {
+  headerTimeout: 10_000,
+  bodyRate: 500,
+  bodyTimeout: 0,
+  responseRate: 500,
+  connections: 0,
+  connectionsPerAddress: 0,
+  keepAlive: 75_000,
 }
 
 const usualTimeouts: Timeouts = {

@@ -57,14 +57,16 @@ export function startGateway(
   )
 }
 
-/** Starts Node with arguments that make it a gateway, and waits until it is ready. */
+/** Starts Node, by another program if one is given, with arguments that make it a gateway, and waits until it is ready. */
 export async function spawnGateway(
   t: TestContext,
   args: readonly string[],
   options: { readonly cwd?: string; readonly env: NodeJS.ProcessEnv },
   file = '',
+  by: readonly string[] = [],
 ): Promise<RunningGateway> {
-  const child = spawn(process.execPath, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
+  const [program, ...all] = [...by, process.execPath, ...args]
+  const child = spawn(program!, all, { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
   t.after(() => child.kill('SIGKILL'))
   const gateway = new RunningGateway(child, file)
   await gateway.ready()

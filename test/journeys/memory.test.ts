@@ -21,7 +21,7 @@ async function startFountain(t: TestContext): Promise<Server> {
   const piece = Buffer.alloc(256 * 1024)
   const server = createServer(socket => {
     const pour = () => {
-      while (socket.write(piece)) {}
+      while (socket.write(piece) === true) {}
     }
     socket.on('error', () => {})
     socket.once('data', () => {

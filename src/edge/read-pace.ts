@@ -1,0 +1,63 @@
+// Whether a client takes fast enough what it is sent. Only the time counts in which something waits for it, so that a stream that has nothing to say may stand
+// still; the client connection asks at each of its sweeps.
+import type { Socket } from 'node:net'
+
+/** Ms that a client may be behind by the rate: the system hands on in steps of a third of its own buffer, which a slow line empties in this time. */
+const GRACE = 60_000
+
+/** Most ms between two looks that count: what is more was a stall of our own. */
+const LONGEST_LOOK = 1_000
+
+export class ReadPace {
+  readonly #socket: Socket
+  #lookedAt: number
+  /** Bytes of writes that the system has taken whole, and what it has taken of the next one. */
+  #whole: number
+  #part = 0
+  /** Bytes that the system has not taken of the write that is under way. */
+  #queued: number
+  /** Ms of waiting, and those that the bytes so far are good for. */
+  #waited = 0
+  #earned = 0
+
+  constructor(socket: Socket, now: number) {
+    this.#socket = socket
+    this.#lookedAt = now
+    this.#whole = wholeOf(socket)
+    this.#queued = queuedAt(socket)
+  }
+
+  /** Whether the client is too slow by monotonic ms `now` for so many bytes a second; to be called while something waits for it. */
+  isSlow(rate: number, now: number): boolean {
+    this.#waited += Math.min(now - this.#lookedAt, LONGEST_LOOK)
+    this.#lookedAt = now
+    this.#earned = Math.min(this.#earned + (this.#taken() * 1000) / rate, this.#waited)
+    return this.#waited - this.#earned >= GRACE
+  }
+
+  /** Counts the bytes that the system has taken since the last look. */
+  #taken(): number {
+    const whole = wholeOf(this.#socket) - this.#whole
+    const queued = queuedAt(this.#socket)
+    const part = Math.max(0, this.#queued - queued)
+    this.#queued = queued
+    if (whole === 0) {
+      this.#part += part
+      return part
+    }
+    const taken = Math.max(0, whole - this.#part)
+    this.#whole += whole
+    this.#part = 0
+    return taken
+  }
+}
+
+function wholeOf(socket: Socket): number {
+  return socket.bytesWritten - socket.writableLength
+}
+
+/** Returns what libuv still has of a write: Node tells only of writes that are through, and one of 64 KiB may take minutes. */
+function queuedAt(socket: Socket): number {
+  const { _handle: handle } = socket as { _handle?: { readonly writeQueueSize?: number } | null }
+  return handle?.writeQueueSize ?? 0
+}

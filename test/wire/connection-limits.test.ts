@@ -1,0 +1,97 @@
+// How many connections clients may have, and what becomes of more.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type Edge, edgeConfig, startEdge } from '../help/edge.ts'
+import { spawnGateway, main, writeConfig } from '../help/gateway.ts'
+import { ok, startOrigin, startResponder } from '../help/origin.ts'
+import { connectTo, request, type Wire } from '../help/raw.ts'
+import { until } from '../help/until.ts'
+
+const get = request('GET /')
+
+async function isServed(wire: Wire): Promise<boolean> {
+  await wire.send(get)
+  return wire.response().then(
+    () => true,
+    () => false,
+  )
+}
+
+/** Connects, and asserts that the connection is reset: before the client learns that it stands, or right after. */
+async function assertRefused(edge: Edge): Promise<void> {
+  const ending = await edge.connect().then(
+    wire => wire.ending,
+    ({ code }) => code,
+  )
+  assert.match(ending, /^(RST|ECONNRESET)$/)
+}
+
+test('connections over the limit are reset and counted; one that ends makes room', async t => {
+  const origin = await startResponder(t, ok())
+  const edge = await startEdge(t, [origin.url], { client: { connections: 3 } })
+  const first = await Promise.all([edge.connect(), edge.connect(), edge.connect()])
+  for (const wire of first) assert.ok(await isServed(wire))
+  for (let i = 0; i < 5; i++) await assertRefused(edge)
+  assert.equal(edge.metrics.refusedConnections.connections.value, 5)
+  assert.equal(edge.metrics.clientConnections.value, 3)
+  first[0]!.leave()
+  await until(() => edge.metrics.clientConnections.value === 2)
+  assert.ok(await isServed(await edge.connect()))
+})
+
+test('one address that has all it may have takes nothing from others, unless it is a trusted proxy', async t => {
+  const origin = await startResponder(t, ok())
+  const client = { connectionsPerAddress: 2 }
+  const edge = await startEdge(t, [origin.url], { client, trustedProxies: ['127.0.0.3'] })
+  for (let i = 0; i < 2; i++) assert.ok(await isServed(await edge.connect('127.0.0.1')))
+  await assertRefused(edge)
+  assert.equal(edge.metrics.refusedConnections.connections_per_address.value, 1)
+  assert.ok(await isServed(await edge.connect('127.0.0.2')))
+  for (let i = 0; i < 5; i++) assert.ok(await isServed(await edge.connect('127.0.0.3')))
+})
+
+test('a reload changes the limits for who comes after it', async t => {
+  const origin = await startResponder(t, ok())
+  const edge = await startEdge(t, [origin.url])
+  const wires = [await edge.connect(), await edge.connect()]
+  for (const wire of wires) assert.ok(await isServed(wire))
+  edge.plane.reload(edgeConfig([origin.url], { client: { connections: 2 } }))
+  await assertRefused(edge)
+  for (const wire of wires) assert.ok(await isServed(wire))
+})
+
+test('a process that runs out of descriptors says so, counts, keeps some free, and serves on', async t => {
+  const origin = await startOrigin(t, async wire => {
+    for (;;) {
+      await wire.request()
+      await wire.send(ok('hi'))
+    }
+  })
+  const file = writeConfig(
+    t,
+    `pools: { main: { origins: ['${origin.url}'] } }\nzones: [{ hosts: [site.test], routes: [{ path: /, pool: main }] }]\n`,
+  )
+  const limited = ['sh', '-c', 'ulimit -n 128; exec "$0" "$@"']
+  const env = { ...process.env, GATEHOUSE_DATA: `${file}.data`, STORE: 'sqlite::memory:' }
+  const gateway = await spawnGateway(t, [main, 'start', '--config', file], { env }, file, limited)
+  const port = Number(new URL(gateway.edge).port)
+  const attempts = Array.from({ length: 300 }, () => connectTo(t, port).catch(() => null))
+  const wires = (await Promise.all(attempts)).filter(wire => wire !== null)
+  const refused = async () =>
+    Number(
+      /^gatehouse_connections_refused_total\{reason="descriptors"\} (\d+)/m.exec(
+        await gateway.metrics(),
+      )?.[1],
+    )
+  await until(async () => (await refused()) > 200)
+  const open = wires.filter(({ socket }) => !socket.destroyed && socket.readable)
+  assert.ok(open.length > 10, `${open.length} are open`)
+  await open[0]!.send(get)
+  assert.equal((await open[0]!.response()).text, 'hi')
+  const line = await gateway.logged('connections refused')
+  assert.deepEqual(
+    [line.limit, gateway.lines.filter(({ msg }) => msg === line.msg).length],
+    ['descriptors', 1],
+  )
+})
