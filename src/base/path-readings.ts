@@ -33,7 +33,7 @@ export function pathReadings(target: string): PathReadings | null {
 
 /** The most steps (see `Work`) that it takes to find the readings of a path of so many characters. */
 export function readingWork(length: number): number {
-  return 200 + 2 * Math.min(length, LONGEST) + length / 8
+  return 200 + 2 * Math.min(length, LONGEST) + length / 2
 }
 
 /** Whether a path has one reading, itself, as it has to for others to be compared with it. */

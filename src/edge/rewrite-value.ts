@@ -40,8 +40,9 @@ export class RewriteValue {
     if (paths === null) return false
     let readings: readonly string[] | null = null
     for (const path of paths) {
+      if (path === sent) continue
       const other = this.#expression.evaluate(facts, work, path)
-      if (other === null) return false
+      if (other === null || !work.take(other.length / 2)) return false
       if (other === value) continue
       readings ??= readingsOf(value, work)
       if (readings.includes(withPlainDots(decodedPath(asPath(other))))) continue
