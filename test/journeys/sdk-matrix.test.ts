@@ -124,7 +124,7 @@ const failures: Readonly<Record<string, (t: TestContext, caller: Caller) => Prom
     return outcome(t, () => caller.ask(door))
   },
   521: async (t, caller) => {
-    const { door } = await startAt(t, (await deadOrigin(t)).url)
+    const { door } = await startAt(t, deadOrigin().url)
     return outcome(t, () => caller.ask(door))
   },
   525: async (t, caller) => {

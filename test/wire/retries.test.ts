@@ -91,7 +91,7 @@ test('the time for all attempts together ends the last of them', async t => {
 })
 
 test('a request has two further attempts, each with another member', async t => {
-  const dead = await Promise.all([deadOrigin(t), deadOrigin(t), deadOrigin(t)])
+  const dead = [deadOrigin(), deadOrigin(), deadOrigin()]
   const alive = await startResponder(t, ok('alive'))
   const urls = [...dead, alive].map(({ url }) => url)
   const edge = await startEdge(t, urls)
@@ -103,7 +103,7 @@ test('a request has two further attempts, each with another member', async t => 
 
 test('a pool may have no further attempts', async t => {
   const alive = await startResponder(t, ok('alive'))
-  const edge = await startEdge(t, [(await deadOrigin(t)).url, alive.url], {
+  const edge = await startEdge(t, [deadOrigin().url, alive.url], {
     pool: { retries: { most: 0, budget: 1 } },
   })
   assert.equal(codeOf(await edge.ask(post('/', 'x', json))), 521)
@@ -145,7 +145,7 @@ test('a reload refills no budget, but where its share is another', async t => {
 
 test('a budget of nothing allows not even what was never sent', async t => {
   const alive = await startResponder(t, ok('alive'))
-  const edge = await startEdge(t, [(await deadOrigin(t)).url, alive.url], {
+  const edge = await startEdge(t, [deadOrigin().url, alive.url], {
     pool: { retries: { most: 2, budget: 0 } },
   })
   assert.equal(codeOf(await edge.ask(request('GET /', json))), 521)
@@ -189,7 +189,7 @@ const handshake = request(
 
 test('a WebSocket handshake goes to another member where nothing was sent', async t => {
   const alive = await startResponder(t, ok('no WebSocket here'))
-  const edge = await startEdge(t, [(await deadOrigin(t)).url, alive.url])
+  const edge = await startEdge(t, [deadOrigin().url, alive.url])
   assert.equal((await edge.ask(handshake)).text, 'no WebSocket here')
 })
 
