@@ -14,9 +14,12 @@ export class AiFields {
   gatewayAuthorization: Once = null
   gatewayId: Once = null
   metadata: Once = null
+  collectLog: Once = null
   collectLogPayload: Once = null
   contentType: string | null = null
   contentEncoding: string | null = null
+  /** The first field for the gateway that means nothing to it, in lower case; null where there is none. */
+  unknown: string | null = null
   /** Where a credential of this gateway stands that has no place there; null where none does. */
   misplaced: string | null
 
@@ -29,29 +32,31 @@ export class AiFields {
   }
 
   #take(name: string, value: string): void {
-    switch (name.length) {
-      case 12:
-        if (equalsIgnoreCase(name, 'content-type')) this.contentType = value
+    if (isForGateway(name)) this.#takeOurs(name.toLowerCase(), value)
+    else if (equalsIgnoreCase(name, 'authorization')) this.authorization = once(this.authorization, value)
+    else if (equalsIgnoreCase(name, 'content-type')) this.contentType = value
+    else if (equalsIgnoreCase(name, 'content-encoding')) this.contentEncoding = value
+  }
+
+  #takeOurs(name: string, value: string): void {
+    switch (name) {
+      case 'svc-aig-authorization':
+        this.gatewayAuthorization = once(this.gatewayAuthorization, value)
         break
-      case 13:
-        if (equalsIgnoreCase(name, 'authorization')) this.authorization = once(this.authorization, value)
+      case 'svc-aig-gateway-id':
+        this.gatewayId = once(this.gatewayId, value)
         break
-      case 16:
-        if (equalsIgnoreCase(name, 'svc-aig-metadata')) this.metadata = once(this.metadata, value)
-        else if (equalsIgnoreCase(name, 'content-encoding')) this.contentEncoding = value
+      case 'svc-aig-metadata':
+        this.metadata = once(this.metadata, value)
         break
-      case 18:
-        if (equalsIgnoreCase(name, 'svc-aig-gateway-id')) this.gatewayId = once(this.gatewayId, value)
+      case 'svc-aig-collect-log':
+        this.collectLog = once(this.collectLog, value)
         break
-      case 21:
-        if (equalsIgnoreCase(name, 'svc-aig-authorization'))
-          this.gatewayAuthorization = once(this.gatewayAuthorization, value)
-        break
-      case 27:
-        if (equalsIgnoreCase(name, 'svc-aig-collect-log-payload'))
-          this.collectLogPayload = once(this.collectLogPayload, value)
+      case 'svc-aig-collect-log-payload':
+        this.collectLogPayload = once(this.collectLogPayload, value)
         break
       default:
+        this.unknown ??= name.slice(0, LONGEST_NAME)
     }
   }
 }

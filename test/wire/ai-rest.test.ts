@@ -213,6 +213,33 @@ test('bad metadata gets a clear error that names the field', async t => {
     )
   const collect = await ask('/v1/chat/completions', body, 'svc-aig-collect-log-payload: maybe')
   assert.match(faultsOf(collect, 400)[0]!.message, /svc-aig-collect-log-payload/)
+  const log = await ask('/v1/chat/completions', body, 'svc-aig-collect-log: no')
+  assert.match(faultsOf(log, 400)[0]!.message, /^svc-aig-collect-log must be true or false, once$/)
+  assert.equal(openai.bytesReceived, 0)
+})
+
+test('a field for the gateway that means nothing to it is refused by its name', async t => {
+  const { ai, ask, openai } = await start(t)
+  const body = '{"model":"openai/gpt-4o-mini","messages":[]}'
+  for (const name of ['svc-aig-cache-ttl', 'SVC-AIG-Skip-Cache', 'svc_aig_metadata', 'svc-aig-']) {
+    const [fault] = faultsOf(
+      await ask('/v1/chat/completions', body, 'svc-aig-metadata: {}', `${name}: 1`),
+      400,
+    )
+    assert.equal(fault!.message, `${name.toLowerCase()} is not supported by this gateway`)
+  }
+  const native = await ai.edge.ask(
+    call(
+      `${ai.native('openai')}/chat/completions`,
+      '{}',
+      `svc-aig-authorization: Bearer ${ai.token}`,
+      'svc-aig-request-timeout: 5000',
+    ),
+  )
+  assert.equal(native.status, 400)
+  assert.match(native.text, /svc-aig-request-timeout/)
+  const stranger = await ai.edge.ask(call(`${ai.rest}/v1/chat/completions`, body, 'svc-aig-cache-ttl: 1'))
+  assert.equal(stranger.status, 401)
   assert.equal(openai.bytesReceived, 0)
 })
 
