@@ -23,7 +23,7 @@ test('an answer goes by itself when it expires, by the clock that it was written
 
 test('a write without an answer leaves none behind', async t => {
   const server = await startRedis(t)
-  const store = await openRedis(t, server.url)
+  const store = await openRedis(t, server.url, 2_000)
   await store.oauthClients.insert(oauthClient())
   assert.deepEqual(await server.ask('KEYS', '*answer*'), [])
   assert.deepEqual(await server.ask('KEYS', '*audit*'), [])
