@@ -4,8 +4,10 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { clientKey } from '../base/client-key.ts'
 import type { Config } from '../config/config.ts'
 
-/** File descriptors that stay free for origins, files and whatever else a process opens. */
+/** File descriptors that stay free of clients, for origins, files and whatever else a process opens. */
 const SPARE = 32
+/** Those of them that stay free of origins too, or nobody could ask the side port what is wrong. */
+const RESERVE = 12
 
 /** The limit that a connection met; the first two are named as their settings. */
 export type ConnectionFault = 'connections' | 'connections_per_address' | 'descriptors'
@@ -39,6 +41,11 @@ export class ConnectionLimits {
     this.#byAddress.set(key, count + 1)
     this.#total++
     return null
+  }
+
+  /** Whether there is a descriptor for one more connection to an origin; `others` counts those there are. */
+  mayDial(others: number): boolean {
+    return this.#total + others < this.#descriptors + SPARE - RESERVE
   }
 
   /** Gives back what `take` took. */

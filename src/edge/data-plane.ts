@@ -95,7 +95,8 @@ export class DataPlane implements Plane {
     this.limiter = options.limiter ?? new Limiter({ clock })
     this.coarseNow = clock.monotonic()
     this.#listen = config.listen
-    this.#origins = new Origins({ clock, metrics: this.metrics, log: this.log }, options.lookup)
+    const mayDial = (dials: number) => this.#limits.mayDial(this.metrics.originConnections.value + dials)
+    this.#origins = new Origins({ clock, metrics: this.metrics, log: this.log, mayDial }, options.lookup)
     this.snapshot = this.#build(config)
     this.#tellOfBroken()
     this.metrics.poolMembers = () => this.snapshot.pools.health()

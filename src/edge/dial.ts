@@ -22,6 +22,8 @@ export interface Dialer {
   /** Null where the origin is an address. */
   readonly book: AddressBook | null
   readonly guard: AddressGuard
+  /** Whether the process has a file descriptor left for the dials that are under way. */
+  readonly hasDescriptor: boolean
   /** The TLS session of an earlier connection, which spares a handshake its costly part. */
   session: Buffer | null
   dialed(dial: Dial, socket: Socket): void
@@ -122,7 +124,9 @@ export class Dial implements Asker {
   #tryNext(): void {
     const address = this.#addresses[this.#tried++]
     if (address === undefined) return process.nextTick(this.#guarded(() => this.#fail(this.#failure!)))
-    const fault = this.#dialer.guard.faultOf(address, this.#dialer.config)
+    const fault =
+      this.#dialer.guard.faultOf(address, this.#dialer.config) ??
+      (this.#dialer.hasDescriptor ? null : 'EMFILE')
     if (fault !== null) {
       this.#note({ code: fault })
       return this.#tryNext()

@@ -28,6 +28,8 @@ export interface Means {
   readonly log: Logger
   readonly lookup: NameLookup
   readonly guard: AddressGuard
+  /** Whether the process has a descriptor for another connection beside so many that are being opened. */
+  readonly mayDial: (dials: number) => boolean
 }
 
 /** One origin: its addresses, its idle connections, and those who wait for one. */
@@ -41,6 +43,7 @@ export class Origin implements Dialer, ConnectionOwner {
   readonly #clock: Clock
   readonly #metrics: EdgeMetrics
   readonly #log: Logger
+  readonly #mayDial: Means['mayDial']
   /** The latest returned is the first taken: the rest may grow cold and close. */
   readonly #idle: OriginConnection[] = []
   readonly #open = new Set<OriginConnection>()
@@ -56,13 +59,14 @@ export class Origin implements Dialer, ConnectionOwner {
   #retired: Set<Origin> | null = null
   #isDestroyed = false
 
-  constructor(config: OriginConfig, { clock, metrics, log, lookup, guard }: Means) {
+  constructor(config: OriginConfig, { clock, metrics, log, lookup, guard, mayDial }: Means) {
     this.config = config
     this.authority = new URL(config.url).host
     this.guard = guard
     this.#clock = clock
     this.#metrics = metrics
     this.#log = log
+    this.#mayDial = mayDial
     this.#most = config.transport.connections || Number.POSITIVE_INFINITY
     const changed = () => this.#leaveOldAddresses()
     const crashed = (bug: unknown) => this.crashed(bug)
@@ -148,6 +152,10 @@ export class Origin implements Dialer, ConnectionOwner {
     if (this.#open.size > 0) this.book?.refresh()
   }
 
+  get hasDescriptor(): boolean {
+    return this.#mayDial(this.#dials.size)
+  }
+
   get isUnused(): boolean {
     return this.#open.size === 0 && this.#dials.size === 0
   }
@@ -165,10 +173,12 @@ export class Origin implements Dialer, ConnectionOwner {
 
   dialFailed(dial: Dial, phase: DialPhase, failure: Failure): void {
     this.#dials.delete(dial)
+    // What this machine lacks says nothing of the origin, and the next may find it.
+    const isOurs = failure.code === 'EMFILE' || failure.code === 'ENFILE'
     // A timeout has only cost the oldest its whole time; the others have their own deadlines.
     const isTimeout = failure.code === 'GH_CONNECT_TIMEOUT' || failure.code === 'GH_HANDSHAKE_TIMEOUT'
-    const isForAll = this.#isDown && !isTimeout
-    this.#isDown = true
+    const isForAll = this.#isDown && !isTimeout && !isOurs
+    this.#isDown ||= !isOurs
     this.#waiting.refuse(isForAll, phase, failure, dial.times)
     this.#dialMore()
   }

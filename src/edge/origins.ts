@@ -11,7 +11,7 @@ export class Origins {
   /** No longer configured, but not yet without connections. */
   readonly #retired = new Set<Origin>()
 
-  constructor(parts: Pick<Means, 'clock' | 'metrics' | 'log'>, lookup = new NameLookup()) {
+  constructor(parts: Pick<Means, 'clock' | 'metrics' | 'log' | 'mayDial'>, lookup = new NameLookup()) {
     this.#means = { ...parts, lookup, guard: new AddressGuard() }
   }
 

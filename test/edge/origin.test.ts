@@ -58,6 +58,7 @@ function originAt(
     clock,
     metrics,
     log: createLogger('error', { write: assert.fail }),
+    mayDial: () => true,
   })
   t.after(() => origins.destroy())
   forbidMisuse(t)

@@ -1,10 +1,10 @@
 // How many connections clients may have, and what becomes of more.
 
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { type Edge, edgeConfig, startEdge } from '../help/edge.ts'
 import { spawnGateway, main, writeConfig } from '../help/gateway.ts'
-import { ok, startOrigin, startResponder } from '../help/origin.ts'
+import { ok, type Origin, startOrigin, startResponder } from '../help/origin.ts'
 import { connectTo, request, type Wire } from '../help/raw.ts'
 import { until } from '../help/until.ts'
 
@@ -61,13 +61,8 @@ test('a reload changes the limits for who comes after it', async t => {
   for (const wire of wires) assert.ok(await isServed(wire))
 })
 
-test('a process that runs out of descriptors says so, counts, keeps some free, and serves on', async t => {
-  const origin = await startOrigin(t, async wire => {
-    for (;;) {
-      await wire.request()
-      await wire.send(ok('hi'))
-    }
-  })
+/** Starts a gateway with few file descriptors before an origin. */
+async function startWithFew(t: TestContext, origin: Origin) {
   const file = writeConfig(
     t,
     `pools: { main: { origins: ['${origin.url}'] } }\nzones: [{ hosts: [site.test], routes: [{ path: /, pool: main }] }]\n`,
@@ -75,16 +70,27 @@ test('a process that runs out of descriptors says so, counts, keeps some free, a
   const limited = ['sh', '-c', 'ulimit -n 128; exec "$0" "$@"']
   const env = { ...process.env, GATEHOUSE_DATA: `${file}.data`, STORE: 'sqlite::memory:' }
   const gateway = await spawnGateway(t, [main, 'start', '--config', file], { env }, file, limited)
-  const port = Number(new URL(gateway.edge).port)
+  const counted = async (series: string) =>
+    Number(
+      (await gateway.metrics())
+        .split('\n')
+        .find(line => line.startsWith(`${series} `))
+        ?.slice(series.length),
+    )
+  return { gateway, port: Number(new URL(gateway.edge).port), counted }
+}
+
+test('a process that runs out of descriptors says so, counts, keeps some free, and serves on', async t => {
+  const origin = await startOrigin(t, async wire => {
+    for (;;) {
+      await wire.request()
+      await wire.send(ok('hi'))
+    }
+  })
+  const { gateway, port, counted } = await startWithFew(t, origin)
   const attempts = Array.from({ length: 300 }, () => connectTo(t, port).catch(() => null))
   const wires = (await Promise.all(attempts)).filter(wire => wire !== null)
-  const refused = async () =>
-    Number(
-      /^gatehouse_connections_refused_total\{reason="descriptors"\} (\d+)/m.exec(
-        await gateway.metrics(),
-      )?.[1],
-    )
-  await until(async () => (await refused()) > 200)
+  await until(async () => (await counted('gatehouse_connections_refused_total{reason="descriptors"}')) > 200)
   const open = wires.filter(({ socket }) => !socket.destroyed && socket.readable)
   assert.ok(open.length > 10, `${open.length} are open`)
   await open[0]!.send(get)
@@ -94,4 +100,28 @@ test('a process that runs out of descriptors says so, counts, keeps some free, a
     [line.limit, gateway.lines.filter(({ msg }) => msg === line.msg).length],
     ['descriptors', 1],
   )
+})
+
+test('connections to origins leave descriptors for the side port, and who gets none is told', async t => {
+  const origin = await startOrigin(t, wire => wire.ending)
+  const { gateway, port, counted } = await startWithFew(t, origin)
+  const wires = await Promise.all(Array.from({ length: 50 }, () => connectTo(t, port)))
+  await until(async () => (await counted('gatehouse_connections_open{side="client"}')) === 50)
+  for (const wire of wires) await wire.send(request('GET /', 'Accept: application/json'))
+  const shortages = 'gatehouse_origin_descriptor_shortages_total'
+  await until(
+    async () =>
+      (await counted('gatehouse_connections_open{side="origin"}')) + (await counted(shortages)) === 50,
+  )
+  const [served, short] = [
+    await counted('gatehouse_connections_open{side="origin"}'),
+    await counted(shortages),
+  ]
+  assert.ok(served > 10 && short > 0, `${served} have a connection, ${short} have none`)
+  const told = wires.filter(({ unread }) => unread.startsWith('HTTP/1.1 500 '))
+  assert.equal(told.length, short)
+  const { code } = (await gateway.logged('no file descriptor left for a connection to an origin')).err as {
+    code: string
+  }
+  assert.equal(code, 'EMFILE')
 })
