@@ -147,7 +147,7 @@ export type ProviderName = (typeof providerNames)[number]
 export interface ProviderConfig {
   readonly name: ProviderName | `custom-${string}`
   readonly url: string | null // the base, which may have a path, without a slash at the end; null: the provider's own
-  readonly keys: readonly string[] // taken in turn where the caller sent none; secret
+  readonly keys: readonly string[] // taken in turn where the caller sent none, but for those that rest; secret
   readonly speaks: 'openai' | 'anthropic' // whose API it has
   readonly resources: readonly string[] // azure-openai: the resources that callers may name
   readonly tls: OriginTls

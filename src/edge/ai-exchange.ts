@@ -2,6 +2,7 @@
 import type { Clock } from '../base/clock.ts'
 import type { Refusal } from '../errors/refusal.ts'
 import type { Gateway, Metadata, Token } from '../store/records.ts'
+import type { Key, KeyRing } from '../ai/key-ring.ts'
 import type { Provider } from '../ai/providers.ts'
 import type { AiTarget } from '../ai/target.ts'
 import type { TokenFault } from '../tokens/verify.ts'
@@ -30,6 +31,11 @@ export class AiExchange {
   /** Bytes of it that count against the room for all. */
   gathered = 0
   provider: Provider | null = null
+  /** The keys among which the call may change; null where its caller brought one, or there is no other. */
+  keys: KeyRing | null = null
+  /** The key of ours that it bears, and how often that was another one. */
+  key: Key | null = null
+  keyChanges = 0
   /** Path and query at the provider. */
   path = ''
   /** As far as the request tells without being parsed. */

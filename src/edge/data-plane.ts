@@ -200,6 +200,7 @@ export class DataPlane implements Plane {
       access: this.#access,
       zones: this.#zones,
       clock: this.clock,
+      before: this.snapshot ?? null,
     })
   }
 

@@ -6,6 +6,7 @@ import { refuse } from '../errors/refusal.ts'
 import type { BodyReader } from '../http1/body.ts'
 import { isIdempotent } from '../http1/method.ts'
 import type { ResponseHead } from '../http1/response-head.ts'
+import type { AiExchange } from './ai-exchange.ts'
 import { answer, answerBug } from './answer.ts'
 import { BodyWriter } from './body-writer.ts'
 import type { Exchange, Upstream } from './exchange.ts'
@@ -20,6 +21,7 @@ import { redirected, RedirectTrail } from './follow-redirect.ts'
 import { GrowingBytes } from './growing-bytes.ts'
 import { outboundHead } from './outbound.ts'
 import type { EdgeMember } from './pools.ts'
+import { verdictOnKey } from './provider-keys.ts'
 import { keptTrailers } from './rewrite-headers.ts'
 import type { Rewriter } from './rewriting.ts'
 import { anotherMember, isFaultOfMember, setOut } from './retries.ts'
@@ -132,6 +134,7 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
   head(head: ResponseHead, body: BodyReader): void {
     const x = this.#x
     x.member!.health.answered(x)
+    if (x.ai !== null && this.#isAboutKey(x.ai, head)) return
     if (x.route!.config.redirects > 0 && this.#beginRedirect(head, body)) return
     // Answers may go on for long, and nothing is sent again.
     this.#smallBody = null
@@ -310,6 +313,24 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
     x.member = another
     this.#hasAskedAgain = false
     this.#retry(false)
+  }
+
+  /** Whether the answer tells of a key of ours, and not of the call: then it is made with another key, or refused where all rest. */
+  #isAboutKey(ai: AiExchange, head: ResponseHead): boolean {
+    const x = this.#x
+    const verdict = verdictOnKey(x, ai, head, this.#streamed === null && x.requestBody.done)
+    if (verdict === null) return false
+    x.member!.health.succeeded()
+    this.#letGo()
+    if (verdict === 'another') {
+      this.#hasAskedAgain = false
+      this.#retry(false)
+    } else {
+      this.#over()
+      if (!x.requestBody.done) x.keepAlive = false
+      answer(x, verdict)
+    }
+    return true
   }
 
   /** Sets out to follow a redirect; false when it is the client's. */

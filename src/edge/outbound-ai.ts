@@ -2,15 +2,15 @@
 // Called by `outbound.ts`.
 import { crosses, equalsIgnoreCase } from '../http1/fields.ts'
 import type { RequestHead } from '../http1/request-head.ts'
+import type { KeyRing } from '../ai/key-ring.ts'
 import type { Provider } from '../ai/providers.ts'
 import { bearerOf } from '../tokens/bearer.ts'
 import { holdsOurs } from '../tokens/misplaced.ts'
-import type { Rotation } from '../zones/rotation.ts'
 import { isForGateway } from './ai-fields.ts'
 import type { AiExchange } from './ai-exchange.ts'
 
 /** Writes the fields that go on, and those that the gateway adds: a credential of ours only where the caller brought none that may pass. */
-export function providerFields(head: RequestHead, ai: AiExchange, keys: Rotation<string>): string {
+export function providerFields(head: RequestHead, ai: AiExchange, keys: KeyRing, now: number): string {
   const provider = ai.provider!
   const { fields, ids, hopByHop } = head
   let lines = ''
@@ -24,7 +24,16 @@ export function providerFields(head: RequestHead, ai: AiExchange, keys: Rotation
   }
   if (ai.rewriting !== null) lines += 'Accept-Encoding: identity\r\n'
   const isBrought = credential !== '' || hasKeyInQuery(ai.path, provider.credentialParameter)
-  return lines + (isBrought ? credential : ourCredential(provider, keys)) + defaults(provider, fields)
+  return lines + (isBrought ? credential : ourCredential(ai, keys, now)) + defaults(provider, fields)
+}
+
+/** Whether the caller brought a credential that takes the place of ours. */
+export function bringsCredential({ fields }: RequestHead, ai: AiExchange): boolean {
+  for (let i = 0; i < fields.length; i += 2) {
+    const name = fields[i]!
+    if (isOneOf(name, CREDENTIALS) && broughtCredential(ai, name, fields[i + 1]!, name) !== '') return true
+  }
+  return hasKeyInQuery(ai.path, ai.provider!.credentialParameter)
 }
 
 /** Every field in which callers bring a credential to one provider or another. */
@@ -43,9 +52,9 @@ function broughtCredential(
   return key === null ? '' : credentialLine(provider!, key)
 }
 
-function ourCredential(provider: Provider, keys: Rotation<string>): string {
-  const key = keys.next()
-  return key === null ? '' : credentialLine(provider, key)
+function ourCredential(ai: AiExchange, keys: KeyRing, now: number): string {
+  ai.key = keys.next(now)
+  return ai.key === null ? '' : credentialLine(ai.provider!, ai.key.value)
 }
 
 function credentialLine({ keyField, keyPrefix }: Provider, key: string): string {

@@ -16,7 +16,7 @@ export function outboundHead(x: Exchange, address: string): string {
 
 /** Tells a provider nothing of the client behind the gateway. */
 function providerHead(x: Exchange, ai: AiExchange): string {
-  return `${x.head.method} ${ai.path} HTTP/1.1\r\nHost: ${x.origin!.authority}\r\n${providerFields(x.head, ai, x.snapshot.ai!.routeTo(ai.provider!).keys)}${framing(x)}${upgrade(x)}${hops(x)}svc-ray: ${x.ray}\r\n\r\n`
+  return `${x.head.method} ${ai.path} HTTP/1.1\r\nHost: ${x.origin!.authority}\r\n${providerFields(x.head, ai, x.snapshot.ai!.routeTo(ai.provider!).keys, x.sentAt)}${framing(x)}${upgrade(x)}${hops(x)}svc-ray: ${x.ray}\r\n\r\n`
 }
 
 function hostFor(x: Exchange): string {

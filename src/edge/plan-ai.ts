@@ -13,6 +13,8 @@ import type { Exchange, Verdict } from './exchange.ts'
 import { gatherBody } from './gather-body.ts'
 import { JSON_TYPE } from './json-type.ts'
 import { meterGateway } from './meter-gateway.ts'
+import { bringsCredential } from './outbound-ai.ts'
+import { refuseWithoutKey } from './provider-keys.ts'
 import { rewritingOf } from './rewriting.ts'
 
 type Native = AiTarget & { readonly api: 'native' }
@@ -46,12 +48,17 @@ function isWish(value: Once): boolean {
   return value === null || value === 'true' || value === 'false'
 }
 
-/** Leaves the body alone: it is passed on byte for byte, as it comes. */
-function planNative(x: Exchange, ai: AiExchange, { provider: name, path }: Native): Refusal | null {
+/** Leaves the body alone: it is passed on byte for byte, and as it comes where the call has no choice of keys. */
+function planNative(x: Exchange, ai: AiExchange, { provider: name, path }: Native): Verdict {
   const route = x.snapshot.ai!.providers.native(name, path)
   if ('error' in route) return route
   if (ai.keepsPayloads) ai.request = new Capture({ isEncoded: false })
-  return sendTo(x, ai, route.provider, route.path)
+  if (ai.body !== null) ai.request?.take(ai.body)
+  const refusal = sendTo(x, ai, route.provider, route.path)
+  if (refusal !== null || ai.keys === null || ai.body !== null || x.requestBody.done) return refusal
+  // Only a body that is kept can be sent again with another key; where there is no room, it passes by.
+  const gathering = gatherBody(x, ai)
+  return gathering instanceof Promise ? gathering : null
 }
 
 function planParsed(x: Exchange, ai: AiExchange, target: Parsed): Verdict {
@@ -69,12 +76,15 @@ function planParsed(x: Exchange, ai: AiExchange, target: Parsed): Verdict {
   return sendTo(x, ai, call.provider, call.path)
 }
 
-function sendTo(x: Exchange, ai: AiExchange, provider: Provider, path: string): null {
+function sendTo(x: Exchange, ai: AiExchange, provider: Provider, path: string): Refusal | null {
+  const route = x.snapshot.ai!.routeTo(provider)
   ai.provider = provider
   ai.path = path
-  x.route = x.snapshot.ai!.routeTo(provider)
-  x.member = x.route.pool.pick(x)
-  return null
+  x.route = route
+  x.member = route.pool.pick(x)
+  if (route.keys.size < 2 || bringsCredential(x.head, ai)) return null
+  ai.keys = route.keys
+  return refuseWithoutKey(x, ai)
 }
 
 /** Refuses a body that says it is no plain JSON. */

@@ -7,10 +7,10 @@ import { AddressSet } from '../base/address.ts'
 import type { Clock } from '../base/clock.ts'
 import type { EdgeMetrics, ZoneMetrics } from '../base/edge-metrics.ts'
 import { AccessPolicy, type AccessParts } from '../access/policy.ts'
+import { KeyRing } from '../ai/key-ring.ts'
 import { type Provider, Providers } from '../ai/providers.ts'
 import type { HostLookup } from '../zones/lookup.ts'
 import { compileZones, type Route, type Zone } from '../zones/zone.ts'
-import { Rotation } from '../zones/rotation.ts'
 import { compileQuota, compileRateLimits, type MeterRule } from './meter-rules.ts'
 import type { Origin } from './origin.ts'
 import type { Origins } from './origins.ts'
@@ -34,7 +34,7 @@ export interface EdgeZone extends Zone<EdgeRoute>, ZoneSettings {
 
 /** Where the calls to one provider go, and the keys that callers without one use in turn. */
 interface AiRoute extends EdgeRoute {
-  readonly keys: Rotation<string>
+  readonly keys: KeyRing
 }
 
 /** The AI routes: their hosts, and where their calls go. */
@@ -43,6 +43,8 @@ export interface EdgeAi {
   readonly providers: Providers
   /** What holds for every call before its provider is known. */
   readonly route: EdgeRoute
+  /** The keys by where they are good for: a new snapshot goes on with those that stay, and what is known of them. */
+  readonly rings: ReadonlyMap<string, KeyRing>
   routeTo(provider: Provider): AiRoute
 }
 
@@ -76,6 +78,8 @@ interface SnapshotParts {
   /** What the API has set; null where there is no API. */
   readonly zones: ZoneDirectory | null
   readonly clock: Clock
+  /** The snapshot whose place is taken; null for the first. */
+  readonly before: Snapshot | null
 }
 
 /** Compiles a configuration; throws and changes nothing when it does not build. */
@@ -113,7 +117,7 @@ export function buildSnapshot(config: Config, parts: SnapshotParts): Snapshot {
       return { ...zone, metrics: metrics.zone(zone.config.name), limits, ...settings }
     }),
     broken,
-    ai: config.ai.hosts.length === 0 ? null : buildAi(config.ai, pools, ofAll),
+    ai: config.ai.hosts.length === 0 ? null : buildAi(config.ai, pools, ofAll, parts.before?.ai?.rings),
     limits: config.limits,
     client: config.client,
     access: new AccessPolicy(config.access, null, access),
@@ -126,20 +130,30 @@ export function buildSnapshot(config: Config, parts: SnapshotParts): Snapshot {
   }
 }
 
-function buildAi(ai: AiConfig, pools: Pools, limits: readonly MeterRule[]): EdgeAi {
+function buildAi(
+  ai: AiConfig,
+  pools: Pools,
+  limits: readonly MeterRule[],
+  before: ReadonlyMap<string, KeyRing> = new Map(),
+): EdgeAi {
   const { bodyLimit, timeouts } = ai
   const policies = { rewrite: null, redirects: 0, rateLimits: [] }
   const config: RouteConfig = { path: '/', pool: null, host: 'origin', bodyLimit, timeouts, ...policies }
   const providers = new Providers(ai)
+  const rings = new Map<string, KeyRing>()
   const routes = new Map<Provider, AiRoute>()
   for (const provider of providers.all) {
     const pool = pools.only(originOf(provider))
-    routes.set(provider, { config, limits, pool, rewrite: null, keys: new Rotation(provider.keys) })
+    const id = JSON.stringify([provider.name, provider.base.href, provider.keys])
+    const keys = rings.get(id) ?? before.get(id) ?? new KeyRing(provider.keys)
+    rings.set(id, keys)
+    routes.set(provider, { config, limits, pool, rewrite: null, keys })
   }
   return {
     hosts: new Set(ai.hosts),
     providers,
     route: { config, limits, pool: pools.get(null), rewrite: null },
+    rings,
     routeTo: provider => routes.get(provider)!,
   }
 }

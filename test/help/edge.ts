@@ -200,6 +200,7 @@ export interface EdgeParts {
 
 export class Edge {
   readonly plane: DataPlane
+  readonly config: Config
   readonly metrics: EdgeMetrics
   /** Lines of the access log, and of the log of events. */
   readonly accesses: Record<string, unknown>[]
@@ -209,6 +210,7 @@ export class Edge {
 
   constructor(t: TestContext, config: Config, parts: EdgeParts = {}) {
     this.#t = t
+    this.config = config
     this.metrics = parts.metrics ?? new EdgeMetrics()
     this.accesses = []
     this.events = []

@@ -1,0 +1,145 @@
+// Several keys for one provider: one that is turned away rests, and calls go on with the next.
+
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { type AiEdge, call, completion, json, startAi } from '../help/ai.ts'
+import { type Origin, startResponder } from '../help/origin.ts'
+import type { Message } from '../help/raw.ts'
+import { ManualClock, patient } from '../help/clock.ts'
+
+const body = '{"model":"openai/gpt-4o-mini","messages":[]}'
+
+/** What the provider says to each key: a status, and a Retry-After. */
+type Word = readonly [status: number, retryAfter?: string]
+
+interface Started {
+  readonly ai: AiEdge
+  readonly provider: Origin
+  readonly words: Map<string, Word>
+  readonly clock: ManualClock
+  readonly chat: (...fields: string[]) => Promise<Message>
+  readonly native: (body?: string, ...fields: string[]) => Promise<Message>
+  /** The keys that calls came with since it was asked last. */
+  readonly keys: () => readonly string[]
+}
+
+async function start(t: TestContext, keys: readonly string[] = ['a', 'b']): Promise<Started> {
+  const words = new Map<string, Word>()
+  const provider = await startResponder(t, request => {
+    const [status, retryAfter] = words.get(request.field('authorization')!.slice(7)) ?? [200]
+    if (status === 200) return json(completion)
+    const wait = retryAfter === undefined ? '' : `Retry-After: ${retryAfter}\r\n`
+    return `HTTP/1.1 ${status} No\r\n${wait}Content-Length: 2\r\n\r\n{}`
+  })
+  const clock = new ManualClock()
+  const ai = await startAi(t, { openai: { url: provider.url, keys } }, { ...patient, clock })
+  const mine = `svc-aig-authorization: Bearer ${ai.token}`
+  let seen = 0
+  return {
+    ai,
+    provider,
+    words,
+    clock,
+    chat: (...fields) =>
+      ai.edge.ask(
+        call(`${ai.rest}/v1/chat/completions`, body, `Authorization: Bearer ${ai.token}`, ...fields),
+      ),
+    native: (text = '{}', ...fields) =>
+      ai.edge.ask(call(`${ai.native('openai')}/chat/completions`, text, mine, ...fields)),
+    keys() {
+      const sent = provider.requests.slice(seen).map(request => request.field('authorization')!.slice(7))
+      seen = provider.requests.length
+      return sent
+    },
+  }
+}
+
+for (const status of [429, 401])
+  test(`a key at ${status} rests for its Retry-After, and nobody notices`, async t => {
+    const { chat, native, words, keys, clock } = await start(t)
+    words.set('a', [status, '30'])
+    assert.equal((await chat()).status, 200)
+    assert.deepEqual(keys(), ['a', 'b'])
+    for (let i = 0; i < 3; i++) assert.equal((await native()).status, 200)
+    assert.deepEqual(keys(), ['b', 'b', 'b'])
+    clock.advance(30_000)
+    words.clear()
+    for (let i = 0; i < 2; i++) assert.equal((await chat()).status, 200)
+    assert.deepEqual(keys().toSorted(), ['a', 'b'])
+  })
+
+test('a body of any size is sent again as it was, and kept in the log once', async t => {
+  const { ai, native, words, keys, provider } = await start(t)
+  words.set('a', [429])
+  const large = JSON.stringify({ model: 'gpt-4o-mini', input: 'x'.repeat(300_000) })
+  assert.equal((await native(large)).status, 200)
+  assert.deepEqual(keys(), ['a', 'b'])
+  assert.deepEqual(
+    provider.requests.map(({ text }) => text === large),
+    [true, true],
+  )
+  const { status, request } = await ai.entry()
+  assert.deepEqual([status, request!.text], [200, large.slice(0, 64 * 1024)])
+})
+
+test('when all rest, the shortest wait is the answer, and the provider is left alone', async t => {
+  const { ai, chat, native, words, keys, clock } = await start(t, ['a', 'b', 'c'])
+  words.set('a', [429, '40']).set('b', [401]).set('c', [429, '20'])
+  // The back-off of b is the shortest: one second.
+  const first = await chat()
+  assert.deepEqual(
+    [first.status, first.field('retry-after'), first.field('x-should-retry')],
+    [429, '1', 'true'],
+  )
+  assert.equal(JSON.parse(first.text).error.type, 'rate_limited')
+  assert.deepEqual(keys(), ['a', 'b', 'c'])
+  clock.advance(1000)
+  const second = await native()
+  assert.deepEqual([second.status, second.field('retry-after')], [429, '2'])
+  assert.deepEqual(keys(), ['b'])
+  words.set('b', [401, '3600'])
+  clock.advance(2000)
+  assert.equal((await native()).field('retry-after'), '17')
+  assert.deepEqual(keys(), ['b'])
+  assert.equal((await chat()).field('retry-after'), '17')
+  assert.deepEqual(keys(), [])
+  assert.equal((await ai.entry(3)).error, 'rate_limited')
+})
+
+test('Retry-After may be a date', async t => {
+  const { chat, words, clock } = await start(t)
+  const date = new Date(clock.now() + 90_000).toUTCString()
+  words.set('a', [429, date]).set('b', [429, date])
+  const wait = Number((await chat()).field('retry-after'))
+  assert.ok(wait >= 89 && wait <= 90, `${wait}`)
+})
+
+test('a key that its caller brought, and the only one, are told of as the provider tells it', async t => {
+  const { native, words, keys } = await start(t)
+  words.set('own', [429, '7'])
+  const own = await native('{}', 'Authorization: Bearer own')
+  assert.deepEqual([own.status, own.field('retry-after'), own.text], [429, '7', '{}'])
+  assert.equal((await native()).status, 200)
+  assert.deepEqual(keys(), ['own', 'a'])
+  const alone = await start(t, ['a'])
+  alone.words.set('a', [401])
+  for (let i = 0; i < 2; i++)
+    assert.deepEqual([(await alone.chat()).status, (await alone.chat()).text], [401, '{}'])
+})
+
+test('a reload keeps in mind which keys rest', async t => {
+  const { ai, chat, words, keys } = await start(t)
+  words.set('a', [429, '30'])
+  await chat()
+  ai.edge.plane.reload({ ...ai.edge.config, name: 'another' })
+  keys()
+  for (let i = 0; i < 2; i++) await chat()
+  assert.deepEqual(keys(), ['b', 'b'])
+})
+
+test('other failures say nothing of the key', async t => {
+  const { chat, words, keys } = await start(t)
+  words.set('a', [500]).set('b', [403])
+  assert.deepEqual([(await chat()).status, (await chat()).status, (await chat()).status], [500, 403, 500])
+  assert.deepEqual(keys(), ['a', 'b', 'a'])
+})
