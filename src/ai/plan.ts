@@ -19,6 +19,8 @@ export interface Call {
   readonly body: Buffer
   /** In which the caller expects the errors of a stream. */
   readonly dialect: Dialect
+  /** In which the provider is asked. */
+  readonly asks: Dialect
   readonly translation: Translation | null
   /** Whether a JSON answer goes into the `result` of the API envelope. */
   readonly wraps: boolean
@@ -64,12 +66,13 @@ function callOf(asked: Asked, api: Endpoint, model: Model, query: string, wraps:
   const common = { provider, model: name, dialect, wraps }
   const path = provider.endpoints[api]
   if (path !== undefined)
-    return { ...common, path: path + query, body: withModel(asked, name), translation: null }
+    return { ...common, path: path + query, body: withModel(asked, name), asks: dialect, translation: null }
   const translated = translate(asked, api, model)
   if ('error' in translated) return translated
   const { translation } = translated
   // The query is of the API that is left behind.
-  return { ...common, path: translated.path, body: translation.body, translation }
+  const asks = dialect === 'openai' ? 'anthropic' : 'openai'
+  return { ...common, path: translated.path, body: translation.body, asks, translation }
 }
 
 function translate(

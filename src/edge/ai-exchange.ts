@@ -3,6 +3,7 @@ import type { Clock } from '../base/clock.ts'
 import type { Refusal } from '../errors/refusal.ts'
 import type { Gateway, Metadata, Token } from '../store/records.ts'
 import type { Key, KeyRing } from '../ai/key-ring.ts'
+import type { Dialect } from '../ai/provider-rows.ts'
 import type { Provider } from '../ai/providers.ts'
 import type { AiTarget } from '../ai/target.ts'
 import type { TokenFault } from '../tokens/verify.ts'
@@ -36,6 +37,8 @@ export class AiExchange {
   /** The key of ours that it bears, and how often that was another one. */
   key: Key | null = null
   keyChanges = 0
+  /** In which API the provider is asked; null where the request is passed on unread. */
+  asks: Dialect | null = null
   /** Path and query at the provider. */
   path = ''
   /** As far as the request tells without being parsed. */

@@ -3,6 +3,7 @@
 import { crosses, equalsIgnoreCase } from '../http1/fields.ts'
 import type { RequestHead } from '../http1/request-head.ts'
 import type { KeyRing } from '../ai/key-ring.ts'
+import type { Dialect } from '../ai/provider-rows.ts'
 import type { Provider } from '../ai/providers.ts'
 import { bearerOf } from '../tokens/bearer.ts'
 import { holdsOurs } from '../tokens/misplaced.ts'
@@ -18,6 +19,7 @@ export function providerFields(head: RequestHead, ai: AiExchange, keys: KeyRing,
   for (let i = 0; i < ids.length; i++) {
     const name = fields[2 * i]!
     if (!crosses(ids[i]!, 'request') || endsHere(name) || hopByHop?.has(name.toLowerCase())) continue
+    if (ai.asks !== null && isOfOtherApi(name, ai.asks)) continue
     const line = `${name}: ${fields[2 * i + 1]}\r\n`
     if (isOneOf(name, CREDENTIALS)) credential += broughtCredential(ai, name, fields[2 * i + 1]!, line)
     else if (ai.rewriting === null || !equalsIgnoreCase(name, 'accept-encoding')) lines += line
@@ -79,6 +81,12 @@ function isSent(name: string, fields: readonly string[]): boolean {
 /** Whether a field is for the gateway or its host alone. */
 function endsHere(name: string): boolean {
   return isForGateway(name) || equalsIgnoreCase(name, 'cookie')
+}
+
+/** Whether a field is for another API than the one that is asked: what it asks for has no place there, or another meaning. */
+function isOfOtherApi(name: string, asks: Dialect): boolean {
+  const prefix = asks === 'openai' ? 'anthropic-' : 'openai-'
+  return name.length > prefix.length && equalsIgnoreCase(name.slice(0, prefix.length), prefix)
 }
 
 function isOneOf(name: string, known: readonly string[]): boolean {

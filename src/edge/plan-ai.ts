@@ -71,6 +71,7 @@ function planParsed(x: Exchange, ai: AiExchange, target: Parsed): Verdict {
   }
   ai.body = call.body
   ai.model = call.model
+  ai.asks = call.asks
   x.aiCaller = callerOf(target, call.dialect)
   ai.rewriting = rewritingOf(call)
   return sendTo(x, ai, call.provider, call.path)

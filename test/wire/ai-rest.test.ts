@@ -77,6 +77,26 @@ test('each operation goes to the path of its provider', async t => {
   assert.deepEqual([messages!.field('x-api-key'), messages!.field('authorization')], ['ant-ours', null])
 })
 
+test('a field for one API goes to no provider of the other', async t => {
+  const { ask, openai, anthropic } = await start(t)
+  const fields = [
+    'Anthropic-Beta: b',
+    'anthropic-version: 2024-01-01',
+    'OpenAI-Beta: b',
+    'openai-organization: o',
+  ]
+  const names = ['anthropic-beta', 'anthropic-version', 'openai-beta', 'openai-organization']
+  const sentTo = ({ requests }: Origin) => names.filter(name => requests.at(-1)!.field(name) !== null)
+  const body = (model: string) =>
+    `{"model":"${model}","max_tokens":9,"messages":[{"role":"user","content":"Hi"}]}`
+  for (const path of ['/v1/messages', '/v1/chat/completions']) {
+    await ask(path, body('openai/gpt-4o-mini'), ...fields)
+    await ask(path, body('anthropic/claude-sonnet-4-5'), ...fields)
+    assert.deepEqual(sentTo(openai), ['openai-beta', 'openai-organization'], path)
+    assert.deepEqual(sentTo(anthropic), ['anthropic-beta', 'anthropic-version'], path)
+  }
+})
+
 test('a chat completion for a provider of messages is translated both ways', async t => {
   const { ask, anthropic } = await start(t)
   const body =
