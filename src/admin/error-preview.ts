@@ -8,7 +8,10 @@ import { readPreview } from './preview-body.ts'
 export async function previewZoneError({ body, zone }: ZoneCall, { zones }: Api): Promise<Answer> {
   const ask = readPreview(body, zone, zones)
   if (!('code' in ask)) return failure(400, ask)
-  const preview = previewError(ask, zones.customErrors(zone.name), zones)
+  const preview = previewError(ask, zones.customErrors(zone.name), {
+    documentation: zones.documentation,
+    operator: zone.errors.operator ?? null,
+  })
   if (preview === null) throw new Error('the code of a preview was found, and then not')
   const { status, headers, source } = preview
   const rule = ruleOf(preview)

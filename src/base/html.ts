@@ -32,6 +32,12 @@ export function escapeHtml(text: string): string {
   return text.replace(SPECIAL, reference)
 }
 
+/** Escapes all but letters and spaces, so that no part of a text can be taken for anything but text. */
+export function spellOut(text: string): Html {
+  return new Html(text.replace(NOT_PLAIN, reference))
+}
+
+const NOT_PLAIN = /[^a-z ]/giu
 const SPECIAL = /[^\t\n\r\x20-\x7e]|[&<>"'`]/gu
 
 function textOf(value: HtmlValue): string {

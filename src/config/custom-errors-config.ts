@@ -34,9 +34,19 @@ export interface ErrorRule {
 /** HTML by type, at most 1.5 MB each. */
 export type ErrorPages = Readonly<Partial<Record<ErrorPageType, string>>>
 
+/** Who runs what the reader wanted to see: shown on the error page, as far as it is set. */
+export interface Operator {
+  readonly name: string | null
+  /** An absolute URL, whose host is a name or an IPv4 address. */
+  readonly logo: string | null
+  /** An e-mail address, a URL, or any other line. */
+  readonly contact: string | null
+}
+
 export interface CustomErrorsConfig {
   readonly rules: readonly ErrorRule[]
   readonly pages: ErrorPages
+  readonly operator?: Operator | null
 }
 
 /** Bytes. */

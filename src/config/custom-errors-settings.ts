@@ -9,12 +9,14 @@ import {
   largestErrorPage,
   longestRuleContent,
   mostPageTokens,
+  type Operator,
 } from './custom-errors-config.ts'
 import { expression } from './expression-shape.ts'
-import type { Findings } from './mistake.ts'
+import { logoUrl } from './host-rules.ts'
+import { type Findings, stepInto } from './mistake.ts'
 import { type RuleData, textOf } from './rule-data.ts'
 import type { WorkSum } from './rule-work.ts'
-import { accept, description, oneOf, whole } from './rules.ts'
+import { accept, description, lineOfText, oneOf, whole } from './rules.ts'
 import {
   group,
   list,
@@ -55,25 +57,44 @@ const pageContent: Rule<string> = text => {
 
 const page = optional(scalar(pageContent, { unprinted: true }), null)
 
+const operator = mapping({
+  name: optional(scalar(lineOfText(100)), null),
+  logo: optional(placed(scalar(logoUrl)), null),
+  contact: optional(scalar(lineOfText(200)), null),
+})
+
 export const customErrors = {
   rules: optional(list(placed(rule), { most: 1000 }), []),
   pages: group(Object.fromEntries(errorPageTypes.map(type => [type, page]))),
+  operator: optional(placed(operator), null),
 }
 
 export type ErrorRuleSettings = Value<typeof rule>
+type OperatorSettings = Values<typeof customErrors>['operator']
 
-/** Gives the error rules and pages of all zones, or of one. */
+/** Returns the error rules and pages of all zones, or of one; a zone that names no operator has that of all. */
 export function resolveCustomErrors(
-  { rules, pages }: Values<typeof customErrors>,
+  { rules, pages, operator }: Values<typeof customErrors>,
   data: RuleData,
   findings: Findings,
   work: WorkSum,
+  operatorOfAll: Operator | null = null,
 ): CustomErrorsConfig {
   for (const { value, ...place } of rules) work.add(value.when?.value.work ?? 0, place)
   return {
     rules: rules.flatMap(rule => resolveRule(rule, data, findings)),
     pages: Object.fromEntries(Object.entries(pages).filter(([, html]) => html !== null)) as ErrorPages,
+    operator: resolveOperator(operator, findings) ?? operatorOfAll,
   }
+}
+
+function resolveOperator(operator: OperatorSettings, findings: Findings): Operator | null {
+  if (operator === null) return null
+  const { name, logo, contact } = operator.value
+  const isNamed = name !== null || findings.concern(stepInto(operator.path, 'name'))
+  if (logo !== null && !isNamed)
+    findings.flaw(logo, 'needs a name beside it, which is read where no picture is seen')
+  return name === null && contact === null ? null : { name, logo: logo?.value ?? null, contact }
 }
 
 function resolveRule({ value }: Placed<ErrorRuleSettings>, data: RuleData, findings: Findings): ErrorRule[] {

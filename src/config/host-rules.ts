@@ -78,6 +78,17 @@ export const documentationUrl: Rule<string> = text => {
   )
 }
 
+/** Takes the URL of a picture; its host must be one that a Content-Security-Policy can name (CSP Level 3 section 2.3.1). */
+export const logoUrl: Rule<string> = text => {
+  const url = /^https?:\/\/[!-~]{1,2000}$/i.test(text) ? URL.parse(text) : null
+  const isGood =
+    url !== null && url.username === '' && url.password === '' && /^[a-z\d.-]+$/.test(url.hostname)
+  return accept(
+    isGood ? url.href : undefined,
+    'must be an absolute http or https URL without a user name, whose host is a name or an IPv4 address',
+  )
+}
+
 /** Names the first part of a URL that it cannot have, without its value, which may be secret. */
 export function wrongPart(text: string, pathFlaw = originPathFlaw): string {
   const [, scheme, authority, path, query, fragment] = urlParts.exec(text)!

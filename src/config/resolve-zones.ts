@@ -1,6 +1,7 @@
 // The zones of the configuration and their routes: which names must differ, what they inherit, and where they lead. Called by resolve.
 import { resolveAccess } from './access-settings.ts'
 import type { PoolConfig, RouteConfig, Timeouts, ZoneConfig } from './config.ts'
+import type { Operator } from './custom-errors-config.ts'
 import { resolveCustomErrors } from './custom-errors-settings.ts'
 import { resolveQuota, resolveRateLimits } from './limit-settings.ts'
 import { type Findings, stepInto } from './mistake.ts'
@@ -19,10 +20,11 @@ interface Named {
   readonly data: RuleData
 }
 
-/** What the rules of all zones take of a request, and of one that fails. */
-export interface Works {
+/** What holds for all zones: what the rules take of a request, and of one that fails, and who runs them. */
+export interface OfAll {
   readonly rules: WorkSum
   readonly errors: WorkSum
+  readonly operator: Operator | null
 }
 
 /** Gives the zones, and notes what only a look at all of them shows. */
@@ -30,7 +32,7 @@ export function resolveZones(
   settings: Settings,
   named: Named,
   findings: Findings,
-  works: Works,
+  ofAll: OfAll,
 ): ZoneConfig[] {
   const members = settings.zones?.value ?? []
   const zones = members.map(({ value }) => value)
@@ -45,7 +47,7 @@ export function resolveZones(
     refuseUnreachable(zone, findings)
     refuseReservedName(zone.value, findings)
   })
-  return members.map(zone => resolveZone(zone, settings, named, findings, works))
+  return members.map(zone => resolveZone(zone, settings, named, findings, ofAll))
 }
 
 /** Gives the names of all rate limits of the file, since clients and metrics tell them apart by name alone. */
@@ -75,9 +77,9 @@ function resolveZone(
   settings: Settings,
   named: Named,
   findings: Findings,
-  works: Works,
+  ofAll: OfAll,
 ): ZoneConfig {
-  const work = works.rules.branch()
+  const work = ofAll.rules.branch()
   work.add(routeWork * zone.routes.length, place)
   const quota = resolveQuota(zone.quota)
   for (const most of [quota.day, quota.month]) if (most !== null) work.add(limitWork, place)
@@ -93,7 +95,7 @@ function resolveZone(
     access: resolveAccess(zone.access, named.data, findings, work),
     rateLimits: resolveRateLimits(zone.rate_limits, named.data, findings, work),
     quota,
-    errors: resolveCustomErrors(zone.errors, named.data, findings, works.errors.branch()),
+    errors: resolveCustomErrors(zone.errors, named.data, findings, ofAll.errors.branch(), ofAll.operator),
     routes: zone.routes.flatMap(({ value: route }) =>
       resolveRoute(route, settings, named, findings, work.branch()),
     ),

@@ -22,12 +22,13 @@ export function resolve(settings: Settings, findings: Findings): Config {
   const rules = new WorkSum(mostWork.rules.file, findings)
   const ofErrors = new WorkSum(mostWork.errors.file, findings)
   warn(settings, findings)
+  const custom = resolveCustomErrors(errors, data, findings, ofErrors)
   return {
     name: settings.name,
     workers: settings.workers,
     listen: resolveListeners(settings, findings),
     admin: settings.admin.value,
-    errors: { ...resolveCustomErrors(errors, data, findings, ofErrors), documentation: errors.documentation },
+    errors: { ...custom, documentation: errors.documentation },
     access: resolveAccess(settings.access, data, findings, rules),
     rateLimits: resolveRateLimits(settings.rate_limits, data, findings, rules),
     lists: resolveLists(settings.lists),
@@ -59,6 +60,7 @@ export function resolve(settings: Settings, findings: Findings): Config {
     zones: resolveZones(settings, { data, pools: resolvePools(settings.pools, findings) }, findings, {
       rules,
       errors: ofErrors,
+      operator: custom.operator ?? null,
     }),
   }
 }

@@ -90,11 +90,14 @@ export const zoneName = matching(
 
 export const accountId = matching(/^[0-9a-f]{32}$/, 'must be the id of an account: 32 lower-case hex digits')
 
-/** Takes what a rule is for, in one line. */
-export const description = matching(
-  /^\P{Cc}{1,500}$/u,
-  'must be one line of 1 to 500 characters, none of them a control character',
-)
+/** Takes what a rule is for. */
+export const description = lineOfText(500)
+
+/** Takes one line of text for people, of at most so many characters. */
+export function lineOfText(most: number): Rule<string> {
+  const line = new RegExp(`^\\P{Cc}{1,${most}}$`, 'u')
+  return matching(line, `must be one line of 1 to ${most} characters, none of them a control character`)
+}
 
 export const workerCount: Rule<number | 'auto'> = text =>
   text === 'auto'

@@ -1,5 +1,6 @@
 // A refusal on its way to the client, wherever it stands by then: nothing sent yet, in the middle of an event stream, or too late for words. The only
 // file that knows these cases.
+import type { Operator } from '../config/custom-errors-config.ts'
 import { type Answer, compose, composeEvent } from '../errors/compose.ts'
 import { composeEventForAi, composeForAi } from '../errors/compose-ai.ts'
 import { composeCustom } from '../errors/compose-custom.ts'
@@ -59,13 +60,17 @@ function respond(x: Exchange, refusal: Refusal): void {
 }
 
 function composeFor(x: Exchange, refusal: Refusal): Answer {
-  const { documentation } = x.plane
-  if (x.aiCaller !== null) return composeForAi(refusal, occasionOf(x), { documentation }, x.aiCaller)
+  const options = { documentation: x.plane.documentation, operator: operatorOf(x) }
+  if (x.aiCaller !== null) return composeForAi(refusal, occasionOf(x), options, x.aiCaller)
   const custom = x.zone?.errors ?? x.snapshot.errors
   return (
     (custom.isEmpty ? null : composeInTheirWords(x, refusal, custom)) ??
-    compose(refusal, occasionOf(x), { documentation })
+    compose(refusal, occasionOf(x), options)
   )
+}
+
+function operatorOf({ zone, snapshot }: Exchange): Operator | null {
+  return (zone === null ? snapshot.operator : zone.config.errors.operator) ?? null
 }
 
 /** Composes what the operator has to say of it; null where that is nothing, and where a bug must not hide the error. */

@@ -61,6 +61,7 @@ export interface Snapshot {
   readonly access: AccessPolicy
   /** For what is outside of all zones. */
   readonly errors: CustomErrors
+  readonly operator: Config['errors']['operator']
   readonly trusted: AddressSet
   /** The field of a trusted hop that is believed. */
   readonly clientAddress: Config['clientAddress']
@@ -122,6 +123,7 @@ export function buildSnapshot(config: Config, parts: SnapshotParts): Snapshot {
     client: config.client,
     access: new AccessPolicy(config.access, null, access),
     errors: new CustomErrors([config.errors], { failed }),
+    operator: config.errors.operator,
     trusted: new AddressSet(config.trustedProxies),
     clientAddress: config.clientAddress,
     hops: `Via: 1.1 ${config.name}\r\nCDN-Loop: ${config.name}\r\n`,

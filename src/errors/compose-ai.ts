@@ -2,7 +2,7 @@
 // The edge knocks here once it knows that a call is one of AI.
 
 import { errorRows } from './catalogue.ts'
-import { type Answer, forms, type Options } from './compose.ts'
+import { type Answer, forms, type Options, pageOf } from './compose.ts'
 import { type Form, form, render } from './form.ts'
 import { type Content, headersOf, reasonOf } from './head.ts'
 import { type Format, negotiateForPrograms } from './negotiate.ts'
@@ -38,7 +38,7 @@ export function composeForAi(
 export function composeEventForAi(
   refusal: Refusal,
   occasion: Occasion,
-  { documentation }: Options,
+  { documentation }: Pick<Options, 'documentation'>,
   { dialect }: AiCaller,
 ): string {
   return render(events[dialect], refusal, occasion, documentation)
@@ -47,10 +47,11 @@ export function composeEventForAi(
 function recordOf(
   refusal: Refusal,
   occasion: Occasion,
-  { documentation }: Options,
+  { documentation, operator }: Options,
   { dialect }: AiCaller,
 ): Content {
-  const form = recordForms[dialect][negotiateForPrograms(occasion.accept)]
+  const format = negotiateForPrograms(occasion.accept)
+  const form = format === 'html' ? pageOf(operator) : recordForms[dialect][format]
   const { type, policy } = form
   return { type, policy, body: render(form, refusal, occasion, documentation) }
 }

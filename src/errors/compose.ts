@@ -1,14 +1,15 @@
 // Refusal in, answer out: the door of this folder for whoever answers a request. The edge and `gatehouse errors` knock; AI routes have compose-ai.ts.
 
 import { escapeHtml } from '../base/html.ts'
+import type { Operator } from '../config/custom-errors-config.ts'
 import { errorRows } from './catalogue.ts'
 import { type Form, form, render } from './form.ts'
 import { headersOf, reasonOf } from './head.ts'
 import { type Format, negotiate } from './negotiate.ts'
-import type { Occasion } from './problem.ts'
+import type { Occasion, Problem } from './problem.ts'
 import type { Refusal } from './refusal.ts'
 import { renderEvent } from './render-event.ts'
-import { PAGE_POLICY, renderHtml } from './render-html.ts'
+import { PAGE_POLICY, policyWith, renderHtml } from './render-html.ts'
 import { renderJson } from './render-json.ts'
 import { renderMarkdown } from './render-markdown.ts'
 
@@ -24,11 +25,14 @@ export interface Answer {
 export interface Options {
   /** The base of the `type` URIs, without a slash at the end. */
   readonly documentation: string
+  /** Whom the page names; null for nobody. */
+  readonly operator?: Operator | null
 }
 
 /** Composes the answer to a request that was refused, in the format that it accepts. */
-export function compose(refusal: Refusal, occasion: Occasion, { documentation }: Options): Answer {
-  const form = forms[negotiate(occasion.accept)]
+export function compose(refusal: Refusal, occasion: Occasion, { documentation, operator }: Options): Answer {
+  const format = negotiate(occasion.accept)
+  const form = format === 'html' ? pageOf(operator) : forms[format]
   const { type, policy } = form
   const body = render(form, refusal, occasion, documentation)
   return {
@@ -40,7 +44,11 @@ export function compose(refusal: Refusal, occasion: Occasion, { documentation }:
 }
 
 /** Composes the last event of a stream whose head has already been sent. */
-export function composeEvent(refusal: Refusal, occasion: Occasion, { documentation }: Options): string {
+export function composeEvent(
+  refusal: Refusal,
+  occasion: Occasion,
+  { documentation }: Pick<Options, 'documentation'>,
+): string {
   return render(event, refusal, occasion, documentation)
 }
 
@@ -52,4 +60,17 @@ export const forms: Readonly<Record<Format, Form>> = {
   markdown: form('text/markdown; charset=utf-8', renderMarkdown),
 }
 
+/** Returns the form of the page with this operator on it. */
+export function pageOf(operator: Operator | null = null): Form {
+  if (operator === null) return forms.html
+  const known = pages.get(operator)
+  if (known !== undefined) return known
+  const write = (problem: Problem) => renderHtml(problem, operator)
+  const page = form(forms.html.type, write, escapeHtml, policyWith(operator))
+  pages.set(operator, page)
+  return page
+}
+
+// A reload brings new operators, and takes the pages of the old ones along.
+const pages = new WeakMap<Operator, Form>()
 const event = form('text/event-stream', renderEvent)

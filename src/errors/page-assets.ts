@@ -4,6 +4,8 @@ export const STYLE = `
 main,footer{max-width:42rem;margin-inline:auto;padding-inline:clamp(1rem,4vw,2rem)}
 main{padding-block:clamp(2rem,8vh,5rem) 0}
 footer{padding-bottom:2rem}
+.operator{margin-bottom:1.75rem;font-size:1.125rem;font-weight:600;line-height:1.4}
+.operator img{display:block;max-width:min(100%,16rem);max-height:3.5rem}
 .code{display:inline-block;padding:.1rem .7rem;border-radius:99px;background:var(--wash);color:var(--bad);font-size:.9375rem;font-weight:600;font-variant-numeric:tabular-nums}
 .way{display:grid;grid-template-columns:repeat(3,1fr);margin:2rem 0;padding:1.5rem .25rem 1.25rem;list-style:none;background:var(--card);border:1px solid var(--line);border-radius:14px;text-align:center}
 .way li{position:relative;display:grid;justify-items:center;align-content:start;min-width:0}
@@ -38,6 +40,7 @@ dd:empty::before{content:"not given";color:var(--soft)}
 #ray{user-select:all}
 button{margin-left:.25rem;padding:.15rem .7rem;border:1px solid var(--line);border-radius:6px;background:var(--card);color:var(--act);font:inherit;font-size:.875rem;font-weight:600;cursor:pointer}
 [hidden]{display:none!important}
+@media (prefers-color-scheme:dark){.operator img{padding:.5rem .75rem;border-radius:8px;background:#f5f4f0;color:#1b2430}}
 @media (forced-colors:active){progress{border:1px solid}}
 @media print{body{background:#fff}.wait,button{display:none}}
 `

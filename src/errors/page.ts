@@ -6,6 +6,7 @@ import { type Html, html, raw } from '../base/html.ts'
 export class Frame {
   /** The Content-Security-Policy of these pages: their own style and script, by hash. */
   readonly policy: string
+  readonly #code: string
   readonly #style: Html
   readonly #script: Html | null
 
@@ -13,11 +14,16 @@ export class Frame {
     const sheet = FOUNDATION + style
     this.#style = raw(sheet)
     this.#script = script === null ? null : html`<script>${raw(script)}</script>`
-    this.policy = [
+    this.#code = `style-src '${digest(sheet)}'; script-src ${script === null ? "'none'" : `'${digest(script)}'`}`
+    this.policy = this.policyFor('data:')
+  }
+
+  /** Returns the policy with pictures from these sources, as a source list of CSP has them. */
+  policyFor(pictures: string): string {
+    return [
       "default-src 'none'",
-      `style-src '${digest(sheet)}'`,
-      `script-src ${script === null ? "'none'" : `'${digest(script)}'`}`,
-      'img-src data:',
+      this.#code,
+      `img-src ${pictures}`,
       "base-uri 'none'",
       "form-action 'none'",
       "frame-ancestors 'self'",

@@ -1,6 +1,7 @@
 // The error record as a page for people: one file, nothing from outside, complete without script.
 
-import { type Html, html, raw } from '../base/html.ts'
+import { type Html, type HtmlValue, html, raw, spellOut } from '../base/html.ts'
+import type { Operator } from '../config/custom-errors-config.ts'
 import { errorRows, type Stage } from './catalogue.ts'
 import { Frame, GATE } from './page.ts'
 import { type Problem, timestampOf } from './problem.ts'
@@ -11,13 +12,19 @@ const frame = new Frame(STYLE, SCRIPT)
 /** The Content-Security-Policy that the page is served with. */
 export const PAGE_POLICY = frame.policy
 
-export function renderHtml(problem: Problem): string {
+/** Returns the policy of the page with this operator's logo, which allows the origin of that and no other. */
+export function policyWith({ logo }: Operator): string {
+  return logo === null ? PAGE_POLICY : frame.policyFor(`data: ${new URL(logo).origin}`)
+}
+
+/** Writes the page; `operator` is who runs what the reader wanted to see, where that is known. */
+export function renderHtml(problem: Problem, operator: Operator | null = null): string {
   const row = errorRows[problem.error_name]
   return frame.page(
     problem.title,
     html`<main>
 <header>
-<p class="code">Error ${row.code}</p>
+${operator !== null && badge(operator)}<p class="code">Error ${row.code}</p>
 <h1>${row.title}</h1>
 </header>
 ${way(row.stage)}
@@ -33,7 +40,7 @@ ${problem.retry_after !== undefined && wait(problem.retry_after, problem.timesta
 <section aria-labelledby="facts">
 <h2 id="facts">If you report this</h2>
 <dl>
-<div><dt>Ray ID</dt><dd><code id="ray">${problem.ray_id}</code> <button type="button" id="copy" hidden>Copy</button></dd></div>
+${operator !== null && contactLine(operator)}<div><dt>Ray ID</dt><dd><code id="ray">${problem.ray_id}</code> <button type="button" id="copy" hidden>Copy</button></dd></div>
 <div><dt>Time</dt><dd>${moment(problem.timestamp)}</dd></div>
 <div><dt>Host</dt><dd>${problem.zone}</dd></div>
 <div><dt>Name</dt><dd><code>${problem.error_name}</code></dd></div>
@@ -42,6 +49,29 @@ ${problem.retry_after !== undefined && wait(problem.retry_after, problem.timesta
 </main>
 <footer>${problem.footer}</footer>`,
   )
+}
+
+// Templates find the places to fill in by sample values, of which none can be in what is spelled out.
+
+function badge({ name, logo }: Operator): HtmlValue {
+  if (name === null) return null
+  const shown = logo === null ? spellOut(name) : html`<img src="${spellOut(logo)}" alt="${spellOut(name)}">`
+  return html`<p class="operator">${shown}</p>
+`
+}
+
+function contactLine({ contact }: Operator): HtmlValue {
+  if (contact === null) return null
+  const text = spellOut(contact)
+  const target = MAIL.test(contact) ? html`mailto:${text}` : isLink(contact) && text
+  return html`<div><dt>Contact</dt><dd>${target === false ? text : html`<a href="${target}">${text}</a>`}</dd></div>
+`
+}
+
+const MAIL = /^[\w.+-]+@[\w-]+(?:\.[\w-]+)+$/
+
+function isLink(text: string): boolean {
+  return /^https?:\/\/\S+$/i.test(text) && URL.canParse(text)
 }
 
 interface Station {

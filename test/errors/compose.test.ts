@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { parse } from 'yaml'
 import { type ErrorName, errorRows } from '../../src/errors/catalogue.ts'
-import { type Answer, compose, composeEvent } from '../../src/errors/compose.ts'
+import { type Answer, compose, composeEvent, type Options } from '../../src/errors/compose.ts'
 import { type Occasion, problem } from '../../src/errors/problem.ts'
 import { type Facts, refusalFor, refuse, retryAfterOf } from '../../src/errors/refusal.ts'
 import { renderHtml } from '../../src/errors/render-html.ts'
@@ -218,4 +218,67 @@ test('a stream ends with an event that holds the record', () => {
   const event = composeEvent(refuse('origin_unknown_error'), occasionOf(), options)
   const [, data] = /^event: error\ndata: (.*)\n\n$/.exec(event)!
   assert.equal(data, answerTo('origin_unknown_error', 'application/json').body)
+})
+
+test('a page names its operator, and any text comes out as it was set', () => {
+  const samples = [
+    '51a051a051a051a0',
+    'sample.invalid',
+    '5107000',
+    '2001-02-03',
+    '04:05:06',
+    '<b>"&\'`',
+    'Ł 😀',
+  ]
+  const text = fc.oneof(fc.constantFrom(...samples), fc.string({ unit: 'grapheme', minLength: 1 }))
+  fc.assert(
+    fc.property(fc.array(text, { minLength: 1 }), fc.array(text, { minLength: 1 }), (names, contacts) => {
+      const operator = { name: names.join(''), logo: null, contact: contacts.join('') }
+      const { body } = compose(refuse('origin_down'), occasionOf(), { ...options, operator })
+      assert.match(body, /^[\n\x20-\x7e]+$/)
+      assert.equal(readBack(/<p class="operator">(.*?)<\/p>/.exec(body)![1]!), wellFormed(operator.name))
+      assert.equal(readBack(/<dt>Contact<\/dt><dd>(.*?)<\/dd>/.exec(body)![1]!), wellFormed(operator.contact))
+    }),
+  )
+})
+
+function readBack(markup: string): string {
+  return markup.replace(/&#(\d+);/g, (_, point) => String.fromCodePoint(Number(point)))
+}
+
+/** What no page can hold, halves of surrogate pairs and control characters, is replaced. */
+function wellFormed(text: string): string {
+  return text.toWellFormed().replace(/\p{Cc}/gu, '\ufffd')
+}
+
+test('the policy of a page with a logo allows the origin of that, and no other page changes', () => {
+  const operator = { name: 'Tea', logo: 'https://cdn.example:8443/a.svg?v=1', contact: null }
+  const page = (options: Options) => compose(refuse('origin_down'), occasionOf(), options)
+  const bare = page(options)
+  const policyOf = (answer: Answer) => headersOf(answer)['content-security-policy']!
+  const policy = policyOf(page({ ...options, operator }))
+  assert.match(policy, /; img-src data: https:\/\/cdn\.example:8443; /)
+  assert.equal(policy.replace(' https://cdn.example:8443', ''), policyOf(bare))
+  assert.deepEqual(page({ ...options, operator: { ...operator, logo: null, name: null } }), bare)
+  for (const accept of accepts.slice(1)) {
+    const write = (options: Options) => compose(refuse('origin_down'), occasionOf({ accept }), options)
+    assert.deepEqual(write({ ...options, operator }), write(options))
+  }
+})
+
+test('an e-mail address and a URL are links, any other contact is text', () => {
+  const linkOf = (contact: string) => {
+    const operator = { name: null, logo: null, contact }
+    const { body } = compose(refuse('origin_down'), occasionOf(), { ...options, operator })
+    return readBack(/<dt>Contact<\/dt><dd>(?:<a href="(.*?)">)?/.exec(body)![1] ?? '')
+  }
+  assert.equal(linkOf('help+web@tea.example'), 'mailto:help+web@tea.example')
+  assert.equal(linkOf('https://status.tea.example/?a=1&b'), 'https://status.tea.example/?a=1&b')
+  for (const text of [
+    'javascript:alert(1)',
+    'help@tea',
+    'a@b.example?bcc=c@d.example',
+    'see https://a.example',
+  ])
+    assert.equal(linkOf(text), '')
 })

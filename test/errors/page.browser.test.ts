@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
+import type { Operator } from '../../src/config/custom-errors-config.ts'
 import { type ErrorName, errorRows } from '../../src/errors/catalogue.ts'
 import { type Answer, compose } from '../../src/errors/compose.ts'
 import { documentError, documentIndex } from '../../src/errors/document.ts'
@@ -17,11 +20,11 @@ after(() => browser?.close())
 const ray = '8f3c1e0a9b7d2c46'
 const time = Date.UTC(2026, 4, 6, 7, 8, 9)
 
-function pageOf(name: ErrorName, zone = 'www.example.com'): Answer {
+function pageOf(name: ErrorName, zone = 'www.example.com', operator: Operator | null = null): Answer {
   return compose(
     refuse(name),
     { ray, zone, accept: 'text/html', time },
-    { documentation: 'http://docs.example' },
+    { documentation: 'http://docs.example', operator },
   )
 }
 
@@ -54,6 +57,32 @@ test('the policy stops a script that is not ours', async t => {
   const { page, complaints } = await openPage(t, browser, spoilt)
   assert.equal(await page.title(), 'Error 521: Web server is down')
   assert.match(complaints.join(), /Content Security Policy/)
+})
+
+test('a page shows the logo and the contact of its operator, and the name where the logo is gone', async t => {
+  const picture = '<svg xmlns="http://www.w3.org/2000/svg" width="300" height="150"></svg>'
+  const server = createServer(({ url }, response) => {
+    if (url === '/gone.svg') return void response.destroy()
+    response.setHeader('content-type', 'image/svg+xml').end(picture)
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => server.close())
+  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const open = async (file: string) => {
+    const operator = { name: 'Łódź Tea', logo: `${base}/${file}`, contact: 'help@tea.example' }
+    return openPage(t, browser, pageOf('origin_down', 'tea.example', operator))
+  }
+  const { page, complaints } = await open('logo.svg')
+  await page.getByRole('img', { name: 'Łódź Tea' }).waitFor()
+  assert.deepEqual(
+    await page.evaluate('[document.images[0].naturalWidth, document.images[0].height]'),
+    [300, 56],
+  )
+  const contact = page.getByRole('link', { name: 'help@tea.example' })
+  assert.equal(await contact.getAttribute('href'), 'mailto:help@tea.example')
+  assert.deepEqual(complaints, [])
+  const { page: without } = await open('gone.svg')
+  assert.equal(await without.getByRole('img', { name: 'Łódź Tea' }).isVisible(), true)
 })
 
 test('the countdown runs down, and the page can be tried at any time', async t => {
@@ -176,6 +205,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
       pageOf('connection_timeout'),
       pageOf('bad_request'),
       pageOf('internal_server_error'),
+      pageOf('origin_down', 'a.example', { name: 'Tea', logo: null, contact: 'help@tea.example' }),
       documentError('522', null)!,
       documentIndex(null),
     ]

@@ -295,3 +295,14 @@ test('an error of the origin passes as it is', async t => {
   const answer = await edge.ask(request('GET /'))
   assert.deepEqual([answer.status, answer.text], [522, 'mine'])
 })
+
+test('the page names the operator of the zone, or outside of zones that of all, and not to programs', async t => {
+  const operator = (name: string) => ({ name, logo: null, contact: null })
+  const zone = { errors: { ...noCustomErrors, operator: operator('of the zone') } }
+  const edge = await startEdge(t, dead, { zone, errors: { operator: operator('of all') } })
+  const named = async (text: string) =>
+    /class="operator">(.*?)</.exec((await edge.ask(text)).text)?.[1] ?? null
+  assert.equal(await named(request('GET /', 'Accept: text/html')), 'of the zone')
+  assert.equal(await named('GET / HTTP/1.1\r\nHost: other.test\r\nAccept: text/html\r\n\r\n'), 'of all')
+  assert.equal(await named(request('GET /', 'Accept: application/json')), null)
+})
