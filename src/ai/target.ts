@@ -41,6 +41,13 @@ export function parseAiTarget(target: string): AiTarget | null {
   return null
 }
 
+/** Whether a request target lies where AI routes do, be it one of them or not. */
+export function isAmongAiRoutes(target: string): boolean {
+  if (target.startsWith(NATIVE)) return accountAt(target, NATIVE.length) !== null
+  if (!target.startsWith(REST) || accountAt(target, REST.length) === null) return false
+  return target.startsWith('/ai/', REST.length + ACCOUNT_LENGTH)
+}
+
 const NATIVE = '/v1/'
 const REST = '/client/v4/accounts/'
 const RUN = 'run/'

@@ -36,10 +36,11 @@ export function resolveZones(
 ): ZoneConfig[] {
   const members = settings.zones?.value ?? []
   const zones = members.map(({ value }) => value)
-  const hosts = [...zones.flatMap(zone => zone.hosts), ...settings.ai.hosts]
+  const hosts = zones.flatMap(zone => zone.hosts)
   const names = zones.flatMap(zone => zone.name ?? zone.hosts[0] ?? [])
   const defaults = zones.flatMap(zone => (zone.default?.value ? { ...zone.default, value: 'default' } : []))
-  refuseRepeats(hosts.toSorted(byLine), 'a host belongs to one zone, or to ai', findings)
+  refuseRepeats(hosts, 'a host belongs to one zone', findings)
+  refuseRepeats(settings.ai.hosts, 'a host stands once in ai', findings)
   refuseRepeats(names, 'a name belongs to one zone', findings)
   refuseRepeats(defaults, 'one zone can be the default', findings)
   refuseRepeats(limitNames(settings).toSorted(byLine), 'a rate limit needs a name of its own', findings)

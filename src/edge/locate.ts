@@ -1,8 +1,9 @@
 // Step 2: which zone and route a request is for, or which AI route. A request for a preview of an error needs none.
 import { isIP } from 'node:net'
 import { type Refusal, refuse } from '../errors/refusal.ts'
+import { isAmongAiRoutes } from '../ai/target.ts'
 import type { Exchange } from './exchange.ts'
-import { locateAi } from './locate-ai.ts'
+import { locateAi, showsOurs } from './locate-ai.ts'
 import { asksForPreview } from './preview.ts'
 import { refuseAmbiguousPath } from './ambiguous-path.ts'
 
@@ -11,8 +12,9 @@ export function locate(x: Exchange): Refusal | null {
   if (x.ai !== null) return null
   const { ai, zones } = x.snapshot
   x.asksForPreview = asksForPreview(x)
-  if (ai?.hosts.has(x.host)) return locateAi(x, ai)
   const zone = zones.find(x.host)
+  if (ai?.hosts.has(x.host) && (zone === null || isAmongAiRoutes(x.head.target) || showsOurs(x.head)))
+    return locateAi(x, ai)
   if (zone === null)
     return refuse(x.host === '' || isIP(x.host) !== 0 ? 'direct_ip_access' : 'dns_resolution_failed')
   x.zone = zone

@@ -17,7 +17,7 @@ const uncommented = uncomment(shipped)
 describe('config/gatehouse.yaml', () => {
   test('serves localhost from the origin in ORIGIN, or from port 9000', () => {
     const { zones } = proven(shipped, {})
-    deepEqual(zones[0]?.hosts, ['localhost'])
+    deepEqual(zones[0]?.hosts, ['localhost', '127.0.0.1'])
     equal(zones[0]?.routes[0]?.pool?.origins[0]?.url, 'http://127.0.0.1:9000')
     const { zones: others } = proven(shipped, { ORIGIN: 'https://site.example' })
     equal(others[0]?.routes[0]?.pool?.origins[0]?.url, 'https://site.example')
