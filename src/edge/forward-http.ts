@@ -14,6 +14,7 @@ import type { Dial, DialPhase } from './dial.ts'
 import { EventStream } from './event-stream.ts'
 import { Tunnel } from './forward-websocket.ts'
 import type { Lease } from './lease.ts'
+import type { Origin } from './origin.ts'
 import type { ConnectionUser, Failure, TunnelUser } from './origin-connection.ts'
 import type { Waiter } from './waiting-line.ts'
 import { forgetBody, inviteBody } from './gather-body.ts'
@@ -64,6 +65,8 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
   #smallBody: Buffer | null = null
   /** The pieces that it comes in; null where it came in one. */
   #gathered: GrowingBytes | null = null
+  /** The origin that it was sent to before its body was there, as long as that still comes. */
+  #uploadsTo: Origin | null = null
   /** Held from when a connection is handed over until the attempt is done with it. */
   #lease: Lease | null = null
   /** Where the request goes when its body is passed on as it comes, so that it can't be sent again. */
@@ -117,6 +120,7 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
 
   unconnected(phase: DialPhase, failure: Failure, times: Dial['times']): void {
     const x = this.#x
+    this.#endUpload()
     x.openingTimes = times
     if (failure.code === 'EAI_AGAIN' && !this.#hasAskedNameAgain) {
       this.#hasAskedNameAgain = true
@@ -231,6 +235,7 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
   bodyEnd(): void {
     if (this.#stage === 'gathering the body') return this.#setOut()
     const x = this.#x
+    this.#endUpload()
     this.#streamed!.end(trailersOf(x))
     x.awaitedAt = x.plane.clock.monotonic()
     this.#await(this.#lease!)
@@ -288,8 +293,11 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
     if (this.#totalDeadline === Number.POSITIVE_INFINITY)
       this.#totalDeadline = this.#deadlineIn(this.timeouts.total)
     const origin = this.#x.origin!
-    this.#enter('connecting', origin.longestWait(this.timeouts))
-    origin.acquire(this, { fresh })
+    const isUpload = !this.#isWhole && !this.#x.requestBody.done
+    this.#enter('connecting', origin.longestWait(this.timeouts, isUpload))
+    if (!isUpload) return origin.acquire(this, { fresh })
+    this.#uploadsTo = origin
+    origin.acquireForUpload(this)
   }
 
   /** Whether the request may be sent again after it was sent once: it is whole and idempotent, and nothing came back. */
@@ -367,13 +375,23 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
     this.#x.origin!.forget(this)
     this.#lease?.destroy()
     this.#lease = null
+    this.#endUpload()
   }
 
   /** Takes the connection out of the hands of the attempt; there must be one. */
   #takeLease(): Lease {
     const lease = this.#lease!
     this.#lease = null
+    this.#endUpload()
     return lease
+  }
+
+  /** Makes room for another upload. */
+  #endUpload(): void {
+    const origin = this.#uploadsTo
+    if (origin === null) return
+    this.#uploadsTo = null
+    origin.endUpload(this)
   }
 
   #askAgain(): void {

@@ -11,6 +11,7 @@ import { Dial, type Dialer, type DialPhase } from './dial.ts'
 import type { NameLookup } from './name-lookup.ts'
 import { type ConnectionOwner, type Failure, OriginConnection, type Rest } from './origin-connection.ts'
 import { Resting } from './resting.ts'
+import { Uploads } from './uploads.ts'
 import { hand, undialled, type Waiter, WaitingLine } from './waiting-line.ts'
 
 /** How long an idle connection is kept when the origin does not say; servers commonly close theirs after 5 s. */
@@ -51,6 +52,7 @@ export class Origin implements Dialer, ConnectionOwner {
   readonly #resting = new Resting(this)
   /** For the first of them connections are being dialled. */
   readonly #waiting = new WaitingLine()
+  readonly #uploads: Uploads
   /** Most connections, open and dialled. */
   readonly #most: number
   /** Whether the last attempt to connect failed: then one attempt at a time speaks for all who wait, so that a dead origin costs little. */
@@ -68,6 +70,7 @@ export class Origin implements Dialer, ConnectionOwner {
     this.#log = log
     this.#mayDial = mayDial
     this.#most = config.transport.connections || Number.POSITIVE_INFINITY
+    this.#uploads = new Uploads(this.#most)
     const changed = () => this.#leaveOldAddresses()
     const crashed = (bug: unknown) => this.crashed(bug)
     const { dns } = config.transport
@@ -77,22 +80,25 @@ export class Origin implements Dialer, ConnectionOwner {
 
   /** Counts the exchanges that hold a connection or wait for one. */
   get outstanding(): number {
-    return this.#waiting.size + this.#open.size - this.#idle.length - this.#resting.size
+    return (
+      this.#uploads.waiting + this.#waiting.size + this.#open.size - this.#idle.length - this.#resting.size
+    )
   }
 
   /** Counts those who wait although no connection is dialled for them. */
   get queueLength(): number {
-    return this.#most === Number.POSITIVE_INFINITY ? 0 : Math.max(0, this.#waiting.size - this.#dials.size)
+    if (this.#most === Number.POSITIVE_INFINITY) return 0
+    return this.#uploads.waiting + Math.max(0, this.#waiting.size - this.#dials.size)
   }
 
-  /** Tells for how many ms a waiter may have to wait until it is told; 0 for any number. */
-  longestWait({ connect, handshake }: Timeouts): number {
+  /** Tells for how many ms a waiter may have to wait until it is told, one for an upload in two queues; 0 for any number. */
+  longestWait({ connect, handshake }: Timeouts, isUpload: boolean): number {
     const { protocol, transport } = this.config
     const isTls = protocol === 'https'
     const queue = this.#most === Number.POSITIVE_INFINITY ? 0 : transport.queue.timeout
     const isEndless =
       connect === 0 || (isTls && handshake === 0) || (queue === 0 && transport.connections > 0)
-    return isEndless ? 0 : queue + connect + (isTls ? handshake : 0) + GRACE
+    return isEndless ? 0 : (isUpload ? 2 * queue : queue) + connect + (isTls ? handshake : 0) + GRACE
   }
 
   /**
@@ -102,13 +108,30 @@ export class Origin implements Dialer, ConnectionOwner {
   acquire(waiter: Waiter, options: { fresh: boolean }): void {
     // A request that began before a reload may come to it late.
     this.#retired?.add(this)
-    const idle = options.fresh ? undefined : this.#idle.pop()
-    if (idle !== undefined) return hand(waiter, idle)
+    if (!options.fresh && this.#handIdle(waiter)) return
     this.#makeRoom()
     if (!options.fresh && this.#isFull())
       return waiter.unconnected('connect', { code: 'GH_QUEUE_FULL' }, undialled)
-    this.#waiting.add(waiter, this.#clock.monotonic(), options)
-    this.#dialMore()
+    this.#await(waiter, options)
+  }
+
+  /** The same for a request whose body is still to come: it also waits while those have their share of the connections. Ends with `endUpload`. */
+  acquireForUpload(waiter: Waiter): void {
+    if (this.#uploads.hasRoom) {
+      this.#uploads.admit(waiter)
+      return this.acquire(waiter, { fresh: false })
+    }
+    if (this.#uploads.waiting >= this.config.transport.queue.size)
+      return waiter.unconnected('connect', { code: 'GH_QUEUE_FULL' }, undialled)
+    this.#uploads.wait(waiter, this.#clock.monotonic())
+  }
+
+  /** Takes note that the body of an upload is there, or that it is given up. */
+  endUpload(waiter: Waiter): void {
+    const next = this.#uploads.leave(waiter)
+    if (next === null || this.#handIdle(next)) return
+    this.#makeRoom()
+    this.#await(next, { fresh: false })
   }
 
   /** Takes back who no longer waits. */
@@ -147,7 +170,10 @@ export class Origin implements Dialer, ConnectionOwner {
     for (const connection of this.#open) if (now >= connection.deadline) connection.close()
     this.#resting.sweep(now)
     const { timeout } = this.config.transport.queue
-    if (timeout > 0 && this.queueLength > 0) this.#waiting.expire(now - timeout, this.#dials.size)
+    if (timeout > 0 && this.queueLength > 0) {
+      this.#uploads.expire(now - timeout)
+      this.#waiting.expire(now - timeout, this.#dials.size)
+    }
     // Where requests find idle connections nobody dials, and yet the name may lead elsewhere by now.
     if (this.#open.size > 0) this.book?.refresh()
   }
@@ -195,6 +221,19 @@ export class Origin implements Dialer, ConnectionOwner {
     const at = this.#idle.indexOf(connection)
     if (at !== -1) this.#idle.splice(at, 1)
     else if (this.#resting.size > 0) this.#resting.remove(connection)
+    this.#dialMore()
+  }
+
+  /** Hands over an idle connection; false where there is none. */
+  #handIdle(waiter: Waiter): boolean {
+    const idle = this.#idle.pop()
+    if (idle === undefined) return false
+    hand(waiter, idle)
+    return true
+  }
+
+  #await(waiter: Waiter, options: { fresh: boolean }): void {
+    this.#waiting.add(waiter, this.#clock.monotonic(), options)
     this.#dialMore()
   }
 

@@ -144,7 +144,7 @@ test('a place in the queue has a deadline, but not where a connection is being d
 
 test('what a waiter may have to wait is what it waits for, and a little more', t => {
   const waits = (url: string, transport: Partial<TransportConfig>, more: Partial<Timeouts> = {}) =>
-    originAt(t, url, transport).origin.longestWait({ ...timeouts, ...more })
+    originAt(t, url, transport).origin.longestWait({ ...timeouts, ...more }, false)
   const limited = { connections: 1, queue: { size: 1, timeout: 2_000 } }
   assert.equal(waits('http://127.0.0.1', {}), 5_500)
   assert.equal(waits('https://127.0.0.1', {}), 8_500)

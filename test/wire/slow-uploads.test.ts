@@ -7,6 +7,7 @@ import { ManualClock, patient } from '../help/clock.ts'
 import { codeOf, type Edge, startEdge } from '../help/edge.ts'
 import { ok, startOrigin, startResponder } from '../help/origin.ts'
 import { chunks, request } from '../help/raw.ts'
+import { until } from '../help/until.ts'
 
 const json = 'Accept: application/json'
 const limited = { transport: { connections: 2, queue: { size: 10, timeout: 1_000 } } }
@@ -87,6 +88,60 @@ test('a body arrives whole, however long it is and in whatever pieces it is sent
     ),
     { numRuns: 60 },
   )
+})
+
+const longBody = 'x'.repeat(70_000)
+
+for (const [what, head] of [
+  ['long bodies', longHead],
+  ['long bodies in chunks', `${chunkedHead}11171\r\n`],
+]) {
+  test(`clients that send most of ${what} leave connections to others`, async t => {
+    const origin = await startResponder(t, ({ target }) => ok(target))
+    const edge = await startEdge(t, [origin.url], limited)
+    const { target: pool } = edge.plane.snapshot.pools.named[0]!.members[0]!
+    const uploads = await Promise.all(Array.from({ length: 4 }, () => edge.connect()))
+    for (const client of uploads) await client.send(head + longBody)
+    await until(() => pool.outstanding === 4 && pool.queueLength === 3)
+    assert.equal((await edge.ask(request('GET /other', json))).text, '/other')
+    assert.equal((await edge.ask(`${request('POST /other', 'Content-Length: 5', json)}hello`)).text, '/other')
+    // One that was admitted, and one that waits.
+    uploads[0]!.reset()
+    uploads[3]!.reset()
+    await until(() => pool.queueLength === 1)
+    assert.equal((await edge.ask(request('GET /other', json))).text, '/other')
+    // The queue of uploads has a deadline as the other has.
+    assert.equal(codeOf(await uploads[2]!.response()), 504)
+    uploads[1]!.reset()
+    await until(() => pool.outstanding === 0)
+  })
+}
+
+test('long uploads take turns, and all arrive', async t => {
+  const origin = await startResponder(t, ({ body }) => ok(String(body.length)))
+  const transport = { connections: 2, queue: { size: 10, timeout: 0 } }
+  const edge = await startEdge(t, [origin.url], { transport })
+  const upload = async () => {
+    const client = await edge.connect()
+    await client.send(request('POST /', 'Content-Length: 140000') + longBody)
+    await client.send(longBody)
+    return (await client.response()).text
+  }
+  const answers = await Promise.all(Array.from({ length: 8 }, upload))
+  assert.deepEqual(answers, Array(8).fill('140000'))
+  assert.ok(origin.wires.length <= 2)
+})
+
+test('an upload that finds the queue full is refused', async t => {
+  const origin = await startOrigin(t, wire => wire.ending)
+  const transport = { connections: 2, queue: { size: 1, timeout: 0 } }
+  const edge = await startEdge(t, [origin.url], { transport })
+  const { target: pool } = edge.plane.snapshot.pools.named[0]!.members[0]!
+  for (let i = 0; i < 2; i++) await (await edge.connect()).send(longHead + longBody)
+  await until(() => pool.queueLength === 1)
+  const third = await edge.connect()
+  await third.send(longHead + longBody)
+  assert.equal(codeOf(await third.response()), 1200)
 })
 
 const patientButForRates = { ...patient, client: { ...patient.client, bodyRate: 6_000 } }

@@ -1,0 +1,48 @@
+// Requests whose bodies are still to come, and which last as long as their clients like: they may hold only a share of the connections of an origin, and others
+// find the rest. Kept by `origin.ts`.
+import { type Waiter, WaitingLine } from './waiting-line.ts'
+
+export class Uploads {
+  readonly #most: number
+  readonly #admitted = new Set<Waiter>()
+  readonly #waiting = new WaitingLine()
+
+  /** `connections` is the most that the origin may have. */
+  constructor(connections: number) {
+    this.#most = Math.max(1, Math.floor(connections / 2))
+  }
+
+  /** Counts those who wait to be admitted. */
+  get waiting(): number {
+    return this.#waiting.size
+  }
+
+  /** Whether one more would be admitted at once. */
+  get hasRoom(): boolean {
+    return this.#admitted.size < this.#most
+  }
+
+  admit(waiter: Waiter): void {
+    this.#admitted.add(waiter)
+  }
+
+  /** Lets one wait from monotonic ms `now` on. */
+  wait(waiter: Waiter, now: number): void {
+    this.#waiting.add(waiter, now, { fresh: false })
+  }
+
+  /** Lets go of one who was admitted or waits, whose body is there or who is gone; admits and returns who waits in its place, null for nobody. */
+  leave(waiter: Waiter): Waiter | null {
+    this.#waiting.remove(waiter)
+    if (!this.#admitted.delete(waiter) || this.#waiting.size === 0) return null
+    const { first } = this.#waiting
+    this.#waiting.remove(first)
+    this.#admitted.add(first)
+    return first
+  }
+
+  /** Refuses those who have waited since that time or longer. */
+  expire(by: number): void {
+    this.#waiting.expire(by, 0)
+  }
+}
