@@ -1,31 +1,46 @@
 // What well-known models cost, in US dollars for a million tokens: pure data for prices.ts. These are the list prices of the providers' own price pages as of
-// the end of 2025, for ordinary calls: no discounts for caches and batches, no surcharges for long contexts. Prices change: `ai.prices` of the configuration
+// the end of 2025, for ordinary calls: no discounts for batches, no surcharges for long contexts. Prices change: `ai.prices` of the configuration
 // overrides and adds to them.
 
-/** Prices of input and output by provider and model; a row also stands for the dated versions of its model that have no row of their own. */
-export const priceRows: Readonly<
-  Record<string, Readonly<Record<string, readonly [input: number, output: number]>>>
-> = {
+/** `cached`: of input that was read from a cache, where no factor of the provider gives it. */
+export type PriceRow = readonly [input: number, output: number, cached?: number]
+
+/** What input costs that a cache has to do with, as a part or multiple of other input: read from one, written to one, and written to one for an hour. */
+export interface CacheFactors {
+  readonly read: number
+  readonly write: number
+  readonly writeLong: number
+}
+
+/** By provider; one that is not here takes the usual price. */
+export const cacheFactors: Readonly<Record<string, CacheFactors>> = {
+  anthropic: { read: 0.1, write: 1.25, writeLong: 2 },
+  'google-ai-studio': { read: 0.1, write: 1, writeLong: 1 },
+  deepseek: { read: 0.1, write: 1, writeLong: 1 },
+}
+
+/** Prices by provider and model; a row also stands for the dated versions of its model that have no row of their own. */
+export const priceRows: Readonly<Record<string, Readonly<Record<string, PriceRow>>>> = {
   openai: {
-    'gpt-5.1': [1.25, 10],
-    'gpt-5': [1.25, 10],
-    'gpt-5-mini': [0.25, 2],
-    'gpt-5-nano': [0.05, 0.4],
-    'gpt-4.1': [2, 8],
-    'gpt-4.1-mini': [0.4, 1.6],
-    'gpt-4.1-nano': [0.1, 0.4],
-    'gpt-4o': [2.5, 10],
+    'gpt-5.1': [1.25, 10, 0.125],
+    'gpt-5': [1.25, 10, 0.125],
+    'gpt-5-mini': [0.25, 2, 0.025],
+    'gpt-5-nano': [0.05, 0.4, 0.005],
+    'gpt-4.1': [2, 8, 0.5],
+    'gpt-4.1-mini': [0.4, 1.6, 0.1],
+    'gpt-4.1-nano': [0.1, 0.4, 0.025],
+    'gpt-4o': [2.5, 10, 1.25],
     'gpt-4o-2024-05-13': [5, 15],
-    'gpt-4o-mini': [0.15, 0.6],
+    'gpt-4o-mini': [0.15, 0.6, 0.075],
     'gpt-4-turbo': [10, 30],
     'gpt-4': [30, 60],
     'gpt-3.5-turbo': [0.5, 1.5],
     'gpt-3.5-turbo-1106': [1, 2],
     'gpt-3.5-turbo-0613': [1.5, 2],
-    o1: [15, 60],
-    o3: [2, 8],
-    'o3-mini': [1.1, 4.4],
-    'o4-mini': [1.1, 4.4],
+    o1: [15, 60, 7.5],
+    o3: [2, 8, 0.5],
+    'o3-mini': [1.1, 4.4, 0.55],
+    'o4-mini': [1.1, 4.4, 0.275],
     'text-embedding-3-small': [0.02, 0],
     'text-embedding-3-large': [0.13, 0],
     'text-embedding-ada-002': [0.1, 0],
@@ -43,13 +58,13 @@ export const priceRows: Readonly<
     'claude-3-5-sonnet': [3, 15],
     'claude-3-5-haiku': [0.8, 4],
     'claude-3-opus': [15, 75],
-    'claude-3-haiku': [0.25, 1.25],
+    'claude-3-haiku': [0.25, 1.25, 0.03],
   },
   'google-ai-studio': {
     'gemini-2.5-pro': [1.25, 10],
     'gemini-2.5-flash': [0.3, 2.5],
     'gemini-2.5-flash-lite': [0.1, 0.4],
-    'gemini-2.0-flash': [0.1, 0.4],
+    'gemini-2.0-flash': [0.1, 0.4, 0.025],
     'gemini-2.0-flash-lite': [0.075, 0.3],
     'gemini-embedding-001': [0.15, 0],
   },

@@ -5,6 +5,10 @@ export interface Tokens {
   readonly tokensIn: number | null
   /** Those of reasoning included. */
   readonly tokensOut: number | null
+  /** Those of `tokensIn` that came from a cache, that went into one, and of the latter those that stay there for an hour; 0 where nothing is said of them. */
+  readonly cacheRead: number
+  readonly cacheWritten: number
+  readonly cacheWrittenLong: number
 }
 
 /** A usage member, from its name on, as it stands in an answer. */
@@ -15,15 +19,30 @@ export interface UsageMember extends Tokens {
 /** What the name of a usage member begins with. */
 export const USAGE = '"usage'
 
-/** Names of what is counted; the counts of one list are added up. */
+type Path = readonly string[]
+
+/** Where what is counted stands in the object; the counts of one list are added up. */
 const counted = {
   tokensIn: [
-    ['prompt_tokens'],
-    ['input_tokens', 'cache_creation_input_tokens', 'cache_read_input_tokens'],
-    ['promptTokenCount'],
+    [['prompt_tokens']],
+    [['input_tokens'], ['cache_creation_input_tokens'], ['cache_read_input_tokens']],
+    [['promptTokenCount']],
   ],
-  tokensOut: [['completion_tokens'], ['output_tokens'], ['candidatesTokenCount', 'thoughtsTokenCount']],
-} as const
+  tokensOut: [
+    [['completion_tokens']],
+    [['output_tokens']],
+    [['candidatesTokenCount'], ['thoughtsTokenCount']],
+  ],
+  cacheRead: [
+    [['cache_read_input_tokens']],
+    [['prompt_tokens_details', 'cached_tokens']],
+    [['input_tokens_details', 'cached_tokens']],
+    [['cachedContentTokenCount']],
+    [['prompt_cache_hit_tokens']],
+  ],
+  cacheWritten: [[['cache_creation_input_tokens']], [['prompt_tokens_details', 'cache_write_tokens']]],
+  cacheWrittenLong: [[['cache_creation', 'ephemeral_1h_input_tokens']]],
+} as const satisfies Record<keyof Tokens, readonly (readonly Path[])[]>
 
 /** Reads the usage member that begins there, if it is an object and counts tokens. */
 export function usageAt(text: string, at: number): UsageMember | null {
@@ -32,22 +51,32 @@ export function usageAt(text: string, at: number): UsageMember | null {
   const end = endOfObject(text, NAME.lastIndex)
   const counts = countsIn(text.slice(NAME.lastIndex, end))
   if (counts === null || (counts.tokensIn === null && counts.tokensOut === null)) return null
-  return { text: text.slice(at, end), tokensIn: sum(counts.tokensIn), tokensOut: sum(counts.tokensOut) }
+  return {
+    text: text.slice(at, end),
+    tokensIn: sum(counts.tokensIn),
+    tokensOut: sum(counts.tokensOut),
+    cacheRead: sum(counts.cacheRead) ?? 0,
+    cacheWritten: sum(counts.cacheWritten) ?? 0,
+    cacheWrittenLong: sum(counts.cacheWrittenLong) ?? 0,
+  }
 }
 
 const NAME = /"usage(?:Metadata)?"\s*:\s*(?=\{)/y
 
 /** What is to be added up; null where nothing is counted. */
-interface Counts {
-  readonly tokensIn: readonly number[] | null
-  readonly tokensOut: readonly number[] | null
-}
+type Counts = Readonly<Record<keyof Tokens, readonly number[] | null>>
 
 /** Reads the counts of a usage object; null for a text that is no JSON. */
 export function countsIn(object: string): Counts | null {
   const members = parse(object)
   if (members === null) return null
-  return { tokensIn: countsOf(members, counted.tokensIn), tokensOut: countsOf(members, counted.tokensOut) }
+  return {
+    tokensIn: countsOf(members, counted.tokensIn),
+    tokensOut: countsOf(members, counted.tokensOut),
+    cacheRead: countsOf(members, counted.cacheRead),
+    cacheWritten: countsOf(members, counted.cacheWritten),
+    cacheWrittenLong: countsOf(members, counted.cacheWrittenLong),
+  }
 }
 
 const LARGEST = 4096
@@ -66,13 +95,19 @@ function endOfObject(text: string, start: number): number {
 
 function countsOf(
   members: Record<string, unknown>,
-  spellings: readonly (readonly string[])[],
+  spellings: readonly (readonly Path[])[],
 ): readonly number[] | null {
-  for (const names of spellings) {
-    if (numberOf(members[names[0]!]) === null) continue
-    return names.map(name => numberOf(members[name])).filter(count => count !== null)
+  for (const paths of spellings) {
+    if (countAt(members, paths[0]!) === null) continue
+    return paths.map(path => countAt(members, path)).filter(count => count !== null)
   }
   return null
+}
+
+function countAt(members: Record<string, unknown>, [name, inner]: Path): number | null {
+  const value = members[name!]
+  if (inner === undefined) return numberOf(value)
+  return typeof value === 'object' && value !== null ? numberOf((value as typeof members)[inner]) : null
 }
 
 function sum(counts: readonly number[] | null): number | null {

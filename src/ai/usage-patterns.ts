@@ -31,7 +31,8 @@ export class UsagePatterns {
 
 /** Escapes, and numbers that are not whole. */
 const ODD = /\\|[-+.eE]\d|\d[.eE]/
-const DIGITS = /\d+/g
+/** Numbers that are values, and not in a name. */
+const DIGITS = /(?<=[:[,]\s*)\d+/g
 /** Longer numbers may not be safe. */
 const MOST_DIGITS = 15
 
@@ -43,7 +44,7 @@ function patternOf(member: string): Pattern | null {
   const counts = countsIn(numbered.slice(numbered.indexOf('{')))
   if (counts === null) return null
   const parts = member.split(DIGITS).map(part => Buffer.from(part, 'latin1'))
-  return new Pattern(parts, counts.tokensIn, counts.tokensOut)
+  return new Pattern(parts, counts)
 }
 
 type Places = readonly number[] | null
@@ -52,15 +53,13 @@ class Pattern {
   /** What stands around the numbers. */
   readonly #parts: readonly Buffer[]
   /** Which numbers are to be added up. */
-  readonly #tokensIn: Places
-  readonly #tokensOut: Places
+  readonly #places: Readonly<Record<keyof Tokens, Places>>
   /** The numbers that were read last. */
   readonly #numbers: number[]
 
-  constructor(parts: readonly Buffer[], tokensIn: Places, tokensOut: Places) {
+  constructor(parts: readonly Buffer[], places: Readonly<Record<keyof Tokens, Places>>) {
     this.#parts = parts
-    this.#tokensIn = tokensIn
-    this.#tokensOut = tokensOut
+    this.#places = places
     this.#numbers = parts.slice(1).map(() => 0)
   }
 
@@ -73,7 +72,15 @@ class Pattern {
       this.#numbers[i - 1] = numberIn(bytes, at, end)
       at = behind(bytes, end, parts[i]!)
     }
-    return at === -1 ? null : { tokensIn: this.#sum(this.#tokensIn), tokensOut: this.#sum(this.#tokensOut) }
+    if (at === -1) return null
+    const places = this.#places
+    return {
+      tokensIn: this.#sum(places.tokensIn),
+      tokensOut: this.#sum(places.tokensOut),
+      cacheRead: this.#sum(places.cacheRead) ?? 0,
+      cacheWritten: this.#sum(places.cacheWritten) ?? 0,
+      cacheWrittenLong: this.#sum(places.cacheWrittenLong) ?? 0,
+    }
   }
 
   #sum(places: Places): number | null {

@@ -18,19 +18,26 @@ export function usageOf(head: Buffer, tail: Buffer, isEventStream: boolean): Usa
   // Anthropic counts what went in at the beginning of a stream.
   const isHalf = last === null || last.tokensIn === null || last.tokensOut === null
   const first = isEventStream && isHalf ? within(head, firstUsage) : null
-  return new Found(head, tail, last?.tokensIn ?? first?.tokensIn, last?.tokensOut ?? first?.tokensOut)
+  return new Found(head, tail, last?.tokensIn == null ? first : last, last?.tokensOut ?? first?.tokensOut)
 }
 
 /** Looks for the model only when it is asked for: mostly the request named it. */
 class Found implements Usage {
   readonly tokensIn: number | null
   readonly tokensOut: number | null
+  readonly cacheRead: number
+  readonly cacheWritten: number
+  readonly cacheWrittenLong: number
   readonly #head: Buffer
   readonly #tail: Buffer
 
-  constructor(head: Buffer, tail: Buffer, tokensIn: number | null = null, tokensOut: number | null = null) {
-    this.tokensIn = tokensIn
+  /** Takes what went in from one member, since parts of it are counted there too. */
+  constructor(head: Buffer, tail: Buffer, wentIn: Tokens | null, tokensOut: number | null = null) {
+    this.tokensIn = wentIn?.tokensIn ?? null
     this.tokensOut = tokensOut
+    this.cacheRead = wentIn?.cacheRead ?? 0
+    this.cacheWritten = wentIn?.cacheWritten ?? 0
+    this.cacheWrittenLong = wentIn?.cacheWrittenLong ?? 0
     this.#head = head
     this.#tail = tail
   }
@@ -78,9 +85,10 @@ const MODEL = /"model(?:Version)?"\s*:\s*"([^"\\]{1,256})"/g
 function lastLine(text: string): Tokens | null {
   if (!text.includes('"eval_count"')) return null
   const [tokensIn, tokensOut] = OLLAMA_COUNTS.map(count => numberOf(Number(count.exec(text)?.[1])))
-  return { tokensIn: tokensIn!, tokensOut: tokensOut! }
+  return { tokensIn: tokensIn!, tokensOut: tokensOut!, ...NO_CACHE }
 }
 
+const NO_CACHE = { cacheRead: 0, cacheWritten: 0, cacheWrittenLong: 0 }
 const OLLAMA_COUNTS = [/"prompt_eval_count"\s*:\s*(\d{1,15})\b/, /"eval_count"\s*:\s*(\d{1,15})\b/]
 
 function firstUsage(text: string): UsageMember | null {

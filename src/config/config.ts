@@ -158,6 +158,9 @@ export interface PriceConfig {
   readonly model: string // provider/model, as log entries name them; a * at the end stands for any rest
   readonly input: number
   readonly output: number
+  readonly cacheRead: number | null // of input that came from a cache; null: as other input
+  readonly cacheWrite: number | null // of input that went into a cache; null: as other input
+  readonly cacheWriteLong: number | null // of that which stays there for an hour; null: as other input that went into one
 }
 
 export interface AiConfig {

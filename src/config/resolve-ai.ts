@@ -17,7 +17,9 @@ export function resolveAi(settings: Settings['ai'], findings: Findings): AiConfi
     ),
     prices: [...prices].flatMap(([model, price]) => {
       const { input = null, output = null } = price ?? {}
-      return input === null || output === null ? [] : { model, input, output }
+      if (price === null || input === null || output === null) return []
+      const { cache_read: cacheRead, cache_write: cacheWrite, cache_write_1h: cacheWriteLong } = price
+      return { model, input, output, cacheRead, cacheWrite, cacheWriteLong }
     }),
   }
 }

@@ -125,6 +125,9 @@ const provider = mapping(
 const price = mapping({
   input: required(scalar(usDollars)),
   output: required(scalar(usDollars)),
+  cache_read: optional(scalar(usDollars), null),
+  cache_write: optional(scalar(usDollars), null),
+  cache_write_1h: optional(scalar(usDollars), null),
 })
 
 /** Lists every setting of the file, with its form, its rule and its default. */

@@ -9,21 +9,18 @@ import { requestedModel } from './requested-model.ts'
 
 /** What can be read from answers, and what it costs; src/ai knows. */
 export interface Meter {
-  usageOf(
-    head: Buffer,
-    tail: Buffer,
-    isEventStream: boolean,
-  ): {
-    readonly model: string | null
-    readonly tokensIn: number | null
-    readonly tokensOut: number | null
-  }
-  costOf(
-    provider: string,
-    model: string | null,
-    tokensIn: number | null,
-    tokensOut: number | null,
-  ): number | null
+  usageOf(head: Buffer, tail: Buffer, isEventStream: boolean): Usage
+  costOf(provider: string, model: string | null, usage: Usage): number | null
+}
+
+/** What an answer says of its tokens, as src/ai reads it. */
+interface Usage {
+  readonly model: string | null
+  readonly tokensIn: number | null
+  readonly tokensOut: number | null
+  readonly cacheRead: number
+  readonly cacheWritten: number
+  readonly cacheWrittenLong: number
 }
 
 /** What is kept of a body, as it was before it was encoded. */
@@ -61,7 +58,7 @@ export function writeEntry(
     timeToFirstByte: o.timeToFirstByte === null ? null : inMicroseconds(o.timeToFirstByte),
     tokensIn,
     tokensOut,
-    cost: meter.costOf(o.provider, model, tokensIn, tokensOut),
+    cost: usage && meter.costOf(o.provider, model, usage),
     cached: false,
     authenticated: o.authenticated,
     streamed: isEventStream || hasType(o.responseContentType, JSON_LINES),

@@ -11,7 +11,13 @@ function parsed(bytes: Buffer): Tokens | null {
   const text = bytes.toString('latin1', Math.max(0, bytes.length - near))
   const at = text.lastIndexOf(USAGE)
   const member = at === -1 ? null : usageAt(text, at)
-  return member && { tokensIn: member.tokensIn, tokensOut: member.tokensOut }
+  if (member === null) return null
+  const { text: _, ...tokens } = member
+  return tokens
+}
+
+function tokens(tokensIn: number, tokensOut: number): Tokens {
+  return { tokensIn, tokensOut, cacheRead: 0, cacheWritten: 0, cacheWrittenLong: 0 }
 }
 
 /** Gives what has learned the form of an answer. */
@@ -45,7 +51,7 @@ const forms: readonly ((n: readonly number[]) => object)[] = [
       input_tokens: n[0],
       cache_creation_input_tokens: n[1],
       cache_read_input_tokens: n[2],
-      cache_creation: { ephemeral_5m_input_tokens: n[3] },
+      cache_creation: { ephemeral_5m_input_tokens: n[3], ephemeral_1h_input_tokens: n[1] },
       output_tokens: n[4],
       service_tier: 'standard',
     },
@@ -125,8 +131,8 @@ describe('a form of usage that was learned', () => {
   test('does not read numbers that are no JSON, or not whole, or perhaps not safe', () => {
     const usage = (tokens: string) => `{"usage":{"prompt_tokens":${tokens},"completion_tokens":2}}`
     const patterns = learned(usage('1'))
-    deepEqual(read(patterns, usage('999999999999999')), { tokensIn: 999_999_999_999_999, tokensOut: 2 })
-    deepEqual(read(patterns, usage('0')), { tokensIn: 0, tokensOut: 2 })
+    deepEqual(read(patterns, usage('999999999999999')), tokens(999_999_999_999_999, 2))
+    deepEqual(read(patterns, usage('0')), tokens(0, 2))
     for (const tokens of ['01', '-1', '1.5', '1e3', '', ' ', '1 ', '"1"', 'null', '9999999999999999'])
       equal(read(patterns, usage(tokens)), null)
   })
@@ -136,13 +142,13 @@ describe('a form of usage that was learned', () => {
     const patterns = learned(answer)
     for (let end = 0; end < answer.length; end++) equal(read(patterns, answer.slice(0, end)), null)
     const rest = near - answer.length
-    deepEqual(read(patterns, answer + ' '.repeat(rest)), { tokensIn: 1, tokensOut: 2 })
+    deepEqual(read(patterns, answer + ' '.repeat(rest)), tokens(1, 2))
     equal(read(patterns, answer + ' '.repeat(rest + 1)), null)
   })
 })
 
 test('forms in which numbers are hard to tell are not learned', () => {
-  for (const member of ['"total_time":0.5', '"note":"\\u00e9"', '"id":"007"', '"time":1234567890123456']) {
+  for (const member of ['"total_time":0.5', '"note":"\\u00e9"', '"time":1234567890123456']) {
     const answer = `{"usage":{"prompt_tokens":1,${member}}}`
     equal(read(learned(answer), answer), null)
   }

@@ -261,3 +261,19 @@ test('a text made to be slow is read in no time', () => {
   }
   equal(performance.now() - startedAt < 300, true)
 })
+
+test('tokens of a cache are read where those are that went in', () => {
+  const begin = {
+    type: 'message_start',
+    message: { usage: { input_tokens: 2, cache_read_input_tokens: 7, output_tokens: 1 } },
+  }
+  const end = (usage: object) => ({ type: 'message_delta', usage })
+  const whole = { input_tokens: 3, cache_read_input_tokens: 8, output_tokens: 5 }
+  for (const [last, cacheRead, tokensIn] of [
+    [{ output_tokens: 5 }, 7, 9],
+    [whole, 8, 11],
+  ] as const) {
+    const usage = usageOf(Buffer.from(stream(begin, end(last))), Buffer.alloc(0), true)
+    deepEqual([usage.cacheRead, usage.tokensIn, usage.tokensOut], [cacheRead, tokensIn, 5])
+  }
+})

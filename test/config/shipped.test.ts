@@ -106,7 +106,16 @@ zones: [{ default: on, routes: [{ path: /, pool: a }] }]`,
         ['custom-lab', 'https://llm.lab.example/v1'],
       ],
     )
-    deepEqual(prices, [{ model: 'custom-lab/*', input: 0.1, output: 0.4 }])
+    deepEqual(prices, [
+      {
+        model: 'custom-lab/*',
+        input: 0.1,
+        output: 0.4,
+        cacheRead: 0.01,
+        cacheWrite: 0.125,
+        cacheWriteLong: 0.2,
+      },
+    ])
   })
 
   test('names the settings that only a restart changes', () => {

@@ -14,8 +14,11 @@ const meter: Meter = {
     model: isEventStream ? 'of-stream' : 'of-answer',
     tokensIn: head.length,
     tokensOut: tail.length,
+    cacheRead: 0,
+    cacheWritten: 0,
+    cacheWrittenLong: 0,
   }),
-  costOf: (_provider, model, tokensIn, tokensOut) => (model === 'free' ? 0 : tokensIn! + tokensOut!),
+  costOf: (_provider, model, { tokensIn, tokensOut }) => (model === 'free' ? 0 : tokensIn! + tokensOut!),
 }
 
 /** Gives the entry as a store reads it. */

@@ -11,7 +11,14 @@ import { type Logs, type Store, StoreAway } from '../../src/store/store.ts'
 import { captured, gateway, observed } from './observed.ts'
 
 const meter: Meter = {
-  usageOf: () => ({ model: null, tokensIn: 1, tokensOut: 2 }),
+  usageOf: () => ({
+    model: null,
+    tokensIn: 1,
+    tokensOut: 2,
+    cacheRead: 0,
+    cacheWritten: 0,
+    cacheWrittenLong: 0,
+  }),
   costOf: () => null,
 }
 
