@@ -41,6 +41,21 @@ export const plainOperations: Readonly<Record<string, Operation>> = {
     summary: 'Show this document',
     answer: json({ type: 'object', required: ['openapi', 'info', 'paths'] }),
   },
+  'GET /': {
+    id: 'getHome',
+    tag,
+    summary: 'Show how the gateway is, and what there is to see',
+    description: 'As a page, or as JSON where Accept prefers that.',
+    answer: {
+      content: {
+        'application/json': open(
+          { status: oneOf(['ready', 'degraded', 'unready']), links: listOf(text) },
+          { reason: text },
+        ),
+        'text/html; charset=utf-8': text,
+      },
+    },
+  },
   'GET /healthz': {
     id: 'isAlive',
     tag,

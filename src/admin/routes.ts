@@ -16,6 +16,7 @@ import { documentation, documentationIndex } from './errors.ts'
 import { createGateway, deleteGateway, getGateway, listGateways, updateGateway } from './gateways.ts'
 import { type Api, guarded, guardedForAll, guardedInZone } from './guard.ts'
 import { alive, ready, type Unready } from './health.ts'
+import { home } from './home.ts'
 import { jsonBody } from './input.ts'
 import { deleteLogs, getLog, getLogRequest, getLogResponse, listLogs } from './logs.ts'
 import { openapi } from './openapi.ts'
@@ -152,6 +153,11 @@ export const apiRows: readonly ApiRow[] = [
 ]
 
 export const routes: readonly Route<Facts>[] = [
+  {
+    method: 'GET',
+    path: '/',
+    handle: ({ asker }, { unready, storeSigns }) => home(asker.accept, unready(), storeSigns?.() ?? null),
+  },
   { method: 'GET', path: '/healthz', handle: alive },
   {
     method: 'GET',

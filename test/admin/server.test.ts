@@ -134,3 +134,20 @@ test('close waits for the body of a request that was answered before it, and no 
   socket.resume().write('cd')
   await Promise.all([closed, ended])
 })
+
+test('the front page says how the gateway is, and its links lead somewhere', async t => {
+  let unready: Unready = null
+  const { url } = await startAdmin(t, { unready: () => unready, api: () => null })
+  const page = await fetch(url, { headers: { accept: 'text/html' } })
+  assert.equal(page.headers.get('content-type'), 'text/html; charset=utf-8')
+  assert.match(page.headers.get('content-security-policy')!, /^default-src 'none'; style-src 'sha256-/)
+  const text = await page.text()
+  assert.match(text, /class="state ready">Ready</)
+  const paths = [...text.matchAll(/<a href="([^"]+)"/g)].map(([, path]) => path!)
+  assert.deepEqual(paths, ['readyz', 'metrics', 'errors', 'client/v4/openapi.json'])
+  for (const path of paths) assert.equal((await fetch(new URL(path, `${url}/`))).status, 200, path)
+  unready = 'draining'
+  assert.match(await (await fetch(url)).text(), />Not ready: draining</)
+  const json = await (await fetch(url, { headers: { accept: 'application/json' } })).json()
+  assert.deepEqual(json, { status: 'unready', reason: 'draining', links: paths.map(path => `/${path}`) })
+})

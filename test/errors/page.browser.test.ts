@@ -3,12 +3,13 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
+import { home } from '../../src/admin/home.ts'
 import type { Operator } from '../../src/config/custom-errors-config.ts'
 import { type ErrorName, errorRows } from '../../src/errors/catalogue.ts'
 import { type Answer, compose } from '../../src/errors/compose.ts'
 import { documentError, documentIndex } from '../../src/errors/document.ts'
 import { refuse } from '../../src/errors/refusal.ts'
-import { launchBrowser, openPage } from '../help/browser.ts'
+import { launchBrowser, openPage, type Served } from '../help/browser.ts'
 import { contrastsIn, luminance } from '../help/contrast.ts'
 
 let browser: Browser
@@ -163,7 +164,7 @@ test('no page scrolls sideways on the smallest screen, whatever the host', async
 })
 
 test('the documentation fits the smallest screen too', async t => {
-  for (const answer of [documentIndex(null), documentError('1013', null)!]) {
+  for (const answer of [documentIndex(null), documentError('1013', null)!, frontPage()]) {
     const { page, complaints } = await openPage(t, browser, answer, { viewport: { width: 320, height: 640 } })
     assert.ok((await widthOf(page)) <= 320)
     assert.deepEqual(complaints, [])
@@ -208,6 +209,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
       pageOf('origin_down', 'a.example', { name: 'Tea', logo: null, contact: 'help@tea.example' }),
       documentError('522', null)!,
       documentIndex(null),
+      frontPage(),
     ]
     for (const answer of answers) {
       const { page } = await openPage(t, browser, answer, { colorScheme })
@@ -228,6 +230,11 @@ test('a page is dark where the reader prefers it', async t => {
   assert.ok((await brightnessOf('light')) > 0.8)
   assert.ok((await brightnessOf('dark')) < 0.05)
 })
+
+function frontPage(): Served {
+  const { headers, body } = home(null, 'draining', null)
+  return { headers: Object.entries(headers).flat(), body }
+}
 
 function widthOf(page: Page): Promise<number> {
   return page.evaluate('document.documentElement.scrollWidth')

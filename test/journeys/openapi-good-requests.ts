@@ -55,6 +55,7 @@ export const good: Readonly<Record<string, (api: Api) => Ask | Promise<Ask>>> = 
   listOrigins: none,
   listOAuthScopes: none,
   getOpenApi: none,
+  getHome: none,
   isAlive: none,
   isReady: none,
   getMetrics: none,
