@@ -33,6 +33,8 @@ const stragglerPatience = 20
 /** More than there are, so that all have the time to answer, in ms. */
 const mostFollowers = 1_000
 const followerPatience = 50
+/** The same at the first look at a server: one that is missed then would not be waited for. */
+const firstPatience = 500
 
 interface Work {
   /** Null where only the proof is wanted. */
@@ -218,11 +220,13 @@ export class DurableWrites {
 
   /** Has the replicas of a server that tells nothing of them answer for themselves. */
   async #countFollowers(): Promise<number> {
+    const { timeout } = this.#options
+    const patience = this.#settings === null ? Math.min(firstPatience, timeout / 2) : followerPatience
     const commands = [
       ['SET', keys.proof, 1],
-      ['WAIT', mostFollowers, followerPatience],
+      ['WAIT', mostFollowers, patience],
     ] as const
-    const [set, count] = await this.#connection.runTogether(commands, this.#options.timeout)
+    const [set, count] = await this.#connection.runTogether(commands, timeout)
     this.#expectAnswer(set)
     this.#expectAnswer(count)
     return Number(count)
