@@ -1,6 +1,7 @@
 // Clients that do not take what they are sent: they are cut off, and those for whom there is nothing are not.
 
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { test } from 'node:test'
 import { ManualClock, patient } from '../help/clock.ts'
 import { type Edge, startEdge } from '../help/edge.ts'
@@ -20,7 +21,7 @@ async function pass(
   for (let i = 0; i < seconds; i++) {
     clock.advance(1_000)
     while (edge.plane.coarseNow < clock.now()) await new Promise(setImmediate)
-    each()
+    await each()
   }
 }
 
@@ -54,6 +55,7 @@ test('a client that reads nothing is cut off, one that reads slowly or has nothi
   const stalled = await ask('GET /stalled')
   stalled.socket.pause()
   const slow = await ask('GET /slow')
+  slow.socket.pause()
   const stream = await ask('GET /stream')
   await stream.until('data: 1')
   const socket = await ask('GET /socket', 'Connection: Upgrade', 'Upgrade: websocket')
@@ -61,9 +63,10 @@ test('a client that reads nothing is cut off, one that reads slowly or has nothi
   await pass(edge, clock, 30)
   assert.deepEqual(left, [])
   // Now and then, and far more than the rate asks for; what it does not read is still a lot.
-  const sip = () => {
+  const sip = async () => {
     slow.socket.resume()
-    setImmediate(() => slow.socket.pause())
+    await once(slow.socket, 'data')
+    slow.socket.pause()
   }
   await pass(edge, clock, 40, sip)
   assert.deepEqual(left, ['/stalled'])
