@@ -8,7 +8,7 @@ import { Field } from './field.ts'
 /** What can be set on a gateway. */
 type GatewaySettings = Pick<
   Gateway,
-  'authentication' | 'collectLogs' | 'logManagement' | 'logManagementStrategy' | 'rateLimit'
+  'authentication' | 'collectLogs' | 'logManagement' | 'logManagementStrategy' | 'rateLimit' | 'streamUsage'
 >
 
 /** The settings of published clients that are not built, each with the value that turns it off: it alone (or null) is accepted, and shown. */
@@ -45,6 +45,7 @@ const settings = [
   'rate_limiting_interval',
   'rate_limiting_limit',
   'rate_limiting_technique',
+  'stream_usage',
 ] as const
 const off = Object.keys(notBuilt) as (keyof typeof notBuilt)[]
 /** What answers show and requests can't set: a record that was got may be put back with them. */
@@ -88,6 +89,7 @@ function readSettings(members: Members) {
     logManagement: orUsual(log_management)?.integer(0, mostLogs) ?? usualLogs,
     logManagementStrategy: strategy ?? 'DELETE_OLDEST',
     rateLimit: readRateLimit(members),
+    streamUsage: orUsual(members.stream_usage)?.flag() ?? true,
   }
 }
 

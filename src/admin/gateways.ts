@@ -90,6 +90,7 @@ function view(gateway: Gateway) {
     rate_limiting_interval: gateway.rateLimit?.interval ?? 0,
     rate_limiting_limit: gateway.rateLimit?.limit ?? 0,
     rate_limiting_technique: gateway.rateLimit?.technique ?? null,
+    stream_usage: gateway.streamUsage !== false,
     ...notBuilt,
     is_default: gateway.id === 'default',
     created_at: isoTime(gateway.createdAt),

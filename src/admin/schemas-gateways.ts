@@ -42,6 +42,10 @@ const settings: Members = {
     'Whether intervals follow one another, or each call counts for an interval of its own; fixed unless set.',
     orNull(technique),
   ),
+  stream_usage: about(
+    'Whether streamed chat completions are asked for their usage, for the log, where their callers do not ask; they are unless set.',
+    orNull(flag),
+  ),
 }
 
 /** Settings of published clients that this gateway does not have: only what turns them off is accepted. */
@@ -73,6 +77,7 @@ export const gateway = open({
   rate_limiting_limit: whole(0),
   rate_limiting_interval: whole(0),
   rate_limiting_technique: orNull(technique),
+  stream_usage: flag,
   ...Object.fromEntries(Object.entries(notBuilt).map(([name, off]) => [name, exactly(off)])),
   is_default: about('Whether calls that name no gateway go through it.', flag),
   created_at: time,

@@ -112,7 +112,8 @@ const NOT_AN_OBJECT = refuse('bad_request', {
   faults: [{ code: 6003, message: 'The body must be a JSON object in UTF-8', pointer: null }],
 })
 
-function isObject(value: unknown): value is Record<string, unknown> {
+/** Whether a value is a JSON object. */
+export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 

@@ -1,7 +1,8 @@
 // From a REST call to the call of a provider: who, at which path, with what body. The edge asks once the body is there.
 
 import { type Refusal, refuse } from '../errors/refusal.ts'
-import { type Asked, fault, promptAsMessage, readRequest, readRun, withModel } from './asked.ts'
+import { type Asked, fault, isObject, promptAsMessage, readRequest, readRun, withModel } from './asked.ts'
+import { membersOf, splice } from './members.ts'
 import type { Dialect, Endpoint } from './provider-rows.ts'
 import type { Model, Provider, Providers } from './providers.ts'
 import type { CompatTarget, RestTarget } from './target.ts'
@@ -24,6 +25,14 @@ export interface Call {
   readonly translation: Translation | null
   /** Whether a JSON answer goes into the `result` of the API envelope. */
   readonly wraps: boolean
+  /** Whether the usage of a stream was asked for here, and not by the caller. */
+  readonly hidesUsage: boolean
+}
+
+/** What a gateway wants of the calls that it plans. */
+interface Wishes {
+  /** Whether streamed chats tell what they cost. */
+  readonly streamUsage: boolean
 }
 
 /**
@@ -34,6 +43,7 @@ export function planCall(
   target: RestTarget | CompatTarget,
   body: Buffer,
   providers: Providers,
+  wishes: Wishes = { streamUsage: false },
 ): Call | Refusal {
   const isRun = target.operation === 'run'
   const asked = isRun ? readRun(body, target.model) : readRequest(body)
@@ -41,7 +51,10 @@ export function planCall(
   const model = providers.model(asked.model)
   if (model === null) return unknownModel(asked)
   const form = isRun ? formOf(asked, model) : { asked, api: target.operation }
-  return 'error' in form ? form : callOf(form.asked, form.api, model, queryFor(target, model), isRun)
+  if ('error' in form) return form
+  const call = callOf(form.asked, form.api, model, queryFor(target, model), isRun)
+  if ('error' in call || call.translation !== null || form.api !== 'chat' || !wishes.streamUsage) return call
+  return model.provider.streamsUsage && wantsNoUsage(form.asked) ? withUsage(call) : call
 }
 
 /** Leaves out of a REST call's query what could be a credential: those are ours alone there. */
@@ -63,7 +76,7 @@ const translations = {
 function callOf(asked: Asked, api: Endpoint, model: Model, query: string, wraps: boolean): Call | Refusal {
   const { provider, name } = model
   const dialect: Dialect = api === 'messages' ? 'anthropic' : 'openai'
-  const common = { provider, model: name, dialect, wraps }
+  const common = { provider, model: name, dialect, wraps, hidesUsage: false }
   const path = provider.endpoints[api]
   if (path !== undefined)
     return { ...common, path: path + query, body: withModel(asked, name), asks: dialect, translation: null }
@@ -74,6 +87,27 @@ function callOf(asked: Asked, api: Endpoint, model: Model, query: string, wraps:
   const asks = dialect === 'openai' ? 'anthropic' : 'openai'
   return { ...common, path: translated.path, body: translation.body, asks, translation }
 }
+
+/** Whether a chat is to be streamed and does not ask for usage, in a form in which it could. */
+function wantsNoUsage({ request: { stream, stream_options: options = null } }: Asked): boolean {
+  return stream === true && (options === null || (isObject(options) && options.include_usage !== true))
+}
+
+/** Has the stream of a chat end with its usage; all else of the body stays as it is. */
+function withUsage(call: Call): Call {
+  const { body } = call
+  const members = membersOf(body)
+  const options = members.findLast(({ name }) => name === 'stream_options')
+  if (options === undefined) {
+    const { nameStart } = members[0]!
+    return { ...call, hidesUsage: true, body: splice(body, nameStart, nameStart, `${ASKS_USAGE},`) }
+  }
+  const { start, end } = options
+  const asking = { ...JSON.parse(body.toString('utf8', start, end)), include_usage: true }
+  return { ...call, hidesUsage: true, body: splice(body, start, end, JSON.stringify(asking)) }
+}
+
+const ASKS_USAGE = '"stream_options":{"include_usage":true}'
 
 function translate(
   asked: Asked,

@@ -31,6 +31,8 @@ export interface ProviderRow extends Credential {
   readonly credentialParameter: string | null
   /** Added where the caller sent none. */
   readonly defaultFields: readonly (readonly [name: string, value: string])[]
+  /** Whether a streamed chat may ask for its usage; without the question, one that may not tells it or never does. */
+  readonly streamsUsage: boolean
   /** What models may begin with instead of the provider's name. */
   readonly aliases: readonly string[]
 }
@@ -47,6 +49,7 @@ const openaiLike = {
   credentialFields: ['authorization'],
   credentialParameter: null,
   defaultFields: [],
+  streamsUsage: true,
   aliases: [],
 } as const
 
@@ -61,6 +64,7 @@ const anthropicLike = {
   credentialFields: ['x-api-key', 'authorization'],
   credentialParameter: null,
   defaultFields: [['anthropic-version', '2023-06-01']],
+  streamsUsage: false,
   aliases: [],
 } as const
 
@@ -82,6 +86,8 @@ export const providerRows = {
     ...openaiLike,
     base: 'https://api.mistral.ai',
     endpoints: { chat: '/v1/chat/completions', embeddings: '/v1/embeddings' },
+    // Always tells it, and refuses members that it does not know.
+    streamsUsage: false,
     aliases: ['mistralai'],
   },
   groq: {

@@ -22,6 +22,7 @@ export interface Provider {
   readonly credentialParameter: string | null
   /** Added where the caller sent none. */
   readonly defaultFields: readonly (readonly [name: string, value: string])[]
+  readonly streamsUsage: boolean
   readonly config: ProviderConfig | null
 }
 
@@ -134,6 +135,7 @@ function entryOf(name: string, row: ProviderRow, config: ProviderConfig | null, 
     credentialFields: row.credentialFields,
     credentialParameter: row.credentialParameter,
     defaultFields: row.defaultFields,
+    streamsUsage: row.streamsUsage,
     config,
   }
   const rest = row.restCredential === null ? native : { ...native, ...row.restCredential }

@@ -63,7 +63,8 @@ function planNative(x: Exchange, ai: AiExchange, { provider: name, path }: Nativ
 
 function planParsed(x: Exchange, ai: AiExchange, target: Parsed): Verdict {
   if (ai.body === null) return wrongType(ai) ?? gatherBody(x, ai)
-  const call = planCall(target, ai.body, x.snapshot.ai!.providers)
+  const streamUsage = ai.isLogged && (ai.gateway as Gateway).streamUsage !== false
+  const call = planCall(target, ai.body, x.snapshot.ai!.providers, { streamUsage })
   if ('error' in call) return call
   if (ai.keepsPayloads) {
     ai.request = new Capture({ isEncoded: false })

@@ -5,6 +5,7 @@ import type { EventTranslator, Translation } from '../ai/translation.ts'
 import type { ResponseHead } from '../http1/response-head.ts'
 import { GrowingBytes } from './growing-bytes.ts'
 import { JSON_TYPE } from './json-type.ts'
+import { WithheldUsage } from './withheld-usage.ts'
 
 /** What becomes of the body of one answer. */
 export interface Rewriter {
@@ -19,17 +20,21 @@ export interface Rewriter {
 export class Rewriting {
   readonly #translation: Translation | null
   readonly #wraps: boolean
+  readonly #hidesUsage: boolean
 
-  constructor({ translation, wraps }: Pick<Call, 'translation' | 'wraps'>) {
+  constructor({ translation, wraps, hidesUsage }: Pick<Call, 'translation' | 'wraps' | 'hidesUsage'>) {
     this.#translation = translation
     this.#wraps = wraps
+    this.#hidesUsage = hidesUsage
   }
 
   /** Makes the rewriter for the answer of this head; null where it is to be left alone, false where that can't be: a coding that nobody asked for hides it, or it is no JSON. */
   begin(head: ResponseHead): Rewriter | null | false {
     if (head.status < 200 || head.status > 299) return null
-    if (head.isEncoded) return false
-    if (this.#translation === null) return head.isEventStream ? null : isJson(head) && new Enveloped()
+    if (head.isEncoded) return this.#translation === null && !this.#wraps ? null : false
+    if (this.#translation === null && (head.isEventStream || !this.#wraps))
+      return this.#hidesUsage && head.isEventStream ? new WithheldUsage() : null
+    if (this.#translation === null) return isJson(head) && new Enveloped()
     return head.isEventStream
       ? new TranslatedEvents(this.#translation.events())
       : new Translated(this.#translation, this.#wraps)
@@ -38,7 +43,7 @@ export class Rewriting {
 
 /** Says how the answer to a call must be rewritten; null when not at all. */
 export function rewritingOf(call: Call): Rewriting | null {
-  return call.translation !== null || call.wraps ? new Rewriting(call) : null
+  return call.translation !== null || call.wraps || call.hidesUsage ? new Rewriting(call) : null
 }
 
 /** The answer as the result of the API envelope. */

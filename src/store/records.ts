@@ -22,6 +22,8 @@ export interface Gateway {
   readonly logManagementStrategy: LogStrategy
   /** How many calls it lets in; null where nothing is set, and absent in records that are older than the setting. */
   readonly rateLimit?: GatewayRateLimit | null
+  /** Whether streamed chats are asked for their usage where their callers don't; absent, as in older records, for true. */
+  readonly streamUsage?: boolean
   readonly createdAt: number
   readonly modifiedAt: number
 }

@@ -14,6 +14,7 @@ test('an id is enough: nobody is let in without a token, and no bodies are kept'
     logManagement: 100_000,
     logManagementStrategy: 'DELETE_OLDEST',
     rateLimit: null,
+    streamUsage: true,
   })
 })
 
@@ -32,6 +33,7 @@ test('settings are read, and null means as usual where published clients send it
     logManagement: 5,
     logManagementStrategy: 'STOP_INSERTING',
     rateLimit: null,
+    streamUsage: true,
   })
   assert.deepEqual(
     readNewGateway({ id: 'a', log_management: null, log_management_strategy: null }),
@@ -56,6 +58,18 @@ test('a rate limit is read; nothing, null and 0 turn it off', () => {
     interval: 0,
     technique: 'sliding',
   })
+})
+
+test('streamed chats are asked for their usage unless it is turned off', () => {
+  const read = (body: object) =>
+    (readNewGateway({ id: 'a', ...body }) as { streamUsage: unknown }).streamUsage
+  assert.deepEqual([{}, { stream_usage: null }, { stream_usage: true }, { stream_usage: false }].map(read), [
+    true,
+    true,
+    true,
+    false,
+  ])
+  assert.deepEqual(pointersOf(readNewGateway({ id: 'a', stream_usage: 'no' })), ['/stream_usage'])
 })
 
 test('a rate limit out of bounds, or without an interval, is refused by name', () => {
@@ -140,6 +154,7 @@ test('whatever the body is, it is read or refused', () => {
     'rate_limiting_limit',
     'rate_limiting_interval',
     'rate_limiting_technique',
+    'stream_usage',
     ...Object.keys(notBuilt),
     '__proto__',
     'x',

@@ -20,6 +20,7 @@ test('a gateway is made in the shape of its published clients, closed unless sai
     rate_limiting_interval: 0,
     rate_limiting_limit: 0,
     rate_limiting_technique: null,
+    stream_usage: true,
     ...notBuilt,
     is_default: false,
     created_at: '2026-01-01T00:00:00.000Z',
