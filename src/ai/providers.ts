@@ -151,5 +151,5 @@ function resourceEnd(path: string): number {
 /** Whether an origin may read dot segments in a path, or nobody can tell. */
 function climbs(path: string): boolean {
   if (isPlainPath(path)) return false
-  return pathReadings(path)?.all.some(hasDotSegment) ?? true
+  return pathReadings(path)?.some(hasDotSegment) ?? true
 }

@@ -1,63 +1,45 @@
 // What origins may make of a path that not all read alike, so that no spelling slips by a rule on paths. Decided here, once: access rules, expressions, limits,
 // routes and rewrites ask whoever has the request for its readings.
-import {
-  decodedPath,
-  hasDotSegment,
-  isPlainPath,
-  normalPath,
-  withoutDots,
-  withoutEmpty,
-  withPlainDots,
-} from './path.ts'
-
-export interface PathReadings {
-  /** The normal form first. Those of a plain path have the query behind them that it came with. */
-  readonly all: readonly string[]
-  /** Less those that leave a `.` or `..` in the path that is written as such: whoever does so knows no such path, but may go by how it begins. */
-  readonly resolved: readonly string[]
-}
+import { decodedPath, isPlainPath, normalPath, withoutDots, withoutEmpty, withPlainDots } from './path.ts'
 
 /**
- * Returns the path of a target as origins may read it: those that keep dot segments or resolve them before or after decoding, keep empty segments or join them,
- * take what follows two slashes for a host, encoded slashes and backslashes for slashes, `;` for the start of parameters, `%00` for the end, in all
- * combinations. All are decoded as in the normal form. `*` is the origin as a whole, `/`. Null for a path that mixes too many of these to be meant: nothing that
- * depends on a path may let it pass.
+ * Returns the path of a target as origins may read it, the normal form first; that of a plain path has the query behind it that it came with. Origins keep dot
+ * segments or resolve them before or after decoding, keep empty segments or join them, take what follows two slashes for a host, encoded slashes and backslashes
+ * for slashes, `;` for the start of parameters, `%00` for the end, decode what is encoded more than once, or as `%u0061`, in all combinations. All are decoded as
+ * in the normal form. `*` is the origin as a whole, `/`. Null for a path that mixes too many of these to be meant: nothing that depends on a path may let it pass.
  */
-export function pathReadings(target: string): PathReadings | null {
+export function pathReadings(target: string): readonly string[] | null {
   if (target === '*') return ROOT
-  if (isPlainPath(target)) return only(target)
+  if (isPlainPath(target)) return [target]
   const path = decodedPath(target)
-  if (!AMBIGUOUS.test(path)) return only(withPlainDots(path))
+  if (!AMBIGUOUS.test(path)) return [withPlainDots(path)]
   return path.length > LONGEST ? null : readingsOf(path, normalPath(path))
 }
 
 /** The most steps (see `Work`) that it takes to find the readings of a path of so many characters. */
 export function readingWork(length: number): number {
-  return 200 + 2 * Math.min(length, LONGEST) + length / 2
+  return 200 + 2 * Math.min(length, LONGEST) + length / 8
 }
 
 /** Whether a path has one reading, itself, as it has to for others to be compared with it. */
 export function isReadAlike(path: string): boolean {
-  const all = pathReadings(path)?.all
+  const all = pathReadings(path)
   return all?.length === 1 && all[0] === path
 }
 
-function only(path: string): PathReadings {
-  const all = [path]
-  return { all, resolved: all }
-}
-
-const ROOT = only('/')
+const ROOT = ['/']
 /** The most readings of a path that may be meant: three of the differences at once. */
 const MOST = 8
 /** The most characters of a path that can be read in several ways, which bounds what the readings cost. */
 const LONGEST = 4096
-const AMBIGUOUS = /\/(?:\/|(?:\.|%2E){1,2}(?:\/|$))|[;\\]|%(?:00|2F|3B|5C)/
+const AMBIGUOUS =
+  /\/(?:\/|(?:\.|%2E){1,2}(?:\/|$))|[;\\]|%(?:00|2F|3B|5C|25[\dA-Fa-f]{2}|(?:25)*u[\dA-Fa-f]{4})/
 
 type Habit = (path: string) => string
 
 /** What some readers do and others don't, in an order in which they may do it: before dots are decoded, and then. */
 const EARLY: readonly Habit[] = [
+  decodedAgain,
   path => path.replace(/;[^/]*/g, ''),
   path => path.replaceAll('\\', '/'),
   withoutDots,
@@ -74,15 +56,10 @@ const LATE: readonly Habit[] = [
   withoutRest,
 ]
 
-function readingsOf(path: string, normal: string): PathReadings | null {
+function readingsOf(path: string, normal: string): readonly string[] | null {
   const early = readBy(EARLY, new Set([path]))
   const late = early && readBy(LATE, mapped(early, withPlainDots))
-  if (late === null) return null
-  const all = [normal, ...late.difference(new Set([normal]))]
-  const earlyResolved = mapped(early!, withoutDots)
-  if (earlyResolved.isSupersetOf(early!)) return { all, resolved: all }
-  const lateResolved = readBy(LATE, mapped(earlyResolved, withPlainDots))!
-  return { all, resolved: all.filter(path => lateResolved.has(path) || !hasDotSegment(path)) }
+  return late && [normal, ...late.difference(new Set([normal]))]
 }
 
 /** Adds to the readings what each habit makes of each; null where they become too many. */
@@ -107,4 +84,19 @@ function withoutHost(path: string): string {
 function withoutRest(path: string): string {
   const end = path.indexOf('%00')
   return end === -1 ? path : path.slice(0, end)
+}
+
+const ENCODED_AGAIN = /%(?:25)+(?=[\dA-Fa-f]{2}|u[\dA-Fa-f]{4})/g
+const WIDE = /%u([\dA-Fa-f]{4})/g
+
+/** Decodes what is encoded more than once, as a second server behind the first does, and the characters of two bytes that HTTP.sys of Windows takes too (`%u0061`). */
+function decodedAgain(path: string): string {
+  return path.includes('%25') || path.includes('%u')
+    ? decodedPath(path.replace(ENCODED_AGAIN, '%').replace(WIDE, triplets))
+    : path
+}
+
+function triplets(_: string, hex: string): string {
+  const bytes = Buffer.from(String.fromCharCode(Number.parseInt(hex, 16)))
+  return bytes.toString('hex').replace(/../g, '%$&')
 }

@@ -120,7 +120,9 @@ export const routePath: Rule<string> = text => {
     }
   }
   if (!isReadAlike(text))
-    return { flaw: 'must not hold ;, a backslash, %00, %2F, %3B or %5C, which not all origins read alike' }
+    return {
+      flaw: 'must not hold ;, a backslash, %00, %2F, %3B, %5C, nor a % that is encoded again or with u, which not all origins read alike',
+    }
   const isPreview = `${text}/`.startsWith(`${previews}/`)
   return accept(
     isPreview ? undefined : text,

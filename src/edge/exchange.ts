@@ -1,7 +1,7 @@
 // One request and everything that becomes known of it. Steps write what they learn here, `record.ts` reads it all; every field is set at birth so that
 // all exchanges have one shape.
 import type { Facts } from '../base/expression.ts'
-import { type PathReadings, pathReadings } from '../base/path-readings.ts'
+import { pathReadings } from '../base/path-readings.ts'
 import { Work } from '../base/work.ts'
 import type { AiCaller } from '../errors/compose-ai.ts'
 import type { Refusal } from '../errors/refusal.ts'
@@ -128,7 +128,7 @@ export class Exchange {
   openingTimes: Dial['times'] | null = null
 
   #way: Way | null | undefined = undefined
-  #readings: PathReadings | null | undefined = undefined
+  #paths: readonly string[] | null | undefined = undefined
   #work: Work | null = null
 
   constructor(
@@ -163,14 +163,9 @@ export class Exchange {
   }
 
   /** What origins may make of the path, as `pathReadings` tells it. */
-  get readings(): PathReadings | null {
-    if (this.#readings === undefined) this.#readings = pathReadings(this.head.target)
-    return this.#readings
-  }
-
-  /** All readings, for rules. */
   get paths(): readonly string[] | null {
-    return this.readings?.all ?? null
+    if (this.#paths === undefined) this.#paths = pathReadings(this.head.target)
+    return this.#paths
   }
 
   /** What is left of the work that access rules, rate limits and rewrites may do for it together. */

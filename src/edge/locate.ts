@@ -22,7 +22,7 @@ export function locate(x: Exchange): Refusal | null {
   if (x.asksForPreview) return null
   if (zone.config.paused) return refuse('dns_resolution_error')
   const { routes } = zone
-  const route = routes.always ?? routes.find(x.readings)
+  const route = routes.always ?? routes.find(x.paths)
   if (route === 'ambiguous') return refuseAmbiguousPath(x)
   x.route = route
   return route === null ? refuse('dns_resolution_error') : null

@@ -43,7 +43,7 @@ function leadsOutside(target: string, { work }: Read): boolean {
   const path = withoutQuery(target)
   if (isPlainPath(path)) return leads(OWN, path)
   if (!work.take(readingWork(path.length))) return true
-  return pathReadings(path)?.all.some(reading => leads(OWN, reading) || UP.test(reading)) ?? true
+  return pathReadings(path)?.some(reading => leads(OWN, reading) || UP.test(reading)) ?? true
 }
 
 const OWN = '/cdn-cgi'

@@ -55,7 +55,7 @@ export class RewriteValue {
 }
 
 function readingsOf(value: string, work: Work): readonly string[] {
-  return (work.take(readingWork(value.length)) ? pathReadings(asPath(value))?.all : null) ?? []
+  return (work.take(readingWork(value.length)) ? pathReadings(asPath(value)) : null) ?? []
 }
 
 /** Has a query be read as what is before it: a rule may put a path there. */

@@ -1,7 +1,6 @@
 // Host to zone and path to route, once a request each: tables are sorted when built; a lookup runs no regular
 // expression, and allocates only for a wildcard that may fit.
 import { leads } from '../base/path.ts'
-import type { PathReadings } from '../base/path-readings.ts'
 
 /** Finds by host name: the exact name, else the longest `*.` suffix (the star stands for one label or more), else the fallback. */
 export class HostLookup<T> {
@@ -50,10 +49,9 @@ export class PathLookup<T> {
     this.always = sorted[0]?.[0] === '/' ? sorted[0][1] : null
   }
 
-  /** Finds what stands for a path by its readings: null for nothing, `ambiguous` where they lead to different ones or are too many. */
-  find(readings: PathReadings | null): T | null | 'ambiguous' {
-    if (readings === null) return 'ambiguous'
-    const { resolved: paths } = readings
+  /** Finds what stands for a path by its readings (`path-readings.ts`): null for nothing, `ambiguous` where they lead to different ones or are too many. */
+  find(paths: readonly string[] | null): T | null | 'ambiguous' {
+    if (paths === null) return 'ambiguous'
     const found = this.#find(paths[0]!)
     for (let i = 1; i < paths.length; i++) if (this.#find(paths[i]!) !== found) return 'ambiguous'
     return found

@@ -41,36 +41,33 @@ describe('pathReadings', () => {
     ['/a%2fb\\c', '/a%2Fb\\c', '/a%2Fb/c', '/a/b\\c', '/a/b/c'],
     ['/x%00%2f..%2fadmin', '/x%00%2F..%2Fadmin', '/x%00/../admin', '/x', '/admin'],
     ['/x%00/../admin%00', '/admin%00', '/x%00/../admin%00', '/x', '/admin'],
+    // A second server may decode once more, and Windows knows characters of two bytes.
+    ['/%2561dmin', '/%2561dmin', '/admin'],
+    ['/%25252561dmin', '/%25252561dmin', '/admin'],
+    ['/a/%252e%252E/b', '/a/%252e%252E/b', '/a/../b', '/b'],
+    ['/%u0061dm%25u0069n', '/%u0061dm%25u0069n', '/admin'],
+    ['/%u00e9%u4E2D%ud800', '/%u00e9%u4E2D%ud800', '/%C3%A9%E4%B8%AD%EF%BF%BD'],
+    ['/100%25', '/100%25'],
+    ['/100%25/%2525', '/100%25/%2525', '/100%25/%25'],
+    ['/%u00', '/%u00'],
   ]
   for (const [target, ...expected] of readings)
     test(`makes ${expected.join(' and ')} of ${target}`, () =>
-      assert.deepEqual(pathReadings(target)!.all, expected))
-
-  for (const [target, ...expected] of [
-    ['/a/../b', '/b'],
-    ['/a/./b/%61', '/a/b/a'],
-    ['/a/%2e%2e/b', '/b', '/a/../b'],
-    ['/x/../a/%2e%2e/c', '/c', '/a/../c'],
-    ['/a//../b', '/b', '/a/b'],
-    ['/x/..;/admin', '/x/..;/admin', '/x/../admin', '/admin'],
-    ['/x/..%2fadmin', '/x/..%2Fadmin', '/x/../admin', '/admin'],
-  ] as const)
-    test(`resolves ${target} to ${expected.join(' or ')}`, () =>
-      assert.deepEqual(pathReadings(target)!.resolved, expected))
+      assert.deepEqual(pathReadings(target), expected))
 
   test('gives up where too much is mixed to be meant, or a path that is not read alike is long', () => {
     assert.equal(pathReadings('/a//b;c\\d%2fe'), null)
-    assert.equal(pathReadings(`/${';'.repeat(4095)}`)?.all.length, 2)
+    assert.equal(pathReadings(`/${';'.repeat(4095)}`)?.length, 2)
     assert.equal(pathReadings(`/${';'.repeat(4096)}`), null)
     const long = [`/${'A'.repeat(5000)}`]
-    assert.deepEqual(pathReadings(`/${'%41'.repeat(5000)}`), { all: long, resolved: long })
+    assert.deepEqual(pathReadings(`/${'%41'.repeat(5000)}`), long)
   })
 
   test('begins with the normal form, and tells of each but once', () => {
     fc.assert(
       fc.property(targets(), target => {
-        const readings = pathReadings(target)?.all
-        if (readings === undefined) return
+        const readings = pathReadings(target)
+        if (readings === null) return
         assert.equal(readings[0], isPlainPath(target) ? target : normalPath(target))
         assert.equal(new Set(readings).size, readings.length)
       }),
@@ -78,12 +75,13 @@ describe('pathReadings', () => {
   })
 
   test('knows what each reader sees', () => {
-    const habits = fc.array(fc.boolean(), { minLength: 12, maxLength: 12 })
+    const habits = fc.array(fc.boolean(), { minLength: 13, maxLength: 13 })
     fc.assert(
       fc.property(targets(), habits, (target, [has, ...habits]) => {
-        const seen = pathReadings(target)?.all.map(reading => reading.split('?', 1)[0])
+        const seen = pathReadings(target)?.map(reading => reading.split('?', 1)[0])
         let path = target.split('?', 1)[0]!
         const steps: readonly ((path: string) => string)[] = [
+          path => path.replaceAll(/%(25)+(?=[0-9a-f]{2})/g, '%'),
           path => path.replaceAll(/;[^/]*/g, ''),
           path => path.replaceAll('\\', '/'),
           resolve,
@@ -109,8 +107,8 @@ describe('pathReadings', () => {
       fc.property(targets(), target => {
         const path = target.split('?', 1)[0]!
         const long = path.repeat(Math.ceil(16_384 / path.length))
-        const readings = pathReadings(long)?.all
-        if (readings === undefined || readings.length === 1) return
+        const readings = pathReadings(long)
+        if (readings === null || readings.length === 1) return
         assert.ok(readings.length <= 8)
         for (const reading of readings) assert.ok(reading.length <= 4_096)
       }),
@@ -121,7 +119,20 @@ describe('pathReadings', () => {
 describe('isReadAlike', () => {
   for (const path of ['/', '/a', '/a/', '/.well-known', '/a%20b', '/a%2'])
     test(`holds for ${path}`, () => assert.equal(isReadAlike(path), true))
-  for (const path of ['/a;b', '/a\\b', '/a%2Fb', '/a%3Bb', '/a%5Cb', '/a%00', '//', '/a/..', '/%61', '/a%2f'])
+  for (const path of [
+    '/a;b',
+    '/a\\b',
+    '/a%2Fb',
+    '/a%3Bb',
+    '/a%5Cb',
+    '/a%00',
+    '//',
+    '/a/..',
+    '/%61',
+    '/a%2f',
+    '/a%2541',
+    '/%u0061',
+  ])
     test(`does not hold for ${path}`, () => assert.equal(isReadAlike(path), false))
 })
 
@@ -150,6 +161,8 @@ function targets(): fc.Arbitrary<string> {
     '\\',
     '%00',
     '%2e',
+    '%252e',
+    '%252f',
     'a',
     'b',
     '?',

@@ -25,6 +25,27 @@ export function readByTomcat(target: string): readonly string[] {
   )
 }
 
+/** Reads as HTTP.sys of Windows does: characters of two bytes too (`PercentUAllowed`), then backslashes and dots. */
+export function readByHttpSys(target: string): readonly string[] {
+  const [path = ''] = target.split('?', 1)
+  const wide = path.replace(/%u([\da-f]{4})/gi, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)))
+  return resolvedPath(decoded(wide).replaceAll('\\', '/'))
+}
+
+/** Reads as two servers do of which the first hands on what it has decoded. */
+export function readTwice(target: string): readonly string[] {
+  const [path = ''] = target.split('?', 1)
+  return resolvedPath(decoded(decoded(path)))
+}
+
+function resolvedPath(path: string): readonly string[] {
+  const kept: string[] = []
+  for (const segment of path.split('/').slice(1))
+    if (segment === '..') kept.pop()
+    else if (segment !== '.') kept.push(segment)
+  return [`/${kept.join('/')}`]
+}
+
 /** Undoes what needs no encoding (RFC 3986 section 6.2.2.2), as all do who compare paths. */
 function unescaped(path: string): string {
   return path.replace(/%(?!2f|5c|3b|3f|23|25)[2-7][\da-f]/gi, decoded)
