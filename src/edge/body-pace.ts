@@ -14,8 +14,8 @@ type SlowBody = 'body_idle' | 'body_rate' | 'body_timeout'
 export class BodyPace {
   readonly #x: Exchange
   #lookedAt: number
-  /** Bytes that had come by then. */
-  #bytes: number
+  /** Bytes that had come by then: those that came before it was asked count too. */
+  #bytes = 0
   /** Ms of waiting in all, since the last byte, and those that the bytes so far are good for. */
   #waited = 0
   #silent = 0
@@ -24,7 +24,6 @@ export class BodyPace {
   constructor(x: Exchange, now: number) {
     this.#x = x
     this.#lookedAt = now
-    this.#bytes = x.bytesIn
   }
 
   /** Finds why the body is too slow by monotonic ms `now`, null while it is not; `isAwaited` is false while it is we who keep the client from sending. */

@@ -48,6 +48,14 @@ test('bytes that came fast make up for a pause, but not for a trickle over hours
   assert.deepEqual(watch(burst, 3_600_000), [300_700, 'body_rate'])
 })
 
+test('what came before anybody looked counts', () => {
+  const x = { bytesIn: 60_000, route: null, snapshot: { client: usual } }
+  const pace = new BodyPace(x as unknown as Exchange, 0)
+  const lookAt = (second: number) => pace.look(true, second * 1_000)
+  for (let second = 0; second < 120; second++) assert.equal(lookAt(second), null, `${second}`)
+  assert.equal(lookAt(120), 'body_rate')
+})
+
 test('silence is bounded by the idle timeout of the route', () => {
   assert.deepEqual(
     watch(() => 10_000_000, 60_000, { idle: 2_000 }),
