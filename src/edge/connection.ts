@@ -332,10 +332,10 @@ export class ClientConnection implements Client {
     return true
   }
 
-  /** Gives up a body that comes too slowly. */
+  /** Gives up a body that comes too slowly; an origin that answers before its end may talk with the client for as long as both like. */
   #paceBody(now: number): void {
     const x = this.#exchange
-    if (x === null || x.requestBody.done) return
+    if (x === null || x.requestBody.done || x.stage !== 'none') return
     this.#pace ??= new BodyPace(x, now)
     const fault = this.#pace.look(this.#isBodyWanted, now)
     if (fault === null) return

@@ -33,6 +33,8 @@ import { relayedFraming, relayedHead, relayedInterim, relayedSwitch } from './re
  * before it takes a connection, or clients that send nothing would hold all that an origin may have.
  */
 const SMALL_BODY = 64 * 1024
+/** Ms after which a client that pauses in a body without a length may wait for an answer to what it has sent. */
+const PAUSE = 500
 
 /** Starts carrying; always null, since every failure is answered when it comes. */
 export function forward(x: Exchange): null {
@@ -143,6 +145,7 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
     // Answers may go on for long, and nothing is sent again.
     this.#smallBody = null
     if (x.ai !== null) forgetBody(x, x.ai)
+    this.#endUpload()
     x.answeredAt = x.plane.clock.monotonic()
     x.status = head.status
     // The client still sends what nobody will read: its connection has no future.
@@ -258,6 +261,7 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
 
   expire(): void {
     const stage = this.#stage
+    if (stage === 'gathering the body') return this.#setOutForPause()
     if (stage === 'relaying' && this.#isClientBehind) return this.#x.client.abandon(this.#x)
     const isTotal = this.#answer === null && this.#x.plane.clock.monotonic() >= this.#totalDeadline
     const isRepeatable = this.#isRepeatable && !this.wantsUpgrade
@@ -275,9 +279,23 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
     // Mostly all of it comes at once.
     if (this.#gathered === null && requestBody.done) this.#smallBody = bytes
     else (this.#gathered ??= new GrowingBytes()).append(bytes)
-    if (this.#gathered === null || this.#gathered.size <= SMALL_BODY) return
+    if (this.#gathered === null) return
+    if (this.#gathered.size <= SMALL_BODY) {
+      if (requestBody.framing === 'chunked') this.#stageDeadline = this.#deadlineIn(PAUSE)
+      return
+    }
     this.#isWhole = false
     if (requestBody.done) return
+    client.pauseBody()
+    this.#setOut()
+  }
+
+  /** Sets out with what there is, where no request that is there whole has to wait for that. */
+  #setOutForPause(): void {
+    const { origin, client } = this.#x
+    this.#stageDeadline = this.#deadlineIn(PAUSE)
+    if (!origin!.hasRoomForPause) return
+    this.#isWhole = false
     client.pauseBody()
     this.#setOut()
   }

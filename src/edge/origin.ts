@@ -126,7 +126,12 @@ export class Origin implements Dialer, ConnectionOwner {
     this.#uploads.wait(waiter, this.#clock.monotonic())
   }
 
-  /** Takes note that the body of an upload is there, or that it is given up. */
+  /** Whether an upload may begin whose client pauses: at once, and on a connection that nobody waits for. */
+  get hasRoomForPause(): boolean {
+    return this.#uploads.hasRoomForPause && (this.#idle.length > 0 || !this.#isAtMost)
+  }
+
+  /** Takes note that the body of an upload is there, that its answer has begun, or that it is given up. */
   endUpload(waiter: Waiter): void {
     const next = this.#uploads.leave(waiter)
     if (next === null || this.#handIdle(next)) return

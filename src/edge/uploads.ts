@@ -2,6 +2,9 @@
 // find the rest. Kept by `origin.ts`.
 import { type Waiter, WaitingLine } from './waiting-line.ts'
 
+/** The most that may begin for a pause of their client, where the origin may have any number of connections: it knows limits of its own. */
+const MOST_OF_PAUSES = 100
+
 export class Uploads {
   readonly #most: number
   readonly #admitted = new Set<Waiter>()
@@ -9,7 +12,7 @@ export class Uploads {
 
   /** `connections` is the most that the origin may have. */
   constructor(connections: number) {
-    this.#most = Math.max(1, Math.floor(connections / 2))
+    this.#most = Math.floor(connections / 2)
   }
 
   /** Counts those who wait to be admitted. */
@@ -19,7 +22,12 @@ export class Uploads {
 
   /** Whether one more would be admitted at once. */
   get hasRoom(): boolean {
-    return this.#admitted.size < this.#most
+    return this.#admitted.size < Math.max(1, this.#most)
+  }
+
+  /** The same for one whose client pauses, and may wait for an answer to what it has sent. */
+  get hasRoomForPause(): boolean {
+    return this.#admitted.size < Math.min(this.#most, MOST_OF_PAUSES)
   }
 
   admit(waiter: Waiter): void {

@@ -1,6 +1,7 @@
 // Clients that take their time to send a body: they hold no connection to an origin before there is something to send on it, and hold nothing for long.
 
 import assert from 'node:assert/strict'
+import { setTimeout as wait } from 'node:timers/promises'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { ManualClock, patient } from '../help/clock.ts'
@@ -17,7 +18,6 @@ const longHead = request('POST /slow', 'Content-Length: 1000000', json)
 const uploads: Record<string, string> = {
   'a head with chunks to come': chunkedHead,
   'a head and the size of a chunk': `${chunkedHead}ffff\r\n`,
-  'a head and one small chunk': `${chunkedHead}${chunks('x')}`,
   'a head with a long body to come': longHead,
   'a head and the beginning of a long body': `${longHead}${'x'.repeat(60_000)}`,
   'a head with a short body to come': request('POST /slow', 'Content-Length: 5', json),
@@ -39,6 +39,54 @@ for (const [what, bytes] of Object.entries(uploads)) {
       ['/'],
     )
     assert.equal(origin.wires.length, 1)
+  })
+}
+
+test('a client that pauses in its chunks gets the answer to what it has sent, and talks on', async t => {
+  const clock = new ManualClock()
+  const origin = await startOrigin(t, async wire => {
+    await wire.head()
+    await wire.send('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n')
+    for (const word of ['one', 'two', 'three']) {
+      await wire.until(chunks(word))
+      await wire.send(chunks(word.toUpperCase()))
+    }
+    await wire.until('0\r\n\r\n')
+    await wire.send('0\r\n\r\n')
+  })
+  const client = { bodyRate: 500, bodyTimeout: 20_000 }
+  const timeouts = { ...patient.timeouts, idle: 60_000 }
+  const edge = await startEdge(t, [origin.url], { client, timeouts, clock })
+  const wire = await edge.connect()
+  await wire.send(chunkedHead)
+  for (const word of ['one', 'two', 'three']) {
+    await wire.send(chunks(word))
+    const answer = wire.until(chunks(word.toUpperCase()))
+    while ((await Promise.race([answer, pass(edge, clock, 1)])) === undefined);
+    // Far slower than a body may be that nobody answers.
+    await pass(edge, clock, 15)
+  }
+  await wire.send('0\r\n\r\n')
+  await wire.until('0\r\n\r\n')
+  assert.equal(edge.metrics.slowClients.body_rate.value, 0)
+})
+
+for (const [connections, most] of [
+  [1, 0],
+  [2, 1],
+  [5, 2],
+  [0, 100],
+] as const) {
+  const cap = connections === 0 ? 'any number of connections' : `${connections} connections`
+  test(`of clients that pause in their chunks, an origin with ${cap} hears of ${most}`, async t => {
+    const origin = await startOrigin(t, wire => wire.ending)
+    const transport = { connections, queue: { size: 10, timeout: 1_000 } }
+    const edge = await startEdge(t, [origin.url], { transport })
+    for (let i = 0; i < most + 3; i++) await (await edge.connect()).send(`${chunkedHead}${chunks('x')}`)
+    const { target: pool } = edge.plane.snapshot.pools.named[0]!.members[0]!
+    await until(() => pool.outstanding === most)
+    await wait(700)
+    assert.deepEqual([pool.outstanding, pool.queueLength], [most, 0])
   })
 }
 
@@ -155,27 +203,31 @@ async function pass(edge: Edge, clock: ManualClock, seconds: number, each = asyn
   }
 }
 
-for (const [what, bytes, isSentOn] of [
-  ['a short body', `${request('POST /', 'Content-Length: 10000', json)}hello`, false],
-  ['a long body', `${longHead}${'x'.repeat(65_537)}`, true],
-  ['a body in chunks', `${chunkedHead}${chunks('hello')}`, false],
-  ['a long body in chunks', `${chunkedHead}${chunks('x'.repeat(65_537))}`, true],
+for (const [what, bytes, sentOn] of [
+  ['a short body', `${request('POST /', 'Content-Length: 10000', json)}hello`, null],
+  ['a long body', `${longHead}${'x'.repeat(65_537)}`, 'x'.repeat(60_000)],
+  ['a body in chunks', `${chunkedHead}${chunks('hello')}`, 'hello'],
+  ['a long body in chunks', `${chunkedHead}${chunks('x'.repeat(65_537))}`, 'x'.repeat(60_000)],
 ] as const) {
   test(`${what} that drips is 408, and the origin is left`, async t => {
     const clock = new ManualClock()
-    const origin = await startOrigin(t, wire => wire.request())
+    const origin = await startOrigin(t, wire => wire.ending)
     const edge = await startEdge(t, [origin.url], { ...patientButForRates, clock })
     const client = await edge.connect()
     await client.send(bytes)
-    if (isSentOn) await (await origin.wire()).until('x'.repeat(60_000))
+    if (sentOn !== null) {
+      const started = origin.wire()
+      await pass(edge, clock, 1)
+      await (await started).until(sentOn)
+    }
     const drop = bytes.includes('chunked') ? chunks('y') : 'y'
-    await pass(edge, clock, 9, () => client.send(drop))
+    await pass(edge, clock, sentOn === null ? 9 : 8, () => client.send(drop))
     assert.equal(client.bytesReceived, 0)
-    await pass(edge, clock, 3)
+    await pass(edge, clock, 5)
     const answer = await client.response()
     assert.deepEqual([codeOf(answer), answer.field('connection')], [408, 'close'])
     assert.deepEqual([edge.accesses[0]!.cause, edge.metrics.slowClients.body_rate.value], ['GH_BODY_RATE', 1])
-    if (isSentOn) await origin.wires[0]!.ending
+    if (sentOn !== null) await origin.wires[0]!.ending
     else assert.equal(origin.wires.length, 0)
   })
 }
