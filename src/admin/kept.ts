@@ -2,14 +2,7 @@
 
 import type { Logger } from '../base/log.ts'
 import type { AuditEntry } from '../store/records.ts'
-import {
-  type Page,
-  type Position,
-  type Records,
-  StoreAway,
-  StoreBusy,
-  type Together,
-} from '../store/store.ts'
+import { type Page, type Position, type Records, StoreAway, type Together } from '../store/store.ts'
 import { tellAudit } from './audit.ts'
 import { type Answer, listInTurns } from './envelope.ts'
 import { cursorOf, type PageQuery } from './query.ts'
@@ -165,8 +158,7 @@ export function isoTime(ms: number): string {
 /** A write that was not confirmed may have been made, and its entry with it: the log tells of it as doubtful. */
 async function tellAfter(write: Promise<boolean>, { audit }: Told, log: Logger): Promise<boolean> {
   const isWritten = await write.catch(failure => {
-    if (failure instanceof StoreAway && !(failure instanceof StoreBusy))
-      tellAudit(log, audit, 'audit, in doubt')
+    if (failure instanceof StoreAway && !failure.isUndone) tellAudit(log, audit, 'audit, in doubt')
     throw failure
   })
   if (isWritten) tellAudit(log, audit)

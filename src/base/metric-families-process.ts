@@ -25,7 +25,7 @@ export const processFamilies: readonly Family[] = [
   {
     type: 'gauge',
     name: 'gatehouse_store_writable',
-    help: 'Whether the store takes writes, as far as known: 1 or 0. Redis refuses them while the replicas that must have them do not confirm.',
+    help: 'Whether the store takes writes, as far as known: 1 or 0. Redis refuses them while the replicas that must have them do not confirm, SQLite while the disk is full or another process keeps the file locked.',
     read: ({ storeSigns }) => storeSample(storeSigns, ({ isAway, refusal }) => !isAway && refusal === null),
   },
   {

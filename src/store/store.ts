@@ -303,6 +303,8 @@ export class StoreAway extends Error {
 
   /** The word of the backend or the system for why, such as ECONNREFUSED or WRONGPASS; null where there is none. */
   readonly reason: string | null
+  /** Whether it is certain that the command wrote nothing. */
+  readonly isUndone: boolean = false
 
   constructor(cause?: unknown) {
     const { code } = (cause ?? {}) as { readonly code?: unknown }
@@ -312,8 +314,13 @@ export class StoreAway extends Error {
   }
 }
 
+/** The backend did not take the command: nothing was written. */
+export class StoreUntouched extends StoreAway {
+  override readonly isUndone = true
+}
+
 /** The backend is there, but others kept it too busy for this command: nothing was written. */
-export class StoreBusy extends StoreAway {
+export class StoreBusy extends StoreUntouched {
   override readonly name = 'StoreBusy'
   override readonly message = 'the store is busy'
 }

@@ -1,7 +1,7 @@
 // A connection that never keeps anybody waiting: it answers in time or says that the store is away, and only the first to ask finds
 // out the slow way that a server hangs. Only a primary counts as there, and is asked each second whether it still is one. redis-store.ts
 // opens three, so that bulk and waits for the disk are in nobody's way.
-import { StoreAway } from '../store.ts'
+import { StoreAway, StoreUntouched } from '../store.ts'
 import { type Argument, type Client, type Command, pauseBefore } from './connect.ts'
 import { inTime, isDemoted, isReply, Late, NotPrimary, reasonOf } from './failure.ts'
 import { keys } from './keys.ts'
@@ -107,7 +107,7 @@ export class Connection {
   }
 
   async #ask<T>(run: () => Promise<T>, timeout: number): Promise<T> {
-    if (this.isAway) throw new StoreAway(this.#reason)
+    if (this.isAway) throw new StoreUntouched(this.#reason)
     try {
       return await inTime(run(), timeout)
     } catch (error) {

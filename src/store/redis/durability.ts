@@ -2,7 +2,7 @@
 // server in one piece, with the proof behind it: no other server can vouch for it. accounts.ts, records.ts and redis-store.ts write through it.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Clock } from '../../base/clock.ts'
-import { StoreAway } from '../store.ts'
+import { StoreAway, StoreUntouched } from '../store.ts'
 import type { Argument, Command } from './connect.ts'
 import type { Connection } from './connection.ts'
 import { isDemoted, isMoved, NotPrimary, reasonOf } from './failure.ts'
@@ -256,7 +256,7 @@ export class DurableWrites {
   /** Sends scripts and what proves them in one piece, and returns what each of the scripts answered. */
   async #write(asks: readonly Ask[]): Promise<readonly unknown[]> {
     const { needed, epoch } = this.#replicas
-    if (needed === null || this.#settings === null) throw new StoreAway(unconfirmed())
+    if (needed === null || this.#settings === null) throw new StoreUntouched(unconfirmed())
     const { timeout } = this.#options
     const disk = asks.some(({ isForDisk }) => isForDisk) && waitsForDisk(this.#settings)
     const waits = proofsOf({ disk, needed, timeout })

@@ -64,6 +64,11 @@ export class SqliteCounters implements Counters {
     return this.#db.isAway
   }
 
+  /** What SQLite says of the file, as long as `isAway`. */
+  get fault(): string | null {
+    return this.#db.fault
+  }
+
   spend(ask: CounterAsk): Promise<CounterAnswer> {
     if (this.#waiting.length === 0) setImmediate(() => this.#spendAll())
     return new Promise((resolve, reject) => void this.#waiting.push({ ask, resolve, reject }))

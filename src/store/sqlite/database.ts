@@ -3,7 +3,7 @@ import { DatabaseSync, type SQLInputValue, type SQLOutputValue } from 'node:sqli
 import { setTimeout as sleep } from 'node:timers/promises'
 import { StoreMetrics } from '../../base/store-metrics.ts'
 import { StoreAway, StoreBusy } from '../store.ts'
-import { isBusy, isOutOfReach, Transactions } from './transactions.ts'
+import { isBusy, isOutOfReach, named, Transactions } from './transactions.ts'
 import { WriteQueue } from './write-queue.ts'
 
 export type Row = Record<string, SQLOutputValue>
@@ -44,6 +44,8 @@ export class Database {
   readonly #transactions: Transactions
   readonly #writes: WriteQueue
   #probe: NodeJS.Timeout | null = null
+  #fault: string | null = null
+  #isUnreadable = false
 
   /** Opens a file, or makes an empty one; rejects with what SQLite says. */
   static async open(path: string, options: DatabaseOptions): Promise<Database> {
@@ -76,7 +78,7 @@ export class Database {
       transactions: this.#transactions,
       patience: writePatience,
       metrics,
-      told: isThere => (isThere ? this.#comeBack() : this.#goAway()),
+      told: failure => (failure === null ? this.#comeBack() : this.#goAway(failure)),
       isAway: () => this.isAway,
     })
   }
@@ -84,6 +86,16 @@ export class Database {
   /** Whether the last command failed for want of the file, or of its lock, and no write has succeeded since. */
   get isAway(): boolean {
     return this.#probe !== null
+  }
+
+  /** What SQLite said when the file could not be used, as long as `isAway`. */
+  get fault(): string | null {
+    return this.#fault
+  }
+
+  /** Whether not even reads succeed. */
+  get isUnreadable(): boolean {
+    return this.#isUnreadable
   }
 
   prepare(sql: string): Statement {
@@ -126,13 +138,16 @@ export class Database {
     const deadline = performance.now() + (this.isAway ? 0 : this.#patience)
     for (;;) {
       try {
-        return work()
+        const result = work()
+        this.#isUnreadable = false
+        return result
       } catch (error) {
         if (!this.#db.isOpen) throw new StoreAway(error)
         if (!isOutOfReach(error)) throw error
         if (!isBusy(error) || performance.now() >= deadline) {
-          this.#goAway()
-          throw isBusy(error) ? new StoreBusy(error) : new StoreAway(error)
+          this.#isUnreadable = true
+          this.#goAway(error)
+          throw isBusy(error) ? new StoreBusy(named(error)) : new StoreAway(named(error))
         }
       }
       // Of random length, so that two who wait do not meet again.
@@ -140,22 +155,29 @@ export class Database {
     }
   }
 
-  #goAway(): void {
+  #goAway(failure: unknown): void {
+    this.#fault = (failure as Error).message
     this.#probe ??= setInterval(() => this.#lookAgain(), probePeriod).unref()
   }
 
+  /** Writes what is there already: a full disk is seen by nothing less. */
   #lookAgain(): void {
     try {
       this.#transactions.begin()
+      const { user_version } = this.#db.prepare('PRAGMA user_version').get()!
+      this.#db.exec(`PRAGMA user_version = ${user_version}`)
       this.#transactions.commit()
       this.#comeBack()
-    } catch {
+    } catch (failure) {
       this.#transactions.rollback()
+      if (this.#probe) this.#fault = (failure as Error).message
     }
   }
 
   #comeBack(): void {
     if (this.#probe) clearInterval(this.#probe)
     this.#probe = null
+    this.#fault = null
+    this.#isUnreadable = false
   }
 }

@@ -94,11 +94,15 @@ export class SqliteStore implements Store {
     })
   }
 
-  readonly refusal = null
   readonly deafness = null
 
   get isAway(): boolean {
-    return this.#records.isAway || this.#logs.isAway || this.counters.isAway
+    return this.#records.isUnreadable || this.#logs.isUnreadable
+  }
+
+  get refusal(): string | null {
+    const fault = this.#records.fault ?? this.#logs.fault ?? this.counters.fault
+    return fault === null ? null : `SQLite refuses them: ${fault}`
   }
 
   async bootstrap({ account, gateway, token }: Bootstrap): Promise<boolean> {

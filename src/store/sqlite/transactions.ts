@@ -1,10 +1,20 @@
 // Transactions of one connection, each within one turn of the event loop, and what SQLite says when one can't be had. database.ts makes them, write-queue.ts uses them.
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 
-// Result codes that say that the file can't be used now, not that a statement is wrong: BUSY, then LOCKED, READONLY, IOERR, CORRUPT, FULL, CANTOPEN,
-// PROTOCOL and NOTADB.
 const busy = 5
-const outOfReach: ReadonlySet<number> = new Set([busy, 6, 8, 10, 11, 13, 14, 15, 26])
+const inputOutput = 10
+/** Result codes that say that the file can't be used now, not that a statement is wrong. */
+const outOfReach: ReadonlyMap<number, string> = new Map([
+  [busy, 'SQLITE_BUSY'],
+  [6, 'SQLITE_LOCKED'],
+  [8, 'SQLITE_READONLY'],
+  [inputOutput, 'SQLITE_IOERR'],
+  [11, 'SQLITE_CORRUPT'],
+  [13, 'SQLITE_FULL'],
+  [14, 'SQLITE_CANTOPEN'],
+  [15, 'SQLITE_PROTOCOL'],
+  [26, 'SQLITE_NOTADB'],
+])
 
 export class Transactions {
   readonly #db: DatabaseSync
@@ -63,6 +73,17 @@ export function isOutOfReach(error: unknown): boolean {
   return outOfReach.has(resultCode(error))
 }
 
+/** Whether an error leaves open what a transaction has written that it ended: the disk may have it and not have said so. */
+export function isTorn(error: unknown): boolean {
+  return resultCode(error) === inputOutput
+}
+
+/** Returns an error with the name of its result code, where it says that the file can't be used now. */
+export function named(error: unknown): unknown {
+  const code = outOfReach.get(resultCode(error))
+  return code === undefined ? error : Object.assign(new Error((error as Error).message), { code })
+}
+
 /** Whether an error says that another connection has the lock. */
 export function isBusy(error: unknown): boolean {
   return resultCode(error) === busy
@@ -70,6 +91,6 @@ export function isBusy(error: unknown): boolean {
 
 /** Returns the primary result code of SQLite's; 0 for an error that isn't one. */
 function resultCode(error: unknown): number {
-  const extended = (error as { errcode?: unknown }).errcode
+  const extended = (error as { errcode?: unknown } | undefined)?.errcode
   return typeof extended === 'number' ? extended & 0xff : 0
 }

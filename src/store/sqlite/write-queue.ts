@@ -1,16 +1,16 @@
 // Writes of one connection, in the order in which they were asked. Each commit waits for the disk, so those that wait share one; and while another process holds
 // the lock of the file, the event loop goes on: SQLite itself would hold it. database.ts has one.
 import type { StoreMetrics, WriteRefusal } from '../../base/store-metrics.ts'
-import { StoreAway, StoreBusy } from '../store.ts'
-import { isBusy, isOutOfReach, type Transactions } from './transactions.ts'
+import { StoreAway, StoreBusy, StoreUntouched } from '../store.ts'
+import { isBusy, isOutOfReach, isTorn, named, type Transactions } from './transactions.ts'
 
 interface WriteQueueOptions {
   readonly transactions: Transactions
   /** Ms for which a write waits for the lock. */
   readonly patience: number
   readonly metrics: StoreMetrics
-  /** Hears whether the file could be written. */
-  readonly told: (isThere: boolean) => void
+  /** Hears that the file could be written, or why it could not. */
+  readonly told: (failure: unknown) => void
   /** Whether the file could not be written the last time; then nothing waits. */
   readonly isAway: () => boolean
 }
@@ -74,7 +74,7 @@ export class WriteQueue {
     try {
       while (this.#waiting.length > 0) this.#transact()
     } catch (error) {
-      this.#rejectAll(new StoreAway(error))
+      this.#rejectAll(new StoreUntouched(named(error)))
     }
   }
 
@@ -119,7 +119,7 @@ export class WriteQueue {
       for (const { waiting } of done) waiting.reject(error)
       return
     }
-    told(true)
+    told(null)
     const now = performance.now()
     if (now - this.#metAt < contention) this.#restsUntil = now + rest
     for (const { waiting, outcome } of done)
@@ -151,19 +151,19 @@ export class WriteQueue {
     this.#metAt = now
     const { since, deadline } = this.#waiting[0]!
     // Nobody of ours holds it for so long: it is stuck, and others would wait in vain.
-    if (deadline <= now && this.#hadAt < since) told(false)
+    if (deadline <= now && this.#hadAt < since) told(error)
     while (this.#waiting.length > 0 && (isAway() || this.#waiting[0]!.deadline <= now))
       this.#take().reject(this.#refusal('locked', error))
   }
 
   #away(cause: unknown): StoreAway {
-    this.#options.told(false)
-    return new StoreAway(cause)
+    this.#options.told(cause)
+    return isTorn(cause) ? new StoreAway(named(cause)) : new StoreUntouched(named(cause))
   }
 
   #refusal(reason: WriteRefusal, cause?: unknown): StoreBusy {
     this.#options.metrics.refusedWrites[reason].inc()
-    return new StoreBusy(cause)
+    return new StoreBusy(named(cause))
   }
 
   #rejectAll(error: unknown): void {

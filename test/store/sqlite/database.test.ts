@@ -48,10 +48,10 @@ test('a write waits for the lock of another process, while this one goes on', as
   setTimeout(release, 60)
   assert.equal(await store.gateways.insert(gateway()), true)
   assert.ok(turns >= 3, `the event loop turned ${turns} times`)
-  assert.equal(store.isAway, false)
+  assert.equal(store.refusal, null)
 })
 
-test('a file that stays locked is away after a time, then at once, until a write succeeds', async t => {
+test('a file that stays locked refuses writes after a time, then at once, until a write succeeds', async t => {
   const { file, store, metrics } = await openStore(t)
   const kept = gateway()
   await store.gateways.insert(kept)
@@ -60,7 +60,8 @@ test('a file that stays locked is away after a time, then at once, until a write
   await assert.rejects(store.gateways.insert(gateway()), StoreBusy)
   const waited = performance.now() - began
   assert.ok(waited >= writePatience && waited < writePatience + 500, `waited ${waited} ms`)
-  assert.equal(store.isAway, true)
+  const refusal = 'SQLite refuses them: database is locked'
+  assert.deepEqual([store.isAway, store.refusal], [false, refusal])
   const again = performance.now()
   await assert.rejects(store.gateways.insert(gateway()), StoreBusy)
   assert.ok(performance.now() - again < writePatience / 2, 'the second fails at once')
@@ -68,7 +69,7 @@ test('a file that stays locked is away after a time, then at once, until a write
   assert.deepEqual((await store.gateways.get(kept.account, kept.id))?.record, kept, 'reads go on')
   release()
   assert.equal(await store.gateways.insert(gateway()), true)
-  assert.equal(store.isAway, false)
+  assert.equal(store.refusal, null)
 })
 
 test('a file that is free again is found so without a command, and waited for as ever', async t => {
@@ -76,7 +77,7 @@ test('a file that is free again is found so without a command, and waited for as
   const release = lock(t, file)
   await assert.rejects(store.gateways.remove('a', 'b'), StoreAway)
   release()
-  while (store.isAway) await new Promise(resolve => setTimeout(resolve, 20))
+  while (store.refusal !== null) await new Promise(resolve => setTimeout(resolve, 20))
   setTimeout(lock(t, file), 5 * patience)
   assert.equal(await store.gateways.insert(gateway()), true)
 })
@@ -87,7 +88,7 @@ test('a lock that others hold for longer than a command may take is waited for, 
     const release = lock(t, file)
     const writing = store.gateways.insert(gateway())
     await new Promise(resolve => setTimeout(resolve, 5 * patience))
-    assert.equal(store.isAway, false)
+    assert.equal(store.refusal, null)
     release()
     assert.equal(await writing, true)
   }
@@ -168,8 +169,8 @@ test('a full disk is away, and the write undone', async t => {
   const filling = db.write(() => {
     for (let i = 0; i < 100; i++) insert('x'.repeat(4000))
   })
-  await assert.rejects(filling, StoreAway)
-  assert.equal(db.isAway, true)
+  await assert.rejects(filling, { name: 'StoreAway', reason: 'SQLITE_FULL', isUndone: true })
+  assert.deepEqual([db.isAway, db.fault, db.isUnreadable], [true, 'database or disk is full', false])
   assert.equal(await db.read(() => db.prepare('SELECT count(*) AS n FROM kept').get()!.n), 0)
   await db.write(() => insert('x'))
   assert.equal(db.isAway, false)
