@@ -4,20 +4,10 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { html } from '../base/html.ts'
 import { misdeeds } from './demo-misdeeds.ts'
+import { DEMO_POLICY, demoPage } from './demo-page.ts'
 import { acceptEcho } from './demo-websocket.ts'
 import { selfSigned } from './self-signed.ts'
-
-/** What else there is to see: zones of config/demo.yaml whose origins cannot be had. */
-const zones = [
-  { host: 'down.localhost', expect: 'Nobody listens at the origin: error 521.' },
-  { host: 'nodns.localhost', expect: 'The name of the origin does not resolve: error 1016.' },
-  { host: 'selfsigned.localhost', expect: 'Nobody vouches for the certificate of the origin: error 526.' },
-  { host: 'nottls.localhost', expect: 'The origin does not speak TLS: error 525.' },
-  { host: 'paused.localhost', expect: 'The operator has paused the zone: error 1004.' },
-  { host: 'unknown.localhost', expect: 'No zone has this name: error 1001.' },
-]
 
 export class DemoOrigin {
   readonly #plain = createServer({ maxHeaderSize: 256 * 1024 }, answer).on('upgrade', acceptEcho)
@@ -66,35 +56,12 @@ async function commitAt(url: URL, request: IncomingMessage, response: ServerResp
     ({ path }) => pathname === path || (path.endsWith('/') && pathname.startsWith(path)),
   )
   if (misdeed) await misdeed.commit(response, request, url)
-  else if (pathname === '/')
-    response.setHeader('content-type', 'text/html; charset=utf-8').end(frontPage(request))
+  else if (pathname === '/') showFrontPage(request, response)
   else response.writeHead(404).end('The demo origin has no such page.\n')
 }
 
-function frontPage({ headers }: IncomingMessage): string {
+function showFrontPage({ headers }: IncomingMessage, response: ServerResponse): void {
   const { port } = new URL(`http://${headers.host}`)
-  const markup = html`<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<title>Gatehouse demo</title>
-<style>
-:root { color-scheme: light dark; font: 1rem/1.5 system-ui, sans-serif }
-body { max-width: 46rem; margin: 2rem auto; padding: 0 1rem }
-dd { margin: 0 0 .75rem }
-</style>
-<h1>An origin that misbehaves on demand</h1>
-<p>You see this page through Gatehouse. Each link is one way to fail; ask for it with <code>curl</code> and
-<code>Accept: application/json</code> or <code>text/markdown</code> to read the same in another format.</p>
-<dl>
-${misdeeds.map(({ example, expect }) => html`<dt><a href="${example}">${example}</a><dd>${expect}\n`)}
-<dt>/ws<dd>A WebSocket that says back what it hears.
-</dl>
-<h2>Zones without a working origin</h2>
-<dl>
-${zones.map(({ host, expect }) => html`<dt><a href="http://${host}:${port}/">${host}</a><dd>${expect}\n`)}
-</dl>
-</html>
-`
-  return markup.toString()
+  response.setHeader('content-security-policy', DEMO_POLICY)
+  response.setHeader('content-type', 'text/html; charset=utf-8').end(demoPage(port))
 }
