@@ -96,7 +96,14 @@ function decodedAgain(path: string): string {
     : path
 }
 
+/** Returns a character as the triplets of its UTF-8. */
 function triplets(_: string, hex: string): string {
-  const bytes = Buffer.from(String.fromCharCode(Number.parseInt(hex, 16)))
-  return bytes.toString('hex').replace(/../g, '%$&')
+  const code = Number.parseInt(hex, 16)
+  if (code < 0x80) return `%${hex.slice(2)}`
+  if (code < 0x800) return triplet(0xc0 | (code >> 6)) + triplet(0x80 | (code & 63))
+  return triplet(0xe0 | (code >> 12)) + triplet(0x80 | ((code >> 6) & 63)) + triplet(0x80 | (code & 63))
+}
+
+function triplet(byte: number): string {
+  return `%${byte.toString(16)}`
 }

@@ -32,6 +32,11 @@ const offers: Record<string, string> = {
     'HTTP2-Settings: AAMAAABkAAQAAP__',
   ),
   'a client that asks for a WebSocket by PUT': request('PUT /', 'Connection: Upgrade', 'Upgrade: websocket'),
+  'a client that offers more protocols than anybody knows': request(
+    'GET /',
+    'Connection: Upgrade',
+    `Upgrade: ${'a,'.repeat(512)}websocket`,
+  ),
   'a client that asks for a WebSocket and sends a body': `${request(
     'GET /',
     'Connection: Upgrade',
