@@ -1,5 +1,6 @@
 // How the management API shows the log entry of an AI call, in the shape of its published clients. Called by logs.ts.
 
+import type { GroupKey, LogSums, Sum } from '../logs/sums.ts'
 import type { LogEntry, LogSummary, Payload } from '../store/records.ts'
 import type { Answer } from './envelope.ts'
 import { isoTime } from './kept.ts'
@@ -22,10 +23,38 @@ export function viewSummary(entry: LogSummary) {
     cost: entry.cost,
     cached: entry.cached,
     authentication: entry.authenticated,
+    token_id: entry.tokenId ?? null,
+    token_name: entry.tokenName ?? null,
     streamed: entry.streamed,
     metadata: entry.metadata && JSON.stringify(entry.metadata),
     request_content_type: entry.requestContentType,
     response_content_type: entry.responseContentType,
+  }
+}
+
+/** Shows sums, the most expensive of the groups first, and of those that cost the same the largest. */
+export function viewSums({ all, groups }: LogSums) {
+  const ordered = [...groups.values()].sort((a, b) => b.cost - a.cost || b.count - a.count)
+  return { ...viewSum(all), groups: ordered.map(group => ({ ...viewKey(group.key), ...viewSum(group) })) }
+}
+
+function viewSum({ count, tokensIn, tokensOut, cost, withoutCost }: Sum) {
+  const rounded = Math.round(cost * 1e12) / 1e12
+  return {
+    count,
+    tokens_in: tokensIn,
+    tokens_out: tokensOut,
+    cost: rounded,
+    count_without_cost: withoutCost,
+  }
+}
+
+function viewKey({ token, model, provider, day }: GroupKey) {
+  return {
+    ...(token !== undefined && { token_id: token.id, token_name: token.name }),
+    ...(model !== undefined && { model }),
+    ...(provider !== undefined && { provider }),
+    ...(day !== undefined && { day }),
   }
 }
 

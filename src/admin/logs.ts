@@ -1,14 +1,15 @@
 // Handlers of the logs of AI gateways. routes.ts lists them.
 
-import { logCursorOf, readQuery, readRemoval } from '../logs/query.ts'
-import { placeOf } from '../store/log-match.ts'
+import { logCursorOf, readQuery, readRemoval, readSums } from '../logs/query.ts'
+import { LogSums, MOST_GROUPS } from '../logs/sums.ts'
+import { matches, placeOf } from '../store/log-match.ts'
 import type { LogEntry, Payload } from '../store/records.ts'
 import { StoreAway } from '../store/store.ts'
 import { auditOf, tellAudit } from './audit.ts'
 import { type Answer, failure, listInTurns, notFound, success } from './envelope.ts'
 import { findGateway, noGateway } from './gateways.ts'
 import type { Api, Call } from './guard.ts'
-import { showPayload, viewEntry, viewSummary } from './log-view.ts'
+import { showPayload, viewEntry, viewSums, viewSummary } from './log-view.ts'
 
 export async function listLogs({ account, params, query }: Call, { store }: Api): Promise<Answer> {
   const read = readQuery(query)
@@ -22,6 +23,27 @@ export async function listLogs({ account, params, query }: Call, { store }: Api)
   const cursor = items.length > limit ? logCursorOf(placeOf(shown.at(-1)!, orderBy)) : null
   return listInTurns(shown, viewSummary, { page: offset / limit + 1, perPage: limit, total, cursor })
 }
+
+/** Answers with sums over what the filters match, in all and by token, model, provider or day. */
+export async function sumLogs({ account, params, query }: Call, { store }: Api): Promise<Answer> {
+  const read = readSums(query)
+  if (Array.isArray(read)) return failure(400, read)
+  const gateway = await findGateway(store, account, params.gateway_id!)
+  if (gateway === null) return noGateway
+  const { filters, groupBy } = read as Exclude<typeof read, readonly unknown[]>
+  const sums = new LogSums(groupBy)
+  for await (const entries of store.logs.summaries(account, gateway.id))
+    for (const entry of entries) if (matches(entry, filters) && !sums.add(entry)) return tooManyGroups
+  return success(viewSums(sums))
+}
+
+const tooManyGroups = failure(400, [
+  {
+    code: 10001,
+    message: `group_by makes more than ${MOST_GROUPS} sums: filter, or group by less`,
+    pointer: null,
+  },
+])
 
 export async function getLog(call: Call, api: Api): Promise<Answer> {
   const entry = await entryOf(call, api)

@@ -1,6 +1,7 @@
 // The operations of the logs of AI gateways, for the document of the API. operations.ts collects them.
 
 import { logCursorOf } from '../logs/query.ts'
+import { dimensions, MOST_GROUPS } from '../logs/sums.ts'
 import { json, type Operation } from './operation.ts'
 import {
   about,
@@ -59,6 +60,7 @@ const keys = [
   'success',
   'cached',
   'authentication',
+  'token_id',
   'duration',
   'tokens_in',
   'tokens_out',
@@ -82,6 +84,7 @@ const comparisons: Members = {
   cached: truth,
   provider: line,
   model: line,
+  token_id: line,
   request_content_type: line,
   response_content_type: line,
   search: about('A part of the metadata.', line),
@@ -124,6 +127,22 @@ export const logOperations: Readonly<Record<string, Operation>> = {
       'The oldest first unless asked otherwise. Where as many were deleted as the limit says there may be more. The audit log tells of it.',
     query: { limit: about('10,000 unless given.', whole(1, 10_000)), ...order, ...filters },
     answer: json(success(open({ deleted: whole(0) }))),
+  },
+  [`GET ${logs}/summary`]: {
+    id: 'sumLogs',
+    tag,
+    summary: 'Sum the log entries that filters match',
+    description: `In all, and by what is asked for: the most expensive first. 400 where that makes more than ${MOST_GROUPS} sums.`,
+    query: {
+      group_by: about(`One or more of ${dimensions.join(', ')}, with commas between.`, {
+        ...text,
+        pattern: `^(?:${dimensions.join('|')})(?:,(?:${dimensions.join('|')}))*$`,
+        examples: ['token,day'],
+      }),
+      ...comparisons,
+      ...filters,
+    },
+    answer: json(success(named('LogSums'))),
   },
   [`GET ${log}`]: {
     id: 'getLog',

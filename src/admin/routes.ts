@@ -18,7 +18,7 @@ import { type Api, guarded, guardedForAll, guardedInZone } from './guard.ts'
 import { alive, ready, type Unready } from './health.ts'
 import { home } from './home.ts'
 import { jsonBody } from './input.ts'
-import { deleteLogs, getLog, getLogRequest, getLogResponse, listLogs } from './logs.ts'
+import { deleteLogs, getLog, getLogRequest, getLogResponse, listLogs, sumLogs } from './logs.ts'
 import { openapi } from './openapi.ts'
 import { pageParameters } from './query.ts'
 import type { Route } from './router.ts'
@@ -147,6 +147,7 @@ export const apiRows: readonly ApiRow[] = [
 
   { method: 'GET', path: logs, permission: 'AI Gateway Read', query: null, handle: listLogs },
   { method: 'DELETE', path: logs, permission: 'AI Gateway Edit', query: null, handle: deleteLogs },
+  { method: 'GET', path: `${logs}/summary`, permission: 'AI Gateway Read', query: null, handle: sumLogs },
   { method: 'GET', path: log, permission: 'AI Gateway Read', handle: getLog },
   { method: 'GET', path: `${log}/request`, permission: 'AI Gateway Read', handle: getLogRequest },
   { method: 'GET', path: `${log}/response`, permission: 'AI Gateway Read', handle: getLogResponse },

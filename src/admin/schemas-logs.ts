@@ -1,6 +1,18 @@
 // What the log entries of AI gateways look like. operations-logs.ts and schemas-named.ts use it.
 
-import { about, flag, type Members, number, open, orNull, type Schema, text, time, whole } from './schemas.ts'
+import {
+  about,
+  flag,
+  listOf,
+  type Members,
+  number,
+  open,
+  orNull,
+  type Schema,
+  text,
+  time,
+  whole,
+} from './schemas.ts'
 
 const ray: Schema = { ...text, pattern: '^[0-9a-f]{16}$' }
 
@@ -20,11 +32,35 @@ const summary: Members = {
   cost: about('In US dollars.', orNull({ ...number, minimum: 0 })),
   cached: flag,
   authentication: about('Whether the call came with a token that was checked.', flag),
+  token_id: about('The token that made the call; null where the gateway asked for none.', orNull(text)),
+  token_name: about('Its name at that time.', orNull(text)),
   streamed: flag,
   metadata: about('What the caller said of the call: an object, as JSON in a text.', orNull(text)),
   request_content_type: orNull(text),
   response_content_type: orNull(text),
 }
+
+const sums: Members = {
+  count: whole(0),
+  tokens_in: whole(0),
+  tokens_out: whole(0),
+  cost: about('In US dollars.', { ...number, minimum: 0 }),
+  count_without_cost: about('How many calls there is no cost of.', whole(0)),
+}
+
+/** Sums over entries, and over those of them that are alike. */
+export const logSums = open({
+  ...sums,
+  groups: listOf(
+    open(sums, {
+      token_id: orNull(text),
+      token_name: about('That of the latest call.', orNull(text)),
+      model: orNull(text),
+      provider: text,
+      day: about('Of UTC.', { ...text, format: 'date' }),
+    }),
+  ),
+})
 
 /** An entry as lists show it. */
 export const logSummary = open(summary)

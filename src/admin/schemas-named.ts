@@ -6,7 +6,7 @@ import { oauthClient, oauthClientWithSecret, oauthScope, verification } from './
 import { accessRule } from './schemas-access-rules.ts'
 import { errorPage, errorRule } from './schemas-custom-errors.ts'
 import { gateway } from './schemas-gateways.ts'
-import { logEntry, logSummary } from './schemas-logs.ts'
+import { logEntry, logSums, logSummary } from './schemas-logs.ts'
 import { pool } from './schemas-origins.ts'
 import { policy, token } from './schemas-tokens.ts'
 
@@ -20,6 +20,7 @@ export const schemas = {
   Gateway: gateway,
   LogSummary: logSummary,
   LogEntry: logEntry,
+  LogSums: logSums,
   ErrorRule: errorRule,
   ErrorPage: errorPage,
   AccessRule: accessRule,

@@ -7,7 +7,7 @@ import type { Refusal } from '../errors/refusal.ts'
 import type { Provider } from '../ai/providers.ts'
 import type { Observation } from '../logs/observation.ts'
 import { holdsOurs } from '../tokens/misplaced.ts'
-import type { Gateway } from '../store/records.ts'
+import type { Gateway, Token } from '../store/records.ts'
 import type { AiExchange } from './ai-exchange.ts'
 import type { Dial } from './dial.ts'
 import type { Exchange } from './exchange.ts'
@@ -109,6 +109,7 @@ function observationOf(x: Exchange, ai: AiExchange, now: number): Observation {
     duration: now - x.startedAt,
     timeToFirstByte: ai.firstByteAt === 0 ? null : ai.firstByteAt - x.startedAt,
     authenticated: ai.isAuthenticated,
+    token: ai.isAuthenticated ? (ai.token as Token) : null,
     metadata: ai.metadata,
     requestContentType: cut(ai.fields.contentType),
     responseContentType: cut(ai.responseHead?.contentType ?? null),

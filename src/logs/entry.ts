@@ -61,6 +61,8 @@ export function writeEntry(
     cost: usage && meter.costOf(o.provider, model, usage),
     cached: false,
     authenticated: o.authenticated,
+    tokenId: o.token?.id ?? null,
+    tokenName: o.token?.name ?? null,
     streamed: isEventStream || hasType(o.responseContentType, JSON_LINES),
     metadata: o.metadata,
     requestContentType: o.requestContentType,

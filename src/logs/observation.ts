@@ -1,6 +1,6 @@
 // What the edge saw of an AI call, raw: nothing is parsed or copied on the way of a request. The edge hands it to the queue, entry.ts makes an entry of it.
 
-import type { Gateway, Metadata } from '../store/records.ts'
+import type { Gateway, Metadata, Token } from '../store/records.ts'
 import type { Capture } from './capture.ts'
 
 export interface Observation {
@@ -22,6 +22,8 @@ export interface Observation {
   readonly duration: number
   readonly timeToFirstByte: number | null
   readonly authenticated: boolean
+  /** The one that let it in; null where none was asked for. */
+  readonly token: Pick<Token, 'id' | 'name'> | null
   readonly metadata: Metadata | null
   readonly requestContentType: string | null
   readonly responseContentType: string | null

@@ -22,6 +22,7 @@ const keys: ReadonlyMap<string, { readonly field: LogField; readonly type: Value
   ['success', { field: 'success', type: 'truth' }],
   ['cached', { field: 'cached', type: 'truth' }],
   ['authentication', { field: 'authenticated', type: 'truth' }],
+  ['token_id', { field: 'token_id', type: 'text' }],
   ['duration', { field: 'duration', type: 'number' }],
   ['tokens_in', { field: 'tokens_in', type: 'number' }],
   ['tokens_out', { field: 'tokens_out', type: 'number' }],

@@ -3,6 +3,7 @@
 import type { Fault } from '../errors/refusal.ts'
 import type { LogField, LogFilter, LogPlace, LogQuery } from '../store/store.ts'
 import { filterParameters, readFilters } from './query-filters.ts'
+import { type Dimension, dimensions } from './sums.ts'
 import { readValue, readWhole, type ValueType } from './query-values.ts'
 
 /** Reads the query of a list: the newest 20 first unless it says otherwise. All that is wrong is told at once. */
@@ -23,6 +24,16 @@ export function readQuery(params: URLSearchParams): LogQuery | Fault[] {
 /** Writes a place in a list of log entries as a cursor, which leads to what comes behind it. */
 export function logCursorOf({ value, createdAt, id }: LogPlace): string {
   return Buffer.from(JSON.stringify([value, createdAt, id])).toString('base64url')
+}
+
+/** Reads the query of sums: what is summed, and by what. */
+export function readSums(
+  params: URLSearchParams,
+): { readonly filters: readonly LogFilter[]; readonly groupBy: readonly Dimension[] } | Fault[] {
+  const reader = new QueryReader(params)
+  reader.refuseStrangers([...Object.keys(comparisons), ...filterParameters, 'group_by'])
+  const sums = { filters: [...reader.comparisons(), ...reader.filters()], groupBy: reader.groupBy() }
+  return reader.faults.length > 0 ? reader.faults : sums
 }
 
 /** Reads the query of a removal: the oldest 10,000 of those that match unless it says otherwise. */
@@ -48,6 +59,7 @@ const comparisons: Readonly<Record<string, Comparison>> = {
   cached: { field: 'cached', operator: 'eq', type: 'truth' },
   provider: { field: 'provider', operator: 'eq', type: 'text' },
   model: { field: 'model', operator: 'eq', type: 'text' },
+  token_id: { field: 'token_id', operator: 'eq', type: 'text' },
   request_content_type: { field: 'request_content_type', operator: 'eq', type: 'text' },
   response_content_type: { field: 'response_content_type', operator: 'eq', type: 'text' },
   search: { field: 'metadata', operator: 'contains', type: 'text' },
@@ -152,6 +164,14 @@ class QueryReader {
       this.#refuse(name, reading.flaw)
       return []
     })
+  }
+
+  groupBy(): readonly Dimension[] {
+    const names = this.#params.get('group_by')?.split(',') ?? []
+    const known = dimensions.filter(dimension => names.includes(dimension))
+    if (known.length !== names.length)
+      this.#refuse('group_by', `must be a list of ${dimensions.join(', ')}, each once, with commas between`)
+    return known
   }
 
   filters(): LogFilter[] {

@@ -30,6 +30,9 @@ export type Head = readonly [
   /** Bytes of the bodies. */
   requestSize: Count,
   responseSize: Count,
+  /** Heads that are older have none of these. */
+  tokenId?: Text,
+  tokenName?: Text,
 ]
 
 /** The bits of a head's `flags`. */
@@ -62,6 +65,8 @@ export function writeHead(to: LogBytes, e: LogSummary, request: Body | null, res
   to.copy(quotes.responseContentType.of(e.responseContentType))
   to.number(sizeOf(request))
   to.number(sizeOf(response))
+  to.copy(quotes.tokenId.of(e.tokenId))
+  to.copy(quotes.tokenName.of(e.tokenName))
   to.close()
 }
 
@@ -104,6 +109,8 @@ export function summaryOf(head: Head, id: string, account: string, gateway: stri
     cost: head[11],
     cached: (head[5] & flags.cached) !== 0,
     authenticated: (head[5] & flags.authenticated) !== 0,
+    tokenId: head[17] ?? null,
+    tokenName: head[18] ?? null,
     streamed: (head[5] & flags.streamed) !== 0,
     metadata: head[12],
     requestContentType: head[13],
@@ -149,6 +156,8 @@ const quotes = {
   error: new Quotes(),
   requestContentType: new Quotes(),
   responseContentType: new Quotes(),
+  tokenId: new Quotes(),
+  tokenName: new Quotes(),
 }
 
 function quoted(text: Text): Quote {

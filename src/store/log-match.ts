@@ -62,6 +62,9 @@ function logValue(entry: LogSummary, field: LogField): LogValue {
       return entry.requestContentType
     case 'response_content_type':
       return entry.responseContentType
+    case 'token_id':
+      // What Redis kept before has none.
+      return entry.tokenId ?? null
     case 'metadata':
       return entry.metadata && metadataText(entry.metadata)
     default:

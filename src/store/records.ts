@@ -151,6 +151,9 @@ export interface LogEntry {
   readonly cost: number | null
   readonly cached: boolean
   readonly authenticated: boolean
+  /** The token that made the call, and its name then; null where the gateway asked for none, and in entries that are older than these. */
+  readonly tokenId: string | null
+  readonly tokenName: string | null
   readonly streamed: boolean
   readonly metadata: Metadata | null
   readonly requestContentType: string | null

@@ -25,6 +25,8 @@ export function entryWith(n: number, members: Partial<LogEntry> = {}): LogEntry 
     cost: null,
     cached: false,
     authenticated: true,
+    tokenId: null,
+    tokenName: null,
     streamed: false,
     metadata: null,
     requestContentType: 'application/json',

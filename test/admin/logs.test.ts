@@ -32,6 +32,8 @@ test('entries are listed, newest first, without their bodies', async t => {
     cost: 0.5,
     cached: false,
     authentication: true,
+    token_id: null,
+    token_name: null,
     streamed: false,
     metadata: '{"team":"blue","tries":2}',
     request_content_type: 'application/json',
@@ -214,4 +216,55 @@ test('a cursor that no list gave is refused, and one beside a page', async t => 
     assert.deepEqual(await messages(`cursor=${text}`), [400, ['cursor must be one that a list gave']], text)
   const cursor = logCursorOf({ value: null, createdAt: 1, id: '0123456789abcdef' })
   assert.deepEqual(await messages(`cursor=${cursor}&page=1`), [400, ['cursor must come without page']])
+})
+
+test('entries are summed in all, and by what is asked for', async t => {
+  const { ask, kept } = await startApi(t)
+  const mine = { tokenId: 'a'.repeat(32), tokenName: 'mine' }
+  const day = 86_400_000
+  await keepEntries(kept, [
+    entryWith(1, { ...mine, cost: 0.1 }),
+    entryWith(2, { ...mine, tokenName: 'mine, renamed', cost: 0.2, model: 'gpt-5-mini' }),
+    entryWith(3, { cost: 0.5, tokensIn: null, createdAt: Date.UTC(2026, 0, 1) + day }),
+    entryWith(4, { ...mine, tokenName: 'mine, renamed', provider: 'anthropic', model: null, status: 500 }),
+  ])
+  const sum = async (query: string) => (await ask('GET', `${path}/summary?${query}`)).json.result
+  const all = { count: 4, tokens_in: 30, tokens_out: 80, cost: 0.8, count_without_cost: 1 }
+  assert.deepEqual(await sum(''), { ...all, groups: [] })
+  assert.deepEqual(await sum('group_by=token'), {
+    ...all,
+    groups: [
+      {
+        token_id: null,
+        token_name: null,
+        count: 1,
+        tokens_in: 0,
+        tokens_out: 20,
+        cost: 0.5,
+        count_without_cost: 0,
+      },
+      {
+        token_id: 'a'.repeat(32),
+        token_name: 'mine, renamed',
+        count: 3,
+        tokens_in: 30,
+        tokens_out: 60,
+        cost: 0.3,
+        count_without_cost: 1,
+      },
+    ],
+  })
+  const { groups } = await sum(`token_id=${'a'.repeat(32)}&group_by=day,provider,model`)
+  assert.deepEqual(
+    groups.map(({ model, provider, day, cost }: Record<string, unknown>) => [model, provider, day, cost]),
+    [
+      ['gpt-5-mini', 'openai', '2026-01-01', 0.2],
+      ['gpt-5', 'openai', '2026-01-01', 0.1],
+      [null, 'anthropic', '2026-01-01', 0],
+    ],
+  )
+  assert.equal((await sum('status=500')).count, 1)
+  assert.equal((await sum('start_date=2026-01-02')).cost, 0.5)
+  for (const query of ['group_by=user', 'group_by=day,day', 'group_by=', 'page=1'])
+    assert.equal((await ask('GET', `${path}/summary?${query}`)).status, 400, query)
 })

@@ -53,6 +53,8 @@ describe('an entry', () => {
       cost: 12,
       cached: false,
       authenticated: true,
+      tokenId: '0123456789abcdef0123456789abcdef',
+      tokenName: 'mine',
       streamed: false,
       metadata: { team: 'search' },
       requestContentType: 'application/json',

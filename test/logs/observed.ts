@@ -32,6 +32,7 @@ export function observed(changes: Partial<Observation> = {}): Observation {
     duration: 12.3456,
     timeToFirstByte: 10,
     authenticated: true,
+    token: { id: '0123456789abcdef0123456789abcdef', name: 'mine' },
     metadata: null,
     requestContentType: 'application/json',
     responseContentType: 'application/json',

@@ -196,6 +196,13 @@ export function logsContract(name: string, place: Place): void {
     await append(entries.slice(300))
     assert.deepEqual((await Array.fromAsync(logs.entries(kept.account, kept.id))).flat(), entries)
     assert.deepEqual(await Array.fromAsync(logs.entries(kept.account, 'nobody')), [])
+    const summaries = (await Array.fromAsync(logs.summaries(kept.account, kept.id))).flat()
+    const byId = (a: { id: string }, b: { id: string }) => (a.id < b.id ? -1 : 1)
+    assert.deepEqual(
+      summaries.toSorted(byId),
+      entries.map(({ request: _, response: __, ...summary }) => summary).toSorted(byId),
+    )
+    assert.deepEqual(await Array.fromAsync(logs.summaries(kept.account, 'nobody')), [])
   })
 }
 

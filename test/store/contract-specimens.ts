@@ -190,6 +190,8 @@ export function logEntry(more: Partial<LogEntry> = {}): LogEntry {
     cost: 0.000213,
     cached: false,
     authenticated: true,
+    tokenId: '89abcdef0123456789abcdef01234567',
+    tokenName: 'laptop “7”',
     streamed: false,
     metadata: { user: 'u-1', team: 'Blue', trial: false, age: 4.5, note: null },
     requestContentType: 'application/json',

@@ -23,7 +23,8 @@ test('an entry tells what happened, and no credential', async t => {
   const ai = await start(t)
   await chat(ai, 'svc-aig-metadata: {"team":"search","run":7}', 'Cookie: SECRET-cookie')
   const entry = await ai.entry()
-  const { id, createdAt, duration, timeToFirstByte, cost, ...rest } = entry
+  const { id, createdAt, duration, timeToFirstByte, cost, tokenId, ...rest } = entry
+  assert.match(tokenId!, /^[0-9a-f]{32}$/)
   assert.match(id, /^[0-9a-f]{16}$/)
   assert.ok(Math.abs(createdAt - Date.now()) < 5_000)
   assert.ok(duration > 0 && timeToFirstByte! > 0 && timeToFirstByte! <= duration)
@@ -41,6 +42,7 @@ test('an entry tells what happened, and no credential', async t => {
     tokensOut: 3,
     cached: false,
     authenticated: true,
+    tokenName: 'test',
     streamed: false,
     metadata: { team: 'search', run: 7 },
     requestContentType: 'application/json',
@@ -49,6 +51,19 @@ test('an entry tells what happened, and no credential', async t => {
     response: { text: JSON.stringify(completion), isCut: false },
   })
   assert.doesNotMatch(JSON.stringify(entry), /SECRET|svct_/)
+})
+
+test('an entry names the token that made the call, and none where none was asked for', async t => {
+  const ai = await start(t)
+  const id = 'c0ffee'.padEnd(32, '0')
+  const token = await ai.mint({ id, name: 'laptop' })
+  await ai.edge.ask(call(`${ai.rest}/v1/chat/completions`, body, `Authorization: Bearer ${token}`))
+  const { tokenId, tokenName } = await ai.entry()
+  assert.deepEqual([tokenId, tokenName], [id, 'laptop'])
+  const open = await start(t, { gateway: { authentication: false } })
+  await chat(open)
+  const entry = await open.entry()
+  assert.deepEqual([entry.authenticated, entry.tokenId, entry.tokenName], [false, null, null])
 })
 
 test('a native call is known by its answer, and its query is not kept', async t => {

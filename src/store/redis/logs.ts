@@ -79,6 +79,11 @@ export class RedisLogs implements Logs {
     return home ? this.#count(home) : 0
   }
 
+  async *summaries(account: string, gateway: string): AsyncGenerator<readonly LogSummary[]> {
+    const home = await this.#find(account, gateway)
+    if (home) yield* this.#pages(home, { descending: false, offset: 0, after: null })
+  }
+
   async *entries(account: string, gateway: string): AsyncGenerator<readonly LogEntry[]> {
     const home = await this.#find(account, gateway)
     for (let last = '0'; home; ) {

@@ -31,11 +31,7 @@ export class SqliteLogs implements Logs {
     if (key === null) return { items: [], total: 0 }
     const count = await this.#db.read(() => this.#segments.book(key).count)
     const segments = await Array.fromAsync(this.#list(key))
-    const read = (segment: Segment) =>
-      this.#db.read(() => {
-        const found = this.#segments.summaries(key, segment.key)
-        return found ? summarySlices(found, account, gateway, this.#segments.hidden(key, segment.key)) : []
-      })
+    const read = (segment: Segment) => this.#read(key, segment, account, gateway)
     return scan({ segments, count, read }, query)
   }
 
@@ -69,6 +65,17 @@ export class SqliteLogs implements Logs {
     })
   }
 
+  async *summaries(account: string, gateway: string): AsyncGenerator<readonly LogSummary[]> {
+    const key = await this.#key(account, gateway)
+    if (key === null) return
+    const pause = pauses()
+    for await (const segment of this.#list(key))
+      for (const entries of await this.#read(key, segment, account, gateway)) {
+        yield entries
+        await pause()
+      }
+  }
+
   async *entries(account: string, gateway: string): AsyncGenerator<readonly LogEntry[]> {
     const key = await this.#key(account, gateway)
     if (key === null) return
@@ -92,6 +99,19 @@ export class SqliteLogs implements Logs {
     } catch (error) {
       if (!(error instanceof StoreAway)) throw error
     }
+  }
+
+  /** Reads what a segment shows of its entries without bodies, in slices. */
+  #read(
+    key: number,
+    segment: Segment,
+    account: string,
+    gateway: string,
+  ): Promise<Iterable<readonly LogSummary[]>> {
+    return this.#db.read(() => {
+      const found = this.#segments.summaries(key, segment.key)
+      return found ? summarySlices(found, account, gateway, this.#segments.hidden(key, segment.key)) : []
+    })
   }
 
   #append(account: string, gateway: string, batch: LogBatch, limit: LogLimit) {
