@@ -195,7 +195,7 @@ async function callOf(
 /** Has what stands in the way of a write confirmed before it is told: it may be there, or gone, by a write that was answered with 503 and can still be lost. */
 async function settled({ method }: Row, answer: Answer, { store }: Api): Promise<Answer> {
   const { status } = answer
-  if (status === 409 || (status === 404 && method === 'DELETE')) await store.confirm()
+  if (status === 409 || status === 412 || (status === 404 && method === 'DELETE')) await store.confirm()
   return answer
 }
 

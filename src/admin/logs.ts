@@ -60,7 +60,7 @@ export async function getLogResponse(call: Call, api: Api): Promise<Answer> {
   return payloadOf((await entryOf(call, api))?.response)
 }
 
-/** Removes what the filters match, and says how many those were: where that is the limit, there may be more. */
+/** Removes what the filters match, and says how many those were: where that is the limit, there may be more. Nothing is removed that the audit trail does not tell of. */
 export async function deleteLogs(call: Call, { store, log }: Api): Promise<Answer> {
   const { account, params, query } = call
   const read = readRemoval(query)
@@ -68,14 +68,17 @@ export async function deleteLogs(call: Call, { store, log }: Api): Promise<Answe
   const gateway = await findGateway(store, account, params.gateway_id!)
   if (gateway === null) return noGateway
   const audit = auditOf(call, 'delete_logs', { resourceKind: 'gateway', resource: gateway.id })
-  try {
-    const deleted = await store.logs.remove(account, gateway.id, read)
-    if (deleted > 0) {
-      await store.audit.append(audit)
-      tellAudit(log, audit)
-    }
+  const { total } = await store.logs.list(account, gateway.id, { ...read, limit: 0 })
+  if (total === 0) {
     // The same request before may have removed them, and not have been confirmed.
-    else await store.confirm()
+    await store.confirm()
+    return success({ deleted: 0 })
+  }
+  try {
+    // First, since what is gone without a word can't be told any more.
+    await store.audit.append(audit)
+    const deleted = await store.logs.remove(account, gateway.id, read)
+    tellAudit(log, audit)
     return success({ deleted })
   } catch (failure) {
     if (failure instanceof StoreAway) tellAudit(log, audit, 'audit, in doubt')

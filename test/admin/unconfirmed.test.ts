@@ -56,17 +56,25 @@ test('what a deletion without proof has removed is 503 until that is proved, and
   assert.equal(await primary.ask('HEXISTS', '{gatehouse}:gateways', `${account}/going`), 0, 'it was removed')
   const [doubt, ...others] = new Set(lines.slice(told).map(({ msg }) => msg))
   assert.deepEqual([doubt, others, lines.length - told], ['audit, in doubt', [], unproved.length])
+  assert.equal(await kept.logs.count(account, 'default'), 1, 'nothing is removed that is not told of')
   assert.deepEqual(await deleteAll(), unproved)
   replica.cont()
   assert.deepEqual(await deleteAll(), [...paths.map(() => 404), 200])
 })
 
-test('what an unproved write stands in the way of is 503 until that is proved, and only then 409', async t => {
+test('what an unproved write stands in the way of is 503 until that is proved, and only then 409 or 412', async t => {
   const { ask, replica } = await start(t)
   const { client_id: id } = (await ask('POST', '/oauth_clients', { body: bodyOfClient() })).json.result
+  const other = (await ask('POST', '/oauth_clients', { body: bodyOfClient() })).json.result.client_id
+  const etag = (await ask('GET', `/oauth_clients/${other}`)).headers.get('etag')!
+  const rename = async () => {
+    const asked = { body: { client_name: 'Renamed' }, headers: { 'if-match': etag } }
+    return (await ask('PATCH', `/oauth_clients/${other}`, asked)).status
+  }
   const rotate = async () => (await ask('POST', `/oauth_clients/${id}/rotate_secret`)).status
   replica.stop()
   assert.deepEqual([await rotate(), await rotate()], [503, 503])
+  assert.deepEqual([await rename(), await rename()], [503, 503])
   replica.cont()
-  assert.equal(await rotate(), 409)
+  assert.deepEqual([await rotate(), await rename()], [409, 412])
 })
