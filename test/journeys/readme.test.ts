@@ -30,7 +30,7 @@ function blocks(language: string): string[] {
 }
 
 const commands = blocks('sh').flatMap(block => block.trimEnd().split('\n'))
-const starting = new Set(['npm start', 'npm run demo'])
+const starting = new Set(['npm start', 'npm run demo', 'npm start -- --config my.yaml'])
 const installing = new Set(['npm ci', 'npm run check', 'npm test'])
 
 interface Running {
@@ -107,13 +107,14 @@ async function runCurl(command: string, { port, admin, env }: Running): Promise<
   return stdout
 }
 
-test('every command of the README is of a kind that is run here or by continuous integration', () => {
+test('every command of the README is of a kind that is run here, by continuous integration, or read against the Dockerfile', () => {
   for (const command of commands) {
     const isKnown =
       starting.has(command) ||
       installing.has(command) ||
       command.startsWith('curl ') ||
-      command.startsWith('npm run gatehouse -- ')
+      command.startsWith('docker ') ||
+      command.startsWith('npx gatehouse ')
     assert.ok(isKnown, command)
   }
 })
@@ -163,13 +164,14 @@ test('a client is created, gets a new secret, proves its domain and becomes publ
   await say(describe!, id)
   while ((await say(read!, id)).client_uri_verification.status !== 'verified') await sleep(50)
   assert.equal((await say(publish!, id)).visibility, 'public')
-  for (const line of commands.filter(line => line.includes('-- client '))) {
+  for (const line of commands.filter(line => line.startsWith('npx gatehouse client '))) {
     const env = {
       ...process.env,
       ...{ GATEHOUSE_ACCOUNT: running.env.ACCOUNT, GATEHOUSE_TOKEN: running.env.TOKEN, CLIENT: id },
     }
-    const { stdout } = await run('sh', ['-c', `${line} --url http://${running.admin}`], { cwd: root, env })
-    assert.match(stdout, new RegExp(id), line)
+    const asked = `${line} --url http://${running.admin} --json`
+    const { stdout } = await run('sh', ['-c', asked], { cwd: root, env })
+    assert.equal(JSON.parse(stdout).client_id, id, line)
   }
 })
 
@@ -216,9 +218,7 @@ test('every line of the command line runs', async t => {
   const store = await openStore(`sqlite:${GATEHOUSE_DATA}/gatehouse.db`, { commandTimeout: 1_000 })
   await new FirstFill(store).run(Date.now())
   await store.close()
-  const local = commands.filter(
-    line => line.startsWith('npm run gatehouse -- ') && !line.includes(' client '),
-  )
+  const local = commands.filter(line => line.startsWith('npx gatehouse ') && !line.includes(' client '))
   for (const command of local) {
     const { stdout, stderr } = await run('sh', ['-c', command], { cwd: root, env })
     assert.ok(`${stdout}${stderr}`.length > 0, command)
@@ -245,4 +245,29 @@ test('the numbered life of a request is the story that serve.ts tells', () => {
   const steps = [...expression.matchAll(/(\w+)\(x\)/g)].map(([, step]) => step)
   const told = [...readme.matchAll(/^\d+\. \*\*(\w+)\*\*/gm)].map(([, name]) => name)
   assert.deepEqual(told, steps)
+})
+
+test('a configuration of your own is started with --config, and nothing comes before what is piped', async t => {
+  const [yaml] = blocks('yaml')
+  const file = writeConfig(t, `listen: ['127.0.0.1:0']\nadmin: 127.0.0.1:0\n${yaml}`)
+  const { admin, env } = await start(t, `npm start -- --config ${file}`, {})
+  assert.equal(
+    JSON.parse(await runCurl('curl http://127.0.0.1:8081/readyz', { port: '0', admin, env })).status,
+    'ready',
+  )
+  const { stdout } = await run('sh', ['-c', 'npx gatehouse errors 522 --accept application/json'], {
+    cwd: root,
+  })
+  assert.equal(JSON.parse(stdout).error_code, 522)
+})
+
+test('docker runs the image with the port, the data folder and the configuration that it has', () => {
+  const dockerfile = readFileSync(join(root, 'Dockerfile'), 'utf8')
+  const [, port] = /docker run .*-p \d+:(\d+)/.exec(readme)!
+  const [, data] = /docker run .*-v \w+:(\S+)/.exec(readme)!
+  const [, config] = /my\.yaml:(\S+):ro/.exec(readme)!
+  assert.match(dockerfile, new RegExp(`^EXPOSE ${port}$`, 'm'))
+  assert.match(dockerfile, new RegExp(`^VOLUME ${data}$`, 'm'))
+  assert.equal(config, '/app/config/gatehouse.yaml')
+  assert.match(dockerfile, /^WORKDIR \/app$/m)
 })

@@ -27,7 +27,6 @@ async function follow(t: TestContext, title: string, origins: readonly Origin[])
     .replace('127.0.0.1:3000', `127.0.0.1:${origins[0]!.port}`)
     .replace('127.0.0.1:3001', `127.0.0.1:${origins[1]?.port}`)
     .replace('GeoLite2-Country.mmdb', writeCountries(t))
-    .replace('file:error-pages/', `file:${join(root, 'config/error-pages')}/`)
   const { edge } = await startGateway(t, yaml)
   return async (...fields: string[]) => {
     const client = await connectTo(t, Number(new URL(edge).port))
