@@ -134,12 +134,12 @@ export const logOperations: Readonly<Record<string, Operation>> = {
     summary: 'Sum the log entries that filters match',
     description: `In all, and by what is asked for: the most expensive first. 400 where that makes more than ${MOST_GROUPS} sums.`,
     query: {
+      ...comparisons,
       group_by: about(`One or more of ${dimensions.join(', ')}, with commas between.`, {
         ...text,
         pattern: `^(?:${dimensions.join('|')})(?:,(?:${dimensions.join('|')}))*$`,
         examples: ['token,day'],
       }),
-      ...comparisons,
       ...filters,
     },
     answer: json(success(named('LogSums'))),

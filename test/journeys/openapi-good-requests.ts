@@ -34,6 +34,7 @@ export const good: Readonly<Record<string, (api: Api) => Ask | Promise<Ask>>> = 
   deleteGateway: madeGateway,
   listLogs: keptLog,
   deleteLogs: keptLog,
+  sumLogs: keptLog,
   getLog: keptLog,
   getLogRequest: keptLog,
   getLogResponse: keptLog,
