@@ -97,10 +97,10 @@ export function keptTrailers(changes: HeaderChanges | null, trailers: string[] |
   return kept.length === 0 ? null : kept
 }
 
-/** Gives the name under which readers find a field: some fold underscores into hyphens. */
+/** Returns the name under which readers find a field: some fold what is no letter or digit into one character. */
 function asRead(name: string): string {
   const lower = name.toLowerCase()
-  return lower.includes('_') ? lower.replaceAll('_', '-') : lower
+  return /[^a-z0-9-]/.test(lower) ? lower.replace(/[^a-z0-9]/g, '-') : lower
 }
 
 /** Tells whether a field may have a value (RFC 9110 section 5.5): characters of one byte, and none that controls. */

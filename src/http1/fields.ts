@@ -1,6 +1,8 @@
 // Field lines as this gateway handles them: a flat list `name, value, name, value, …` in the order received, and beside it one number a line
 // that says which of the fields we care about it is. Used by both parsers, and by whoever copies a message to its next hop.
 
+import { isTokenByte } from './characters.ts'
+
 /**
  * The fields that a gateway must recognise. Where a message may go unread begins with `firstPassed` of its kind: a field of a lower id ends here, or we
  * write our own.
@@ -21,7 +23,7 @@ export const field = {
   ray: 11,
   /** What this gateway tells its own side port of a client. */
   hop: 12,
-  /** An underscore twin (`content_length`): an origin that folds `_` into `-` would take it for the real one. */
+  /** A twin (`content_length`, `content.length`): an origin that folds what is no letter or digit into `_`, as CGI names have it, would take it for the real one. */
   twin: 13,
   host: 14,
   expect: 15,
@@ -33,7 +35,7 @@ export const field = {
   xForwardedFor: 19,
   xForwardedProto: 20,
   xForwardedHost: 21,
-  /** Whatever else begins with `X-Forwarded-`. */
+  /** Whatever else begins with `X-Forwarded-`, and what tells an address in a form of its own. */
   xForwarded: 22,
   /** One of the other names under which the address of a client is told (`X-Real-IP`). */
   clientAddress: 23,
@@ -112,7 +114,7 @@ const X_FORWARDED = 'x-forwarded-'
 /** Finds whether a name begins with `X-Forwarded-`; the names that we write ourselves are found before. */
 function idOfRest(name: string): FieldId {
   if (compare(name, X_FORWARDED) === DIFFERENT) return field.other
-  return name.includes('_') ? field.twin : field.xForwarded
+  return /[^A-Za-z0-9-]/.test(name) ? field.twin : field.xForwarded
 }
 
 /** Tells whether a text equals a lower-case name, ignoring ASCII case. */
@@ -143,10 +145,18 @@ function compare(name: string, known: string): typeof SAME | typeof TWIN | typeo
     const expected = known.charCodeAt(i)
     const actual = name.charCodeAt(i)
     if (actual === expected) continue
-    if (actual === 0x5f && expected === 0x2d) result = TWIN
-    else if (actual < 0x41 || actual > 0x5a || (actual | 0x20) !== expected) return DIFFERENT
+    if ((actual | 0x20) === expected && actual >= 0x41 && actual <= 0x5a) continue
+    if (expected !== 0x2d || !isFolded(actual)) return DIFFERENT
+    result = TWIN
   }
   return result
+}
+
+/** Whether a byte of a name is no letter, digit or hyphen. */
+function isFolded(code: number): boolean {
+  const lower = code | 0x20
+  const isAlphanumeric = (lower >= 0x61 && lower <= 0x7a) || (code >= 0x30 && code <= 0x39)
+  return isTokenByte[code] === 1 && !isAlphanumeric
 }
 
 interface KnownField {
@@ -189,6 +199,15 @@ export const addressNames: readonly string[] = [
   'proxy-client-ip',
   'wl-proxy-client-ip',
   'x-proxyuser-ip',
+  'real-ip',
+  'remote-ip',
+  'http-client-ip',
+  'http-x-forwarded-for',
+  'x-vercel-forwarded-for',
+  'x-nf-client-connection-ip',
+  'eo-client-ip',
+  'eo-connecting-ip',
+  'oxygen-buyer-ip',
 ]
 
 /** By length and the last five bits of the first letter, which leave few to compare with. */
@@ -213,6 +232,7 @@ const byStart: readonly (readonly KnownField[] | undefined)[] = index({
   'x-rewrite-url': field.otherTarget,
   proxy: field.proxy,
   ...Object.fromEntries(addressNames.map(name => [name, field.clientAddress])),
+  'cloudfront-viewer-address': field.xForwarded,
   via: field.via,
   'cdn-loop': field.cdnLoop,
   'svc-ray': field.ray,

@@ -61,7 +61,6 @@ describe('fieldId', () => {
     'Hostt',
     'Hpst',
     'X-Host',
-    'content.length',
     'content length',
     'x'.repeat(500),
     'X-Forwardedly',
@@ -77,7 +76,7 @@ describe('fieldId', () => {
       equal(fieldId(name), field.other)
   })
 
-  test('sees through underscores that an origin would fold into hyphens', () => {
+  test('sees through what an origin would fold into hyphens or underscores', () => {
     for (const name of [
       'content_length',
       'Transfer_Encoding',
@@ -90,12 +89,27 @@ describe('fieldId', () => {
       'CF_Connecting-IP',
       'X_Forwarded_Port',
       'X-Forwarded-Client_Cert',
+      'x.forwarded.for',
+      'X-Real~IP',
+      'Content.Length',
+      'X.Forwarded-Port',
+      'X-Forwarded-Client.Cert',
     ])
       equal(fieldId(name), field.twin)
   })
 
   test('leaves underscores alone where no known field has a hyphen', () => {
-    for (const name of ['x_custom', '_', 'ho_t', 'content_lengths', '_-_']) equal(fieldId(name), field.other)
+    for (const name of [
+      'x_custom',
+      '_',
+      'ho_t',
+      'content_lengths',
+      '_-_',
+      'x.custom',
+      'ho.t',
+      'contentxlength',
+    ])
+      equal(fieldId(name), field.other)
   })
 
   test('finds a known name in any case, and its twin', () => {
@@ -111,6 +125,7 @@ describe('fieldId', () => {
       fc.property(anyCase, ({ name, id }) => {
         equal(fieldId(name), id)
         if (name.includes('-')) equal(fieldId(name.replace('-', '_')), field.twin)
+        if (name.includes('-')) equal(fieldId(name.replace('-', '.')), field.twin)
       }),
     )
   })

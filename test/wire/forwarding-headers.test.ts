@@ -65,10 +65,22 @@ const otherNames = [
   'Client-IP: 6.6.6.6',
   'X-Cluster-Client-IP: 6.6.6.6',
   'X-Original-Forwarded-For: 6.6.6.6',
+  'HTTP-Client-IP: 6.6.6.6',
 ]
-const others = ['X-Forwarded-Port: 444', 'X-Forwarded-User: root', 'X-Forwarded-Client-Cert: all']
-const twins = ['X_Real_IP: 6.6.6.6', 'X-Real_IP: 6.6.6.6', 'X_Forwarded_Port: 1', 'X-Forwarded_User: root']
-const claiming = /real|client.?ip|connecting|x.forwarded.(?!for|proto|host)|original/i
+const others = [
+  'CloudFront-Viewer-Address: 6.6.6.7:444',
+  'X-Forwarded-Port: 444',
+  'X-Forwarded-User: root',
+  'X-Forwarded-Client-Cert: all',
+]
+const twins = [
+  'X.Real.IP: 6.6.6.6',
+  'X_Real_IP: 6.6.6.6',
+  'X-Real_IP: 6.6.6.6',
+  'X_Forwarded_Port: 1',
+  'X-Forwarded_User: root',
+]
+const claiming = /real|cloudfront|client.?ip|connecting|x.forwarded.(?!for|proto|host)|original/i
 
 test('the address of a client under other names, and its twins, are of no stranger', async t => {
   const origin = await startResponder(t, ok())
