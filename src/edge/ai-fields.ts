@@ -23,8 +23,8 @@ export class AiFields {
   /** Where a credential of this gateway stands that has no place there; null where none does. */
   misplaced: string | null
 
-  constructor({ target, fields }: RequestHead) {
-    this.misplaced = holdsOurs(target) ? placeIn(target) : null
+  constructor({ method, target, fields }: RequestHead) {
+    this.misplaced = holdsOurs(target) ? placeIn(target) : holdsOurs(method) ? 'the method' : null
     for (let i = 0; i < fields.length; i += 2) {
       this.#take(fields[i]!, fields[i + 1]!)
       this.misplaced ??= misplacedIn(fields[i]!, fields[i + 1]!)

@@ -4,14 +4,16 @@ import { token68Of } from './bearer.ts'
 /** API tokens, access and refresh tokens, and client secrets, by what they begin with: at the beginning of a word, in any mix of characters and percent-encoding. */
 const OURS =
   /(?:s|%73)(?<=(?:^|[^A-Za-z0-9]|%[\dA-Fa-f]{2})(?:s|%73))(?:v|%76)(?:c|%63)(?:[tors]|%7[234]|%6[Ff])(?:_|%5[Ff])/
+/** A whole one, of 256 bits at least, also behind a letter or digit (`Bearersvct_…`). */
+const WHOLE = /svc[tors]_[\w-]{43}/
 /** The percent sign of something that is encoded more than once. */
 const ENCODED_AGAIN = /%(?:25)+/g
 const BASIC = /^basic[ \t]+(.*)$/i
 
 /** Whether a text holds a credential of this gateway. */
 export function holdsOurs(text: string): boolean {
-  if (!text.includes('%')) return text.includes('svc') && OURS.test(text)
-  return OURS.test(text.includes('%25') ? text.replace(ENCODED_AGAIN, '%') : text)
+  if (!text.includes('%')) return text.includes('svc') && (OURS.test(text) || WHOLE.test(text))
+  return OURS.test(text.includes('%25') ? text.replace(ENCODED_AGAIN, '%') : text) || WHOLE.test(text)
 }
 
 /** Whether the value of a field holds a credential of this gateway, as it is or as user or password of Basic (RFC 7617). */

@@ -26,6 +26,9 @@ describe('holdsOurs', () => {
     '?key=%2573vct_a',
     '?key=%252573vc%2574_a',
     'a, svct_',
+    `Bearer${token}`,
+    `?key=%20a${token}`,
+    `7svcs_${'-'.repeat(43)}`,
   ])
     test(`finds it in ${text.slice(0, 30)}`, () => equal(holdsOurs(text), true))
 
@@ -36,6 +39,7 @@ describe('holdsOurs', () => {
     'svct-a',
     'svcx_a',
     'asvct_a',
+    `asvct_${'a'.repeat(42)}.`,
     '0svct_a',
     '%',
     '%73',

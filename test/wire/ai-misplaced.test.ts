@@ -51,6 +51,10 @@ for (const [name, { path, bearer }] of Object.entries(routes))
           return [call(path(ai), chat, line, good), where] as const
         }),
         [call(path(ai), chat, `${token}: 1`, good), 'the name of a header'],
+        [call(path(ai), chat, `X${token}: 1`, good), 'the name of a header'],
+        ...(name === 'native'
+          ? [[call(path(ai), chat, good).replace('POST', token), 'the method'] as const]
+          : []),
         ...(name === 'native' ? [[call(`${path(ai)}/${token}`, chat, good), 'the path'] as const] : []),
       ] as const
       for (const [request, where] of asked) {
