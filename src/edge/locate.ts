@@ -20,10 +20,20 @@ export function locate(x: Exchange): Refusal | null {
   x.zone = zone
   if (zone.fault !== null) return refuse(zone.fault)
   if (x.asksForPreview) return null
-  if (zone.config.paused) return refuse('dns_resolution_error')
+  if (zone.config.paused) return PAUSED
   const { routes } = zone
   const route = routes.always ?? routes.find(x.paths)
   if (route === 'ambiguous') return refuseAmbiguousPath(x)
   x.route = route
   return route === null ? refuse('dns_resolution_error') : null
 }
+
+const PAUSED = refuse('dns_resolution_error', {
+  wording: {
+    heading: 'This site is paused',
+    detail:
+      'This site is known to the gateway, and its operator has paused it, so that it serves no traffic at the moment.',
+    guidance:
+      '**Wait and retry.** Come back after {retry_after} s or later. Only the operator of the site can resume it.',
+  },
+})

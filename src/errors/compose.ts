@@ -6,12 +6,13 @@ import { errorRows } from './catalogue.ts'
 import { type Form, form, render } from './form.ts'
 import { headersOf, reasonOf } from './head.ts'
 import { type Format, negotiate } from './negotiate.ts'
-import type { Occasion, Problem } from './problem.ts'
+import type { Occasion } from './problem.ts'
 import type { Refusal } from './refusal.ts'
 import { renderEvent } from './render-event.ts'
 import { PAGE_POLICY, policyWith, renderHtml } from './render-html.ts'
 import { renderJson } from './render-json.ts'
 import { renderMarkdown } from './render-markdown.ts'
+import type { Write } from './template.ts'
 
 export interface Answer {
   readonly status: number
@@ -54,7 +55,12 @@ export function composeEvent(
 
 /** The forms of an answer outside of AI routes. */
 export const forms: Readonly<Record<Format, Form>> = {
-  html: form('text/html; charset=utf-8', renderHtml, escapeHtml, PAGE_POLICY),
+  html: form(
+    'text/html; charset=utf-8',
+    (problem, heading) => renderHtml(problem, null, heading),
+    escapeHtml,
+    PAGE_POLICY,
+  ),
   json: form('application/json; charset=utf-8', renderJson),
   problem: form('application/problem+json; charset=utf-8', renderJson),
   markdown: form('text/markdown; charset=utf-8', renderMarkdown),
@@ -65,7 +71,7 @@ export function pageOf(operator: Operator | null = null): Form {
   if (operator === null) return forms.html
   const known = pages.get(operator)
   if (known !== undefined) return known
-  const write = (problem: Problem) => renderHtml(problem, operator)
+  const write: Write = (problem, heading) => renderHtml(problem, operator, heading)
   const page = form(forms.html.type, write, escapeHtml, policyWith(operator))
   pages.set(operator, page)
   return page

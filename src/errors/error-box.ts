@@ -17,11 +17,14 @@ export function writeBox(family: BoxFamily, refusal: Refusal, occasion: Occasion
 
 const box = form('text/html', renderBox)
 
-function renderBox({ error_name, detail, what_you_should_do, ray_id, timestamp }: Problem): string {
-  const { code, title } = errorRows[error_name]
+function renderBox(
+  { error_name, detail, what_you_should_do, ray_id, timestamp }: Problem,
+  heading: string,
+): string {
+  const { code } = errorRows[error_name]
   return html`<section lang="en" dir="ltr" style="${CARD}">
 ${block('p', SMALL, html`Error ${code}`)}
-${block('h2', TITLE, html`${title}`)}
+${block('h2', TITLE, html`${heading}`)}
 ${block('p', TEXT, html`${detail}`)}
 ${block('p', TEXT, html`${emphasize(what_you_should_do)}`)}
 ${block('p', FOOT, html`Ray ID: ${ray_id}<br>Time: ${timestamp.replace('T', ' ').replace('Z', ' UTC')}`)}

@@ -1,16 +1,15 @@
 // How a record is written in one format, once for every error and then only filled in. compose.ts and compose-ai.ts have theirs.
 
-import type { ErrorName } from './catalogue.ts'
-import type { Occasion, Problem } from './problem.ts'
+import type { Occasion } from './problem.ts'
 import { type Refusal, refuse } from './refusal.ts'
 import { asciiJson } from './render-json.ts'
-import { Template } from './template.ts'
+import { Template, type Write } from './template.ts'
 
 /** A way to write the record; the escaping makes any zone safe where the renderer puts it. */
 export interface Form {
   readonly type: string
   readonly policy: string | null
-  readonly write: (problem: Problem) => string
+  readonly write: Write
   readonly escaping: (text: string) => string
   readonly templates: Map<string, Template>
 }
@@ -18,7 +17,7 @@ export interface Form {
 /** Makes a form that has not written anything yet. */
 export function form(
   type: string,
-  write: Form['write'],
+  write: Write,
   escaping: Form['escaping'] = escapeQuoted,
   policy: string | null = null,
 ): Form {
@@ -28,7 +27,7 @@ export function form(
 /** Writes the record of a refusal; `documentation` is the base of its type URI. */
 export function render(form: Form, refusal: Refusal, occasion: Occasion, documentation: string): string {
   const zone = PLAIN.test(occasion.zone) ? occasion.zone : form.escaping(occasion.zone)
-  return templateOf(form, refusal.error, documentation).fill(refusal, occasion, zone)
+  return templateOf(form, refusal, documentation).fill(refusal, occasion, zone)
 }
 
 const PLAIN = /^[\w.-]*$/
@@ -38,11 +37,11 @@ function escapeQuoted(text: string): string {
   return asciiJson(text).slice(1, -1)
 }
 
-function templateOf(form: Form, error: ErrorName, documentation: string): Template {
-  const key = `${error} ${documentation}`
+function templateOf(form: Form, { error, wording }: Refusal, documentation: string): Template {
+  const key = wording === null ? `${error} ${documentation}` : `${error} ${documentation} ${wording.heading}`
   const known = form.templates.get(key)
   if (known) return known
-  const template = new Template(refuse(error), documentation, form.write)
+  const template = new Template(refuse(error, wording === null ? {} : { wording }), documentation, form.write)
   form.templates.set(key, template)
   return template
 }

@@ -45,7 +45,7 @@ export function problem(refusal: Refusal, occasion: Occasion, documentation: str
     type: `${documentation}/${row.code}`,
     title: `Error ${row.code}: ${row.title}`,
     status: row.status,
-    detail: row.detail,
+    detail: refusal.wording?.detail ?? row.detail,
     instance: occasion.ray,
     error_code: row.code,
     error_name: refusal.error,
@@ -57,7 +57,7 @@ export function problem(refusal: Refusal, occasion: Occasion, documentation: str
     retryable: retryAfter !== null,
     ...(retryAfter !== null && { retry_after: retryAfter }),
     owner_action_required: row.ownerActionRequired,
-    what_you_should_do: row.guidance.replaceAll('{retry_after}', String(retryAfter)),
+    what_you_should_do: (refusal.wording ?? row).guidance.replaceAll('{retry_after}', String(retryAfter)),
     footer: FOOTER,
   }
 }

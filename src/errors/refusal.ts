@@ -10,8 +10,18 @@ export interface Refusal {
   readonly allow: string | null
   /** What is wrong with the call, for callers of an API; empty where the row says all. */
   readonly faults: readonly Fault[]
+  /** What is said in place of the words of the row, whose code stands for several cases; null for those. */
+  readonly wording: Wording | null
   /** For the log alone: it never reaches the client. */
   readonly cause: unknown
+}
+
+/** The words for one case of an error; title, code and status stay those of the row. */
+export interface Wording {
+  /** The heading for people. */
+  readonly heading: string
+  readonly detail: string
+  readonly guidance: string
 }
 
 /** One mistake of a caller, in the words of the API envelope. */
@@ -27,12 +37,13 @@ export interface Facts {
   readonly retryAfter?: number
   readonly allow?: string
   readonly faults?: readonly Fault[]
+  readonly wording?: Wording
 }
 
 /** Makes a refusal; costs no stack trace, since floods are refusals. */
 export function refuse(error: ErrorName, facts: Facts = NO_FACTS, cause: unknown = null): Refusal {
-  const { retryAfter = null, allow = null, faults = NO_FAULTS } = facts
-  return { error, retryAfter, allow, faults, cause }
+  const { retryAfter = null, allow = null, faults = NO_FAULTS, wording = null } = facts
+  return { error, retryAfter, allow, faults, wording, cause }
 }
 
 /** Turns the code of a preview into its refusal, and whatever is no code of the catalogue into `not_found`. */

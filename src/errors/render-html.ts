@@ -17,15 +17,19 @@ export function policyWith({ logo }: Operator): string {
   return logo === null ? PAGE_POLICY : frame.policyFor(`data: ${new URL(logo).origin}`)
 }
 
-/** Writes the page; `operator` is who runs what the reader wanted to see, where that is known. */
-export function renderHtml(problem: Problem, operator: Operator | null = null): string {
+/** Writes the page; `operator` is who runs what the reader wanted to see, where that is known, and `heading` is said in place of the title. */
+export function renderHtml(
+  problem: Problem,
+  operator: Operator | null = null,
+  heading: string = errorRows[problem.error_name].title,
+): string {
   const row = errorRows[problem.error_name]
   return frame.page(
-    problem.title,
+    `Error ${row.code}: ${heading}`,
     html`<main>
 <header>
 ${operator !== null && badge(operator)}<p class="code">Error ${row.code}</p>
-<h1>${row.title}</h1>
+<h1>${heading}</h1>
 </header>
 ${way(row.stage)}
 <section aria-labelledby="what">

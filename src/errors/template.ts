@@ -1,8 +1,12 @@
 // Renders an error once with sample values, and cuts the text where they stand: filling the gaps is then all that an answer costs.
 // compose.ts keeps one for every error and format.
 
+import { errorRows } from './catalogue.ts'
 import { type Occasion, type Problem, problem, timestampOf } from './problem.ts'
 import { type Refusal, retryAfterOf } from './refusal.ts'
+
+/** Writes a record in one format; `heading` is for people, who need not know what the code is called. */
+export type Write = (problem: Problem, heading: string) => string
 
 type Slot = 'ray' | 'zone' | 'wait' | 'date' | 'clock' | 'retry date' | 'retry clock'
 
@@ -11,10 +15,10 @@ export class Template {
   /** Each follows the text of the same index. */
   readonly #slots: readonly Slot[]
 
-  constructor(refusal: Refusal, documentation: string, render: (problem: Problem) => string) {
-    const pieces = render(problem({ ...refusal, retryAfter: SAMPLE_WAIT }, sample, documentation)).split(
-      MARKS,
-    )
+  constructor(refusal: Refusal, documentation: string, write: Write) {
+    const record = problem({ ...refusal, retryAfter: SAMPLE_WAIT }, sample, documentation)
+    const heading = refusal.wording?.heading ?? errorRows[refusal.error].title
+    const pieces = write(record, heading).split(MARKS)
     this.#texts = pieces.filter((_, i) => i % 2 === 0)
     this.#slots = pieces.filter((_, i) => i % 2 === 1).map(mark => slotOf.get(mark)!)
   }

@@ -221,6 +221,32 @@ test('a zone that is paused, or has no route or no origin for a request, is 1004
   for (const setting of settings) await assertFails(await startEdge(t, ['http://127.0.0.1:1'], setting), 1004)
 })
 
+test('a zone that is paused says so to people, and keeps the title of its code', async t => {
+  const pages = { '1000_errors': '::SVC_ERROR_1000S_BOX::' }
+  const paused = await startEdge(t, ['http://127.0.0.1:1'], { zone: { paused: true } })
+  const boxed = await startEdge(t, ['http://127.0.0.1:1'], {
+    zone: { paused: true, errors: { rules: [], pages } },
+  })
+  const unrouted = await startEdge(t, ['http://127.0.0.1:1'], { zone: { routes: [] } })
+  const page = async (edge: Edge) => (await edge.ask(request('GET /', 'Accept: text/html'))).text
+  for (const text of [await page(paused), await page(boxed)]) {
+    assert.match(text, /<h[12][^>]*>This site is paused<\/h[12]>/)
+    assert.match(text, /its operator has paused it/)
+    assert.doesNotMatch(text, /DNS/)
+  }
+  assert.match(await page(unrouted), /<h1>DNS resolution error<\/h1>/)
+  for (const [edge, isPaused] of [
+    [paused, true],
+    [unrouted, false],
+  ] as const) {
+    const { title, detail } = recordOf(await edge.ask(ask))
+    assert.deepEqual(
+      [title, /its operator has paused it/.test(String(detail))],
+      ['Error 1004: DNS resolution error', isPaused],
+    )
+  }
+})
+
 /** Replaces a member by one that can not be read. */
 function spoiled<T extends object>(whole: T, member: keyof T): T {
   return Object.defineProperty({ ...whole }, member, {
