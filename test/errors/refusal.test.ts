@@ -6,11 +6,13 @@ import { refusalFor, refuse, retryAfterOf } from '../../src/errors/refusal.ts'
 test('a refusal keeps its facts and its cause', () => {
   const cause = new Error('boom')
   const faults = [{ code: 7001, message: 'This address takes POST alone', pointer: null }]
-  assert.deepEqual(refuse('method_not_allowed', { allow: 'POST', faults }, cause), {
+  const wording = { heading: 'POST alone', detail: 'It takes POST alone.', guidance: '**Do not retry.**' }
+  assert.deepEqual(refuse('method_not_allowed', { allow: 'POST', faults, wording }, cause), {
     error: 'method_not_allowed',
     retryAfter: null,
     allow: 'POST',
     faults,
+    wording,
     cause,
   })
 })
@@ -21,6 +23,7 @@ test('a refusal without facts has no faults, and its row says all', () => {
     retryAfter: null,
     allow: null,
     faults: [],
+    wording: null,
     cause: null,
   })
 })
