@@ -16,11 +16,17 @@ export function careForStore(store: Store, log: Logger, told: (first: FirstStart
   let isPrepared = false
   let denials: readonly string[] = []
   let wasAway = false
+  let refusal: string | null = null
   const look = async () => {
     try {
       if (!isPrepared) await prepare()
       else if (store.isAway) await store.accounts.list()
       await signs.look()
+      if (refusal !== store.refusal) {
+        refusal = store.refusal
+        // Rights may have been taken since they were looked at.
+        if (refusal?.endsWith('NOPERM')) void tellDenials()
+      }
       if (wasAway && !store.isAway) {
         log.info(details, 'the store is back')
         wasAway = false

@@ -67,12 +67,24 @@ const purposes: readonly Purpose[] = [
     needs: [
       { rule: 'info', command: ['info'] },
       { rule: 'config|get', command: ['config', 'get', 'appendfsync'] },
-      { rule: 'wait', command: ['wait', 0, 0] },
     ],
     place: null,
     loss: 'how safe writes are is not known',
   },
+  {
+    needs: [{ rule: 'wait', command: ['wait', 0, 0] }],
+    place: null,
+    loss: 'writes are refused while replicas have to confirm them',
+  },
+  {
+    needs: [{ rule: 'waitaof', command: ['waitaof', 0, 0, 0] }],
+    place: null,
+    loss: 'writes are refused unless appendfsync is always, or there is no append-only file',
+  },
 ]
+
+/** What +@connection has. */
+const ofConnections: ReadonlySet<string> = new Set(['+wait', '+waitaof'])
 
 const inCluster: Purpose = {
   needs: ['slots', 'nodes', 'info'].map(name => ({ rule: `cluster|${name}`, command: ['cluster', name] })),
@@ -88,7 +100,9 @@ export const aclRules: readonly string[] = [
   ...purposes.flatMap(({ place }) => (place ? [place[1]] : [])),
   // Has WAIT, WAITAOF where there is one, SELECT and what the driver greets with, but no command against other connections.
   ...['+@connection', '-@dangerous'],
-  ...purposes.flatMap(({ needs }) => needs.map(({ rule }) => `+${rule}`)).filter(rule => rule !== '+wait'),
+  ...purposes
+    .flatMap(({ needs }) => needs.map(({ rule }) => `+${rule}`))
+    .filter(rule => !ofConnections.has(rule)),
 ]
 
 /** ARGV: for each command its length and its words. Returns the numbers of those that are denied; none where the server is older than Redis 7 and can't say. */

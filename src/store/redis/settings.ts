@@ -9,7 +9,8 @@ export interface Settings {
   readonly aof: boolean | null
   readonly fsync: 'always' | 'everysec' | 'no' | null
   readonly snapshots: boolean | null
-  readonly evicts: boolean
+  /** Which keys it removes when its memory is full: any, or those alone that have a time to end. */
+  readonly evicts: 'any' | 'expiring' | null
   /** How many replicas have to follow it closely so that it takes writes. */
   readonly leastReplicas: number | null
 }
@@ -37,7 +38,7 @@ export function settingsOf([info, hello, fsync, save, least]: readonly unknown[]
     aof: aof === undefined ? null : aof === '1',
     fsync: settingIn(fsync) as Settings['fsync'],
     snapshots: saves === null ? null : saves !== '',
-    evicts: Number(facts.get('maxmemory') ?? 0) > 0 && facts.get('maxmemory_policy') !== 'noeviction',
+    evicts: evictionIn(facts),
     leastReplicas: replicas === null ? null : Number(replicas),
   }
 }
@@ -100,9 +101,11 @@ function diskLoss(settings: Settings): string | null {
 }
 
 function evictionLoss({ evicts }: Settings): string | null {
-  return evicts
-    ? 'Redis removes keys when its memory is full: gateways, tokens and OAuth clients can vanish. Set maxmemory-policy noeviction.'
-    : null
+  if (evicts === 'any')
+    return 'Redis removes keys when its memory is full: gateways, tokens and OAuth clients can vanish. Set maxmemory-policy noeviction.'
+  if (evicts === 'expiring')
+    return 'Redis removes keys that expire when its memory is full: counts of rate limits can vanish, and answers under an Idempotency-Key, so that a request that is sent again is done again. Set maxmemory-policy noeviction.'
+  return null
 }
 
 function partitionLoss({ leastReplicas }: Settings, { needed }: Confirmers): string | null {
@@ -117,7 +120,13 @@ function replacementLoss({ needed, judges }: Confirmers): string | null {
 
 function spareLoss({ needed, spared }: Confirmers): string | null {
   if (spared === 0) return null
-  return `Sentinels call ${spared} of ${spared + needed} replicas down or unfit: only the others have what is written now, and it is lost if they are.`
+  return `Sentinels call ${spared} of ${spared + needed} replicas down or unfit: only the others have what is written now, and it is lost if they are, or if one of those becomes the primary before it has caught up.`
+}
+
+function evictionIn(facts: ReadonlyMap<string, string>): Settings['evicts'] {
+  const policy = facts.get('maxmemory_policy')
+  if (Number(facts.get('maxmemory') ?? 0) === 0 || policy === 'noeviction') return null
+  return policy?.startsWith('volatile') ? 'expiring' : 'any'
 }
 
 function versionIn(hello: unknown): string {

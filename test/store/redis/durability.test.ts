@@ -19,7 +19,7 @@ const safest: Settings = {
   aof: true,
   fsync: 'always',
   snapshots: false,
-  evicts: false,
+  evicts: null,
   leastReplicas: 0,
 }
 
@@ -56,7 +56,11 @@ test('what can be lost is said of each setting', () => {
   assert.match(losses({ aof: false, snapshots: true }), /what changed since the last one is lost/)
   assert.match(losses({ aof: false, snapshots: null }), /at most snapshots/)
   assert.match(losses({ aof: null }), /does not tell whether it keeps an append-only file/)
-  assert.match(losses({ evicts: true }), /Redis removes keys when its memory is full/)
+  assert.match(losses({ evicts: 'any' }), /^Redis removes keys when its memory is full: gateways/)
+  assert.match(
+    losses({ evicts: 'expiring' }),
+    /^Redis removes keys that expire when its memory is full: counts/,
+  )
   const guarded = { needed: 1, spared: 0, judges: 'sentinels' } as const
   assert.match(lossesOf(safest, guarded).join(' '), /Set min-replicas-to-write 1/)
   const strict = { ...safest, leastReplicas: 1 }
@@ -76,11 +80,11 @@ test('settings are read from INFO and CONFIG GET, as far as they are told', () =
     aof: true,
     fsync: 'everysec',
     snapshots: true,
-    evicts: true,
+    evicts: 'any',
     leastReplicas: 2,
   })
   const denied = new Error('NOPERM')
-  const none = { aof: null, fsync: null, snapshots: null, evicts: false, leastReplicas: null }
+  const none = { aof: null, fsync: null, snapshots: null, evicts: null, leastReplicas: null }
   assert.deepEqual(settingsOf(Array(5).fill(denied)), { version: [0, 0], ...none })
   assert.deepEqual(settingsOf([denied, hello, denied, denied, denied]), { version: [7, 0], ...none })
 })
@@ -93,7 +97,12 @@ const setUps: readonly [name: string, settings: RedisSettings, expected: RegExp]
   [
     'may evict',
     { args: ['--maxmemory', '100mb', '--maxmemory-policy', 'allkeys-lru'] },
-    /^Redis removes keys/,
+    /^Redis removes keys when/,
+  ],
+  [
+    'may evict what expires',
+    { args: ['--maxmemory', '100mb', '--maxmemory-policy', 'volatile-ttl'] },
+    /^Redis removes keys that expire/,
   ],
   ['denies CONFIG', { args: ['--rename-command', 'CONFIG', ''] }, /^Redis does not tell/],
 ]

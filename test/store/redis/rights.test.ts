@@ -84,7 +84,11 @@ const denials: readonly [rules: readonly string[], expected: string][] = [
     ['resetchannels'],
     `PUBLISH and SUBSCRIBE on the channel {gatehouse}:changes: ${late}. Grant &{gatehouse}:changes, +publish and +subscribe with ACL SETUSER.`,
   ],
-  [['-info', '-wait'], `INFO and WAIT: ${unknown}. Grant +info and +wait with ACL SETUSER.`],
+  [
+    ['-info', '-config|get'],
+    `INFO and CONFIG GET: ${unknown}. Grant +info and +config|get with ACL SETUSER.`,
+  ],
+  [['-wait'], 'WAIT: writes are refused while replicas have to confirm them. Grant +wait with ACL SETUSER.'],
 ]
 
 for (const [rules, expected] of denials)
