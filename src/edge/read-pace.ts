@@ -2,8 +2,12 @@
 // still; the client connection asks at each of its sweeps.
 import type { Socket } from 'node:net'
 
-/** Ms that a client may be behind by the rate: the system hands on in steps of a third of its own buffer, which a slow line empties in this time. */
+/** Ms that any client may be behind by the rate, and the most that one may be. */
 const GRACE = 60_000
+const LONGEST_GRACE = 300_000
+/** The most bytes that the system buffers for a connection, as Linux has it, and the share of them that must be free until it takes more. */
+const SYSTEM_BUFFER = 4 * 1024 * 1024
+const STEP = 1 / 3
 
 /** Most ms between two looks that count: what is more was a stall of our own. */
 const LONGEST_LOOK = 1_000
@@ -32,7 +36,13 @@ export class ReadPace {
     this.#waited += Math.min(now - this.#lookedAt, LONGEST_LOOK)
     this.#lookedAt = now
     this.#earned = Math.min(this.#earned + (this.#taken() * 1000) / rate, this.#waited)
-    return this.#waited - this.#earned >= GRACE
+    return this.#waited - this.#earned >= this.#grace(rate)
+  }
+
+  /** Returns for how long the system may take nothing although the client reads at the rate: it buffers no more than it was ever given. */
+  #grace(rate: number): number {
+    const step = Math.min(wholeOf(this.#socket), SYSTEM_BUFFER) * STEP
+    return Math.min(Math.max((step * 1000) / rate, GRACE), LONGEST_GRACE)
   }
 
   /** Counts the bytes that the system has taken since the last look. */
