@@ -37,7 +37,8 @@ export function spellOut(text: string): Html {
   return new Html(text.replace(NOT_PLAIN, reference))
 }
 
-const NOT_PLAIN = /[^a-z ]/giu
+// Not by the flag i, for which the Kelvin sign is a letter k.
+const NOT_PLAIN = /[^A-Za-z ]/gu
 const SPECIAL = /[^\t\n\r\x20-\x7e]|[&<>"'`]/gu
 
 function textOf(value: HtmlValue): string {

@@ -1,4 +1,5 @@
 // What a route changes about requests and answers, as the file says it. Put into the routes of the schema, resolved with them.
+import { fieldId, isSettable } from '../http1/fields.ts'
 import { type ExpressionSettings, expression } from './expression-shape.ts'
 import type { Findings } from './mistake.ts'
 import { refuseRepeats } from './names.ts'
@@ -24,14 +25,17 @@ const own = [
 ]
 const ownOfRequests = [...own, 'cdn-loop', 'expect', 'forwarded', 'host', 'proxy', 'x-forwarded-']
 
-/** Takes the name of a header that is not reserved; what ends in a hyphen stands for all that begin so. */
-function unreserved(reserved: readonly string[]): Rule<string> {
+/** Takes the name of a header that is not reserved, nor read as one that is; what ends in a hyphen stands for all that begin so. */
+function unreserved(reserved: readonly string[], kind: 'request' | 'response'): Rule<string> {
   return text => {
     const reading = headerName(text)
     if ('flaw' in reading) return reading
-    const lower = text.toLowerCase()
-    const isReserved = reserved.some(name => (name.endsWith('-') ? lower.startsWith(name) : lower === name))
-    return accept(isReserved ? undefined : text, 'is of a header that the gateway itself answers for')
+    const asRead = text.toLowerCase().replaceAll('_', '-')
+    const isReserved = reserved.some(name => (name.endsWith('-') ? asRead.startsWith(name) : asRead === name))
+    return accept(
+      isReserved || !isSettable(fieldId(text), kind) ? undefined : text,
+      'is of a header that the gateway itself answers for',
+    )
   }
 }
 
@@ -39,8 +43,11 @@ const headerValue = placed(wordOr('remove', expression('request', 'string')))
 
 export const rewrite = mapping({
   path: optional(placed(expression('request', 'string')), null),
-  request_headers: optional(dictionary(unreserved(ownOfRequests), headerValue), new Map<string, never>()),
-  response_headers: optional(dictionary(unreserved(own), headerValue), new Map<string, never>()),
+  request_headers: optional(
+    dictionary(unreserved(ownOfRequests, 'request'), headerValue),
+    new Map<string, never>(),
+  ),
+  response_headers: optional(dictionary(unreserved(own, 'response'), headerValue), new Map<string, never>()),
 })
 
 /** Gives what a route changes; null for nothing. */

@@ -16,7 +16,6 @@ interface HeaderRule {
   readonly id: FieldId
   /** Null where the field is taken away. */
   readonly value: RewriteValue | null
-  readonly isReserved: boolean
   readonly cause: { readonly code: string }
 }
 
@@ -24,23 +23,23 @@ export class HeaderRules {
   readonly #rules: readonly HeaderRule[]
   readonly #names: ReadonlySet<string>
 
-  /** Compiles rules for messages of a kind; throws where an expression does not compile. */
+  /** Compiles rules for messages of a kind; throws where an expression does not compile, or a field is ours. */
   constructor(rules: readonly HeaderRewrite[], kind: FieldLines['kind'], failures: Tally) {
     this.#rules = rules.map(({ name, value }) => {
       const id = fieldId(name)
       const cause = { code: `rewrite of ${kind} header ${name}` }
       const compiled = value === null ? null : new RewriteValue(value, failures, cause)
-      return { name, id, value: compiled, isReserved: !isSettable(id, kind), cause }
+      if (!isSettable(id, kind)) throw new Error(`the ${kind} header ${name} is the gateway's`)
+      return { name, id, value: compiled, cause }
     })
     this.#names = new Set(rules.map(({ name }) => asRead(name)))
   }
 
-  /** Finds what a request gives the rules to say, or refuses: a field that is ours (1040), an expression that fails (1037), a value that no field may have (1041). */
+  /** Finds what a request gives the rules to say, or refuses: an expression that fails (1037), a value that no field may have (1041). */
   evaluate(facts: Facts, read: Read): HeaderChanges | Refusal {
     const fields: string[] = []
     const ids: FieldId[] = []
-    for (const { name, id, value, isReserved, cause } of this.#rules) {
-      if (isReserved) return refuse('rewrite_header_not_allowed', {}, cause)
+    for (const { name, id, value, cause } of this.#rules) {
       const text = value === null ? '' : value.evaluate(facts, read)
       if (typeof text !== 'string') return text
       if (!isFieldValue(text)) return refuse('rewrite_invalid_header_value', {}, cause)

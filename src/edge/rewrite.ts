@@ -24,7 +24,7 @@ export class Rewrite {
   }
 
   /**
-   * Changes the request and finds the changes of its answer, or refuses (400, 1035, 1036, 1037, 1038, 1040, 1041). Those of the answer depend on the request alone, and what
+   * Changes the request and finds the changes of its answer, or refuses (400, 1035, 1036, 1037, 1038, 1041). Those of the answer depend on the request alone, and what
    * fails has to fail before an origin has done anything.
    */
   begin(x: Exchange): Refusal | null {

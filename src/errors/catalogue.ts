@@ -901,14 +901,14 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'gateway',
-    raised: true,
+    raised: false,
     detail:
       'A rule of this site tried to change a header that only the gateway itself may set. The rule is responsible.',
     guidance: '**Do not retry.** The operator of the site must remove the reserved header from the rule.',
     cause:
-      'A name under request_headers of rewrite is that of a header which only the gateway sets, written with _ for -. In its usual spelling it is refused when the file is read.',
+      'A rewrite would change a header that only the gateway sets. Such a rule is refused when the configuration is read, so no request meets it.',
     remedy:
-      'Take the header out of request_headers; the access log names it. Framing, connection and forwarding headers are set by the gateway.',
+      'Take the header out of the rule. Framing, connection and forwarding headers are set by the gateway.',
   },
   rewrite_invalid_header_value: {
     code: 1041,

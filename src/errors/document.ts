@@ -34,7 +34,7 @@ function markdownOf(entry: Entry): string {
 ${factsOf(entry)
   .map(([label, fact]) => `- ${label}: ${fact}\n`)
   .join('')}
-## What Raises It
+## ${entry.raised ? 'What Raises It' : 'What Would Raise It'}
 
 ${entry.cause}
 
@@ -52,12 +52,12 @@ ${entry.what_you_should_do}
 
 const markdownIndex = `# Errors
 
-| Code | Name | Title | HTTP status | Retry after |
-|---|---|---|---|---|
+| Code | Name | Title | HTTP status | Retry after | Raised |
+|---|---|---|---|---|---|
 ${entries
   .map(
-    ({ code, name, title, status, retry_after }) =>
-      `| ${code} | ${name} | ${title} | ${status} | ${retry_after === undefined ? '' : `${retry_after} s`} |\n`,
+    ({ code, name, title, status, retry_after, raised }) =>
+      `| ${code} | ${name} | ${title} | ${status} | ${retry_after === undefined ? '' : `${retry_after} s`} | ${raised ? 'yes' : 'preview only'} |\n`,
   )
   .join('')}`
 

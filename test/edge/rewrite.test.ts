@@ -92,3 +92,15 @@ test('a new value is refused, or read by the origin as it was meant, and nothing
 test('an expression that does not compile is a bug of whoever checked it', () => {
   assert.throws(() => new PathRule('request.', new Tally()), /^Error: a rewrite must be a CEL expression/)
 })
+
+test('rules for fields of the gateway do not compile', () => {
+  const compile = (kind: 'request' | 'response', name: string, value: string | null) => () =>
+    new HeaderRules([{ name, value }], kind, new Tally())
+  for (const value of ['"1"', null]) {
+    for (const name of ['x_forwarded_for', 'Content_Length', 'Host', 'transfer-encoding', 'svc-ray'])
+      assert.throws(compile('request', name, value), /is the gateway's/, name)
+    for (const name of ['Content-Length', 'transfer-encoding', 'Connection', 'svc-ray'])
+      assert.throws(compile('response', name, value), /is the gateway's/, name)
+    compile('request', 'X-Real-IP', value)()
+  }
+})

@@ -50,8 +50,12 @@ test('the document says which errors this version does not raise', () => {
     for (const { code, raised } of rows) {
       const { body } = documentError(String(code), accept)!
       assert.equal(body.includes('not by this version'), !raised, `${code} as ${accept}`)
+      assert.equal(/What would raise it/i.test(body), !raised, `${code} as ${accept}`)
     }
   }
+  const index = documentIndex('text/markdown').body
+  for (const { code, raised } of rows)
+    assert.match(index, new RegExp(`^\\| ${code} \\|.*\\| ${raised ? 'yes' : 'preview only'} \\|$`, 'm'))
 })
 
 test('the index lists every error, programs get them in the order of the codes', () => {
