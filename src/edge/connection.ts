@@ -152,6 +152,12 @@ export class ClientConnection implements Client {
     }
   }
 
+  /** Whether it was served and now waits for another request, of which nothing has come. */
+  get isIdle(): boolean {
+    const hasWork = this.#exchange !== null || this.#pending !== null || this.#socket.writableLength > 0
+    return this.#requests > 0 && this.#state === 'open' && !hasWork
+  }
+
   /** Closes now when idle, else with the end of the exchange it serves. */
   drain(): void {
     if (this.#exchange !== null) this.#exchange.keepAlive = false

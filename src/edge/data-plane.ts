@@ -25,6 +25,8 @@ import type { ZoneDirectory } from './zone-settings.ts'
 
 /** Ms between two looks at the deadlines: what a timeout may be late by. */
 const TICK = 100
+/** How many connections are looked at for one that is idle, before a client is refused. */
+const MOST_LOOKED_AT = 100
 
 interface DataPlaneOptions {
   /** Base of the `type` URIs, without a slash at the end. */
@@ -222,8 +224,9 @@ export class DataPlane implements Plane {
   #accept(socket: Socket): void {
     try {
       const peer = canonicalAddress(socket.remoteAddress ?? '') ?? ''
-      const { client, trusted } = this.snapshot
-      const fault = this.#limits.take(peer, trusted.has(peer), this.metrics.originConnections.value, client)
+      let fault = this.#take(peer)
+      // Who has been served makes room for who has not.
+      if (fault !== null && fault !== 'connections_per_address' && this.#closeIdle()) fault = this.#take(peer)
       if (fault !== null) return this.#turnAway(socket, fault)
       const connection = this.#connect(socket, peer)
       this.metrics.clientConnections.inc()
@@ -232,6 +235,28 @@ export class DataPlane implements Plane {
       socket.destroy()
       this.#crashed(bug)
     }
+  }
+
+  #take(peer: string): ConnectionFault | null {
+    const { client, trusted } = this.snapshot
+    return this.#limits.take(peer, trusted.has(peer), this.metrics.originConnections.value, client)
+  }
+
+  /** Closes an idle connection, one of the oldest; false where none was found soon. */
+  #closeIdle(): boolean {
+    let left = Math.min(this.#connections.size, MOST_LOOKED_AT)
+    for (const connection of this.#connections) {
+      if (left-- === 0) return false
+      if (connection.isIdle) {
+        connection.destroy()
+        this.#gone(connection)
+        return true
+      }
+      // The next look begins behind those who are busy.
+      this.#connections.delete(connection)
+      this.#connections.add(connection)
+    }
+    return false
   }
 
   #connect(socket: Socket, peer: string): ClientConnection {
@@ -266,8 +291,9 @@ export class DataPlane implements Plane {
   }
 
   #gone(connection: ClientConnection): void {
+    if (!this.#connections.delete(connection)) return
     this.metrics.clientConnections.dec()
-    if (this.#connections.delete(connection)) this.#limits.leave(connection.peer)
+    this.#limits.leave(connection.peer)
     if (this.#connections.size === 0) this.#drained?.()
   }
 

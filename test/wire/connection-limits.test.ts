@@ -28,16 +28,44 @@ async function assertRefused(edge: Edge): Promise<void> {
 }
 
 test('connections over the limit are reset and counted; one that ends makes room', async t => {
-  const origin = await startResponder(t, ok())
+  const origin = await startOrigin(t, wire => wire.ending)
   const edge = await startEdge(t, [origin.url], { client: { connections: 3 } })
   const first = await Promise.all([edge.connect(), edge.connect(), edge.connect()])
-  for (const wire of first) assert.ok(await isServed(wire))
+  await first[0]!.send(get)
+  await first[1]!.send(get.slice(0, 10))
+  await until(() => edge.metrics.clientConnections.value === 3 && origin.wires.length === 1)
   for (let i = 0; i < 5; i++) await assertRefused(edge)
   assert.equal(edge.metrics.refusedConnections.connections.value, 5)
   assert.equal(edge.metrics.clientConnections.value, 3)
   first[0]!.leave()
   await until(() => edge.metrics.clientConnections.value === 2)
-  assert.ok(await isServed(await edge.connect()))
+  await edge.connect()
+  await until(() => edge.metrics.clientConnections.value === 3)
+})
+
+test('an idle connection makes room for a new one', async t => {
+  const { promise: go, resolve } = Promise.withResolvers<void>()
+  const origin = await startResponder(t, async ({ target }) => {
+    if (target === '/busy') await go
+    return ok(target)
+  })
+  const edge = await startEdge(t, [origin.url], { client: { connections: 3 } })
+  const busy = await edge.connect()
+  await busy.send(request('GET /busy'))
+  const idle = [await edge.connect(), await edge.connect()]
+  for (const wire of idle) assert.ok(await isServed(wire))
+  for (let i = 0; i < 50; i++) {
+    const wire = await edge.connect()
+    assert.ok(await isServed(wire))
+    idle.push(wire)
+    await idle.shift()!.ending
+  }
+  assert.equal(edge.metrics.clientConnections.value, 3)
+  resolve()
+  assert.equal((await busy.response()).text, '/busy')
+  assert.equal(edge.metrics.refusedConnections.connections.value, 0)
+  for (const wire of [busy, ...idle]) wire.leave()
+  await until(() => edge.metrics.clientConnections.value === 0)
 })
 
 test('one address that has all it may have takes nothing from others, unless it is a trusted proxy', async t => {
@@ -55,7 +83,7 @@ test('a reload changes the limits for who comes after it', async t => {
   const origin = await startResponder(t, ok())
   const edge = await startEdge(t, [origin.url])
   const wires = [await edge.connect(), await edge.connect()]
-  for (const wire of wires) assert.ok(await isServed(wire))
+  await until(() => edge.metrics.clientConnections.value === 2)
   edge.plane.reload(edgeConfig([origin.url], { client: { connections: 2 } }))
   await assertRefused(edge)
   for (const wire of wires) assert.ok(await isServed(wire))
