@@ -11,6 +11,7 @@ export interface Facts {
 }
 
 export interface RequestFacts {
+  /** Throws where readers take it for different ones (`post`). */
   readonly method: string
   /** In lower case, without port. */
   readonly host: string

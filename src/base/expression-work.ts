@@ -121,7 +121,10 @@ class Estimate {
       this.#fail(place)
       return memberOf(this.visit(of, place))
     }
-    return of.args === 'request' ? this.#requestMember(name) : textOf(64)
+    if (of.args !== 'request') return textOf(64)
+    // One that readers take for different ones fails at each step of a loop.
+    if (name === 'method' && place.times > 1) this.#fail(place)
+    return this.#requestMember(name)
   }
 
   #requestMember(name: string): Size {

@@ -54,8 +54,11 @@ class ExchangeRequestFacts implements RequestFacts {
     this.#x = x
   }
 
+  /** Throws where readers differ, so that an expression that asks fails: to `post` Symfony and Django do as to POST, others as to a method of its own. */
   get method(): string {
-    return this.#x.head.method
+    const { method } = this.#x.head
+    if (LOWER_CASE.test(method) && STANDARD.has(method.toUpperCase())) throw AMBIGUOUS_METHOD
+    return method
   }
 
   get host(): string {
@@ -95,6 +98,12 @@ class ExchangeRequestFacts implements RequestFacts {
     return paths === null ? normalPath(head.target) : withoutQuery(paths[0]!)
   }
 }
+
+const LOWER_CASE = /[a-z]/
+/** One for all: a loop may meet it at each of its steps. */
+const AMBIGUOUS_METHOD = new Error('ambiguous method')
+/** The methods of RFC 9110 and RFC 5789 that are served. */
+const STANDARD: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
 class SentRequestFacts extends ExchangeRequestFacts {
   protected override pathOf({ head }: Exchange): string {

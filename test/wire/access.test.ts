@@ -64,6 +64,29 @@ describe('each kind of rule has its own error', () => {
   })
 })
 
+test('a method that some origins take for another slips by no rule', async t => {
+  const condition: AccessCondition = { kind: 'expression', text: 'request.method == "POST"' }
+  const origin = await startResponder(t, ok())
+  const edge = await startEdge(t, [origin.url], {
+    zone: { access: { ...openAccess, rules: [rule(condition)] } },
+  })
+  for (const [method, status] of Object.entries({
+    POST: 403,
+    post: 500,
+    posT: 500,
+    get: 500,
+    GET: 200,
+    PURGE: 200,
+    purge: 200,
+    'M-SEARCH': 200,
+  }))
+    assert.equal((await edge.ask(request(`${method} /`))).status, status, method)
+  assert.deepEqual(
+    origin.requests.map(({ startLine }) => startLine.split(' ')[0]),
+    ['GET', 'PURGE', 'purge', 'M-SEARCH'],
+  )
+})
+
 describe('what the same rules leave alone', () => {
   const passing: readonly [condition: AccessCondition, fields: readonly string[]][] = [
     [{ kind: 'asn', numbers: [64_501] }, ['X-Forwarded-For: 192.0.2.1']],
