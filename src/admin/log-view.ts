@@ -62,19 +62,33 @@ function viewKey({ token, model, provider, day }: GroupKey) {
 export function viewEntry(entry: LogEntry) {
   return {
     ...viewSummary(entry),
-    ...(entry.request && { request_head: entry.request.text, request_head_complete: !entry.request.isCut }),
-    ...(entry.response && {
-      response_head: entry.response.text,
-      response_head_complete: !entry.response.isCut,
-    }),
+    ...viewPayload('request', entry.request),
+    ...viewPayload('response', entry.response),
+    ...viewPayload('provider_response', entry.providerResponse),
+  }
+}
+
+function viewPayload(name: string, payload: Payload | null) {
+  if (payload === null) return {}
+  const { text, isCut, isBase64 } = payload
+  return {
+    [`${name}_head`]: text,
+    [`${name}_head_complete`]: !isCut,
+    ...(isBase64 && { [`${name}_head_encoding`]: 'base64' }),
   }
 }
 
 /**
  * Answers with a body as it was kept. It was written by callers and providers, so it is shown as JSON only where it is that, and else as plain text: nothing
- * that a browser would run.
+ * that a browser would run. What is no text is base64, and a field says so.
  */
-export function showPayload({ text, isCut }: Payload): Answer {
+export function showPayload({ text, isCut, isBase64 }: Payload): Answer {
+  if (isBase64)
+    return {
+      status: 200,
+      headers: { 'content-type': 'text/plain; charset=utf-8', 'svc-body-encoding': 'base64' },
+      body: text,
+    }
   const type = !isCut && isJson(text) ? 'application/json' : 'text/plain; charset=utf-8'
   return { status: 200, headers: { 'content-type': type }, body: text }
 }

@@ -60,6 +60,11 @@ export async function getLogResponse(call: Call, api: Api): Promise<Answer> {
   return payloadOf((await entryOf(call, api))?.response)
 }
 
+/** Answers with the body that the provider sent, where the caller got another one. */
+export async function getLogProviderResponse(call: Call, api: Api): Promise<Answer> {
+  return payloadOf((await entryOf(call, api))?.providerResponse)
+}
+
 /** Removes what the filters match, and says how many those were: where that is the limit, there may be more. Nothing is removed that the audit trail does not tell of. */
 export async function deleteLogs(call: Call, { store, log }: Api): Promise<Answer> {
   const { account, params, query } = call

@@ -17,6 +17,11 @@ export const headers = {
     pattern: '^"[0-9a-f]+"$',
   }),
   'idempotency-replayed': header('Stands where the answer was given before.', exactly('true'), false),
+  'svc-body-encoding': header(
+    'Stands where the body is no text, and is given as base64.',
+    exactly('base64'),
+    false,
+  ),
   'retry-after': header('Seconds to wait.', whole(1)),
   'www-authenticate': header('How to prove who asks.', exactly('Bearer')),
 }

@@ -99,6 +99,7 @@ const comparisons: Members = {
 
 const payload: Operation['answer'] = {
   content: { 'application/json': {}, 'text/plain; charset=utf-8': text },
+  headers: ['svc-body-encoding'],
 }
 
 export const logOperations: Readonly<Record<string, Operation>> = {
@@ -161,6 +162,13 @@ export const logOperations: Readonly<Record<string, Operation>> = {
     id: 'getLogResponse',
     tag,
     summary: 'Show the body that the caller got',
+    description: 'As it was kept; as text where it is not JSON, or not whole.',
+    answer: payload,
+  },
+  [`GET ${log}/provider_response`]: {
+    id: 'getLogProviderResponse',
+    tag,
+    summary: 'Show the body that the provider sent, where the caller got another one',
     description: 'As it was kept; as text where it is not JSON, or not whole.',
     answer: payload,
   },

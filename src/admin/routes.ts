@@ -18,7 +18,15 @@ import { type Api, guarded, guardedForAll, guardedInZone } from './guard.ts'
 import { alive, ready, type Unready } from './health.ts'
 import { home } from './home.ts'
 import { jsonBody } from './input.ts'
-import { deleteLogs, getLog, getLogRequest, getLogResponse, listLogs, sumLogs } from './logs.ts'
+import {
+  deleteLogs,
+  getLog,
+  getLogProviderResponse,
+  getLogRequest,
+  getLogResponse,
+  listLogs,
+  sumLogs,
+} from './logs.ts'
 import { openapi } from './openapi.ts'
 import { pageParameters } from './query.ts'
 import type { Route } from './router.ts'
@@ -151,6 +159,12 @@ export const apiRows: readonly ApiRow[] = [
   { method: 'GET', path: log, permission: 'AI Gateway Read', handle: getLog },
   { method: 'GET', path: `${log}/request`, permission: 'AI Gateway Read', handle: getLogRequest },
   { method: 'GET', path: `${log}/response`, permission: 'AI Gateway Read', handle: getLogResponse },
+  {
+    method: 'GET',
+    path: `${log}/provider_response`,
+    permission: 'AI Gateway Read',
+    handle: getLogProviderResponse,
+  },
 ]
 
 export const routes: readonly Route<Facts>[] = [

@@ -2,6 +2,7 @@
 
 import {
   about,
+  exactly,
   flag,
   listOf,
   type Members,
@@ -70,4 +71,15 @@ export const logEntry = open(summary, {
   request_head_complete: about('Whether that is all of it.', flag),
   response_head: about('The beginning of the body that was answered, where it was kept.', text),
   response_head_complete: about('Whether that is all of it.', flag),
+  provider_response_head: about(
+    'The beginning of the body that the provider sent, where the caller got another one and it was kept.',
+    text,
+  ),
+  provider_response_head_complete: about('Whether that is all of it.', flag),
+  request_head_encoding: about('Stands where it is no text, or of an unknown coding.', exactly('base64')),
+  response_head_encoding: about('Stands where it is no text, or of an unknown coding.', exactly('base64')),
+  provider_response_head_encoding: about(
+    'Stands where it is no text, or of an unknown coding.',
+    exactly('base64'),
+  ),
 })

@@ -10,7 +10,7 @@ import type { TokenFault } from '../tokens/verify.ts'
 import { Capture } from '../logs/capture.ts'
 import type { ResponseHead } from '../http1/response-head.ts'
 import type { AiFields } from './ai-fields.ts'
-import type { Rewriter, Rewriting } from './rewriting.ts'
+import { Recorded, type Rewriter, type Rewriting } from './rewriting.ts'
 
 export class AiExchange {
   readonly target: AiTarget
@@ -54,6 +54,8 @@ export class AiExchange {
   /** What is kept of both bodies for the log. */
   request: Capture | null = null
   response: Capture | null = null
+  /** What the caller gets in place of the provider's answer; null where it gets that. */
+  relayed: Capture | null = null
   responseHead: ResponseHead | null = null
   /** Monotonic ms at which the first byte of the answer's body came; 0 before. */
   firstByteAt = 0
@@ -67,7 +69,10 @@ export class AiExchange {
   beginAnswer(head: ResponseHead): Rewriter | null | false {
     this.responseHead = head
     if (this.isLogged) this.response = new Capture({ isEncoded: head.isEncoded })
-    return this.rewriting?.begin(head) ?? null
+    const rewriter = this.rewriting?.begin(head) ?? null
+    if (!this.keepsPayloads || rewriter === null || rewriter === false) return rewriter
+    this.relayed = new Capture({ isEncoded: false })
+    return new Recorded(rewriter, this.relayed)
   }
 
   /** Keeps bytes of the provider's answer for the log. */

@@ -52,7 +52,7 @@ function isWish(value: Once): boolean {
 function planNative(x: Exchange, ai: AiExchange, { provider: name, path }: Native): Verdict {
   const route = x.snapshot.ai!.providers.native(name, path)
   if ('error' in route) return route
-  if (ai.keepsPayloads) ai.request = new Capture({ isEncoded: false })
+  if (ai.keepsPayloads) ai.request = new Capture({ isEncoded: ai.fields.contentEncoding !== null })
   if (ai.body !== null) ai.request?.take(ai.body)
   const refusal = sendTo(x, ai, route.provider, route.path)
   if (refusal !== null || ai.keys === null || ai.body !== null || x.requestBody.done) return refusal

@@ -113,10 +113,12 @@ function observationOf(x: Exchange, ai: AiExchange, now: number): Observation {
     metadata: ai.metadata,
     requestContentType: cut(ai.fields.contentType),
     responseContentType: cut(ai.responseHead?.contentType ?? null),
+    requestEncoding: cut(ai.fields.contentEncoding),
     responseEncoding: cut(ai.responseHead?.contentEncoding ?? null),
     keepsPayloads: ai.keepsPayloads,
     request: ai.request,
     response: ai.response,
+    relayed: ai.relayed,
   }
 }
 

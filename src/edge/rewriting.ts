@@ -3,6 +3,7 @@
 import type { Call } from '../ai/plan.ts'
 import type { EventTranslator, Translation } from '../ai/translation.ts'
 import type { ResponseHead } from '../http1/response-head.ts'
+import type { Capture } from '../logs/capture.ts'
 import { GrowingBytes } from './growing-bytes.ts'
 import { JSON_TYPE } from './json-type.ts'
 import { WithheldUsage } from './withheld-usage.ts'
@@ -44,6 +45,32 @@ export class Rewriting {
 /** Says how the answer to a call must be rewritten; null when not at all. */
 export function rewritingOf(call: Call): Rewriting | null {
   return call.translation !== null || call.wraps || call.hidesUsage ? new Rewriting(call) : null
+}
+
+/** Keeps what a rewriter makes. */
+export class Recorded implements Rewriter {
+  readonly holdsHead: boolean
+  readonly #rewriter: Rewriter
+  readonly #capture: Capture
+
+  constructor(rewriter: Rewriter, capture: Capture) {
+    this.holdsHead = rewriter.holdsHead
+    this.#rewriter = rewriter
+    this.#capture = capture
+  }
+
+  push(bytes: Buffer): Buffer | null | false {
+    return this.#noted(this.#rewriter.push(bytes))
+  }
+
+  end(): Buffer | null | false {
+    return this.#noted(this.#rewriter.end())
+  }
+
+  #noted(bytes: Buffer | null | false): Buffer | null | false {
+    if (bytes !== null && bytes !== false) this.#capture.take(bytes)
+    return bytes
+  }
 }
 
 /** The answer as the result of the API envelope. */

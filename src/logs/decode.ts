@@ -1,6 +1,6 @@
 // Undoes the content coding of a kept answer, off the request path and within bounds. Called by entry.ts.
 
-import type { Transform } from 'node:stream'
+import { PassThrough, type Transform } from 'node:stream'
 import {
   constants,
   createBrotliDecompress,
@@ -45,6 +45,7 @@ export function decode(bytes: Buffer, coding: string): Promise<Decoded | null> {
 /** Flushing at the end, in place of finishing, gives what there is of an answer that was cut. */
 const { Z_SYNC_FLUSH, BROTLI_OPERATION_FLUSH, ZSTD_e_flush } = constants
 const decoders: ReadonlyMap<string, () => Transform> = new Map([
+  ['identity', () => new PassThrough()],
   ['gzip', () => createGunzip({ finishFlush: Z_SYNC_FLUSH })],
   ['x-gzip', () => createGunzip({ finishFlush: Z_SYNC_FLUSH })],
   ['deflate', () => createInflate({ finishFlush: Z_SYNC_FLUSH })],

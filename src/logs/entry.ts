@@ -1,7 +1,8 @@
 // From what the edge saw of a call to the entry that is kept: usage and cost are read, bodies copied, and nothing of the call lives on. Called by the queue.
 
+import { isUtf8 } from 'node:buffer'
 import type { LogBatchWriter } from '../store/log-batch-writer.ts'
-import type { Body } from '../store/log-head.ts'
+import type { Bodies, Body } from '../store/log-head.ts'
 import { type Capture, HEAD_SIZE, TAIL_SIZE } from './capture.ts'
 import { decode } from './decode.ts'
 import type { Observation } from './observation.ts'
@@ -23,26 +24,38 @@ interface Usage {
   readonly cacheWrittenLong: number
 }
 
-/** What is kept of a body, as it was before it was encoded. */
+/** What is kept of a body, as it was before it was encoded if that can be found out. */
 export interface Excerpt {
+  /** Whether it is still encoded, so that nothing can be read in it. */
+  readonly isEncoded: boolean
   readonly head: Buffer
   /** What is kept of its end, where that is not in the head. */
   readonly tail: Buffer
   readonly isCut: boolean
 }
 
+/** What is kept of the request, and of the answer of the provider. */
+export interface Excerpts {
+  readonly request: Excerpt | null
+  readonly answer: Excerpt | null
+}
+
 /** Adds the entry to a batch. No header and no query is in it; bodies are cut at 64 KiB. */
 export function writeEntry(
   o: Observation,
-  answer: Excerpt | null,
+  { request, answer }: Excerpts,
   meter: Meter,
   writer: LogBatchWriter,
 ): void {
-  const request = excerptOf(o.request)
   const isEventStream = hasType(o.responseContentType, EVENT_STREAM)
-  const usage = answer && meter.usageOf(answer.head, answer.tail, isEventStream)
+  const usage =
+    answer === null || answer.isEncoded ? null : meter.usageOf(answer.head, answer.tail, isEventStream)
   const { tokensIn = null, tokensOut = null } = usage ?? {}
-  const model = o.model ?? requestedModel(o.path, request?.head ?? null) ?? usage?.model ?? null
+  const model =
+    o.model ??
+    requestedModel(o.path, request === null || request.isEncoded ? null : request.head) ??
+    usage?.model ??
+    null
   const entry = {
     id: o.ray,
     account: o.gateway.account,
@@ -68,24 +81,40 @@ export function writeEntry(
     requestContentType: o.requestContentType,
     responseContentType: o.responseContentType,
   }
-  if (o.keepsPayloads) writer.add(entry, bodyOf(request), bodyOf(answer))
-  else writer.add(entry, null, null)
+  writer.add(entry, o.keepsPayloads ? bodiesOf(o, request, answer) : NO_BODIES)
 }
 
-/** Gives what was kept of a body that is not encoded. */
+const NO_BODIES: Bodies = { request: null, response: null, providerResponse: null }
+
+function bodiesOf({ relayed }: Observation, request: Excerpt | null, answer: Excerpt | null): Bodies {
+  const sent = bodyOf(answer)
+  if (relayed === null) return { request: bodyOf(request), response: sent, providerResponse: null }
+  const response = bodyOf(excerptOf(relayed))
+  const isSame =
+    response !== null && sent !== null && response.isCut === sent.isCut && response.bytes.equals(sent.bytes)
+  return { request: bodyOf(request), response, providerResponse: isSame ? null : sent }
+}
+
+/** Returns what was kept of a body that is not encoded; null for none. */
 export function excerptOf(capture: Capture | null): Excerpt | null {
   if (capture === null || capture.size === 0 || capture.isEncoded) return null
-  return { head: capture.head(), tail: capture.tail(), isCut: capture.isCut }
+  return { isEncoded: false, head: capture.head(), tail: capture.tail(), isCut: capture.isCut }
 }
 
-/** Decodes what was kept of an encoded body; null where that can't be done. */
-export async function decodedExcerptOf(capture: Capture, coding: string): Promise<Excerpt | null> {
-  const answer = await decode(capture.head(), coding)
-  if (answer === null || answer.bytes.length === 0) return null
-  const { bytes } = answer
+/** Returns what was kept of a body that may be encoded, decoded if that can be done. */
+export async function decodedExcerptOf(
+  capture: Capture | null,
+  coding: string | null,
+): Promise<Excerpt | null> {
+  if (capture === null || !capture.isEncoded || capture.size === 0) return excerptOf(capture)
+  const raw = capture.head()
+  const decoded = await decode(raw, coding ?? '')
+  const isEncoded = decoded === null || decoded.bytes.length === 0
+  const bytes = isEncoded ? raw : decoded.bytes
   const head = bytes.subarray(0, HEAD_SIZE)
   const tail = bytes.subarray(Math.max(HEAD_SIZE, bytes.length - TAIL_SIZE))
-  return { head, tail, isCut: answer.isCut || capture.isCut || bytes.length > HEAD_SIZE }
+  const isCut = (!isEncoded && decoded.isCut) || capture.isCut || bytes.length > HEAD_SIZE
+  return { isEncoded, head, tail, isCut }
 }
 
 const EVENT_STREAM = 'text/event-stream'
@@ -93,8 +122,9 @@ const JSON_LINES = 'application/x-ndjson'
 
 function bodyOf(excerpt: Excerpt | null): Body | null {
   if (excerpt === null) return null
-  const { head, isCut } = excerpt
-  return { bytes: head.length < HEAD_SIZE ? head : wholeCharacters(head), isCut }
+  const { head, isCut, isEncoded } = excerpt
+  const bytes = head.length < HEAD_SIZE || isEncoded ? head : wholeCharacters(head)
+  return { bytes, isCut, isBinary: isEncoded || !isUtf8(isCut ? wholeCharacters(bytes) : bytes) }
 }
 
 /** Leaves out a UTF-8 character that was cut at the end. */

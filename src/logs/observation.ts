@@ -27,10 +27,14 @@ export interface Observation {
   readonly metadata: Metadata | null
   readonly requestContentType: string | null
   readonly responseContentType: string | null
+  readonly requestEncoding: string | null
   readonly responseEncoding: string | null
   /** Whether the bodies are kept with the entry; if not, they only tell model and usage. */
   readonly keepsPayloads: boolean
   /** Null where there was none, or none that can be read. */
   readonly request: Capture | null
+  /** What the provider sent. */
   readonly response: Capture | null
+  /** What the caller got in its place; null where that is the same. */
+  readonly relayed: Capture | null
 }

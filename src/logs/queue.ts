@@ -7,7 +7,7 @@ import type { Logger } from '../base/log.ts'
 import { type Store, StoreAway } from '../store/store.ts'
 import { Backlog, type Bounds, type Waiting } from './backlog.ts'
 import { type Batch, Batches } from './batches.ts'
-import { decodedExcerptOf, type Excerpt, excerptOf, type Meter, writeEntry } from './entry.ts'
+import { decodedExcerptOf, type Excerpts, excerptOf, type Meter, writeEntry } from './entry.ts'
 import type { Observation } from './observation.ts'
 
 export interface LogQueueOptions {
@@ -78,10 +78,10 @@ export class LogQueue {
 
   /** Takes what was seen of a call that is over; nothing of it is held on to, unless its answer must be decoded first. */
   add(observation: Observation): void {
-    const { response } = observation
+    const { request, response } = observation
     if (this.#isClosed) this.#counts.dropped.inc()
-    else if (response?.isEncoded) this.#decodeLater(observation)
-    else this.#enter(observation, excerptOf(response))
+    else if (request?.isEncoded || response?.isEncoded) this.#decodeLater(observation)
+    else this.#enter(observation, { request: excerptOf(request), answer: excerptOf(response) })
   }
 
   /** Writes what waits, as far as the store takes it in time; what comes after is lost. */
@@ -104,26 +104,29 @@ export class LogQueue {
 
   #decodeLater(observation: Observation): void {
     const { request, response } = observation
-    const weight = BASE_WEIGHT + (request?.weight ?? 0) + response!.weight
+    const weight = BASE_WEIGHT + (request?.weight ?? 0) + (response?.weight ?? 0)
     this.#drop(this.#encoded.push({ count: 1, weight, observation }))
     this.#decoding ??= this.#decode()
   }
 
   async #decode(): Promise<void> {
     for (let next = this.#encoded.take(); next !== undefined; next = this.#encoded.take()) {
-      const { response, responseEncoding } = next.observation
-      this.#enter(next.observation, await decodedExcerptOf(response!, responseEncoding ?? ''))
+      const { request, requestEncoding, response, responseEncoding } = next.observation
+      this.#enter(next.observation, {
+        request: await decodedExcerptOf(request, requestEncoding),
+        answer: await decodedExcerptOf(response, responseEncoding),
+      })
     }
     this.#decoding = null
   }
 
-  #enter(observation: Observation, answer: Excerpt | null): void {
+  #enter(observation: Observation, excerpts: Excerpts): void {
     if (this.#isOver) return this.#drop(1)
     const batch = this.#batches.of(observation.gateway)
     const { writer } = batch
     const before = writer.size
     try {
-      writeEntry(observation, answer, this.#meter, writer)
+      writeEntry(observation, excerpts, this.#meter, writer)
     } catch (bug) {
       this.#drop(1)
       this.#log.error({ err: bug, ray: observation.ray }, 'a log entry could not be made')

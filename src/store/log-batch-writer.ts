@@ -1,7 +1,7 @@
 // Writes log entries into the memory of a batch, so that nothing of the calls that made them lives on. The queue of logs has one for each gateway.
 import { entriesOf, idSize, idsOf, type LogBatch } from './log-batch.ts'
 import { LogBytes, withRoom } from './log-bytes.ts'
-import { type Body, writeHead } from './log-head.ts'
+import { type Bodies, type Body, writeHead } from './log-head.ts'
 import type { LogEntry, LogSummary, Payload } from './records.ts'
 
 /** Bytes to begin with. */
@@ -31,11 +31,13 @@ export class LogBatchWriter {
   }
 
   /** Adds an entry behind the others and copies its bodies. */
-  add(entry: LogSummary, request: Body | null, response: Body | null): void {
-    writeHead(this.#heads, entry, request, response)
+  add(entry: LogSummary, bodies: Bodies): void {
+    const { request, response, providerResponse } = bodies
+    writeHead(this.#heads, entry, bodies)
     this.#addId(entry.id)
     if (request !== null) this.#addPayload(request.bytes)
     if (response !== null) this.#addPayload(response.bytes)
+    if (providerResponse !== null) this.#addPayload(providerResponse.bytes)
     this.#earliest = Math.min(this.#earliest, entry.createdAt)
     this.#latest = Math.max(this.#latest, entry.createdAt)
     this.#count++
@@ -79,7 +81,7 @@ export class LogBatchWriter {
 /** Makes a batch of entries of one gateway. */
 export function batchOf(entries: readonly LogEntry[]): LogBatch {
   const writer = new LogBatchWriter()
-  for (const entry of entries) writer.add(entry, bodyOf(entry.request), bodyOf(entry.response))
+  for (const entry of entries) writer.add(entry, bodiesOf(entry))
   return writer.batch()
 }
 
@@ -89,6 +91,17 @@ export function partOf(batch: LogBatch, isWanted: (id: string, place: number) =>
   return batchOf(entriesOf(batch, '', '').filter(({ id }, place) => isWanted(id, place)))
 }
 
+/** Returns the bodies of an entry as they are written. */
+export function bodiesOf({ request, response, providerResponse }: LogEntry): Bodies {
+  return {
+    request: bodyOf(request),
+    response: bodyOf(response),
+    providerResponse: bodyOf(providerResponse),
+  }
+}
+
 function bodyOf(payload: Payload | null): Body | null {
-  return payload && { bytes: Buffer.from(payload.text), isCut: payload.isCut }
+  if (payload === null) return null
+  const { text, isCut, isBase64: isBinary = false } = payload
+  return { bytes: Buffer.from(text, isBinary ? 'base64' : 'utf8'), isCut, isBinary }
 }

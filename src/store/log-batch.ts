@@ -1,5 +1,5 @@
 // Log entries on their way to a backend, as bytes: it keeps them as they are, or reads them.
-import { flags, type Head, headSlices, readHeads, summaryOf } from './log-head.ts'
+import { flags, headSlices, readHeads, summaryOf } from './log-head.ts'
 import type { LogEntry, LogSummary, Payload } from './records.ts'
 
 /** Entries of one gateway in the order in which they came. */
@@ -8,7 +8,7 @@ export interface LogBatch {
   /** 16 hex digits of each. */
   readonly ids: Buffer
   readonly heads: Buffer
-  /** The bodies, entry by entry and the request first. */
+  /** The bodies, entry by entry: the request, what the caller got, and what the provider sent if that is something else. */
   readonly payloads: Buffer
   /** The least and the greatest `createdAt`. */
   readonly earliest: number
@@ -68,16 +68,35 @@ export function entriesOf(
   const entries: LogEntry[] = []
   let at = 0
   for (const [i, head] of readHeads(heads).entries()) {
-    const [start, middle, end] = [at, at + (head[15] ?? 0), at + (head[15] ?? 0) + (head[16] ?? 0)]
-    at = end
+    const start = at
+    const sizes = [head[15] ?? null, head[16] ?? null, head[19] ?? null] as const
+    for (const size of sizes) at += size ?? 0
     if (only !== undefined && i !== only) continue
-    const request = payloadOf(head, 15, flags.requestIsCut, payloads.subarray(start, middle))
-    const response = payloadOf(head, 16, flags.responseIsCut, payloads.subarray(middle, end))
-    entries.push({ ...summaryOf(head, names[i]!, account, gateway), request, response })
+    let from = start
+    const [request, response, providerResponse] = sizes.map((size, body) => {
+      if (size === null) return null
+      from += size
+      return payloadOf(payloads.subarray(from - size, from), head[5], bodyFlags[body]!)
+    })
+    entries.push({
+      ...summaryOf(head, names[i]!, account, gateway),
+      request: request!,
+      response: response!,
+      providerResponse: providerResponse!,
+    })
   }
   return entries
 }
 
-function payloadOf(head: Head, size: 15 | 16, cut: number, bytes: Buffer): Payload | null {
-  return head[size] === null ? null : { text: bytes.toString(), isCut: (head[5] & cut) !== 0 }
+/** Of the bodies in their order. */
+const bodyFlags = [
+  { isCut: flags.requestIsCut, isBinary: flags.requestIsBinary },
+  { isCut: flags.responseIsCut, isBinary: flags.responseIsBinary },
+  { isCut: flags.providerResponseIsCut, isBinary: flags.providerResponseIsBinary },
+]
+
+function payloadOf(bytes: Buffer, set: number, { isCut, isBinary }: (typeof bodyFlags)[number]): Payload {
+  const isBase64 = (set & isBinary) !== 0
+  const payload = { text: bytes.toString(isBase64 ? 'base64' : 'utf8'), isCut: (set & isCut) !== 0 }
+  return isBase64 ? { ...payload, isBase64 } : payload
 }

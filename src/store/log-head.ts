@@ -2,10 +2,19 @@
 import { LINE_END, type LogBytes, member, power } from './log-bytes.ts'
 import type { LogSummary } from './records.ts'
 
+/** The bodies of an entry, in the order in which they are kept. */
+export interface Bodies {
+  readonly request: Body | null
+  readonly response: Body | null
+  readonly providerResponse: Body | null
+}
+
 /** A body before it is text. */
 export interface Body {
   readonly bytes: Buffer
   readonly isCut: boolean
+  /** Whether it is to be shown as base64. */
+  readonly isBinary: boolean
 }
 
 type Text = string | null
@@ -33,6 +42,7 @@ export type Head = readonly [
   /** Heads that are older have none of these. */
   tokenId?: Text,
   tokenName?: Text,
+  providerResponseSize?: Count,
 ]
 
 /** The bits of a head's `flags`. */
@@ -43,17 +53,21 @@ export const flags = {
   streamed: 8,
   requestIsCut: 16,
   responseIsCut: 32,
+  requestIsBinary: 64,
+  responseIsBinary: 128,
+  providerResponseIsCut: 256,
+  providerResponseIsBinary: 512,
 } as const
 
 /** Writes a comma and a head: by hand, since every call pays for it. */
-export function writeHead(to: LogBytes, e: LogSummary, request: Body | null, response: Body | null): void {
+export function writeHead(to: LogBytes, e: LogSummary, bodies: Bodies): void {
   to.open()
   to.number(e.createdAt)
   to.copy(quotes.provider.of(e.provider))
   to.copy(quotes.model.of(e.model))
   to.copy(quotes.path.of(e.path))
   to.number(e.status)
-  to.number(flagsOf(e, request, response))
+  to.number(flagsOf(e, bodies))
   to.copy(quotes.error.of(e.error))
   to.multiple(e.duration, thousandth)
   to.multiple(e.timeToFirstByte, thousandth)
@@ -63,10 +77,11 @@ export function writeHead(to: LogBytes, e: LogSummary, request: Body | null, res
   to.json(e.metadata)
   to.copy(quotes.requestContentType.of(e.requestContentType))
   to.copy(quotes.responseContentType.of(e.responseContentType))
-  to.number(sizeOf(request))
-  to.number(sizeOf(response))
+  to.number(sizeOf(bodies.request))
+  to.number(sizeOf(bodies.response))
   to.copy(quotes.tokenId.of(e.tokenId))
   to.copy(quotes.tokenName.of(e.tokenName))
+  to.number(sizeOf(bodies.providerResponse))
   to.close()
 }
 
@@ -166,14 +181,18 @@ function quoted(text: Text): Quote {
   return { text: JSON.parse(json), json: member(json) }
 }
 
-function flagsOf(e: LogSummary, request: Body | null, response: Body | null): number {
+function flagsOf(e: LogSummary, { request, response, providerResponse }: Bodies): number {
   return (
     (e.success ? flags.success : 0) |
     (e.cached ? flags.cached : 0) |
     (e.authenticated ? flags.authenticated : 0) |
     (e.streamed ? flags.streamed : 0) |
     (request?.isCut ? flags.requestIsCut : 0) |
-    (response?.isCut ? flags.responseIsCut : 0)
+    (response?.isCut ? flags.responseIsCut : 0) |
+    (request?.isBinary ? flags.requestIsBinary : 0) |
+    (response?.isBinary ? flags.responseIsBinary : 0) |
+    (providerResponse?.isCut ? flags.providerResponseIsCut : 0) |
+    (providerResponse?.isBinary ? flags.providerResponseIsBinary : 0)
   )
 }
 

@@ -159,16 +159,21 @@ export interface LogEntry {
   readonly requestContentType: string | null
   readonly responseContentType: string | null
   readonly request: Payload | null
+  /** What the caller got. */
   readonly response: Payload | null
+  /** What the provider sent, where that is something else: the answer was translated, or the gateway asked for more than its caller. */
+  readonly providerResponse: Payload | null
 }
 
 /** A log entry as lists show it. */
-export type LogSummary = Omit<LogEntry, 'request' | 'response'>
+export type LogSummary = Omit<LogEntry, 'request' | 'response' | 'providerResponse'>
 
 /** A body as it is kept: its beginning, where it was larger than what is kept. */
 export interface Payload {
   readonly text: string
   readonly isCut: boolean
+  /** Whether the text is base64 of a body that is no text, or of which the coding is not known; absent for false. */
+  readonly isBase64?: true
 }
 
 /** What a caller says of a call. */

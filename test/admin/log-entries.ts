@@ -33,6 +33,7 @@ export function entryWith(n: number, members: Partial<LogEntry> = {}): LogEntry 
     responseContentType: 'application/json',
     request: null,
     response: null,
+    providerResponse: null,
     ...members,
   }
 }

@@ -95,6 +95,29 @@ test('a body is given as it was kept: as JSON where it is JSON and whole, else a
     }
 })
 
+test('a body that is no text is base64 and says so, and what the provider sent stands beside it', async t => {
+  const { ask, kept, origin, owner } = await startApi(t)
+  const response = { text: 'AP8=', isCut: false, isBase64: true as const }
+  await keepEntries(kept, [entryWith(1, { response, providerResponse: { text: '{"b":1}', isCut: true } })])
+  const entry = `${path}/0000000000000001`
+  const { result } = (await ask('GET', entry)).json
+  assert.deepEqual([result.response_head, result.response_head_encoding], ['AP8=', 'base64'])
+  assert.deepEqual(
+    [result.provider_response_head, result.provider_response_head_complete],
+    ['{"b":1}', false],
+  )
+  assert.ok(!('provider_response_head_encoding' in result))
+  const get = (name: string) =>
+    fetch(`${origin}/client/v4/accounts/${account}${entry}/${name}`, {
+      headers: { authorization: `Bearer ${owner.value}` },
+    })
+  const body = await get('response')
+  assert.deepEqual([body.headers.get('svc-body-encoding'), await body.text()], ['base64', 'AP8='])
+  const provided = await get('provider_response')
+  assert.deepEqual([provided.headers.get('svc-body-encoding'), await provided.text()], [null, '{"b":1}'])
+  assert.equal((await get('request')).status, 404)
+})
+
 test('what is not there is 404: entries, bodies that were not kept, gateways', async t => {
   const { ask, kept } = await startApi(t)
   await keepEntries(kept, [entryWith(1)])

@@ -38,6 +38,7 @@ export const good: Readonly<Record<string, (api: Api) => Ask | Promise<Ask>>> = 
   getLog: keptLog,
   getLogRequest: keptLog,
   getLogResponse: keptLog,
+  getLogProviderResponse: keptLog,
   listErrorRules: madeRule('ErrorRule'),
   createErrorRule: withoutRules,
   reorderErrorRules: keptRule('error'),
@@ -89,7 +90,9 @@ export async function rotatedClient(api: Api): Promise<Ask> {
 
 async function keptLog({ kept }: Api): Promise<Ask> {
   const whole = { text: '{"model":"gpt-5"}', isCut: false }
-  await keepEntries(kept, [entryWith(1, { request: whole, response: whole, metadata: { team: 'blue' } })])
+  await keepEntries(kept, [
+    entryWith(1, { request: whole, response: whole, providerResponse: whole, metadata: { team: 'blue' } }),
+  ])
   return { params: logParams }
 }
 

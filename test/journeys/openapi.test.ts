@@ -38,8 +38,9 @@ test('every type of content that is documented is given to who asks for it', asy
       for (const type of Object.keys(responses[200]!.content))
         await expect(api, id, { ...(await good[id]!(api)), headers: { accept: type.split(';')[0]! } }, 200)
   const cut = { text: '{"model":"gp', isCut: true }
-  await keepEntries(api.kept, [entryWith(1, { request: cut, response: cut })])
-  for (const id of ['getLogRequest', 'getLogResponse']) await expect(api, id, { params: logParams }, 200)
+  await keepEntries(api.kept, [entryWith(1, { request: cut, response: cut, providerResponse: cut })])
+  for (const id of ['getLogRequest', 'getLogResponse', 'getLogProviderResponse'])
+    await expect(api, id, { params: logParams }, 200)
 })
 
 test('every query parameter that is documented is taken at its bounds and in all its values, and not beyond', async t => {

@@ -1,7 +1,7 @@
 import { deepEqual, equal, ok } from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
-import { decodedExcerptOf, excerptOf, type Meter, writeEntry } from '../../src/logs/entry.ts'
+import { decodedExcerptOf, type Meter, writeEntry } from '../../src/logs/entry.ts'
 import type { Observation } from '../../src/logs/observation.ts'
 import { entriesOf } from '../../src/store/log-batch.ts'
 import { LogBatchWriter } from '../../src/store/log-batch-writer.ts'
@@ -24,11 +24,11 @@ const meter: Meter = {
 /** Gives the entry as a store reads it. */
 async function entryOf(o: Observation): Promise<LogEntry> {
   const writer = new LogBatchWriter()
-  const { response, responseEncoding } = o
-  const answer = response?.isEncoded
-    ? await decodedExcerptOf(response, responseEncoding ?? '')
-    : excerptOf(response)
-  writeEntry(o, answer, meter, writer)
+  const excerpts = {
+    request: await decodedExcerptOf(o.request, o.requestEncoding),
+    answer: await decodedExcerptOf(o.response, o.responseEncoding),
+  }
+  writeEntry(o, excerpts, meter, writer)
   return entriesOf(writer.batch(), o.gateway.account, o.gateway.id)[0]!
 }
 
@@ -61,6 +61,7 @@ describe('an entry', () => {
       responseContentType: 'application/json',
       request: { text: '{"model":"gpt-4o","messages":[]}', isCut: false },
       response: { text: '{"usage":{}}', isCut: false },
+      providerResponse: null,
     })
   })
 
@@ -105,15 +106,31 @@ describe('an entry', () => {
     equal(request!.isCut, true)
   })
 
-  test('replaces bytes that are no text', async () => {
-    const { response } = await entryOf(observed({ response: captured(Buffer.from([0x61, 0xff])) }))
-    equal(response!.text, 'a\ufffd')
+  test('keeps what is no text as base64, and says so', async () => {
+    const bytes = Buffer.from([0x61, 0xff])
+    const { request, response } = await entryOf(
+      observed({ request: captured(bytes), response: captured(bytes) }),
+    )
+    const payload = { text: bytes.toString('base64'), isCut: false, isBase64: true }
+    deepEqual([request, response], [payload, payload])
+  })
+
+  test('has what the provider sent beside what the caller got, where those differ', async () => {
+    const sent = captured('{"usage":{}}')
+    const differing = await entryOf(observed({ response: sent, relayed: captured('{"a":1}') }))
+    deepEqual([differing.response!.text, differing.providerResponse!.text], ['{"a":1}', '{"usage":{}}'])
+    equal(differing.tokensIn, 12)
+    const same = await entryOf(observed({ response: sent, relayed: captured('{"usage":{}}') }))
+    deepEqual([same.response!.text, same.providerResponse], ['{"usage":{}}', null])
+    const spoilt = await entryOf(observed({ response: sent, relayed: captured('') }))
+    deepEqual([spoilt.response, spoilt.providerResponse!.text], [null, '{"usage":{}}'])
   })
 })
 
 describe('an encoded answer', () => {
   const text = JSON.stringify({ usage: 'é'.repeat(100) })
   const codings = [
+    ['identity', (text: string) => Buffer.from(text)],
     ['gzip', gzipSync],
     ['X-GZip', gzipSync],
     ['deflate', deflateSync],
@@ -145,11 +162,21 @@ describe('an encoded answer', () => {
     equal(entry.tokensOut, 8 * 1024)
   })
 
-  test('is left out where its coding is not known, or its bytes are not of it', async () => {
+  test('is kept as base64 where its coding is not known, or its bytes are not of it', async () => {
+    const bytes = gzipSync(text)
+    const payload = { text: bytes.toString('base64'), isCut: false, isBase64: true }
     for (const responseEncoding of ['compress', 'gzip, br', 'br', 'constructor']) {
-      const response = captured(gzipSync(text), true)
-      const entry = await entryOf(observed({ responseEncoding, response }))
-      deepEqual([entry.response, entry.tokensIn, entry.model], [null, null, 'gpt-4o'])
+      const entry = await entryOf(observed({ responseEncoding, response: captured(bytes, true) }))
+      deepEqual([entry.response, entry.tokensIn, entry.model], [payload, null, 'gpt-4o'])
     }
+  })
+
+  test('is decoded as a request, too, which then names its model', async () => {
+    const asked = '{"model":"gpt-5"}'
+    const request = captured(gzipSync(asked), true)
+    const entry = await entryOf(observed({ requestEncoding: 'gzip', request }))
+    deepEqual([entry.model, entry.request], ['gpt-5', { text: asked, isCut: false }])
+    const unknown = await entryOf(observed({ requestEncoding: 'x', request }))
+    deepEqual([unknown.model, unknown.request!.isBase64], ['of-answer', true])
   })
 })

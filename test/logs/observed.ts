@@ -36,10 +36,12 @@ export function observed(changes: Partial<Observation> = {}): Observation {
     metadata: null,
     requestContentType: 'application/json',
     responseContentType: 'application/json',
+    requestEncoding: null,
     responseEncoding: null,
     keepsPayloads: true,
     request: captured('{"model":"gpt-4o","messages":[]}'),
     response: captured('{"usage":{}}'),
+    relayed: null,
     ...changes,
   }
 }

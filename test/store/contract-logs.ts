@@ -29,7 +29,11 @@ export function logsContract(name: string, place: Place): void {
     const entries = logEntries(kept, 2, i =>
       i === 0
         ? { request: { text, isCut: true }, response: null }
-        : { request: null, response: { text: '', isCut: false } },
+        : {
+            request: null,
+            response: { text: '', isCut: false },
+            providerResponse: { text: 'AP8=', isCut: true, isBase64: true },
+          },
     )
     await append(entries)
     for (const entry of entries) assert.deepEqual(await logs.get(kept.account, kept.id, entry.id), entry)
@@ -198,10 +202,7 @@ export function logsContract(name: string, place: Place): void {
     assert.deepEqual(await Array.fromAsync(logs.entries(kept.account, 'nobody')), [])
     const summaries = (await Array.fromAsync(logs.summaries(kept.account, kept.id))).flat()
     const byId = (a: { id: string }, b: { id: string }) => (a.id < b.id ? -1 : 1)
-    assert.deepEqual(
-      summaries.toSorted(byId),
-      entries.map(({ request: _, response: __, ...summary }) => summary).toSorted(byId),
-    )
+    assert.deepEqual(summaries.toSorted(byId), entries.map(summary).toSorted(byId))
     assert.deepEqual(await Array.fromAsync(logs.summaries(kept.account, 'nobody')), [])
   })
 }
@@ -252,6 +253,6 @@ async function ids(
 }
 
 function summary(entry: LogEntry): LogSummary {
-  const { request: _request, response: _response, ...rest } = entry
+  const { request: _request, response: _response, providerResponse: _provider, ...rest } = entry
   return rest
 }

@@ -198,6 +198,7 @@ export function logEntry(more: Partial<LogEntry> = {}): LogEntry {
     responseContentType: 'application/json',
     request: { text: '{"model":"gpt-5-mini"}', isCut: false },
     response: { text: '{"choices":[]}', isCut: true },
+    providerResponse: null,
     ...more,
   }
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { entriesOf, idsOf, joined, summarySlices } from '../../src/store/log-batch.ts'
-import { batchOf, LogBatchWriter, partOf } from '../../src/store/log-batch-writer.ts'
+import { batchOf, bodiesOf, LogBatchWriter, partOf } from '../../src/store/log-batch-writer.ts'
 import type { LogEntry } from '../../src/store/records.ts'
 import { gateway, logEntries, logEntry } from './contract-specimens.ts'
 
@@ -10,7 +10,13 @@ const owner = gateway({ account: 'a' })
 const read = (batch: Parameters<typeof entriesOf>[0]) => entriesOf(batch, 'a', 'default')
 
 const text = fc.string({ unit: 'binary' })
-const payload = fc.option(fc.record({ text, isCut: fc.boolean() }))
+const base64 = fc.uint8Array().map(bytes => Buffer.from(bytes).toString('base64'))
+const payload = fc.option(
+  fc.oneof(
+    fc.record({ text, isCut: fc.boolean() }),
+    fc.record({ text: base64, isCut: fc.boolean(), isBase64: fc.constant(true as const) }),
+  ),
+)
 const number = fc.double({ noNaN: true, noDefaultInfinity: true }).map(value => value + 0)
 const someEntry = fc
   .record({
@@ -31,6 +37,7 @@ const someEntry = fc
     requestContentType: fc.option(text),
     request: payload,
     response: payload,
+    providerResponse: payload,
   })
   .map(members => logEntry({ account: 'a', ...members }))
 
@@ -47,7 +54,9 @@ test('a batch gives back the entries that it was made of', () => {
 test('summaries come in slices, whatever stands in their texts, and without those that are hidden', () => {
   const metadata = { note: `],[\n${'x'.repeat(3_000)}\\"],\n[` }
   const entries = logEntries(owner, 200, i => ({ metadata, status: 200 + i }))
-  const bare = entries.map(({ request: _request, response: _response, ...summary }) => summary)
+  const bare = entries.map(
+    ({ request: _request, response: _response, providerResponse: _provider, ...summary }) => summary,
+  )
   for (const hidden of [0, 1, 25, 150, 199, 200]) {
     const slices = [...summarySlices(batchOf(entries), 'a', 'default', hidden)]
     assert.deepEqual(slices.flat(), bare.slice(hidden))
@@ -77,12 +86,7 @@ test('batches are joined, and parted again', () => {
 
 test('a writer has room for what comes, and takes its memory for the next batch', () => {
   const writer = new LogBatchWriter()
-  const add = ({ request, response, ...summary }: LogEntry) =>
-    writer.add(
-      summary,
-      request && { bytes: Buffer.from(request.text), isCut: request.isCut },
-      response && { bytes: Buffer.from(response.text), isCut: response.isCut },
-    )
+  const add = (entry: LogEntry) => writer.add(entry, bodiesOf(entry))
   const large = { text: 'é'.repeat(30_000), isCut: true }
   const entries = logEntries(owner, 600, i =>
     i % 50 === 0 ? { response: large } : { path: '\u{1f600}'.repeat(i) },

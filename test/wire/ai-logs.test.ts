@@ -49,6 +49,7 @@ test('an entry tells what happened, and no credential', async t => {
     responseContentType: 'application/json',
     request: { text: body, isCut: false },
     response: { text: JSON.stringify(completion), isCut: false },
+    providerResponse: null,
   })
   assert.doesNotMatch(JSON.stringify(entry), /SECRET|svct_/)
 })
@@ -144,6 +145,52 @@ test('an encoded answer reaches the caller as it is, and the log as text', async
   assert.equal(answer.text, encoded)
   const entry = await ai.entry()
   assert.deepEqual([entry.tokensIn, entry.response?.text], [9, JSON.stringify(completion)])
+})
+
+test('an answer that was translated is kept as the caller got it, and as the provider sent it', async t => {
+  const message = {
+    id: 'msg_1',
+    type: 'message',
+    role: 'assistant',
+    model: 'claude-sonnet-4-5',
+    content: [{ type: 'text', text: 'Hello.' }],
+    stop_reason: 'end_turn',
+    stop_sequence: null,
+    usage: { input_tokens: 9, output_tokens: 3 },
+  }
+  const provider = await startResponder(t, json(message))
+  const ai = await startAi(t, {
+    anthropic: provider.url,
+    openai: (await startResponder(t, json(completion))).url,
+  })
+  const ask = (model: string, path: string, gateway = `Authorization: Bearer ${ai.token}`) =>
+    ai.edge.ask(call(`${ai.rest}${path}`, body.replace('openai/gpt-4o-mini', model), gateway))
+  const translated = await ask('anthropic/claude-sonnet-4-5', '/v1/chat/completions')
+  const entry = await ai.entry()
+  assert.equal(JSON.parse(translated.text).object, 'chat.completion')
+  assert.equal(entry.response!.text, translated.text)
+  assert.equal(entry.providerResponse!.text, JSON.stringify(message))
+  assert.equal(entry.tokensIn, 9)
+  await ask('openai/gpt-4o-mini', '/v1/chat/completions')
+  assert.equal((await ai.entry(2)).providerResponse, null)
+  const run = `{"model":"openai/gpt-4o-mini","input":{"messages":[]}}`
+  const enveloped = await ai.edge.ask(call(`${ai.rest}/run`, run, `Authorization: Bearer ${ai.token}`))
+  const { response, providerResponse } = await ai.entry(3)
+  assert.deepEqual([response!.text, providerResponse!.text], [enveloped.text, JSON.stringify(completion)])
+})
+
+test('an encoded request reaches the provider as it is, and the log as text', async t => {
+  const ai = await start(t)
+  const encoded = gzipSync(body).toString('latin1')
+  const head = call(
+    `${ai.native('openai')}/chat/completions`,
+    '',
+    `svc-aig-authorization: Bearer ${ai.token}`,
+    'Content-Encoding: gzip',
+  )
+  await ai.edge.ask(head.replace('Content-Length: 0', `Content-Length: ${encoded.length}`) + encoded)
+  const { request, model } = await ai.entry()
+  assert.deepEqual([request!.text, model], [body, 'openai/gpt-4o-mini'])
 })
 
 test('calls that no provider was asked for are not kept', async t => {

@@ -29,7 +29,8 @@ async function stream(ai: AiEdge, members: string, path = '/v1/chat/completions'
 test('the usage of a stream is in the log, and its caller gets what it asked for', async t => {
   const { ai, provider } = await start(t)
   assert.equal(await stream(ai, '"stream":true'), word + done)
-  const { tokensIn, tokensOut, cost, request } = await ai.entry(1)
+  const { tokensIn, tokensOut, cost, request, response, providerResponse } = await ai.entry(1)
+  assert.deepEqual([response!.text, providerResponse!.text], [word + done, word + usage + done])
   assert.deepEqual([tokensIn, tokensOut], [9, 3])
   assert.ok(cost! > 0)
   assert.doesNotMatch(request!.text, /stream_options/)

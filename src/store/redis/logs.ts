@@ -159,8 +159,9 @@ export class RedisLogs implements Logs {
 function* partsOf(entries: readonly LogEntry[]): Generator<readonly Argument[]> {
   let part: Argument[] = []
   let size = 0
-  for (const { request, response, ...summary } of entries) {
-    const payloads = request || response ? JSON.stringify({ request, response }) : ''
+  for (const { request, response, providerResponse, ...summary } of entries) {
+    const hasBodies = request || response || providerResponse
+    const payloads = hasBodies ? JSON.stringify({ request, response, providerResponse }) : ''
     part.push(summary.id, summary.createdAt, JSON.stringify(summary), payloads)
     size += payloads.length
     if (size < largestAppend) continue
@@ -172,6 +173,6 @@ function* partsOf(entries: readonly LogEntry[]): Generator<readonly Argument[]> 
 }
 
 function entryOf(summary: string, payloads: string): LogEntry {
-  const bodies = payloads === '' ? { request: null, response: null } : JSON.parse(payloads)
-  return { ...JSON.parse(summary), ...bodies }
+  const bodies = payloads === '' ? null : JSON.parse(payloads)
+  return { ...JSON.parse(summary), request: null, response: null, providerResponse: null, ...bodies }
 }
