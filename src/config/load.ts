@@ -3,13 +3,17 @@ import { isUtf8 } from 'node:buffer'
 import { accessSync, constants, readFileSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { type Parsed, parse } from './parse.ts'
-import type { Surroundings } from './references.ts'
+import { FileFault, type Surroundings } from './references.ts'
 
 /** What was read, and from which files (absolute paths), those that cannot be read included; not those that are read elsewhere. */
 export type Loaded = Parsed & { readonly files: readonly string[] }
 
-/** Loads a configuration; never throws, since a file that cannot be read is a mistake like any other. */
-export function loadConfig(path: string, env: Surroundings['env'] = process.env): Loaded {
+/** Loads a configuration; never throws, since a file that cannot be read is a mistake like any other. `faults` tells what is wrong with files that are read elsewhere. */
+export function loadConfig(
+  path: string,
+  env: Surroundings['env'] = process.env,
+  faults: ReadonlyMap<string, string> = new Map(),
+): Loaded {
   const file = resolve(path)
   const files = new Set([file])
   const readFile = (reference: string): string => {
@@ -23,6 +27,8 @@ export function loadConfig(path: string, env: Surroundings['env'] = process.env)
     files.add(referred)
     refuseUnreadable(referred)
     files.delete(referred)
+    const fault = faults.get(referred)
+    if (fault !== undefined) throw new FileFault(fault)
     return referred
   }
   return { ...readAndParse(file, { env, readFile, findFile }), files: [...files] }

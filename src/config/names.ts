@@ -1,5 +1,5 @@
 // What holds of names among themselves: each stands once, and leads somewhere. Called by resolve and by what it is made of.
-import { didYouMean, type Findings } from './mistake.ts'
+import { didYouMean, type Findings, type Place } from './mistake.ts'
 import type { Placed } from './shape.ts'
 
 /** Notes a mistake at each value that an earlier one has already; the rule says why it cannot. */
@@ -30,6 +30,7 @@ export function byLine(a: Placed<string>, b: Placed<string>): number {
   return a.line - b.line
 }
 
-function whereabouts({ path, line }: Placed<string>): string {
+/** Says where a setting stands, or that it is a default. */
+export function whereabouts({ path, line }: Place): string {
   return line === 0 ? `the default of ${path}` : `${path} of line ${line}`
 }

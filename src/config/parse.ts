@@ -138,6 +138,10 @@ class TreeReader {
         this.#findings.mistake(placeOf(key, this.#lines, path), 'a key must be a plain word')
         continue
       }
+      if (key.value === '<<' && key.type === 'PLAIN') {
+        this.#findings.mistake(placeOf(key, this.#lines, path), 'merge keys (<<) are not supported')
+        continue
+      }
       const place = placeOf(key, this.#lines, stepInto(path, key.value))
       const first = entries.get(key.value)
       const tree: Tree = value ? this.read(value, place.path, depth + 1) : { ...place, kind: 'empty' }

@@ -99,8 +99,15 @@ const check = mapping({
   status: optional(scalar(statusRange), { least: 200, most: 399 }),
 })
 
+const someOrigins = list(placed(shorthand('url', origin)), { least: 1 })
+
+/** Reads origins; a list that is written has some, and one that is left empty is not written yet. */
+const origins: typeof someOrigins = {
+  read: (tree, context) => (tree.kind === 'empty' ? [] : someOrigins.read(tree, context)),
+}
+
 const pool = group({
-  origins: optional(list(placed(shorthand('url', origin))), []),
+  origins: optional(origins, []),
   balance: optional(scalar(balance), { by: 'round_robin' as const }),
   connections: optional(scalar(wholeOrOff(1, 1e6)), usualTransport.connections),
   queue: group({

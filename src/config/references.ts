@@ -56,3 +56,6 @@ function fileName(written: string): string {
 function asVariable(inside: string): string {
   return `\${${inside.split(':-', 1)[0]}}`
 }
+
+/** What is wrong with the content of a file that is read elsewhere, as a phrase that follows the name of its field. */
+export class FileFault extends Error {}

@@ -1,11 +1,11 @@
 // From what the file says to the configuration: hands defaults down, follows names, and checks what no value can break by itself.
 import { mostWork } from '../base/work.ts'
 import { resolveAccess } from './access-settings.ts'
-import type { Config, Endpoint, SecretsConfig, StoreConfig } from './config.ts'
+import type { Config, SecretsConfig, StoreConfig } from './config.ts'
 import { resolveCustomErrors } from './custom-errors-settings.ts'
 import { resolveRateLimits } from './limit-settings.ts'
 import type { Findings } from './mistake.ts'
-import { byLine, refuseRepeats } from './names.ts'
+import { resolveListeners } from './listeners.ts'
 import { resolvePools } from './pool-settings.ts'
 import { resolveAi } from './resolve-ai.ts'
 import { resolveZones } from './resolve-zones.ts'
@@ -63,15 +63,6 @@ export function resolve(settings: Settings, findings: Findings): Config {
       operator: custom.operator ?? null,
     }),
   }
-}
-
-/** Compares addresses as they are written: which of them are the same place, only the system knows. */
-function resolveListeners({ listen, admin }: Settings, findings: Findings): Endpoint[] {
-  const addresses = [...listen, admin].flatMap(({ value: { host, port }, ...place }) =>
-    port === 0 || findings.concern(place.path) ? [] : { ...place, value: `${host}:${port}` },
-  )
-  refuseRepeats(addresses.toSorted(byLine), 'each listener needs an address of its own', findings)
-  return listen.map(({ value }) => value)
 }
 
 function resolveUrlLimit({ url, header_section: most }: Settings['limits'], findings: Findings): number {

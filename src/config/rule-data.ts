@@ -2,7 +2,7 @@
 import type { ListConfig } from './access-config.ts'
 import type { ExpressionSettings } from './expression-shape.ts'
 import type { Findings, Place } from './mistake.ts'
-import { describe } from './references.ts'
+import { describe, FileFault } from './references.ts'
 import { shortName } from './rules.ts'
 import type { Settings } from './schema.ts'
 import {
@@ -25,6 +25,7 @@ const existingFile: Shape<string> = {
     try {
       return context.surroundings.findFile(path)
     } catch (error) {
+      if (error instanceof FileFault) return context.findings.flaw(tree, error.message)
       const { code = 'unknown reason' } = error as NodeJS.ErrnoException
       const rule = `must be the path of a file that can be read (${code})`
       return context.findings.flaw(tree, `${rule}, but is ${describe((tree as Scalar).text)}`)

@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { gatehouse } from '../help/command.ts'
+import { mmdb } from '../help/mmdb.ts'
 import { writeConfig } from '../help/gateway.ts'
 import { root } from '../help/source.ts'
 
@@ -101,6 +102,28 @@ test('check reads the files of access rules, and start serves by none that is no
     assert.notEqual(code, 0)
     assert.match(stderr, /bad\.txt.*3/)
   }
+})
+
+test('check names every file of access rules that is not good, where the configuration names it', async t => {
+  const path = writeConfig(
+    t,
+    `${valid}lists: { bad: bad.txt, good: good.txt }\ngeo:\n  databases: [torn.mmdb, good.mmdb]\n`,
+  )
+  const folder = dirname(path)
+  const database = mmdb({ '192.0.2.0/24': { country: { iso_code: 'AQ' } } })
+  writeFileSync(join(folder, 'bad.txt'), '# nobody\n192.0.2.999\n')
+  writeFileSync(join(folder, 'good.txt'), '192.0.2.1\n')
+  writeFileSync(join(folder, 'torn.mmdb'), database.subarray(0, -20))
+  writeFileSync(join(folder, 'good.mmdb'), database)
+  const { code, stderr } = await gatehouse(['check', '--config', path])
+  assert.equal(code, 2)
+  const [list, torn, ...rest] = stderr.trimEnd().split('\n')
+  assert.match(list!, /:6:15 lists\.bad: bad names a file that is not good: .*bad\.txt:2/)
+  assert.match(
+    torn!,
+    /:8:15 geo\.databases\[0\]: databases\[0\] names a file that is not good: .*torn\.mmdb: must be a MaxMind DB file$/,
+  )
+  assert.deepEqual(rest, [])
 })
 
 test('errors shows one as Markdown, or as the type that is asked for', async () => {

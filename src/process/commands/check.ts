@@ -2,25 +2,35 @@
 
 import { AccessMetrics } from '../../base/access-metrics.ts'
 import { createLogger } from '../../base/log.ts'
+import type { Config } from '../../config/config.ts'
 import { loadConfig } from '../../config/load.ts'
 import { AccessFiles } from '../access-files.ts'
 import { configPath, type Input } from '../input.ts'
 import { isUsable } from '../mistakes.ts'
-import { print, tell } from '../terminal.ts'
+import { print } from '../terminal.ts'
 
 export async function check(input: Input): Promise<number> {
   const path = configPath(input)
   const loaded = loadConfig(path, process.env)
-  if (!isUsable(path, loaded)) return 2
+  if ('mistakes' in loaded) return isUsable(path, loaded) ? 0 : 2
+  const faults = await faultsOf(loaded.config)
+  // Read once more, so that each is told with the line that names the file.
+  if (!isUsable(path, faults.size === 0 ? loaded : loadConfig(path, process.env, faults))) return 2
+  print(`${path} is valid\n`)
+  return 0
+}
+
+/** Reads the files that rules look into, and finds what is wrong with each. */
+async function faultsOf(config: Config): Promise<ReadonlyMap<string, string>> {
   const files = new AccessFiles(createLogger('error', { write: () => {} }), new AccessMetrics())
+  const faults = new Map<string, string>()
+  const note = (file: string) => (cause: Error) =>
+    void faults.set(file, `names a file that is not good: ${cause.message}`)
   try {
-    await files.prepare(loaded.config, loaded.config)
-  } catch (cause) {
-    tell((cause as Error).message)
-    return 2
+    for (const list of config.lists) await files.lists.prepare([list]).catch(note(list.path))
+    for (const database of config.geo.databases) await files.geo.prepare([database]).catch(note(database))
   } finally {
     files.close()
   }
-  print(`${path} is valid\n`)
-  return 0
+  return faults
 }
