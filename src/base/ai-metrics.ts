@@ -24,5 +24,7 @@ export class AiMetrics {
   readonly allowed = tallies(allowReasons)
   readonly refused = tallies(refuseReasons)
   readonly logEntries = tallies(['written', 'dropped', 'over_limit'])
+  /** By the status that the provider gave. */
+  readonly keysSetAside = tallies(['401', '429'])
   readonly lookups = tallies(['remembered', 'asked'])
 }

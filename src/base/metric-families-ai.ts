@@ -20,6 +20,12 @@ export const aiFamilies: readonly Family[] = [
   },
   {
     type: 'counter',
+    name: 'gatehouse_ai_keys_set_aside_total',
+    help: 'Keys of providers that rest for a while, by the status with which the provider turned them away.',
+    read: ({ edge: { ai } }) => byName(ai.keysSetAside, status => ({ status })),
+  },
+  {
+    type: 'counter',
     name: 'gatehouse_ai_log_entries_total',
     help: 'Log entries of AI calls, by what became of them: written, dropped since the store was slow or away, or over the limit of the gateway.',
     read: ({ edge: { ai } }) => byName(ai.logEntries, result => ({ result })),

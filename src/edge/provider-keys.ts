@@ -30,6 +30,7 @@ export function verdictOnKey(
   const now = x.plane.clock.monotonic()
   const rest = keys.setAside(key, now, waitIn(head, x.plane.clock.now()))
   if (rest > 0) {
+    x.plane.metrics.ai.keysSetAside[`${head.status}`].inc()
     const facts = {
       provider: ai.provider!.name,
       key: key.place,

@@ -104,6 +104,8 @@ test('when all rest, the shortest wait is the answer, and the provider is left a
   assert.equal((await chat()).field('retry-after'), '17')
   assert.deepEqual(keys(), [])
   assert.equal((await ai.entry(3)).error, 'rate_limited')
+  const counts = ai.edge.metrics.ai.keysSetAside
+  assert.deepEqual([counts[401].value, counts[429].value], [3, 2])
 })
 
 test('Retry-After may be a date', async t => {

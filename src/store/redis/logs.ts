@@ -131,7 +131,7 @@ export class RedisLogs implements Logs {
       const asked = selected.slice(at, at + pageSize).map(({ id }) => ['HGET', home[2]!, id] as const)
       // What was removed meanwhile is in no list.
       for (const text of (await this.#logs.runAll(asked)) as (string | null | Error)[])
-        if (typeof text === 'string') items.push(JSON.parse(text))
+        if (typeof text === 'string') items.push(summaryOf(text))
         else if (text !== null) throw text
     }
     return { items, total: selection.total }
@@ -146,7 +146,7 @@ export class RedisLogs implements Logs {
     for (let [first, last] = [offset, after]; ; first = 0) {
       const args = [way, pageSize, first, ...(last ? [last.id, last.createdAt] : [])]
       const [isCut, texts] = (await this.#logs.script(listEntries, home, args)) as [number, string[]]
-      const page: readonly LogSummary[] = texts.map(text => JSON.parse(text))
+      const page: readonly LogSummary[] = texts.map(summaryOf)
       if (page.length > 0) yield page
       if (page.length < pageSize && isCut === 0) return
       last = page.at(-1)!
@@ -174,5 +174,11 @@ function* partsOf(entries: readonly LogEntry[]): Generator<readonly Argument[]> 
 
 function entryOf(summary: string, payloads: string): LogEntry {
   const bodies = payloads === '' ? null : JSON.parse(payloads)
-  return { ...JSON.parse(summary), request: null, response: null, providerResponse: null, ...bodies }
+  return { ...summaryOf(summary), request: null, response: null, providerResponse: null, ...bodies }
+}
+
+/** Reads a summary; those that are older name no token. */
+function summaryOf(text: string): LogSummary {
+  const { tokenId = null, tokenName = null, ...summary } = JSON.parse(text)
+  return { ...summary, tokenId, tokenName }
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { entriesOf } from '../../../src/store/log-batch.ts'
 import { batchOf } from '../../../src/store/log-batch-writer.ts'
 import { startRedis } from '../../help/redis.ts'
 import { until } from '../../help/until.ts'
@@ -55,6 +56,21 @@ test('a list that is read while entries go and come shows each once, and all tha
       [],
     )
   }
+})
+
+test('an entry that is older than the tokens in entries is read, and can be moved', async t => {
+  const { server, logs, kept, append, keys } = await start(t)
+  const [entry] = logEntries(kept, 1, () => ({ tokenId: null, tokenName: null }))
+  await append([entry!])
+  const { request, response, providerResponse: _, tokenId: __, tokenName: ___, ...older } = entry!
+  const keyOf = async (part: string) => (await keys()).find(key => key.endsWith(`:${part}`))!
+  await server.ask('HSET', await keyOf('summaries'), older.id, JSON.stringify(older))
+  await server.ask('HSET', await keyOf('payloads'), older.id, JSON.stringify({ request, response }))
+  const read = (await Array.fromAsync(logs.entries(kept.account, kept.id))).flat()
+  assert.deepEqual(read, [entry])
+  assert.deepEqual(entriesOf(batchOf(read), kept.account, kept.id), [entry])
+  const { items } = await logs.list(kept.account, kept.id, logQuery())
+  assert.deepEqual([items[0]!.tokenId, items[0]!.tokenName], [null, null])
 })
 
 test('a limit that was lowered by far is reached in steps', async t => {
