@@ -31,9 +31,9 @@ function overlap(a: Endpoint, b: Endpoint): boolean {
   return a.host === b.host || takes(a.host, b.host) || takes(b.host, a.host)
 }
 
-/** Whether the first takes what is for the second: `::` takes IPv4 too, and a name may be of either kind. */
+/** Whether the first takes what is for the second: `::` takes IPv4 too, and names are mostly of IPv4, as localhost is. */
 function takes(all: string, one: string): boolean {
   if (all === '::') return true
   if (all === '0.0.0.0') return one === '::' || !isIPv6(one)
-  return all === 'localhost' && (one === '::1' || one === '127.0.0.1')
+  return all === 'localhost' && one === '127.0.0.1'
 }
