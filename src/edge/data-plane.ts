@@ -2,6 +2,7 @@
 // reload and stop.
 import { createServer, type Server, type Socket } from 'node:net'
 import { canonicalAddress } from '../base/address.ts'
+import { clientKey } from '../base/client-key.ts'
 import { type Clock, systemClock } from '../base/clock.ts'
 import type { EdgeMetrics } from '../base/edge-metrics.ts'
 import type { AccessLog, Logger } from '../base/log.ts'
@@ -226,7 +227,7 @@ export class DataPlane implements Plane {
       const peer = canonicalAddress(socket.remoteAddress ?? '') ?? ''
       let fault = this.#take(peer)
       // Who has been served makes room for who has not.
-      if (fault !== null && fault !== 'connections_per_address' && this.#closeIdle()) fault = this.#take(peer)
+      if (fault !== null && this.#closeIdle(fault, peer)) fault = this.#take(peer)
       if (fault !== null) return this.#turnAway(socket, fault)
       const connection = this.#connect(socket, peer)
       this.metrics.clientConnections.inc()
@@ -242,12 +243,13 @@ export class DataPlane implements Plane {
     return this.#limits.take(peer, trusted.has(peer), this.metrics.originConnections.value, client)
   }
 
-  /** Closes an idle connection, one of the oldest; false where none was found soon. */
-  #closeIdle(): boolean {
+  /** Closes an idle connection that makes room for one from `peer`, one of the oldest; false where none was found soon. */
+  #closeIdle(fault: ConnectionFault, peer: string): boolean {
+    const key = fault === 'connections_per_address' ? clientKey(peer) : null
     let left = Math.min(this.#connections.size, MOST_LOOKED_AT)
     for (const connection of this.#connections) {
       if (left-- === 0) return false
-      if (connection.isIdle) {
+      if (connection.isIdle && (key === null || clientKey(connection.peer) === key)) {
         connection.destroy()
         this.#gone(connection)
         return true

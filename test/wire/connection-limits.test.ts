@@ -72,11 +72,30 @@ test('one address that has all it may have takes nothing from others, unless it 
   const origin = await startResponder(t, ok())
   const client = { connectionsPerAddress: 2 }
   const edge = await startEdge(t, [origin.url], { client, trustedProxies: ['127.0.0.3'] })
-  for (let i = 0; i < 2; i++) assert.ok(await isServed(await edge.connect('127.0.0.1')))
+  for (let i = 0; i < 2; i++) await (await edge.connect('127.0.0.1')).send(get.slice(0, 10))
+  await until(() => edge.metrics.clientConnections.value === 2)
   await assertRefused(edge)
   assert.equal(edge.metrics.refusedConnections.connections_per_address.value, 1)
   assert.ok(await isServed(await edge.connect('127.0.0.2')))
+  await assertRefused(edge)
   for (let i = 0; i < 5; i++) assert.ok(await isServed(await edge.connect('127.0.0.3')))
+})
+
+test('an idle connection makes room for a new one of its address', async t => {
+  const origin = await startResponder(t, ok())
+  const edge = await startEdge(t, [origin.url], { client: { connectionsPerAddress: 2 } })
+  const other = await edge.connect('127.0.0.2')
+  assert.ok(await isServed(other))
+  const idle = [await edge.connect(), await edge.connect()]
+  for (const wire of idle) assert.ok(await isServed(wire))
+  for (let i = 0; i < 50; i++) {
+    idle.push(await edge.connect())
+    assert.ok(await isServed(idle.at(-1)!))
+    await Promise.race(idle.slice(0, -1).map(({ ending }) => ending))
+    idle.splice(0, idle.length, ...idle.filter(({ socket }) => !socket.destroyed && socket.readable))
+  }
+  assert.ok(await isServed(other))
+  assert.equal(edge.metrics.refusedConnections.connections_per_address.value, 0)
 })
 
 test('a reload changes the limits for who comes after it', async t => {
