@@ -46,6 +46,15 @@ test('the default document is in the format that is asked for', async t => {
   assert.match((await preview({ code: 502 })).headers['Content-Type'], /^text\/html/)
 })
 
+test('the page of a preview names the operator of the zone', async t => {
+  const { preview, given } = await start(t)
+  const operator = { name: 'Tea', logo: 'https://cdn.test/a.svg', contact: null }
+  given.configs = [zoneWith({ errors: { rules: [], pages: {}, operator } })]
+  const { body, headers } = await preview({ code: 502 })
+  assert.match(body, /<img [^>]*alt="Tea">/)
+  assert.match(headers['Content-Security-Policy'], /img-src data: https:\/\/cdn\.test;/)
+})
+
 test('what made it is told, with the id of a rule that was set by the API', async t => {
   const { preview } = await start(t)
   const by = async (code: number) => {
