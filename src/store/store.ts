@@ -46,7 +46,7 @@ export interface Store {
   bootstrap(first: Bootstrap): Promise<boolean>
   /** Resolves when all that is written is as safe as a write that resolved: one that was called lost may be there all the same, and whoever answers for it asks this first. */
   confirm(): Promise<void>
-  /** Says in plain sentences what this set-up of the backend can lose; none when nothing. */
+  /** Says in plain sentences what this set-up of the backend can lose, and that it has lost something since it was opened, as far as that is seen; none when nothing. */
   durability(): Promise<readonly string[]>
   /** Says in plain sentences what the backend denies its user, and how that is granted; none when nothing. */
   rights(): Promise<readonly string[]>

@@ -9,7 +9,7 @@ import { isDemoted, isMoved, NotPrimary, reasonOf } from './failure.ts'
 import { keys } from './keys.ts'
 import { lackOf, type Replicas } from './replicas.ts'
 import { byName, isUnknownScript, type Script, whole } from './script.ts'
-import { factsOf, factsOfInfo, fewFacts, type ServerFacts } from './server-facts.ts'
+import { factsOf, factsOfInfo, fewFacts, type Reach, type ServerFacts } from './server-facts.ts'
 import {
   diskPatience,
   proofsOf,
@@ -87,6 +87,10 @@ export class DurableWrites {
   #settings: Settings | null = null
   #settingsAt = 0
   #refusal: string | null = null
+  /** How far the server had come at the last proof, and how far the replicas have come that had to. */
+  #reached: Reach | null = null
+  #proved: Reach | null = null
+  #hasLost = false
   /** The proof that those join who find nothing until it begins. */
   #absence: Promise<void> | null = null
   #absenceAt = Number.NEGATIVE_INFINITY
@@ -107,6 +111,11 @@ export class DurableWrites {
   /** Why writes are refused now, as far as known; null while they are taken. */
   get refusal(): string | null {
     return this.#refusal
+  }
+
+  /** Whether the server turned out to be without writes that had been confirmed. */
+  get hasLost(): boolean {
+    return this.#hasLost
   }
 
   /** Runs a script that writes; rejects with `StoreAway` when what it wrote isn't in time as safe as the server can make it. */
@@ -288,6 +297,14 @@ export class DurableWrites {
     // Another history: the server was a replica in between, and may have lost what it was told before.
     if (before !== null && before.history !== facts.history) throw new StoreAway(unconfirmed())
     this.#refusal = null
+    if (needed > 0 && before !== null) this.#noteReach(before)
+  }
+
+  /** Notes where a proof stood that succeeded: what it proves is all up to the proof before it, since others may have written beside it. */
+  #noteReach({ history, offset }: ServerFacts): void {
+    if (history === null) return
+    this.#proved = this.#reached?.history === history ? this.#reached : null
+    this.#reached = { history, offset }
   }
 
   /** The first time a script goes whole, so that it is run in the piece in which it is asked. */
@@ -317,7 +334,10 @@ export class DurableWrites {
 
   #factsIn(answers: readonly unknown[]): ServerFacts {
     const facts = factsOf(answers)
-    if (facts?.role === 'primary') return facts
+    if (facts?.role === 'primary') {
+      this.#hasLost ||= isShort(facts.former, this.#proved)
+      return facts
+    }
     const reason = new NotPrimary()
     this.#connection.leave(reason)
     throw new StoreAway(reasonOf(reason))
@@ -334,6 +354,11 @@ export class DurableWrites {
     this.#refusal = refusal
     return new StoreAway(reason)
   }
+}
+
+/** Whether a history was gone on with from before the place that it was proved to have reached. */
+function isShort(former: Reach | null, proved: Reach | null): boolean {
+  return former !== null && former.history === proved?.history && former.offset < proved.offset
 }
 
 /** Servers prove to each connection its own writes only, and with them all before. */

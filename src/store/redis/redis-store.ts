@@ -34,6 +34,9 @@ export interface RedisOptions {
   readonly sentinel?: Credentials
 }
 
+const lost =
+  'Changes are lost that had been confirmed: the server that is the primary now came to be so without the last of them.'
+
 /** How long opening waits for a server that doesn't answer, in ms; then the store opens away. */
 const openTimeout = 2_000
 
@@ -163,7 +166,8 @@ export class RedisStore implements Store {
   }
 
   async durability(): Promise<readonly string[]> {
-    return lossesOf(await this.#writes.settings(), this.#replicas.confirmers)
+    const losses = lossesOf(await this.#writes.settings(), this.#replicas.confirmers)
+    return this.#writes.hasLost ? [lost, ...losses] : losses
   }
 
   rights(): Promise<readonly string[]> {

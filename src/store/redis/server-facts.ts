@@ -9,8 +9,16 @@ export interface ServerFacts {
   readonly history: string | null
   /** How far that history has come. */
   readonly offset: number
+  /** The history that the server went on with before, and how far; null where it knows of none. */
+  readonly former: Reach | null
   /** The replicas that are connected; null where the server won't tell. */
   readonly replicas: readonly Follower[] | null
+}
+
+/** How far a history has come. */
+export interface Reach {
+  readonly history: string
+  readonly offset: number
 }
 
 export interface Follower {
@@ -39,8 +47,15 @@ export function factsOfInfo(info: unknown): ServerFacts | null {
     runId: lines.get('run_id') ?? null,
     history: lines.get('master_replid') ?? null,
     offset: Number(lines.get('master_repl_offset') ?? 0),
+    former: formerIn(lines),
     replicas: [...lines].filter(([name]) => /^slave\d+$/.test(name)).flatMap(([, text]) => followerOf(text)),
   }
+}
+
+/** Redis counts to the first byte that it has not, and from -1 where there is no such history. */
+function formerIn(lines: ReadonlyMap<string, string>): Reach | null {
+  const end = Number(lines.get('second_repl_offset') ?? -1)
+  return end < 0 ? null : { history: lines.get('master_replid2') ?? '', offset: end - 1 }
 }
 
 /** Returns names and values of INFO. */
@@ -56,7 +71,14 @@ function factsOfHello(hello: unknown): ServerFacts | null {
   const role = hello[hello.indexOf('role') + 1]
   if (role !== 'master' && role !== 'replica') return null
   const isPrimary = role === 'master'
-  return { role: isPrimary ? 'primary' : 'replica', runId: null, history: null, offset: 0, replicas: null }
+  return {
+    role: isPrimary ? 'primary' : 'replica',
+    runId: null,
+    history: null,
+    offset: 0,
+    former: null,
+    replicas: null,
+  }
 }
 
 /** Reads `ip=…,port=…,state=online,offset=…,lag=…`. */

@@ -174,3 +174,31 @@ test('an answer that no replica has is not given again before one has it', async
   assert.deepEqual(await store.answers.get(answer.account, answer.key), answer)
   await store.confirm()
 })
+
+test('a server that comes back without what was confirmed is told of', async t => {
+  const primary = await startRedis(t, { aof: false })
+  await startRedis(t, { args: ['--replicaof', `127.0.0.1 ${primary.port}`] })
+  await replicates(primary)
+  const store = await openRedis(t, primary.url, 2_000)
+  const write = async () => assert.equal(await store.tokens.insert(token()), true)
+  for (let i = 0; i < 2; i++) await write()
+  const saysLost = async () => (await store.durability()).some(loss => /^Changes are lost/.test(loss))
+  const comesBack = async () => {
+    await primary.restart()
+    await until(() => !store.isAway)
+    await until(() =>
+      write().then(
+        () => true,
+        () => false,
+      ),
+    )
+  }
+  await primary.ask('SAVE')
+  await comesBack()
+  assert.equal(await saysLost(), false, 'all was saved')
+  for (let i = 0; i < 2; i++) await write()
+  await primary.ask('SAVE')
+  for (let i = 0; i < 3; i++) await write()
+  await comesBack()
+  assert.equal(await saysLost(), true)
+})

@@ -14,20 +14,24 @@ test('role, history and the replicas that are online are read from INFO', () => 
     'slave0:ip=10.0.0.2,port=6379,state=online,offset=90,lag=1',
     'slave1:ip=10.0.0.3,port=6379,state=wait_bgsave,offset=0,lag=0',
     'master_replid:abc',
+    'master_replid2:def',
     'master_repl_offset:100',
+    'second_repl_offset:71',
   ].join('\r\n')
   assert.deepEqual(factsOf([info, hello]), {
     role: 'primary',
     runId: null,
     history: 'abc',
     offset: 100,
+    former: { history: 'def', offset: 70 },
     replicas: [{ name: '10.0.0.2:6379', offset: 90 }],
   })
   assert.equal(factsOf([info.replace('role:master', 'role:slave'), hello])?.role, 'replica')
+  assert.equal(factsOf([info.replace('offset:71', 'offset:-1'), hello])?.former, null)
 })
 
 test('where INFO is denied HELLO tells the role, and nothing is known of replicas', () => {
-  const facts = { role: 'primary', runId: null, history: null, offset: 0, replicas: null }
+  const facts = { role: 'primary', runId: null, history: null, offset: 0, former: null, replicas: null }
   assert.deepEqual(factsOf([denied, hello]), facts)
   assert.equal(factsOf([denied, hello.with(-1, 'replica')])?.role, 'replica')
   assert.equal(factsOf([denied, denied]), null)
