@@ -182,7 +182,7 @@ export interface Logs {
   /** Removes what the filters match, at most `query.limit` in its order; gives how many. */
   remove(account: string, gateway: string, query: LogQuery): Promise<number>
   count(account: string, gateway: string): Promise<number>
-  /** Gives every entry without its bodies, in no order and a few at a time, with turns for others between; what is written meanwhile may be among them or not. */
+  /** Hands on every entry without its bodies, in no order and a few at a time, with turns for others between; what is written meanwhile may be among them or not. */
   summaries(account: string, gateway: string): AsyncIterable<readonly LogSummary[]>
   /** Gives every entry, as they were appended, in batches; what is written meanwhile may be among them or not. */
   entries(account: string, gateway: string): AsyncIterable<readonly LogEntry[]>
