@@ -84,7 +84,7 @@ export class AuditKeeper {
   }
 }
 
-/** Tells of everybody's entries but of those that tell of such: each would leave another one. */
+/** Reports the entries of all actors but those that report such: each would leave another one. */
 function tellerOf(account: string, now: number): DropTeller {
   const entries = new Map<string, AuditEntry>()
   return (actor, dropped) => {

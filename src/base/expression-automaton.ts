@@ -137,7 +137,7 @@ export class Automaton {
     return next
   }
 
-  /** Gives what follows a character, or the end. */
+  /** Returns what follows a character, or the end. */
   #step(state: State, rune: number): number {
     this.#steps = 0
     const active = state.isConditional ? this.#resolved(state, rune) : state.pcs
@@ -154,7 +154,7 @@ export class Automaton {
     return this.#found.length === 0 ? lost : this.#stateOf(this.#found, kindOf(rune))
   }
 
-  /** Gives the instructions of a state that take a character, once its conditions are known; null when it matches already. */
+  /** Returns the instructions of a state that take a character, once its conditions are known; null when it matches already. */
   #resolved(state: State, rune: number): readonly number[] | null {
     const conditions = conditionsBetween(state.before, rune === END ? kind.edge : kindOf(rune))
     this.#begin()
@@ -214,7 +214,7 @@ export class Automaton {
     }
   }
 
-  /** Gives the number of a state, which may be new. */
+  /** Returns the number of a state, which may be new. */
   #stateOf(pcs: number[], before: number): number {
     pcs.sort((a, b) => a - b)
     this.#steps += pcs.length

@@ -36,7 +36,7 @@ export const scales: readonly HeadSizes[] = [
 /** The scale of what is usual. */
 export const usualScale = 1
 
-/** Tells what an expression can cost at a request. */
+/** Returns what an expression can cost at a request. */
 export class Guard {
   readonly #reads: Reads
   readonly #costs: readonly number[]

@@ -17,12 +17,12 @@ export function textOf(length: number): Size {
   return { length, item: null, one: null, held: null }
 }
 
-/** Gives the size of a list, of a map too, whose members can all be so large, and one of them larger. */
+/** Returns the size of a list, of a map too, whose members can all be so large, and one of them larger. */
 export function listOf(length: number, item: Size, one: Size | null = null): Size {
   return { length, item, one, held: null }
 }
 
-/** Gives the size of the name of a header that holds so much. */
+/** Returns the size of the name of a header that holds so much. */
 export function nameOf(held: Size | null): Size {
   return { ...textOf(64), held }
 }

@@ -52,7 +52,7 @@ export class Metrics {
   readonly managementRefusals = tallies(managementRefusals)
   readonly workerRestarts = new Tally()
   readonly droppedLogLines = new Tally()
-  /** Tells how the store is; null in a process that is not asked for it. */
+  /** Returns how the store is; null in a process that is not asked for it. */
   storeSigns: (() => StoreSigns | null) | null = null
   readonly reloads = { success: new Tally(), failure: new Tally() }
   readonly version: string

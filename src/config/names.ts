@@ -30,7 +30,7 @@ export function byLine(a: Placed<string>, b: Placed<string>): number {
   return a.line - b.line
 }
 
-/** Says where a setting stands, or that it is a default. */
+/** Returns where a setting stands, or that it is a default. */
 export function whereabouts({ path, line }: Place): string {
   return line === 0 ? `the default of ${path}` : `${path} of line ${line}`
 }

@@ -51,7 +51,7 @@ function turnAway(x: Exchange, ai: AiExchange, reason: RefuseReason): Refusal {
   return (reason === 'forbidden' ? FORBIDDEN : UNAUTHORIZED)[x.aiCaller!.api]
 }
 
-/** Tells where the credential was found, and nothing of it. */
+/** Returns where the credential was found, and nothing of it. */
 function misplaced({ target, fields }: AiExchange): Refusal {
   const field = target.api === 'rest' ? 'Authorization' : 'svc-aig-authorization'
   const message = `A credential of this gateway must not be in ${fields.misplaced}: send it in ${field}: Bearer`

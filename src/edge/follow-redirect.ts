@@ -98,7 +98,7 @@ function isOfContent(name: string): boolean {
   return /^(content-.+|digest|repr-digest|last-modified|trailer)$/i.test(name)
 }
 
-/** Tells whether the client could ask the same of the same route. Where a route rewrites paths, nobody knows what the client would have to ask for; and where a rate limit looks at the path, it would count that. */
+/** Whether the client could ask the same of the same route. Where a route rewrites paths, nobody knows what the client would have to ask for; and where a rate limit looks at the path, it would count that. */
 function leadsBack(x: Exchange, request: RequestHead): boolean {
   if (x.route!.config.rewrite?.path) return false
   const trial = new Exchange(x.plane, x.client, request, x.requestBody, x.ray, x.snapshot)

@@ -30,7 +30,7 @@ export function showsOurs({ target, fields }: RequestHead): boolean {
   return false
 }
 
-/** Tells programs what is wrong in their envelope, and people on a page. */
+/** Answers programs in their envelope, and people on a page. */
 function noRouteFor({ head }: Exchange): Refusal {
   const format = negotiateForPrograms(head.accept)
   return format === 'html' || format === 'markdown' ? NO_SUCH_PAGE : NO_ROUTE

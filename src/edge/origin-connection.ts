@@ -312,7 +312,7 @@ export class OriginConnection {
   }
 }
 
-/** Says how long to listen for a body that must not come: the longer where the answer announces one. */
+/** Returns how long to listen for a body that must not come: the longer where the answer announces one. */
 function restAfter({ contentLength, chunked }: ResponseHead): Rest {
   return contentLength > 0 || chunked ? 'while' : 'turn'
 }

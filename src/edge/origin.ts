@@ -91,7 +91,7 @@ export class Origin implements Dialer, ConnectionOwner {
     return this.#uploads.waiting + Math.max(0, this.#waiting.size - this.#dials.size)
   }
 
-  /** Tells for how many ms a waiter may have to wait until it is told, one for an upload in two queues; 0 for any number. */
+  /** Returns for how many ms a waiter may have to wait until it is told, one for an upload in two queues; 0 for any number. */
   longestWait({ connect, handshake }: Timeouts, isUpload: boolean): number {
     const { protocol, transport } = this.config
     const isTls = protocol === 'https'

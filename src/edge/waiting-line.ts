@@ -97,7 +97,7 @@ function expireIn(line: Map<Waiter, number>, by: number, dialled: number): void 
   }
 }
 
-/** Tells a waiter of a failure; a bug that it meets is its own, and no affair of whoever brought the news. */
+/** Notifies a waiter of a failure; a bug that it meets is its own, and no affair of whoever brought the news. */
 function tell(waiter: Waiter, phase: DialPhase, failure: Failure, times: Dial['times']): void {
   try {
     waiter.unconnected(phase, failure, times)

@@ -76,7 +76,7 @@ function writeRecord(problem: Problem): string {
   return asciiJson({ ...problem, message: problem.detail, error: errorOf(problem) })
 }
 
-/** Gives the place of the record's own type to that by which readers of Messages know an error; `application/problem+json` keeps it. */
+/** Replaces the record's own type by that by which readers of Messages know an error; `application/problem+json` keeps it. */
 function writeMessagesRecord(problem: Problem): string {
   return asciiJson({ ...problem, type: 'error', message: problem.detail, error: errorOf(problem) })
 }

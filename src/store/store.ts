@@ -46,9 +46,9 @@ export interface Store {
   bootstrap(first: Bootstrap): Promise<boolean>
   /** Resolves when all that is written is as safe as a write that resolved: one that was called lost may be there all the same, and whoever answers for it asks this first. */
   confirm(): Promise<void>
-  /** Says in plain sentences what this set-up of the backend can lose, and that it has lost something since it was opened, as far as that is seen; none when nothing. */
+  /** Returns in plain sentences what this set-up of the backend can lose, and that it has lost something since it was opened, as far as that is seen; none when nothing. */
   durability(): Promise<readonly string[]>
-  /** Says in plain sentences what the backend denies its user, and how that is granted; none when nothing. */
+  /** Returns in plain sentences what the backend denies its user, and how that is granted; none when nothing. */
   rights(): Promise<readonly string[]>
   /** Lets go of files and connections; what was asked before is finished or rejected first. */
   close(): Promise<void>
