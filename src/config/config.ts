@@ -105,6 +105,13 @@ export interface OriginTls {
   readonly verify: boolean
   readonly serverName: string | null // null: the host of the URL
   readonly ca: string | null // PEM; null: the authorities that Node trusts
+  readonly identity: TlsIdentity | null // what we show to an origin that asks who we are
+}
+
+/** A certificate with those that lead to its authority, and its key, as PEM; the key is secret. */
+export interface TlsIdentity {
+  readonly certificate: string
+  readonly key: string
 }
 
 /** Limits of time towards the origin, in ms; 0 is off. */

@@ -1,5 +1,5 @@
 // Pools and their origins as the file says them. Put into the schema; resolved before the zones, whose routes name them.
-import type { OriginConfig, PoolConfig } from './config.ts'
+import type { OriginConfig, PoolConfig, TlsIdentity } from './config.ts'
 import { exactHost, originUrl } from './host-rules.ts'
 import { type Findings, stepInto } from './mistake.ts'
 import {
@@ -41,7 +41,7 @@ import {
   type Value,
   wordOr,
 } from './shape.ts'
-import { resolveTls, tls } from './tls-settings.ts'
+import { identity, resolveIdentity, resolveTls, tls } from './tls-settings.ts'
 
 const second = 1000
 const hour = 3600 * second
@@ -108,6 +108,7 @@ const origins: typeof someOrigins = {
 
 const pool = group({
   origins: optional(origins, []),
+  ...identity,
   balance: optional(scalar(balance), { by: 'round_robin' as const }),
   connections: optional(scalar(wholeOrOff(1, 1e6)), usualTransport.connections),
   queue: group({
@@ -141,10 +142,10 @@ export function resolvePools(pools: ReadonlyMap<string, PoolSettings | null>, fi
 
 function resolvePool(name: string, settings: PoolSettings, findings: Findings): PoolConfig {
   const members = settings.origins.filter(({ value }) => value.url !== null)
-  const transport = resolveTransport(settings)
+  const means = { transport: resolveTransport(settings), identity: resolveIdentity(settings, findings) }
   return {
     name,
-    origins: members.map(origin => resolveOrigin(origin, transport, findings)),
+    origins: members.map(origin => resolveOrigin(origin, means, findings)),
     weights: members.map(({ value }) => value.weight),
     balance: settings.balance,
     retries: settings.retries ?? { ...usualRetries, most: 0 },
@@ -160,12 +161,15 @@ function resolveTransport({ connections, queue, dns, addresses }: PoolSettings):
 
 function resolveOrigin(
   origin: Placed<OriginSettings>,
-  transport: TransportConfig,
+  { transport, identity }: { readonly transport: TransportConfig; readonly identity: TlsIdentity | null },
   findings: Findings,
 ): OriginConfig {
   const url = origin.value.url!
-  const tls = resolveTls(origin.value, { ...origin, isPlain: url.protocol === 'http' }, findings)
-  return { ...url, tls, transport }
+  const isPlain = url.protocol === 'http'
+  if (isPlain && identity !== null)
+    findings.flaw(origin, 'has an http url, but the certificate and key of its pool need https')
+  const tls = resolveTls(origin.value, { ...origin, isPlain }, findings)
+  return { ...url, tls: { ...tls, identity }, transport }
 }
 
 function resolveEjection({ value, ...place }: Placed<EjectionConfig>, findings: Findings): EjectionConfig {

@@ -1,5 +1,5 @@
 // Rules for single values: text to what it means, or the phrase that says how it must be. Named by the schema.
-import { X509Certificate } from 'node:crypto'
+import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { parseNetwork } from '../base/address.ts'
 import { normalPath } from '../base/path.ts'
 import { isReadAlike } from '../base/path-readings.ts'
@@ -148,6 +148,13 @@ export const certificates: Rule<string> = text => {
   )
 }
 
+/** Takes a private key in PEM. No message shows it. */
+export const privateKey: Rule<string> = text =>
+  accept(
+    isPrivateKey(text) ? text : undefined,
+    'must be a private key in PEM without a passphrase, such as file:client.key',
+  )
+
 /** Takes what a pattern matches. */
 export function matching(pattern: RegExp, flaw: string): Rule<string> {
   return text => accept(pattern.test(text) ? text : undefined, flaw)
@@ -192,6 +199,14 @@ function bounded(
 function isCertificate(pem: string): boolean {
   try {
     return new X509Certificate(pem) !== null
+  } catch {
+    return false
+  }
+}
+
+function isPrivateKey(pem: string): boolean {
+  try {
+    return createPrivateKey(pem) !== null
   } catch {
     return false
   }

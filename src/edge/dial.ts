@@ -227,7 +227,7 @@ function isWithoutRoute({ code }: Failure): boolean {
 }
 
 function open({ config, session }: Dialer, host: string): Socket {
-  const { verify, serverName, ca } = config.tls
+  const { verify, serverName, ca, identity } = config.tls
   const address = { host, port: config.port, noDelay: true, highWaterMark: HIGH_WATER_MARK }
   if (config.protocol === 'http') return connectTcp(address)
   const name = serverName ?? (isIP(config.host) === 0 ? config.host : null)
@@ -237,6 +237,7 @@ function open({ config, session }: Dialer, host: string): Socket {
     ALPNProtocols: ['http/1.1'],
     ...(name !== null && { servername: name }),
     ...(ca !== null && { ca }),
+    ...(identity !== null && { cert: identity.certificate, key: identity.key }),
     ...(session !== null && { session }),
   })
 }

@@ -1,7 +1,7 @@
 // Step 8: carry the request to its origin and the answer back, piece by piece as it comes. Called by `serve.ts`; from there on it lives by events.
 import type { Phase } from '../base/edge-metrics.ts'
 import type { Timeouts } from '../config/config.ts'
-import { originFailure } from '../errors/origin-failure.ts'
+import { isRefusedHandshake, originFailure } from '../errors/origin-failure.ts'
 import { refuse } from '../errors/refusal.ts'
 import type { BodyReader } from '../http1/body.ts'
 import { isIdempotent } from '../http1/method.ts'
@@ -206,7 +206,7 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
   }
 
   failed(phase: Phase, failure: Failure): void {
-    const isRepeatable = this.#isRepeatable
+    const isRepeatable = this.#isRepeatable || this.#isUnread(phase, failure)
     const lease = this.#takeLease()
     if (this.#stage === 'draining a redirect') return this.#connect(false)
     // The origin closed an idle connection as we wrote to it. It has most likely seen nothing, and where it has, asking again does no harm.
@@ -325,6 +325,13 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
       this.#streamed === null &&
       isIdempotent(this.method) &&
       this.#lease?.hasAnswerBegun === false
+    )
+  }
+
+  /** Whether the origin surely has read nothing of a request that is here whole: it refused the handshake behind which that was sent. */
+  #isUnread(phase: Phase, failure: Failure): boolean {
+    return (
+      phase === 'handshake' && isRefusedHandshake(failure) && this.#isWhole && this.#lease?.isReused === false
     )
   }
 

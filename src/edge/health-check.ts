@@ -46,12 +46,13 @@ export async function checkHealth(
 }
 
 function optionsFor(origin: OriginConfig, { path, host }: CheckConfig, means: CheckMeans): RequestOptions {
-  const { verify, serverName, ca } = origin.tls
+  const { verify, serverName, ca, identity } = origin.tls
   const tls = {
     rejectUnauthorized: verify,
     // An empty one keeps the Host from taking its place.
     servername: serverName ?? (isIP(origin.host) === 0 ? origin.host : ''),
     ...(ca !== null && { ca }),
+    ...(identity !== null && { cert: identity.certificate, key: identity.key }),
   }
   return {
     host: origin.host,

@@ -1,5 +1,6 @@
 // One open connection to an origin, used by one exchange at a time. It reads answers and tells its user; it decides nothing.
 import type { Socket } from 'node:net'
+import { TLSSocket } from 'node:tls'
 import type { Phase } from '../base/edge-metrics.ts'
 import { misuse } from '../base/misuse.ts'
 import type { BodyReader } from '../http1/body.ts'
@@ -35,6 +36,7 @@ export type OriginFault =
 /** A failure as the error table reads it: a system, TLS or DNS error, or a fault of ours. */
 export interface Failure {
   readonly code?: string
+  readonly syscall?: string
 }
 
 /** Who uses the connection for one exchange. */
@@ -74,6 +76,8 @@ export interface ConnectionOwner {
   /** Takes back a connection of further use, once it has rested. */
   returned(connection: OriginConnection, rest: Rest): void
   closed(connection: OriginConnection): void
+  /** Whether the origin refused the handshake, where a connection ends so before an answer begins. */
+  hasRefused(connection: OriginConnection, failure: Failure): boolean
   /** Told of a bug of ours that no exchange is behind. */
   crashed(bug: unknown): void
 }
@@ -91,6 +95,8 @@ export class OriginConnection {
   readonly address: string
   /** Whether the name of the origin leads elsewhere by now, so that no further exchange may have it. */
   isOutdated = false
+  /** Whether its server tells what it thinks of the handshake only after our part of that (TLS 1.3). */
+  readonly isProvenLate: boolean
   readonly #owner: ConnectionOwner
   readonly #socket: Socket
   #lease: Lease | null = null
@@ -105,6 +111,7 @@ export class OriginConnection {
     this.#socket = socket
     this.times = times
     this.address = address
+    this.isProvenLate = socket instanceof TLSSocket && socket.getProtocol() === 'TLSv1.3'
     this.#on('data', (bytes: Buffer) => this.#read(bytes))
     this.#on('end', () => this.#ended())
     this.#on('error', (error: Failure) => this.#failed(error))
@@ -307,8 +314,11 @@ export class OriginConnection {
   #failed(failure: Failure): void {
     if (this.#isClosed) return
     const lease = this.#lease
+    if (lease === null) return this.close()
+    const hasRefused = !lease.hasAnswerBegun && this.#owner.hasRefused(this, failure)
     this.close()
-    if (lease !== null) (lease.tunnel ?? lease.user)?.failed(lease.phase, failure)
+    const user = lease.tunnel ?? lease.user
+    user?.failed(hasRefused ? 'handshake' : lease.phase, failure)
   }
 }
 

@@ -5,6 +5,7 @@ import type { Clock } from '../base/clock.ts'
 import type { EdgeMetrics } from '../base/edge-metrics.ts'
 import type { Logger } from '../base/log.ts'
 import type { OriginConfig, Timeouts } from '../config/config.ts'
+import { isRefusedHandshake } from '../errors/origin-failure.ts'
 import { AddressBook } from './address-book.ts'
 import type { AddressGuard } from './address-guard.ts'
 import { Dial, type Dialer, type DialPhase } from './dial.ts'
@@ -40,7 +41,9 @@ export class Origin implements Dialer, ConnectionOwner {
   readonly authority: string
   readonly book: AddressBook | null
   readonly guard: AddressGuard
-  session: Buffer | null = null
+  /** Whether it has taken a handshake of ours for certain: it gave a session for it, or an answer. */
+  #isProven = false
+  #session: Buffer | null = null
   readonly #clock: Clock
   readonly #metrics: EdgeMetrics
   readonly #log: Logger
@@ -76,6 +79,15 @@ export class Origin implements Dialer, ConnectionOwner {
     const { dns } = config.transport
     const parts = { name: config.host, dns, lookup, clock, metrics, changed, crashed }
     this.book = isIP(config.host) === 0 ? new AddressBook(parts) : null
+  }
+
+  get session(): Buffer | null {
+    return this.#session
+  }
+
+  set session(session: Buffer) {
+    this.#session = session
+    this.#isProven = true
   }
 
   /** Counts the exchanges that hold a connection or wait for one. */
@@ -145,6 +157,7 @@ export class Origin implements Dialer, ConnectionOwner {
   }
 
   returned(connection: OriginConnection, rest: Rest): void {
+    this.#isProven = true
     if (rest === 'none') return this.#offer(connection)
     if (rest === 'turn') return this.#resting.addForTurn(connection)
     const rests = !this.#isWantedNow && this.#resting.addForWhile(connection, this.#clock.monotonic())
@@ -212,6 +225,17 @@ export class Origin implements Dialer, ConnectionOwner {
     this.#isDown ||= !isOurs
     this.#waiting.refuse(isForAll, phase, failure, dial.times)
     this.#dialMore()
+  }
+
+  hasRefused(connection: OriginConnection, failure: Failure): boolean {
+    if (!isRefusedHandshake(failure)) {
+      // What it has against the handshake is never read where a body is still being written as it resets.
+      const isUnheard = failure.syscall === 'write' && !connection.isReused
+      return isUnheard && !this.#isProven && connection.isProvenLate
+    }
+    this.#isProven = false
+    this.#session = null
+    return true
   }
 
   crashed(bug: unknown): void {

@@ -168,7 +168,7 @@ function originOf({ base, config }: Provider): OriginConfig {
     protocol,
     host: base.hostname.replace(/^\[|\]$/g, ''),
     port: Number(base.port) || (protocol === 'https' ? 443 : 80),
-    tls: config?.tls ?? { verify: true, serverName: null, ca: null },
+    tls: config?.tls ?? { verify: true, serverName: null, ca: null, identity: null },
     transport: usualTransport,
   }
 }

@@ -12,6 +12,18 @@ export function originFailure(phase: Phase, cause: { readonly code?: string | un
   return error ?? otherwise
 }
 
+/**
+ * Whether a peer refuses the handshake by this, although it may seem done: with TLS 1.3 the client's part ends before the server has seen its certificate, or that there
+ * is none (RFC 8446 sections 2 and 4.4.2.4).
+ */
+export function isRefusedHandshake({ code }: { readonly code?: string | undefined }): boolean {
+  return code !== undefined && REFUSED_HANDSHAKE.test(code)
+}
+
+/** Alerts as OpenSSL names them: its names differ by the version of TLS that an alert came with. */
+const REFUSED_HANDSHAKE =
+  /^ERR_SSL_\w+_ALERT_(\w*CERTIFICATE\w*|UNKNOWN_CA|ACCESS_DENIED|HANDSHAKE_FAILURE|DECRYPT_ERROR|INSUFFICIENT_SECURITY)$/
+
 interface Row {
   readonly failures: readonly (readonly [codes: RegExp, error: ErrorName])[]
   readonly otherwise: ErrorName

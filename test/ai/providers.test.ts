@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { type Provider, Providers } from '../../src/ai/providers.ts'
 import { type ProviderConfig, providerNames } from '../../src/config/config.ts'
 
-const tls = { verify: true, serverName: null, ca: null }
+const tls = { verify: true, serverName: null, ca: null, identity: null }
 
 function configured(name: ProviderConfig['name'], facts: Partial<ProviderConfig> = {}): ProviderConfig {
   return { name, url: null, keys: [], speaks: 'openai', resources: [], tls, ...facts }

@@ -56,6 +56,7 @@ describe('config/gatehouse.yaml', () => {
       verify: true,
       serverName: 'origin.example',
       ca: certificate.trim(),
+      identity: { certificate: readFile('gateway.pem').trim(), key: readFile('gateway.key').trim() },
     })
   })
 
@@ -181,8 +182,14 @@ function uncomment(text: string): string {
   return text.replaceAll(/^( *(?:- )?)#(?=[^ \n#])/gm, '$1')
 }
 
+/** Reads a file that a configuration refers to: a pair for a pool, or a certificate for any other. */
+function readFile(path: string): string {
+  const pair = { 'gateway.pem': 'client.pem', 'gateway.key': 'client.key' }[path]
+  return pair === undefined ? certificate : read(`test/golden/config/files/${pair}`)
+}
+
 function proven(text: string, env: Record<string, string>): Config {
-  const parsed: Parsed = parse(text, { env, readFile: () => certificate, findFile: path => path })
+  const parsed: Parsed = parse(text, { env, readFile, findFile: path => path })
   if ('config' in parsed) {
     deepEqual(parsed.warnings, [])
     return parsed.config

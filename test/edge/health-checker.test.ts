@@ -235,6 +235,27 @@ test('the certificate of an origin is checked as for requests', async t => {
   assert.equal(named[0], 'origin.test')
 })
 
+test('an origin that wants a certificate is checked with that of its pool', async t => {
+  const { key, cert } = selfSigned('origin.test')
+  const ours = selfSigned('gateway.test')
+  const seen: string[] = []
+  const server = createServer({ key, cert, requestCert: true, ca: ours.cert }, (_, answer) => answer.end())
+  server.on('secureConnection', socket =>
+    seen.push((socket as TLSSocket).getPeerCertificate().subject.CN as string),
+  )
+  t.after(() => void server.close())
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const origin = at(`https://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  const checks = new Checks(t)
+  for (const identity of [null, { certificate: ours.cert, key: ours.key }]) {
+    const checked = { ...origin, tls: { ...origin.tls, verify: false, identity } }
+    checks.checker.watch([{ origin: checked, check: often }])
+    const { lastStatus } = await checks.next(result => result.key === checkKey(checked, often))
+    assert.equal(lastStatus, identity === null ? null : 200)
+  }
+  assert.equal(seen[0], 'gateway.test')
+})
+
 test('a body without end is cut', async t => {
   const poured = Promise.withResolvers<number>()
   const origin = await startOrigin(t, async wire => {

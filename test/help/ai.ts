@@ -175,7 +175,7 @@ function providerOf([name, given]: [string, string | Partial<ProviderConfig>]): 
     keys: [],
     speaks: 'openai',
     resources: [],
-    tls: { verify: true, serverName: null, ca: null },
+    tls: { verify: true, serverName: null, ca: null, identity: null },
     ...settings,
   }
 }

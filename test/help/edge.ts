@@ -182,7 +182,7 @@ function originOf(member: Member, transport: Partial<TransportConfig> = {}): Ori
     protocol: isTls ? 'https' : 'http',
     host: hostname.replace(/^\[|\]$/g, ''),
     port: Number(port) || (isTls ? 443 : 80),
-    tls: { verify: true, serverName: null, ca: null, ...tls },
+    tls: { verify: true, serverName: null, ca: null, identity: null, ...tls },
     transport: { ...usualTransport, ...transport },
   }
 }

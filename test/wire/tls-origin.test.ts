@@ -1,7 +1,7 @@
 // Origins behind TLS: verified unless told otherwise; what is wrong with them is 525 or 526.
 
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer as createTcpServer } from 'node:net'
@@ -9,9 +9,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test, type TestContext } from 'node:test'
 import { createServer, type TlsOptions } from 'node:tls'
-import { recordOf, startEdge } from '../help/edge.ts'
+import { type Edge, edgeConfig, recordOf, startEdge } from '../help/edge.ts'
 import { ok, startOrigin } from '../help/origin.ts'
-import { request, Wire } from '../help/raw.ts'
+import { post, request, Wire } from '../help/raw.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'gatehouse-tls-'))
 after(() => rmSync(folder, { recursive: true }))
@@ -74,6 +74,8 @@ commonName=supplied
     ['good', 'localhost', '20990101000000Z'],
     ['expired', 'localhost', '20200102000000Z'],
     ['other', 'other.test', '20990101000000Z'],
+    ['client', 'gateway', '20990101000000Z'],
+    ['next', 'next gateway', '20990101000000Z'],
   ] as const) {
     openssl(
       'req',
@@ -124,7 +126,10 @@ async function startTlsOrigin(
     for (;;) {
       const message = await wire.request().catch(() => null)
       if (message === null) return socket.destroy()
-      await wire.send(ok(`${message.target} ${socket.servername} ${socket.alpnProtocol}`))
+      const client = socket.getPeerCertificate().subject?.CN
+      await wire.send(
+        ok(client ? String(client) : `${message.target} ${socket.servername} ${socket.alpnProtocol}`),
+      )
     }
   })
   t.after(() => server.close())
@@ -220,6 +225,93 @@ test('an origin with which we share no version is 525', async t => {
       ciphers: 'ALL@SECLEVEL=0',
     }),
   )
+})
+
+/** Starts a server that answers with a status page whoever shows a certificate that it trusts, and sends others an alert. */
+async function startOpenssl(t: TestContext, version: 'TLSv1.2' | 'TLSv1.3'): Promise<string> {
+  const trust = ['-Verify', '1', '-verify_return_error', '-CAfile', 'ca.pem', '-www']
+  const own = ['-accept', '127.0.0.1:0', '-cert', 'good.pem', '-key', 'good.key']
+  const only = version === 'TLSv1.2' ? '-tls1_2' : '-tls1_3'
+  const server = spawn(process.env.OPENSSL ?? 'openssl', ['s_server', ...own, ...trust, only], {
+    cwd: folder,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  t.after(() => server.kill())
+  let said = ''
+  for await (const chunk of server.stdout.iterator({ destroyOnReturn: false })) {
+    said += chunk
+    const port = /ACCEPT 127\.0\.0\.1:(\d+)\n/.exec(said)?.[1]
+    if (port !== undefined) {
+      server.stdout.resume()
+      return `https://localhost:${port}`
+    }
+  }
+  throw new Error(`openssl does not listen: ${said}`)
+}
+
+/** Asserts that no request gets through the handshake, whatever its size. */
+async function assertRefused(edge: Edge): Promise<void> {
+  for (const size of [0, 1, 60_000, 300_000]) {
+    const bytes = size === 0 ? ask : post('/', 'x'.repeat(size), 'Accept: application/json')
+    const { error_code, error_category } = recordOf(await edge.ask(bytes))
+    assert.deepEqual([size, error_code, error_category], [size, 525, 'ssl'])
+  }
+}
+
+const identity = (name: string) => ({ certificate: read(`${name}.pem`), key: read(`${name}.key`) })
+
+for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
+  const asking: TlsOptions = {
+    requestCert: true,
+    ca: read('ca.pem'),
+    minVersion: version,
+    maxVersion: version,
+  }
+
+  test(`an origin of ${version} that wants a certificate is 525 without one`, async t => {
+    const url = await startTlsOrigin(t, 'good', asking)
+    const edge = await startEdge(t, [{ url, tls: { ca: read('ca.pem') } }])
+    await assertRefused(edge)
+  })
+
+  test(`a server of OpenSSL with ${version} that does not trust our certificate is 525`, async t => {
+    const url = await startOpenssl(t, version)
+    const shown = { certificate: read('self.pem'), key: read('self.key') }
+    for (const identity of [null, shown])
+      await assertRefused(await startEdge(t, [{ url, tls: { ca: read('ca.pem'), identity } }]))
+    const trusted = await startEdge(t, [{ url, tls: { ca: read('ca.pem'), identity: identity('client') } }])
+    assert.equal((await trusted.ask(ask)).status, 200)
+  })
+
+  test(`an origin of ${version} that wants a certificate gets that of its pool, on each connection`, async t => {
+    const url = await startTlsOrigin(t, 'good', asking)
+    const edge = await startEdge(t, [{ url, tls: { ca: read('ca.pem'), identity: identity('client') } }])
+    const clients = await Promise.all([edge.connect(), edge.connect(), edge.connect()])
+    for (const client of clients) await client.send(ask)
+    for (const client of clients) assert.equal((await client.response()).text, 'gateway')
+  })
+
+  test(`a call that an origin of ${version} refused for its certificate goes to another member`, async t => {
+    const url = await startTlsOrigin(t, 'good', asking)
+    const other = await startTlsOrigin(t, 'good')
+    const ca = read('ca.pem')
+    const edge = await startEdge(t, [
+      { url, tls: { ca } },
+      { url: other, tls: { ca } },
+    ])
+    const answer = await edge.ask(post('/once', 'x', 'Accept: application/json'))
+    assert.match(answer.text, /^\/once /)
+    assert.equal(edge.accesses[0]!.retries, 1)
+  })
+}
+
+test('connections with an old certificate end with a reload that has another one', async t => {
+  const url = await startTlsOrigin(t, 'good', { requestCert: true, ca: read('ca.pem') })
+  const member = (name: string) => ({ url, tls: { ca: read('ca.pem'), identity: identity(name) } })
+  const edge = await startEdge(t, [member('client')])
+  assert.equal((await edge.ask(ask)).text, 'gateway')
+  edge.plane.reload(edgeConfig([member('next')]))
+  assert.equal((await edge.ask(ask)).text, 'next gateway')
 })
 
 test('an origin that nobody listens for is 521 behind TLS too', async t => {
