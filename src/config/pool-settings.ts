@@ -30,6 +30,7 @@ import {
   group,
   list,
   mapping,
+  oneOrMore,
   optional,
   type Placed,
   placed,
@@ -70,6 +71,14 @@ const statusRange: Rule<StatusRange> = text => {
   const most = within(readWhole(to), least ?? 200, 599)
   const range = least === undefined || most === undefined ? undefined : { least, most }
   return accept(range, 'must be a status from 200 to 599, or a range of them, such as 200-399')
+}
+
+const failureStatus: Rule<number> = text =>
+  accept(within(readWhole(text), 500, 599), 'must be a status from 500 to 599, such as 503')
+
+function failureStatuses(name: string) {
+  const none: Placed<readonly number[]> = unwritten(name, [])
+  return optional(placed(oneOrMore(scalar(failureStatus))), none)
 }
 
 const origin = mapping({
@@ -117,6 +126,8 @@ const pool = group({
   }),
   retries: optional(wordOr('off', retries), usualRetries),
   ejection: optional(wordOr('off', placed(ejection)), unwritten('ejection', usualEjection)),
+  retry_on: failureStatuses('retry_on'),
+  eject_on: failureStatuses('eject_on'),
   check: optional(wordOr('off', shorthand('path', check)), null),
   slow_start: optional(scalar(durationOrOff(1, hour)), 0),
   dns: group({
@@ -149,6 +160,16 @@ function resolvePool(name: string, settings: PoolSettings, findings: Findings): 
     weights: members.map(({ value }) => value.weight),
     balance: settings.balance,
     retries: settings.retries ?? { ...usualRetries, most: 0 },
+    retryOn: resolveStatuses(
+      settings.retry_on,
+      { needs: 'retries', isOff: settings.retries === null },
+      findings,
+    ),
+    ejectOn: resolveStatuses(
+      settings.eject_on,
+      { needs: 'ejection', isOff: settings.ejection === null },
+      findings,
+    ),
     ejection: settings.ejection && resolveEjection(settings.ejection, findings),
     check: settings.check && resolveCheck(settings.check, findings),
     slowStart: settings.slow_start,
@@ -170,6 +191,15 @@ function resolveOrigin(
     findings.flaw(origin, 'has an http url, but the certificate and key of its pool need https')
   const tls = resolveTls(origin.value, { ...origin, isPlain }, findings)
   return { ...url, tls: { ...tls, identity }, transport }
+}
+
+function resolveStatuses(
+  { value, ...place }: Placed<readonly number[]>,
+  { needs, isOff }: { readonly needs: string; readonly isOff: boolean },
+  findings: Findings,
+): readonly number[] {
+  if (isOff && value.length > 0) findings.flaw(place, `needs ${needs}, which is off`)
+  return value
 }
 
 function resolveEjection({ value, ...place }: Placed<EjectionConfig>, findings: Findings): EjectionConfig {

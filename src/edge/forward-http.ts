@@ -25,7 +25,7 @@ import type { EdgeMember } from './pools.ts'
 import { verdictOnKey } from './provider-keys.ts'
 import { keptTrailers } from './rewrite-headers.ts'
 import type { Rewriter } from './rewriting.ts'
-import { anotherMember, isFaultOfMember, setOut } from './retries.ts'
+import { anotherMember, isFaultOfMember, noteStatus, setOut } from './retries.ts'
 import { relayedFraming, relayedHead, relayedInterim, relayedSwitch } from './relay.ts'
 
 /**
@@ -79,6 +79,8 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
   #hasAskedAgain = false
   /** The members that failed it; null while none has. */
   #tried: EdgeMember[] | null = null
+  /** Whether the answer that is being read was held against the member. */
+  #isBlamed = false
   /** Where redirects have led so far; null where none was followed. */
   #trail: RedirectTrail | null = null
   /** Whether the origin waits for the client to read. */
@@ -139,7 +141,8 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
 
   head(head: ResponseHead, body: BodyReader): void {
     const x = this.#x
-    x.member!.health.answered(x)
+    if (head.status < 500) x.member!.health.answered(x)
+    else if (this.#goesElsewhere(head.status)) return
     if (x.ai !== null && this.#isAboutKey(x.ai, head)) return
     if (x.route!.config.redirects > 0 && this.#beginRedirect(head, body)) return
     // Answers may go on for long, and nothing is sent again.
@@ -173,7 +176,7 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
 
   end(trailers: string[] | null): void {
     const x = this.#x
-    x.member!.health.succeeded()
+    if (!this.#isBlamed) x.member!.health.succeeded()
     if (this.#stage === 'draining a redirect') {
       this.#takeLease().giveBack()
       return this.#connect(false)
@@ -254,7 +257,7 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
     const { health } = this.#x.member!
     this.#letGo()
     // Streams often end so, and who leaves one leaves an origin that was answering.
-    if (this.#answer !== null) health.succeeded()
+    if (this.#answer !== null && !this.#isBlamed) health.succeeded()
     health.released(this.#x)
     this.#over()
   }
@@ -339,11 +342,31 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
   #lose(phase: Phase, failure: Failure, isRepeatable: boolean): void {
     const x = this.#x
     const { health } = x.member!
-    if (isFaultOfMember(x, phase, failure)) health.failed(x)
+    if (!this.#isBlamed && isFaultOfMember(x, phase, failure)) health.failed(x)
     else health.released(x)
     const another = isRepeatable ? anotherMember(x, (this.#tried ??= [])) : null
     if (another === null) return this.#fail(phase, failure)
-    x.member = another
+    this.#ask(another)
+  }
+
+  /** Holds an answer of this status against the member where its pool says so; true where the request goes to another one in place of the answer. */
+  #goesElsewhere(status: number): boolean {
+    const x = this.#x
+    const { pool } = x.route!
+    this.#isBlamed = pool.ejectOn.has(status)
+    noteStatus(x, this.#isBlamed)
+    const isRepeatable = this.#streamed === null && x.requestBody.done && isIdempotent(this.method)
+    if (!isRepeatable || this.wantsUpgrade || !pool.retryOn.has(status)) return false
+    const another = anotherMember(x, (this.#tried ??= []))
+    if (another === null) return false
+    this.#letGo()
+    this.#ask(another)
+    return true
+  }
+
+  #ask(another: EdgeMember): void {
+    this.#x.member = another
+    this.#isBlamed = false
     this.#hasAskedAgain = false
     this.#retry(false)
   }

@@ -120,7 +120,9 @@ const nobody: PoolConfig = {
   weights: [],
   balance: { by: 'round_robin' },
   retries: usualRetries,
+  retryOn: [],
   ejection: null,
+  ejectOn: [],
   check: null,
   slowStart: 0,
 }

@@ -40,6 +40,14 @@ export function isFaultOfMember(x: Exchange, phase: Phase, failure: Failure): bo
   return !IN_EXCHANGE.has(phase) || x.route!.pool.hasAnother(x.member!)
 }
 
+/** Takes note of an answer with a status of the server's own failures, which counts against the member where it is to blame, but not against the last one that is healthy. */
+export function noteStatus(x: Exchange, isBlamed: boolean): void {
+  const { health } = x.member!
+  if (!isBlamed) health.answered(x)
+  else if (x.route!.pool.hasAnother(x.member!)) health.failed(x)
+  else health.released(x)
+}
+
 const IN_EXCHANGE: ReadonlySet<Phase> = new Set(['send', 'wait', 'receive'])
 
 const FAULTLESS: ReadonlySet<string> = new Set([

@@ -45,10 +45,14 @@ export class Pool<Target extends Reached> {
   /** Further attempts that one request may have, and how many all of them together. */
   readonly mostRetries: number
   readonly budget: RetryBudget
+  /** Statuses in place of which another member is asked. */
+  readonly retryOn: ReadonlySet<number>
+  /** Statuses that count as failures of the member. */
+  readonly ejectOn: ReadonlySet<number>
   readonly #balance: Balance
 
   constructor(
-    { name, retries }: Pick<PoolConfig, 'name' | 'retries'>,
+    { name, retries, retryOn, ejectOn }: Pick<PoolConfig, 'name' | 'retries' | 'retryOn' | 'ejectOn'>,
     members: readonly Member<Target>[],
     { budget, balance }: PoolLedger,
   ) {
@@ -56,6 +60,8 @@ export class Pool<Target extends Reached> {
     this.members = members
     this.mostRetries = retries.most
     this.budget = budget
+    this.retryOn = new Set(retryOn)
+    this.ejectOn = new Set(ejectOn)
     this.#balance = balance
   }
 

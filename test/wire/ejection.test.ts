@@ -408,3 +408,52 @@ test('the state of each member is told', async t => {
     { pool: 'pool', origin: urls[1], isHealthy: false },
   ])
 })
+
+test('a member that answers with a status of eject_on is ejected, and back after a trial that it passes', async t => {
+  const clock = new ManualClock()
+  let status = 503
+  const failing = await startResponder(t, () => `HTTP/1.1 ${status} X\r\nContent-Length: 1\r\n\r\na`)
+  const alive = await startResponder(t, ok('b'))
+  const settings = { clock, pool: { ejection, retries, ejectOn: [503] } }
+  const edge = await startEdge(t, [failing.url, alive.url], settings)
+  assert.equal(await ask(edge, 20), `!b!b!b${'b'.repeat(14)}`)
+  assert.deepEqual(states(edge), ['ejected', 'healthy'])
+  await pass(edge, clock, 10_000)
+  assert.equal((await ask(edge, 2)).replace('b', ''), '!')
+  assert.equal(await ask(edge, 4), 'bbbb')
+  await pass(edge, clock, 20_000)
+  status = 200
+  await ask(edge, 4)
+  assert.deepEqual(states(edge), ['healthy', 'healthy'])
+  assert.equal(edge.metrics.ejections.value, 2)
+})
+
+test('only a member that is not the last is ejected for its answers, and none for other statuses', async t => {
+  const ill = () => startResponder(t, 'HTTP/1.1 503 X\r\nContent-Length: 0\r\n\r\n')
+  const urls = [(await ill()).url, (await ill()).url]
+  const edge = await startEdge(t, urls, { pool: { ejection, retries, ejectOn: [503] } })
+  for (let i = 0; i < 20; i++) assert.equal((await edge.ask(get)).status, 503)
+  assert.equal(states(edge).filter(state => state === 'healthy').length, 1)
+  const lenient = await startEdge(t, urls, { pool: { ejection, retries, ejectOn: [502, 504] } })
+  for (let i = 0; i < 20; i++) assert.equal((await lenient.ask(get)).status, 503)
+  assert.deepEqual(states(lenient), ['healthy', 'healthy'])
+})
+
+test('a member that answers one request in two well is not ejected, and one that fails behind its head counts once', async t => {
+  let nth = 0
+  const wavering = await startResponder(
+    t,
+    () => `HTTP/1.1 ${nth++ % 2 ? 200 : 503} X\r\nContent-Length: 1\r\n\r\na`,
+  )
+  const alive = await startResponder(t, ok('b'))
+  const settings = { pool: { ejection, retries, ejectOn: [503] } }
+  const edge = await startEdge(t, [wavering.url, alive.url], settings)
+  assert.equal(await ask(edge, 20), '!bab'.repeat(5))
+  const cut = await startResponder(t, (_, wire) => {
+    wire.socket.end('HTTP/1.1 503 X\r\nContent-Length: 9\r\n\r\na')
+    return undefined
+  })
+  const other = await startEdge(t, [cut.url, alive.url], settings)
+  await other.ask(get).catch(() => {})
+  assert.equal(other.plane.snapshot.pools.named[0]!.members[0]!.health.failures, 1)
+})

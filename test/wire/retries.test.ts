@@ -198,3 +198,72 @@ test('a WebSocket handshake that an origin took is not sent again', async t => {
   assert.equal(codeOf(await edge.ask(handshake)), 520)
   assert.equal(alive.requests.length, 0)
 })
+
+const busy = 'HTTP/1.1 503 Busy\r\nRetry-After: 7\r\nX-Who: it\r\nContent-Length: 4\r\n\r\nbusy'
+
+/** Answers each request with this status, on connections that it keeps. */
+const refusing =
+  (status = 503): Script =>
+  async wire => {
+    for (;;) {
+      await wire.request()
+      await wire.send(busy.replace('503', String(status)))
+    }
+  }
+
+for (const [what, bytes] of [
+  ['a GET', request('GET /', json)],
+  ['a PUT with a small body', post('/', 'small', json).replace('POST', 'PUT')],
+] as const) {
+  test(`${what} that is answered by a status of retry_on is sent to another`, async t => {
+    const { edge, failing, alive } = await startPair(t, refusing(), { pool: { retryOn: [502, 503] } })
+    const answer = await edge.ask(bytes)
+    assert.deepEqual([answer.status, answer.text.slice(0, 5)], [200, 'alive'])
+    assert.deepEqual([failing.wires.length, alive.requests.length], [1, 1])
+    assert.equal(edge.accesses[0]!.retries, 1)
+    assert.equal(edge.metrics.retries.value, 1)
+  })
+}
+
+for (const [what, bytes, status, retryOn] of [
+  ['a POST', post('/', 'x', json), 503, [503]],
+  ['a PUT with a large body', post('/', 'x'.repeat(100_000), json).replace('POST', 'PUT'), 503, [503]],
+  [
+    'a GET that asks for a WebSocket',
+    request(
+      'GET /',
+      'Connection: Upgrade',
+      'Upgrade: websocket',
+      'Sec-WebSocket-Version: 13',
+      'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+    ),
+    503,
+    [503],
+  ],
+  ['a GET with a status that is not named', request('GET /', json), 500, [503]],
+  ['a GET without the setting', request('GET /', json), 503, []],
+] as const) {
+  test(`the answer to ${what} is passed on as it is`, async t => {
+    const { edge, alive } = await startPair(t, refusing(status), { pool: { retryOn } })
+    const client = await edge.connect()
+    await client.send(bytes)
+    const answer = await client.response()
+    assert.deepEqual([answer.status, answer.text, answer.field('retry-after')], [status, 'busy', '7'])
+    assert.deepEqual([alive.requests.length, edge.metrics.retries.value], [0, 0])
+  })
+}
+
+test('the answer of the last member that may be asked is passed on untouched', async t => {
+  const members = [await startOrigin(t, refusing(502)), await startOrigin(t, refusing(503))]
+  const urls = members.map(({ url }) => url)
+  const settings = { pool: { retryOn: [502, 503] } }
+  const edge = await startEdge(t, urls, settings)
+  const answer = await edge.ask(request('GET /', json))
+  assert.deepEqual([answer.status, answer.text], [503, 'busy'])
+  assert.deepEqual([answer.field('retry-after'), answer.field('x-who')], ['7', 'it'])
+  assert.equal(edge.metrics.retries.value, 1)
+  const spent = { retries: { most: 2, budget: 0 }, retryOn: [502, 503] }
+  const poor = await startEdge(t, urls, { pool: spent })
+  assert.deepEqual((await poor.ask(request('GET /', json))).text, 'busy')
+  assert.deepEqual([poor.metrics.retries.value, poor.metrics.retryBudgetExhausted.value], [0, 1])
+})

@@ -40,7 +40,7 @@ function poolOf(balance: BalanceConfig, count: number, ejected: number): Pool<{ 
     if (i < ejected) for (let times = 0; times < usualEjection.failures; times++) health.failed({})
     return new Member({ outstanding: i % 3 }, `http://origin${i}.example`, 1, health)
   })
-  const config = { name: 'main', balance, retries: usualRetries }
+  const config = { name: 'main', balance, retries: usualRetries, retryOn: [], ejectOn: [] }
   return new Pool(config, members, new PoolLedger(config, count, systemClock))
 }
 
