@@ -24,7 +24,7 @@ export function banner(config: Config, edge: readonly Endpoint[], admin: Endpoin
   return lines.join('\n')
 }
 
-/** Writes what a first start has made: the only time that the token is shown. */
+/** Writes what a first start has made: the only time that a token which was not given is shown. */
 export function welcome(
   { account, gateway, token }: FirstStart,
   { ai }: Config,
@@ -32,10 +32,10 @@ export function welcome(
 ): string {
   const [host] = ai.hosts
   const lines = [
-    '  First start: the store was empty. The token is shown this once; it may do everything.',
+    `  First start: the store was empty. The token ${token === null ? 'is the one that was given' : 'is shown this once'}; it may do everything.`,
     `    account   ${account}`,
     `    gateway   ${gateway}  (calls need a token)`,
-    `    token     ${token}`,
+    ...(token === null ? [] : [`    token     ${token}`]),
     '',
   ]
   if (host === undefined) return lines.join('\n')
@@ -45,7 +45,7 @@ export function welcome(
     ...lines,
     '  Try, once a provider is configured:',
     `    curl ${url.origin}/client/v4/accounts/${account}/ai/v1/chat/completions \\`,
-    `      -H 'Authorization: Bearer ${token}' -H 'Content-Type: application/json' \\`,
+    `      -H ${token === null ? '"Authorization: Bearer $TOKEN"' : `'Authorization: Bearer ${token}'`} -H 'Content-Type: application/json' \\`,
     `      -d '{"model":"openai/gpt-4o-mini","messages":[{"role":"user","content":"Hello"}]}'`,
     '',
   ].join('\n')

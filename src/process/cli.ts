@@ -52,6 +52,13 @@ const commands: Readonly<Record<string, Command>> = {
     args: 1,
     load: async () => (await import('./commands/token.ts')).token,
   },
+  'token generate': {
+    usage: 'token generate',
+    summary: 'Print a token for GATEHOUSE_FIRST_TOKEN; no store has it yet.',
+    options: {},
+    args: 0,
+    load: async () => (await import('./commands/token-generate.ts')).tokenGenerate,
+  },
   ...clientCommands,
   store: {
     usage: 'store copy --from URL --to URL',

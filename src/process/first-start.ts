@@ -5,13 +5,14 @@ import type { Gateway } from '../store/records.ts'
 import type { Bootstrap, Store } from '../store/store.ts'
 import { newToken } from '../tokens/new-token.ts'
 import { permissionGroups } from '../tokens/permission-groups.ts'
+import { digestOf } from '../tokens/token.ts'
 
 /** What is told once, and never again. */
 export interface FirstStart {
   readonly account: string
   readonly gateway: string
-  /** The value of the token. */
-  readonly token: string
+  /** The value of the token; null where it was given, and whoever gave it has it. */
+  readonly token: string | null
 }
 
 interface Made {
@@ -22,10 +23,13 @@ interface Made {
 /** Fills a store that is empty, and holds on to what it made until that is confirmed: nobody else knows the token. */
 export class FirstFill {
   readonly #store: Store
+  readonly #given: string | null
   #made: Made | null = null
 
-  constructor(store: Store) {
+  /** `given` is the value of the token, well-formed; a new one without it. */
+  constructor(store: Store, given: string | null = null) {
     this.#store = store
+    this.#given = given
   }
 
   /** Whether something may have been written that was not confirmed. */
@@ -38,7 +42,7 @@ export class FirstFill {
     const { accounts } = this.#store
     const isEmpty = (await accounts.list()).length === 0
     if (this.#made === null && !isEmpty) return null
-    this.#made ??= makeFirst(now)
+    this.#made ??= makeFirst(now, this.#given)
     const { bootstrap, told } = this.#made
     const isNew = isEmpty && (await this.#store.bootstrap(bootstrap))
     const isOurs = isNew || (await accounts.get(bootstrap.account.id)) !== null
@@ -49,18 +53,20 @@ export class FirstFill {
   }
 }
 
-function makeFirst(now: number): Made {
+function makeFirst(now: number, given: string | null): Made {
   const account = { id: randomBytes(16).toString('hex'), name: 'default', createdAt: now }
   const everything = {
     effect: 'allow',
     permissionGroups: permissionGroups.map(({ id }) => id),
     accounts: [account.id],
   } as const
-  const { token, value } = newToken(account.id, { name: 'bootstrap', policies: [everything] }, now)
+  const settings = { name: 'bootstrap', policies: [everything] }
+  const minted = given === null ? undefined : { value: given, digest: digestOf(given) }
+  const { token, value } = newToken(account.id, settings, now, minted)
   const gateway = defaultGateway(account.id, now)
   return {
     bootstrap: { account, gateway, token },
-    told: { account: account.id, gateway: gateway.id, token: value },
+    told: { account: account.id, gateway: gateway.id, token: given === null ? value : null },
   }
 }
 

@@ -5,6 +5,8 @@ import { type Loaded, loadConfig } from '../config/load.ts'
 import { type ConfigWatch, watchConfig } from '../config/watch.ts'
 import { type Assembly, assemble } from './assemble.ts'
 import { banner, welcome } from './banner.ts'
+import type { FirstStart } from './first-start.ts'
+import { readFirstToken } from './first-token.ts'
 import { isUsable } from './mistakes.ts'
 import { logWarnings, reload } from './reload.ts'
 import { obeySignals } from './signals.ts'
@@ -14,20 +16,30 @@ import { tell } from './terminal.ts'
 /** How long the last lines of the log may take, in ms. */
 const lastWords = 1000
 
-/** Serves until a signal says stop, then ends the process with 0; returns 2 for a configuration with mistakes, 1 when it cannot listen. */
+/** Serves until a signal says stop, then ends the process with 0; returns 2 for a configuration or a first token with mistakes, 1 when it cannot listen. */
 export async function run(path: string, env: NodeJS.ProcessEnv = process.env): Promise<number> {
   const loaded = loadConfig(path, env)
   if (!isUsable(path, loaded)) return 2
+  const given = readFirstToken(env)
+  if ('mistake' in given) {
+    tell(`gatehouse: ${given.mistake}`)
+    return 2
+  }
   const assembly = assemble(loaded.config)
   logWarnings(loaded, assembly.log)
   exitOnBug(assembly)
   return serve(
     assembly,
     watchFor(assembly, loaded, () => loadConfig(path, env)),
+    given.token,
   )
 }
 
-async function serve({ gateway, log, destination }: Assembly, watch: ConfigWatch): Promise<number> {
+async function serve(
+  { gateway, log, destination }: Assembly,
+  watch: ConfigWatch,
+  firstToken: string | null,
+): Promise<number> {
   const stopped = Promise.withResolvers<void>()
   obeySignals({
     reload: () => watch.trigger(),
@@ -50,7 +62,8 @@ async function serve({ gateway, log, destination }: Assembly, watch: ConfigWatch
   }
   if (gateway.unready === null) {
     tell(banner(gateway.config, gateway.edge, gateway.admin))
-    careForStore(gateway.store, log, first => tell(welcome(first, gateway.config, gateway.edge)))
+    const told = (first: FirstStart) => tell(welcome(first, gateway.config, gateway.edge))
+    careForStore(gateway.store, log, { firstToken, told })
   }
   await stopped.promise
   log.info('stopped')

@@ -8,10 +8,14 @@ import { StoreSigns } from './store-signs.ts'
 /** Ms between two looks at the store. */
 const period = 1_000
 
-/** Begins, and goes on as long as the process lives; a store that is away at first is filled when it is there. */
-export function careForStore(store: Store, log: Logger, told: (first: FirstStart) => void): void {
+/** Begins, and goes on as long as the process lives; a store that is away at first is filled when it is there, with `firstToken` or a new one. */
+export function careForStore(
+  store: Store,
+  log: Logger,
+  { firstToken, told }: { readonly firstToken: string | null; readonly told: (first: FirstStart) => void },
+): void {
   const details = { store: store.location }
-  const fill = new FirstFill(store)
+  const fill = new FirstFill(store, firstToken)
   const signs = new StoreSigns(store, log)
   let isPrepared = false
   let denials: readonly string[] = []
@@ -43,7 +47,11 @@ export function careForStore(store: Store, log: Logger, told: (first: FirstStart
     if (!(cause instanceof StoreAway)) return log.error({ ...details, err: cause }, 'the store failed')
     const { reason } = cause
     if (reason === 'NOPERM') void tellDenials()
-    if (fill.isUnconfirmed) log.warn({ ...details, reason, next: anotherToken }, unconfirmed)
+    if (fill.isUnconfirmed)
+      log.warn(
+        { ...details, reason, next: anotherToken },
+        firstToken === null ? unconfirmed : unconfirmedGiven,
+      )
     else log.warn({ ...details, reason }, 'the store is away')
   }
   /** Each is told once, for as long as it lasts. */
@@ -70,6 +78,8 @@ export function careForStore(store: Store, log: Logger, told: (first: FirstStart
 }
 
 const unconfirmed = 'first start not confirmed by the store: its token is shown once it is'
+
+const unconfirmedGiven = 'first start not confirmed by the store yet'
 
 const anotherToken =
   'to make another token: gatehouse token create, with a --permission for each that it needs'

@@ -11,13 +11,13 @@ export interface TokenSettings
   readonly policies: readonly Omit<Policy, 'id'>[]
 }
 
-/** Makes an active token of the account; the value stands nowhere else. */
+/** Makes an active token of the account, of a new value unless one is given; the value stands nowhere else. */
 export function newToken(
   account: string,
   settings: TokenSettings,
   now: number,
+  { value, digest } = mintToken(),
 ): { readonly token: Token; readonly value: string } {
-  const { value, digest } = mintToken()
   const identity = { account, id: newId(), digest, status: 'active', issuedOn: now } as const
   return { token: withSettings(identity, settings, now), value }
 }

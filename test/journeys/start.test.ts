@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { gatehouse } from '../help/command.ts'
 import { startGateway, writeConfig } from '../help/gateway.ts'
 import { siteConfig, startSite } from '../help/site.ts'
@@ -35,6 +36,33 @@ test('what the gateway says when it is up: the real addresses and lines to try o
       'stopped',
     ],
   )
+})
+
+test('a first token that is given is good, stands in neither log nor greeting, and in the environment of no worker', async t => {
+  const { stdout } = await gatehouse(['token', 'generate'])
+  const token = stdout.trim()
+  const gateway = await startGateway(t, `workers: 1${closed}`, { env: { GATEHOUSE_FIRST_TOKEN: token } })
+  const headers = { authorization: `Bearer ${token}` }
+  const scopes = `${gateway.admin}/client/v4/oauth/scopes`
+  while ((await fetch(scopes, { headers })).status === 401) await sleep(20)
+  assert.equal((await fetch(scopes, { headers })).status, 200)
+  const children = readFileSync(`/proc/${gateway.pid}/task/${gateway.pid}/children`, 'utf8').trim()
+  assert.notEqual(children, '')
+  for (const pid of children.split(' '))
+    assert.ok(!readFileSync(`/proc/${pid}/environ`, 'utf8').includes(token))
+  gateway.signal('SIGTERM')
+  const told = await gateway.stderr
+  assert.match(told, /The token is the one that was given/)
+  assert.ok(!told.includes(token) && !JSON.stringify(gateway.lines).includes(token))
+})
+
+test('a first token that is none stops the start, with exit code 2 and without its value', async t => {
+  const file = writeConfig(t, closed)
+  const GATEHOUSE_FIRST_TOKEN = 'hunter2'
+  const { code, stderr } = await gatehouse(['start', '--config', file], { GATEHOUSE_FIRST_TOKEN })
+  assert.equal(code, 2)
+  assert.match(stderr, /^gatehouse: GATEHOUSE_FIRST_TOKEN must be a token/)
+  assert.ok(!stderr.includes(GATEHOUSE_FIRST_TOKEN))
 })
 
 test('with a site there the site is served', async t => {

@@ -47,5 +47,9 @@ test('the welcome of a first start shows what was made, and a call to try', () =
     `http://127.0.0.1:8080/client/v4/accounts/${first.account}/ai/v1/`,
   ])
     assert.ok(text.includes(part), part)
+  const given = welcome({ ...first, token: null }, config, [{ host: '0.0.0.0', port: 8080 }])
+  assert.match(given, /The token is the one that was given/)
+  assert.match(given, /-H "Authorization: Bearer \$TOKEN"/)
+  assert.doesNotMatch(given, /svct_|null/)
   assert.doesNotMatch(welcome(first, edgeConfig([]), [{ host: '0.0.0.0', port: 8080 }]), /curl/)
 })

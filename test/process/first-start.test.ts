@@ -7,7 +7,7 @@ import { FirstFill } from '../../src/process/first-start.ts'
 import { openStore } from '../../src/store/open.ts'
 import { StoreAway } from '../../src/store/store.ts'
 import { permissionGroups } from '../../src/tokens/permission-groups.ts'
-import { digestOf } from '../../src/tokens/token.ts'
+import { digestOf, mintToken } from '../../src/tokens/token.ts'
 import { replicates, startRedis } from '../help/redis.ts'
 
 test('an empty store gets an account, a closed gateway and a token that may do everything', async t => {
@@ -21,12 +21,24 @@ test('an empty store gets an account, a closed gateway and a token that may do e
   })
   const { record: gateway } = (await store.gateways.get(first.account, 'default'))!
   assert.deepEqual([gateway.authentication, gateway.collectLogs], [true, true])
-  const token = (await store.tokens.findByDigest(digestOf(first.token)))!
+  const token = (await store.tokens.findByDigest(digestOf(first.token!)))!
   assert.deepEqual(
     token.policies.map(({ accounts, permissionGroups: groups }) => [accounts, groups.length]),
     [[[first.account], permissionGroups.length]],
   )
   assert.equal(await new FirstFill(store).run(8), null)
+})
+
+test('an empty store takes the token that is given, which is not told, and one that has something does not', async t => {
+  const store = await openStore('sqlite::memory:', { commandTimeout: 1_000 })
+  t.after(() => store.close())
+  const given = mintToken()
+  const first = (await new FirstFill(store, given.value).run(7))!
+  assert.equal(first.token, null)
+  assert.equal((await store.tokens.findByDigest(given.digest))?.account, first.account)
+  const other = mintToken()
+  assert.equal(await new FirstFill(store, other.value).run(8), null)
+  assert.equal(await store.tokens.findByDigest(other.digest), null)
 })
 
 test('of many processes that start at once on one store, one fills it', async t => {
@@ -59,7 +71,7 @@ test('what was made and not confirmed is told once it is, with the token that th
   await assert.rejects(fill.run(8), StoreAway)
   replica.cont()
   const first = (await fill.run(9))!
-  assert.equal((await store.tokens.findByDigest(digestOf(first.token)))?.account, first.account)
+  assert.equal((await store.tokens.findByDigest(digestOf(first.token!)))?.account, first.account)
   assert.deepEqual([fill.isUnconfirmed, await fill.run(10)], [false, null])
   assert.equal((await store.accounts.list()).length, 1)
 })
@@ -69,7 +81,7 @@ test('what was made, not confirmed and lost is made again', async t => {
   replica.cont()
   await primary.ask('FLUSHALL')
   const first = (await fill.run(8))!
-  assert.equal((await store.tokens.findByDigest(digestOf(first.token)))?.account, first.account)
+  assert.equal((await store.tokens.findByDigest(digestOf(first.token!)))?.account, first.account)
 })
 
 test('what was made, not confirmed, lost and made by another is not told', async t => {
