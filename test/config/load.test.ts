@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import { type Loaded, loadConfig } from '../../src/config/load.ts'
+import { selfSigned } from '../../src/process/self-signed.ts'
 
 describe('loadConfig', () => {
   test('reads the file, its references to the environment, and files relative to itself', t => {
@@ -15,6 +16,26 @@ describe('loadConfig', () => {
     equal('config' in loaded && loaded.config.name, 'edge')
     equal('config' in loaded && loaded.config.errors.documentation, 'https://docs.example')
     deepEqual(loaded.files, [join(folder, 'gatehouse.yaml'), join(folder, 'more/url')])
+  })
+
+  test('follows the certificate and key of a pool, and takes new ones once they fit together', t => {
+    const [old, next] = [selfSigned('old.test'), selfSigned('next.test')]
+    const pool = 'origins: [https://a.example], certificate: file:client.pem, key: '
+    const folder = makeFolder(t, {
+      'gatehouse.yaml': `pools: { a: { ${pool}"\${KEY:-}" } }\nzones: [{ default: on, routes: [{ path: /, pool: a }] }]\n`,
+      'client.pem': old.cert,
+    })
+    const file = join(folder, 'gatehouse.yaml')
+    const shownBy = (loaded: Loaded) =>
+      'config' in loaded ? loaded.config.zones[0]!.routes[0]!.pool!.origins[0]!.tls.identity : null
+    const loaded = loadConfig(file, { KEY: old.key })
+    deepEqual(shownBy(loaded), { certificate: old.cert.trim(), key: old.key })
+    deepEqual(loaded.files, [file, join(folder, 'client.pem')])
+    writeFileSync(join(folder, 'client.pem'), next.cert)
+    const halfway = loadConfig(file, { KEY: old.key })
+    match(messageOf(halfway), /^key cannot be used with the certificate/)
+    equal(JSON.stringify(halfway).includes('BEGIN'), false)
+    deepEqual(shownBy(loadConfig(file, { KEY: next.key })), { certificate: next.cert.trim(), key: next.key })
   })
 
   test('passes warnings on', t => {

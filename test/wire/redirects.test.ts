@@ -5,7 +5,7 @@ import { test, type TestContext } from 'node:test'
 import fc from 'fast-check'
 import type { RouteConfig } from '../../src/config/config.ts'
 import { codeOf, edgeConfig, recordOf, startEdge, zoneTo } from '../help/edge.ts'
-import { type Origin, ok, type Respond, startResponder } from '../help/origin.ts'
+import { type Origin, ok, type Respond, startOrigin, startResponder } from '../help/origin.ts'
 import { chunks, type Message, post, request } from '../help/raw.ts'
 import { until } from '../help/until.ts'
 
@@ -364,4 +364,40 @@ test('a redirect of a request with a thousand fields looks at each a few times',
   assert.equal(answer.status, 200)
   assert.equal(origin.requests[1]!.field('content-7'), null)
   assert.ok(looks < 10_000, `${looks} looks`)
+})
+
+test('at each hop, a kept connection that its origin has closed is replaced by a new one', async t => {
+  // Each connection serves one request, seems to be kept, and closes as it takes the second.
+  const origin = await startOrigin(t, async wire => {
+    const { target } = await wire.request()
+    const nth = Number(/\d+/.exec(target)![0])
+    await wire.send(nth < 3 ? redirect(302, `/${nth + 1}`) : ok('whole'))
+    await wire.request()
+    wire.reset()
+  })
+  const pool = { retries: { most: 0, budget: 0 } }
+  const edge = await startEdge(t, [origin.url], { route: { redirects: 3 }, pool })
+  for (let i = 0; i < 3; i++) assert.equal((await edge.ask(request('GET /0'))).text, 'whole')
+  const [first, second] = edge.accesses.map(({ retries }) => retries)
+  assert.deepEqual([first, second], [3, 4])
+  const [member] = edge.plane.snapshot.pools.named[0]!.members
+  assert.deepEqual([member!.health.failures, edge.metrics.ejections.value], [0, 0])
+})
+
+test('at each hop, a redirect with a body asks again on a new connection, and a POST does not', async t => {
+  const start = async (status: number) => {
+    const origin = await startOrigin(t, async wire => {
+      const { target } = await wire.request()
+      await wire.send(target === '/to' ? ok('whole') : redirect(status, '/to'))
+      await wire.request()
+      wire.reset()
+    })
+    return startEdge(t, [origin.url], { route: { redirects: 3 } })
+  }
+  const put = await start(307)
+  assert.equal((await put.ask(post('/from', 'body').replace('POST', 'PUT'))).text, 'whole')
+  const repeated = await start(307)
+  assert.equal(codeOf(await repeated.ask(post('/from', 'body', json))), 520)
+  const turned = await start(303)
+  assert.equal((await turned.ask(post('/from', 'body'))).text, 'whole')
 })
