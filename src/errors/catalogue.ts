@@ -199,9 +199,9 @@ export const catalogue = {
     guidance:
       '**Do not retry.** Repeating the request gives the same result until the TLS settings of the origin server, or those of the gateway for it, are repaired.',
     cause:
-      'The TLS handshake with the origin failed, was cut off, or took longer than timeouts.handshake (ai.timeouts.handshake for an AI provider).',
+      'The TLS handshake with the origin failed, was cut off, or took longer than timeouts.handshake (ai.timeouts.handshake for an AI provider); or the origin wants a client certificate, and was shown none or one that it does not trust.',
     remedy:
-      'Check that the port speaks TLS, that protocol versions and cipher suites overlap, and that the server has a certificate for the name asked for (server_name). Try it with openssl s_client.',
+      'Check that the port speaks TLS, that protocol versions and cipher suites overlap, and that the server has a certificate for the name asked for (server_name). Where it wants a client certificate, set certificate and key of the pool. Try it with openssl s_client.',
   },
   invalid_ssl_certificate: {
     code: 526,
