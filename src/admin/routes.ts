@@ -15,6 +15,7 @@ import type { Answer } from './envelope.ts'
 import { documentation, documentationIndex } from './errors.ts'
 import { createGateway, deleteGateway, getGateway, listGateways, updateGateway } from './gateways.ts'
 import { type Api, guarded, guardedForAll, guardedInZone } from './guard.ts'
+import { type HandOver, handover } from './handover.ts'
 import { alive, ready, type Unready } from './health.ts'
 import { home } from './home.ts'
 import { jsonBody } from './input.ts'
@@ -53,6 +54,7 @@ export interface Facts {
   readonly storeSigns?: () => StoreSigns | null
   /** What the management API works on; without it, the API says that the store is away. */
   readonly api?: () => Api | null
+  readonly handOver?: HandOver
 }
 
 const account = '/client/v4/accounts/{account_id}'
@@ -180,6 +182,7 @@ export const routes: readonly Route<Facts>[] = [
     handle: (_, { unready, storeSigns }) => ready(unready(), storeSigns?.() ?? null),
   },
   { method: 'GET', path: '/metrics', handle: (_, { metrics }) => exposition(metrics) },
+  { method: 'POST', path: '/handover', handle: (question, { handOver }) => handover(question, handOver) },
   { method: 'GET', path: '/errors', handle: ({ asker }) => documentationIndex(asker.accept) },
   {
     method: 'GET',

@@ -63,6 +63,11 @@ export class AdminServer {
     return { host, port: (this.#server.address() as AddressInfo).port }
   }
 
+  /** Stops listening, and goes on with the connections that are there. */
+  hush(): void {
+    this.#server.close()
+  }
+
   /** Stops listening, finishes what runs and ends idle connections. */
   async close(): Promise<void> {
     if (!this.#server.listening) return

@@ -27,6 +27,8 @@ import { salvage } from './wire.ts'
 const READ_AHEAD = 64 * 1024
 /** Ms that a closing connection stays open for the client to read the answer and close (RFC 9112 section 9.6). */
 const LINGER = 2_000
+/** Ms that a client has, in a drain, for a request that was on its way when the drain began; the response to it says that the connection closes. */
+const LAST_REQUEST = 500
 /** Ms after which the system begins to ask a client that has sent its last, and has nothing sent to it, whether it is still there. */
 const ASK_AFTER = 1_000
 
@@ -116,8 +118,9 @@ export class ClientConnection implements Client {
   finish(x: Exchange): void {
     this.#conclude(x)
     if (!x.keepAlive || !x.requestBody.done) return this.#close()
-    if (this.#pending === null && (this.#hasEnded || this.#plane.isDraining)) return this.#close()
-    this.#await(this.#plane.snapshot.client.keepAlive)
+    if (this.#pending === null && this.#hasEnded) return this.#close()
+    const { isDraining, snapshot } = this.#plane
+    this.#await(isDraining ? Math.min(LAST_REQUEST, snapshot.client.keepAlive) : snapshot.client.keepAlive)
     if (this.#pending === null) return
     this.#socket.resume()
     this.#read()
@@ -158,10 +161,12 @@ export class ClientConnection implements Client {
     return this.#requests > 0 && this.#state === 'open' && !hasWork
   }
 
-  /** Closes now when idle, else with the end of the exchange it serves. */
+  /** Closes soon when idle, else with the end of the exchange it serves, or behind it where the client was told that it may send another request. */
   drain(): void {
-    if (this.#exchange !== null) this.#exchange.keepAlive = false
-    else if (!this.#isResting) this.#close()
+    if (this.#exchange?.stage === 'none') this.#exchange.keepAlive = false
+    else if (this.#exchange === null && this.#socket.writableLength === 0)
+      this.#deadline = Math.min(this.#deadline, this.#plane.coarseNow + LAST_REQUEST)
+    else if (this.#exchange === null && !this.#isResting) this.#close()
   }
 
   /** Cuts the connection; a client in the middle of an answer sees that it is cut. */

@@ -1,6 +1,7 @@
 // The data plane of one process: its listeners, connections and origins, and the configuration in force. Built by `process`, which tells it when to start,
 // reload and stop.
 import { createServer, type Server, type Socket } from 'node:net'
+import { setImmediate as immediate } from 'node:timers/promises'
 import { canonicalAddress } from '../base/address.ts'
 import { clientKey } from '../base/client-key.ts'
 import { type Clock, systemClock } from '../base/clock.ts'
@@ -26,6 +27,9 @@ import type { ZoneDirectory } from './zone-settings.ts'
 
 /** Ms between two looks at the deadlines: what a timeout may be late by. */
 const TICK = 100
+/** Ms of a turn of the loop in which hardly any connection can have come, and how many turns are waited for one. */
+const SHORT_TURN = 0.05
+const MOST_TURNS = 200
 /** How many connections are looked at for one that is idle, before a client is refused. */
 const MOST_LOOKED_AT = 100
 
@@ -167,6 +171,8 @@ export class DataPlane implements Plane {
   /** Stops accepting, lets what runs finish, and cuts what is left after `grace` ms. */
   async drain(grace: number): Promise<void> {
     this.isDraining = true
+    for (const connection of this.#connections) connection.drain()
+    await this.#acceptWaiting()
     for (const server of this.#servers) server.close()
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#drained = resolve
@@ -176,6 +182,15 @@ export class DataPlane implements Plane {
     await promise
     clearTimeout(timer)
     this.destroy()
+  }
+
+  /** Accepts the connections that wait, which the system resets with the listener, and returns in a turn short enough for hardly any other to have come. */
+  async #acceptWaiting(): Promise<void> {
+    for (let turn = 0; turn < MOST_TURNS; turn++) {
+      const begun = performance.now()
+      await immediate()
+      if (turn > 0 && performance.now() - begun < SHORT_TURN) return
+    }
   }
 
   /** Cuts everything at once. */

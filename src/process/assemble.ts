@@ -12,6 +12,9 @@ import { Services } from './services.ts'
 import { Supervisor } from './supervisor.ts'
 import { version } from './version.ts'
 
+/** Whether processes can share a port here, as workers do, and a gateway with the one that it replaces. */
+const canShare = process.platform === 'linux'
+
 export interface Assembly {
   readonly gateway: Gateway
   readonly metrics: Metrics
@@ -20,7 +23,7 @@ export interface Assembly {
   readonly destination: LineWriter
 }
 
-export function assemble(config: Config): Assembly {
+export function assemble(config: Config, replaces = false): Assembly {
   const metrics = new Metrics(version)
   const destination = new LineWriter(process.stdout, { dropped: metrics.droppedLogLines })
   const log = createLogger(config.log.level, destination)
@@ -28,11 +31,12 @@ export function assemble(config: Config): Assembly {
   const gateway = new Gateway(config, {
     log,
     metrics,
+    replaces,
     openServices: config => Services.open(config, { metrics: metrics.edge, log, writesCopy: true }),
     openManagement: (config, store) => Management.open(config, store, metrics, log),
     buildPlane: (config, services, shared) =>
       workers === 0
-        ? new LocalPlane(config, { ...shared, metrics, destination, log, services, reusePort: false })
+        ? new LocalPlane(config, { ...shared, metrics, destination, log, services, reusePort: canShare })
         : new Supervisor(workers, config, { ...shared, metrics, log }),
   })
   return { gateway, metrics, log, destination }

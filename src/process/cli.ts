@@ -13,9 +13,12 @@ const config = { config: { type: 'string' } } as const
 
 const commands: Readonly<Record<string, Command>> = {
   start: {
-    usage: 'start [--config PATH]',
+    usage: 'start [--replace] [--config PATH]',
     summary: 'Run the gateway.',
-    options: config,
+    options: {
+      ...config,
+      replace: { type: 'boolean', help: 'take the place of the one that runs here, without a gap' },
+    },
     args: 0,
     load: async () => (await import('./commands/start.ts')).start,
   },

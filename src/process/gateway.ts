@@ -14,7 +14,8 @@ import type { Facts } from '../admin/routes.ts'
 import { AdminServer } from '../admin/server.ts'
 import { checkedOrigins, HealthChecker } from '../edge/health-checker.ts'
 import type { SidePort } from '../edge/plane.ts'
-import { listenFailure } from './listen-failure.ts'
+import { HandoverNote, takeOver } from './handover.ts'
+import { assertFree, listenFailure } from './listen-failure.ts'
 import type { ManagedPlane } from './managed-plane.ts'
 import type { Management } from './management.ts'
 import type { Services } from './services.ts'
@@ -27,10 +28,14 @@ const drainSlack = 5_000
 const adminGrace = 2_000
 /** How long what waits to be written may take. */
 const storeGrace = 5_000
+/** How often a side port that was handed over is tried again, in ms, should the gateway that took it not come up. */
+const reclaimInterval = 500
 
 interface GatewayParts {
   readonly log: Logger
   readonly metrics: Metrics
+  /** Whether it takes the place of the gateway that runs here. */
+  readonly replaces?: boolean
   readonly openServices: (config: Config) => Promise<Services>
   readonly openManagement: (config: Config, store: Store) => Promise<Management>
   /** Builds the data plane, once it is known where the side port is. */
@@ -52,6 +57,11 @@ export class Gateway {
   /** With which the data plane vouches to the side port for its clients, for as long as this gateway runs. */
   readonly #secret = randomBytes(32)
   readonly #server: AdminServer
+  readonly #replaces: boolean
+  readonly #note = new HandoverNote()
+  #reclaim: NodeJS.Timeout | undefined
+  /** The process that has handed its side port over. */
+  #before: number | null = null
   readonly #checker: HealthChecker
   readonly #life: Lifecycle
   readonly #started = Promise.withResolvers<void>()
@@ -62,10 +72,14 @@ export class Gateway {
   #edge: readonly Endpoint[] = []
   #admin: Endpoint
 
-  constructor(config: Config, { log, metrics, openServices, openManagement, buildPlane }: GatewayParts) {
+  constructor(
+    config: Config,
+    { log, metrics, replaces = false, openServices, openManagement, buildPlane }: GatewayParts,
+  ) {
     this.#config = config
     this.#admin = config.admin
     this.#log = log
+    this.#replaces = replaces
     this.#openServices = openServices
     this.#openManagement = openManagement
     metrics.storeSigns = () => this.#storeSigns
@@ -81,6 +95,7 @@ export class Gateway {
       storeSigns: () => this.#storeSigns,
       api: () => this.#api,
       metrics: async () => metrics.expose(await this.#plane?.snapshots()),
+      handOver: (authorization, replaces) => this.#handOver(authorization, replaces),
     }
     const failed = (cause: unknown) => log.error({ err: cause }, 'a bug in the admin listener')
     this.#server = new AdminServer(facts, failed, new Vouch(this.#secret))
@@ -123,7 +138,9 @@ export class Gateway {
       throw listenFailure(cause)
     }
     this.#started.resolve()
-    if (this.#life.phase === 'running') this.#log.info({ edge: this.#edge, admin: this.#admin }, 'ready')
+    if (this.#life.phase !== 'running') return
+    this.#log.info({ edge: this.#edge, admin: this.#admin }, 'ready')
+    if (this.#replaces && this.#before !== null) this.#endBefore(this.#before)
   }
 
   /** Swaps the configuration, once it is started; rejects and changes nothing when the data plane does not build from it. */
@@ -167,6 +184,57 @@ export class Gateway {
     return this.#services?.store ?? null
   }
 
+  async #listenOrTakeOver(endpoint: Endpoint): Promise<Endpoint> {
+    try {
+      return await this.#server.listen(endpoint)
+    } catch (cause) {
+      if ((cause as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw cause
+      this.#before = await takeOver(endpoint, this.#replaces)
+      if (this.#before === null) throw cause
+      return this.#server.listen(endpoint)
+    }
+  }
+
+  /** Without a note there is no handover; the gateway serves all the same. */
+  async #leaveNote(): Promise<void> {
+    const failed = (cause: unknown) => this.#log.warn({ err: cause }, 'the side port cannot be handed over')
+    await this.#note.leave(this.#admin.port).catch(failed)
+  }
+
+  /** Stops listening on the side port in favour of the next gateway, and takes it back where that does not come up. */
+  #handOver(authorization: string | null, replaces: boolean): number | null | undefined {
+    if (!this.#note.proves(authorization)) return undefined
+    const { phase } = this.#life
+    if (phase === 'starting' || (phase === 'running' && !replaces)) return null
+    this.#server.hush()
+    clearInterval(this.#reclaim)
+    if (phase === 'running') this.#reclaim = setInterval(() => void this.#takeBack(), reclaimInterval).unref()
+    this.#log.info('side port handed over')
+    return process.pid
+  }
+
+  async #takeBack(): Promise<void> {
+    if (this.#life.phase !== 'running') return clearInterval(this.#reclaim)
+    try {
+      await this.#server.listen(this.#admin)
+    } catch {
+      return
+    }
+    clearInterval(this.#reclaim)
+    await this.#leaveNote()
+    this.#log.warn('side port taken back: the gateway that took it is gone')
+  }
+
+  #endBefore(pid: number): void {
+    // Where it runs in a container of its own, its id means nothing here.
+    if (pid === process.pid) return this.#log.warn('the gateway before was not told to stop')
+    try {
+      process.kill(pid, 'SIGTERM')
+    } catch (cause) {
+      this.#log.warn({ pid, err: cause }, 'the gateway before was not told to stop')
+    }
+  }
+
   #storePart(): Part {
     return {
       name: 'store',
@@ -187,9 +255,14 @@ export class Gateway {
       name: 'admin listener',
       deadline: () => adminGrace,
       start: async () => {
-        this.#admin = await this.#server.listen(this.#config.admin)
+        this.#admin = await this.#listenOrTakeOver(this.#config.admin)
+        await this.#leaveNote()
       },
-      stop: () => this.#server.close(),
+      stop: async () => {
+        clearInterval(this.#reclaim)
+        await this.#note.remove()
+        await this.#server.close()
+      },
     }
   }
 
@@ -198,6 +271,9 @@ export class Gateway {
       name: 'data plane',
       deadline: () => this.#config.shutdown.grace + drainSlack,
       start: async () => {
+        // Where ports are shared, the kernel would not say so; a gateway that is replaced shares them until this one is up.
+        const isAlone = !this.#replaces || this.#before === null
+        if (isAlone) for (const endpoint of this.#config.listen) await assertFree(endpoint)
         const sidePort = { endpoint: this.#admin, secret: this.#secret }
         const shared = { documentation: this.#documentation, sidePort }
         this.#plane = this.#buildPlane(this.#config, this.#services!, shared)

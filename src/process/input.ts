@@ -30,6 +30,7 @@ export interface Input {
   readonly visibility?: string
   readonly wait?: boolean
   readonly yes?: boolean
+  readonly replace?: boolean
   readonly args: readonly string[]
 }
 

@@ -1,5 +1,9 @@
 // What went wrong with a listening socket, as a sentence for the operator.
 
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import type { Endpoint } from '../config/config.ts'
+
 const reasons: Readonly<Record<string, string>> = {
   EADDRINUSE: 'the address is already in use',
   EADDRNOTAVAIL: 'this machine does not have the address',
@@ -15,4 +19,17 @@ export function listenFailure(cause: unknown): unknown {
   const reason = reasons[code]
   if (!reason || address === undefined) return cause
   return new Error(`cannot listen on ${address}:${port}: ${reason}`, { cause })
+}
+
+/** Rejects when somebody listens there already: where ports are shared, the kernel would not say so. */
+export async function assertFree(endpoint: Endpoint): Promise<void> {
+  const probe = createServer()
+  try {
+    probe.listen({ ...endpoint })
+    await once(probe, 'listening')
+  } catch (cause) {
+    throw listenFailure(cause)
+  }
+  probe.close()
+  await once(probe, 'close')
 }

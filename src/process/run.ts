@@ -16,8 +16,17 @@ import { tell } from './terminal.ts'
 /** How long the last lines of the log may take, in ms. */
 const lastWords = 1000
 
+interface RunOptions {
+  readonly env?: NodeJS.ProcessEnv
+  /** Whether it takes the place of the gateway that runs here. */
+  readonly replaces?: boolean | undefined
+}
+
 /** Serves until a signal says stop, then ends the process with 0; returns 2 for a configuration or a first token with mistakes, 1 when it cannot listen. */
-export async function run(path: string, env: NodeJS.ProcessEnv = process.env): Promise<number> {
+export async function run(
+  path: string,
+  { env = process.env, replaces = false }: RunOptions = {},
+): Promise<number> {
   const loaded = loadConfig(path, env)
   if (!isUsable(path, loaded)) return 2
   const given = readFirstToken(env)
@@ -25,7 +34,7 @@ export async function run(path: string, env: NodeJS.ProcessEnv = process.env): P
     tell(`gatehouse: ${given.mistake}`)
     return 2
   }
-  const assembly = assemble(loaded.config)
+  const assembly = assemble(loaded.config, replaces)
   logWarnings(loaded, assembly.log)
   exitOnBug(assembly)
   return serve(

@@ -1,7 +1,6 @@
 // Holds N workers that share the listening addresses: replaces those that crash or hang, hands a reload to all, adds up what they count.
 
 import { once } from 'node:events'
-import { createServer } from 'node:net'
 import type { Logger } from '../base/log.ts'
 import { type Metrics, remains, type Snapshot } from '../base/metrics.ts'
 import type { Config, Endpoint } from '../config/config.ts'
@@ -9,7 +8,6 @@ import { checkKeys, type KeyedCheckResult } from '../edge/health-checker.ts'
 import type { SidePort } from '../edge/plane.ts'
 import type { PoolState } from '../edge/pools.ts'
 import { backoff } from './backoff.ts'
-import { listenFailure } from './listen-failure.ts'
 import type { ManagedPlane } from './managed-plane.ts'
 import type { Ask } from './messages.ts'
 import { Unanswered, type WorkerEnd, WorkerHandle } from './worker-handle.ts'
@@ -63,7 +61,6 @@ export class Supervisor implements ManagedPlane {
 
   /** Starts the first worker alone: it proves the configuration, and finds the ports that the others share. */
   async listen(): Promise<readonly Endpoint[]> {
-    for (const endpoint of this.#config.listen) await assertFree(endpoint)
     this.#heartbeat = setInterval(() => this.#ping(), heartbeat).unref()
     const listen = await this.#start(0)
     this.#config = { ...this.#config, listen }
@@ -193,19 +190,6 @@ export class Supervisor implements ManagedPlane {
     this.#parts.metrics.workerRestarts.inc()
     this.#start(crashes).catch(cause => this.#parts.log.error({ err: cause }, 'a worker did not start'))
   }
-}
-
-/** Rejects when somebody listens there already: where ports are shared, the kernel would not say so. */
-async function assertFree(endpoint: Endpoint): Promise<void> {
-  const probe = createServer()
-  try {
-    probe.listen({ ...endpoint })
-    await once(probe, 'listening')
-  } catch (cause) {
-    throw listenFailure(cause)
-  }
-  probe.close()
-  await once(probe, 'close')
 }
 
 /** A worker that ends is replaced, and the one that takes its place is told anew. */

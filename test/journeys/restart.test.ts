@@ -1,0 +1,175 @@
+// Restarts: the next gateway starts while the one before it finishes what runs.
+
+import assert from 'node:assert/strict'
+import { readdirSync } from 'node:fs'
+import { Agent, get } from 'node:http'
+import { createServer, type AddressInfo } from 'node:net'
+import { once } from 'node:events'
+import { dirname, join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
+import { takeOver } from '../../src/process/handover.ts'
+import { gatehouse } from '../help/command.ts'
+import { main, type RunningGateway, spawnGateway, writeConfig } from '../help/gateway.ts'
+import { siteConfig, startSite } from '../help/site.ts'
+import { until } from '../help/until.ts'
+
+/** Returns ports of loopback that were free a moment ago. */
+async function freePorts(count: number): Promise<number[]> {
+  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'))
+  await Promise.all(servers.map(server => once(server, 'listening')))
+  const ports = servers.map(server => (server.address() as AddressInfo).port)
+  await Promise.all(servers.map(server => once(server.close(), 'close')))
+  return ports
+}
+
+/** Prepares gateways of one configuration, whose origin streams at `/stream` until told to end. */
+async function prepare(t: TestContext, workers: number) {
+  const end = new AbortController()
+  t.after(() => end.abort())
+  const origin = await startSite(t, ({ url }, response) => {
+    if (url !== '/stream') return void response.end('hello')
+    const ticking = setInterval(() => response.write('tick'), 20)
+    end.signal.addEventListener('abort', () => {
+      clearInterval(ticking)
+      response.end('end')
+    })
+  })
+  const [edge, admin] = await freePorts(2)
+  const more = `workers: ${workers}\nlisten: ['127.0.0.1:${edge}']\nadmin: 127.0.0.1:${admin}`
+  const file = writeConfig(t, siteConfig(origin, more))
+  const env = { ...process.env, GATEHOUSE_DATA: join(dirname(file), 'data') }
+  const start = (...options: string[]) =>
+    spawnGateway(t, [main, 'start', ...options, '--config', file], { env }, file)
+  return { start, file, env, end: () => end.abort() }
+}
+
+/** Opens the stream; `text` resolves with all of it. */
+async function openStream({ edge }: RunningGateway): Promise<{ readonly text: Promise<string> }> {
+  const response = await fetch(`${edge}/stream`)
+  const text = response.text()
+  text.catch(() => {})
+  return { text }
+}
+
+/** Sends requests one after the other until told to stop; returns what failed, and the longest time without a response, in ms. */
+class Load {
+  readonly failures: string[] = []
+  count = 0
+  longest = 0
+  #isOver = false
+  readonly #done: Promise<unknown>
+
+  constructor(edge: string, clients: number) {
+    const drive = () => this.#drive(edge, new Agent({ keepAlive: true }))
+    this.#done = Promise.all(Array.from({ length: clients }, drive))
+  }
+
+  async stop(): Promise<void> {
+    this.#isOver = true
+    await this.#done
+  }
+
+  async #drive(edge: string, agent: Agent): Promise<void> {
+    let last = performance.now()
+    while (!this.#isOver) {
+      await this.#ask(edge, agent).catch(cause => this.failures.push(String(cause)))
+      this.count++
+      const now = performance.now()
+      this.longest = Math.max(this.longest, now - last)
+      last = now
+    }
+    agent.destroy()
+  }
+
+  async #ask(edge: string, agent: Agent): Promise<void> {
+    const request = get(edge, { agent })
+    const [response] = await once(request, 'response')
+    response.resume()
+    await once(response, 'end')
+    if (response.statusCode !== 200) throw new Error(`status ${response.statusCode}`)
+  }
+}
+
+for (const workers of [0, 2]) {
+  test(`a restart under load, with an open stream, loses nothing (workers: ${workers})`, async t => {
+    const { start, end } = await prepare(t, workers)
+    let gateway = await start()
+    const stream = await openStream(gateway)
+    const load = new Load(gateway.edge, 8)
+    const before: RunningGateway[] = []
+    for (let restart = 0; restart < 2; restart++) {
+      await wait(300)
+      before.push(gateway)
+      const next = await start('--replace')
+      await gateway.logged('stopping')
+      gateway = next
+      assert.equal((await fetch(`${gateway.admin}/readyz`)).status, 200)
+    }
+    await wait(1_000)
+    await load.stop()
+    t.diagnostic(`${load.count} requests, the longest ${Math.round(load.longest)} ms`)
+    assert.deepEqual(load.failures, [])
+    assert.ok(load.longest < 1_000, `nothing was served for ${load.longest} ms`)
+    end()
+    assert.match(await stream.text, /^(tick)+end$/)
+    for (const { exited } of before) assert.deepEqual(await exited, { code: 0, signal: null })
+  })
+}
+
+test('while a gateway finishes what runs, the next one starts and has the side port', async t => {
+  const { start, end } = await prepare(t, 0)
+  const first = await start()
+  const stream = await openStream(first)
+  first.signal('SIGTERM')
+  await first.logged('stopping')
+  assert.equal((await fetch(`${first.admin}/readyz`)).status, 503)
+  const second = await start()
+  assert.equal((await fetch(`${second.admin}/readyz`)).status, 200)
+  assert.equal(await (await fetch(second.edge)).text(), 'hello')
+  end()
+  assert.match(await stream.text, /end$/)
+  assert.deepEqual(await first.exited, { code: 0, signal: null })
+  assert.equal((await fetch(`${second.admin}/readyz`)).status, 200)
+})
+
+test('a second gateway that is not told to replace the first does not start, and takes nothing', async t => {
+  const { start, file, env } = await prepare(t, 0)
+  const first = await start()
+  const { code, stderr } = await gatehouse(['start', '--config', file], env)
+  const { host } = new URL(first.admin)
+  assert.deepEqual(
+    [code, stderr],
+    [1, `gatehouse: cannot listen on ${host}: the address is already in use\n`],
+  )
+  assert.equal((await fetch(`${first.admin}/readyz`)).status, 200)
+})
+
+test('nobody gets the side port who has not read the note in the data folder', async t => {
+  const { start } = await prepare(t, 0)
+  const { admin } = await start()
+  for (const authorization of ['', 'Bearer ', `Bearer ${'A'.repeat(43)}`]) {
+    const response = await fetch(`${admin}/handover?replace`, { method: 'POST', headers: { authorization } })
+    assert.equal(response.status, 404)
+  }
+  assert.equal((await fetch(`${admin}/readyz`)).status, 200)
+})
+
+test('a side port is taken back where the next gateway does not come up, and a gateway that ends leaves no note', async t => {
+  const { start, env } = await prepare(t, 0)
+  const first = await start()
+  const second = await start('--replace')
+  await first.exited
+  second.signal('SIGTERM')
+  await second.exited
+  const notes = readdirSync(env.GATEHOUSE_DATA).filter(name => name.endsWith('.handover'))
+  assert.deepEqual(notes, [])
+  const third = await start()
+  const { port } = new URL(third.admin)
+  const folder = env.GATEHOUSE_DATA
+  assert.equal(await takeOver({ host: '127.0.0.1', port: Number(port) }, false, folder), null)
+  assert.equal(await takeOver({ host: '127.0.0.1', port: Number(port) }, true, folder), third.pid)
+  await assert.rejects(fetch(`${third.admin}/readyz`))
+  await third.logged('side port taken back: the gateway that took it is gone')
+  await until(async () => (await fetch(`${third.admin}/readyz`)).ok)
+})
