@@ -175,9 +175,9 @@ export class OriginConnection {
     this.#owner.closed(this)
   }
 
-  /** Closes at once and leaves the system nothing to wait for: where clients can have many closed, ports must not run out. */
+  /** Closes at once and, but for TLS, leaves the system nothing to wait for: where clients can have many closed, ports must not run out. */
   reset(): void {
-    if (!this.#isClosed) this.#socket.resetAndDestroy()
+    if (!this.#isClosed && !(this.#socket instanceof TLSSocket)) this.#socket.resetAndDestroy()
     this.close()
   }
 

@@ -305,6 +305,45 @@ for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
   })
 }
 
+test('an origin whose handshake once stood, and that resets an upload, is 520', async t => {
+  const server = createServer({ key: read('good.key'), cert: read('good.pem'), minVersion: 'TLSv1.3' })
+  server.on('tlsClientError', () => {})
+  server.on('secureConnection', socket => {
+    t.after(() => socket.destroy())
+    socket.on('error', () => {})
+    socket.once('data', (bytes: Buffer) => {
+      if (bytes.toString('latin1').startsWith('GET')) socket.end(ok('fine', 'Connection: close'))
+      else socket.destroy()
+    })
+  })
+  t.after(() => server.close())
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const url = `https://localhost:${(server.address() as AddressInfo).port}`
+  const edge = await startEdge(t, [{ url, tls: { ca: read('ca.pem') } }])
+  assert.equal((await edge.ask(ask)).text, 'fine')
+  for (let i = 0; i < 5; i++) {
+    const answer = await edge.ask(post('/', 'x'.repeat(300_000), 'Accept: application/json'))
+    assert.equal(recordOf(answer).error_code, 520)
+  }
+})
+
+test('a connection behind TLS that cannot rest after a HEAD makes room for who waits', async t => {
+  const server = createServer({ key: read('good.key'), cert: read('good.pem') })
+  server.on('secureConnection', socket => {
+    t.after(() => socket.destroy())
+    socket.on('error', () => {})
+    socket.on('data', () => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n'))
+  })
+  t.after(() => server.close())
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const url = `https://localhost:${(server.address() as AddressInfo).port}`
+  const transport = { connections: 1, queue: { size: 9, timeout: 0 } }
+  const edge = await startEdge(t, [{ url, tls: { ca: read('ca.pem') } }], { transport })
+  const clients = await Promise.all([edge.connect(), edge.connect(), edge.connect()])
+  for (const client of clients) await client.send(request('HEAD /'))
+  for (const client of clients) assert.equal((await client.response('HEAD')).status, 200)
+})
+
 test('connections with an old certificate end with a reload that has another one', async t => {
   const url = await startTlsOrigin(t, 'good', { requestCert: true, ca: read('ca.pem') })
   const member = (name: string) => ({ url, tls: { ca: read('ca.pem'), identity: identity(name) } })
