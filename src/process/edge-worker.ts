@@ -47,6 +47,9 @@ async function answer(ask: Ask): Promise<Reply[Ask['kind']]> {
     case 'drain':
       setImmediate(leave, ask.grace)
       return null
+    case 'cut':
+      plane?.destroy()
+      return null
     case 'checks':
       plane!.takeChecks(ask.results)
       return null

@@ -163,6 +163,12 @@ export class Gateway {
     return this.#life.stop()
   }
 
+  /** Ends within moments; clients see that their responses are cut. */
+  async cut(): Promise<void> {
+    this.#checker.stop()
+    await this.#plane?.cut()
+  }
+
   destroy(): void {
     this.#checker.stop()
     this.#plane?.destroy()

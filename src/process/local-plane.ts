@@ -80,6 +80,10 @@ export class LocalPlane implements ManagedPlane {
     this.#release()
   }
 
+  async cut(): Promise<void> {
+    this.destroy()
+  }
+
   destroy(): void {
     this.#isUp = false
     this.#release()

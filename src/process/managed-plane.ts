@@ -14,6 +14,8 @@ export interface ManagedPlane {
   reload(config: Config): Promise<void>
   /** Takes no more connections and finishes what runs; what is left after `grace` ms is cut. */
   drain(grace: number): Promise<void>
+  /** Ends everything within moments, so that clients see that their responses are cut. */
+  cut(): Promise<void>
   /** Ends everything at once. */
   destroy(): void
   /** Takes what the active checks of origins found, also for processes that begin later. */

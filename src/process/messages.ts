@@ -16,6 +16,7 @@ export type Ask =
     }
   | { readonly kind: 'reload'; readonly config: Config }
   | { readonly kind: 'drain'; readonly grace: number }
+  | { readonly kind: 'cut' }
   | { readonly kind: 'checks'; readonly results: readonly KeyedCheckResult[] }
   | { readonly kind: 'ping' }
   | { readonly kind: 'pools' }
@@ -25,6 +26,7 @@ export interface Reply {
   readonly start: readonly Endpoint[]
   readonly reload: null
   readonly drain: null
+  readonly cut: null
   readonly checks: null
   readonly ping: null
   readonly pools: readonly PoolState[]

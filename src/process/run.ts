@@ -58,9 +58,10 @@ async function serve(
       stopped.resolve(gateway.stop())
     },
     force: code => {
-      gateway.destroy()
-      destination.flush()
-      process.exit(code)
+      void gateway.cut().finally(() => {
+        destination.flush()
+        process.exit(code)
+      })
     },
   })
   try {

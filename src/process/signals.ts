@@ -21,7 +21,7 @@ export function obeySignals({ reload, stop, force }: SignalHandlers): void {
     const isEcho = signal === 'SIGINT' && now - interrupted < echo
     if (signal === 'SIGINT') interrupted = now
     if (isEcho) return
-    if (isStopping) force(128 + constants.signals[signal])
+    if (isStopping) return force(128 + constants.signals[signal])
     isStopping = true
     stop(signal)
   }

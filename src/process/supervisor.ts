@@ -27,6 +27,9 @@ const stackPatience = 2_000
 /** How long a worker may take to tell how its pools are doing, in ms; nobody needs to know enough to end it. */
 const viewPatience = 1_000
 
+/** How long a worker may take to reset its connections, in ms. */
+const cutPatience = 500
+
 interface SupervisorParts {
   readonly documentation: string
   readonly sidePort: SidePort
@@ -86,6 +89,14 @@ export class Supervisor implements ManagedPlane {
     await Promise.all([...this.#workers].map(worker => this.#retire(worker, grace)))
     clearTimeout(cut)
     process.off('exit', this.#destroy)
+  }
+
+  async cut(): Promise<void> {
+    this.#end()
+    // The system ends the connections of a killed process with a FIN, which may look like the end of a response.
+    const cuts = [...this.#workers].map(worker => worker.demand({ kind: 'cut' }, cutPatience))
+    await Promise.allSettled(cuts)
+    this.destroy()
   }
 
   destroy(): void {

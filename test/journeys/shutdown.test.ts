@@ -59,6 +59,25 @@ for (const workers of [0, 2]) {
     assert.deepEqual(await gateway.exited, { code: 0, signal: null })
   })
 
+  test(`a second signal cuts a response with a reset, not with what looks like its end (workers: ${workers})`, async t => {
+    const origin = await startSite(t, (_, response) => void response.write('begin'))
+    const gateway = await startGateway(t, siteConfig(origin, `workers: ${workers}`))
+    const socket = connect(Number(new URL(gateway.edge).port), '127.0.0.1')
+    socket.write('GET / HTTP/1.0\r\nHost: 127.0.0.1\r\n\r\n')
+    const received = await once(socket, 'data')
+    assert.match(String(received), /^HTTP/)
+    const failed = once(socket, 'end').then(
+      () => 'FIN',
+      error => error.code,
+    )
+    socket.resume()
+    gateway.signal('SIGTERM')
+    await gateway.logged('stopping')
+    gateway.signal('SIGTERM')
+    assert.equal(await failed, 'ECONNRESET')
+    assert.deepEqual(await gateway.exited, { code: 143, signal: null })
+  })
+
   test(`a second signal exits at once, with the code of that signal (workers: ${workers})`, async t => {
     for (const [signal, code] of [
       ['SIGTERM', 143],

@@ -25,6 +25,7 @@ function gatewayThat(
     listen: () => listen().then(() => []),
     reload: async () => {},
     drain: async () => {},
+    cut: async () => {},
     destroy: () => {},
     takeChecks: () => {},
     pools: async () => [],
