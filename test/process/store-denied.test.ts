@@ -14,10 +14,11 @@ test('a right that is taken from a running gateway is named in the log', async t
   )
   const { account, token } = await gateway.firstStart
   await redis.ask('ACL', 'SETUSER', 'limited', '-xadd')
+  let made = 0
   const create = async () => {
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
     const path = `${gateway.admin}/client/v4/accounts/${account}/ai-gateway/gateways`
-    return (await fetch(path, { method: 'POST', headers, body: '{"id":"one"}' })).status
+    return (await fetch(path, { method: 'POST', headers, body: `{"id":"g${made++}"}` })).status
   }
   const denial = gateway.logged(
     'Redis denies the user limited XADD on the keys {gatehouse*: records, logs and counts that need them are refused. Grant ~{gatehouse* and +xadd with ACL SETUSER.',
@@ -25,8 +26,9 @@ test('a right that is taken from a running gateway is named in the log', async t
   const asking = setInterval(create, 100)
   t.after(() => clearInterval(asking))
   await denial
-  clearInterval(asking)
+  // Whoever looks once a second sees it while writes go on being refused.
   await gateway.logged('the store refuses writes', ({ reason }) => reason === 'Redis refuses them: NOPERM')
+  clearInterval(asking)
   await redis.ask('ACL', 'SETUSER', 'limited', '+xadd')
   await gateway.logged('the store takes writes again')
   assert.equal(await create(), 200)
