@@ -8,6 +8,7 @@ import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startGateway, type RunningGateway } from '../help/gateway.ts'
 import { connectTo, request, type Wire } from '../help/raw.ts'
+import { until } from '../help/until.ts'
 
 const CLIENTS = 200
 const KiB = 1024
@@ -100,8 +101,13 @@ for (const [what, [bytes, bound]] of Object.entries(misdeeds)) {
     await crowd(t, gateway, 50, bytes)
     const before = await settled(gateway)
     await crowd(t, gateway, CLIENTS, bytes)
-    const each = ((await settled(gateway)) - before) / CLIENTS
+    let each = Number.POSITIVE_INFINITY
+    // On a busy machine garbage goes late; what is held stays.
+    const isBounded = async () => {
+      each = Math.min(each, ((await settled(gateway)) - before) / CLIENTS)
+      return each < bound
+    }
+    await until(isBounded).catch(() => assert.fail(`${each} bytes each`))
     t.diagnostic(`${Math.round(each / 1024)} KiB each`)
-    assert.ok(each < bound, `${each} bytes each`)
   })
 }
