@@ -91,7 +91,7 @@ const misdeeds: Record<string, readonly [string, bound: number]> = {
     `${request('POST /', 'Transfer-Encoding: chunked')}${chunk(4_096).repeat(16)}`,
     192 * KiB,
   ],
-  'read nothing and send requests all the time': [request('GET /').repeat(10_000), 256 * KiB],
+  'read nothing and send requests all the time': [request('GET /').repeat(10_000), 512 * KiB],
 }
 
 for (const [what, [bytes, bound]] of Object.entries(misdeeds)) {
