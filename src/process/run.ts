@@ -16,17 +16,13 @@ import { tell } from './terminal.ts'
 /** How long the last lines of the log may take, in ms. */
 const lastWords = 1000
 
-interface RunOptions {
-  readonly env?: NodeJS.ProcessEnv
-  /** Whether it takes the place of the gateway that runs here. */
-  readonly replaces?: boolean | undefined
-}
-
-/** Serves until a signal says stop, then ends the process with 0; returns 2 for a configuration or a first token with mistakes, 1 when it cannot listen. */
-export async function run(
-  path: string,
-  { env = process.env, replaces = false }: RunOptions = {},
-): Promise<number> {
+/**
+ * Serves until a signal says stop, then ends the process with 0; returns 2 for a configuration or a first token with mistakes, 1 when it cannot listen. With
+ * `replaces`, it takes the place of the gateway that runs here.
+ */
+export async function run(path: string, replaces = false): Promise<number> {
+  // Of this very object, since workers inherit it: the token must not be in it any more.
+  const { env } = process
   const loaded = loadConfig(path, env)
   if (!isUsable(path, loaded)) return 2
   const given = readFirstToken(env)

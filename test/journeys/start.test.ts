@@ -38,23 +38,25 @@ test('what the gateway says when it is up: the real addresses and lines to try o
   )
 })
 
-test('a first token that is given is good, stands in neither log nor greeting, and in the environment of no worker', async t => {
-  const { stdout } = await gatehouse(['token', 'generate'])
-  const token = stdout.trim()
-  const gateway = await startGateway(t, `workers: 1${closed}`, { env: { GATEHOUSE_FIRST_TOKEN: token } })
-  const headers = { authorization: `Bearer ${token}` }
-  const scopes = `${gateway.admin}/client/v4/oauth/scopes`
-  while ((await fetch(scopes, { headers })).status === 401) await sleep(20)
-  assert.equal((await fetch(scopes, { headers })).status, 200)
-  const children = readFileSync(`/proc/${gateway.pid}/task/${gateway.pid}/children`, 'utf8').trim()
-  assert.notEqual(children, '')
-  for (const pid of children.split(' '))
-    assert.ok(!readFileSync(`/proc/${pid}/environ`, 'utf8').includes(token))
-  gateway.signal('SIGTERM')
-  const told = await gateway.stderr
-  assert.match(told, /The token is the one that was given/)
-  assert.ok(!told.includes(token) && !JSON.stringify(gateway.lines).includes(token))
-})
+for (const command of ['start', 'demo'] as const)
+  test(`a first token that is given is good, stands in neither log nor greeting, and in the environment of no worker (${command})`, async t => {
+    const { stdout } = await gatehouse(['token', 'generate'])
+    const token = stdout.trim()
+    const env = { GATEHOUSE_FIRST_TOKEN: token }
+    const gateway = await startGateway(t, `workers: 1${closed}`, { command, env })
+    const headers = { authorization: `Bearer ${token}` }
+    const scopes = `${gateway.admin}/client/v4/oauth/scopes`
+    while ((await fetch(scopes, { headers })).status === 401) await sleep(20)
+    assert.equal((await fetch(scopes, { headers })).status, 200)
+    const children = readFileSync(`/proc/${gateway.pid}/task/${gateway.pid}/children`, 'utf8').trim()
+    assert.notEqual(children, '')
+    for (const pid of children.split(' '))
+      assert.ok(!readFileSync(`/proc/${pid}/environ`, 'utf8').includes(token))
+    gateway.signal('SIGTERM')
+    const told = await gateway.stderr
+    assert.match(told, /The token is the one that was given/)
+    assert.ok(!told.includes(token) && !JSON.stringify(gateway.lines).includes(token))
+  })
 
 test('a first token that is none stops the start, with exit code 2 and without its value', async t => {
   const file = writeConfig(t, closed)

@@ -7,9 +7,9 @@ import { tell } from '../terminal.ts'
 
 export async function demo({ config }: Input): Promise<number> {
   const origin = new DemoOrigin()
-  const variables = await origin.listen()
+  Object.assign(process.env, await origin.listen())
   tell('The front page of the demo lists what the origin can do: open the address below in a browser.\n')
-  const code = await run(config ?? bundledConfig('demo.yaml'), { env: { ...process.env, ...variables } })
+  const code = await run(config ?? bundledConfig('demo.yaml'))
   origin.close()
   return code
 }

@@ -4,5 +4,5 @@ import { configPath, type Input } from '../input.ts'
 import { run } from '../run.ts'
 
 export function start(input: Input): Promise<number> {
-  return run(configPath(input), { replaces: input.replace })
+  return run(configPath(input), input.replace)
 }
