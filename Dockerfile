@@ -18,7 +18,7 @@ RUN install -d -o node -g node -m 700 /data
 VOLUME /data
 USER node
 EXPOSE 8080
-HEALTHCHECK --interval=10s --timeout=3s --start-period=5s CMD ["node", "src/main.ts", "health"]
+HEALTHCHECK --interval=10s --timeout=3s --start-period=5s CMD ["node", "src/main.ts", "health", "--running"]
 # Node itself is the first process: Gatehouse handles SIGTERM, SIGINT and SIGHUP there.
 ENTRYPOINT ["node", "src/main.ts"]
 CMD ["start"]

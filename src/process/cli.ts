@@ -37,9 +37,15 @@ const commands: Readonly<Record<string, Command>> = {
     load: async () => (await import('./commands/errors.ts')).errors,
   },
   health: {
-    usage: 'health [--config PATH]',
+    usage: 'health [--running] [--config PATH]',
     summary: 'Ask the running gateway whether it is alive.',
-    options: config,
+    options: {
+      ...config,
+      running: {
+        type: 'boolean',
+        help: 'ask the one that runs here with the same GATEHOUSE_DATA, whatever its configuration (Linux)',
+      },
+    },
     args: 0,
     load: async () => (await import('./commands/health.ts')).health,
   },

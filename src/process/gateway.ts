@@ -18,6 +18,7 @@ import { HandoverNote, takeOver } from './handover.ts'
 import { assertFree, listenFailure } from './listen-failure.ts'
 import type { ManagedPlane } from './managed-plane.ts'
 import type { Management } from './management.ts'
+import { Presence } from './presence.ts'
 import type { Services } from './services.ts'
 import { urlOf } from './url.ts'
 import { zoneFacts } from './zone-facts.ts'
@@ -59,6 +60,7 @@ export class Gateway {
   readonly #server: AdminServer
   readonly #replaces: boolean
   readonly #note = new HandoverNote()
+  readonly #presence = new Presence()
   #reclaim: NodeJS.Timeout | undefined
   /** The process that has handed its side port over. */
   #before: number | null = null
@@ -263,9 +265,13 @@ export class Gateway {
       start: async () => {
         this.#admin = await this.#listenOrTakeOver(this.#config.admin)
         await this.#leaveNote()
+        const failed = (cause: unknown) =>
+          this.#log.warn({ err: cause }, 'health --running cannot find this gateway')
+        await this.#presence.show(this.#admin).catch(failed)
       },
       stop: async () => {
         clearInterval(this.#reclaim)
+        this.#presence.hide()
         await this.#note.remove()
         await this.#server.close()
       },

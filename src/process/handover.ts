@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
 import type { Endpoint } from '../config/config.ts'
 import { dataFolder } from './store-location.ts'
+import { reachable } from './url.ts'
 
 /** How long a gateway may take to hand over, in ms. */
 const patience = 2_000
@@ -75,12 +76,6 @@ function ask(endpoint: Endpoint, replaces: boolean, proof: string): Promise<numb
   })
   asked.once('error', reject).end()
   return promise
-}
-
-/** Returns the address at which one reaches who listens on all. */
-function reachable(host: string): string {
-  if (host === '0.0.0.0') return '127.0.0.1'
-  return host === '::' ? '::1' : host
 }
 
 function notePath(folder: string, port: number): string {

@@ -31,6 +31,7 @@ export interface Input {
   readonly wait?: boolean
   readonly yes?: boolean
   readonly replace?: boolean
+  readonly running?: boolean
   readonly args: readonly string[]
 }
 

@@ -1,31 +1,50 @@
-// `gatehouse health`: asks the gateway of the same configuration whether it is alive, for the health check of a container.
+// `gatehouse health`: asks a gateway whether it is alive, for the health check of a container. It is that of the same configuration, or with --running whichever
+// runs here: a health check does not know with which arguments and variables that was started, and its file may have changed since.
 
+import type { Endpoint } from '../../config/config.ts'
 import { loadConfig } from '../../config/load.ts'
 import { configPath, type Input } from '../input.ts'
 import { isUsable } from '../mistakes.ts'
+import { adminOf, runningHere } from '../presence.ts'
 import { tell } from '../terminal.ts'
-import { urlOf } from '../url.ts'
+import { reachable, urlOf } from '../url.ts'
 
+/** How long all of it may take, in ms. */
 const patience = 2000
 
-/** Returns 0 when the admin listener answers 200 to /healthz within two seconds; 1 when not, 2 for a configuration with mistakes. */
+/** Returns 0 when each admin listener answers 200 to /healthz within two seconds; 1 when not, 2 for a configuration with mistakes. */
 export async function health(input: Input): Promise<number> {
-  const path = configPath(input)
+  const pids = input.running ? runningHere() : []
+  return pids.length === 0
+    ? healthOfConfigured(configPath(input))
+    : report(await Promise.all(pids.map(problemOfRunning)))
+}
+
+async function healthOfConfigured(path: string): Promise<number> {
   const loaded = loadConfig(path)
   if (!isUsable(path, loaded)) return 2
-  const url = `${urlOf(loaded.config.admin)}/healthz`
-  const problem = await ask(url)
-  if (problem === null) return 0
-  tell(`gatehouse: ${url} ${problem}`)
-  return 1
+  return report([await problemAt(loaded.config.admin, AbortSignal.timeout(patience))])
+}
+
+async function problemOfRunning(pid: number): Promise<string | null> {
+  const signal = AbortSignal.timeout(patience)
+  const admin = await adminOf(pid, signal).catch(() => null)
+  return admin === null ? `process ${pid} does not answer` : problemAt(admin, signal)
 }
 
 /** Returns what is wrong, or null. */
-async function ask(url: string): Promise<string | null> {
+async function problemAt({ host, port }: Endpoint, signal: AbortSignal): Promise<string | null> {
+  const url = `${urlOf({ host: reachable(host), port })}/healthz`
   try {
-    const { status } = await fetch(url, { signal: AbortSignal.timeout(patience) })
-    return status === 200 ? null : `answers ${status}`
+    const { status } = await fetch(url, { signal })
+    return status === 200 ? null : `${url} answers ${status}`
   } catch {
-    return 'does not answer'
+    return `${url} does not answer`
   }
+}
+
+function report(problems: readonly (string | null)[]): number {
+  const found = problems.filter(problem => problem !== null)
+  for (const problem of found) tell(`gatehouse: ${problem}`)
+  return found.length === 0 ? 0 : 1
 }

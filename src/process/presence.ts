@@ -1,0 +1,63 @@
+// How `gatehouse health --running` finds the gateways that run here, whatever their configuration: each names its process by a Unix socket and tells there where
+// its side port is. The name is abstract (unix(7)): it needs no folder that can be written, is seen in its container alone, and ends with the process.
+
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { readFileSync, readlinkSync, statSync } from 'node:fs'
+import { connect, createServer, type Server } from 'node:net'
+import { resolve } from 'node:path'
+import { json } from 'node:stream/consumers'
+import type { Endpoint } from '../config/config.ts'
+import { dataFolder } from './store-location.ts'
+
+/** Lets others on this machine find the gateway of this process, on Linux. */
+export class Presence {
+  #server: Server | null = null
+
+  /** Tells where the side port is from now on; rejects with the error of the socket. */
+  async show(admin: Endpoint): Promise<void> {
+    if (process.platform !== 'linux') return
+    const told = JSON.stringify(admin)
+    const server = createServer(socket => socket.on('error', ignore).end(told)).unref()
+    server.listen(`\0${namePrefix()}${process.pid}`)
+    await once(server, 'listening')
+    this.#server = server
+  }
+
+  hide(): void {
+    this.#server?.close()
+  }
+}
+
+/** Returns the process ids of the gateways of this user with this data folder; empty where none runs, or the system cannot say. */
+export function runningHere(): readonly number[] {
+  try {
+    const prefix = `@${namePrefix()}`
+    const names = readFileSync('/proc/net/unix', 'latin1').match(/@gatehouse\/\S+$/gm) ?? []
+    const pids = names.filter(name => name.startsWith(prefix)).map(name => Number(name.slice(prefix.length)))
+    return [...new Set(pids)].filter(isOurs)
+  } catch {
+    return []
+  }
+}
+
+/** Asks a gateway where its side port is; rejects where it does not say. */
+export async function adminOf(pid: number, signal: AbortSignal): Promise<Endpoint> {
+  const socket = connect({ path: `\0${namePrefix()}${pid}`, signal })
+  return (await json(socket)) as Endpoint
+}
+
+/** Containers may share their network, and with it these names: only those that share the process ids can mean each other. */
+function namePrefix(): string {
+  const [namespace] = /\d+/.exec(readlinkSync('/proc/self/ns/pid'))!
+  const folder = createHash('sha256').update(resolve(dataFolder())).digest('hex').slice(0, 16)
+  return `gatehouse/${namespace}/${folder}/`
+}
+
+/** Whether the process is of this user, or this user is root: anybody can take a name. */
+function isOurs(pid: number): boolean {
+  const user = process.getuid!()
+  return user === 0 || statSync(`/proc/${pid}`, { throwIfNoEntry: false })?.uid === user
+}
+
+function ignore(): void {}

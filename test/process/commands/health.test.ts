@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { gatehouse } from '../../help/command.ts'
+import { main, provokable, spawnGateway, startGateway, writeConfig } from '../../help/gateway.ts'
+import { siteConfig } from '../../help/site.ts'
+
+const closed = siteConfig('http://127.0.0.1:1')
+const well = { code: 0, stdout: '', stderr: '' }
+
+/** Returns variables with a data folder of their own, and a configuration whose side port nobody has. */
+function elsewhere(t: TestContext): { GATEHOUSE_DATA: string; GATEHOUSE_CONFIG: string } {
+  const GATEHOUSE_DATA = mkdtempSync(join(tmpdir(), 'gatehouse-'))
+  t.after(() => rmSync(GATEHOUSE_DATA, { recursive: true }))
+  return {
+    GATEHOUSE_DATA,
+    GATEHOUSE_CONFIG: writeConfig(t, `listen: ['127.0.0.1:0']\nadmin: 127.0.0.1:1${closed}`),
+  }
+}
+
+for (const [workers, admin] of [
+  [0, '127.0.0.1:0'],
+  [2, '127.0.0.2:0'],
+  [0, '0.0.0.0:0'],
+  [2, "'[::1]:0'"],
+  [0, "'[::]:0'"],
+] as const)
+  test(`a gateway is found by the data folder, not by its configuration (workers: ${workers}, admin: ${admin})`, async t => {
+    const env = elsewhere(t)
+    const file = writeConfig(t, `workers: ${workers}\nlisten: ['127.0.0.1:0']\nadmin: ${admin}${closed}`)
+    // As in a container: the path is relative to where the gateway was started, and the check knows nothing of it.
+    const options = { cwd: dirname(file), env: { ...process.env, ...env } }
+    const gateway = await spawnGateway(t, [main, 'start', '--config', basename(file)], options)
+    assert.deepEqual(await gatehouse(['health', '--running'], env), well)
+    gateway.signal('SIGTERM')
+    await gateway.exited
+    const gone = { code: 1, stdout: '', stderr: 'gatehouse: http://127.0.0.1:1/healthz does not answer\n' }
+    assert.deepEqual(await gatehouse(['health', '--running'], env), gone)
+  })
+
+test('a gateway stays well while its file has mistakes', async t => {
+  const env = elsewhere(t)
+  const gateway = await startGateway(t, closed, { env })
+  gateway.rewrite('colour: blue')
+  assert.deepEqual(await gatehouse(['health', '--running', '--config', gateway.file], env), well)
+  assert.equal((await gatehouse(['health', '--config', gateway.file], env)).code, 2)
+})
+
+test('a gateway that hangs is not well, and neither is one that was killed', async t => {
+  const env = { ...elsewhere(t), NODE_OPTIONS: provokable }
+  const gateway = await startGateway(t, closed, { env })
+  gateway.signal('SIGWINCH')
+  const { NODE_OPTIONS: _, ...plain } = env
+  const hung = await gatehouse(['health', '--running'], plain)
+  assert.deepEqual([hung.code, hung.stderr], [1, `gatehouse: process ${gateway.pid} does not answer\n`])
+  gateway.signal('SIGKILL')
+  await gateway.exited
+  assert.equal((await gatehouse(['health', '--running'], plain)).code, 1)
+})
+
+test('each of several is asked, and others than those of this data folder are not', async t => {
+  const [env, other] = [elsewhere(t), elsewhere(t)]
+  const [first, second] = [await startGateway(t, closed, { env }), await startGateway(t, closed, { env })]
+  const away = { ...other, NODE_OPTIONS: provokable }
+  const stranger = await startGateway(t, closed, { env: away })
+  stranger.signal('SIGWINCH')
+  assert.deepEqual(await gatehouse(['health', '--running'], env), well)
+  first.signal('SIGSTOP')
+  t.after(() => first.signal('SIGCONT'))
+  const outcome = await gatehouse(['health', '--running'], env)
+  assert.deepEqual([outcome.code, outcome.stderr], [1, `gatehouse: process ${first.pid} does not answer\n`])
+  assert.notEqual(first.pid, second.pid)
+})
+
+test('what takes the name of a process and says nonsense is not taken for well', async t => {
+  const env = elsewhere(t)
+  const gateway = await startGateway(t, closed, { env })
+  const [name] = /@gatehouse\/.*/.exec(await namesOf(gateway.pid))!
+  const liar = createServer(socket => socket.on('error', () => {}).end('nonsense'))
+  liar.listen(`\0${name.slice(1).replace(/\d+$/, String(process.pid))}`)
+  await once(liar, 'listening')
+  const outcome = await gatehouse(['health', '--running'], env)
+  liar.close()
+  assert.deepEqual([outcome.code, outcome.stderr], [1, `gatehouse: process ${process.pid} does not answer\n`])
+})
+
+/** Returns the line of the system's list of Unix sockets that names the process. */
+async function namesOf(pid: number): Promise<string> {
+  const child = spawn('grep', [`@gatehouse/.*/${pid}$`, '/proc/net/unix'])
+  const [line] = await Promise.all([child.stdout.toArray(), once(child, 'close')])
+  return Buffer.concat(line).toString().trimEnd()
+}
