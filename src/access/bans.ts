@@ -1,32 +1,83 @@
-// Temporary bans of addresses that ran into refusals again and again. Policies ask and tell; the data plane keeps them over reloads. Each process
-// counts for itself.
+// Temporary bans of addresses that ran into refusals again and again. Policies ask and note; the data plane keeps them over reloads, and the supervisor of
+// several workers counts for all of them.
 import type { Clock } from '../base/clock.ts'
 import type { BanConfig } from '../config/access-config.ts'
+import type { Config } from '../config/config.ts'
+
+/** Hears of each refusal that was counted, by the id of its ban; with the last before a ban as many are told as lead to one. */
+type Noted = (id: string, key: string, refusals: number) => void
+/** Hears of each address that was banned here, with the ms that it lasts. */
+type Banned = (id: string, key: string, lasts: number) => void
+
+export interface BanListeners {
+  readonly noted?: Noted
+  readonly banned?: Banned
+}
+
+/** Numbers by the keys of clients, by the id of a ban. */
+export type BanNews = readonly (readonly [id: string, numbers: ReadonlyMap<string, number>])[]
 
 /** Keeps the bans of each policy by its name, as long as the settings stay the same. */
 export class Bans {
   readonly #clock: Clock
-  readonly #byName = new Map<string, Ban>()
+  readonly #listeners: BanListeners
+  readonly #byId = new Map<string, Ban>()
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, listeners: BanListeners = {}) {
     this.#clock = clock
+    this.#listeners = listeners
   }
 
-  /** Gives the bans of a policy. */
-  of(name: string, config: BanConfig): Ban {
-    const known = this.#byName.get(name)
-    if (known?.isAsIn(config)) return known
-    const ban = new Ban(config, this.#clock)
-    this.#byName.set(name, ban)
+  /** Returns the bans of a policy. */
+  of(owner: string, config: BanConfig): Ban {
+    const id = idOf(owner, config)
+    const known = this.#byId.get(id)
+    if (known !== undefined) return known
+    const ban = new Ban(id, config, this.#clock, this.#listeners)
+    this.#byId.set(id, ban)
     return ban
   }
 
-  /** Counts the addresses that are banned now. */
+  /** Forgets all bans but those that a configuration names, and takes news of these from now on. */
+  keep({ access, zones }: Pick<Config, 'access' | 'zones'>): void {
+    const kept = new Set<Ban>()
+    if (access.ban) kept.add(this.of(banOwner(null), access.ban))
+    for (const { name, access } of zones) if (access.ban) kept.add(this.of(banOwner(name), access.ban))
+    for (const [id, ban] of this.#byId) if (!kept.has(ban)) this.#byId.delete(id)
+  }
+
+  /** Returns the number of addresses that are banned now. */
   get active(): number {
     let active = 0
-    for (const ban of this.#byName.values()) active += ban.active
+    for (const ban of this.#byId.values()) active += ban.active
     return active
   }
+
+  /** Returns the bans that stand, with the ms that each has left. */
+  get standing(): BanNews {
+    return [...this.#byId].flatMap(([id, ban]) => (ban.active === 0 ? [] : [[id, ban.standing] as const]))
+  }
+
+  /** Counts refusals that another process has noted. */
+  count(news: BanNews): void {
+    for (const [id, numbers] of news)
+      for (const [key, refusals] of numbers) this.#byId.get(id)?.note(key, refusals)
+  }
+
+  /** Takes bans that another process has imposed, with the ms that each has left. */
+  impose(news: BanNews): void {
+    for (const [id, numbers] of news) for (const [key, left] of numbers) this.#byId.get(id)?.impose(key, left)
+  }
+}
+
+/** Returns how logs, and the bans of a policy, name the zone that it is of, or (null) all. */
+export function banOwner(zone: string | null): string {
+  return zone === null ? 'of all zones' : `of ${zone}`
+}
+
+/** Bans under other settings are other bans. */
+function idOf(owner: string, { refusals, within, lasts }: BanConfig): string {
+  return `${owner} ${refusals} ${within} ${lasts}`
 }
 
 /** The most addresses that are counted, and the most that are banned: of more, the longest known are forgotten. */
@@ -39,14 +90,18 @@ interface Count {
 
 /** The bans of one policy, by the keys of clients. */
 export class Ban {
+  readonly #id: string
   readonly #config: BanConfig
   readonly #clock: Clock
+  readonly #listeners: BanListeners
   readonly #counts = new Map<string, Count>() // the longest not refused first
-  readonly #until = new Map<string, number>() // the first to end first, since all last as long
+  readonly #until = new Map<string, number>() // the first to end first, but for moments: all last as long
 
-  constructor(config: BanConfig, clock: Clock) {
+  constructor(id: string, config: BanConfig, clock: Clock, listeners: BanListeners) {
+    this.#id = id
     this.#config = config
     this.#clock = clock
+    this.#listeners = listeners
   }
 
   get active(): number {
@@ -54,9 +109,10 @@ export class Ban {
     return this.#until.size
   }
 
-  isAsIn({ refusals, within, lasts }: BanConfig): boolean {
-    const config = this.#config
-    return config.refusals === refusals && config.within === within && config.lasts === lasts
+  /** Returns who is banned, with the ms that are left. */
+  get standing(): ReadonlyMap<string, number> {
+    const now = this.#clock.monotonic()
+    return new Map([...this.#until].map(([key, until]) => [key, until - now]))
   }
 
   has(key: string): boolean {
@@ -65,24 +121,38 @@ export class Ban {
     return until !== undefined && this.#clock.monotonic() < until
   }
 
-  /** Counts a refusal; its window begins with the first. */
-  note(key: string): void {
+  /** Counts refusals of a key that is not banned; its window begins with the first. */
+  note(key: string, refusals = 1): void {
+    if (this.has(key)) return
     const now = this.#clock.monotonic()
-    const { refusals, within } = this.#config
+    const { refusals: most, within, lasts } = this.#config
     const known = this.#counts.get(key)
     const count = known !== undefined && now - known.since < within ? known : { refusals: 0, since: now }
-    count.refusals++
+    count.refusals += refusals
     this.#counts.delete(key)
-    if (count.refusals >= refusals) return this.#ban(key, now)
+    if (count.refusals >= most) {
+      this.#ban(key, now, lasts)
+      // The windows of two processes do not begin together: what is enough here has to be enough there.
+      this.#listeners.noted?.(this.#id, key, most)
+      this.#listeners.banned?.(this.#id, key, lasts)
+      return
+    }
     if (this.#counts.size >= MOST) dropFirst(this.#counts)
     this.#counts.set(key, count)
+    this.#listeners.noted?.(this.#id, key, refusals)
   }
 
-  #ban(key: string, now: number): void {
+  /** Bans a key for `left` ms, unless it is banned. */
+  impose(key: string, left: number): void {
+    this.#counts.delete(key)
+    if (!this.has(key)) this.#ban(key, this.#clock.monotonic(), left)
+  }
+
+  #ban(key: string, now: number, lasts: number): void {
     this.#release(now)
     if (this.#until.size >= MOST) dropFirst(this.#until)
     this.#until.delete(key)
-    this.#until.set(key, now + this.#config.lasts)
+    this.#until.set(key, now + lasts)
   }
 
   #release(now: number): void {

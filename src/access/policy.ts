@@ -5,7 +5,7 @@ import type { EdgeMetrics } from '../base/edge-metrics.ts'
 import type { AccessConfig, AccessRule } from '../config/access-config.ts'
 import { plainWork } from '../config/rule-work.ts'
 import { type Refusal, refuse } from '../errors/refusal.ts'
-import type { Ban, Bans } from './bans.ts'
+import { type Ban, type Bans, banOwner } from './bans.ts'
 import type { AccessSources } from './conditions.ts'
 import { LowerCase } from './lower-case.ts'
 import { CompiledRule } from './rules.ts'
@@ -54,7 +54,7 @@ export class AccessPolicy {
     parts: AccessParts,
     file = rules,
   ) {
-    const whose = zone === null ? 'of all zones' : `of ${zone}`
+    const whose = banOwner(zone)
     this.isEmpty = rules.length === 0 && otherwise === 'allow' && ban === null
     const ownRules = file.filter(rule => idOf(rule) === null)
     const placeOf = (rule: AccessRule) => `access rule ${idOf(rule) ?? ownRules.indexOf(rule) + 1} ${whose}`

@@ -13,7 +13,8 @@ export const accessFamilies: readonly Family[] = [
   {
     type: 'gauge',
     name: 'gatehouse_access_bans',
-    help: 'Addresses that are banned, in each worker that has banned them.',
+    help: 'Addresses that are banned.',
+    together: 'max',
     read: ({ edge: { access } }) => (access.activeBans ? [{ labels: {}, value: access.activeBans() }] : []),
   },
   {

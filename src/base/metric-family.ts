@@ -16,7 +16,7 @@ export interface Family {
   readonly help: string
   readonly read: (metrics: Metrics) => readonly Sample[]
   /** What becomes of the numbers of several processes; the sum where nothing is said. */
-  readonly together?: 'min'
+  readonly together?: 'min' | 'max'
 }
 
 /** Reads out one tally, as the only line of its family or as one of several. */

@@ -47,6 +47,8 @@ interface DataPlaneOptions {
   readonly zones?: ZoneDirectory
   /** Counts for this process alone where there is none. */
   readonly limiter?: Limiter
+  /** Counts for this process alone where there are none. */
+  readonly bans?: Bans
   readonly clock?: Clock
   /** How the names of origins are looked up; by the system where there is none. */
   readonly lookup?: NameLookup
@@ -67,6 +69,7 @@ export class DataPlane implements Plane {
   isDraining = false
   gathered = 0
   readonly #access: AccessParts
+  readonly #bans: Bans
   readonly #zones: ZoneDirectory | null
   #config: Config
   readonly #origins: Origins
@@ -93,7 +96,8 @@ export class DataPlane implements Plane {
     const { sidePort } = options
     this.sidePort = sidePort ? { endpoint: sidePort.endpoint, vouch: new Vouch(sidePort.secret) } : null
     this.documentation = options.documentation
-    const bans = new Bans(clock)
+    const bans = options.bans ?? new Bans(clock)
+    this.#bans = bans
     this.#access = { ...(options.access ?? nothingKnown), bans, metrics: this.metrics }
     this.metrics.access.activeBans = () => bans.active
     this.#zones = options.zones ?? null
@@ -105,6 +109,7 @@ export class DataPlane implements Plane {
     const mayDial = (dials: number) => this.#limits.mayDial(this.metrics.originConnections.value + dials)
     this.#origins = new Origins({ clock, metrics: this.metrics, log: this.log, mayDial }, options.lookup)
     this.snapshot = this.#build(config)
+    bans.keep(config)
     this.#tellOfBroken()
     this.metrics.poolMembers = () => this.snapshot.pools.health()
     const tick = guarded(
@@ -148,6 +153,7 @@ export class DataPlane implements Plane {
     snapshot.pools.takeChecks([...this.#checks.values()])
     this.snapshot = snapshot
     this.#config = config
+    this.#bans.keep(config)
     this.#origins.keep(this.snapshot.origins)
     this.#tellOfBroken()
   }

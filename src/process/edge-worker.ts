@@ -2,10 +2,13 @@
 
 import './heap.ts'
 import './threads.ts'
+import { systemClock } from '../base/clock.ts'
 import { LineWriter } from '../base/line-writer.ts'
 import { createLogger } from '../base/log.ts'
 import { Metrics } from '../base/metrics.ts'
 import type { Endpoint } from '../config/config.ts'
+import { BanPost } from '../access/ban-post.ts'
+import { Bans } from '../access/bans.ts'
 import { LocalPlane } from './local-plane.ts'
 import type { Ask, FromWorker, Reply, ToWorker } from './messages.ts'
 import { Services } from './services.ts'
@@ -18,6 +21,9 @@ const lastWords = 1000
 const metrics = new Metrics(version)
 const destination = new LineWriter(process.stdout, { dropped: metrics.droppedLogLines })
 const log = createLogger('info', destination)
+// The supervisor adds up what all workers note.
+const post = new BanPost(refusals => tell({ refusals }))
+const bans = new Bans(systemClock, { noted: (id, key, refusals) => post.add(id, key, refusals) })
 let services: Services | null = null
 let plane: LocalPlane | null = null
 
@@ -53,6 +59,9 @@ async function answer(ask: Ask): Promise<Reply[Ask['kind']]> {
     case 'checks':
       plane!.takeChecks(ask.results)
       return null
+    case 'bans':
+      bans.impose(ask.bans)
+      return null
     case 'ping':
       return null
     case 'pools':
@@ -66,9 +75,11 @@ async function start(ask: Ask & { kind: 'start' }): Promise<readonly Endpoint[]>
   const { config, documentation, sidePort, checks } = ask
   log.level = config.log.level
   services = await Services.open(config, { metrics: metrics.edge, log })
-  const parts = { documentation, sidePort, metrics, destination, log, services }
+  const parts = { documentation, sidePort, metrics, destination, log, services, bans }
   plane = new LocalPlane(config, { ...parts, reusePort: true })
   plane.takeChecks(checks)
+  bans.keep(config)
+  bans.impose(ask.bans)
   return plane.listen()
 }
 

@@ -3,6 +3,7 @@
 import { AccessLog, type LogDestination, type Logger } from '../base/log.ts'
 import type { Metrics, Snapshot } from '../base/metrics.ts'
 import type { Config, Endpoint } from '../config/config.ts'
+import type { Bans } from '../access/bans.ts'
 import { DataPlane } from '../edge/data-plane.ts'
 import type { KeyedCheckResult } from '../edge/health-checker.ts'
 import type { SidePort } from '../edge/plane.ts'
@@ -21,6 +22,8 @@ interface LocalPlaneParts {
   readonly sidePort: SidePort
   /** Whether other processes listen on the same addresses. */
   readonly reusePort: boolean
+  /** Those that it shares with other processes; its own where there are none. */
+  readonly bans?: Bans
 }
 
 export class LocalPlane implements ManagedPlane {
@@ -109,7 +112,7 @@ export class LocalPlane implements ManagedPlane {
   }
 
   #build(): DataPlane {
-    const { documentation, metrics, log, services, sidePort } = this.#parts
+    const { documentation, metrics, log, services, sidePort, bans } = this.#parts
     return new DataPlane(this.#config, {
       documentation,
       metrics: metrics.edge,
@@ -120,6 +123,7 @@ export class LocalPlane implements ManagedPlane {
       access: this.#files,
       zones: services.zones,
       limiter: services.limiter,
+      ...(bans && { bans }),
     })
   }
 }

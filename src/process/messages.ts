@@ -2,6 +2,7 @@
 
 import type { Snapshot } from '../base/metrics.ts'
 import type { Config, Endpoint } from '../config/config.ts'
+import type { BanNews } from '../access/bans.ts'
 import type { KeyedCheckResult } from '../edge/health-checker.ts'
 import type { SidePort } from '../edge/plane.ts'
 import type { PoolState } from '../edge/pools.ts'
@@ -13,11 +14,14 @@ export type Ask =
       readonly documentation: string
       readonly sidePort: SidePort
       readonly checks: readonly KeyedCheckResult[]
+      /** The ms that each has left. */
+      readonly bans: BanNews
     }
   | { readonly kind: 'reload'; readonly config: Config }
   | { readonly kind: 'drain'; readonly grace: number }
   | { readonly kind: 'cut' }
   | { readonly kind: 'checks'; readonly results: readonly KeyedCheckResult[] }
+  | { readonly kind: 'bans'; readonly bans: BanNews }
   | { readonly kind: 'ping' }
   | { readonly kind: 'pools' }
   | { readonly kind: 'snapshot' }
@@ -28,6 +32,7 @@ export interface Reply {
   readonly drain: null
   readonly cut: null
   readonly checks: null
+  readonly bans: null
   readonly ping: null
   readonly pools: readonly PoolState[]
   readonly snapshot: Snapshot
@@ -38,8 +43,9 @@ export interface ToWorker {
   readonly ask: Ask
 }
 
-/** An answer to an ask, or what a dying worker leaves unasked. */
+/** An answer to an ask, or what a worker tells unasked: the refusals that it has noted towards bans, and its last numbers when it dies. */
 export type FromWorker =
   | { readonly id: number; readonly value: unknown }
   | { readonly id: number; readonly error: string }
+  | { readonly refusals: BanNews }
   | { readonly last: Snapshot }

@@ -1,9 +1,12 @@
 // Holds N workers that share the listening addresses: replaces those that crash or hang, hands a reload to all, adds up what they count.
 
 import { once } from 'node:events'
+import { systemClock } from '../base/clock.ts'
 import type { Logger } from '../base/log.ts'
 import { type Metrics, remains, type Snapshot } from '../base/metrics.ts'
 import type { Config, Endpoint } from '../config/config.ts'
+import { BanPost } from '../access/ban-post.ts'
+import { type BanNews, Bans } from '../access/bans.ts'
 import { checkKeys, type KeyedCheckResult } from '../edge/health-checker.ts'
 import type { SidePort } from '../edge/plane.ts'
 import type { PoolState } from '../edge/pools.ts'
@@ -46,6 +49,7 @@ export class Supervisor implements ManagedPlane {
   readonly #destroy = () => this.destroy()
   /** The last result of each check, for workers that begin later. */
   readonly #checks = new Map<string, KeyedCheckResult>()
+  readonly #bans: Bans
   #config: Config
   #isEnding = false
   #heartbeat: NodeJS.Timeout | undefined
@@ -55,6 +59,9 @@ export class Supervisor implements ManagedPlane {
     this.#count = count
     this.#config = config
     this.#parts = parts
+    const post = new BanPost(bans => this.#tellBans(bans))
+    this.#bans = new Bans(systemClock, { banned: (id, key, lasts) => post.add(id, key, lasts) })
+    this.#bans.keep(config)
     process.once('exit', this.#destroy)
   }
 
@@ -76,6 +83,7 @@ export class Supervisor implements ManagedPlane {
     const ask = { kind: 'reload', config: { ...config, listen: this.#config.listen } } as const
     const first = await this.#prove(ask)
     this.#config = ask.config
+    this.#bans.keep(config)
     // Read only now: a worker that took another's place meanwhile was started with what was in force before.
     const others = [...this.#workers].filter(worker => worker !== first)
     await Promise.all(others.map(worker => worker.demand(ask, reloadPatience).catch(() => worker.kill())))
@@ -141,6 +149,10 @@ export class Supervisor implements ManagedPlane {
     for (const timer of this.#restarts) clearTimeout(timer)
   }
 
+  #tellBans(bans: BanNews): undefined {
+    for (const worker of this.#up) worker.ask({ kind: 'bans', bans }).catch(ignore)
+  }
+
   #ping(): void {
     for (const worker of this.#up) if (worker.ping() >= mostMissed) void this.#endHung(worker)
   }
@@ -160,7 +172,7 @@ export class Supervisor implements ManagedPlane {
 
   /** Starts a worker and has it listen; `attempt` counts the crashes in a row before it. */
   async #start(attempt: number): Promise<readonly Endpoint[]> {
-    const worker = new WorkerHandle()
+    const worker = new WorkerHandle(refusals => this.#bans.count(refusals))
     const born = performance.now()
     this.#workers.add(worker)
     void worker.ended.then(end => {
@@ -170,10 +182,11 @@ export class Supervisor implements ManagedPlane {
     try {
       const { documentation, sidePort } = this.#parts
       const checks = [...this.#checks.values()]
-      const means = { config: this.#config, documentation, sidePort, checks }
+      const means = { config: this.#config, documentation, sidePort, checks, bans: this.#bans.standing }
       const endpoints = await worker.ask({ kind: 'start', ...means })
       this.#up.add(worker)
       worker.ask({ kind: 'checks', results: [...this.#checks.values()] }).catch(ignore)
+      worker.ask({ kind: 'bans', bans: this.#bans.standing }).catch(ignore)
       return endpoints
     } catch (cause) {
       worker.kill()

@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import { getCompileCacheDir } from 'node:module'
 import type { Interface } from 'node:readline'
 import type { Snapshot } from '../base/metrics.ts'
+import type { BanNews } from '../access/bans.ts'
 import { blockedStack, errorLines, inspectable } from './blocked-stack.ts'
 import type { Ask, FromWorker, Reply, ToWorker } from './messages.ts'
 
@@ -21,6 +22,7 @@ export class Unanswered extends Error {}
 export class WorkerHandle {
   readonly #child: ChildProcess
   readonly #errors: Interface
+  readonly #refused: (refusals: BanNews) => void
   readonly #waiting = new Map<number, PromiseWithResolvers<unknown>>()
   readonly ended: Promise<WorkerEnd>
   #nextId = 0
@@ -28,8 +30,9 @@ export class WorkerHandle {
   #missed = 0
   #last: Snapshot | null = null
 
-  /** Starts a process; it inherits the environment and the log, and learns the rest from the first ask. */
-  constructor() {
+  /** Starts a process; it inherits the environment and the log, and learns the rest from the first ask. `refused` hears of what it notes towards bans. */
+  constructor(refused: (refusals: BanNews) => void) {
+    this.#refused = refused
     const NODE_COMPILE_CACHE = getCompileCacheDir()
     this.#child = fork(new URL('./edge-worker.ts', import.meta.url), {
       serialization: 'advanced',
@@ -100,6 +103,7 @@ export class WorkerHandle {
 
   #receive(message: FromWorker): void {
     if ('last' in message) this.#last = message.last
+    else if ('refusals' in message) this.#refused(message.refusals)
     else if ('error' in message) this.#settle(message.id)?.reject(new Error(message.error))
     else this.#settle(message.id)?.resolve(message.value)
   }

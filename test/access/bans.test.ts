@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Bans } from '../../src/access/bans.ts'
+import { banOwner, Bans } from '../../src/access/bans.ts'
+import type { BanConfig } from '../../src/config/access-config.ts'
 import { ManualClock } from '../help/clock.ts'
+import { openAccess } from '../help/edge.ts'
 
 const config = { refusals: 3, within: 10_000, lasts: 60_000 }
 
@@ -39,6 +41,37 @@ test('bans outlive a reload that leaves them alone, and no other', () => {
   assert.ok(bans.of('site', { ...config }).has('192.0.2.1'))
   assert.ok(!bans.of('other', config).has('192.0.2.1'))
   assert.ok(!bans.of('site', { ...config, lasts: 1 }).has('192.0.2.1'))
+})
+
+test('what a configuration no longer names is forgotten, also for when it is named again', () => {
+  const bans = new Bans(new ManualClock())
+  const named = (ban: BanConfig | null) => ({ access: { ...openAccess, ban }, zones: [] })
+  bans.keep(named(config))
+  const ban = bans.of(banOwner(null), config)
+  bans.of(banOwner('gone'), config).note('192.0.2.1', 3)
+  ban.note('192.0.2.1', 3)
+  assert.equal(bans.active, 2)
+  bans.keep(named({ ...config }))
+  assert.equal(bans.active, 1)
+  assert.equal(bans.of(banOwner(null), config), ban)
+  bans.keep(named(null))
+  assert.equal(bans.active, 0)
+  assert.ok(!bans.of(banOwner(null), config).has('192.0.2.1'))
+})
+
+test('bans that stand are handed on with the time that they have left', () => {
+  const clock = new ManualClock()
+  const [here, there] = [new Bans(clock), new Bans(clock)]
+  here.of('site', config).note('192.0.2.1', 3)
+  clock.advance(40_000)
+  there.of('site', config).note('192.0.2.1', 2)
+  there.impose(here.standing)
+  there.impose([['unknown', new Map([['192.0.2.1', 1]])]])
+  clock.advance(19_999)
+  assert.ok(there.of('site', config).has('192.0.2.1'))
+  clock.advance(1)
+  assert.ok(!there.of('site', config).has('192.0.2.1'))
+  assert.deepEqual(here.standing, [])
 })
 
 test('those that are banned now are counted over all policies', () => {

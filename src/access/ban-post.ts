@@ -1,0 +1,66 @@
+// Gathers what one process has to tell another of bans, so that neither a flood of refusals nor one of addresses becomes a flood of messages.
+import type { BanNews } from './bans.ts'
+
+/** Ms between two messages. */
+const PERIOD = 100
+/** The most keys in one message; others wait for the next. */
+const MOST_SENT = 1_000
+/** The most keys that wait: others would come too late, and are not told. */
+const MOST_WAITING = 5_000
+
+export class BanPost {
+  readonly #send: (news: BanNews) => Promise<unknown> | undefined
+  readonly #byId = new Map<string, Map<string, number>>()
+  #waiting = 0
+  #timer: NodeJS.Timeout | null = null
+
+  /** Takes what sends a message, and says when the next may follow; it must not reject. */
+  constructor(send: (news: BanNews) => Promise<unknown> | undefined) {
+    this.#send = send
+  }
+
+  /** Adds a number to what is told of a key within 600 ms. */
+  add(id: string, key: string, number: number): void {
+    let numbers = this.#byId.get(id)
+    const known = numbers?.get(key)
+    if (known === undefined && this.#waiting === MOST_WAITING) return
+    if (known === undefined) this.#waiting++
+    if (numbers === undefined) this.#byId.set(id, (numbers = new Map()))
+    numbers.set(key, (known ?? 0) + number)
+    this.#timer ??= this.#later()
+  }
+
+  #later(): NodeJS.Timeout {
+    return setTimeout(() => void this.#post(), PERIOD).unref()
+  }
+
+  async #post(): Promise<void> {
+    await this.#send(this.#take())
+    this.#timer = this.#waiting === 0 ? null : this.#later()
+  }
+
+  #take(): BanNews {
+    const news: [string, Map<string, number>][] = []
+    let room = MOST_SENT
+    for (const [id, numbers] of this.#byId) {
+      if (room === 0) break
+      const taken = numbers.size <= room ? numbers : takeFirst(numbers, room)
+      if (taken === numbers) this.#byId.delete(id)
+      room -= taken.size
+      news.push([id, taken])
+    }
+    this.#waiting -= MOST_SENT - room
+    return news
+  }
+}
+
+/** Moves the first of a map, which holds more, to one of their own. */
+function takeFirst(numbers: Map<string, number>, count: number): Map<string, number> {
+  const taken = new Map<string, number>()
+  for (const [key, number] of numbers) {
+    if (taken.size === count) return taken
+    taken.set(key, number)
+    numbers.delete(key)
+  }
+  return taken
+}
