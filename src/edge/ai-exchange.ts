@@ -37,6 +37,8 @@ export class AiExchange {
   /** The key of ours that it bears, and how often that was another one. */
   key: Key | null = null
   keyChanges = 0
+  /** Keys that work for others and were turned away with this call; null for none. */
+  doubted: Key[] | null = null
   /** In which API the provider is asked; null where the request is passed on unread. */
   asks: Dialect | null = null
   /** Path and query at the provider. */

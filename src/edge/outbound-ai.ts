@@ -55,7 +55,7 @@ function broughtCredential(
 }
 
 function ourCredential(ai: AiExchange, keys: KeyRing, now: number): string {
-  ai.key = keys.next(now)
+  ai.key = keys.next(now, ai.doubted ?? undefined)
   return ai.key === null ? '' : credentialLine(ai.provider!, ai.key.value)
 }
 

@@ -1,8 +1,9 @@
 // Which key of a provider a call bears, where several are configured: one that is turned away rests, and the call goes on with the next. Called by `plan-ai.ts`
 // and `forward-http.ts`.
 import { type Refusal, refuse } from '../errors/refusal.ts'
-import { equalsIgnoreCase } from '../http1/fields.ts'
 import type { ResponseHead } from '../http1/response-head.ts'
+import { retryAfterIn } from '../http1/retry-after.ts'
+import type { Key } from '../ai/key-ring.ts'
 import type { AiExchange } from './ai-exchange.ts'
 import type { Exchange } from './exchange.ts'
 import { secondsOf } from './limit-fields.ts'
@@ -25,39 +26,46 @@ export function verdictOnKey(
 ): 'another' | Refusal | null {
   const { key, keys } = ai
   if (key === null || keys === null) return null
-  if (head.status < 400) keys.worked(key)
-  if (head.status !== 429 && head.status !== 401) return null
   const now = x.plane.clock.monotonic()
-  const rest = keys.setAside(key, now, waitIn(head, x.plane.clock.now()))
-  if (rest > 0) {
-    x.plane.metrics.ai.keysSetAside[`${head.status}`].inc()
-    const facts = {
-      provider: ai.provider!.name,
-      key: key.place,
-      status: head.status,
-      seconds: secondsOf(rest),
-    }
-    x.plane.log.warn(facts, 'provider key set aside')
+  if (head.status < 400) keys.worked(key, now)
+  // The provider knows a key for this call, so that the others were to blame.
+  if (ai.doubted !== null && head.status < 500 && head.status !== 401)
+    for (const other of ai.doubted) setAside(x, ai, other, 401, null)
+  if (head.status !== 429 && head.status !== 401) return null
+  const word = retryAfterIn(head.fields, x.plane.clock.now())
+  if (head.status === 401 && word === null && keys.isTrusted(key, now) && mayBeRefusedItself(x, ai)) {
+    const doubted = (ai.doubted ??= [])
+    doubted.push(key)
+    return isWhole && keys.hasAnother(now, doubted) ? 'another' : null
   }
+  setAside(x, ai, key, head.status, word)
   const wait = keys.wait(now)
   if (wait > 0) return outOfKeys(ai, wait)
   // A key that is back by now must not keep a call going for ever.
   return isWhole && ++ai.keyChanges < keys.size ? 'another' : null
 }
 
+function setAside(x: Exchange, ai: AiExchange, key: Key, status: 401 | 429, word: number | null): void {
+  const keys = ai.keys!
+  const rest = keys.setAside(key, x.plane.clock.monotonic(), word)
+  if (rest === 0) return
+  x.plane.metrics.ai.keysSetAside[`${status}`].inc()
+  const facts = { provider: ai.provider!.name, key: keys.placeOf(key), status, seconds: secondsOf(rest) }
+  x.plane.log.warn(facts, 'provider key set aside')
+}
+
+/** Whether a provider may answer 401 for what the caller says: a path or an organization that no key of ours has a right to. One caller must not take all keys from the others. */
+function mayBeRefusedItself({ head }: Exchange, { target }: AiExchange): boolean {
+  if (target.api === 'native') return true
+  for (let i = 0; i < head.fields.length; i += 2)
+    if (head.fields[i]!.slice(0, OF_OPENAI.length).toLowerCase() === OF_OPENAI) return true
+  return false
+}
+
+/** What OpenAI-Organization and OpenAI-Project begin with. */
+const OF_OPENAI = 'openai-'
+
 function outOfKeys({ provider }: AiExchange, wait: number): Refusal {
   const cause = { code: `all keys of ${provider!.name} are set aside` }
   return refuse('rate_limited', { retryAfter: secondsOf(wait) }, cause)
-}
-
-/** Returns the ms that an answer asks to wait (RFC 9110 section 10.2.3); null where it does not say. */
-function waitIn({ fields }: ResponseHead, now: number): number | null {
-  for (let i = 0; i < fields.length; i += 2) {
-    if (!equalsIgnoreCase(fields[i]!, 'retry-after')) continue
-    const value = fields[i + 1]!.trim()
-    if (/^\d{1,10}$/.test(value)) return Number(value) * 1000
-    const date = Date.parse(value)
-    return Number.isNaN(date) ? null : Math.max(0, date - now)
-  }
-  return null
 }

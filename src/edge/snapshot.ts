@@ -146,8 +146,8 @@ function buildAi(
   const routes = new Map<Provider, AiRoute>()
   for (const provider of providers.all) {
     const pool = pools.only(originOf(provider))
-    const id = JSON.stringify([provider.name, provider.base.href, provider.keys])
-    const keys = rings.get(id) ?? before.get(id) ?? new KeyRing(provider.keys)
+    const id = JSON.stringify([provider.name, provider.base.href])
+    const keys = rings.get(id) ?? new KeyRing(provider.keys, before.get(id))
     rings.set(id, keys)
     routes.set(provider, { config, limits, pool, rewrite: null, keys })
   }

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { KeyRing } from '../../src/ai/key-ring.ts'
+import { type Key, KeyRing } from '../../src/ai/key-ring.ts'
 
 const placesOf = (ring: KeyRing, now: number, count = 4) =>
-  Array.from({ length: count }, () => ring.next(now)?.place ?? null)
+  Array.from({ length: count }, () => placeOf(ring, ring.next(now)))
+
+const placeOf = (ring: KeyRing, key: Key | null) => key && ring.placeOf(key)
 
 test('keys are given in turn, and none where there are none', () => {
   assert.deepEqual(placesOf(new KeyRing(['a', 'b', 'c']), 0), [1, 2, 3, 1])
@@ -28,7 +30,7 @@ test('without a word it rests twice as long each time, up to five minutes, until
   for (let now = 0; rests.length < 12; now = key.restsUntil) rests.push(ring.setAside(key, now, null))
   assert.deepEqual(rests.slice(0, 4), [1000, 2000, 4000, 8000])
   assert.deepEqual(rests.slice(-3), [300_000, 300_000, 300_000])
-  ring.worked(key)
+  ring.worked(key, 0)
   assert.equal(ring.setAside(key, key.restsUntil, null), 1000)
 })
 
@@ -47,7 +49,38 @@ test('the wait is that for the first key to be back, and a wrong word is no end 
   ring.setAside(ring.next(0)!, 0, 1e15)
   ring.setAside(ring.next(0)!, 0, 9000)
   assert.equal(ring.wait(2000), 7000)
-  assert.equal(ring.next(2000)!.place, 2)
+  assert.equal(placeOf(ring, ring.next(2000)), 2)
   assert.equal(ring.wait(9000), 0)
   assert.deepEqual(placesOf(ring, 86_400_000, 2).toSorted(), [1, 2])
+})
+
+test('a key that stays in another ring takes along what is known of it, also what is learned later', () => {
+  const before = new KeyRing(['a', 'b', 'c'])
+  const [a, b] = [before.next(0)!, before.next(0)!]
+  before.setAside(a, 0, 9000)
+  const ring = new KeyRing(['d', 'b', 'a'], before)
+  assert.deepEqual(placesOf(ring, 0), [1, 2, 1, 2])
+  before.setAside(b, 0, 9000)
+  assert.deepEqual(placesOf(ring, 0), [1, 1, 1, 1])
+  assert.deepEqual([before.placeOf(a), ring.placeOf(a), ring.placeOf(b)], [1, 3, 2])
+})
+
+test('a call gets no key that it has tried, and all others go on in turn', () => {
+  const ring = new KeyRing(['a', 'b', 'c'])
+  const [a, b] = [ring.next(0)!, ring.next(0)!]
+  assert.equal(placeOf(ring, ring.next(0, [a, b])), 3)
+  assert.equal(ring.hasAnother(0, [a, b]), true)
+  ring.setAside(ring.next(0, [a, b])!, 0, 5000)
+  assert.equal(ring.hasAnother(0, [a, b]), false)
+  assert.deepEqual(placesOf(ring, 0), [1, 2, 1, 2])
+})
+
+test('a key is trusted for ten minutes from when it worked, until it is turned away', () => {
+  const ring = new KeyRing(['a'])
+  const key = ring.next(0)!
+  assert.equal(ring.isTrusted(key, 0), false)
+  ring.worked(key, 1000)
+  assert.deepEqual([ring.isTrusted(key, 600_999), ring.isTrusted(key, 601_000)], [true, false])
+  ring.setAside(key, 2000, null)
+  assert.equal(ring.isTrusted(key, 2000), false)
 })

@@ -145,3 +145,96 @@ test('other failures say nothing of the key', async t => {
   assert.deepEqual([(await chat()).status, (await chat()).status, (await chat()).status], [500, 403, 500])
   assert.deepEqual(keys(), ['a', 'b', 'a'])
 })
+
+test('what no provider means by Retry-After is no word, so that the back-off grows', async t => {
+  const { ai, chat, words, clock } = await start(t)
+  words.set('a', [429, '-5']).set('b', [429, '1.x'])
+  for (const wait of ['1', '2', '4']) {
+    assert.equal((await chat()).field('retry-after'), wait)
+    clock.advance(Number(wait) * 1000)
+  }
+  words.set('a', [429, 'soon\r\nRetry-After: 40\r\nRetry-After: 7']).set('b', [429, '9'.repeat(40)])
+  assert.equal((await chat()).field('retry-after'), '40')
+  assert.equal(ai.edge.metrics.ai.keysSetAside[429].value, 8)
+})
+
+test('a call that its provider refuses whatever the key takes none from the others', async t => {
+  const { ai, chat, native, words, keys } = await start(t)
+  for (let i = 0; i < 2; i++) assert.equal((await chat()).status, 200)
+  words.set('a', [401]).set('b', [401])
+  keys()
+  const calls = [native, native, () => chat('OpenAI-Organization: org-of-another')]
+  for (const call of calls) assert.deepEqual([(await call()).status, keys().toSorted()], [401, ['a', 'b']])
+  words.clear()
+  for (let i = 0; i < 2; i++) assert.equal((await chat()).status, 200)
+  assert.deepEqual(keys().toSorted(), ['a', 'b'])
+  assert.equal(ai.edge.metrics.ai.keysSetAside[401].value, 0)
+})
+
+test('a key that worked and is revoked rests as soon as a call shows that it is to blame', async t => {
+  const { ai, chat, native, words, keys } = await start(t, ['a', 'b', 'c'])
+  for (let i = 0; i < 3; i++) assert.equal((await native()).status, 200)
+  words.set('a', [401]).set('b', [429, '60'])
+  keys()
+  assert.equal((await native()).status, 200)
+  assert.deepEqual(keys(), ['a', 'b', 'c'])
+  for (let i = 0; i < 2; i++) assert.equal((await native()).status, 200)
+  assert.deepEqual(keys(), ['c', 'c'])
+  // On a plain call of the REST API nothing is the caller's but the body.
+  words.set('c', [401])
+  assert.deepEqual([(await chat()).status, keys()], [429, ['c']])
+  const counts = ai.edge.metrics.ai.keysSetAside
+  assert.deepEqual([counts[401].value, counts[429].value], [2, 1])
+})
+
+test('a reload with other keys keeps what is known of those that stay, also from calls under way', async t => {
+  const held = Promise.withResolvers<void>()
+  const seen: string[] = []
+  const provider = await startResponder(t, async request => {
+    const key = request.field('authorization')!.slice(7)
+    seen.push(key)
+    if (request.text !== '{"held":1}' || key !== 'b') return json(completion)
+    await held.promise
+    return 'HTTP/1.1 429 No\r\nRetry-After: 60\r\nContent-Length: 0\r\n\r\n'
+  })
+  const ai = await startAi(t, { openai: { url: provider.url, keys: ['a', 'b'] } })
+  const native = (body: string) =>
+    ai.edge.ask(call(`${ai.native('openai')}/x`, body, `svc-aig-authorization: Bearer ${ai.token}`))
+  await native('{}')
+  const slow = native('{"held":1}')
+  while (seen.length < 2) await new Promise(resolve => setImmediate(resolve))
+  const { ai: settings } = ai.edge.config
+  const providers = settings.providers.map(one => ({ ...one, keys: ['c', 'b'] }))
+  ai.edge.plane.reload({ ...ai.edge.config, ai: { ...settings, providers } })
+  held.resolve()
+  assert.equal((await slow).status, 200)
+  for (let i = 0; i < 3; i++) await native('{}')
+  assert.deepEqual(seen, ['a', 'b', 'a', 'c', 'c', 'c'])
+})
+
+test('a hundred calls at once while keys flap are each answered once, by no more tries than there are keys', async t => {
+  const tries = new Map<string, number>()
+  let count = 0
+  const statuses = [200, 429, 401, 200, 429, 200, 401]
+  const provider = await startResponder(t, request => {
+    tries.set(request.text, (tries.get(request.text) ?? 0) + 1)
+    const status = statuses[count++ % statuses.length]
+    return status === 200 ? json(completion) : `HTTP/1.1 ${status} No\r\nContent-Length: 0\r\n\r\n`
+  })
+  const keys = ['a', 'b', 'c', 'd']
+  const ai = await startAi(t, { openai: { url: provider.url, keys } })
+  const answers = await Promise.all(
+    Array.from({ length: 100 }, (_, i) =>
+      ai.edge.ask(
+        call(`${ai.native('openai')}/x`, `{"i":${i}}`, `svc-aig-authorization: Bearer ${ai.token}`),
+      ),
+    ),
+  )
+  for (const answer of answers) {
+    if (answer.status === 200) assert.equal(answer.text, JSON.stringify(completion))
+    else if (answer.text === '') assert.ok(answer.status === 401 || answer.status === 429)
+    else assert.match(answer.field('retry-after')!, /^[1-9]\d*$/)
+  }
+  assert.ok(Math.max(...tries.values()) <= keys.length)
+  assert.equal(ai.edge.plane.gathered, 0)
+})

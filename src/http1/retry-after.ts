@@ -1,0 +1,28 @@
+// When a server wants to be asked again (RFC 9110 section 10.2.3). Called by whoever waits for one.
+import { equalsIgnoreCase } from './fields.ts'
+
+/** Returns the ms from `now` (ms since the epoch) that the fields ask to wait, the longest where several do; null where none can be read. Infinity for more than a number holds. */
+export function retryAfterIn(fields: readonly string[], now: number): number | null {
+  let longest: number | null = null
+  for (let i = 0; i < fields.length; i += 2) {
+    if (!equalsIgnoreCase(fields[i]!, 'retry-after')) continue
+    const wait = waitIn(fields[i + 1]!.trim(), now)
+    if (wait !== null && (longest === null || wait > longest)) longest = wait
+  }
+  return longest
+}
+
+function waitIn(value: string, now: number): number | null {
+  if (SECONDS.test(value)) return Number(value) * 1000
+  const date = DATE.test(value) ? Date.parse(value) : ASCTIME.test(value) ? Date.parse(`${value} GMT`) : NaN
+  return Number.isNaN(date) ? null : Math.max(0, date - now)
+}
+
+/** Some providers write decimals. */
+const SECONDS = /^\d+(?:\.\d+)?$/
+// Date.parse alone takes nearly anything for a date, such as -5 or 1.5s for one of the year 2001.
+const TIME = '\\d\\d:\\d\\d:\\d\\d'
+const DATE = new RegExp(
+  `^[A-Z][a-z]+, (?:\\d\\d [A-Z][a-z]{2} \\d{4}|\\d\\d-[A-Z][a-z]{2}-\\d\\d) ${TIME} GMT$`,
+)
+const ASCTIME = new RegExp(`^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \\d]\\d ${TIME} \\d{4}$`)
