@@ -69,8 +69,15 @@ function queryFor({ api, query }: RestTarget | CompatTarget, { provider }: Model
 }
 
 const translations = {
-  chat: { target: 'messages', translate: chatToMessages },
-  messages: { target: 'chat', translate: messagesToChat },
+  chat: {
+    target: 'messages',
+    translate: (request: Record<string, unknown>, { name }: Model) => chatToMessages(request, name),
+  },
+  messages: {
+    target: 'chat',
+    translate: (request: Record<string, unknown>, { name, provider }: Model) =>
+      messagesToChat(request, name, provider),
+  },
 } as const
 
 function callOf(asked: Asked, api: Endpoint, model: Model, query: string, wraps: boolean): Call | Refusal {
@@ -90,10 +97,11 @@ function callOf(asked: Asked, api: Endpoint, model: Model, query: string, wraps:
 
 /** Whether a chat is to be streamed and does not ask for usage, in a form in which it could. */
 function wantsNoUsage({ request: { stream, stream_options: options = null } }: Asked): boolean {
-  return stream === true && (options === null || (isObject(options) && options.include_usage !== true))
+  if (stream !== true) return false
+  return options === null || (isObject(options) && (options.include_usage ?? false) === false)
 }
 
-/** Has the stream of a chat end with its usage; all else of the body stays as it is. */
+/** Has the stream of a chat end with its usage; every other byte of the body stays as it is. */
 function withUsage(call: Call): Call {
   const { body } = call
   const members = membersOf(body)
@@ -102,18 +110,27 @@ function withUsage(call: Call): Call {
     const { nameStart } = members[0]!
     return { ...call, hidesUsage: true, body: splice(body, nameStart, nameStart, `${ASKS_USAGE},`) }
   }
-  const { start, end } = options
-  const asking = { ...JSON.parse(body.toString('utf8', start, end)), include_usage: true }
-  return { ...call, hidesUsage: true, body: splice(body, start, end, JSON.stringify(asking)) }
+  const { nameStart, start, end } = options
+  if (body[start] !== BRACE)
+    return { ...call, hidesUsage: true, body: splice(body, nameStart, end, ASKS_USAGE) }
+  const inner = membersOf(body.subarray(start, end))
+  const asking = inner.findLast(({ name }) => name === 'include_usage')
+  const spliced =
+    asking === undefined
+      ? splice(body, start + 1, start + 1, `"include_usage":true${inner.length === 0 ? '' : ','}`)
+      : splice(body, start + asking.start, start + asking.end, 'true')
+  return { ...call, hidesUsage: true, body: spliced }
 }
 
+const BRACE = 0x7b
 const ASKS_USAGE = '"stream_options":{"include_usage":true}'
 
 function translate(
   asked: Asked,
   api: Endpoint,
-  { provider, name }: Model,
+  model: Model,
 ): { translation: Translation; path: string } | Refusal {
+  const { provider, name } = model
   const way = api === 'chat' || api === 'messages' ? translations[api] : null
   const path = way === null ? undefined : provider.endpoints[way.target]
   if (way === null || path === undefined) {
@@ -122,7 +139,7 @@ function translate(
   }
   // Read anew: JSON.parse rounds numbers of many digits, which matters as soon as they are written again.
   const request = readObject(asked.bytes.toString()) ?? asked.request
-  const translation = way.translate({ ...request, model: name }, name)
+  const translation = way.translate({ ...request, model: name }, model)
   return 'error' in translation ? within(asked.pointer, translation) : { translation, path }
 }
 

@@ -2,7 +2,7 @@
 
 import { BOUNDS, brokenBound } from './members.ts'
 import type { Place } from './translate-place.ts'
-import { isObject } from './translate-rules.ts'
+import { isObject, numberIn } from './translate-rules.ts'
 
 export type JsonObject = Readonly<Record<string, unknown>>
 
@@ -43,19 +43,20 @@ export function textIn(value: unknown): string {
 
 /** Returns a count; undefined for what is none. */
 export function countIn(value: unknown): number | undefined {
-  return typeof value === 'number' && value >= 0 ? value : undefined
+  const number = numberIn(value)
+  return number !== undefined && number >= 0 && number <= Number.MAX_SAFE_INTEGER ? number : undefined
 }
 
 const EMPTY: JsonObject = {}
-/** More digits than a double keeps for sure, or an exponent beyond its own. */
-const UNUSUAL_NUMBER = /[\d.]{16}|\d[eE][+-]?\d{3}/
+/** More digits than a double keeps for sure, an exponent, a zero behind the decimals, and a zero below zero. */
+const UNUSUAL_NUMBER = /[\d.]{16}|\d[eE]|\.\d*0(?!\d)|-0(?![.\d])/
 
-/** Keeps a number as it was written where a double would change it: arguments of tools carry 64-bit identifiers. */
+/** Keeps a number as it was written where JavaScript would write it in another way: arguments of tools carry 64-bit identifiers, and 1.0 is no integer elsewhere. */
 function keepDigits(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
   const source = context?.source
-  if (typeof value !== 'number' || source === undefined) return value
-  const mayChange = source.length > 15 || /[eE]/.test(source)
-  return mayChange && String(value) !== source ? rawJson(source) : value
+  return typeof value !== 'number' || source === undefined || String(value) === source
+    ? value
+    : rawJson(source)
 }
 
 const { rawJSON: rawJson } = JSON as unknown as { rawJSON(source: string): unknown }

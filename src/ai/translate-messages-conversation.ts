@@ -2,7 +2,19 @@
 
 import { urlOfSource } from './translate-images.ts'
 import type { Place } from './translate-place.ts'
-import { list, map, never, off, record, type Rule, text, textOr, truth, variants } from './translate-rules.ts'
+import {
+  isObject,
+  list,
+  map,
+  never,
+  off,
+  record,
+  type Rule,
+  text,
+  textOr,
+  truth,
+  variants,
+} from './translate-rules.ts'
 
 interface TextPart {
   readonly type: 'text'
@@ -141,6 +153,6 @@ function refuseLateResults(parts: readonly (TextPart | ImagePart | ToolMessage)[
 /** Writes arguments as chat does; a text stands for itself, since it is what a chat model wrote that was no JSON object. */
 function toolInput(value: unknown, at: Place): string | undefined {
   if (typeof value === 'string') return value
-  if (typeof value !== 'object' || Array.isArray(value)) return at.fault('must be an object')
+  if (!isObject(value)) return at.fault('must be an object')
   return JSON.stringify(value)
 }

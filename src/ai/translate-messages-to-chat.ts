@@ -23,11 +23,15 @@ import {
 import { messagesTool, messagesToolChoice } from './translate-tools.ts'
 import type { Translation } from './translation.ts'
 
-/** Turns a request of Messages into one of Chat Completions for `model`, or refuses by name all that has no equal there. */
-export function messagesToChat(request: Record<string, unknown>, model: string): Translation | Refusal {
+/** Turns a request of Messages into one of Chat Completions for `model`, or refuses by name all that has no equal there. `streamsUsage` says whether a stream is to be asked for its usage. */
+export function messagesToChat(
+  request: Record<string, unknown>,
+  model: string,
+  { streamsUsage = true } = {},
+): Translation | Refusal {
   const at = new Place(new Findings({ from: 'Messages', to: 'Chat Completions' }))
   const messages = messagesRequest(request, at)
-  const body = messages && writeBody(chatRequest(messages, model), at)
+  const body = messages && writeBody(chatRequest(messages, model, streamsUsage), at)
   if (!body) return refuse('bad_request', { faults: at.findings.faults })
   return {
     body,
@@ -83,7 +87,7 @@ const messagesRequest = map(
 
 type MessagesRequest = NonNullable<ReturnType<typeof messagesRequest>>
 
-function chatRequest(request: MessagesRequest, model: string) {
+function chatRequest(request: MessagesRequest, model: string, streamsUsage: boolean) {
   const { system, messages, tools, tool_choice: choice, output_config: output } = request
   const hasTools = tools !== undefined && tools.length > 0
   return {
@@ -94,7 +98,7 @@ function chatRequest(request: MessagesRequest, model: string) {
     top_p: request.top_p,
     stop: request.stop_sequences?.length ? request.stop_sequences : undefined,
     stream: request.stream,
-    stream_options: request.stream ? { include_usage: true } : undefined,
+    stream_options: request.stream && streamsUsage ? { include_usage: true } : undefined,
     tools: hasTools ? tools : undefined,
     tool_choice: hasTools ? choice?.word : undefined,
     parallel_tool_calls: hasTools && choice?.disable_parallel_tool_use ? false : undefined,

@@ -101,18 +101,22 @@ export const object: Rule<Readonly<Record<string, unknown>>> = (value, at) =>
 
 /** Reads a whole number from `least` up. */
 export function whole(least: number): Rule<number> {
-  return (value, at) =>
-    Number.isSafeInteger(value) && (value as number) >= least
-      ? (value as number)
+  return (value, at) => {
+    const number = numberIn(value)
+    return number !== undefined && Number.isSafeInteger(number) && number >= least
+      ? number
       : at.fault(`must be a whole number from ${least} up`)
+  }
 }
 
 /** Reads a number, both ends included. */
 export function number(least: number, most: number, why = ''): Rule<number> {
-  return (value, at) =>
-    typeof value === 'number' && value >= least && value <= most
-      ? value
+  return (value, at) => {
+    const number = numberIn(value)
+    return number !== undefined && number >= least && number <= most
+      ? number
       : at.fault(`must be a number from ${least} to ${most}${why}`)
+  }
 }
 
 /** Whether it is an object; a number that kept its digits is none. */
@@ -120,7 +124,17 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawJson(value)
 }
 
-const { isRawJSON: isRawJson } = JSON as unknown as { isRawJSON(value: unknown): boolean }
+/** Returns a number, also one that kept its digits; undefined for anything else. */
+export function numberIn(value: unknown): number | undefined {
+  if (typeof value === 'number') return value
+  return isRawJson(value) ? Number(value.rawJSON) : undefined
+}
+
+interface RawJson {
+  readonly rawJSON: string
+}
+
+const { isRawJSON: isRawJson } = JSON as unknown as { isRawJSON(value: unknown): value is RawJson }
 
 function refuseWord(value: unknown, known: readonly string[], at: Place): undefined {
   if (typeof value !== 'string') return at.fault('must be a string')
@@ -136,5 +150,6 @@ function isSame(value: unknown, off: unknown): boolean {
       Array.isArray(value) && value.length === off.length && off.every((member, i) => value[i] === member)
     )
   }
+  if (typeof off === 'number') return numberIn(value) === off
   return value === off || (isObject(off) && isObject(value) && Object.keys(value).length === 0)
 }

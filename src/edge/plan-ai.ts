@@ -29,8 +29,10 @@ export function planAi(x: Exchange, ai: AiExchange): Verdict {
 
 /** Reads what the caller wants to be kept of the call; refuses what nobody here understands, as it may be what the caller relies on. */
 function readWishes(ai: AiExchange): Refusal | null {
-  const { metadata, collectLog, collectLogPayload, unknown } = ai.fields
+  const { gatewayId, metadata, collectLog, collectLogPayload, unknown } = ai.fields
   if (unknown !== null) return badField(`${unknown} is not supported by this gateway`)
+  if (ai.target.api !== 'rest' && gatewayId !== null && gatewayId !== ai.target.gateway)
+    return badField('svc-aig-gateway-id must name the gateway of the path, or be left out')
   if (!isWish(collectLog)) return badField('svc-aig-collect-log must be true or false, once')
   if (!isWish(collectLogPayload)) return badField('svc-aig-collect-log-payload must be true or false, once')
   const { logManagement, collectLogs } = ai.gateway as Gateway

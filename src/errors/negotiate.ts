@@ -92,6 +92,8 @@ function knownRanges({ stands, aliases }: Readers, accept: string): string {
     const range = aliases.get(named) ?? named
     if (!stands.has(range)) continue
     const weight = weightOf(parameters!)
+    // Who wants no event stream still takes what it stands for.
+    if (weight === 0 && range !== named) continue
     if (weight === null || weight <= (weights.get(range) ?? -1)) continue
     weights.delete(range)
     weights.set(range, weight)

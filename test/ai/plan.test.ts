@@ -262,3 +262,54 @@ test('any body gives a call or a refusal, and never throws', () => {
     { numRuns: 500 },
   )
 })
+
+describe('the usage of a stream', () => {
+  const chat = rest('chat')
+  const asking = (options: string) => {
+    const body = `{"model":"openai/m","stream":true, "stream_options" : ${options} ,"messages":[]}`
+    const call = planCall(chat, Buffer.from(body), providers, { streamUsage: true }) as Call
+    return [call.hidesUsage, /"stream_options" ?: ?(\{.*?\}|[^,]*?) ?,"messages"/.exec(`${call.body}`)?.[1]]
+  }
+
+  test('is asked for by bytes of its own, and what else stands there stays', () => {
+    deepEqual(asking('null'), [true, '{"include_usage":true}'])
+    deepEqual(asking('{}'), [true, '{"include_usage":true}'])
+    deepEqual(asking('{ "n":12345678901234567890 }'), [
+      true,
+      '{"include_usage":true, "n":12345678901234567890 }',
+    ])
+    deepEqual(asking('{"n":1.0,"include_usage" : false}'), [true, '{"n":1.0,"include_usage" : true}'])
+    deepEqual(asking('{"include_usage":null}'), [true, '{"include_usage":true}'])
+    deepEqual(asking('{"include_usage":true,"include_usage":false}'), [
+      true,
+      '{"include_usage":true,"include_usage":true}',
+    ])
+  })
+
+  test('is not asked for in place of what the provider will refuse', () => {
+    for (const options of ['{"include_usage":"true"}', '{"include_usage":1}', '[]', '"all"', '7'])
+      deepEqual(asking(options)[0], false, options)
+  })
+
+  test('is not asked for in a translation for a provider that knows no such member', () => {
+    const body = { max_tokens: 9, stream: true, messages }
+    const optionsFor = (model: string) =>
+      JSON.parse(`${planned(rest('messages'), { model, ...body }).body}`).stream_options
+    deepEqual(optionsFor('mistral/m'), undefined)
+    deepEqual(optionsFor('openai/m'), { include_usage: true })
+  })
+})
+
+test('a translation takes numbers however they are spelled, and leaves those of a tool as they were', () => {
+  const schema = '{"type":"object","properties":{"a":{"const":1.0,"maximum":1e5,"minimum":-0}}}'
+  const parameters =
+    '"temperature":0.29999999999999999,"top_p":7E-1,"n":1.0,"max_tokens":1e2,"presence_penalty":-0.0'
+  const tool = `{"type":"function","function":{"name":"f","parameters":${schema}}}`
+  const call = planned(
+    rest('chat'),
+    `{"model":"anthropic/m","messages":${JSON.stringify(messages)},${parameters},"tools":[${tool}]}`,
+  )
+  const { temperature, top_p, max_tokens } = JSON.parse(`${call.body}`)
+  deepEqual([temperature, top_p, max_tokens], [0.3, 0.7, 100])
+  ok(`${call.body}`.includes(schema), `${call.body}`)
+})

@@ -57,3 +57,32 @@ test('what has another type stands for nothing', () => {
     [3, undefined, undefined, undefined],
   )
 })
+
+test('a number is written as it was read, however it was spelled', () => {
+  const digits = (most: number) => fc.stringMatching(new RegExp(`^[0-9]{1,${most}}$`))
+  const spelled = fc
+    .tuple(
+      fc.constantFrom('', '-'),
+      fc.oneof(fc.constant('0'), fc.stringMatching(/^[1-9][0-9]{0,25}$/)),
+      fc.option(digits(25), { nil: null }),
+      fc.option(fc.tuple(fc.constantFrom('e', 'E'), fc.constantFrom('', '+', '-'), digits(3)), { nil: null }),
+    )
+    .map(
+      ([sign, whole, decimals, exponent]) =>
+        `${sign}${whole}${decimals === null ? '' : `.${decimals}`}${exponent === null ? '' : exponent.join('')}`,
+    )
+  fc.assert(
+    fc.property(spelled, number => {
+      const read = JSON.stringify(readObject(`{"a":[${number}]}`))
+      // One that is written with an exponent by JavaScript alone has the same value.
+      if (/^-?0\.0{6}/.test(number)) equal(Number(read.slice(6, -2)), Number(number))
+      else equal(read, `{"a":[${number}]}`)
+    }),
+    { numRuns: 2000, examples: [['-0'], ['1.0'], ['1e5'], ['-0.0'], ['0.10'], ['1E400']] },
+  )
+})
+
+test('a count may be spelled in any way', () => {
+  const { a } = readObject('{"a":[1e2,7.0,-0,1e400,9007199254740993,-1e2]}') as { a: unknown[] }
+  deepEqual(a.map(countIn), [100, 7, -0, undefined, undefined, undefined])
+})

@@ -53,6 +53,8 @@ test('programs get JSON where they name none of the formats, or an event stream'
     ['text/event-stream;q=0.5, text/markdown;q=0.4', 'json'],
     ['text/event-stream;q=0.5, text/markdown', 'markdown'],
     ['text/event-stream, application/json;q=0', 'json'],
+    ['*/*, text/event-stream;q=0', 'json'],
+    ['text/event-stream;q=0, application/*', 'json'],
     ['application/*', 'json'],
     ['image/png', 'json'],
     ['*/*, application/json;q=0', 'problem'],

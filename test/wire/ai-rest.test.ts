@@ -361,3 +361,22 @@ test('a provider that does not read a gathered body fails by timeouts.write', as
   const answer = await ai.edge.ask(call(`${ai.rest}/v1/responses`, text, `Authorization: Bearer ${ai.token}`))
   assert.equal(answer.status, 524)
 })
+
+test('where the path names the gateway, no field can name another', async t => {
+  const { ai, openai } = await start(t)
+  const body = '{"model":"openai/gpt-4o-mini","messages":[]}'
+  for (const path of [`${ai.native('openai')}/chat/completions`, `${ai.native('compat')}/chat/completions`]) {
+    const named = (...fields: string[]) =>
+      ai.edge.ask(call(path, body, `svc-aig-authorization: Bearer ${ai.token}`, ...fields))
+    const good = 'svc-aig-gateway-id: default'
+    assert.equal((await named(good)).status, 200)
+    for (const fields of [['svc-aig-gateway-id: other'], ['svc-aig-gateway-id: '], [good, good]]) {
+      const answer = await named(...fields)
+      assert.deepEqual(
+        [answer.status, JSON.parse(answer.text).error[0].message],
+        [400, 'svc-aig-gateway-id must name the gateway of the path, or be left out'],
+      )
+    }
+  }
+  assert.equal(openai.requests.length, 2)
+})
