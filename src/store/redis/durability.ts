@@ -9,7 +9,15 @@ import { isDemoted, isMoved, NotPrimary, reasonOf } from './failure.ts'
 import { keys } from './keys.ts'
 import { lackOf, type Replicas } from './replicas.ts'
 import { byName, isUnknownScript, type Script, whole } from './script.ts'
-import { factsOf, factsOfInfo, fewFacts, type Reach, type ServerFacts } from './server-facts.ts'
+import {
+  type FactCommands,
+  factsOf,
+  factsOfSource,
+  fewFacts,
+  type Reach,
+  roleFacts,
+  type ServerFacts,
+} from './server-facts.ts'
 import {
   diskPatience,
   proofsOf,
@@ -33,8 +41,8 @@ const stragglerPatience = 20
 /** More than there are, so that all have the time to answer, in ms. */
 const mostFollowers = 1_000
 const followerPatience = 50
-/** The same at the first look at a server: one that is missed then would not be waited for. */
-const firstPatience = 500
+/** The same at the first look at a server, and whenever its settings are read: one that is missed is not waited for until it is found. */
+const longPatience = 500
 
 interface Work {
   /** Null where only the proof is wanted. */
@@ -84,6 +92,8 @@ export class DurableWrites {
   #isWorking = false
   #work: Promise<void> = Promise.resolve()
   #isLookDue = false
+  /** What the server is asked for its facts: as much as it doesn't deny. */
+  #factCommands = fewFacts
   #settings: Settings | null = null
   #settingsAt = 0
   #refusal: string | null = null
@@ -209,17 +219,23 @@ export class DurableWrites {
     const nodes = isCluster ? (['CLUSTER', 'NODES'] as const) : (['PING'] as const)
     const commands = [
       ['EXISTS', keys.format] as const,
-      ...fewFacts,
+      ...this.#factCommands,
       nodes,
       ...(isOld ? settingsCommands : []),
     ]
-    const [, info, hello, shard, ...told] = await this.#connection.runTogether(commands, timeout)
-    const { replicas } = this.#factsIn([info, hello])
-    const followers = replicas?.length ?? (await this.#countFollowers())
+    const [, source, hello, shard, ...told] = await this.#connection.runTogether(commands, timeout)
+    if (source instanceof Error && this.#factCommands === fewFacts) {
+      this.#factCommands = roleFacts
+      return this.#inspect()
+    }
+    const { replicas } = this.#factsIn([source, hello])
+    const followers =
+      replicas?.length ?? (await this.#countFollowers(isOld ? longPatience : followerPatience))
     this.#replicas.note({ followers, isBlind: replicas === null, nodes: isCluster ? shard : null })
     if (isOld) {
       this.#settings = settingsOf(told)
       this.#settingsAt = now
+      if (typeof told[0] === 'string') this.#factCommands = fewFacts
     }
     const needed = this.#replicas.needed ?? 1
     if (followers < needed) this.#refusal = lackOf(followers, needed)
@@ -227,15 +243,13 @@ export class DurableWrites {
     return this.#settings!
   }
 
-  /** Has the replicas of a server that tells nothing of them answer for themselves. */
-  async #countFollowers(): Promise<number> {
-    const { timeout } = this.#options
-    const patience = this.#settings === null ? Math.min(firstPatience, timeout / 2) : followerPatience
+  /** Has the replicas of a server that tells nothing of them answer for themselves, within `patience` ms. */
+  async #countFollowers(patience: number): Promise<number> {
     const commands = [
       ['SET', keys.proof, 1],
       ['WAIT', mostFollowers, patience],
     ] as const
-    const [set, count] = await this.#connection.runTogether(commands, timeout)
+    const [set, count] = await this.#connection.runTogether(commands, this.#options.timeout + patience)
     this.#expectAnswer(set)
     this.#expectAnswer(count)
     return Number(count)
@@ -270,7 +284,7 @@ export class DurableWrites {
     const disk = asks.some(({ isForDisk }) => isForDisk) && waitsForDisk(this.#settings)
     const waits = proofsOf({ disk, needed, timeout })
     const isTry = asks.every(({ script }) => script === null)
-    const proof = waits.length > 0 || isTry ? proofCommands(waits) : []
+    const proof = waits.length > 0 || isTry ? proofCommands(waits, this.#factCommands) : []
     const end = this.#options.clock.monotonic() + timeout / 2
     const commands = [...asks.map(ask => this.#commandOf(ask)), ...proof]
     const found = await this.#connection.runTogether(commands, timeout + (disk ? diskPatience : 0))
@@ -281,14 +295,17 @@ export class DurableWrites {
     return answers
   }
 
-  async #expectProof([set, info, ...rest]: readonly unknown[], { disk, needed, end }: Wanted): Promise<void> {
-    const waits = rest.slice(0, -fewFacts.length)
+  async #expectProof(
+    [set, source, ...rest]: readonly unknown[],
+    { disk, needed, end }: Wanted,
+  ): Promise<void> {
+    const waits = rest.slice(0, -this.#factCommands.length)
     for (const answer of [set, ...waits]) this.#expectAnswer(answer)
     if (disk && countIn(waits[0]) < 1) throw this.#refuse('the disk of Redis is too slow to confirm writes')
     const confirmed = needed > 0 ? countIn(waits.at(-1)) : 0
     if (confirmed < needed) throw this.#refuse(lackOf(confirmed, needed))
-    const before = factsOfInfo(info)
-    let facts = this.#factsIn(rest.slice(-fewFacts.length))
+    const before = factsOfSource(source)
+    let facts = this.#factsIn(rest.slice(-this.#factCommands.length))
     while (before !== null && !this.#replicas.haveAll(facts.replicas ?? [], before.offset)) {
       if (this.#options.clock.monotonic() > end)
         throw this.#refuse('a replica that could become the primary is behind')
@@ -326,7 +343,7 @@ export class DurableWrites {
     const commands = [
       ['EXISTS', keys.format] as const,
       ['WAIT', all, stragglerPatience] as const,
-      ...fewFacts,
+      ...this.#factCommands,
     ]
     const answers = await this.#connection.runTogether(commands, this.#options.timeout)
     return this.#factsIn(answers.slice(2))
@@ -362,8 +379,8 @@ function isShort(former: Reach | null, proved: Reach | null): boolean {
 }
 
 /** Servers prove to each connection its own writes only, and with them all before. */
-function proofCommands(waits: readonly Command[]): readonly Command[] {
-  return [['SET', keys.proof, 1], ['INFO', 'replication'], ...waits, ...fewFacts]
+function proofCommands(waits: readonly Command[], facts: FactCommands): readonly Command[] {
+  return [['SET', keys.proof, 1], facts[0], ...waits, ...facts]
 }
 
 /** WAIT answers with a number, WAITAOF with those of the server and of its replicas. */

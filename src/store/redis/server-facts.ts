@@ -11,7 +11,7 @@ export interface ServerFacts {
   readonly offset: number
   /** The history that the server went on with before, and how far; null where it knows of none. */
   readonly former: Reach | null
-  /** The replicas that are connected; null where the server won't tell. */
+  /** The replicas that are online; null where the server won't tell. */
   readonly replicas: readonly Follower[] | null
 }
 
@@ -28,18 +28,29 @@ export interface Follower {
   readonly offset: number
 }
 
-/** What is asked for the facts: HELLO, which nobody can be denied, where INFO is. The run is in none but the whole. */
-export const allFacts: readonly Command[] = [['INFO'], ['HELLO']]
-export const fewFacts: readonly Command[] = [['INFO', 'replication'], ['HELLO']]
+const unknown = { runId: null, history: null, offset: 0, former: null, replicas: null } as const
+
+/** What tells the facts, and HELLO, which nobody can be denied. */
+export type FactCommands = readonly [source: Command, hello: Command]
+
+/** The run is in none but the whole of INFO. */
+export const allFacts: FactCommands = [['INFO'], ['HELLO']]
+export const fewFacts: FactCommands = [['INFO', 'replication'], ['HELLO']]
+/** Where INFO is denied: no histories, but the replicas. */
+export const roleFacts: FactCommands = [['ROLE'], ['HELLO']]
 
 /** Reads what these commands answered; null when the server doesn't even tell whether it is a primary. */
-export function factsOf([info, hello]: readonly unknown[]): ServerFacts | null {
-  return factsOfInfo(info) ?? factsOfHello(hello)
+export function factsOf([source, hello]: readonly unknown[]): ServerFacts | null {
+  return factsOfSource(source) ?? factsOfHello(hello)
 }
 
-/** Reads what INFO answered, all of it or its section `replication`; null when it was denied. */
-export function factsOfInfo(info: unknown): ServerFacts | null {
-  if (typeof info !== 'string') return null
+/** Reads what INFO, its section `replication`, or ROLE answered; null when that was denied. */
+export function factsOfSource(answer: unknown): ServerFacts | null {
+  if (Array.isArray(answer)) return factsOfRole(answer)
+  return typeof answer === 'string' ? factsOfInfo(answer) : null
+}
+
+function factsOfInfo(info: string): ServerFacts | null {
   const lines = linesOf(info)
   if (!lines.has('role')) return null
   return {
@@ -66,19 +77,22 @@ export function linesOf(info: string): ReadonlyMap<string, string> {
   return new Map(pairs)
 }
 
+/** Reads `master`, how far it has come, and host, port and reach of each replica that is online. */
+function factsOfRole([role, offset, replicas]: readonly unknown[]): ServerFacts | null {
+  if (role === 'slave') return { ...unknown, role: 'replica' }
+  if (role !== 'master' || !Array.isArray(replicas)) return null
+  const followers = replicas.map(([host, port, reached]) => ({
+    name: `${host}:${port}`,
+    offset: Number(reached),
+  }))
+  return { ...unknown, role: 'primary', offset: Number(offset), replicas: followers }
+}
+
 function factsOfHello(hello: unknown): ServerFacts | null {
   if (!Array.isArray(hello)) return null
   const role = hello[hello.indexOf('role') + 1]
   if (role !== 'master' && role !== 'replica') return null
-  const isPrimary = role === 'master'
-  return {
-    role: isPrimary ? 'primary' : 'replica',
-    runId: null,
-    history: null,
-    offset: 0,
-    former: null,
-    replicas: null,
-  }
+  return { ...unknown, role: role === 'master' ? 'primary' : 'replica' }
 }
 
 /** Reads `ip=…,port=…,state=online,offset=…,lag=…`. */

@@ -16,7 +16,7 @@ async function openAs(t: TestContext, server: RedisServer, ...more: string[]): P
   return openRedis(t, `redis://limited:secret@127.0.0.1:${server.port}`, 2_000)
 }
 
-/** Granted by category, of a cluster, or asked of Sentinels. */
+/** Granted by category, of a cluster, asked of Sentinels, or where INFO is denied. */
 const others = new Set([
   'CLUSTER',
   'CONFIG',
@@ -24,6 +24,7 @@ const others = new Set([
   'EVALSHA',
   'HELLO',
   'PING',
+  'ROLE',
   'SELECT',
   'SENTINEL',
   'WAIT',
