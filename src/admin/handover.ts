@@ -3,17 +3,13 @@
 import { type Answer, failure, notFound } from './envelope.ts'
 import type { Question } from './router.ts'
 
-/** Hands the side port over and returns the process id; null where it stays, undefined for who shows no proof. */
-export type HandOver = (authorization: string | null, replaces: boolean) => number | null | undefined
+/** Leaves the side port; false where it stays, null for who shows no proof. */
+export type HandOver = (authorization: string | null, replaces: boolean) => boolean | null
 
 /** Answers who has no proof as if there were nothing here. */
 export function handover({ asker, query }: Question, handOver?: HandOver): Answer {
-  const pid = handOver?.(asker.authorization, query.has('replace'))
-  if (pid === undefined) return notFound('No route for /handover')
-  if (pid === null) return failure(409, [{ code: 7003, message: 'This gateway is not stopping' }])
-  return {
-    status: 200,
-    headers: { 'content-type': 'application/json' },
-    body: `${JSON.stringify({ pid })}\n`,
-  }
+  const hasLeft = handOver?.(asker.authorization, query.has('replace')) ?? null
+  if (hasLeft === null) return notFound('No route for /handover')
+  if (!hasLeft) return failure(409, [{ code: 7003, message: 'This gateway is not stopping' }])
+  return { status: 200, headers: { 'content-type': 'application/json' }, body: '{}\n' }
 }

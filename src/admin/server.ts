@@ -45,13 +45,14 @@ export class AdminServer {
   /** The tokens that connections showed last. */
   readonly #shown = new WeakMap<Socket, Shown>()
   readonly #bug: (cause: unknown) => void
-  readonly #vouch: Vouch | null
+  /** How the edge vouches for clients; without it, nobody does. */
+  vouch: Vouch | null
 
-  /** `bug` hears of what a handler throws; the client sees no more than that it happened. Without `vouch`, nobody vouches for clients. */
+  /** `bug` hears of what a handler throws; the client sees no more than that it happened. */
   constructor(facts: Facts, bug: (cause: unknown) => void, vouch: Vouch | null = null) {
     this.#facts = facts
     this.#bug = bug
-    this.#vouch = vouch
+    this.vouch = vouch
     this.#server = createServer(limits, (request, response) => void this.#serve(request, response))
     this.#server.on('clientError', refuseBytes)
   }
@@ -80,7 +81,7 @@ export class AdminServer {
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const sender = senderOf(request, this.#vouch)
+    const sender = senderOf(request, this.vouch)
     const answer = await this.#answer(request, sender)
     const parts = [answer.body, ...(answer.rest ?? [])]
     const length = String(await lengthOf(parts))

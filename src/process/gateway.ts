@@ -14,8 +14,8 @@ import type { Facts } from '../admin/routes.ts'
 import { AdminServer } from '../admin/server.ts'
 import { checkedOrigins, HealthChecker } from '../edge/health-checker.ts'
 import type { SidePort } from '../edge/plane.ts'
-import { HandoverNote, takeOver } from './handover.ts'
-import { assertFree, listenFailure } from './listen-failure.ts'
+import { type Before, HandoverNote, takeOver } from './handover.ts'
+import { assertFree, isInUse, listenFailure, noneToReplace } from './listen-failure.ts'
 import type { ManagedPlane } from './managed-plane.ts'
 import type { Management } from './management.ts'
 import { Presence } from './presence.ts'
@@ -29,8 +29,12 @@ const drainSlack = 5_000
 const adminGrace = 2_000
 /** How long what waits to be written may take. */
 const storeGrace = 5_000
-/** How often a side port that was handed over is tried again, in ms, should the gateway that took it not come up. */
-const reclaimInterval = 500
+/** How often a gateway that has left its side port looks who has it, in ms. */
+const successionInterval = 500
+/** How often a gateway tries to get a side port that another one leaves. */
+const mostTries = 3
+/** How long the edge of a gateway that is stopping may take to be free, in ms. */
+const edgePatience = 5_000
 
 interface GatewayParts {
   readonly log: Logger
@@ -56,14 +60,15 @@ export class Gateway {
   readonly #openManagement: GatewayParts['openManagement']
   readonly #buildPlane: GatewayParts['buildPlane']
   /** With which the data plane vouches to the side port for its clients, for as long as this gateway runs. */
-  readonly #secret = randomBytes(32)
+  #secret: Buffer = randomBytes(32)
   readonly #server: AdminServer
   readonly #replaces: boolean
   readonly #note = new HandoverNote()
   readonly #presence = new Presence()
-  #reclaim: NodeJS.Timeout | undefined
-  /** The process that has handed its side port over. */
-  #before: number | null = null
+  #succession: NodeJS.Timeout | undefined
+  readonly #replaced = Promise.withResolvers<void>()
+  /** The gateway that was met at the side port. */
+  #before: Before | null = null
   readonly #checker: HealthChecker
   readonly #life: Lifecycle
   readonly #started = Promise.withResolvers<void>()
@@ -125,9 +130,16 @@ export class Gateway {
     return this.#services!.store
   }
 
+  /** Resolves once another gateway has taken its place, so that it is to stop. */
+  get replaced(): Promise<void> {
+    return this.#replaced.promise
+  }
+
   get unready(): Unready {
-    if (this.#life.phase === 'starting') return 'starting'
-    if (this.#life.phase !== 'running') return 'draining'
+    const { phase } = this.#life
+    // Who replaces another gateway serves before it has the side port.
+    if (phase === 'starting' && this.#edge.length === 0) return 'starting'
+    if (phase === 'stopping' || phase === 'stopped') return 'draining'
     return this.#plane?.isUp ? null : 'no worker is up'
   }
 
@@ -142,7 +154,6 @@ export class Gateway {
     this.#started.resolve()
     if (this.#life.phase !== 'running') return
     this.#log.info({ edge: this.#edge, admin: this.#admin }, 'ready')
-    if (this.#replaces && this.#before !== null) this.#endBefore(this.#before)
   }
 
   /** Swaps the configuration, once it is started; rejects and changes nothing when the data plane does not build from it. */
@@ -188,59 +199,83 @@ export class Gateway {
     return this.#config.errors.documentation ?? `${urlOf(this.#admin)}/errors`
   }
 
+  /** Whether another gateway has the side port until this one serves. */
+  get #isToSucceed(): boolean {
+    return this.#before?.hasLeft === false
+  }
+
   get #storeSigns(): StoreSigns | null {
     return this.#services?.store ?? null
   }
 
+  /** Listens on the side port, which a gateway that is stopping leaves at once. One that is to be replaced keeps it until this one serves. */
   async #listenOrTakeOver(endpoint: Endpoint): Promise<Endpoint> {
     try {
       return await this.#server.listen(endpoint)
     } catch (cause) {
-      if ((cause as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw cause
-      this.#before = await takeOver(endpoint, this.#replaces)
-      if (this.#before === null) throw cause
-      return this.#server.listen(endpoint)
+      if (!isInUse(cause)) throw cause
+      this.#before = await takeOver(endpoint, false)
+      const mayGoOn = this.#before !== null && (this.#before.hasLeft || this.#replaces)
+      if (!mayGoOn) throw this.#replaces ? noneToReplace(cause) : cause
+      // What the edge of the gateway before passes on is believed too, for as long as that drains.
+      this.#secret = this.#before!.secret
+      this.#server.vouch = new Vouch(this.#secret)
+      return this.#before!.hasLeft ? this.#server.listen(endpoint) : endpoint
     }
+  }
+
+  /** Takes the side port from the gateway that is replaced. That stops by itself when it sees the note. */
+  async #succeed(): Promise<void> {
+    for (let tries = 1; ; tries++) {
+      try {
+        this.#admin = await this.#server.listen(this.#config.admin)
+        break
+      } catch (cause) {
+        if (!isInUse(cause) || tries > mostTries) throw cause
+        await takeOver(this.#config.admin, true)
+      }
+    }
+    await this.#note.leave(this.#admin, this.#secret)
+    await this.#showPresence()
   }
 
   /** Without a note there is no handover; the gateway serves all the same. */
   async #leaveNote(): Promise<void> {
     const failed = (cause: unknown) => this.#log.warn({ err: cause }, 'the side port cannot be handed over')
-    await this.#note.leave(this.#admin.port).catch(failed)
+    await this.#note.leave(this.#admin, this.#secret).catch(failed)
   }
 
-  /** Stops listening on the side port in favour of the next gateway, and takes it back where that does not come up. */
-  #handOver(authorization: string | null, replaces: boolean): number | null | undefined {
-    if (!this.#note.proves(authorization)) return undefined
+  async #showPresence(): Promise<void> {
+    const failed = (cause: unknown) =>
+      this.#log.warn({ err: cause }, 'health --running cannot find this gateway')
+    await this.#presence.show(this.#admin).catch(failed)
+  }
+
+  /** Stops listening on the side port in favour of the next gateway. */
+  #handOver(authorization: string | null, replaces: boolean): boolean | null {
+    if (!this.#note.proves(authorization)) return null
     const { phase } = this.#life
-    if (phase === 'starting' || (phase === 'running' && !replaces)) return null
+    if (phase === 'starting' || (phase === 'running' && !replaces)) return false
     this.#server.hush()
-    clearInterval(this.#reclaim)
-    if (phase === 'running') this.#reclaim = setInterval(() => void this.#takeBack(), reclaimInterval).unref()
+    clearInterval(this.#succession)
+    if (phase === 'running')
+      this.#succession = setInterval(() => void this.#lookForNext(), successionInterval).unref()
     this.#log.info('side port handed over')
-    return process.pid
+    return true
   }
 
-  async #takeBack(): Promise<void> {
-    if (this.#life.phase !== 'running') return clearInterval(this.#reclaim)
+  /** Takes the side port back where nobody has it; where the next gateway has it and says so, this one is to stop. */
+  async #lookForNext(): Promise<void> {
+    if (this.#life.phase !== 'running') return clearInterval(this.#succession)
     try {
       await this.#server.listen(this.#admin)
     } catch {
+      if (await this.#note.isReplaced()) this.#replaced.resolve()
       return
     }
-    clearInterval(this.#reclaim)
+    clearInterval(this.#succession)
     await this.#leaveNote()
     this.#log.warn('side port taken back: the gateway that took it is gone')
-  }
-
-  #endBefore(pid: number): void {
-    // Where it runs in a container of its own, its id means nothing here.
-    if (pid === process.pid) return this.#log.warn('the gateway before was not told to stop')
-    try {
-      process.kill(pid, 'SIGTERM')
-    } catch (cause) {
-      this.#log.warn({ pid, err: cause }, 'the gateway before was not told to stop')
-    }
   }
 
   #storePart(): Part {
@@ -264,13 +299,12 @@ export class Gateway {
       deadline: () => adminGrace,
       start: async () => {
         this.#admin = await this.#listenOrTakeOver(this.#config.admin)
+        if (this.#isToSucceed) return
         await this.#leaveNote()
-        const failed = (cause: unknown) =>
-          this.#log.warn({ err: cause }, 'health --running cannot find this gateway')
-        await this.#presence.show(this.#admin).catch(failed)
+        await this.#showPresence()
       },
       stop: async () => {
-        clearInterval(this.#reclaim)
+        clearInterval(this.#succession)
         this.#presence.hide()
         await this.#note.remove()
         await this.#server.close()
@@ -285,13 +319,15 @@ export class Gateway {
       start: async () => {
         // Where ports are shared, the kernel would not say so; a gateway that is replaced shares them until this one is up.
         const isAlone = !this.#replaces || this.#before === null
-        if (isAlone) for (const endpoint of this.#config.listen) await assertFree(endpoint)
+        const patience = this.#before === null ? 0 : edgePatience
+        if (isAlone) for (const endpoint of this.#config.listen) await assertFree(endpoint, patience)
         const sidePort = { endpoint: this.#admin, secret: this.#secret }
         const shared = { documentation: this.#documentation, sidePort }
         this.#plane = this.#buildPlane(this.#config, this.#services!, shared)
         this.#edge = await this.#plane.listen()
         this.#checker.ownEndpoints = this.#edge
         this.#checker.watch(checkedOrigins(this.#config))
+        if (this.#isToSucceed) await this.#succeed()
       },
       stop: () => {
         this.#checker.stop()

@@ -2,7 +2,12 @@
 
 import { once } from 'node:events'
 import { createServer } from 'node:net'
+import { setTimeout as wait } from 'node:timers/promises'
 import type { Endpoint } from '../config/config.ts'
+import { dataFolder } from './store-location.ts'
+
+/** Ms between two looks whether an address is free. */
+const pause = 50
 
 const reasons: Readonly<Record<string, string>> = {
   EADDRINUSE: 'the address is already in use',
@@ -21,15 +26,34 @@ export function listenFailure(cause: unknown): unknown {
   return new Error(`cannot listen on ${address}:${port}: ${reason}`, { cause })
 }
 
-/** Rejects when somebody listens there already: where ports are shared, the kernel would not say so. */
-export async function assertFree(endpoint: Endpoint): Promise<void> {
-  const probe = createServer()
-  try {
-    probe.listen({ ...endpoint })
-    await once(probe, 'listening')
-  } catch (cause) {
-    throw listenFailure(cause)
+/** Whether somebody listens there already. */
+export function isInUse(cause: unknown): boolean {
+  return (cause as NodeJS.ErrnoException).code === 'EADDRINUSE'
+}
+
+/** Returns the sentence for a side port that nobody hands over. */
+export function noneToReplace(cause: unknown): Error {
+  const { message } = listenFailure(cause) as Error
+  return new Error(`${message}; --replace found no gateway there with the data folder ${dataFolder()}`, {
+    cause,
+  })
+}
+
+/** Rejects when somebody listens there already, and still does after `patience` ms: where ports are shared, the kernel would not say so. */
+export async function assertFree(endpoint: Endpoint, patience = 0): Promise<void> {
+  for (const begun = performance.now(); ; await wait(pause)) {
+    try {
+      return await probe(endpoint)
+    } catch (cause) {
+      if (!isInUse(cause) || performance.now() - begun >= patience) throw listenFailure(cause)
+    }
   }
-  probe.close()
-  await once(probe, 'close')
+}
+
+async function probe(endpoint: Endpoint): Promise<void> {
+  const server = createServer()
+  server.listen({ ...endpoint })
+  await once(server, 'listening')
+  server.close()
+  await once(server, 'close')
 }

@@ -46,13 +46,15 @@ async function serve(
   firstToken: string | null,
 ): Promise<number> {
   const stopped = Promise.withResolvers<void>()
+  const stop = (reason: object) => {
+    log.info(reason, 'stopping')
+    watch.close()
+    stopped.resolve(gateway.stop())
+  }
+  void gateway.replaced.then(() => stop({ replaced: true }))
   obeySignals({
     reload: () => watch.trigger(),
-    stop: signal => {
-      log.info({ signal }, 'stopping')
-      watch.close()
-      stopped.resolve(gateway.stop())
-    },
+    stop: signal => stop({ signal }),
     force: code => {
       void gateway.cut().finally(() => {
         destination.flush()

@@ -1,8 +1,9 @@
 // Restarts: the next gateway starts while the one before it finishes what runs.
 
 import assert from 'node:assert/strict'
-import { readdirSync } from 'node:fs'
-import { Agent, get } from 'node:http'
+import { spawn } from 'node:child_process'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { Agent, createServer as createHttpServer, get } from 'node:http'
 import { createServer, type AddressInfo } from 'node:net'
 import { once } from 'node:events'
 import { dirname, join } from 'node:path'
@@ -91,12 +92,26 @@ class Load {
   }
 }
 
+/** Asks whether the gateway is ready until the test ends; returns the answers that said no. */
+function watchReadiness(t: TestContext, { admin }: RunningGateway): readonly string[] {
+  const unready: string[] = []
+  const ask = async () => {
+    // While the one has left the port and the other is not there yet, the connection is refused.
+    const response = await fetch(`${admin}/readyz`).catch(() => null)
+    if (response?.status === 503) unready.push(await response.text())
+  }
+  const asking = setInterval(ask, 20)
+  t.after(() => clearInterval(asking))
+  return unready
+}
+
 for (const workers of [0, 2]) {
   test(`a restart under load, with an open stream, loses nothing (workers: ${workers})`, async t => {
     const { start, end } = await prepare(t, workers)
     let gateway = await start()
     const stream = await openStream(gateway)
     const load = new Load(gateway.edge, 8)
+    const unready = watchReadiness(t, gateway)
     const before: RunningGateway[] = []
     for (let restart = 0; restart < 2; restart++) {
       await wait(300)
@@ -110,6 +125,7 @@ for (const workers of [0, 2]) {
     await load.stop()
     t.diagnostic(`${load.count} requests, the longest ${Math.round(load.longest)} ms`)
     assert.deepEqual(load.failures, [])
+    assert.deepEqual(unready, [])
     assert.ok(load.longest < 1_000, `nothing was served for ${load.longest} ms`)
     end()
     assert.match(await stream.text, /^(tick)+end$/)
@@ -165,11 +181,141 @@ test('a side port is taken back where the next gateway does not come up, and a g
   const notes = readdirSync(env.GATEHOUSE_DATA).filter(name => name.endsWith('.handover'))
   assert.deepEqual(notes, [])
   const third = await start()
-  const { port } = new URL(third.admin)
+  const port = Number(new URL(third.admin).port)
   const folder = env.GATEHOUSE_DATA
-  assert.equal(await takeOver({ host: '127.0.0.1', port: Number(port) }, false, folder), null)
-  assert.equal(await takeOver({ host: '127.0.0.1', port: Number(port) }, true, folder), third.pid)
+  assert.equal(await takeOver({ port }, false, folder).then(before => before?.hasLeft), false)
+  assert.equal(await takeOver({ port }, true, folder).then(before => before?.hasLeft), true)
   await assert.rejects(fetch(`${third.admin}/readyz`))
   await third.logged('side port taken back: the gateway that took it is gone')
   await until(async () => (await fetch(`${third.admin}/readyz`)).ok)
+})
+
+test('a gateway that is replaced while it drains finishes what runs', async t => {
+  const { start, end } = await prepare(t, 0)
+  const first = await start()
+  const stream = await openStream(first)
+  first.signal('SIGTERM')
+  await first.logged('stopping')
+  const second = await start('--replace')
+  assert.equal((await fetch(`${second.admin}/readyz`)).status, 200)
+  end()
+  assert.match(await stream.text, /end$/)
+  assert.deepEqual(await first.exited, { code: 0, signal: null })
+})
+
+test('a gateway that was replaced and is then told to stop finishes what runs', async t => {
+  const { start, end } = await prepare(t, 2)
+  const first = await start()
+  const stream = await openStream(first)
+  await start('--replace')
+  await first.logged('stopping')
+  first.signal('SIGTERM')
+  end()
+  assert.match(await stream.text, /end$/)
+  assert.deepEqual(await first.exited, { code: 0, signal: null })
+})
+
+test('no process is told to stop by an id that somebody at the side port names', async t => {
+  const { start, env, file } = await prepare(t, 0)
+  const bystander = spawn('sleep', ['60'])
+  t.after(() => bystander.kill('SIGKILL'))
+  const ended = once(bystander, 'exit').then(() => 'ended')
+  const first = await start()
+  const port = Number(new URL(first.admin).port)
+  const note = join(env.GATEHOUSE_DATA, `side-port-${port}.handover`)
+  const left = readFileSync(note)
+  first.signal('SIGTERM')
+  await first.exited
+  writeFileSync(note, left)
+  const stranger = createHttpServer((_, response) => {
+    response.end(JSON.stringify({ pid: bystander.pid }))
+    stranger.close()
+  })
+  await once(stranger.listen(port, '127.0.0.1'), 'listening')
+  const second = spawnGateway(t, [main, 'start', '--replace', '--config', file], { env }, file)
+  await second.catch(() => {})
+  assert.equal(await Promise.race([ended, wait(300)]), undefined)
+})
+
+test('two that replace a gateway at once lose nothing, and one of them stays', async t => {
+  const { start, file, env } = await prepare(t, 0)
+  const first = await start()
+  const load = new Load(first.edge, 4)
+  const both = [0, 1].map(() =>
+    spawn(process.execPath, [main, 'start', '--replace', '--config', file], { env, stdio: 'ignore' }),
+  )
+  for (const child of both) t.after(() => child.kill('SIGKILL'))
+  await first.exited
+  await Promise.race(both.map(child => once(child, 'exit')))
+  await wait(500)
+  await load.stop()
+  assert.deepEqual(load.failures, [])
+  assert.equal(both.filter(({ exitCode }) => exitCode === null).length, 1)
+  assert.equal((await fetch(`${first.admin}/readyz`)).status, 200)
+})
+
+test('a gateway goes on where the one that was to replace it cannot start', async t => {
+  const { start, file, env } = await prepare(t, 0)
+  const first = await start()
+  const taken = createServer().listen(0, '127.0.0.1')
+  t.after(() => taken.close())
+  await once(taken, 'listening')
+  const load = new Load(first.edge, 2)
+  const unready = watchReadiness(t, first)
+  const other = join(dirname(file), 'other.yaml')
+  const { host } = new URL(first.edge)
+  const edge = `'127.0.0.1:${(taken.address() as AddressInfo).port}'`
+  for (const [from, to] of [
+    [`listen: ['${host}']`, `listen: [${edge}]`],
+    [`listen: ['${host}']`, `listen: ['${host}', ${edge}]\nstore: {url: 'sqlite:/dev/null/no'}`],
+    ['pool: site', 'pool: nobody'],
+  ] as const) {
+    writeFileSync(other, readFileSync(file, 'utf8').replace(from, to))
+    const { code } = await gatehouse(['start', '--replace', '--config', other], env)
+    assert.notEqual(code, 0)
+  }
+  await load.stop()
+  assert.deepEqual([load.failures, unready], [[], []])
+})
+
+test('the side port knows clients of the zone before it all through a replacement', async t => {
+  const { start, file } = await prepare(t, 0)
+  const yaml = readFileSync(file, 'utf8')
+  const [, admin] = /admin: (.+)/.exec(yaml)!
+  writeFileSync(file, yaml.replace(/origins: \[.*?\]/, `origins: ['http://${admin}']`))
+  const first = await start()
+  const { account, token } = await first.firstStart
+  const tokens = `/client/v4/accounts/${account}/tokens`
+  const ask = (path: string, bearer: string, body?: unknown) =>
+    fetch(`${first.edge}${tokens}${path}`, {
+      headers: { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' },
+      ...(body !== undefined && { method: 'POST', body: JSON.stringify(body) }),
+    }).then(async response => [response.status, await response.text()] as const)
+  const groups = JSON.parse((await ask('/permission_groups', token))[1]).result
+  const [, made] = await ask('', token, {
+    name: 'for one address',
+    policies: [
+      {
+        effect: 'allow',
+        resources: { [`svc.api.account.${account}`]: '*' },
+        permission_groups: [{ id: groups[0].id }],
+      },
+    ],
+    condition: { request_ip: { in: ['127.0.0.1'] } },
+  })
+  const bound = JSON.parse(made).result.value
+  const refusals: unknown[] = []
+  let isOver = false
+  const asking = (async () => {
+    while (!isOver) {
+      const [status, text] = await ask('/verify', bound)
+      // While the one has left the port and the other is not there yet, the edge says 521.
+      if (status !== 200 && status !== 521) refusals.push([status, text])
+    }
+  })()
+  await start('--replace')
+  await first.exited
+  isOver = true
+  await asking
+  assert.deepEqual(refusals, [])
 })
