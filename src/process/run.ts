@@ -96,12 +96,11 @@ function watchFor(assembly: Assembly, { files }: Loaded, load: () => Loaded): Co
   return watch
 }
 
-/** After a bug nothing is known for sure: better a line in the log and a fresh process. */
+/** After a bug nothing is known for sure: better a line in the log and a fresh process. Clients see that their responses are cut. */
 function exitOnBug({ log, gateway, destination }: Assembly): void {
   process.on('uncaughtException', bug => {
     log.fatal({ err: bug }, 'a bug ended the gateway')
-    gateway.destroy()
-    void leave(1, destination)
+    void gateway.cut().finally(() => leave(1, destination))
   })
 }
 

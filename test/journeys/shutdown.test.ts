@@ -78,6 +78,23 @@ for (const workers of [0, 2]) {
     assert.deepEqual(await gateway.exited, { code: 143, signal: null })
   })
 
+  test(`a bug in the first process cuts a response with a reset, too (workers: ${workers})`, async t => {
+    const origin = await startSite(t, (_, response) => void response.write('begin'))
+    const config = siteConfig(origin, `workers: ${workers}`)
+    const gateway = await startGateway(t, config, { env: { NODE_OPTIONS: provokable } })
+    const socket = connect(Number(new URL(gateway.edge).port), '127.0.0.1')
+    socket.write('GET / HTTP/1.0\r\nHost: 127.0.0.1\r\n\r\n')
+    await once(socket, 'data')
+    const failed = once(socket, 'end').then(
+      () => 'FIN',
+      error => error.code,
+    )
+    socket.resume()
+    gateway.signal('SIGUSR2')
+    assert.equal(await failed, 'ECONNRESET')
+    assert.deepEqual(await gateway.exited, { code: 1, signal: null })
+  })
+
   test(`a second signal exits at once, with the code of that signal (workers: ${workers})`, async t => {
     for (const [signal, code] of [
       ['SIGTERM', 143],
