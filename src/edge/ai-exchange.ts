@@ -77,6 +77,25 @@ export class AiExchange {
     return new Recorded(rewriter, this.relayed)
   }
 
+  /** Keeps for the log what the caller gets in place of the provider's answer. */
+  noteOwnAnswer(body: string): void {
+    if (!this.keepsPayloads || !this.isUnderWay) return
+    this.relayed = new Capture({ isEncoded: false })
+    this.relayed.take(Buffer.from(body, 'latin1'))
+  }
+
+  /** Keeps for the log what the caller gets behind the provider's answer. */
+  noteOwnEnd(text: string): void {
+    if (!this.keepsPayloads || this.response === null) return
+    if (this.relayed === null) {
+      // So much of it is kept that the end is not.
+      if (this.response.isCut) return
+      this.relayed = new Capture({ isEncoded: false })
+      this.relayed.take(this.response.head())
+    }
+    this.relayed.take(Buffer.from(text, 'latin1'))
+  }
+
   /** Keeps bytes of the provider's answer for the log. */
   noteAnswer(bytes: Buffer, clock: Clock): void {
     if (this.firstByteAt === 0) this.firstByteAt = clock.monotonic()

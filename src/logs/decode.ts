@@ -18,10 +18,24 @@ interface Decoded {
   readonly isCut: boolean
 }
 
-/** Decodes as much as can be; null for a coding that is not known, or several. */
-export function decode(bytes: Buffer, coding: string): Promise<Decoded | null> {
-  const decoder = decoders.get(coding.trim().toLowerCase())?.()
-  if (decoder === undefined) return Promise.resolve(null)
+/** Codings that are undone one after the other; nobody means more. */
+const MOST_CODINGS = 3
+
+/** Decodes as much as can be, of several codings the last one first (RFC 9110 section 8.4); null where one is not known. */
+export async function decode(bytes: Buffer, codings: string): Promise<Decoded | null> {
+  const makers = codings.split(',').map(coding => decoders.get(coding.trim().toLowerCase()))
+  if (makers.length > MOST_CODINGS) return null
+  let decoded: Decoded = { bytes, isCut: false }
+  for (const make of makers.reverse()) {
+    if (make === undefined) return null
+    const { isCut } = decoded
+    decoded = await undo(make(), decoded.bytes)
+    if (isCut) decoded = { ...decoded, isCut }
+  }
+  return decoded
+}
+
+function undo(decoder: Transform, bytes: Buffer): Promise<Decoded> {
   const pieces: Buffer[] = []
   let size = 0
   let isCut = false

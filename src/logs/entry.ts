@@ -86,13 +86,14 @@ export function writeEntry(
 
 const NO_BODIES: Bodies = { request: null, response: null, providerResponse: null }
 
-function bodiesOf({ relayed }: Observation, request: Excerpt | null, answer: Excerpt | null): Bodies {
-  const sent = bodyOf(answer)
-  if (relayed === null) return { request: bodyOf(request), response: sent, providerResponse: null }
-  const response = bodyOf(excerptOf(relayed))
+function bodiesOf({ relayed, isWhole }: Observation, asked: Excerpt | null, answer: Excerpt | null): Bodies {
+  const request = bodyOf(asked, isWhole)
+  const sent = bodyOf(answer, isWhole)
+  if (relayed === null) return { request, response: sent, providerResponse: null }
+  const response = bodyOf(excerptOf(relayed), isWhole)
   const isSame =
     response !== null && sent !== null && response.isCut === sent.isCut && response.bytes.equals(sent.bytes)
-  return { request: bodyOf(request), response, providerResponse: isSame ? null : sent }
+  return { request, response, providerResponse: isSame ? null : sent }
 }
 
 /** Returns what was kept of a body that is not encoded; null for none. */
@@ -120,11 +121,14 @@ export async function decodedExcerptOf(
 const EVENT_STREAM = 'text/event-stream'
 const JSON_LINES = 'application/x-ndjson'
 
-function bodyOf(excerpt: Excerpt | null): Body | null {
+/** Takes as text what is UTF-8, but for a character at the end of what was not kept, or did not come, any further. */
+function bodyOf(excerpt: Excerpt | null, isWhole: boolean): Body | null {
   if (excerpt === null) return null
   const { head, isCut, isEncoded } = excerpt
-  const bytes = head.length < HEAD_SIZE || isEncoded ? head : wholeCharacters(head)
-  return { bytes, isCut, isBinary: isEncoded || !isUtf8(isCut ? wholeCharacters(bytes) : bytes) }
+  if (isEncoded) return { bytes: head, isCut, isBinary: true }
+  const text = isCut || !isWhole ? wholeCharacters(head) : head
+  if (!isUtf8(text)) return { bytes: head, isCut, isBinary: true }
+  return { bytes: text, isCut: isCut || text.length < head.length, isBinary: false }
 }
 
 /** Leaves out a UTF-8 character that was cut at the end. */

@@ -1,5 +1,6 @@
 // What a value in a query of the log must look like, by what it is compared with. Called by query.ts and query-filters.ts.
 
+import { parseMoment } from '../base/moment.ts'
 import type { Reading } from '../base/quantity.ts'
 
 export type ValueType = 'text' | 'number' | 'truth' | 'time'
@@ -32,9 +33,11 @@ export function readWhole(text: string, least: number, most: number): Reading<nu
     : { flaw: `must be a whole number from ${least} to ${most}` }
 }
 
-const TIME = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d))?$/
+const TIME = /^(\d{4}-\d\d-\d\d)(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d))?$/
 
 function readTime(text: string): Reading<number> {
-  const value = TIME.test(text) ? Date.parse(text) : Number.NaN
+  const day = TIME.exec(text)?.[1]
+  const hasDay = day !== undefined && parseMoment(day, { allowsDay: true }) !== null
+  const value = hasDay ? Date.parse(text) : Number.NaN
   return Number.isNaN(value) ? { flaw: 'must be a date and time such as 2026-01-31T12:00:00Z' } : { value }
 }

@@ -115,6 +115,20 @@ describe('an entry', () => {
     deepEqual([request, response], [payload, payload])
   })
 
+  test('takes for text what broke off within a character', async () => {
+    const text = captured(Buffer.from('data: é').subarray(0, -1))
+    const { request, response, providerResponse } = await entryOf(
+      observed({ isWhole: false, request: text, response: text, relayed: captured('data: x') }),
+    )
+    const payload = { text: 'data: ', isCut: true }
+    deepEqual([request, response!.text, providerResponse], [payload, 'data: x', payload])
+    const whole = await entryOf(observed({ request: text }))
+    equal(whole.request!.isBase64, true)
+    const binary = captured(Buffer.from([0xff, 0x61, 0xc3]))
+    const broken = await entryOf(observed({ isWhole: false, request: binary }))
+    deepEqual(broken.request, { text: '/2HD', isCut: false, isBase64: true })
+  })
+
   test('has what the provider sent beside what the caller got, where those differ', async () => {
     const sent = captured('{"usage":{}}')
     const differing = await entryOf(observed({ response: sent, relayed: captured('{"a":1}') }))
@@ -154,6 +168,21 @@ describe('an encoded answer', () => {
       ok(long.startsWith(entry.response!.text))
     })
   }
+
+  test('is decoded from several codings, the last one first', async () => {
+    for (const [codings, bytes] of [
+      ['gzip, br', brotliCompressSync(gzipSync(text))],
+      ['br,identity, GZIP', gzipSync(brotliCompressSync(text))],
+    ] as const) {
+      const response = captured(bytes, true)
+      const entry = await entryOf(observed({ responseEncoding: codings, response }))
+      deepEqual(entry.response, { text, isCut: false })
+    }
+    const bytes = gzipSync(gzipSync(gzipSync(gzipSync(text))))
+    const response = captured(bytes, true)
+    const many = await entryOf(observed({ responseEncoding: 'gzip, gzip, gzip, gzip', response }))
+    equal(many.response!.text, bytes.toString('base64'))
+  })
 
   test('is read up to 4 MiB, whatever it unfolds to', async () => {
     const response = captured(gzipSync(Buffer.alloc(50 * 1024 * 1024, 'a')), true)

@@ -78,6 +78,8 @@ describe('the query of a list', () => {
       '10001 start_date must be a date and time such as 2026-01-31T12:00:00Z',
     ],
     ['start_date=2026-13-01', '10001 start_date must be a date and time such as 2026-01-31T12:00:00Z'],
+    ['start_date=2026-02-31', '10001 start_date must be a date and time such as 2026-01-31T12:00:00Z'],
+    ['end_date=2025-02-29T12:00:00Z', '10001 end_date must be a date and time such as 2026-01-31T12:00:00Z'],
     ['feedback=1', '10003 feedback is not a query parameter that is known here'],
     ['__proto__=1', '10003 __proto__ is not a query parameter that is known here'],
     ['constructor=1', '10003 constructor is not a query parameter that is known here'],

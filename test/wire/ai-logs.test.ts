@@ -4,7 +4,8 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { type AiEdge, type AiSettings, call, completion, json, startAi } from '../help/ai.ts'
-import { startResponder } from '../help/origin.ts'
+import { deadOrigin, startResponder } from '../help/origin.ts'
+import type { Message } from '../help/raw.ts'
 
 const body = '{"model":"openai/gpt-4o-mini","messages":[{"role":"user","content":"Hi"}]}'
 
@@ -13,7 +14,7 @@ async function start(t: TestContext, settings: AiSettings = {}, answer = json(co
   return startAi(t, { openai: { url: provider.url, keys: ['SECRET-key'] } }, settings)
 }
 
-function chat(ai: AiEdge, ...fields: string[]): Promise<unknown> {
+function chat(ai: AiEdge, ...fields: string[]): Promise<Message> {
   return ai.edge.ask(
     call(`${ai.rest}/v1/chat/completions`, body, `Authorization: Bearer ${ai.token}`, ...fields),
   )
@@ -210,4 +211,15 @@ test('a gateway whose limit is 0 keeps nothing', async t => {
   assert.equal(await ai.store.logs.count(ai.account, 'default'), 0)
   const { written, dropped, over_limit } = ai.edge.metrics.ai.logEntries
   assert.deepEqual([written.value, dropped.value, over_limit.value], [0, 0, 0])
+})
+
+test('what the gateway itself answers in place of a provider is in the log', async t => {
+  const ai = await startAi(t, { openai: deadOrigin().url })
+  const refused = await chat(ai)
+  const { response, providerResponse } = await ai.entry()
+  assert.deepEqual([response!.text, providerResponse], [refused.text, null])
+  assert.equal(JSON.parse(refused.text).error_code, 521)
+  const silent = await startAi(t, { openai: deadOrigin().url }, { gateway: { collectLogs: false } })
+  await chat(silent)
+  assert.equal((await silent.entry()).response, null)
 })

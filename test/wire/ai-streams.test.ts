@@ -168,3 +168,34 @@ test('a translated stream with an event that can not be read is cut there, and t
   assert.match(await client.rest(), /data: \{"error":/)
   await wire.ending
 })
+
+for (const model of ['openai/gpt-4o-mini', 'anthropic/claude-sonnet-5-5'])
+  test(`a stream that breaks off is in the log as its caller got it, last event included (${model})`, async t => {
+    const text = body.replace('openai/gpt-4o-mini', model)
+    const { ai, client, wire } = await stream(t, model.split('/')[0]!, rest, text)
+    const sent = model.startsWith('openai')
+      ? event({ content: 'Hello.' })
+      : messageEvents.slice(0, 3).join('')
+    await wire.send(head + chunks(sent))
+    await client.until('Hello.')
+    wire.reset()
+    const got = (await client.rest()).split('\r\n').filter(line => line.startsWith('data: {"error":'))
+    const { response, providerResponse } = await ai.entry()
+    assert.equal(got.length, 1)
+    assert.ok(response!.text.endsWith(got[0]!), response!.text)
+    assert.match(response!.text, /^data: .*\n\ndata: .*"Hello\."|^data: .*"Hello\."/s)
+    assert.equal(providerResponse!.text, sent)
+  })
+
+test('what is kept of a stream that its caller left within a character is text', async t => {
+  const asking = body.replace('"stream":true', '"stream":true,"stream_options":{"include_usage":true}')
+  const { ai, client, wire } = await stream(t, 'openai', rest, asking)
+  const bytes = Buffer.from(event({ content: 'Grüße' }))
+  const cut = bytes.subarray(0, bytes.indexOf(0xc3) + 1).toString('latin1')
+  await wire.send(head + chunks(cut))
+  await client.until(cut)
+  client.leave()
+  await wire.ending
+  const { response } = await ai.entry()
+  assert.deepEqual(response, { text: cut.slice(0, -1), isCut: true })
+})
