@@ -1,7 +1,7 @@
 // What access rules look at, compiled. Called by rules.
-import { AddressTable, type Found } from '../base/address-table.ts'
-import { compileExpression, type Expression } from '../base/expression.ts'
-import { holdsForAll, holdsForAny } from '../base/expression-readings.ts'
+import { AddressTable, type Found } from '../base/address/address-table.ts'
+import { compileExpression, type Expression } from '../expression/expression.ts'
+import { holdsForAll, holdsForAny } from '../expression/readings.ts'
 import { Glob } from '../base/glob.ts'
 import { HostNames } from '../base/host-names.ts'
 import { leads } from '../base/path.ts'

@@ -1,8 +1,8 @@
 // Country and network of an address, from MaxMind DB files. Access rules and expressions ask; the process opens it.
 import { readFile } from 'node:fs/promises'
 import { Reader, type Response } from 'maxmind'
-import { AccessMetrics } from '../base/access-metrics.ts'
-import type { Logger } from '../base/log.ts'
+import { AccessMetrics } from '../metrics/access-metrics.ts'
+import type { Logger } from '../log/log.ts'
 import { type WatchedFile, WatchedFiles } from './watched-files.ts'
 
 /** What is known of where an address is. */

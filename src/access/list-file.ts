@@ -1,6 +1,6 @@
 // Reads a file of addresses and networks, one a line. Called by lists.
 import { createReadStream } from 'node:fs'
-import { type AddressTable, AddressTableBuilder } from '../base/address-table.ts'
+import { type AddressTable, AddressTableBuilder } from '../base/address/address-table.ts'
 import { inSlices } from '../base/slices.ts'
 
 /** Bytes that are read and understood at once: about a millisecond's work. */

@@ -1,8 +1,8 @@
 // The address lists of the configuration, shared by all rules that name them. Access rules ask; the process loads them.
-import { AccessMetrics } from '../base/access-metrics.ts'
-import type { Found } from '../base/address-table.ts'
-import type { AddressWords } from '../base/address-words.ts'
-import type { Logger } from '../base/log.ts'
+import { AccessMetrics } from '../metrics/access-metrics.ts'
+import type { Found } from '../base/address/address-table.ts'
+import type { AddressWords } from '../base/address/address-words.ts'
+import type { Logger } from '../log/log.ts'
 import type { ListConfig } from '../config/access-config.ts'
 import { type ListFile, readListFile } from './list-file.ts'
 import { type WatchedFile, WatchedFiles } from './watched-files.ts'

@@ -1,7 +1,7 @@
 // The access rules of a zone, or of all, compiled: the first that matches decides. The edge asks once a request.
-import { AddressWords } from '../base/address-words.ts'
-import { clientKey } from '../base/client-key.ts'
-import type { EdgeMetrics } from '../base/edge-metrics.ts'
+import { AddressWords } from '../base/address/address-words.ts'
+import { clientKey } from '../base/address/client-key.ts'
+import type { EdgeMetrics } from '../metrics/edge-metrics.ts'
 import type { AccessConfig, AccessRule } from '../config/access-config.ts'
 import { plainWork } from '../config/rule-work.ts'
 import { type Refusal, refuse } from '../errors/refusal.ts'

@@ -1,5 +1,5 @@
 // One access rule, compiled, and which error tells of it. Called by policy.
-import type { AccessKind } from '../base/access-metrics.ts'
+import type { AccessKind } from '../metrics/access-metrics.ts'
 import type { AccessRule } from '../config/access-config.ts'
 import type { ErrorName } from '../errors/catalogue.ts'
 import { type Refusal, refuse } from '../errors/refusal.ts'

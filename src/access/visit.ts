@@ -1,8 +1,8 @@
 // One request as access rules look at it: each thing is found when the first rule asks for it. Made by a policy, read by its conditions.
-import type { Found } from '../base/address-table.ts'
-import type { AddressWords } from '../base/address-words.ts'
-import type { Facts } from '../base/expression.ts'
-import type { Work } from '../base/work.ts'
+import type { Found } from '../base/address/address-table.ts'
+import type { AddressWords } from '../base/address/address-words.ts'
+import type { Facts } from '../expression/expression.ts'
+import type { Work } from '../expression/turn-budget.ts'
 import { equalsIgnoreCase } from '../http1/fields.ts'
 import type { Geo } from './geo.ts'
 import type { LowerCase } from './lower-case.ts'

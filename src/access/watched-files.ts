@@ -1,6 +1,6 @@
 // Files that rules look into, kept in memory and read anew whenever they change. Address lists and geographic databases are kept so.
-import type { Tally } from '../base/distribution.ts'
-import type { Logger } from '../base/log.ts'
+import type { Tally } from '../metrics/distribution.ts'
+import type { Logger } from '../log/log.ts'
 import { ConfigWatch } from '../config/watch.ts'
 
 export interface WatchedFilesOptions<T> {

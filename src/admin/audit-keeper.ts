@@ -2,7 +2,7 @@
 // dropped is an entry itself. While the store is away nothing is dropped.
 
 import { type Clock, systemClock } from '../base/clock.ts'
-import type { Logger } from '../base/log.ts'
+import type { Logger } from '../log/log.ts'
 import { nextRay } from '../base/ray.ts'
 import type { AuditEntry } from '../store/records.ts'
 import { type DropTeller, type Store, StoreAway } from '../store/store.ts'

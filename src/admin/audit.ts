@@ -2,7 +2,7 @@
 // token create`.
 
 import { randomBytes } from 'node:crypto'
-import type { Logger } from '../base/log.ts'
+import type { Logger } from '../log/log.ts'
 import type { AuditAction, AuditEntry } from '../store/records.ts'
 import type { Call } from './guard.ts'
 

@@ -1,8 +1,8 @@
 // What makes the body of an OAuth client valid, when one is created and when it is changed. Called by clients.ts and client-change.ts.
 
-import type { ClientSettings } from '../clients/client.ts'
-import { clientNameFault } from '../clients/client-name.ts'
-import { originFault, pageUriFault, redirectUriFault } from '../clients/uri.ts'
+import type { ClientSettings } from '../oauth-clients/client.ts'
+import { clientNameFault } from '../oauth-clients/client-name.ts'
+import { originFault, pageUriFault, redirectUriFault } from '../oauth-clients/uri.ts'
 import { hostFault, hostOf } from '../domains/host.ts'
 import type { Fault } from '../errors/refusal.ts'
 import type { OAuthClient, TokenEndpointAuthMethod } from '../store/oauth-client.ts'

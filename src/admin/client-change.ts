@@ -1,9 +1,9 @@
 // What a PATCH makes of an OAuth client: its settings, and what follows for its secrets, its verification and its visibility. Called by clients.ts.
 
-import { revised } from '../clients/client.ts'
-import { mintSecret } from '../clients/secret.ts'
-import type { SecretKeys } from '../clients/secret-keys.ts'
-import { missingForPublic } from '../clients/visibility.ts'
+import { revised } from '../oauth-clients/client.ts'
+import { mintSecret } from '../oauth-clients/secret.ts'
+import type { SecretKeys } from '../oauth-clients/secret-keys.ts'
+import { missingForPublic } from '../oauth-clients/visibility.ts'
 import { verificationFor } from '../domains/challenge.ts'
 import type { Fault } from '../errors/refusal.ts'
 import type { ClientSecret, OAuthClient } from '../store/oauth-client.ts'

@@ -1,7 +1,7 @@
 // Which flow an OAuth client may use and what it may ask for: grant types, response types and scopes. Called by client-body.ts.
 
-import type { ClientSettings } from '../clients/client.ts'
-import { oauthScopes, withProtocolScopes } from '../clients/scopes.ts'
+import type { ClientSettings } from '../oauth-clients/client.ts'
+import { oauthScopes, withProtocolScopes } from '../oauth-clients/scopes.ts'
 import type { GrantType } from '../store/oauth-client.ts'
 import type { Field } from './field.ts'
 import { distinct, readList, textsOf } from './text-list.ts'

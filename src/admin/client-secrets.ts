@@ -1,7 +1,7 @@
 // Handlers of the secrets of OAuth clients, of which there are two while one takes the place of the other. routes.ts lists them.
 
-import { revised as revisedClient } from '../clients/client.ts'
-import { mintSecret, withNewSecret, withoutOldSecret } from '../clients/secret.ts'
+import { revised as revisedClient } from '../oauth-clients/client.ts'
+import { mintSecret, withNewSecret, withoutOldSecret } from '../oauth-clients/secret.ts'
 import { auditOf } from './audit.ts'
 import { type Answer, failure, success } from './envelope.ts'
 import type { Api, Call } from './guard.ts'

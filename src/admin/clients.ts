@@ -1,8 +1,8 @@
 // Handlers of OAuth clients. The value of a secret is shown once, when it is made. routes.ts lists them.
 
-import { newClient } from '../clients/client.ts'
-import { mintSecret } from '../clients/secret.ts'
-import type { SecretKeys } from '../clients/secret-keys.ts'
+import { newClient } from '../oauth-clients/client.ts'
+import { mintSecret } from '../oauth-clients/secret.ts'
+import type { SecretKeys } from '../oauth-clients/secret-keys.ts'
 import { verificationFor } from '../domains/challenge.ts'
 import type { OAuthClient } from '../store/oauth-client.ts'
 import { auditOf, changedMembers, membersSet } from './audit.ts'

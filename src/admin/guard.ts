@@ -3,12 +3,12 @@
 // While the store is away, whatever has to ask it is answered with 503, for callers that are remembered too.
 
 import { type Clock, systemClock } from '../base/clock.ts'
-import type { Logger } from '../base/log.ts'
+import type { Logger } from '../log/log.ts'
 import type { ZoneConfig } from '../config/config.ts'
 import { refuse, retryAfterOf } from '../errors/refusal.ts'
 import type { Token } from '../store/records.ts'
 import { type Store, StoreAway, StoreBusy } from '../store/store.ts'
-import type { SecretKeys } from '../clients/secret-keys.ts'
+import type { SecretKeys } from '../oauth-clients/secret-keys.ts'
 import { bearerOf } from '../tokens/bearer.ts'
 import { type Permission, permits } from '../tokens/permit.ts'
 import type { TokenVerifier } from '../tokens/verify.ts'

@@ -1,6 +1,6 @@
 // What the handlers of all kept records share: a page of them, and changes that are told of, between which no other write may come.
 
-import type { Logger } from '../base/log.ts'
+import type { Logger } from '../log/log.ts'
 import type { AuditEntry } from '../store/records.ts'
 import { type Page, type Position, type Records, StoreAway, type Together } from '../store/store.ts'
 import { tellAudit } from './audit.ts'

@@ -1,6 +1,6 @@
 // The operations that stand outside of accounts, for the document of the API. operations.ts collects them.
 
-import { metricsContentType } from '../base/metrics.ts'
+import { metricsContentType } from '../metrics/metrics.ts'
 import { entries } from '../errors/entry.ts'
 import { bug } from './openapi-refusals.ts'
 import { json, type Operation } from './operation.ts'

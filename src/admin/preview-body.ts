@@ -1,7 +1,7 @@
 // Reads what is to be previewed: an error, the request that it befalls, and a rule or page on trial. Called by error-preview.ts.
 
-import { canonicalAddress } from '../base/address.ts'
-import type { RequestFacts } from '../base/expression.ts'
+import { canonicalAddress } from '../base/address/address.ts'
+import type { RequestFacts } from '../expression/expression.ts'
 import { country } from '../config/access-settings.ts'
 import type { ZoneConfig } from '../config/config.ts'
 import {

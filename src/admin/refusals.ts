@@ -1,8 +1,8 @@
 // What the management API refuses to callers for who they are or how much they ask: counted by reason, and told in the log as long as that is read. Called by
 // the guard.
 
-import type { Logger } from '../base/log.ts'
-import type { ManagementRefusal, Metrics } from '../base/metrics.ts'
+import type { Logger } from '../log/log.ts'
+import type { ManagementRefusal, Metrics } from '../metrics/metrics.ts'
 import type { Token } from '../store/records.ts'
 import type { Row } from './row.ts'
 import { addressOf, type Sender } from './sender.ts'

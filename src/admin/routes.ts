@@ -1,6 +1,6 @@
 // The table of the admin listener: method, path, permission, handler. server.ts answers by it.
 
-import { metricsContentType, type StoreSigns } from '../base/metrics.ts'
+import { metricsContentType, type StoreSigns } from '../metrics/metrics.ts'
 import { auditParameters, listAuditLogs } from './audit-logs.ts'
 import { deleteRotatedSecret, rotateSecret } from './client-secrets.ts'
 import {

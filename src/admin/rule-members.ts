@@ -1,6 +1,6 @@
 // The members that rules of all kinds have in requests. Called by error-rule-body.ts and access-rule-body.ts, and for the place of a new rule by zone-rules.ts.
 
-import { compileExpression, describeFlaw, type Scope } from '../base/expression.ts'
+import { compileExpression, describeFlaw, type Scope } from '../expression/expression.ts'
 import type { Fault } from '../errors/refusal.ts'
 import { type Field, faultCodes } from './field.ts'
 

@@ -1,7 +1,7 @@
 // What OAuth clients and scopes look like, in requests and in answers. operations-clients.ts and schemas-named.ts use it.
 
-import { checkOutcomes } from '../base/metrics.ts'
-import { oauthScopes } from '../clients/scopes.ts'
+import { checkOutcomes } from '../metrics/metrics.ts'
+import { oauthScopes } from '../oauth-clients/scopes.ts'
 import { challengePrefix } from '../domains/challenge.ts'
 import type { DnsOutcome, VerificationStatus } from '../store/oauth-client.ts'
 import { authMethods, mostUris } from './client-body.ts'

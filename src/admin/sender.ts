@@ -4,7 +4,7 @@
 // knows whose it is.
 
 import type { IncomingMessage } from 'node:http'
-import { canonicalAddress } from '../base/address.ts'
+import { canonicalAddress } from '../base/address/address.ts'
 import { nextRay } from '../base/ray.ts'
 import type { Vouch } from '../base/vouch.ts'
 import { field, fieldId, tellsOfHop } from '../http1/fields.ts'

@@ -1,6 +1,6 @@
 // What makes the body of an API token valid, when one is created and when one is updated. Called by tokens.ts.
 
-import { parseNetwork } from '../base/address.ts'
+import { parseNetwork } from '../base/address/address.ts'
 import type { Fault } from '../errors/refusal.ts'
 import type { Policy, Token } from '../store/records.ts'
 import type { TokenSettings } from '../tokens/new-token.ts'

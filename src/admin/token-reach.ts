@@ -1,6 +1,6 @@
 // Does a token reach further than the caller's own? Nobody gives such a one, nor lays hands on it. Called by tokens.ts.
 
-import { AddressSet, parseNetwork } from '../base/address.ts'
+import { AddressSet, parseNetwork } from '../base/address/address.ts'
 import type { Policy, Token } from '../store/records.ts'
 import { permissionGroups } from '../tokens/permission-groups.ts'
 import { permits } from '../tokens/permit.ts'

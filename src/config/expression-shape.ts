@@ -5,7 +5,7 @@ import {
   type ExpressionFlaw,
   type ResultType,
   type Scope,
-} from '../base/expression.ts'
+} from '../expression/expression.ts'
 import { describe } from './references.ts'
 import { scalar, type Shape } from './shape.ts'
 import type { Scalar } from './tree.ts'

@@ -1,5 +1,5 @@
 // Rules for values that name hosts: listeners, zones, origins. Named by the schema.
-import { canonicalAddress } from '../base/address.ts'
+import { canonicalAddress } from '../base/address/address.ts'
 import type { Endpoint, OriginConfig, RouteConfig } from './config.ts'
 import { accept, readWhole, within } from './rules.ts'
 import type { Rule } from './shape.ts'

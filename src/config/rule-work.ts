@@ -1,9 +1,9 @@
 // What rules cost at a usual request, whoever set them, and the bound on all that one request can meet: see `base/work.ts`. Called by resolve for the file, and
 // by the management API for its own.
-import { compileExpression, type ResultType, type Scope } from '../base/expression.ts'
+import { compileExpression, type ResultType, type Scope } from '../expression/expression.ts'
 import { Glob } from '../base/glob.ts'
 import { HostNames } from '../base/host-names.ts'
-import { usual } from '../base/work.ts'
+import { usual } from '../expression/turn-budget.ts'
 import type { AccessCondition } from './access-config.ts'
 import type { Findings, Place } from './mistake.ts'
 

@@ -1,6 +1,6 @@
 // Rules for single values: text to what it means, or the phrase that says how it must be. Named by the schema.
 import { createPrivateKey, X509Certificate } from 'node:crypto'
-import { parseNetwork } from '../base/address.ts'
+import { parseNetwork } from '../base/address/address.ts'
 import { normalPath } from '../base/path.ts'
 import { isReadAlike } from '../base/path-readings.ts'
 import {

@@ -1,5 +1,5 @@
 // What rules say that is allowed and yet most likely not meant. Called by warn.
-import { parseNetwork } from '../base/address.ts'
+import { parseNetwork } from '../base/address/address.ts'
 import type { AccessRuleSettings, AccessSettings } from './access-settings.ts'
 import type { ErrorRuleSettings } from './custom-errors-settings.ts'
 import type { Findings } from './mistake.ts'

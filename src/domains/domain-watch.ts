@@ -2,8 +2,8 @@
 // of them at a time, and again after the lease when that one is gone. Started by the process.
 
 import { type Clock, systemClock } from '../base/clock.ts'
-import type { Logger } from '../base/log.ts'
-import type { Metrics } from '../base/metrics.ts'
+import type { Logger } from '../log/log.ts'
+import type { Metrics } from '../metrics/metrics.ts'
 import type { DnsAnswer, DomainVerification, OAuthClient } from '../store/oauth-client.ts'
 import { type Store, StoreAway, type Versioned } from '../store/store.ts'
 import { afterAnswer, counts } from './attempt.ts'

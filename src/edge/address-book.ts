@@ -1,6 +1,6 @@
 // The addresses of one origin's name, kept fresh behind the requests. Used by `dial.ts` for the next address and by `origin.ts`, which hears of changes.
 import type { Clock } from '../base/clock.ts'
-import type { EdgeMetrics } from '../base/edge-metrics.ts'
+import type { EdgeMetrics } from '../metrics/edge-metrics.ts'
 import type { TransportConfig } from '../config/pool-config.ts'
 import { guarded } from './guarded.ts'
 import { hasVanished, type NameAnswer, type NameLookup } from './name-lookup.ts'

@@ -1,8 +1,8 @@
 // Step 3: whether the access rules let a request in, those of all zones first.
 import type { AccessPolicy } from '../access/policy.ts'
 import type { AccessRequest } from '../access/visit.ts'
-import type { Facts } from '../base/expression.ts'
-import type { Work } from '../base/work.ts'
+import type { Facts } from '../expression/expression.ts'
+import type { Work } from '../expression/turn-budget.ts'
 import { type ErrorName, errorRows } from '../errors/catalogue.ts'
 import type { Refusal } from '../errors/refusal.ts'
 import { refuseAmbiguousPath } from './ambiguous-path.ts'

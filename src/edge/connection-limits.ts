@@ -1,7 +1,7 @@
 // How many connections clients may have: in all, from one address, and as long as there are file descriptors. Asked by `data-plane.ts` before a connection
 // costs anything.
 import { readdirSync, readFileSync } from 'node:fs'
-import { clientKey } from '../base/client-key.ts'
+import { clientKey } from '../base/address/client-key.ts'
 import type { Config } from '../config/config.ts'
 
 /** File descriptors that stay free of clients, for origins, files and whatever else a process opens. */

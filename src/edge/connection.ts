@@ -1,7 +1,7 @@
 // One connection of a client: bytes in, requests out one after the other, answers back. It knows where each message ends and when to close; what to answer
 // is decided in `serve.ts`.
 import type { Socket } from 'node:net'
-import { canonicalAddress } from '../base/address.ts'
+import { canonicalAddress } from '../base/address/address.ts'
 import { ownText } from '../base/own-text.ts'
 import { nextRay } from '../base/ray.ts'
 import { type Refusal, refuse } from '../errors/refusal.ts'

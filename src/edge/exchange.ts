@@ -1,8 +1,8 @@
 // One request and everything that becomes known of it. Steps write what they learn here, `record.ts` reads it all; every field is set at birth so that
 // all exchanges have one shape.
-import type { Facts } from '../base/expression.ts'
+import type { Facts } from '../expression/expression.ts'
 import { pathReadings } from '../base/path-readings.ts'
-import { Work } from '../base/work.ts'
+import { Work } from '../expression/turn-budget.ts'
 import type { AiCaller } from '../errors/compose-ai.ts'
 import type { Refusal } from '../errors/refusal.ts'
 import type { BodyReader, Framing } from '../http1/body.ts'

@@ -1,8 +1,8 @@
 // The active checks of all origins: asks each in its interval, and says which are up. One a machine, in its main process; the results go to every worker.
 import { hash } from 'node:crypto'
 import type { Clock } from '../base/clock.ts'
-import type { EdgeMetrics } from '../base/edge-metrics.ts'
-import type { Logger } from '../base/log.ts'
+import type { EdgeMetrics } from '../metrics/edge-metrics.ts'
+import type { Logger } from '../log/log.ts'
 import type { Config, Endpoint, OriginConfig } from '../config/config.ts'
 import type { CheckConfig } from '../config/pool-config.ts'
 import type { CheckResult } from '../zones/health.ts'

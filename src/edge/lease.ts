@@ -1,7 +1,7 @@
 // The hold of one exchange on a connection to an origin, from when it is handed over until it is given back, destroyed or lost: ownership moves here and
 // nowhere else.
 import { misuse } from '../base/misuse.ts'
-import type { Phase } from '../base/edge-metrics.ts'
+import type { Phase } from '../metrics/edge-metrics.ts'
 import type { ByteSink } from './body-writer.ts'
 import type { Dial } from './dial.ts'
 import type { ConnectionUser, OriginConnection, TunnelUser } from './origin-connection.ts'

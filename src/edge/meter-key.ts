@@ -1,6 +1,6 @@
 // What a request is counted by: the key of a rate limit. Called by `meter.ts`.
 import { hash } from 'node:crypto'
-import { clientKey } from '../base/client-key.ts'
+import { clientKey } from '../base/address/client-key.ts'
 import type { LimitKey } from '../config/limit-config.ts'
 import { equalsIgnoreCase } from '../http1/fields.ts'
 import { token68Of } from '../tokens/bearer.ts'

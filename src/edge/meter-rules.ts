@@ -1,7 +1,7 @@
 // Rate limits and quotas as the snapshot has them: compiled once, with all that a request needs at hand. Called by `snapshot.ts`; `meter.ts` asks each.
-import type { EdgeMetrics } from '../base/edge-metrics.ts'
-import { compileExpression, type Expression } from '../base/expression.ts'
-import type { LimitDecisions } from '../base/limit-metrics.ts'
+import type { EdgeMetrics } from '../metrics/edge-metrics.ts'
+import { compileExpression, type Expression } from '../expression/expression.ts'
+import type { LimitDecisions } from '../metrics/limit-metrics.ts'
 import type { ZoneConfig } from '../config/config.ts'
 import type { LimitKey, RateLimitConfig } from '../config/limit-config.ts'
 import type { ErrorName } from '../errors/catalogue.ts'

@@ -1,7 +1,7 @@
 // One open connection to an origin, used by one exchange at a time. It reads answers and tells its user; it decides nothing.
 import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
-import type { Phase } from '../base/edge-metrics.ts'
+import type { Phase } from '../metrics/edge-metrics.ts'
 import { misuse } from '../base/misuse.ts'
 import type { BodyReader } from '../http1/body.ts'
 import { endOfHead, mayContinue } from '../http1/head.ts'

@@ -2,8 +2,8 @@
 // keeps one for each configuration.
 import { isIP, type Socket } from 'node:net'
 import type { Clock } from '../base/clock.ts'
-import type { EdgeMetrics } from '../base/edge-metrics.ts'
-import type { Logger } from '../base/log.ts'
+import type { EdgeMetrics } from '../metrics/edge-metrics.ts'
+import type { Logger } from '../log/log.ts'
 import type { OriginConfig, Timeouts } from '../config/config.ts'
 import { isRefusedHandshake } from '../errors/origin-failure.ts'
 import { AddressBook } from './address-book.ts'

@@ -1,7 +1,7 @@
 // Whether an address leads back to this gateway. Asked by `address-guard.ts` before each connection to an origin.
 import { isIPv4 } from 'node:net'
 import { networkInterfaces } from 'node:os'
-import { AddressSet, canonicalAddress } from '../base/address.ts'
+import { AddressSet, canonicalAddress } from '../base/address/address.ts'
 import { systemClock } from '../base/clock.ts'
 import type { Endpoint } from '../config/config.ts'
 

@@ -1,7 +1,7 @@
 // What all connections of one data plane share.
 import type { Clock } from '../base/clock.ts'
-import type { EdgeMetrics } from '../base/edge-metrics.ts'
-import type { AccessLog, Logger } from '../base/log.ts'
+import type { EdgeMetrics } from '../metrics/edge-metrics.ts'
+import type { AccessLog, Logger } from '../log/log.ts'
 import type { Vouch } from '../base/vouch.ts'
 import type { Endpoint } from '../config/config.ts'
 import type { Geo } from '../access/geo.ts'

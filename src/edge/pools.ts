@@ -1,6 +1,6 @@
 // The pools of a configuration with their origins as members. `snapshot.ts` makes them; the health of an origin outlives the pools that a reload replaces.
 import type { Clock } from '../base/clock.ts'
-import type { EdgeMetrics, PoolMember } from '../base/edge-metrics.ts'
+import type { EdgeMetrics, PoolMember } from '../metrics/edge-metrics.ts'
 import type { OriginConfig, PoolConfig } from '../config/config.ts'
 import { usualRetries } from '../config/pool-config.ts'
 import { type HealthSettings, MemberHealth } from '../zones/health.ts'

@@ -1,6 +1,6 @@
 // Whether an address is one of the public Internet. Asked by `address-guard.ts` where a pool may reach no others.
 import { isIPv4 } from 'node:net'
-import { AddressSet, canonicalAddress } from '../base/address.ts'
+import { AddressSet, canonicalAddress } from '../base/address/address.ts'
 
 /** What IANA's registries of special-purpose addresses do not call globally reachable (RFC 6890), and multicast. */
 const specialV4 = new AddressSet([

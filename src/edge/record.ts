@@ -1,6 +1,6 @@
 // The one reader of a finished exchange: metrics and access log. Called by the client connection, once per exchange.
-import type { EdgeMetrics, Phase } from '../base/edge-metrics.ts'
-import type { AccessEntry } from '../base/log.ts'
+import type { EdgeMetrics, Phase } from '../metrics/edge-metrics.ts'
+import type { AccessEntry } from '../log/log.ts'
 import { ownText } from '../base/own-text.ts'
 import { errorRows } from '../errors/catalogue.ts'
 import type { Refusal } from '../errors/refusal.ts'

@@ -1,7 +1,7 @@
 // The header rules of a route: what they say of one request, and the lines of a message as they leave them. Called by `rewrite.ts`, and by `relay.ts` for answers.
-import type { Facts } from '../base/expression.ts'
-import type { Tally } from '../base/distribution.ts'
-import type { Read } from '../base/expression-readings.ts'
+import type { Facts } from '../expression/expression.ts'
+import type { Tally } from '../metrics/distribution.ts'
+import type { Read } from '../expression/readings.ts'
 import type { HeaderRewrite } from '../config/rewrite-config.ts'
 import { type Refusal, refuse } from '../errors/refusal.ts'
 import { isFieldByte } from '../http1/characters.ts'

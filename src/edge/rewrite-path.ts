@@ -1,7 +1,7 @@
 // The path rule of a route: the target of a request as its origin will see it. Called by `rewrite.ts`.
-import type { Facts } from '../base/expression.ts'
-import type { Tally } from '../base/distribution.ts'
-import type { Read } from '../base/expression-readings.ts'
+import type { Facts } from '../expression/expression.ts'
+import type { Tally } from '../metrics/distribution.ts'
+import type { Read } from '../expression/readings.ts'
 import { isPlainPath, leads } from '../base/path.ts'
 import { pathReadings, readingWork } from '../base/path-readings.ts'
 import { type Refusal, refuse } from '../errors/refusal.ts'

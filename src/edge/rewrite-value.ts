@@ -1,10 +1,10 @@
 // What an expression of a rewrite gives for one request. Called by `rewrite-path.ts` and `rewrite-headers.ts`.
-import { compileExpression, describeFlaw, type Expression, type Facts } from '../base/expression.ts'
-import type { Read } from '../base/expression-readings.ts'
+import { compileExpression, describeFlaw, type Expression, type Facts } from '../expression/expression.ts'
+import type { Read } from '../expression/readings.ts'
 import { decodedPath, isPlainPath, withPlainDots } from '../base/path.ts'
 import { pathReadings, readingWork } from '../base/path-readings.ts'
-import type { Work } from '../base/work.ts'
-import type { Tally } from '../base/distribution.ts'
+import type { Work } from '../expression/turn-budget.ts'
+import type { Tally } from '../metrics/distribution.ts'
 import { type Refusal, refuse } from '../errors/refusal.ts'
 import { AMBIGUOUS_PATH } from './ambiguous-path.ts'
 

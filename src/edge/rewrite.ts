@@ -1,7 +1,7 @@
 // What a route changes about a request before its origin is asked, and about the answer to come. Compiled by `snapshot.ts`, called by `plan.ts`.
-import type { Facts } from '../base/expression.ts'
-import type { Tally } from '../base/distribution.ts'
-import type { Read } from '../base/expression-readings.ts'
+import type { Facts } from '../expression/expression.ts'
+import type { Tally } from '../metrics/distribution.ts'
+import type { Read } from '../expression/readings.ts'
 import type { RewriteConfig } from '../config/rewrite-config.ts'
 import { type Refusal, refuse } from '../errors/refusal.ts'
 import { RequestHead } from '../http1/request-head.ts'

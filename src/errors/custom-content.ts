@@ -1,7 +1,7 @@
 // What an operator says in place of an error document: cut at its tokens once, so that an answer only fills them in. custom-errors.ts compiles it,
 // compose-custom.ts sends it.
 
-import type { Facts } from '../base/expression.ts'
+import type { Facts } from '../expression/expression.ts'
 import type { ErrorContentType } from '../config/custom-errors-config.ts'
 import { escapeFor } from './content-escaping.ts'
 import { writeBox } from './error-box.ts'

@@ -1,9 +1,9 @@
 // What the operator says in place of the usual error documents, compiled: rules of the zone, then of the account, then pages of the zone, then of the
 // account. A snapshot has one for every zone, and one for what is outside of all zones; answer.ts asks.
 
-import type { CustomErrorSource } from '../base/edge-metrics.ts'
-import type { Facts } from '../base/expression.ts'
-import { mostWork, Work } from '../base/work.ts'
+import type { CustomErrorSource } from '../metrics/edge-metrics.ts'
+import type { Facts } from '../expression/expression.ts'
+import { mostWork, Work } from '../expression/turn-budget.ts'
 import {
   type ErrorPages,
   type ErrorPageType,

@@ -1,6 +1,6 @@
 // A custom error rule, checked and compiled. custom-errors.ts asks it; whoever takes rules from outside can ask what is wrong with one.
 
-import { compileExpression, describeFlaw, type Expression } from '../base/expression.ts'
+import { compileExpression, describeFlaw, type Expression } from '../expression/expression.ts'
 import { type ErrorRule, errorContentTypes, longestRuleContent } from '../config/custom-errors-config.ts'
 import { CustomContent } from './custom-content.ts'
 

@@ -1,7 +1,7 @@
 // What went wrong between us and an origin, as one table from phase and failure code to an error. The edge asks it.
 // Codes are those of node, c-ares and OpenSSL; GH_ marks what the edge finds itself.
 
-import type { Phase } from '../base/edge-metrics.ts'
+import type { Phase } from '../metrics/edge-metrics.ts'
 import type { ErrorName } from './catalogue.ts'
 
 /** Names the error for a failure; a code that nobody foresaw is ours before the connection stands, and the origin's afterwards. */

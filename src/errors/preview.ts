@@ -1,8 +1,8 @@
 // A dry run: what a client would get for an error, and by whose word, without serving it. A draft of a rule or a page can be tried before it is set.
 // The management API asks, and tests.
 
-import { customErrorSources } from '../base/edge-metrics.ts'
-import type { Facts, RequestFacts } from '../base/expression.ts'
+import { customErrorSources } from '../metrics/edge-metrics.ts'
+import type { Facts, RequestFacts } from '../expression/expression.ts'
 import { nextRay } from '../base/ray.ts'
 import type { ErrorPageType, ErrorRule } from '../config/custom-errors-config.ts'
 import { errorRows } from './catalogue.ts'

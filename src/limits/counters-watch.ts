@@ -1,5 +1,5 @@
 // Whether the store can be asked to count, and the log of when it could not. limiter.ts looks before each question.
-import type { Logger } from '../base/log.ts'
+import type { Logger } from '../log/log.ts'
 import { type Counters, StoreAway } from '../store/store.ts'
 
 /** Ms between two lines that say the same. */

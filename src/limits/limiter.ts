@@ -2,8 +2,8 @@
 // counts alone with the same limits, and no request waits for it; so it does with more new keys than the store should keep.
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '../base/clock.ts'
-import { LimitMetrics } from '../base/limit-metrics.ts'
-import type { Logger } from '../base/log.ts'
+import { LimitMetrics } from '../metrics/limit-metrics.ts'
+import type { Logger } from '../log/log.ts'
 import type { Counters } from '../store/store.ts'
 import { CountersWatch } from './counters-watch.ts'
 import { KeyCount, type Spent } from './key-count.ts'

@@ -2,8 +2,8 @@
 // While the store is away batches wait for it; beyond the bounds the oldest are dropped and counted.
 
 import { setImmediate, setTimeout as wait } from 'node:timers/promises'
-import type { AiMetrics } from '../base/ai-metrics.ts'
-import type { Logger } from '../base/log.ts'
+import type { AiMetrics } from '../metrics/ai-metrics.ts'
+import type { Logger } from '../log/log.ts'
 import { type Store, StoreAway } from '../store/store.ts'
 import { Backlog, type Bounds, type Waiting } from './backlog.ts'
 import { type Batch, Batches } from './batches.ts'

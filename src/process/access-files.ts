@@ -1,7 +1,7 @@
 // The files that access rules look into, address lists and geographic databases, of one data plane: read before a configuration that names them is in force.
 
-import type { AccessMetrics } from '../base/access-metrics.ts'
-import type { Logger } from '../base/log.ts'
+import type { AccessMetrics } from '../metrics/access-metrics.ts'
+import type { Logger } from '../log/log.ts'
 import type { Config } from '../config/config.ts'
 import { GeoDatabases } from '../access/geo.ts'
 import { AddressLists } from '../access/lists.ts'

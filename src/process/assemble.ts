@@ -1,9 +1,9 @@
 // Builds every object of a gateway by hand, in the order of their ranks. No container: this file is the wiring.
 
 import { availableParallelism } from 'node:os'
-import { LineWriter } from '../base/line-writer.ts'
-import { createLogger, type Logger } from '../base/log.ts'
-import { Metrics } from '../base/metrics.ts'
+import { LineWriter } from '../log/line-writer.ts'
+import { createLogger, type Logger } from '../log/log.ts'
+import { Metrics } from '../metrics/metrics.ts'
 import type { Config } from '../config/config.ts'
 import { Gateway } from './gateway.ts'
 import { LocalPlane } from './local-plane.ts'

@@ -1,7 +1,7 @@
 // A data plane in this process, with its log: the whole of it without workers, or what one worker holds.
 
-import { AccessLog, type LogDestination, type Logger } from '../base/log.ts'
-import type { Metrics, Snapshot } from '../base/metrics.ts'
+import { AccessLog, type LogDestination, type Logger } from '../log/log.ts'
+import type { Metrics, Snapshot } from '../metrics/metrics.ts'
 import type { Config, Endpoint } from '../config/config.ts'
 import type { Bans } from '../access/bans.ts'
 import { DataPlane } from '../edge/data-plane.ts'

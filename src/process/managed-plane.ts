@@ -1,6 +1,6 @@
 // The data plane as the gateway handles it, be it in this process (local-plane.ts) or in workers (supervisor.ts).
 
-import type { Snapshot } from '../base/metrics.ts'
+import type { Snapshot } from '../metrics/metrics.ts'
 import type { Config, Endpoint } from '../config/config.ts'
 import type { KeyedCheckResult } from '../edge/health-checker.ts'
 import type { PoolState } from '../edge/pools.ts'

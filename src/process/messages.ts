@@ -1,6 +1,6 @@
 // What the supervisor asks of a worker over their channel, and what comes back.
 
-import type { Snapshot } from '../base/metrics.ts'
+import type { Snapshot } from '../metrics/metrics.ts'
 import type { Config, Endpoint } from '../config/config.ts'
 import type { BanNews } from '../access/bans.ts'
 import type { KeyedCheckResult } from '../edge/health-checker.ts'

@@ -1,7 +1,7 @@
 // A new configuration for a running gateway: proven and swapped as a whole, or refused with every reason in the log.
 
 import { isDeepStrictEqual } from 'node:util'
-import type { Logger } from '../base/log.ts'
+import type { Logger } from '../log/log.ts'
 import type { Config } from '../config/config.ts'
 import type { Loaded } from '../config/load.ts'
 import { formatMistake } from '../config/mistake.ts'

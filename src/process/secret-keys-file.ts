@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
 import { type FileHandle, link, mkdir, open, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { SecretKeys } from '../clients/secret-keys.ts'
+import { SecretKeys } from '../oauth-clients/secret-keys.ts'
 import { parseSecretKey } from '../config/secret-key.ts'
 
 const keyLength = 32

@@ -4,8 +4,8 @@
 import { join } from 'node:path'
 
 import { systemClock } from '../base/clock.ts'
-import type { EdgeMetrics } from '../base/edge-metrics.ts'
-import type { Logger } from '../base/log.ts'
+import type { EdgeMetrics } from '../metrics/edge-metrics.ts'
+import type { Logger } from '../log/log.ts'
 import type { Config } from '../config/config.ts'
 import { openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'

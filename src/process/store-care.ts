@@ -1,6 +1,6 @@
 // Looks after the store of a running gateway: fills an empty one, tells what it denies, and keeps in the log when it goes away and comes back, and what is wrong with it meanwhile.
 
-import type { Logger } from '../base/log.ts'
+import type { Logger } from '../log/log.ts'
 import { type Store, StoreAway } from '../store/store.ts'
 import { FirstFill, type FirstStart } from './first-start.ts'
 import { StoreSigns } from './store-signs.ts'

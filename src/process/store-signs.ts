@@ -1,7 +1,7 @@
 // Keeps in the log what is wrong with a store that can be reached: that it refuses writes, that changes are not heard of at once, and what its
 // set-up can lose, each when it begins and when it is over. store-care.ts looks once a second.
 
-import type { Logger } from '../base/log.ts'
+import type { Logger } from '../log/log.ts'
 import type { Store } from '../store/store.ts'
 
 /** Looks between two questions for what can be lost. */

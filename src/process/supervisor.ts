@@ -2,8 +2,8 @@
 
 import { once } from 'node:events'
 import { systemClock } from '../base/clock.ts'
-import type { Logger } from '../base/log.ts'
-import { type Metrics, remains, type Snapshot } from '../base/metrics.ts'
+import type { Logger } from '../log/log.ts'
+import { type Metrics, remains, type Snapshot } from '../metrics/metrics.ts'
 import type { Config, Endpoint } from '../config/config.ts'
 import { BanPost } from '../access/ban-post.ts'
 import { type BanNews, Bans } from '../access/bans.ts'

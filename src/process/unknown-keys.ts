@@ -2,10 +2,10 @@
 // has the clients looked through once, in the background.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Logger } from '../base/log.ts'
+import type { Logger } from '../log/log.ts'
 import type { OAuthClient } from '../store/oauth-client.ts'
 import { type Store, StoreAway } from '../store/store.ts'
-import type { SecretKeys } from '../clients/secret-keys.ts'
+import type { SecretKeys } from '../oauth-clients/secret-keys.ts'
 
 /** Ms between two tries while the store is away. */
 const period = 1_000

@@ -2,7 +2,7 @@
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type Clock, systemClock } from '../base/clock.ts'
-import type { StoreMetrics } from '../base/store-metrics.ts'
+import type { StoreMetrics } from '../metrics/store-metrics.ts'
 import type { Store } from './store.ts'
 
 export interface StoreOptions {

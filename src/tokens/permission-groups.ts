@@ -1,6 +1,6 @@
 // The permissions that a token can be given, as the management API tells of them. Tokens keep their ids.
 
-import { permissions } from '../base/permissions.ts'
+import { permissions } from './permissions.ts'
 
 type WithoutScope<Rows> = { readonly [Index in keyof Rows]: Omit<Rows[Index], 'scope'> }
 

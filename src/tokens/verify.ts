@@ -2,8 +2,8 @@
 // While the store is away a token that was verified lives on for the grace, and one that nobody remembers is refused as `store_away`.
 
 import { timingSafeEqual } from 'node:crypto'
-import { AddressSet } from '../base/address.ts'
-import type { AiMetrics, RefuseReason } from '../base/ai-metrics.ts'
+import { AddressSet } from '../base/address/address.ts'
+import type { AiMetrics, RefuseReason } from '../metrics/ai-metrics.ts'
 import { ownText } from '../base/own-text.ts'
 import { type Clock, systemClock } from '../base/clock.ts'
 import { ReadThrough } from '../store/read-through.ts'

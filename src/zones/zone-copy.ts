@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Clock } from '../base/clock.ts'
-import type { Logger } from '../base/log.ts'
+import type { Logger } from '../log/log.ts'
 import type { ZoneRecordLists } from './known-zones.ts'
 
 export interface ZoneCopyOptions {

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { conditionKinds, readAccessRule, viewAccessRule } from '../../src/admin/access-rule-body.ts'
 import { Field } from '../../src/admin/field.ts'
-import { parseNetwork } from '../../src/base/address.ts'
+import { parseNetwork } from '../../src/base/address/address.ts'
 import type { Fault } from '../../src/errors/refusal.ts'
 
 /** A value of each kind of condition as answers show it. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { oauthScopes } from '../../src/clients/scopes.ts'
+import { oauthScopes } from '../../src/oauth-clients/scopes.ts'
 import { permissionGroups } from '../../src/tokens/permission-groups.ts'
 import { tokenWith } from '../tokens/token-with.ts'
 import { startApi } from './api.ts'

@@ -7,7 +7,7 @@ import {
   type ExpressionFlaw,
   type Facts,
   type RequestFacts,
-} from '../../src/base/expression.ts'
+} from '../../src/expression/expression.ts'
 
 export const request: RequestFacts = {
   method: 'GET',

@@ -1,8 +1,8 @@
 // Places in both backends where clients wait for their proof, and the time that passes there.
 
 import type { TestContext } from 'node:test'
-import { createLogger } from '../../src/base/log.ts'
-import { Metrics } from '../../src/base/metrics.ts'
+import { createLogger } from '../../src/log/log.ts'
+import { Metrics } from '../../src/metrics/metrics.ts'
 import { verificationFor } from '../../src/domains/challenge.ts'
 import { DomainWatch } from '../../src/domains/domain-watch.ts'
 import { TxtLookup } from '../../src/domains/txt-lookup.ts'

@@ -1,6 +1,6 @@
 // A process with a watch over the store and the DNS server of its arguments; its parent moves its clock, and kills it.
 
-import { createLogger } from '../../src/base/log.ts'
+import { createLogger } from '../../src/log/log.ts'
 import { DomainWatch } from '../../src/domains/domain-watch.ts'
 import { TxtLookup } from '../../src/domains/txt-lookup.ts'
 import { openStore } from '../../src/store/open.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { EdgeMetrics } from '../../src/base/edge-metrics.ts'
+import { EdgeMetrics } from '../../src/metrics/edge-metrics.ts'
 import type { Exchange } from '../../src/edge/exchange.ts'
 import { meter } from '../../src/edge/meter.ts'
 import { compileRateLimits } from '../../src/edge/meter-rules.ts'

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { AddressSet, believedHops } from '../../src/base/address.ts'
+import { AddressSet, believedHops } from '../../src/base/address/address.ts'
 import type { Exchange } from '../../src/edge/exchange.ts'
 import { trustedLines, wayOf } from '../../src/edge/way.ts'
 import { parseForwarded } from '../../src/http1/forwarded.ts'

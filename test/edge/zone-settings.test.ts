@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { AddressLists } from '../../src/access/lists.ts'
-import { createLogger } from '../../src/base/log.ts'
+import { createLogger } from '../../src/log/log.ts'
 import type { AccessRule } from '../../src/config/access-config.ts'
 import type { ErrorRule } from '../../src/config/custom-errors-config.ts'
 import type { ZoneDirectory } from '../../src/edge/zone-settings.ts'

@@ -2,7 +2,7 @@
 
 import type { TestContext } from 'node:test'
 import type { Clock } from '../../src/base/clock.ts'
-import { createLogger } from '../../src/base/log.ts'
+import { createLogger } from '../../src/log/log.ts'
 import { DomainWatch } from '../../src/domains/domain-watch.ts'
 import { TxtLookup } from '../../src/domains/txt-lookup.ts'
 import type { Store } from '../../src/store/store.ts'

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import type { Clock } from '../../src/base/clock.ts'
-import { EdgeMetrics } from '../../src/base/edge-metrics.ts'
-import { AccessLog, createLogger, type LogDestination } from '../../src/base/log.ts'
+import { EdgeMetrics } from '../../src/metrics/edge-metrics.ts'
+import { AccessLog, createLogger, type LogDestination } from '../../src/log/log.ts'
 import type { AccessConfig, ListConfig } from '../../src/config/access-config.ts'
 import type {
   AiConfig,

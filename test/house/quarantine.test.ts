@@ -7,14 +7,14 @@ import { test } from 'node:test'
 import { root, sourceFiles } from '../help/source.ts'
 
 const homes: Readonly<Record<string, readonly string[]>> = {
-  '@bufbuild/re2': ['base/expression-pattern.ts'],
-  '@marcbachmann/cel-js': ['base/expression-language.ts', 'base/expression-work.ts'],
+  '@bufbuild/re2': ['expression/pattern.ts'],
+  '@marcbachmann/cel-js': ['expression/language.ts', 'expression/work.ts'],
   ioredis: ['store/redis/connect.ts'],
   'lru-cache': ['limits/limiter.ts', 'store/read-through.ts'],
   maxmind: ['access/geo.ts'],
   negotiator: ['errors/negotiate.ts'],
-  pino: ['base/log.ts'],
-  'prom-client': ['base/metrics.ts'],
+  pino: ['log/log.ts'],
+  'prom-client': ['metrics/metrics.ts'],
   tldts: ['domains/host.ts'],
   yaml: ['config/parse.ts', 'errors/render-markdown.ts'],
 }

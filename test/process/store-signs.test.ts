@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createLogger } from '../../src/base/log.ts'
+import { createLogger } from '../../src/log/log.ts'
 import { StoreSigns } from '../../src/process/store-signs.ts'
 import { openStore } from '../../src/store/open.ts'
 import { replicates, startRedis } from '../help/redis.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { permissions } from '../../src/base/permissions.ts'
+import { permissions } from '../../src/tokens/permissions.ts'
 import { permissionGroups } from '../../src/tokens/permission-groups.ts'
 
 test('there is one group for each permission, without what concerns OAuth only', () => {

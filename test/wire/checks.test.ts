@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { systemClock } from '../../src/base/clock.ts'
-import { createLogger } from '../../src/base/log.ts'
+import { createLogger } from '../../src/log/log.ts'
 import type { CheckConfig } from '../../src/config/pool-config.ts'
 import { checkedOrigins, HealthChecker } from '../../src/edge/health-checker.ts'
 import { Edge, edgeConfig, listenAt, recordOf } from '../help/edge.ts'

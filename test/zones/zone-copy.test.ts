@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, wri
 import { dirname } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
-import { createLogger } from '../../src/base/log.ts'
+import { createLogger } from '../../src/log/log.ts'
 import type { ZoneRecordLists } from '../../src/zones/known-zones.ts'
 import { ZoneCopy } from '../../src/zones/zone-copy.ts'
 import { ManualClock, secondsUntil } from '../help/clock.ts'

@@ -1,10 +1,10 @@
 // Measures what access rules cost a request that none of them matches, in ns of CPU: node bench/micro/access/decide.ts
-import { Work } from '../../../src/base/work.ts'
+import { Work } from '../../../src/expression/turn-budget.ts'
 import { Bans } from '../../../src/access/bans.ts'
 import { AccessPolicy } from '../../../src/access/policy.ts'
 import type { AccessRequest } from '../../../src/access/visit.ts'
 import { systemClock } from '../../../src/base/clock.ts'
-import { EdgeMetrics } from '../../../src/base/edge-metrics.ts'
+import { EdgeMetrics } from '../../../src/metrics/edge-metrics.ts'
 import type { AccessCondition } from '../../../src/config/access-config.ts'
 
 const rounds = 7

@@ -1,5 +1,5 @@
 // Measures a condition at each request, and its compilation, in ns: node bench/micro/base/expression.ts
-import { compileExpression, type Expression, type Facts } from '../../../src/base/expression.ts'
+import { compileExpression, type Expression, type Facts } from '../../../src/expression/expression.ts'
 import { medianOf } from '../median.ts'
 
 const facts: Facts = {

@@ -1,7 +1,7 @@
 // Measures what rules of a route make of a request, in ns, beside the copy of its lines without rules: node bench/micro/edge/rewrite.ts
-import { Work } from '../../../src/base/work.ts'
-import { Tally } from '../../../src/base/distribution.ts'
-import type { Facts } from '../../../src/base/expression.ts'
+import { Work } from '../../../src/expression/turn-budget.ts'
+import { Tally } from '../../../src/metrics/distribution.ts'
+import type { Facts } from '../../../src/expression/expression.ts'
 import { HeaderChanges, HeaderRules } from '../../../src/edge/rewrite-headers.ts'
 import { PathRule } from '../../../src/edge/rewrite-path.ts'
 import { crossingLines } from '../../../src/http1/fields.ts'

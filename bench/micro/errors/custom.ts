@@ -1,6 +1,6 @@
 // What custom errors cost: the way to an answer with rules and pages of some numbers, composed and flattened to bytes; and the first use of a large page.
 
-import type { Facts } from '../../../src/base/expression.ts'
+import type { Facts } from '../../../src/expression/expression.ts'
 import type { ErrorRule } from '../../../src/config/custom-errors-config.ts'
 import { type Answer, compose } from '../../../src/errors/compose.ts'
 import { composeCustom } from '../../../src/errors/compose-custom.ts'

@@ -1,5 +1,5 @@
 // Measures what a token costs at each call, in ns: node bench/micro/tokens/verify.ts
-import { AiMetrics } from '../../../src/base/ai-metrics.ts'
+import { AiMetrics } from '../../../src/metrics/ai-metrics.ts'
 import type { Token } from '../../../src/store/records.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { permissionGroups } from '../../../src/tokens/permission-groups.ts'

@@ -1,7 +1,7 @@
 // `gatehouse check`: reads the configuration and the files that its rules look into, names every mistake, and does nothing else.
 
-import { AccessMetrics } from '../../base/access-metrics.ts'
-import { createLogger } from '../../base/log.ts'
+import { AccessMetrics } from '../../metrics/access-metrics.ts'
+import { createLogger } from '../../log/log.ts'
 import type { Config } from '../../config/config.ts'
 import { loadConfig } from '../../config/load.ts'
 import { AccessFiles } from '../access-files.ts'

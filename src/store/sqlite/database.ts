@@ -1,7 +1,7 @@
 // One connection to a file of SQLite: waits for locks without stalling the process, and turns what is out of reach into StoreAway.
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { StoreMetrics } from '../../base/store-metrics.ts'
+import { StoreMetrics } from '../../metrics/store-metrics.ts'
 import { StoreAway, StoreBusy } from '../store.ts'
 import { isBusy, isOutOfReach, named, Transactions } from './transactions.ts'
 import { WriteQueue } from './write-queue.ts'

@@ -2,7 +2,7 @@
 import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { type Clock, systemClock } from '../../base/clock.ts'
-import { StoreMetrics } from '../../base/store-metrics.ts'
+import { StoreMetrics } from '../../metrics/store-metrics.ts'
 import type { AccessRuleList, ErrorPage, ErrorRuleList } from '../zone-lists.ts'
 import { type Bootstrap, type Records, type Store, StoreAway } from '../store.ts'
 import { SqliteAccounts } from './accounts.ts'

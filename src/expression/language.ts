@@ -1,0 +1,82 @@
+// The language of operators' expressions: CEL with our variables, and with a `matches` whose time is bounded. Called by expression.
+import { type ASTNode, Environment, TypeError as TypeFlaw } from '@marcbachmann/cel-js'
+import { ErrorView, RequestView, ResponseView } from './facts.ts'
+import { Pattern } from './pattern.ts'
+
+/** Whose variables an expression may use: `request` has request.* and zone, `error` also response.* and error.*. */
+export type Scope = 'request' | 'error'
+
+const requestFields = {
+  method: 'string',
+  host: 'string',
+  path: 'string',
+  query: 'string',
+  headers: 'map<string, list<string>>',
+  ip: 'string',
+  country: 'string',
+  asn: 'int',
+  tls: 'bool',
+}
+
+const requestLanguage = new Environment({
+  enableOptionalTypes: true,
+  limits: { maxAstNodes: 1000, maxDepth: 64, maxListElements: 512, maxMapEntries: 64, maxCallArguments: 8 },
+})
+  .registerType('Request', { ctor: RequestView, fields: requestFields })
+  .registerVariable('request', 'Request')
+  .registerVariable('zone', 'string')
+  // The language's own `matches` backtracks, and cannot be taken away; but a macro comes first, whatever its receiver.
+  .registerFunction('bytes.matches(ast): bool', expandMatches)
+
+/** The languages by the variables that they have. */
+export const languages: Readonly<Record<Scope, Environment>> = {
+  request: requestLanguage,
+  error: requestLanguage
+    .clone()
+    .registerType('Response', { ctor: ResponseView, fields: { code: 'int' } })
+    .registerType('Error', { ctor: ErrorView, fields: { code: 'int', name: 'string', category: 'string' } })
+    .registerVariable('response', 'Response')
+    .registerVariable('error', 'Error'),
+}
+
+// An error would draw the whole expression and where in it it failed, for nobody, at each request.
+Object.defineProperty(Object.getPrototypeOf(requestLanguage.parse('true').ast), 'input', { get: () => '' })
+
+interface Checker<Context> {
+  check(node: ASTNode, context: Context): { readonly kind: string; readonly name: string }
+  getType(name: string): unknown
+}
+
+interface Evaluator<Context> {
+  run(node: ASTNode, context: Context): unknown
+}
+
+interface MacroCall {
+  readonly args: readonly ASTNode[]
+  readonly receiver: ASTNode
+}
+
+function expandMatches({ args, receiver }: MacroCall) {
+  let pattern: Pattern
+  return {
+    async: false,
+    typeCheck<Context>(checker: Checker<Context>, _macro: unknown, context: Context) {
+      const { name } = checker.check(receiver, context)
+      if (name !== 'string') throw new TypeFlaw(`matches() looks at a string, not at ${name}`, receiver)
+      pattern = compilePattern(args[0]!)
+      return checker.getType('bool')
+    },
+    evaluate<Context>(evaluator: Evaluator<Context>, _macro: unknown, context: Context) {
+      return pattern.test(evaluator.run(receiver, context) as string)
+    },
+  }
+}
+
+function compilePattern(node: ASTNode): Pattern {
+  if (node.op !== 'value' || typeof node.args !== 'string') {
+    throw new TypeFlaw('matches() takes a pattern that is written out', node)
+  }
+  const pattern = Pattern.compile(node.args)
+  if (typeof pattern === 'string') throw new TypeFlaw(pattern, node)
+  return pattern
+}

@@ -1,0 +1,40 @@
+// What conditions say of a path that origins may read in several ways: each reading is asked, so that none slips by. Called by access rules and rate limits.
+import type { Expression, Facts } from './expression.ts'
+import type { Work } from './turn-budget.ts'
+
+/** Who has the readings of a path (`path-readings.ts`), found when they are first looked at; null for too many. */
+export interface Read {
+  readonly paths: readonly string[] | null
+  /** What is left for all that is asked of the request. */
+  readonly work: Work
+}
+
+/** Whether a condition holds for any reading; null where it fails for one, or there are too many, and it holds for none. */
+export function holdsForAny(condition: Expression<boolean>, facts: Facts, read: Read): boolean | null {
+  return evaluate(condition, facts, read, true)
+}
+
+/** Whether a condition holds for every reading; null where it fails for one, or there are too many, and it is false for none. */
+export function holdsForAll(condition: Expression<boolean>, facts: Facts, read: Read): boolean | null {
+  return evaluate(condition, facts, read, false)
+}
+
+/** Asks until one answer is as `decisive`. */
+function evaluate(
+  condition: Expression<boolean>,
+  facts: Facts,
+  read: Read,
+  decisive: boolean,
+): boolean | null {
+  if (!condition.readsPath) return condition.evaluate(facts, read.work)
+  const { paths } = read
+  if (paths === null) return null
+  if (paths.length === 1) return condition.evaluate(facts, read.work)
+  let result: boolean | null = !decisive
+  for (const path of paths) {
+    const answer = condition.evaluate(facts, read.work, path)
+    if (answer === decisive) return decisive
+    if (answer === null) result = null
+  }
+  return result
+}

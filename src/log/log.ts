@@ -1,0 +1,122 @@
+// The log: JSON lines on stdout. A logger for what happens to the gateway, and the access log with one line a request.
+
+import { type Level, type Logger, pino } from 'pino'
+import type { Phase, StatusClass } from '../metrics/edge-metrics.ts'
+
+export type { Logger }
+
+/** The share of each status class that is written, 0 to 1. */
+type LogSample = Readonly<Record<StatusClass, number>>
+
+/** Where lines go; one that holds them back can be told to let go. */
+export interface LogDestination {
+  write(line: string): unknown
+  flush?(): void
+}
+
+/** What the access log may know of a request: a closed list, so that no header, cookie, query or body can slip in. */
+export interface AccessEntry {
+  readonly time: number // ms since the epoch, when the request came
+  readonly ray: string
+  readonly zone: string
+  readonly client: string
+  readonly method: string
+  readonly host: string
+  readonly target: string // only its path is written
+  readonly version: string
+  readonly status: number // 0 when nothing was answered
+  readonly error: string | null
+  readonly cause: string | null // the code of what failed, such as ECONNREFUSED
+  readonly bytesIn: number
+  readonly bytesOut: number
+  readonly duration: number // ms
+  readonly phases: Readonly<Partial<Record<Phase, number>>> | null // ms
+  readonly origin: string | null
+  readonly retries: number
+  readonly aborted: boolean
+}
+
+const { pid } = process
+const longestText = 1024
+
+/** Makes the logger, whose lines go out at once; of an error it writes message, code and stack, never the request that the error may carry. */
+export function createLogger(level: Level, destination: LogDestination): Logger {
+  const serializers = { err: describeError, cause: describeError }
+  const write = (line: string) => {
+    destination.write(line)
+    destination.flush?.()
+  }
+  return pino({ level, base: { pid }, serializers }, { write })
+}
+
+/** Writes requests, and wants a share of each status class; an answer outside of 100 to 599, and none at all, is always wanted. */
+export class AccessLog {
+  readonly #destination: LogDestination
+  #shares: readonly number[]
+  readonly #random: () => number
+
+  constructor(destination: LogDestination, sample: LogSample, random: () => number = Math.random) {
+    this.#destination = destination
+    this.#shares = sharesOf(sample)
+    this.#random = random
+  }
+
+  /** Changes the shares from the next request on. */
+  resample(sample: LogSample): void {
+    this.#shares = sharesOf(sample)
+  }
+
+  /** Draws whether an answer of this status is to be written; asked once for each, before its entry is made. */
+  wants(status: number): boolean {
+    const share = this.#shares[(status / 100) | 0] ?? 1
+    return share === 1 || this.#random() < share
+  }
+
+  write(entry: AccessEntry): void {
+    this.#destination.write(accessLine(entry))
+  }
+}
+
+/** Lists the shares by first digit of the status. */
+function sharesOf(sample: LogSample): readonly number[] {
+  return [1, sample['1xx'], sample['2xx'], sample['3xx'], sample['4xx'], sample['5xx']]
+}
+
+/** By hand, since it is on the path of every request: the numbers as they are, each text cut and quoted. */
+function accessLine(e: AccessEntry): string {
+  return (
+    `{"level":30,"time":${Math.trunc(e.time)},"pid":${pid},"ray":"${e.ray}","zone":${quote(e.zone)}` +
+    `,"client":${quote(e.client)},"method":${quote(e.method)},"host":${quote(e.host)},"path":${quote(pathOf(e.target))}` +
+    `,"version":${quote(e.version)},"status":${e.status},"error":${quote(e.error)},"cause":${quote(e.cause)},"bytes_in":${e.bytesIn}` +
+    `,"bytes_out":${e.bytesOut},"duration":${round(e.duration)},"phases":${phasesOf(e)},"origin":${quote(e.origin)}` +
+    `,"retries":${e.retries},"aborted":${e.aborted},"msg":"request"}\n`
+  )
+}
+
+function quote(text: string | null): string {
+  return JSON.stringify(text !== null && text.length > longestText ? text.slice(0, longestText) : text)
+}
+
+/** Leaves out the query, and whole targets that are no path: they may hold a user name and a password. */
+function pathOf(target: string): string | null {
+  if (target[0] !== '/' && target !== '*') return null
+  const end = target.search(/[?#]/)
+  return end === -1 ? target : target.slice(0, end)
+}
+
+function phasesOf({ phases }: AccessEntry): string {
+  if (!phases) return 'null'
+  let members = ''
+  for (const phase in phases) members += `${members && ','}"${phase}":${round(phases[phase as Phase]!)}`
+  return `{${members}}`
+}
+
+function round(ms: number): number {
+  return Math.round(ms * 1000) / 1000
+}
+
+function describeError(error: unknown): unknown {
+  if (!(error instanceof Error)) return error
+  const { name, message, stack } = error
+  return { type: name, message, stack, ...('code' in error && { code: error.code }) }
+}

@@ -1,0 +1,42 @@
+// What Prometheus sees of access rules, and of the files that they look into. metric-families.ts lists them.
+
+import type { AccessMetrics } from '../access-metrics.ts'
+import { byName, type Family, type Sample, sample } from './family.ts'
+
+export const accessFamilies: readonly Family[] = [
+  {
+    type: 'counter',
+    name: 'gatehouse_access_decisions_total',
+    help: 'Requests that access rules decided on, by result and by what the rule looks at.',
+    read: ({ edge: { access } }) => accessDecisions(access),
+  },
+  {
+    type: 'gauge',
+    name: 'gatehouse_access_bans',
+    help: 'Addresses that are banned.',
+    together: 'max',
+    read: ({ edge: { access } }) => (access.activeBans ? [{ labels: {}, value: access.activeBans() }] : []),
+  },
+  {
+    type: 'counter',
+    name: 'gatehouse_address_list_reloads_total',
+    help: 'Address list files that changed and were read anew, by result.',
+    read: ({ edge: { access } }) => byName(access.listReloads, result => ({ result })),
+  },
+  {
+    type: 'counter',
+    name: 'gatehouse_geo_database_reloads_total',
+    help: 'Databases of countries and networks that changed and were read anew, by result.',
+    read: ({ edge: { access } }) => byName(access.geoReloads, result => ({ result })),
+  },
+]
+
+function accessDecisions({ allowed, denied, legal, failed, banned }: AccessMetrics): Sample[] {
+  return [
+    ...byName(allowed, kind => ({ result: 'allowed', kind })),
+    ...byName(denied, kind => ({ result: 'denied', kind })),
+    ...byName(legal, kind => ({ result: 'legal', kind })),
+    ...byName(failed, kind => ({ result: 'failed', kind })),
+    sample(banned, { result: 'banned', kind: 'ban' }),
+  ]
+}

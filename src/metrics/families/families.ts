@@ -1,0 +1,18 @@
+// The metrics of the gateway as Prometheus sees them, in the order in which they are exposed. metrics.ts registers them.
+
+import type { Family } from './family.ts'
+import { accessFamilies } from './access.ts'
+import { aiFamilies } from './ai.ts'
+import { limitFamilies } from './limits.ts'
+import { originFamilies } from './origins.ts'
+import { processFamilies } from './process.ts'
+import { requestFamilies } from './requests.ts'
+
+export const families: readonly Family[] = [
+  ...requestFamilies,
+  ...originFamilies,
+  ...limitFamilies,
+  ...accessFamilies,
+  ...aiFamilies,
+  ...processFamilies,
+]

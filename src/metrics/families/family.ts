@@ -1,0 +1,49 @@
+// What a family of metrics is: name, help, type, and how its numbers are read out; and the ways in which the lists of them read.
+
+import { bucketBounds, type Distribution, type Tally } from '../distribution.ts'
+import type { Metrics } from '../metrics.ts'
+
+/** One line of a family; a histogram has several names. */
+export interface Sample {
+  readonly metricName?: string
+  readonly labels: Readonly<Record<string, string | number>>
+  readonly value: number
+}
+
+export interface Family {
+  readonly type: 'counter' | 'gauge' | 'histogram'
+  readonly name: string
+  readonly help: string
+  readonly read: (metrics: Metrics) => readonly Sample[]
+  /** What becomes of the numbers of several processes; the sum where nothing is said. */
+  readonly together?: 'min' | 'max'
+}
+
+/** Reads out one tally, as the only line of its family or as one of several. */
+export function sample({ value }: Tally, labels: Sample['labels'] = {}): Sample {
+  return { labels, value }
+}
+
+/** Reads out one line for each name, in their order. */
+export function byName(
+  tallies: Readonly<Record<string, Tally>>,
+  labels: (name: string) => Sample['labels'],
+): Sample[] {
+  return Object.entries(tallies).map(([name, tally]) => sample(tally, labels(name)))
+}
+
+/** Reads out cumulative buckets, sum and count, in seconds; no line before the first observation. */
+export function histogram(name: string, labels: Record<string, string>, times: Distribution): Sample[] {
+  if (times.count === 0) return []
+  let below = 0
+  const buckets = [...bucketBounds, Number.POSITIVE_INFINITY].map((bound, i) => ({
+    metricName: `${name}_bucket`,
+    labels: { ...labels, le: bound === Number.POSITIVE_INFINITY ? '+Inf' : bound / 1000 },
+    value: (below += times.counts[i]!),
+  }))
+  return [
+    ...buckets,
+    { metricName: `${name}_sum`, labels, value: times.sum / 1000 },
+    { metricName: `${name}_count`, labels, value: below },
+  ]
+}

@@ -1,0 +1,49 @@
+// Every scope that a client can ask for: those of identity, and one for each permission of tokens, by the same name. The management API shows and checks them.
+
+import { permissions } from '../tokens/permissions.ts'
+import type { GrantType } from '../store/oauth-client.ts'
+
+interface OAuthScope {
+  /** Words between dots or underscores; what requests and clients name. */
+  readonly id: string
+  readonly name: string
+  readonly category: string
+  readonly description: string
+  /** The kinds of resources that it is about. */
+  readonly scopes: readonly string[]
+  /** Whether it tells who the user is, and opens nothing else. */
+  readonly isIdentity: boolean
+}
+
+const refreshing = 'offline_access'
+const ofUser = { category: 'identity', scopes: ['svc.api.user'], isIdentity: true } as const
+
+const identityScopes: readonly OAuthScope[] = [
+  { id: 'openid', name: 'OpenID', description: 'Tell who the user is by an id token.', ...ofUser },
+  {
+    id: refreshing,
+    name: 'Offline Access',
+    description: 'Stay authorized while the user is away, by refresh tokens.',
+    ...ofUser,
+  },
+  { id: 'user.read', name: 'User Read', description: 'See who the user is.', ...ofUser },
+]
+
+/** Identity first, then in the order of the permissions. */
+export const oauthScopes: readonly OAuthScope[] = [
+  ...identityScopes,
+  ...permissions.map(({ scope, name, category, description, scopes }) => ({
+    id: scope,
+    name,
+    category,
+    description,
+    scopes,
+    isIdentity: false,
+  })),
+]
+
+/** Puts `offline_access` at the end or takes it away, since it stands there exactly when the client may use refresh tokens; all else stays. */
+export function withProtocolScopes(scopes: readonly string[], grantTypes: readonly GrantType[]): string[] {
+  if (!grantTypes.includes('refresh_token')) return scopes.filter(scope => scope !== refreshing)
+  return scopes.includes(refreshing) ? [...scopes] : [...scopes, refreshing]
+}

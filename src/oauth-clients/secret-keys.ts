@@ -1,0 +1,74 @@
+// The keys of the server that guard what clients authenticate with: one makes digests and seals, older ones still check and open what they made.
+
+import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
+import { seal, unseal } from './seal.ts'
+import type { ClientSecret } from '../store/oauth-client.ts'
+
+const least = 32
+
+export class SecretKeys {
+  readonly #current: DerivedKeys
+  /** The current one first. */
+  readonly #known: readonly DerivedKeys[]
+
+  /** Takes keys of at least 32 bytes each. */
+  constructor(current: Buffer, old: readonly Buffer[] = []) {
+    this.#current = derive(current)
+    this.#known = [this.#current, ...old.map(derive)]
+  }
+
+  /** 8 hex digits that name the key and tell nothing of it. */
+  get currentId(): string {
+    return this.#current.id
+  }
+
+  knows(keyId: string): boolean {
+    return this.#known.some(({ id }) => id === keyId)
+  }
+
+  /** Digests the value of a secret: its 256 random bits need neither salt nor a slow hash. */
+  digest(value: string): { digest: string; key: string } {
+    return { digest: digestUnder(this.#current, value).toString('hex'), key: this.#current.id }
+  }
+
+  /** Compares in constant time; false, and at the same cost, where the key of the secret is not known. */
+  matches({ digest, key }: ClientSecret, value: string): boolean {
+    const keys = this.#known.find(({ id }) => id === key)
+    const kept = Buffer.from(digest, 'hex')
+    const shown = digestUnder(keys ?? this.#current, value)
+    const isSame = timingSafeEqual(shown, kept.length === shown.length ? kept : Buffer.alloc(shown.length))
+    return isSame && keys !== undefined
+  }
+
+  /** Encrypts a text under the current key; it is opened again for the same context only. */
+  seal(text: string, context: string): string {
+    return seal(this.#current.sealing, text, context)
+  }
+
+  /** Opens what the current key or an old one has sealed; else null. */
+  unseal(sealed: string, context: string): string | null {
+    for (const { sealing } of this.#known) {
+      const text = unseal(sealing, sealed, context)
+      if (text !== null) return text
+    }
+    return null
+  }
+}
+
+/** What is made of one key: for each use one of its own, and a name. */
+interface DerivedKeys {
+  readonly id: string
+  readonly digesting: Buffer
+  readonly sealing: Buffer
+}
+
+function derive(key: Buffer): DerivedKeys {
+  if (key.length < least) throw new RangeError(`a secret key must have at least ${least} bytes`)
+  const part = (use: string, length: number) =>
+    Buffer.from(hkdfSync('sha256', key, '', `gatehouse client secrets: ${use}`, length))
+  return { id: part('id', 4).toString('hex'), digesting: part('digest', 32), sealing: part('seal', 32) }
+}
+
+function digestUnder({ digesting }: DerivedKeys, value: string): Buffer {
+  return createHmac('sha256', digesting).update(value).digest()
+}

@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { RE2JS } from '@bufbuild/re2'
+import fc from 'fast-check'
+import { Automaton, mostSteps } from '../../src/expression/automaton.ts'
+import { Work } from '../../src/expression/turn-budget.ts'
+
+const atom = fc.constantFrom(
+  'a',
+  'b',
+  '.',
+  '\\w',
+  '\\W',
+  '\\d',
+  '\\s',
+  '[^a]',
+  '[a-c1]',
+  '\\pL',
+  'é',
+  '😀',
+  '\\x{ff}',
+  '[[:upper:]]',
+  '\\bb',
+  '\\B',
+  '^',
+  '$',
+  '\\A',
+  '\\z',
+  '\\n',
+  '_',
+)
+const pattern = fc.letrec<{ readonly expression: string }>(tie => ({
+  expression: fc.oneof(
+    { maxDepth: 4, depthSize: 'small' },
+    atom,
+    fc
+      .tuple(tie('expression'), fc.constantFrom('*', '+', '?', '{2}', '{0,3}', '*?'))
+      .map(([of, times]) => `(?:${of})${times}`),
+    fc.tuple(tie('expression'), tie('expression')).map(([a, b]) => a + b),
+    fc.tuple(tie('expression'), tie('expression')).map(([a, b]) => `(${a}|${b})`),
+  ),
+})).expression
+const flagged = fc
+  .tuple(fc.constantFrom('', '(?i)', '(?m)', '(?s)', '(?im)'), pattern)
+  .map(([flags, of]) => flags + of)
+const text = fc.string({
+  unit: fc.constantFrom('a', 'b', 'A', 'c', '1', '_', ' ', '\n', 'é', '\xff', '😀', '\ud83d', 'K'),
+  maxLength: 12,
+})
+
+test('an automaton finds what the engine of its program finds', () => {
+  fc.assert(
+    fc.property(flagged, fc.array(text, { minLength: 1 }), (pattern, texts) => {
+      const engine = RE2JS.compile(pattern)
+      const automaton = new Automaton(engine.re2().prog)
+      for (const text of texts)
+        assert.equal(automaton.test(text, workOf(1e6)), engine.test(text), JSON.stringify([pattern, text]))
+    }),
+    { numRuns: 2000 },
+  )
+})
+
+test('an automaton that has forgotten finds the same as before', () => {
+  const pattern = 'a.{12}c|x'
+  const engine = RE2JS.compile(pattern)
+  const automaton = new Automaton(engine.re2().prog)
+  assert.equal(automaton.isWhole, false)
+  for (let i = 0; i < 30; i++) {
+    const text = words(3_000) + (i % 3 === 0 ? `a${'b'.repeat(12)}c` : '')
+    assert.equal(automaton.test(text, workOf(1e9)), i % 3 === 0)
+  }
+})
+
+test('what is usual is built ahead, and then costs its characters alone', () => {
+  for (const pattern of [
+    '^/(shop|admin)/items/[0-9]+$',
+    '(?i)bot|crawl|spider',
+    '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}',
+    '(?i)curl/[0-9]+|wget|python-requests|go-http-client|java/|libwww|scrapy',
+    '\\bfoo\\b.*\\bbar\\b',
+  ]) {
+    const automaton = new Automaton(RE2JS.compile(pattern).re2().prog)
+    assert.ok(automaton.isWhole, pattern)
+    const work = workOf(0)
+    automaton.test('/shop/items/ab'.repeat(50), work)
+    assert.ok(work.left === 0, `${pattern} took ${-work.left}`)
+  }
+})
+
+test('no text takes more than is left and the steps of one character', () => {
+  for (const pattern of ['(a|b)*a(a|b){20}c', 'a.{200}!', '^(a?){99}a{99}!', '(.*)*.*(.*)*!$', 'a{1,400}!']) {
+    const automaton = new Automaton(RE2JS.compile(pattern).re2().prog)
+    assert.ok(automaton.widest <= mostSteps)
+    for (let i = 0; i < 10; i++) {
+      const work = workOf(1000)
+      assert.notEqual(automaton.test(words(5_000), work), true)
+      assert.ok(work.left > -automaton.widest, `${pattern} took ${1000 - work.left}`)
+    }
+  }
+})
+
+test('a program that could take too many steps at one character is told', () => {
+  const { prog } = RE2JS.compile('(a?){400}a{400}!').re2()
+  assert.ok(new Automaton(prog).widest > mostSteps)
+})
+
+function workOf(left: number): Work {
+  return Object.assign(new Work(), { left })
+}
+
+/** Gives a and b by chance, which builds the largest automata. */
+function words(length: number): string {
+  return Array.from({ length }, () => (Math.random() < 0.5 ? 'a' : 'b')).join('')
+}

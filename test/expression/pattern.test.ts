@@ -1,0 +1,74 @@
+import { equal, match, ok } from 'node:assert/strict'
+import { beforeEach, describe, test } from 'node:test'
+import { isWorkSpent, openPatterns, Pattern, renewRanges, useWork } from '../../src/expression/pattern.ts'
+import { Work } from '../../src/expression/turn-budget.ts'
+
+beforeEach(() => {
+  renewRanges()
+  useWork(new Work())
+})
+
+describe('a pattern that would be too large is refused before it is compiled', () => {
+  for (const [text, says] of [
+    ['(x{0,1000})'.repeat(80), /repeats too much/],
+    ['((((a{30}){30}){30}){30})', /repeats too much/],
+    ['(?:(?:){1000}){1000}', /repeats too much/],
+    ['(?i)\\pL{1,9}'.repeat(80), /classes of Unicode/],
+    ['(?i)'.concat('\\pL'.repeat(300)), /classes of Unicode/],
+    ['(?i)'.concat('[\u0080-\u{10ffff}]'.repeat(100)), /classes of Unicode/],
+    ['(?i)'.concat('[\\x{80}-\\x{1ffff}]'.repeat(50)), /classes of Unicode/],
+  ] as const) {
+    test(text.slice(0, 40), () => {
+      const { user } = process.cpuUsage()
+      match(Pattern.compile(text) as string, says)
+      const spent = (process.cpuUsage().user - user) / 1000
+      ok(spent < 50, `took ${spent} ms`)
+    })
+  }
+})
+
+test('what only looks like repetition is none', () => {
+  for (const [pattern, text] of [
+    ['\\{1000\\}\\{1000\\}', '{1000}{1000}'],
+    ['\\Q{1000}{1000}\\E', '{1000}{1000}'],
+    ['^[{1000}]{3}$', '{1}'],
+    ['^[]{9]{2}(?i)x{2,3}(?P<name>y){2}$', ']{XXYY'],
+    ['^[\\w-\\.]+@[\\w-\\.]+\\.[\\w-\\.]+$', 'a.b@c.example'],
+  ] as const)
+    equal(compiled(pattern).test(text), true, pattern)
+})
+
+test('the patterns of one expression share their ranges of characters', () => {
+  for (let i = 0; i < 5; i++) compiled('\\pL')
+  match(Pattern.compile('\\pL') as string, /too large together/)
+  renewRanges()
+  compiled('\\pL')
+})
+
+test('patterns are counted that texts go on building', () => {
+  compiled('^/a')
+  equal(openPatterns(), 0)
+  compiled('a.{40}b')
+  equal(openPatterns(), 1)
+  renewRanges()
+  equal(openPatterns(), 0)
+})
+
+test('the patterns of one request share its steps', () => {
+  const pattern = compiled('a.{40}b')
+  const words = () => Array.from({ length: 5000 }, () => (Math.random() < 0.5 ? 'a' : 'c')).join('')
+  const work = new Work()
+  useWork(work)
+  let asked = 0
+  for (; asked < 1000 && !isWorkSpent(); asked++) equal(pattern.test(words()), false)
+  ok(asked < 1000 && work.left <= 0, `asked ${asked} times`)
+  useWork(new Work())
+  equal(pattern.test(`a${'b'.repeat(41)}`), true)
+  equal(isWorkSpent(), false)
+})
+
+function compiled(text: string): Pattern {
+  const pattern = Pattern.compile(text)
+  ok(pattern instanceof Pattern, String(pattern))
+  return pattern
+}

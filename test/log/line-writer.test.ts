@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict'
+import { Writable } from 'node:stream'
+import { mock, test } from 'node:test'
+import { Tally } from '../../src/metrics/distribution.ts'
+import { LineWriter } from '../../src/log/line-writer.ts'
+
+/** A reader that takes pieces only when the test lets it. */
+class SlowReader extends Writable {
+  readonly pieces: string[] = []
+  #done: ((error?: Error) => void) | null = null
+
+  override _write(piece: Buffer, _: string, done: (error?: Error) => void): void {
+    this.pieces.push(piece.toString())
+    this.#done = done
+  }
+
+  take(error?: Error): void {
+    this.#done?.(error)
+  }
+}
+
+const line = (size: number) => `${'x'.repeat(size - 1)}\n`
+
+test('lines are gathered into pieces that a pipe takes whole', () => {
+  const reader = new SlowReader()
+  const writer = new LineWriter(reader)
+  for (let i = 0; i < 5; i++) writer.write(line(1000))
+  assert.deepEqual(
+    reader.pieces.map(({ length }) => length),
+    [4000],
+  )
+})
+
+test('the size of a piece is in bytes, and no line is ever split', () => {
+  const reader = new SlowReader()
+  const writer = new LineWriter(reader)
+  writer.write(`${'é'.repeat(1500)}\n`)
+  writer.write(`${'é'.repeat(1500)}\n`)
+  assert.deepEqual(
+    reader.pieces.map(({ length }) => length),
+    [1501],
+  )
+  const large = new SlowReader()
+  const second = new LineWriter(large)
+  second.write(line(10_000))
+  second.flush()
+  assert.deepEqual(large.pieces, [line(10_000)])
+})
+
+test('a line waits for others no longer than it may', t => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const reader = new SlowReader()
+  const writer = new LineWriter(reader, { patience: 250 })
+  writer.write('one\n')
+  t.mock.timers.tick(200)
+  writer.write('two\n')
+  assert.deepEqual(reader.pieces, [])
+  t.mock.timers.tick(50)
+  assert.deepEqual(reader.pieces, ['one\ntwo\n'])
+})
+
+test('one piece is written at a time, and what a slow reader leaves waiting is bounded and counted', async () => {
+  const reader = new SlowReader()
+  const dropped = new Tally()
+  const writer = new LineWriter(reader, { most: 10_000, dropped })
+  for (let i = 0; i < 30; i++) writer.write(line(1000))
+  const drained = writer.drain(1000)
+  for (let i = 0; i < 3; i++) {
+    assert.equal(reader.pieces.length, i + 1)
+    reader.take()
+    await new Promise(setImmediate)
+  }
+  await drained
+  assert.deepEqual(
+    reader.pieces.map(({ length }) => length),
+    [4000, 4000, 2000],
+  )
+  assert.equal(dropped.value, 20)
+})
+
+test('draining ends at its deadline when nobody reads', async () => {
+  const writer = new LineWriter(new SlowReader())
+  writer.write('last words\n')
+  await writer.drain(20)
+})
+
+test('draining what is empty is done at once', async () => {
+  const timeout = mock.method(globalThis, 'setTimeout')
+  await new LineWriter(new SlowReader()).drain(1000)
+  assert.equal(timeout.mock.callCount(), 0)
+  timeout.mock.restore()
+})
+
+test('a reader that has left ends the waiting, and later lines go nowhere', async () => {
+  const reader = new SlowReader()
+  const writer = new LineWriter(reader)
+  writer.write('one\n')
+  writer.flush()
+  writer.write('two\n')
+  const drained = writer.drain(60_000)
+  reader.take(Object.assign(new Error('gone'), { code: 'EPIPE' }))
+  await drained
+  writer.write('three\n')
+  writer.flush()
+  assert.deepEqual(reader.pieces, ['one\n'])
+})

@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type AccessEntry, AccessLog, createLogger } from '../../src/log/log.ts'
+
+const everything = { '1xx': 1, '2xx': 1, '3xx': 1, '4xx': 1, '5xx': 1 }
+
+const entry: AccessEntry = {
+  time: 1_700_000_000_000.25,
+  ray: '0123456789abcdef',
+  zone: 'shop.example',
+  client: '192.0.2.7',
+  method: 'GET',
+  host: 'shop.example',
+  target: '/cart?token=hush',
+  version: '1.1',
+  status: 200,
+  error: null,
+  cause: null,
+  bytesIn: 0,
+  bytesOut: 244,
+  duration: 1.23456,
+  phases: { connect: 0.25, wait: 0.98765 },
+  origin: '198.51.100.3:9000',
+  retries: 0,
+  aborted: false,
+}
+
+/** Collects what is written to a log; `lines` parses it. */
+function collect() {
+  const written: string[] = []
+  const destination = { write: (line: string) => written.push(line) }
+  return { destination, lines: () => written.map(line => JSON.parse(line)) }
+}
+
+test('a request is one line of JSON with every fact of the entry and the path without its query', () => {
+  const { destination, lines } = collect()
+  new AccessLog(destination, everything).write(entry)
+  assert.deepEqual(lines(), [
+    {
+      level: 30,
+      time: 1_700_000_000_000,
+      pid: process.pid,
+      ray: entry.ray,
+      zone: 'shop.example',
+      client: '192.0.2.7',
+      method: 'GET',
+      host: 'shop.example',
+      path: '/cart',
+      version: '1.1',
+      status: 200,
+      error: null,
+      cause: null,
+      bytes_in: 0,
+      bytes_out: 244,
+      duration: 1.235,
+      phases: { connect: 0.25, wait: 0.988 },
+      origin: '198.51.100.3:9000',
+      retries: 0,
+      aborted: false,
+      msg: 'request',
+    },
+  ])
+})
+
+test('neither members beyond the closed list nor targets that are no path reach the log', () => {
+  const { destination, lines } = collect()
+  const log = new AccessLog(destination, everything)
+  log.write({ ...entry, cookie: 'hush', headers: { authorization: 'hush' } } as AccessEntry)
+  log.write({ ...entry, target: 'http://user:hush@shop.example/' })
+  log.write({ ...entry, target: '/x#hush' })
+  const written = lines()
+  assert.equal(JSON.stringify(written).includes('hush'), false)
+  assert.deepEqual(
+    written.map(({ path }) => path),
+    ['/cart', null, '/x'],
+  )
+})
+
+test('texts are quoted and cut, so that a client can neither forge a line nor flood the log', () => {
+  const { destination, lines } = collect()
+  const log = new AccessLog(destination, everything)
+  log.write({ ...entry, host: 'a"\n{"level":50}', target: `/${'x'.repeat(10_000)}`, phases: null })
+  const written = lines()
+  assert.equal(written.length, 1)
+  const { host, path, phases } = written[0] as { host: string; path: string; phases: null }
+  assert.equal(host, 'a"\n{"level":50}')
+  assert.equal(path.length, 1024)
+  assert.equal(phases, null)
+})
+
+test('each status class has a share of its own, and what has no class is always wanted', () => {
+  const draws = [0.09, 0.1, 0.99]
+  const sample = { ...everything, '2xx': 0.1, '4xx': 0 }
+  const log = new AccessLog(collect().destination, sample, () => draws.shift() ?? 0)
+  const statuses = [200, 204, 299, 404, 503, 0, 999]
+  assert.deepEqual(
+    statuses.filter(status => log.wants(status)),
+    [200, 503, 0, 999],
+  )
+})
+
+test('what is written was wanted: no share is asked again', () => {
+  const { destination, lines } = collect()
+  new AccessLog(destination, { ...everything, '2xx': 0 }).write(entry)
+  assert.equal(lines().length, 1)
+})
+
+test('the logger writes message, code and stack of an error, and nothing else that it carries', () => {
+  const { destination, lines } = collect()
+  const bug = Object.assign(new Error('broken'), { code: 'EBUG', request: { headers: { cookie: 'hush' } } })
+  createLogger('info', destination).error({ err: bug }, 'a bug')
+  createLogger('info', destination).debug('too quiet')
+  const [line, ...more] = lines()
+  assert.equal(more.length, 0)
+  const { err, ...rest } = line as { err: Record<string, string>; msg: string; level: number }
+  assert.equal(rest.msg, 'a bug')
+  assert.deepEqual(Object.keys(err), ['type', 'message', 'stack', 'code'])
+  assert.equal(JSON.stringify(line).includes('hush'), false)
+})

@@ -1,0 +1,162 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { allowReasons, refuseReasons } from '../../src/metrics/ai-metrics.ts'
+import { Metrics, remains } from '../../src/metrics/metrics.ts'
+import { readMetrics } from '../help/prometheus.ts'
+
+test('what was exposed reads as Prometheus text: HELP and TYPE for all, buckets cumulative, numbers in seconds', async () => {
+  const metrics = new Metrics('1.2.3')
+  const zone = metrics.edge.zone('shop.example')
+  for (const ms of [0.2, 0.25, 0.3, 7, 70_000]) zone.request(200, ms)
+  metrics.edge.phases.connect.observe(3)
+  const { samples, types } = readMetrics(await metrics.expose())
+
+  const bucket = (le: string) =>
+    samples.get(
+      `gatehouse_request_duration_seconds_bucket{zone="shop.example",status_class="2xx",le="${le}"}`,
+    )
+  assert.deepEqual(['0.00025', '0.0005', '0.005', '0.01', '60', '+Inf'].map(bucket), [2, 3, 3, 4, 4, 5])
+  const series = '{zone="shop.example",status_class="2xx"}'
+  assert.equal(samples.get(`gatehouse_requests_total${series}`), 5)
+  assert.equal(samples.get(`gatehouse_request_duration_seconds_count${series}`), 5)
+  assert.equal(samples.get(`gatehouse_request_duration_seconds_sum${series}`), 70.00775)
+  assert.equal(samples.get('gatehouse_origin_phase_duration_seconds_bucket{phase="connect",le="0.005"}'), 1)
+  assert.equal(samples.get(`gatehouse_build_info{version="1.2.3",node="${process.versions.node}"}`), 1)
+  assert.equal(types.get('gatehouse_origin_phase_duration_seconds'), 'histogram')
+  assert.ok(samples.has('process_cpu_seconds_total'))
+})
+
+test('every counter and gauge shows what the edge did to it', async () => {
+  const metrics = new Metrics('0')
+  const { edge } = metrics
+  edge.error(522)
+  edge.error(1015)
+  edge.error(1015)
+  edge.retry()
+  edge.ejections.inc()
+  edge.retryBudgetExhausted.inc()
+  edge.poolMembers = () => [{ pool: 'main', origin: 'http://a:80', isHealthy: false }]
+  edge.clientAbort()
+  edge.clientConnections.inc()
+  edge.originConnections.inc()
+  edge.originConnections.inc()
+  edge.originConnections.dec()
+  edge.originQueue.inc()
+  edge.originLookups.failed.inc()
+  edge.originChecks.bad.inc()
+  edge.eventStreams.inc()
+  edge.webSockets.inc()
+  edge.ai.allowed.authentication_off.inc()
+  edge.ai.refused.missing.inc()
+  edge.ai.refused.missing.inc()
+  edge.ai.lookups.asked.inc()
+  edge.ai.logEntries.dropped.inc()
+  edge.access.denied.country.inc()
+  edge.access.banned.inc()
+  edge.access.listReloads.failure.inc()
+  edge.access.activeBans = () => 3
+  edge.expressionFailures.limits.inc()
+  metrics.domainChecks.no_match.inc()
+  metrics.workerRestarts.inc()
+  metrics.reloads.failure.inc()
+  metrics.droppedLogLines.inc()
+  const { samples } = readMetrics(await metrics.expose())
+  const expected = {
+    'gatehouse_errors_total{code="522"}': 1,
+    'gatehouse_errors_total{code="1015"}': 2,
+    gatehouse_origin_retries_total: 1,
+    gatehouse_origin_ejections_total: 1,
+    gatehouse_retry_budget_exhausted_total: 1,
+    'gatehouse_origin_healthy{pool="main",origin="http://a:80"}': 0,
+    gatehouse_client_aborts_total: 1,
+    gatehouse_origin_queue_length: 1,
+    'gatehouse_origin_lookups_total{result="failed"}': 1,
+    'gatehouse_origin_checks_total{result="bad"}': 1,
+    'gatehouse_connections_open{side="client"}': 1,
+    'gatehouse_connections_open{side="origin"}': 1,
+    'gatehouse_streams_open{kind="event_stream"}': 1,
+    'gatehouse_streams_open{kind="websocket"}': 1,
+    'gatehouse_ai_decisions_total{result="allowed",reason="authentication_off"}': 1,
+    'gatehouse_ai_decisions_total{result="allowed",reason="authenticated"}': 0,
+    'gatehouse_ai_decisions_total{result="refused",reason="missing"}': 2,
+    'gatehouse_token_lookups_total{source="asked"}': 1,
+    'gatehouse_ai_log_entries_total{result="dropped"}': 1,
+    'gatehouse_access_decisions_total{result="denied",kind="country"}': 1,
+    'gatehouse_access_decisions_total{result="denied",kind="default"}': 0,
+    'gatehouse_access_decisions_total{result="banned",kind="ban"}': 1,
+    'gatehouse_access_decisions_total{result="failed",kind="expression"}': 0,
+    gatehouse_access_bans: 3,
+    'gatehouse_address_list_reloads_total{result="failure"}': 1,
+    'gatehouse_geo_database_reloads_total{result="success"}': 0,
+    'gatehouse_expression_failures_total{in="limits"}': 1,
+    'gatehouse_domain_checks_total{outcome="no_match"}': 1,
+    'gatehouse_domain_checks_total{outcome="found"}': 0,
+    gatehouse_worker_restarts_total: 1,
+    gatehouse_log_lines_dropped_total: 1,
+    'gatehouse_config_reloads_total{result="success"}': 0,
+    'gatehouse_config_reloads_total{result="failure"}': 1,
+  }
+  for (const [series, value] of Object.entries(expected)) assert.equal(samples.get(series), value, series)
+})
+
+test('a status without a class counts as other, and the label set stays closed', async () => {
+  const metrics = new Metrics('0')
+  const zone = metrics.edge.zone('none')
+  for (const status of [0, 99, 600, 999, 101, 599]) zone.request(status, 1)
+  assert.equal(metrics.edge.zone('none'), zone)
+  const { samples } = readMetrics(await metrics.expose())
+  const count = (name: string) => samples.get(`gatehouse_requests_total{zone="none",status_class="${name}"}`)
+  assert.deepEqual(['other', '1xx', '2xx', '3xx', '4xx', '5xx'].map(count), [4, 1, 0, 0, 0, 1])
+})
+
+test('decisions of AI gateways have a series for each reason there is, and no other', async () => {
+  const { samples } = readMetrics(await new Metrics('0').expose())
+  const series = [...samples.keys()].filter(name => name.startsWith('gatehouse_ai_decisions_total'))
+  assert.deepEqual(
+    series.map(name => /reason="(\w+)"/.exec(name)?.[1]),
+    [...allowReasons, ...refuseReasons],
+  )
+})
+
+test('an origin counts as healthy where all processes find it so', async () => {
+  const [first, second] = [new Metrics('0'), new Metrics('0')]
+  const member = (origin: string, isHealthy: boolean) => ({ pool: 'main', origin, isHealthy })
+  first.edge.poolMembers = () => [member('http://a', true), member('http://b', true)]
+  second.edge.poolMembers = () => [member('http://a', true), member('http://b', false)]
+  const { samples } = readMetrics(await first.expose([await second.snapshot()]))
+  const healthy = (origin: string) => samples.get(`gatehouse_origin_healthy{pool="main",origin="${origin}"}`)
+  assert.deepEqual([healthy('http://a'), healthy('http://b')], [1, 0])
+})
+
+test('the numbers of several processes are added up, those of ended ones without their gauges', async () => {
+  const [supervisor, living, ended] = [new Metrics('0'), new Metrics('0'), new Metrics('0')]
+  for (const { edge } of [living, ended]) {
+    edge.zone('shop.example').request(200, 7)
+    edge.error(522)
+    edge.clientConnections.inc()
+  }
+  const left = structuredClone(await remains([await ended.snapshot()]))
+  const { samples } = readMetrics(await supervisor.expose([await living.snapshot(), left]))
+  assert.equal(samples.get('gatehouse_requests_total{zone="shop.example",status_class="2xx"}'), 2)
+  assert.equal(
+    samples.get(
+      'gatehouse_request_duration_seconds_bucket{zone="shop.example",status_class="2xx",le="+Inf"}',
+    ),
+    2,
+  )
+  assert.equal(samples.get('gatehouse_errors_total{code="522"}'), 2)
+  assert.equal(samples.get('gatehouse_connections_open{side="client"}'), 1)
+  assert.equal(samples.get(`gatehouse_build_info{version="0",node="${process.versions.node}"}`), 1)
+})
+
+test('what is left of ended processes can itself be added up again', async () => {
+  const once = async () => {
+    const metrics = new Metrics('0')
+    metrics.edge.retry()
+    return metrics.snapshot()
+  }
+  const first = await remains([await once()])
+  const both = await remains([first, await once()])
+  const { samples } = readMetrics(await new Metrics('0').expose([both]))
+  assert.equal(samples.get('gatehouse_origin_retries_total'), 2)
+})

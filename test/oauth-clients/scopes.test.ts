@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { permissions } from '../../src/tokens/permissions.ts'
+import { oauthScopes, withProtocolScopes } from '../../src/oauth-clients/scopes.ts'
+import type { GrantType } from '../../src/store/oauth-client.ts'
+
+const identity = ['openid', 'offline_access', 'user.read']
+
+test('scopes are those of identity, and one for each permission by the same name', () => {
+  assert.deepEqual(
+    oauthScopes.filter(({ isIdentity }) => isIdentity).map(({ id }) => id),
+    identity,
+  )
+  assert.deepEqual(
+    oauthScopes.filter(({ isIdentity }) => !isIdentity).map(({ isIdentity: _, ...scope }) => scope),
+    permissions.map(({ id: _, scope: id, ...permission }) => ({ ...permission, id })),
+  )
+})
+
+test('ids have no colon, and with their names are unique', () => {
+  for (const { id } of oauthScopes) assert.match(id, /^[a-z_]+(\.[a-z]+)?$/)
+  const marks = oauthScopes.flatMap(({ id, name }) => [id, name])
+  assert.equal(new Set(marks).size, marks.length)
+})
+
+const both: readonly GrantType[] = ['authorization_code', 'refresh_token']
+const codeOnly: readonly GrantType[] = ['authorization_code']
+
+for (const [sent, grantTypes, kept] of [
+  [[], both, ['offline_access']],
+  [['user.read'], both, ['user.read', 'offline_access']],
+  [['offline_access', 'user.read'], both, ['offline_access', 'user.read']],
+  [['user.read'], codeOnly, ['user.read']],
+  [['user.read', 'offline_access', 'openid'], codeOnly, ['user.read', 'openid']],
+  [['openid', 'ai_gateway.run'], codeOnly, ['openid', 'ai_gateway.run']],
+  [['offline_access'], codeOnly, []],
+] as const) {
+  test(`[${sent}] with [${grantTypes}] is kept as [${kept}]`, () => {
+    const before = [...sent]
+    assert.deepEqual(withProtocolScopes(before, grantTypes), kept)
+    assert.deepEqual(before, sent)
+  })
+}
