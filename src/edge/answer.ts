@@ -7,10 +7,10 @@ import { composeCustom } from '../errors/compose-custom.ts'
 import type { CustomErrors } from '../errors/custom-errors.ts'
 import { type Refusal, refuse } from '../errors/refusal.ts'
 import { chunkText } from '../http1/chunk.ts'
-import { discardBody } from './discard-body.ts'
+import { discardBody } from './client/discard-body.ts'
 import type { Exchange } from './exchange.ts'
 import { factsOf } from './exchange-facts.ts'
-import { connectionField } from './relay.ts'
+import { connectionField } from './forward/relay.ts'
 
 /** Ends the exchange with what the refusal says, as far as the client can still be told. */
 export function answer(x: Exchange, refusal: Refusal): void {

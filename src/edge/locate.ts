@@ -3,7 +3,7 @@ import { isIP } from 'node:net'
 import { type Refusal, refuse } from '../errors/refusal.ts'
 import { isAmongAiRoutes } from '../ai/target.ts'
 import type { Exchange } from './exchange.ts'
-import { locateAi, showsOurs } from './locate-ai.ts'
+import { locateAi, showsOurs } from './ai/locate-ai.ts'
 import { asksForPreview } from './preview.ts'
 import { refuseAmbiguousPath } from './ambiguous-path.ts'
 

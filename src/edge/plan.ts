@@ -3,7 +3,7 @@ import { refuse } from '../errors/refusal.ts'
 import { listHas } from '../http1/fields.ts'
 import { AMBIGUOUS_PATH, refuseAmbiguousPath } from './ambiguous-path.ts'
 import type { Exchange, Verdict } from './exchange.ts'
-import { planAi } from './plan-ai.ts'
+import { planAi } from './ai/plan-ai.ts'
 import { tooLarge } from './too-large.ts'
 
 /** Picks the origin, or the provider of an AI call, or refuses: a body over the limit (413), a request that was here before (1000), a route without origins (1004) or with none that is healthy (1033). */

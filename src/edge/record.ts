@@ -8,10 +8,10 @@ import type { Provider } from '../ai/providers.ts'
 import type { Observation } from '../logs/observation.ts'
 import { holdsOurs } from '../tokens/misplaced.ts'
 import type { Gateway, Token } from '../store/records.ts'
-import type { AiExchange } from './ai-exchange.ts'
-import type { Dial } from './dial.ts'
+import type { AiExchange } from './ai/ai-exchange.ts'
+import type { Dial } from './origin/dial.ts'
 import type { Exchange } from './exchange.ts'
-import { forgetBody } from './gather-body.ts'
+import { forgetBody } from './client/gather-body.ts'
 
 /** Counts the exchange and writes its line; a bug in that ends in the log, since the exchange itself went its way. */
 export function record(x: Exchange): void {

@@ -1,12 +1,12 @@
 // The story of a request, in the order of its steps. Called by the client connection once per request head.
 import { admit } from './admit.ts'
 import { answer, answerBug } from './answer.ts'
-import { authenticate } from './authenticate.ts'
+import { authenticate } from './ai/authenticate.ts'
 import { examine } from './examine.ts'
 import type { Exchange } from './exchange.ts'
-import { forward } from './forward-http.ts'
+import { forward } from './forward/forward-http.ts'
 import { locate } from './locate.ts'
-import { meter } from './meter.ts'
+import { meter } from './meter/meter.ts'
 import { plan } from './plan.ts'
 import { preview } from './preview.ts'
 

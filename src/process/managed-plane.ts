@@ -2,8 +2,8 @@
 
 import type { Snapshot } from '../metrics/metrics.ts'
 import type { Config, Endpoint } from '../config/config.ts'
-import type { KeyedCheckResult } from '../edge/health-checker.ts'
-import type { PoolState } from '../edge/pools.ts'
+import type { KeyedCheckResult } from '../edge/origin/health-checker.ts'
+import type { PoolState } from '../edge/origin/pools.ts'
 
 export interface ManagedPlane {
   /** Whether somebody takes connections. */

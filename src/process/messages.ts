@@ -3,9 +3,9 @@
 import type { Snapshot } from '../metrics/metrics.ts'
 import type { Config, Endpoint } from '../config/config.ts'
 import type { BanNews } from '../access/bans.ts'
-import type { KeyedCheckResult } from '../edge/health-checker.ts'
+import type { KeyedCheckResult } from '../edge/origin/health-checker.ts'
 import type { SidePort } from '../edge/plane.ts'
-import type { PoolState } from '../edge/pools.ts'
+import type { PoolState } from '../edge/origin/pools.ts'
 
 export type Ask =
   | {

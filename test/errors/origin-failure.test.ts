@@ -113,7 +113,9 @@ test('a failure that nobody foresaw is ours before the connection stands, and of
 })
 
 test('the faults told here are those that the edge finds itself', () => {
-  const found = readFileSync(join(root, 'src/edge/origin-connection.ts'), 'utf8').match(/'GH_[A-Z_]+'/g)
+  const found = readFileSync(join(root, 'src/edge/origin/origin-connection.ts'), 'utf8').match(
+    /'GH_[A-Z_]+'/g,
+  )
   const told = Object.values(expected).flatMap(row => Object.keys(row).filter(code => code.startsWith('GH_')))
   assert.deepEqual(new Set(told.map(code => `'${code}'`)), new Set(found))
 })

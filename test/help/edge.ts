@@ -28,7 +28,7 @@ import type { AiServices } from '../../src/edge/plane.ts'
 import type { ZoneDirectory } from '../../src/edge/zone-settings.ts'
 import type { Limiter } from '../../src/limits/limiter.ts'
 import { DataPlane } from '../../src/edge/data-plane.ts'
-import type { NameLookup } from '../../src/edge/name-lookup.ts'
+import type { NameLookup } from '../../src/edge/resolver/name-lookup.ts'
 import { forbidMisuse } from './misuse.ts'
 import { connectTo, type Message, type Wire } from './raw.ts'
 

@@ -3,8 +3,8 @@
 
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import { checkKey } from '../../src/edge/health-checker.ts'
-import { poolState } from '../../src/edge/pools.ts'
+import { checkKey } from '../../src/edge/origin/health-checker.ts'
+import { poolState } from '../../src/edge/origin/pools.ts'
 import { ManualClock } from '../help/clock.ts'
 import { codeOf, type Edge, edgeConfig, type EdgeSettings, recordOf, startEdge } from '../help/edge.ts'
 import { type Origin, ok, startOrigin, startResponder } from '../help/origin.ts'

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { NameLookup } from '../../src/edge/name-lookup.ts'
+import { NameLookup } from '../../src/edge/resolver/name-lookup.ts'
 import { ManualClock } from '../help/clock.ts'
 import { type DnsServer, startDns } from '../help/dns.ts'
 import { Edge, edgeConfig, listenAt, recordOf, startEdge } from '../help/edge.ts'

@@ -1,0 +1,82 @@
+// Step 6: whose token an AI call bears, where its gateway asks for one. What is refused here has cost a look into memory, reaches nobody, and leaves nothing
+// behind but a count. While the store is away, tokens and gateways that are remembered live on for `store.grace`; others are refused with 503.
+import type { RefuseReason } from '../../metrics/ai-metrics.ts'
+import type { GatewayDirectory } from '../../ai/gateways.ts'
+import { type Fault, type Refusal, refuse } from '../../errors/refusal.ts'
+import { bearerOf } from '../../tokens/bearer.ts'
+import { permits } from '../../tokens/permit.ts'
+import type { AiExchange } from './ai-exchange.ts'
+import { REPEATED } from './ai-fields.ts'
+import type { Exchange, Verdict } from '../exchange.ts'
+
+/**
+ * Lets a call in, or refuses: a credential of this gateway in a place from which it would be sent on (400), no valid token (401), one that does not allow it (403), a gateway that does not exist (404), a store that can't tell (503).
+ * Waits for the store where nothing is remembered.
+ */
+export function authenticate(x: Exchange): Verdict {
+  const { ai } = x
+  if (ai === null || ai.isLetIn) return null
+  if (ai.fields.misplaced !== null) return turnAway(x, ai, 'misplaced')
+  const gateway = (ai.gateway ??= gatewayOf(x, ai))
+  if (gateway instanceof Promise) return gateway.then(found => void (ai.gateway = found))
+  if (gateway === 'store_away') return turnAway(x, ai, 'store_away')
+  if (gateway !== null && !gateway.authentication) return letIn(x, ai, 'authentication_off')
+  const token = (ai.token ??= x.plane.ai!.tokens.verify(tokenIn(ai), x.clientAddress, x.client.shown))
+  if (token instanceof Promise) return token.then(verified => void (ai.token = verified))
+  if (typeof token === 'string') return turnAway(x, ai, token)
+  if (!permits(token, 'AI Gateway Run', ai.target.account)) return turnAway(x, ai, 'forbidden')
+  // Asked only now, so that none but those who may know learn which gateways there are.
+  return gateway === null ? NO_GATEWAY : letIn(x, ai, 'authenticated')
+}
+
+function gatewayOf(x: Exchange, ai: AiExchange): ReturnType<GatewayDirectory['find']> {
+  const { target, fields } = ai
+  const id = target.api === 'rest' ? (fields.gatewayId ?? 'default') : target.gateway
+  if (id === REPEATED) return null
+  return x.plane.ai!.gateways.find(target.account, id)
+}
+
+function letIn(x: Exchange, ai: AiExchange, reason: 'authenticated' | 'authentication_off'): null {
+  ai.isLetIn = true
+  ai.isAuthenticated = reason === 'authenticated'
+  x.plane.metrics.ai.allowed[reason].inc()
+  return null
+}
+
+function turnAway(x: Exchange, ai: AiExchange, reason: RefuseReason): Refusal {
+  ai.isTurnedAway = true
+  x.plane.metrics.ai.refused[reason].inc()
+  if (reason === 'store_away') return STORE_AWAY
+  if (reason === 'misplaced') return misplaced(ai)
+  return (reason === 'forbidden' ? FORBIDDEN : UNAUTHORIZED)[x.aiCaller!.api]
+}
+
+/** Returns where the credential was found, and nothing of it. */
+function misplaced({ target, fields }: AiExchange): Refusal {
+  const field = target.api === 'rest' ? 'Authorization' : 'svc-aig-authorization'
+  const message = `A credential of this gateway must not be in ${fields.misplaced}: send it in ${field}: Bearer`
+  return refuse('bad_request', { faults: [fault(10001, message)] })
+}
+
+function tokenIn({ target, fields }: AiExchange): string | null {
+  const field = target.api === 'rest' ? fields.authorization : fields.gatewayAuthorization
+  // Of two nobody can tell which one counts, so neither does.
+  return field === REPEATED ? '' : bearerOf(field)
+}
+
+const NOT_ALLOWED = 'Forbidden: the token needs the permission AI Gateway Run on this account'
+
+const STORE_AWAY = refuse('service_unavailable')
+const NO_GATEWAY = refuse('not_found', { faults: [fault(7003, 'There is no gateway of this name')] })
+const UNAUTHORIZED = {
+  rest: refuse('unauthorized', { faults: [fault(10000, 'Authentication error')] }),
+  native: refuse('unauthorized', { faults: [fault(2009, 'Unauthorized')] }),
+}
+const FORBIDDEN = {
+  rest: refuse('forbidden', { faults: [fault(10000, NOT_ALLOWED)] }),
+  native: refuse('forbidden', { faults: [fault(2009, NOT_ALLOWED)] }),
+}
+
+function fault(code: number, message: string): Fault {
+  return { code, message, pointer: null }
+}

@@ -1,0 +1,28 @@
+// How callers of AI routes are answered, by the kind of route and the dialect that their streams speak. `locate-ai.ts` and `plan-ai.ts` choose.
+import type { AiTarget } from '../../ai/target.ts'
+import type { AiCaller } from '../../errors/compose-ai.ts'
+
+type Dialect = AiCaller['dialect']
+
+const callers: Readonly<Record<AiCaller['api'], Readonly<Record<Dialect, AiCaller>>>> = {
+  rest: { openai: { api: 'rest', dialect: 'openai' }, anthropic: { api: 'rest', dialect: 'anthropic' } },
+  native: {
+    openai: { api: 'native', dialect: 'openai' },
+    anthropic: { api: 'native', dialect: 'anthropic' },
+  },
+}
+
+/** Gives the caller of a target, whose dialect is guessed from the API that is asked until the provider is known. */
+export function callerOf(target: AiTarget, dialect: Dialect = dialectOf(target)): AiCaller {
+  return callers[target.api === 'rest' ? 'rest' : 'native'][dialect]
+}
+
+/** Gives the caller of a path that is no route. */
+export function callerAt(path: string): AiCaller {
+  return callers[path.startsWith('/v1/') ? 'native' : 'rest'].openai
+}
+
+function dialectOf(target: AiTarget): Dialect {
+  if (target.api === 'native') return target.provider === 'anthropic' ? 'anthropic' : 'openai'
+  return target.operation === 'messages' ? 'anthropic' : 'openai'
+}

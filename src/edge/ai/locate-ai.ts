@@ -1,0 +1,46 @@
+// Step 2 on the hosts of `ai.hosts`: which AI route a request is for. What is none is for the zone that has the host, if there is one. Called by `locate.ts`.
+import { negotiateForPrograms } from '../../errors/negotiate.ts'
+import { type Refusal, refuse } from '../../errors/refusal.ts'
+import type { RequestHead } from '../../http1/request-head.ts'
+import { parseAiTarget } from '../../ai/target.ts'
+import { holdsOurs, valueHoldsOurs } from '../../tokens/misplaced.ts'
+import { callerAt, callerOf } from './callers.ts'
+import { AiExchange } from './ai-exchange.ts'
+import { AiFields } from './ai-fields.ts'
+import type { Exchange } from '../exchange.ts'
+import type { EdgeAi } from '../snapshot.ts'
+
+/** Finds the AI route, or refuses: a path that is none (404), a method that it does not have (405). */
+export function locateAi(x: Exchange, ai: EdgeAi): Refusal | null {
+  x.route = ai.route
+  x.bodyLimit = ai.route.config.bodyLimit
+  if (x.asksForPreview) return null
+  const target = parseAiTarget(x.head.target)
+  x.aiCaller = target === null ? callerAt(x.head.target) : callerOf(target)
+  if (target === null) return noRouteFor(x)
+  x.ai = new AiExchange(target, new AiFields(x.head))
+  if (target.api !== 'native' && x.head.method !== 'POST') return ONLY_POST
+  return null
+}
+
+/** Whether a request shows a credential of this gateway, which the origin of a zone must not see: its path is that of an AI call gone wrong. */
+export function showsOurs({ target, fields }: RequestHead): boolean {
+  if (holdsOurs(target)) return true
+  for (let i = 1; i < fields.length; i += 2) if (valueHoldsOurs(fields[i]!)) return true
+  return false
+}
+
+/** Answers programs in their envelope, and people on a page. */
+function noRouteFor({ head }: Exchange): Refusal {
+  const format = negotiateForPrograms(head.accept)
+  return format === 'html' || format === 'markdown' ? NO_SUCH_PAGE : NO_ROUTE
+}
+
+const NO_SUCH_PAGE = refuse('not_found')
+const NO_ROUTE = refuse('not_found', {
+  faults: [{ code: 7003, message: 'This path is no route of an AI gateway', pointer: null }],
+})
+const ONLY_POST = refuse('method_not_allowed', {
+  allow: 'POST',
+  faults: [{ code: 7001, message: 'Method not allowed; allowed: POST', pointer: null }],
+})

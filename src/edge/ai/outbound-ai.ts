@@ -1,0 +1,95 @@
+// An AI call as its provider will see it: what the caller sent less what ends here, the provider's credential, and nothing of the client behind the gateway.
+// Called by `outbound.ts`.
+import { crosses, equalsIgnoreCase } from '../../http1/fields.ts'
+import type { RequestHead } from '../../http1/request-head.ts'
+import type { KeyRing } from '../../ai/key-ring.ts'
+import type { Dialect } from '../../ai/provider-rows.ts'
+import type { Provider } from '../../ai/providers.ts'
+import { bearerOf } from '../../tokens/bearer.ts'
+import { holdsOurs } from '../../tokens/misplaced.ts'
+import { isForGateway } from './ai-fields.ts'
+import type { AiExchange } from './ai-exchange.ts'
+
+/** Writes the fields that go on, and those that the gateway adds: a credential of ours only where the caller brought none that may pass. */
+export function providerFields(head: RequestHead, ai: AiExchange, keys: KeyRing, now: number): string {
+  const provider = ai.provider!
+  const { fields, ids, hopByHop } = head
+  let lines = ''
+  let credential = ''
+  for (let i = 0; i < ids.length; i++) {
+    const name = fields[2 * i]!
+    if (!crosses(ids[i]!, 'request') || endsHere(name) || hopByHop?.has(name.toLowerCase())) continue
+    if (ai.asks !== null && isOfOtherApi(name, ai.asks)) continue
+    const line = `${name}: ${fields[2 * i + 1]}\r\n`
+    if (isOneOf(name, CREDENTIALS)) credential += broughtCredential(ai, name, fields[2 * i + 1]!, line)
+    else if (ai.rewriting === null || !equalsIgnoreCase(name, 'accept-encoding')) lines += line
+  }
+  if (ai.rewriting !== null) lines += 'Accept-Encoding: identity\r\n'
+  const isBrought = credential !== '' || hasKeyInQuery(ai.path, provider.credentialParameter)
+  return lines + (isBrought ? credential : ourCredential(ai, keys, now)) + defaults(provider, fields)
+}
+
+/** Whether the caller brought a credential that takes the place of ours. */
+export function bringsCredential({ fields }: RequestHead, ai: AiExchange): boolean {
+  for (let i = 0; i < fields.length; i += 2) {
+    const name = fields[i]!
+    if (isOneOf(name, CREDENTIALS) && broughtCredential(ai, name, fields[i + 1]!, name) !== '') return true
+  }
+  return hasKeyInQuery(ai.path, ai.provider!.credentialParameter)
+}
+
+/** Every field in which callers bring a credential to one provider or another. */
+const CREDENTIALS = ['authorization', 'x-api-key', 'x-goog-api-key', 'api-key']
+
+/** Writes the credential that a caller brings for the provider, if it may: on REST routes only ours count, and the unified endpoint knows one field for all. */
+function broughtCredential(
+  { target, provider }: AiExchange,
+  name: string,
+  value: string,
+  line: string,
+): string {
+  if (target.api === 'rest' || holdsOurs(value)) return ''
+  if (target.api === 'native') return isOneOf(name, provider!.credentialFields) ? line : ''
+  const key = equalsIgnoreCase(name, 'authorization') ? bearerOf(value) : null
+  return key === null ? '' : credentialLine(provider!, key)
+}
+
+function ourCredential(ai: AiExchange, keys: KeyRing, now: number): string {
+  ai.key = keys.next(now, ai.doubted ?? undefined)
+  return ai.key === null ? '' : credentialLine(ai.provider!, ai.key.value)
+}
+
+function credentialLine({ keyField, keyPrefix }: Provider, key: string): string {
+  return `${keyField}: ${keyPrefix}${key}\r\n`
+}
+
+function hasKeyInQuery(path: string, parameter: string | null): boolean {
+  return parameter !== null && (path.includes(`?${parameter}=`) || path.includes(`&${parameter}=`))
+}
+
+function defaults({ defaultFields }: Provider, fields: readonly string[]): string {
+  let lines = ''
+  for (const [name, value] of defaultFields) if (!isSent(name, fields)) lines += `${name}: ${value}\r\n`
+  return lines
+}
+
+function isSent(name: string, fields: readonly string[]): boolean {
+  for (let i = 0; i < fields.length; i += 2) if (equalsIgnoreCase(fields[i]!, name)) return true
+  return false
+}
+
+/** Whether a field is for the gateway or its host alone. */
+function endsHere(name: string): boolean {
+  return isForGateway(name) || equalsIgnoreCase(name, 'cookie')
+}
+
+/** Whether a field is for another API than the one that is asked: what it asks for has no place there, or another meaning. */
+function isOfOtherApi(name: string, asks: Dialect): boolean {
+  const prefix = asks === 'openai' ? 'anthropic-' : 'openai-'
+  return name.length > prefix.length && equalsIgnoreCase(name.slice(0, prefix.length), prefix)
+}
+
+function isOneOf(name: string, known: readonly string[]): boolean {
+  for (const one of known) if (equalsIgnoreCase(name, one)) return true
+  return false
+}

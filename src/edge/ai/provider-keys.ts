@@ -1,0 +1,71 @@
+// Which key of a provider a call bears, where several are configured: one that is turned away rests, and the call goes on with the next. Called by `plan-ai.ts`
+// and `forward-http.ts`.
+import { type Refusal, refuse } from '../../errors/refusal.ts'
+import type { ResponseHead } from '../../http1/response-head.ts'
+import { retryAfterIn } from '../../http1/retry-after.ts'
+import type { Key } from '../../ai/key-ring.ts'
+import type { AiExchange } from './ai-exchange.ts'
+import type { Exchange } from '../exchange.ts'
+import { secondsOf } from '../meter/limit-fields.ts'
+
+/** Refuses a call for which every key rests (1015), with the shortest wait. */
+export function refuseWithoutKey(x: Exchange, ai: AiExchange): Refusal | null {
+  const wait = ai.keys === null ? 0 : ai.keys.wait(x.plane.clock.monotonic())
+  return wait === 0 ? null : outOfKeys(ai, wait)
+}
+
+/**
+ * Takes what an answer says of the key: null where it is the caller's, `another` where the same call is to be made with another key, and a refusal (1015) where none is
+ * left. `isWhole` says whether the call can be made again.
+ */
+export function verdictOnKey(
+  x: Exchange,
+  ai: AiExchange,
+  head: ResponseHead,
+  isWhole: boolean,
+): 'another' | Refusal | null {
+  const { key, keys } = ai
+  if (key === null || keys === null) return null
+  const now = x.plane.clock.monotonic()
+  if (head.status < 400) keys.worked(key, now)
+  // The provider knows a key for this call, so that the others were to blame.
+  if (ai.doubted !== null && head.status < 500 && head.status !== 401)
+    for (const other of ai.doubted) setAside(x, ai, other, 401, null)
+  if (head.status !== 429 && head.status !== 401) return null
+  const word = retryAfterIn(head.fields, x.plane.clock.now())
+  if (head.status === 401 && word === null && keys.isTrusted(key, now) && mayBeRefusedItself(x, ai)) {
+    const doubted = (ai.doubted ??= [])
+    doubted.push(key)
+    return isWhole && keys.hasAnother(now, doubted) ? 'another' : null
+  }
+  setAside(x, ai, key, head.status, word)
+  const wait = keys.wait(now)
+  if (wait > 0) return outOfKeys(ai, wait)
+  // A key that is back by now must not keep a call going for ever.
+  return isWhole && ++ai.keyChanges < keys.size ? 'another' : null
+}
+
+function setAside(x: Exchange, ai: AiExchange, key: Key, status: 401 | 429, word: number | null): void {
+  const keys = ai.keys!
+  const rest = keys.setAside(key, x.plane.clock.monotonic(), word)
+  if (rest === 0) return
+  x.plane.metrics.ai.keysSetAside[`${status}`].inc()
+  const facts = { provider: ai.provider!.name, key: keys.placeOf(key), status, seconds: secondsOf(rest) }
+  x.plane.log.warn(facts, 'provider key set aside')
+}
+
+/** Whether a provider may answer 401 for what the caller says: a path or an organization that no key of ours has a right to. One caller must not take all keys from the others. */
+function mayBeRefusedItself({ head }: Exchange, { target }: AiExchange): boolean {
+  if (target.api === 'native') return true
+  for (let i = 0; i < head.fields.length; i += 2)
+    if (head.fields[i]!.slice(0, OF_OPENAI.length).toLowerCase() === OF_OPENAI) return true
+  return false
+}
+
+/** What OpenAI-Organization and OpenAI-Project begin with. */
+const OF_OPENAI = 'openai-'
+
+function outOfKeys({ provider }: AiExchange, wait: number): Refusal {
+  const cause = { code: `all keys of ${provider!.name} are set aside` }
+  return refuse('rate_limited', { retryAfter: secondsOf(wait) }, cause)
+}

@@ -1,0 +1,147 @@
+// A provider's answer on its way to a caller who speaks another API, or wants it in an envelope. Made by `plan-ai.ts`, used by `forward-http.ts`; answers that
+// tell of failure are never touched.
+import type { Call } from '../../ai/plan.ts'
+import type { EventTranslator, Translation } from '../../ai/translation.ts'
+import type { ResponseHead } from '../../http1/response-head.ts'
+import type { Capture } from '../../logs/capture.ts'
+import { GrowingBytes } from '../client/growing-bytes.ts'
+import { JSON_TYPE } from './json-type.ts'
+import { WithheldUsage } from './withheld-usage.ts'
+
+/** What becomes of the body of one answer. */
+export interface Rewriter {
+  /** Whether nothing may be sent before the end, which can still turn out to be an error. */
+  readonly holdsHead: boolean
+  /** Takes bytes as they come; gives those to send on at once; false for more than can be kept. */
+  push(bytes: Buffer): Buffer | null | false
+  /** Gives what is still to be sent; false when the answer can't be understood, or ended before it was whole. */
+  end(): Buffer | null | false
+}
+
+export class Rewriting {
+  readonly #translation: Translation | null
+  readonly #wraps: boolean
+  readonly #hidesUsage: boolean
+
+  constructor({ translation, wraps, hidesUsage }: Pick<Call, 'translation' | 'wraps' | 'hidesUsage'>) {
+    this.#translation = translation
+    this.#wraps = wraps
+    this.#hidesUsage = hidesUsage
+  }
+
+  /** Makes the rewriter for the answer of this head; null where it is to be left alone, false where that can't be: a coding that nobody asked for hides it, or it is no JSON. */
+  begin(head: ResponseHead): Rewriter | null | false {
+    if (head.status < 200 || head.status > 299) return null
+    if (head.isEncoded) return this.#translation === null && !this.#wraps ? null : false
+    if (this.#translation === null && (head.isEventStream || !this.#wraps))
+      return this.#hidesUsage && head.isEventStream ? new WithheldUsage() : null
+    if (this.#translation === null) return isJson(head) && new Enveloped()
+    return head.isEventStream
+      ? new TranslatedEvents(this.#translation.events())
+      : new Translated(this.#translation, this.#wraps)
+  }
+}
+
+/** Says how the answer to a call must be rewritten; null when not at all. */
+export function rewritingOf(call: Call): Rewriting | null {
+  return call.translation !== null || call.wraps || call.hidesUsage ? new Rewriting(call) : null
+}
+
+/** Keeps what a rewriter makes. */
+export class Recorded implements Rewriter {
+  readonly holdsHead: boolean
+  readonly #rewriter: Rewriter
+  readonly #capture: Capture
+
+  constructor(rewriter: Rewriter, capture: Capture) {
+    this.holdsHead = rewriter.holdsHead
+    this.#rewriter = rewriter
+    this.#capture = capture
+  }
+
+  push(bytes: Buffer): Buffer | null | false {
+    return this.#noted(this.#rewriter.push(bytes))
+  }
+
+  end(): Buffer | null | false {
+    return this.#noted(this.#rewriter.end())
+  }
+
+  #noted(bytes: Buffer | null | false): Buffer | null | false {
+    if (bytes !== null && bytes !== false) this.#capture.take(bytes)
+    return bytes
+  }
+}
+
+/** The answer as the result of the API envelope. */
+class Enveloped implements Rewriter {
+  readonly holdsHead = false
+  #hasBegun = false
+
+  push(bytes: Buffer): Buffer {
+    if (this.#hasBegun) return bytes
+    this.#hasBegun = true
+    return Buffer.concat([OPENING, bytes])
+  }
+
+  end(): Buffer | false {
+    return this.#hasBegun && CLOSING
+  }
+}
+
+const OPENING = Buffer.from('{"success":true,"errors":[],"messages":[],"result":')
+const CLOSING = Buffer.from('}')
+
+/** Bytes of a whole answer that is translated; far beyond any real one. */
+const LARGEST_ANSWER = 32 * 1024 * 1024
+
+class Translated implements Rewriter {
+  readonly holdsHead = true
+  readonly #translation: Translation
+  readonly #wraps: boolean
+  readonly #answer = new GrowingBytes()
+
+  constructor(translation: Translation, wraps: boolean) {
+    this.#translation = translation
+    this.#wraps = wraps
+  }
+
+  push(bytes: Buffer): null | false {
+    this.#answer.append(bytes)
+    return this.#answer.size > LARGEST_ANSWER ? false : null
+  }
+
+  end(): Buffer | false {
+    const answer = this.#translation.answer(this.#answer.bytes.toString())
+    if (answer === null) return false
+    const bytes = Buffer.from(answer)
+    return this.#wraps ? Buffer.concat([OPENING, bytes, CLOSING]) : bytes
+  }
+}
+
+class TranslatedEvents implements Rewriter {
+  readonly holdsHead = false
+  readonly #events: EventTranslator
+
+  constructor(events: EventTranslator) {
+    this.#events = events
+  }
+
+  push(bytes: Buffer): Buffer | null | false {
+    const rewritten = bytesOf(this.#events.push(bytes))
+    return this.#events.isBroken ? false : rewritten
+  }
+
+  end(): Buffer | null | false {
+    const rest = bytesOf(this.#events.end())
+    return this.#events.isComplete ? rest : false
+  }
+}
+
+function isJson({ contentType }: ResponseHead): boolean {
+  return contentType !== null && JSON_TYPE.test(contentType)
+}
+
+function bytesOf(text: string): Buffer | null {
+  return text === '' ? null : Buffer.from(text)
+}

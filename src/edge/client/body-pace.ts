@@ -1,0 +1,53 @@
+// Whether the body of a request comes fast enough. Only the time counts in which the client is the one that is waited for; the client connection asks at each
+// of its sweeps, so that reading a body costs nothing more.
+import type { Exchange } from '../exchange.ts'
+
+/** Ms of waiting after which the rate counts. */
+const GRACE = 10_000
+
+/** Most ms of waiting between two looks: what is more was a stall of our own, while which bytes may have come. */
+const LONGEST_LOOK = 1_000
+
+/** Why a body is too slow: the name of a tally, and in upper case behind GH_ that of a cause in the access log. */
+type SlowBody = 'body_idle' | 'body_rate' | 'body_timeout'
+
+export class BodyPace {
+  readonly #x: Exchange
+  #lookedAt: number
+  /** Bytes that had come by then: those that came before it was asked count too. */
+  #bytes = 0
+  /** Ms of waiting in all, since the last byte, and those that the bytes so far are good for. */
+  #waited = 0
+  #silent = 0
+  #earned = 0
+
+  constructor(x: Exchange, now: number) {
+    this.#x = x
+    this.#lookedAt = now
+  }
+
+  /** Finds why the body is too slow by monotonic ms `now`, null while it is not; `isAwaited` is false while it is we who keep the client from sending. */
+  look(isAwaited: boolean, now: number): SlowBody | null {
+    const { bytesIn } = this.#x
+    const waited = isAwaited ? Math.min(now - this.#lookedAt, LONGEST_LOOK) : 0
+    const bytes = bytesIn - this.#bytes
+    this.#lookedAt = now
+    this.#bytes = bytesIn
+    this.#waited += waited
+    this.#silent = bytes > 0 ? 0 : this.#silent + waited
+    return this.#judge(bytes)
+  }
+
+  #judge(bytes: number): SlowBody | null {
+    const { route, snapshot } = this.#x
+    const idle = route?.config.timeouts.idle || Number.POSITIVE_INFINITY
+    const { bodyRate, bodyTimeout } = snapshot.client
+    if (this.#silent >= idle) return 'body_idle'
+    if (bodyTimeout !== 0 && this.#waited >= bodyTimeout) return 'body_timeout'
+    if (bodyRate === 0) return null
+    // What came fast makes up for a pause as long as a client may be silent, and not for a trickle over hours.
+    const most = this.#waited + Math.max(idle, GRACE)
+    this.#earned = Math.min(this.#earned + (bytes * 1000) / bodyRate, most)
+    return this.#waited >= Math.max(this.#earned, GRACE) ? 'body_rate' : null
+  }
+}

@@ -1,0 +1,73 @@
+// How many connections clients may have: in all, from one address, and as long as there are file descriptors. Asked by `data-plane.ts` before a connection
+// costs anything.
+import { readdirSync, readFileSync } from 'node:fs'
+import { clientKey } from '../../base/address/client-key.ts'
+import type { Config } from '../../config/config.ts'
+
+/** File descriptors that stay free of clients, for origins, files and whatever else a process opens. */
+const SPARE = 32
+/** Those of them that stay free of origins too, or nobody could ask the side port what is wrong. */
+const RESERVE = 12
+
+/** The limit that a connection met; the first two are named as their settings. */
+export type ConnectionFault = 'connections' | 'connections_per_address' | 'descriptors'
+
+export class ConnectionLimits {
+  /** Of IPv6, the first 64 bits count as one address. */
+  readonly #byAddress = new Map<string, number>()
+  #total = 0
+  /** Most sockets that the process can have besides what it has open already. */
+  #descriptors = Number.POSITIVE_INFINITY
+
+  /** Measures how many descriptors are left; to be called once everything else is open. */
+  measure(): void {
+    const soft = openFilesLimit()
+    if (soft !== null) this.#descriptors = soft - readdirSync('/proc/self/fd').length - SPARE
+  }
+
+  /** Takes a connection from `peer`, or names the limit that it meets; `others` counts the other sockets, and who is trusted may have any number. */
+  take(
+    peer: string,
+    isTrusted: boolean,
+    others: number,
+    { connections, connectionsPerAddress }: Config['client'],
+  ): ConnectionFault | null {
+    if (connections !== 0 && this.#total >= connections) return 'connections'
+    if (this.#total + others >= this.#descriptors) return 'descriptors'
+    const key = clientKey(peer)
+    const count = this.#byAddress.get(key) ?? 0
+    if (!isTrusted && connectionsPerAddress !== 0 && count >= connectionsPerAddress)
+      return 'connections_per_address'
+    this.#byAddress.set(key, count + 1)
+    this.#total++
+    return null
+  }
+
+  /** Whether there is a descriptor for one more connection to an origin; `others` counts those there are. */
+  mayDial(others: number): boolean {
+    return this.#total + others < this.#descriptors + SPARE - RESERVE
+  }
+
+  /** Gives back what `take` took. */
+  leave(peer: string): void {
+    const key = clientKey(peer)
+    const count = this.#byAddress.get(key)!
+    this.#total--
+    if (count === 1) this.#byAddress.delete(key)
+    else this.#byAddress.set(key, count - 1)
+  }
+}
+
+/** Returns the soft limit of open files; null where none is known, as on other systems than Linux. */
+function openFilesLimit(): number | null {
+  const limit = /^Max open files +(\d+)/m.exec(contentOf('/proc/self/limits'))?.[1]
+  return limit === undefined ? null : Number(limit)
+}
+
+function contentOf(path: string): string {
+  try {
+    return readFileSync(path, 'latin1')
+  } catch {
+    return ''
+  }
+}

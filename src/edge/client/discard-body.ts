@@ -1,0 +1,45 @@
+// Reads what is left of a small request body and forgets it, so that a refused client may go on on its connection: a new one would cost both sides more than
+// the bytes. Called by `answer.ts`.
+import type { Exchange, Upstream } from '../exchange.ts'
+
+/** Bodies up to this many bytes are read to their end; the connection of a client that sends more is closed. */
+const WORTH_READING = 64 * 1024
+
+/** Ms that a client may take to send it. */
+const PATIENCE = 2_000
+
+/** Tells whether the rest of the body will be read, and then calls back; false when that is not worth it, or the client waits to be asked for it. */
+export function discardBody(x: Exchange, then: () => void): boolean {
+  const { contentLength, expect } = x.head
+  if (contentLength <= 0 || contentLength > WORTH_READING || expect !== null) return false
+  x.upstream = new Discarding(x, then, x.plane.coarseNow + PATIENCE)
+  x.client.readBody()
+  return true
+}
+
+class Discarding implements Upstream {
+  readonly deadline: number
+  readonly #x: Exchange
+  readonly #then: () => void
+
+  constructor(x: Exchange, then: () => void, deadline: number) {
+    this.deadline = deadline
+    this.#x = x
+    this.#then = then
+  }
+
+  bodyEnd(): void {
+    this.#x.upstream = null
+    this.#then()
+  }
+
+  body(): void {}
+  flushBody(): void {}
+  clientDrained(): void {}
+  /** Answers before the rest of the body, at the price of the connection. */
+  expire(): void {
+    this.#x.client.pauseBody()
+    this.#then()
+  }
+  abort(): void {}
+}

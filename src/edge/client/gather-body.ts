@@ -1,0 +1,86 @@
+// Asks a client for its body, and reads it whole for a step that can't go on without it. Called by `plan-ai.ts` and `forward-http.ts`.
+import { type Refusal, refuse } from '../../errors/refusal.ts'
+import { answer } from '../answer.ts'
+import type { AiExchange } from '../ai/ai-exchange.ts'
+import type { Exchange, Upstream } from '../exchange.ts'
+import { GrowingBytes } from './growing-bytes.ts'
+
+/** Ms in which a body must be there, however steadily it comes: what is gathered takes memory. */
+const PATIENCE = 5 * 60 * 1000
+/** Bytes that all gathered bodies of a process may take, until their answers come. */
+const MOST_GATHERED = 512 * 1024 * 1024
+
+/**
+ * Reads the body of a call; refuses (503) where there is no room for it. The promise never settles for a client that leaves, is too slow or sends too much: its
+ * exchange is over by then.
+ */
+export function gatherBody(x: Exchange, ai: AiExchange): Promise<void> | Refusal {
+  if (x.requestBody.done) {
+    ai.body = Buffer.alloc(0)
+    return Promise.resolve()
+  }
+  if (x.plane.gathered + Math.max(0, x.head.contentLength) > MOST_GATHERED)
+    return refuse('service_unavailable')
+  return new Promise(resolve => {
+    x.upstream = new Gathering(x, ai, resolve)
+    inviteBody(x)
+    x.client.readBody()
+  })
+}
+
+/** Gives back the room that a body took. */
+export function forgetBody(x: Exchange, ai: AiExchange): void {
+  x.plane.gathered -= ai.gathered
+  ai.gathered = 0
+  ai.body = null
+}
+
+/** Tells a client that waits for it to send its body (RFC 9110 section 10.1.1). */
+export function inviteBody({ head, client }: Exchange): void {
+  if (head.expect !== null && head.minor === 1) client.write('HTTP/1.1 100 Continue\r\n\r\n')
+}
+
+class Gathering implements Upstream {
+  readonly deadline: number
+  readonly #x: Exchange
+  readonly #ai: AiExchange
+  readonly #done: () => void
+  #body: GrowingBytes | null = null
+
+  constructor(x: Exchange, ai: AiExchange, done: () => void) {
+    this.deadline = x.plane.coarseNow + PATIENCE
+    this.#x = x
+    this.#ai = ai
+    this.#done = done
+  }
+
+  body(bytes: Buffer): void {
+    const { plane, requestBody } = this.#x
+    this.#ai.gathered += bytes.length
+    plane.gathered += bytes.length
+    // Mostly all of it comes at once.
+    if (this.#body === null && requestBody.done) this.#ai.body = bytes
+    else (this.#body ??= new GrowingBytes()).append(bytes)
+    if (plane.gathered > MOST_GATHERED) this.#stop('service_unavailable')
+  }
+
+  bodyEnd(): void {
+    this.#x.upstream = null
+    this.#ai.body ??= this.#body!.bytes
+    this.#done()
+  }
+
+  expire(): void {
+    this.#stop('request_timeout')
+  }
+
+  flushBody(): void {}
+  clientDrained(): void {}
+  abort(): void {}
+
+  #stop(error: 'request_timeout' | 'service_unavailable'): void {
+    this.#x.upstream = null
+    this.#x.keepAlive = false
+    answer(this.#x, refuse(error))
+  }
+}

@@ -1,0 +1,50 @@
+// Finds request heads in what a client sends, however it is cut into packets, and refuses at once what can't become one. Called by the client connection.
+import { endOfHead, mayContinue } from '../../http1/head.ts'
+import {
+  type HeadFault,
+  type HeadLimits,
+  overLimit,
+  parseRequestHead,
+  type RequestHead,
+  startsBadly,
+} from '../../http1/request-head.ts'
+
+/** Empty lines that may precede a request line, as some clients send them after a body (RFC 9112 section 2.2). */
+const MOST_EMPTY_LINES = 4
+
+export class HeadReader {
+  /** How much of an unfinished head has been looked through. */
+  #scanned = 0
+  /** Whether the request line of an unfinished head is there and was found good. */
+  #hasLine = false
+
+  /** Whether part of a head has come. */
+  get hasBegun(): boolean {
+    return this.#scanned > 0
+  }
+
+  /** Reads the head that `bytes` begin with; null while it is not complete: once it has begun, to be called with the same bytes and more. */
+  read(bytes: Buffer, limits: HeadLimits): RequestHead | HeadFault | null {
+    const start = skipEmptyLines(bytes)
+    const end = endOfHead(bytes, Math.max(start, this.#scanned - 3))
+    if (end === -1) return this.#wait(bytes, start, limits)
+    this.#scanned = 0
+    this.#hasLine = false
+    return parseRequestHead(bytes, start, end, limits)
+  }
+
+  #wait(bytes: Buffer, start: number, limits: HeadLimits): HeadFault | null {
+    const fault = overLimit(bytes, start, limits) ?? (this.#hasLine ? null : startsBadly(bytes, start))
+    if (fault !== null) return fault
+    this.#hasLine ||= bytes.includes('\r\n', start)
+    if (!mayContinue(bytes, Math.max(start, this.#scanned - 1))) return 'bad_request'
+    this.#scanned = start === bytes.length ? 0 : bytes.length
+    return null
+  }
+}
+
+function skipEmptyLines(bytes: Buffer): number {
+  let at = 0
+  while (at < MOST_EMPTY_LINES * 2 && bytes[at] === 0x0d && bytes[at + 1] === 0x0a) at += 2
+  return at
+}

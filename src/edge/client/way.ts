@@ -1,0 +1,121 @@
+// The way that a request has come, as far as the word of trusted hops goes. Only one field is believed (`client_address`), and all that an origin is told agrees
+// with it: a proxy that keeps up one of them mostly passes the others on as its client wrote them. Asked by `exchange.ts`, `outbound.ts` and expressions.
+import { isIPv6 } from 'node:net'
+import { believedHops } from '../../base/address/address.ts'
+import { type FieldId, field } from '../../http1/fields.ts'
+import { parseForwarded } from '../../http1/forwarded.ts'
+import type { RequestHead } from '../../http1/request-head.ts'
+import type { Exchange } from '../exchange.ts'
+
+/** What trusted hops say of a request. */
+export interface Way {
+  /** Addresses from the peer on to the client. */
+  readonly hops: readonly string[]
+  /** How the client asked the first of the trusted hops, and for which host; null where nobody says. */
+  readonly proto: string | null
+  readonly host: string | null
+}
+
+/** Finds the way of a request whose peer is trusted; null for a Forwarded that can't be read. */
+export function wayOf({ client, head, snapshot }: Exchange): Way | null {
+  const { trusted, clientAddress } = snapshot
+  if (clientAddress === 'x-forwarded-for') {
+    const hops = believedHops(client.peer, head.xForwardedFor, trusted)
+    return { hops, proto: last(head, field.xForwardedProto), host: last(head, field.xForwardedHost) }
+  }
+  const elements = parseForwarded(joined(head, field.forwarded) ?? '')
+  if (elements === null) return null
+  const nodes = elements.map(({ node }) => (node === null || !/^[^\s,]+$/.test(node) ? 'unknown' : node))
+  const hops = believedHops(client.peer, nodes.join(), trusted)
+  const said = hops.length === 1 ? null : elements[elements.length - hops.length + 1]!
+  return { hops, proto: plain(said?.proto), host: plain(said?.host) }
+}
+
+/** Writes what an origin is told of a request that a stranger sent: nothing of what it claims. */
+export function strangersLines({ client, head }: Exchange): string {
+  return `X-Forwarded-For: ${client.peer}\r\nX-Forwarded-Proto: http\r\n${hostLine(head.host)}Forwarded: ${thisHop(client.node, head.host)}\r\n`
+}
+
+/** Writes what an origin is told of a request that a trusted hop sent: the field that is believed as it came, with that hop added to it, and the rest so that it agrees. */
+export function trustedLines(x: Exchange): string {
+  const { client, head, snapshot } = x
+  const way = x.way!
+  const ours = thisHop(client.node, head.host)
+  const lines =
+    snapshot.clientAddress === 'forwarded'
+      ? `X-Forwarded-For: ${[...way.hops].reverse().join(', ')}\r\n` +
+        `X-Forwarded-Proto: ${way.proto ?? 'http'}\r\n` +
+        hostLine(way.host ?? head.host) +
+        `Forwarded: ${appended(joined(head, field.forwarded), ours)}\r\n`
+      : `X-Forwarded-For: ${appended(head.xForwardedFor, client.peer)}\r\n` +
+        `X-Forwarded-Proto: ${joined(head, field.xForwardedProto) ?? 'http'}\r\n` +
+        hostLine(joined(head, field.xForwardedHost) ?? head.host) +
+        `Forwarded: ${[...elementsOf(way), ours].join(', ')}\r\n`
+  return lines + claims(x)
+}
+
+/** Writes the other fields that only a trusted hop may send: each address as the one that is believed. */
+function claims({ outgoing, snapshot, clientAddress }: Exchange): string {
+  const { fields, ids, hopByHop } = outgoing
+  const believesOthers = snapshot.clientAddress === 'x-forwarded-for'
+  let lines = ''
+  for (let i = 0; i < ids.length; i++) {
+    const name = fields[2 * i]!
+    if (hopByHop?.has(name.toLowerCase())) continue
+    const id = ids[i]
+    if (id === field.clientAddress) lines += `${name}: ${clientAddress}\r\n`
+    else if (id === field.otherTarget || (id === field.xForwarded && believesOthers))
+      lines += `${name}: ${fields[2 * i + 1]}\r\n`
+  }
+  return lines
+}
+
+/** Writes the hops before the peer as elements of Forwarded (RFC 7239 section 4), the client first. */
+function elementsOf({ hops, proto, host }: Way): readonly string[] {
+  const elements = hops.slice(1).map(address => `for=${nodeOf(address)}`)
+  if (elements.length === 0) return elements
+  const ofClient = elements.length - 1
+  if (plain(host) !== null) elements[ofClient] += `;host=${quoted(host!)}`
+  if (plain(proto) !== null) elements[ofClient] += `;proto=${quoted(proto!)}`
+  return elements.reverse()
+}
+
+/** Returns an address as a node of Forwarded (RFC 7239 section 6). */
+export function nodeOf(address: string): string {
+  return isIPv6(address) ? `"[${address}]"` : address
+}
+
+function thisHop(node: string, host: string | null): string {
+  return `for=${node}${host === null ? '' : `;host=${quoted(host)}`};proto=http`
+}
+
+/** Writes nothing for a client of HTTP/1.0 that named no host. */
+function hostLine(host: string | null): string {
+  return host === null ? '' : `X-Forwarded-Host: ${host}\r\n`
+}
+
+/** Joins the values of one field as received; null when it did not come. */
+function joined({ fields, ids }: RequestHead, wanted: FieldId): string | null {
+  let all: string | null = null
+  for (let i = 0; i < ids.length; i++) if (ids[i] === wanted) all = appended(all, fields[2 * i + 1]!)
+  return all
+}
+
+function last({ fields, ids }: RequestHead, wanted: FieldId): string | null {
+  const i = ids.lastIndexOf(wanted)
+  return i === -1 ? null : fields[2 * i + 1]!
+}
+
+/** Returns a list with one more member. */
+export function appended(list: string | null, value: string): string {
+  return list === null || list === '' ? value : `${list}, ${value}`
+}
+
+function quoted(host: string): string {
+  return host.includes(':') ? `"${host}"` : host
+}
+
+/** Returns a host or scheme as hops tell it, null for what is neither. */
+function plain(text: string | null = null): string | null {
+  return text !== null && /^[\w.:[\]+-]+$/.test(text) ? text : null
+}

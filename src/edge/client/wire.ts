@@ -1,0 +1,23 @@
+// What goes wrong before there is a request: bytes that are no HTTP, or no acceptable one. Whoever sent them still deserves an answer in its own format.
+import { field } from '../../http1/fields.ts'
+import { RequestHead } from '../../http1/request-head.ts'
+
+/** Makes of refused bytes a head that serves to answer them: Accept and Host where they can be made out, and a connection that ends. */
+export function salvage(bytes: Buffer): RequestHead {
+  const head = new RequestHead()
+  const text = bytes.toString('latin1', 0, LOOKED_THROUGH)
+  head.keepAlive = false
+  head.method = /^[A-Z]+(?= )/.exec(text)?.[0] ?? ''
+  head.target = /^[A-Z]+ (\/[!-~]*)/.exec(text)?.[1] ?? ''
+  head.host = valueIn(text, 'host')
+  const accept = valueIn(text, 'accept')
+  // Among the fields, since error rules look for it there.
+  if (accept !== null) head.field('Accept', accept, field.accept)
+  return head
+}
+
+const LOOKED_THROUGH = 8 * 1024
+
+function valueIn(text: string, name: string): string | null {
+  return new RegExp(`\\n${name}[ \\t]*:[ \\t]*([ -~]*)`, 'i').exec(text)?.[1]?.trim() ?? null
+}

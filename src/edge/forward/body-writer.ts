@@ -1,0 +1,70 @@
+// Writes one message to its next hop, head and body: what one run of received bytes brings leaves as one write, however small its pieces. Called by
+// `forward-http.ts`, for the request as for its answer.
+import type { Socket } from 'node:net'
+import type { Framing } from '../../http1/body.ts'
+import { chunkSize, chunkText, lastChunk } from '../../http1/chunk.ts'
+
+/** Bytes up to this length are copied into the text that is written anyway: one write costs less than the copy. */
+const WORTH_COPYING = 16 * 1024
+
+/** The connection to the next hop. */
+export interface ByteSink {
+  /** Takes text (latin1) or bytes; false when the peer should be given time to read. */
+  write(data: string | Buffer): boolean
+  /** Joins the writes between the two calls into one packet. */
+  cork(): void
+  uncork(): void
+}
+
+/** Writes text as the bytes that it stands for, and bytes as they are; false when the peer should be given time to read. */
+export function writeTo(socket: Socket, data: string | Buffer): boolean {
+  return typeof data === 'string' ? socket.write(data, 'latin1') : socket.write(data)
+}
+
+export class BodyWriter {
+  /** Whether anything was written. */
+  hasBegun = false
+  readonly #sink: ByteSink
+  readonly #isChunked: boolean
+  /** What waits for the end of the present run of bytes. */
+  #held: string
+
+  constructor(sink: ByteSink, head: string, framing: Framing) {
+    this.#sink = sink
+    this.#held = head
+    this.#isChunked = framing === 'chunked'
+  }
+
+  /** Takes body bytes; false when the peer should be given time to read. */
+  data(bytes: Buffer): boolean {
+    if (bytes.length > WORTH_COPYING) return this.#writeLarge(bytes)
+    this.#held += this.#isChunked ? chunkText(bytes) : bytes.toString('latin1')
+    return true
+  }
+
+  /** Writes what is held; false when the peer should be given time to read. */
+  flush(): boolean {
+    if (this.#held === '') return true
+    const held = this.#held
+    this.#held = ''
+    this.hasBegun = true
+    return this.#sink.write(held)
+  }
+
+  /** Ends the body; the trailers are flat, null for none. */
+  end(trailers: readonly string[] | null): void {
+    if (this.#isChunked) this.#held += lastChunk(trailers)
+    this.flush()
+  }
+
+  #writeLarge(bytes: Buffer): boolean {
+    this.#sink.cork()
+    if (this.#isChunked) this.#held += chunkSize(bytes.length)
+    this.flush()
+    this.hasBegun = true
+    const mayGoOn = this.#sink.write(bytes)
+    if (this.#isChunked) this.#sink.write('\r\n')
+    this.#sink.uncork()
+    return mayGoOn
+  }
+}

@@ -1,0 +1,113 @@
+// Redirects that the gateway follows in place of the client, where a route asks for it: only those that lead back to the same route, so that nobody can send
+// the gateway elsewhere. Called by `forward-http.ts`.
+import { equalsIgnoreCase } from '../../http1/fields.ts'
+import { RequestHead } from '../../http1/request-head.ts'
+import type { ResponseHead } from '../../http1/response-head.ts'
+import { accessRefusal } from '../admit.ts'
+import { factsOf } from '../exchange-facts.ts'
+import { Exchange } from '../exchange.ts'
+import { locate } from '../locate.ts'
+import { isCountedByPath } from '../meter/meter.ts'
+
+/** Bytes of the body of a redirect that are read to keep its connection. */
+const WORTH_DRAINING = 64 * 1024
+
+/** Gives the request that a redirect asks for (RFC 9110 section 15.4); null for an answer that is none, or that only the client may follow. */
+export function redirected(x: Exchange, head: ResponseHead): RequestHead | null {
+  if (!REDIRECTS.has(head.status) || x.upgrade !== 'none' || setsCookie(head)) return null
+  const target = targetOf(x, locationOf(head))
+  if (target === null || target.length > x.snapshot.limits.url) return null
+  const request = requestFor(x.outgoing, head.status, target)
+  return leadsBack(x, request) ? request : null
+}
+
+/** The requests of one exchange that redirects led to, and what came of the body of the last redirect, which nobody wants. */
+export class RedirectTrail {
+  readonly #visited: Set<string>
+  #drained = 0
+
+  constructor(first: RequestHead) {
+    this.#visited = new Set([visitOf(first)])
+  }
+
+  /** Goes on to a request; false for one after the `most` that may be followed, and for one that was made before. */
+  goOn(request: RequestHead, most: number): boolean {
+    const visit = visitOf(request)
+    if (this.#visited.size > most || this.#visited.has(visit)) return false
+    this.#visited.add(visit)
+    this.#drained = 0
+    return true
+  }
+
+  /** Takes bytes of the body; false when another connection would cost less than the rest. */
+  drain(bytes: Buffer): boolean {
+    this.#drained += bytes.length
+    return this.#drained <= WORTH_DRAINING
+  }
+}
+
+function visitOf({ method, target }: RequestHead): string {
+  return `${method} ${target}`
+}
+
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
+
+/** Tells whether an answer sets a cookie, which only the client can keep: it may be what a login is all about. */
+function setsCookie({ fields }: ResponseHead): boolean {
+  for (let i = 0; i < fields.length; i += 2) if (equalsIgnoreCase(fields[i]!, 'set-cookie')) return true
+  return false
+}
+
+/** Gives the one Location, if it is plain. */
+function locationOf({ fields }: ResponseHead): string | null {
+  let location: string | null = null
+  for (let i = 0; i < fields.length; i += 2) {
+    if (!equalsIgnoreCase(fields[i]!, 'location')) continue
+    if (location !== null) return null
+    location = fields[i + 1]!
+  }
+  return location !== null && /^[\x21-\x7e]+$/.test(location) ? location : null
+}
+
+/** Gives the path and query that a location stands for, which may name what the client asked, by its own scheme, or the origin as it is asked here. */
+function targetOf(x: Exchange, location: string | null): string | null {
+  const scheme = factsOf(x).request.tls ? 'https' : 'http'
+  const asked = `${scheme}://${x.head.host ?? x.origin!.authority}`
+  const url = location === null ? null : URL.parse(location, asked + x.outgoing.target)
+  if (url === null) return null
+  const isOurs = url.origin === URL.parse(asked)?.origin || url.origin === x.origin!.config.url
+  return isOurs && url.username === '' && url.password === '' ? url.pathname + url.search : null
+}
+
+function requestFor(from: RequestHead, status: number, target: string): RequestHead {
+  const request = Object.assign(new RequestHead(), from, { target })
+  const losesBody = status === 303 ? from.method !== 'HEAD' : status <= 302 && from.method === 'POST'
+  if (!losesBody || from.method === 'GET') return request
+  const stays = from.ids.map((_, i) => !isOfContent(from.fields[2 * i]!))
+  return Object.assign(request, {
+    method: 'GET',
+    contentLength: -1,
+    chunked: false,
+    fields: from.fields.filter((_, i) => stays[i >> 1]),
+    ids: from.ids.filter((_, i) => stays[i]),
+  })
+}
+
+/** Tells whether a field speaks of the body, which a request has no longer once it has become GET. */
+function isOfContent(name: string): boolean {
+  return /^(content-.+|digest|repr-digest|last-modified|trailer)$/i.test(name)
+}
+
+/** Whether the client could ask the same of the same route. Where a route rewrites paths, nobody knows what the client would have to ask for; and where a rate limit looks at the path, it would count that. */
+function leadsBack(x: Exchange, request: RequestHead): boolean {
+  if (x.route!.config.rewrite?.path) return false
+  const trial = new Exchange(x.plane, x.client, request, x.requestBody, x.ray, x.snapshot)
+  trial.host = x.host
+  return (
+    locate(trial) === null &&
+    !trial.asksForPreview &&
+    trial.route === x.route &&
+    accessRefusal(trial) === null &&
+    !isCountedByPath(trial)
+  )
+}

@@ -1,0 +1,57 @@
+// The request as the origin will see it: one string, built from what the client sent less what ends at this hop, plus what a gateway must say of
+// itself (RFC 9110 section 7.6). Called by `forward-http.ts`.
+import { crossingLines } from '../../http1/fields.ts'
+import type { AiExchange } from '../ai/ai-exchange.ts'
+import type { Exchange } from '../exchange.ts'
+import { providerFields } from '../ai/outbound-ai.ts'
+import { isOwn } from '../resolver/own-addresses.ts'
+import { appended, strangersLines, trustedLines } from '../client/way.ts'
+
+/** Writes the head of the request to an origin at an address, empty line included. */
+export function outboundHead(x: Exchange, address: string): string {
+  const { outgoing: head, ai } = x
+  if (ai !== null) return providerHead(x, ai)
+  return `${head.method} ${head.target} HTTP/1.1\r\nHost: ${hostFor(x)}\r\n${passedFields(x)}${framing(x)}${x.client.isTrusted ? trustedLines(x) : strangersLines(x)}${hops(x)}${vouching(x, address)}svc-ray: ${x.ray}\r\n\r\n`
+}
+
+/** Tells a provider nothing of the client behind the gateway. */
+function providerHead(x: Exchange, ai: AiExchange): string {
+  return `${x.head.method} ${ai.path} HTTP/1.1\r\nHost: ${x.origin!.authority}\r\n${providerFields(x.head, ai, x.snapshot.ai!.routeTo(ai.provider!).keys, x.sentAt)}${framing(x)}${upgrade(x)}${hops(x)}svc-ray: ${x.ray}\r\n\r\n`
+}
+
+function hostFor(x: Exchange): string {
+  const { host } = x.route!.config
+  if (host === 'preserve' && x.head.host !== null) return x.head.host
+  return typeof host === 'string' ? x.origin!.authority : host.name
+}
+
+function passedFields(x: Exchange): string {
+  return crossingLines(x.outgoing) + upgrade(x)
+}
+
+function upgrade(x: Exchange): string {
+  return x.upgrade === 'none' ? '' : 'Connection: Upgrade\r\nUpgrade: websocket\r\n'
+}
+
+function framing({ outgoing: head, ai }: Exchange): string {
+  if (ai !== null && ai.body !== null) return `Content-Length: ${ai.body.length}\r\n`
+  if (head.chunked) return 'Transfer-Encoding: chunked\r\n'
+  return head.contentLength === -1 ? '' : `Content-Length: ${head.contentLength}\r\n`
+}
+
+/** Vouches for the client where the connection leads to our own side port, and only there. */
+function vouching(x: Exchange, address: string): string {
+  const { sidePort } = x.plane
+  const { port } = x.origin!.config
+  if (sidePort === null || sidePort.endpoint.port !== port) return ''
+  if (!isOwn(address, port, [sidePort.endpoint])) return ''
+  return `svc-hop: ${sidePort.vouch.write({ address: x.clientAddress, ray: x.ray })}\r\n`
+}
+
+/** Writes the hops so far and this one. These two are kept whoever sent them: they only make loops visible (RFC 8586, RFC 9110 section 7.6.3). */
+function hops(x: Exchange): string {
+  const { head, snapshot } = x
+  if (head.via === null && head.cdnLoop === null && head.minor === 1) return snapshot.hops
+  const via = appended(head.via, `1.${head.minor} ${snapshot.name}`)
+  return `Via: ${via}\r\nCDN-Loop: ${appended(head.cdnLoop, snapshot.name)}\r\n`
+}

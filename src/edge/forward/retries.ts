@@ -1,0 +1,60 @@
+// Whether a request goes to the member it is for or to another one, and whether its failure speaks against the one that had it. Called by `forward-http.ts`.
+import type { Phase } from '../../metrics/edge-metrics.ts'
+import { originFailure } from '../../errors/origin-failure.ts'
+import type { Exchange } from '../exchange.ts'
+import type { Failure } from '../origin/origin-connection.ts'
+import type { EdgeMember } from '../origin/pools.ts'
+
+/** Sets out for the member that was picked, or for another one, if it became somebody else's trial while the body of the request came. */
+export function setOut(x: Exchange): void {
+  const member = x.member!
+  if (member.health.begin(x)) return
+  const another = x.route!.pool.pickAnother(x, [member])
+  if (another === null) return
+  x.member = another
+  another.health.begin(x)
+}
+
+/** Picks the member for another attempt beside those `tried`, to which it adds the present one; null when attempts, members or the budget are at their end. */
+export function anotherMember(x: Exchange, tried: EdgeMember[]): EdgeMember | null {
+  const { pool } = x.route!
+  tried.push(x.member!)
+  if (tried.length > pool.mostRetries) return null
+  const another = pool.pickAnother(x, tried)
+  if (another === null) return null
+  if (!pool.budget.spend()) {
+    x.plane.metrics.retryBudgetExhausted.inc()
+    return null
+  }
+  another.health.begin(x)
+  return another
+}
+
+/**
+ * Tells whether a failure counts against the member; not so that of this machine, a queue, where a name leads, and all the time that a client may have taken too. Once the request was
+ * sent it may be the cause itself, so that nothing counts against the last member that is healthy: whoever knows such a request could take down the whole pool.
+ */
+export function isFaultOfMember(x: Exchange, phase: Phase, failure: Failure): boolean {
+  if (originFailure(phase, failure) === 'internal_server_error') return false
+  if (failure.code !== undefined && FAULTLESS.has(failure.code)) return false
+  return !IN_EXCHANGE.has(phase) || x.route!.pool.hasAnother(x.member!)
+}
+
+/** Takes note of an answer with a status of the server's own failures, which counts against the member where it is to blame, but not against the last one that is healthy. */
+export function noteStatus(x: Exchange, isBlamed: boolean): void {
+  const { health } = x.member!
+  if (!isBlamed) health.answered(x)
+  else if (x.route!.pool.hasAnother(x.member!)) health.failed(x)
+  else health.released(x)
+}
+
+const IN_EXCHANGE: ReadonlySet<Phase> = new Set(['send', 'wait', 'receive'])
+
+const FAULTLESS: ReadonlySet<string> = new Set([
+  'GH_QUEUE_FULL',
+  'GH_QUEUE_TIMEOUT',
+  'GH_PROHIBITED_ADDRESS',
+  'GH_OWN_ADDRESS',
+  'GH_TOTAL_TIMEOUT',
+  'GH_IDLE_TIMEOUT',
+])

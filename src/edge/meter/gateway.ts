@@ -1,0 +1,61 @@
+// Whether the gateway of an AI call has allowance left for it. Called by `plan-ai.ts`, once a call is let in.
+import { type Refusal, refuse } from '../../errors/refusal.ts'
+import type { Spent } from '../../limits/key-count.ts'
+import { type Limit, limitOf } from '../../limits/limit.ts'
+import type { Gateway, GatewayRateLimit } from '../../store/records.ts'
+import type { AiExchange } from '../ai/ai-exchange.ts'
+import type { Exchange, Verdict } from '../exchange.ts'
+import { LimitFields, secondsOf } from './limit-fields.ts'
+
+/** Refuses a call over the limit of its gateway (1015); waits for the store only near it. */
+export function meterGateway(x: Exchange, ai: AiExchange): Verdict {
+  if (ai.isMetered) return ai.limited
+  ai.isMetered = true
+  const gateway = ai.gateway as Gateway
+  const known = knownLimit(gateway)
+  if (known === null) return null
+  const spent = x.plane.limiter.spend(known.limit, `${gateway.account}/${gateway.id}`)
+  if (spent instanceof Promise)
+    return spent.then(spent => void (ai.limited = conclude(x, gateway, known, spent)))
+  return (ai.limited = conclude(x, gateway, known, spent))
+}
+
+function conclude(x: Exchange, { id }: Gateway, { fields }: Known, spent: Spent): Refusal | null {
+  x.limitFields += fields.lines(spent)
+  const { allowed, limited } = x.plane.metrics.limits.rule('ai:gateway')
+  if (spent.isAllowed) {
+    allowed.inc()
+    return null
+  }
+  limited.inc()
+  return refuse(
+    'rate_limited',
+    { retryAfter: secondsOf(spent.wait) },
+    { code: `rate limit of gateway ${id}` },
+  )
+}
+
+interface Known {
+  readonly limit: Limit
+  readonly fields: LimitFields
+}
+
+/** The limits by record: a change of a gateway is another record. */
+const limits = new WeakMap<GatewayRateLimit, Known>()
+
+function knownLimit({ rateLimit = null }: Gateway): Known | null {
+  if (rateLimit === null || rateLimit.limit === 0) return null
+  const known = limits.get(rateLimit)
+  if (known !== undefined) return known
+  const { technique, interval, limit: most } = rateLimit
+  const period = interval * 1000
+  const made = {
+    limit: limitOf(NAME, most, { kind: technique, period }),
+    fields: new LimitFields(NAME, most, period),
+  }
+  limits.set(rateLimit, made)
+  return made
+}
+
+/** What callers know the limit by, whatever the gateway. */
+const NAME = 'ai-gateway'

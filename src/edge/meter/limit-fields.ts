@@ -1,0 +1,37 @@
+// The fields that tell clients of a limit (draft-ietf-httpapi-ratelimit-headers-10, sections 3 and 4). Called by the meters; compiled once a limit, since nearly
+// all of it is the same in each answer.
+import type { Spent } from '../../limits/key-count.ts'
+
+export class LimitFields {
+  /** The limit as a member of RateLimit-Policy. */
+  readonly policy: string
+  /** Seconds of the window. */
+  readonly #seconds: number
+  readonly #opening: string
+  /** What follows the remaining requests in nearly all answers. */
+  readonly #usualEnd: string
+
+  /** Takes the period in ms. */
+  constructor(name: string, most: number, period: number) {
+    this.#seconds = secondsOf(period)
+    this.policy = `"${name}";q=${most};w=${this.#seconds}`
+    this.#opening = `RateLimit: "${name}";r=`
+    this.#usualEnd = this.#end(this.#seconds, this.policy)
+  }
+
+  /** Writes both fields for a request that this limit counted, and that no other one did, or none that leaves less. */
+  lines({ remaining, wait }: Spent, policies = this.policy): string {
+    const seconds = secondsOf(wait)
+    const isUsual = policies === this.policy && seconds === this.#seconds
+    return `${this.#opening}${remaining}${isUsual ? this.#usualEnd : this.#end(seconds, policies)}`
+  }
+
+  #end(seconds: number, policies: string): string {
+    return `;t=${seconds}\r\nRateLimit-Policy: ${policies}\r\n`
+  }
+}
+
+/** Gives whole seconds, at least one, as Retry-After has them. */
+export function secondsOf(ms: number): number {
+  return Math.max(1, Math.ceil(ms / 1000))
+}

@@ -1,0 +1,180 @@
+// Step 4: whether there is allowance left for a request. All limits that apply are asked at once; what one refuses is given back to the others.
+import type { Expression } from '../../expression/expression.ts'
+import { holdsForAny } from '../../expression/readings.ts'
+import { type Refusal, refuse } from '../../errors/refusal.ts'
+import type { Spent } from '../../limits/key-count.ts'
+import type { Limit } from '../../limits/limit.ts'
+import type { Limiter } from '../../limits/limiter.ts'
+import { noteRefusal } from '../admit.ts'
+import { refuseAmbiguousPath } from '../ambiguous-path.ts'
+import type { Exchange, Verdict } from '../exchange.ts'
+import { factsOf } from '../exchange-facts.ts'
+import { secondsOf } from './limit-fields.ts'
+import { keyOf, otherKeysOf } from './key.ts'
+import type { MeterRule } from './rules.ts'
+
+/** What one rule counted. */
+interface Counted {
+  readonly rule: MeterRule
+  readonly key: string
+  /** Where origins may read the path in several ways and the rule counts by it: the keys of the other readings. */
+  readonly others: readonly string[]
+  spent: Spent | Promise<Spent>
+}
+
+interface Settled extends Counted {
+  readonly spent: Spent
+}
+
+/** Refuses what is over a rate limit (1015) or over the quota of the zone (1027, 1025), or a path that can't be read where a limit looks at it (400); waits for the store only near a limit. */
+export function meter(x: Exchange): Verdict {
+  if (x.isMetered) return x.limited
+  x.isMetered = true
+  const { limits } = (x.route ?? x.zone)!
+  if (limits.length === 0) return null
+  if (limits.some(readsPath) && x.paths === null) return (x.limited = refuseAmbiguousPath(x))
+  return spend(x, limits)
+}
+
+/** Whether a limit that looks at the path counts a request. */
+export function isCountedByPath(x: Exchange): boolean {
+  return x.route!.limits.some(rule => readsPath(rule) && (rule.when === null || counts(x, rule.when)))
+}
+
+function spend(x: Exchange, rules: readonly MeterRule[]): Verdict {
+  const counted: Counted[] = []
+  const end = spendSome(x, rules, 0, counted)
+  if (counted.some(isWaiting)) return spendRest(x, rules, end, counted)
+  return conclude(x, counted as Settled[])
+}
+
+/** Questions to the store in one turn, of which each may cost some 30 µs. */
+const MOST_ASKED = 8
+
+/** Counts by rules from one on, as many as one turn has room for; returns the index of the next one, that behind the last where a request is refused. */
+function spendSome(x: Exchange, rules: readonly MeterRule[], from: number, counted: Counted[]): number {
+  const { limiter } = x.plane
+  let asked = 0
+  for (let i = from; i < rules.length; i++) {
+    const rule = rules[i]!
+    if (rule.when !== null && !counts(x, rule.when)) continue
+    const key = keyOf(x, rule.key)
+    const others = rule.readsPath ? otherKeysOf(x, rule.key) : NONE
+    const spent =
+      others.length === 0
+        ? limiter.spend(rule.limit, key, x.startedAt)
+        : spendAll(limiter, rule.limit, [key, ...others], x.startedAt)
+    counted.push({ rule, key, others, spent })
+    if (spent instanceof Promise) asked += 1 + others.length
+    else if (!spent.isAllowed && rule.error !== null) return rules.length
+    if (asked >= MOST_ASKED) return i + 1
+  }
+  return rules.length
+}
+
+/** Goes on once the store has answered, and others have had their turn. */
+async function spendRest(
+  x: Exchange,
+  rules: readonly MeterRule[],
+  from: number,
+  counted: readonly Counted[],
+): Promise<void> {
+  let settled = await settle(counted)
+  for (let next = from; next < rules.length && !settled.some(isOver); ) {
+    await new Promise(setImmediate)
+    const more: Counted[] = []
+    next = spendSome(x, rules, next, more)
+    settled = [...settled, ...(await settle(more))]
+  }
+  x.limited = conclude(x, settled)
+}
+
+function isWaiting({ spent }: Counted): boolean {
+  return spent instanceof Promise
+}
+
+function isOver({ rule, spent }: Settled): boolean {
+  return !spent.isAllowed && rule.error !== null
+}
+
+const NONE: readonly string[] = []
+
+function readsPath(rule: MeterRule): boolean {
+  return rule.readsPath
+}
+
+/** Counts a request by several keys as if by one: what one of them refuses is given back to the others. */
+function spendAll(
+  limiter: Limiter,
+  limit: Limit,
+  keys: readonly string[],
+  now: number,
+): Spent | Promise<Spent> {
+  const spents = keys.map(key => limiter.spend(limit, key, now))
+  const conclude = (settled: readonly Spent[]): Spent => {
+    const least = settled.reduce(lesser)
+    if (!least.isAllowed)
+      for (const [i, { isAllowed }] of settled.entries()) if (isAllowed) limiter.giveBack(limit, keys[i]!)
+    return least
+  }
+  return spents.some(spent => spent instanceof Promise)
+    ? Promise.all(spents).then(conclude)
+    : conclude(spents as Spent[])
+}
+
+/** Returns the one that leaves less, for longer. */
+function lesser(a: Spent, b: Spent): Spent {
+  if (a.isAllowed !== b.isAllowed) return a.isAllowed ? b : a
+  return a.remaining < b.remaining || (a.remaining === b.remaining && a.wait >= b.wait) ? a : b
+}
+
+/** Whether a rule counts a request; one whose expression fails does, or clients would make it fail, and shows in the metrics. */
+function counts(x: Exchange, when: Expression<boolean>): boolean {
+  const answer = holdsForAny(when, factsOf(x), x)
+  if (answer === null) x.plane.metrics.expressionFailures.limits.inc()
+  return answer !== false
+}
+
+async function settle(counted: readonly Counted[]): Promise<readonly Settled[]> {
+  return Promise.all(counted.map(async one => ({ ...one, spent: await one.spent })))
+}
+
+function conclude(x: Exchange, counted: readonly Settled[]): Refusal | null {
+  let over: Settled | null = null
+  for (const one of counted) if (over === null && isOver(one)) over = one
+  for (const one of counted) note(x, one, over)
+  x.limitFields = fieldsOf(counted, over)
+  if (over === null) return null
+  if (over.rule.error === 'rate_limited') noteRefusal(x)
+  return refusalOf(over)
+}
+
+/** Counts what was decided, and gives back what was spent on a request that goes nowhere. */
+function note(x: Exchange, one: Settled, over: Settled | null): void {
+  const { rule, key, others, spent } = one
+  if (one === over) rule.decisions.limited.inc()
+  else if (!spent.isAllowed && rule.error === null) rule.decisions.logged.inc()
+  else if (over === null) rule.decisions.allowed.inc()
+  if (over === null || !spent.isAllowed) return
+  x.plane.limiter.giveBack(rule.limit, key)
+  for (const other of others) x.plane.limiter.giveBack(rule.limit, other)
+}
+
+function refusalOf({ rule, spent }: Settled): Refusal {
+  const { error, cause } = rule
+  return refuse(error!, error === 'rate_limited' ? { retryAfter: secondsOf(spent.wait) } : undefined, cause)
+}
+
+/** Writes RateLimit for the limit with the least left, and RateLimit-Policy for all that counted the request. */
+function fieldsOf(counted: readonly Settled[], over: Settled | null): string {
+  let policies = ''
+  let binding: Settled | null = null
+  for (const one of counted) {
+    const { fields } = one.rule
+    if (fields === null) continue
+    policies = policies === '' ? fields.policy : `${policies}, ${fields.policy}`
+    if (one === over || binding === null || one.spent.remaining < binding.spent.remaining) binding = one
+    if (one === over) break
+  }
+  return binding === null ? '' : binding.rule.fields!.lines(binding.spent, policies)
+}

@@ -1,0 +1,67 @@
+// Rate limits and quotas as the snapshot has them: compiled once, with all that a request needs at hand. Called by `snapshot.ts`; `meter.ts` asks each.
+import type { EdgeMetrics } from '../../metrics/edge-metrics.ts'
+import { compileExpression, type Expression } from '../../expression/expression.ts'
+import type { LimitDecisions } from '../../metrics/limit-metrics.ts'
+import type { ZoneConfig } from '../../config/config.ts'
+import type { LimitKey, RateLimitConfig } from '../../config/limit-config.ts'
+import type { ErrorName } from '../../errors/catalogue.ts'
+import { type Limit, limitOf } from '../../limits/limit.ts'
+import { LimitFields } from './limit-fields.ts'
+
+export interface MeterRule {
+  readonly limit: Limit
+  readonly key: readonly LimitKey[]
+  /** Which requests count; null for all. */
+  readonly when: Expression<boolean> | null
+  /** Whether key or expression look at the path. */
+  readonly readsPath: boolean
+  /** What a request over the limit is refused with; null where it is only counted. */
+  readonly error: ErrorName | null
+  /** What the access log names of it then. */
+  readonly cause: { readonly code: string }
+  /** How clients are told of it; null where they are not. */
+  readonly fields: LimitFields | null
+  readonly decisions: LimitDecisions
+}
+
+/** Compiles rate limits, in their order. */
+export function compileRateLimits(
+  configs: readonly RateLimitConfig[],
+  { limits }: EdgeMetrics,
+): readonly MeterRule[] {
+  return configs.map(({ name, limit, period, key, when: text, action }) => {
+    const when = text === null ? null : compiled(text)
+    return {
+      limit: limitOf(`rule ${name}`, limit, { kind: 'sliding', period }),
+      key,
+      when,
+      readsPath: when?.readsPath === true || key.some(({ by }) => by === 'path'),
+      error: action === 'block' ? 'rate_limited' : null,
+      cause: { code: `rate limit ${name}` },
+      fields: action === 'block' ? new LimitFields(name, limit, period) : null,
+      decisions: limits.rule(name),
+    }
+  })
+}
+
+/** Compiles what a zone may take in a day and a month. */
+export function compileQuota(
+  { name, quota }: Pick<ZoneConfig, 'name' | 'quota'>,
+  { limits }: EdgeMetrics,
+): readonly MeterRule[] {
+  const errors = { day: 'daily_limit_reached', month: 'plan_limit_reached' } as const
+  return (['day', 'month'] as const).flatMap(kind => {
+    const most = quota[kind]
+    if (most === null) return []
+    const limit = limitOf(`quota ${name}`, most, { kind })
+    const silent = { key: [], when: null, readsPath: false, fields: null }
+    const cause = { code: `quota ${name}:${kind}` }
+    return [{ limit, ...silent, error: errors[kind], cause, decisions: limits.rule(`${name}:${kind}`) }]
+  })
+}
+
+function compiled(text: string): Expression<boolean> {
+  const expression = compileExpression(text, 'request', 'bool')
+  if ('message' in expression) throw new Error(`a rate limit does not compile: ${expression.message}`)
+  return expression
+}

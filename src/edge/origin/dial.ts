@@ -1,0 +1,243 @@
+// The opening of one connection to an origin: name lookup, TCP, TLS, each timed. Called by `origin.ts`.
+import { connect as connectTcp, isIP, type Socket } from 'node:net'
+import { connect as connectTls } from 'node:tls'
+import type { Clock } from '../../base/clock.ts'
+import type { OriginConfig, Timeouts } from '../../config/config.ts'
+import type { AddressBook, Asker } from '../resolver/address-book.ts'
+import type { AddressGuard } from '../resolver/address-guard.ts'
+import { guarded } from '../guarded.ts'
+import type { Failure } from './origin-connection.ts'
+
+/** Bytes that a socket may hold, unsent or unread, before its peer is asked to wait: one read. More costs memory with each slow client, and saves no time. */
+export const HIGH_WATER_MARK = 64 * 1024
+
+/** Ms after which an address that does not answer gives way to the next one; the last has all the time that is left. So does a look-up, to old addresses. */
+const PATIENCE = 500
+
+export type DialPhase = 'resolve' | 'connect' | 'handshake'
+
+/** Who wants the connection. */
+export interface Dialer {
+  readonly config: OriginConfig
+  /** Null where the origin is an address. */
+  readonly book: AddressBook | null
+  readonly guard: AddressGuard
+  /** Whether the process has a file descriptor left for the dials that are under way. */
+  readonly hasDescriptor: boolean
+  /** The TLS session of an earlier connection, which spares a handshake its costly part. */
+  session: Buffer | null
+  dialed(dial: Dial, socket: Socket): void
+  dialFailed(dial: Dial, phase: DialPhase, failure: Failure): void
+  /** Told of a bug of ours. */
+  crashed(bug: unknown): void
+}
+
+export class Dial implements Asker {
+  /** Monotonic ms at which `expire` is to be called. */
+  deadline: number
+  /** Ms that each phase took; -1 when it did not happen. */
+  readonly times: Record<DialPhase, number> = { resolve: -1, connect: -1, handshake: -1 }
+  /** The one that is tried, and then the one that the connection leads to. */
+  address = ''
+  readonly #dialer: Dialer
+  readonly #timeouts: Timeouts
+  readonly #clock: Clock
+  #phase: DialPhase = 'connect'
+  #phaseStarted: number
+  /** When the connection must stand, whatever the number of addresses. */
+  readonly #connectBy: number
+  #addresses: readonly string[] = []
+  #tried = 0
+  #failure: Failure | null = null
+  #socket: Socket | null = null
+  #isOver = false
+
+  constructor(dialer: Dialer, timeouts: Timeouts, clock: Clock) {
+    this.#dialer = dialer
+    this.#timeouts = timeouts
+    this.#clock = clock
+    this.#phaseStarted = clock.monotonic()
+    this.#connectBy = this.#phaseStarted + (timeouts.connect || Number.POSITIVE_INFINITY)
+    this.deadline = this.#connectBy
+  }
+
+  /** Sets out; the dialer is told in a later turn. */
+  start(): void {
+    this.#guarded(() => this.#start())()
+  }
+
+  resolved(): void {
+    this.#guarded(() => this.#resolved())()
+  }
+
+  unresolved(failure: Failure): void {
+    this.#guarded(() => this.#fail(failure))()
+  }
+
+  expire(): void {
+    this.#guarded(() => this.#expire())()
+  }
+
+  /** Gives up without telling the dialer. */
+  abort(): void {
+    this.#isOver = true
+    this.#dialer.book?.forget(this)
+    this.#letGo()
+  }
+
+  #start(): void {
+    const { book, config } = this.#dialer
+    if (book === null) return this.#tryAll([config.host])
+    const known = book.inTurn()
+    if (known.length > 0) return this.#tryAll(known)
+    this.#phase = 'resolve'
+    if (book.hasOld) this.deadline = Math.min(this.#connectBy, this.#phaseStarted + PATIENCE)
+    book.ask(this)
+  }
+
+  #resolved(): void {
+    this.#enter('connect')
+    this.#tryAll(this.#dialer.book!.inTurn())
+  }
+
+  #expire(): void {
+    if (this.#phase === 'resolve') this.#giveUpLookup()
+    else if (this.#phase === 'handshake') this.#fail({ code: 'GH_HANDSHAKE_TIMEOUT' })
+    else if (this.#phase === 'connect' && this.deadline < this.#connectBy) this.#giveUpAddress(timedOut)
+    else this.#fail(timedOut)
+  }
+
+  #giveUpLookup(): void {
+    const { book } = this.#dialer
+    book!.forget(this)
+    const old = book!.oldInTurn()
+    if (old.length === 0) return this.#fail(timedOut)
+    this.#enter('connect')
+    this.#tryAll(old)
+  }
+
+  #tryAll(addresses: readonly string[]): void {
+    this.#addresses = addresses
+    this.#tryNext()
+  }
+
+  #tryNext(): void {
+    const address = this.#addresses[this.#tried++]
+    if (address === undefined) return process.nextTick(this.#guarded(() => this.#fail(this.#failure!)))
+    const fault =
+      this.#dialer.guard.faultOf(address, this.#dialer.config) ??
+      (this.#dialer.hasDescriptor ? null : 'EMFILE')
+    if (fault !== null) {
+      this.#note({ code: fault })
+      return this.#tryNext()
+    }
+    this.address = address
+    const isLast = this.#tried === this.#addresses.length
+    this.deadline = isLast ? this.#connectBy : Math.min(this.#connectBy, this.#clock.monotonic() + PATIENCE)
+    this.#socket = open(this.#dialer, address)
+    this.#listen(this.#socket)
+  }
+
+  #listen(socket: Socket): void {
+    const isTls = this.#dialer.config.protocol === 'https'
+    this.#once(socket, 'connect', () => (isTls ? this.#shakeHands(socket) : this.#done(socket)))
+    this.#once(socket, 'secureConnect', () => this.#done(socket))
+    this.#once(socket, 'error', (error: Failure) => this.#broke(error))
+    this.#once(socket, 'close', () => this.#broke({ code: 'GH_CLOSED' }))
+  }
+
+  #once<T = void>(socket: Socket, event: string, handle: (what: T) => void): void {
+    socket.once(event, this.#guarded(handle))
+  }
+
+  #guarded<T = void>(handle: (event: T) => void): (event: T) => void {
+    return guarded(handle, bug => this.#crashed(bug))
+  }
+
+  /** Fails for a bug of ours, by a failure that nobody foresees and that is no fault of the origin. */
+  #crashed(bug: unknown): void {
+    this.#dialer.crashed(bug)
+    if (this.#isOver) return void this.#socket?.destroy()
+    this.abort()
+    process.nextTick(() => this.#dialer.dialFailed(this, 'connect', bug as Failure))
+  }
+
+  #enter(phase: DialPhase): void {
+    const now = this.#clock.monotonic()
+    this.times[this.#phase] = now - this.#phaseStarted
+    this.#phase = phase
+    this.#phaseStarted = now
+  }
+
+  #shakeHands(socket: Socket): void {
+    this.#enter('handshake')
+    this.deadline = this.#phaseStarted + (this.#timeouts.handshake || Number.POSITIVE_INFINITY)
+    socket.on('session', (session: Buffer) => {
+      this.#dialer.session = session
+    })
+  }
+
+  #done(socket: Socket): void {
+    this.#isOver = true
+    this.#enter(this.#phase)
+    for (const event of ['connect', 'secureConnect', 'error', 'close']) socket.removeAllListeners(event)
+    this.#dialer.dialed(this, socket)
+  }
+
+  #broke(failure: Failure): void {
+    if (this.#phase === 'connect') this.#giveUpAddress(failure)
+    else this.#fail(failure)
+  }
+
+  #giveUpAddress(failure: Failure): void {
+    this.#letGo()
+    this.#dialer.book?.noteFailure(this.address)
+    this.#note(failure)
+    this.#tryNext()
+  }
+
+  /** Keeps the failure that says most, where addresses fail in several ways: that of a family without a route says least. */
+  #note(failure: Failure): void {
+    if (this.#failure === null || isWithoutRoute(this.#failure)) this.#failure = failure
+  }
+
+  #fail(failure: Failure): void {
+    if (this.#isOver) return
+    const phase = this.#phase
+    this.#enter(phase)
+    this.abort()
+    this.#dialer.dialFailed(this, phase, failure)
+  }
+
+  #letGo(): void {
+    const socket = this.#socket
+    if (socket === null) return
+    socket.removeAllListeners()
+    socket.on('error', () => {})
+    socket.destroy()
+  }
+}
+
+const timedOut: Failure = { code: 'GH_CONNECT_TIMEOUT' }
+
+function isWithoutRoute({ code }: Failure): boolean {
+  return (
+    code === 'ENETUNREACH' || code === 'EHOSTUNREACH' || code === 'EADDRNOTAVAIL' || code === 'EAFNOSUPPORT'
+  )
+}
+
+function open({ config, session }: Dialer, host: string): Socket {
+  const { verify, serverName, ca, identity } = config.tls
+  const address = { host, port: config.port, noDelay: true, highWaterMark: HIGH_WATER_MARK }
+  if (config.protocol === 'http') return connectTcp(address)
+  const name = serverName ?? (isIP(config.host) === 0 ? config.host : null)
+  return connectTls({
+    ...address,
+    rejectUnauthorized: verify,
+    ALPNProtocols: ['http/1.1'],
+    ...(name !== null && { servername: name }),
+    ...(ca !== null && { ca }),
+    ...(identity !== null && { cert: identity.certificate, key: identity.key }),
+    ...(session !== null && { session }),
+  })
+}

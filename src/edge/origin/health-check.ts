@@ -1,0 +1,132 @@
+// One active check of one origin: a GET on a connection of its own. Called by `health-checker.ts`; not on the path of requests.
+import {
+  type ClientRequest,
+  type IncomingMessage,
+  type RequestOptions,
+  request as requestPlain,
+} from 'node:http'
+import { request as requestTls } from 'node:https'
+import { isIP, type LookupFunction } from 'node:net'
+import type { OriginConfig } from '../../config/config.ts'
+import type { CheckConfig } from '../../config/pool-config.ts'
+import type { AddressGuard } from '../resolver/address-guard.ts'
+import { guarded } from '../guarded.ts'
+import { hasVanished, type NameAnswer, type NameLookup } from '../resolver/name-lookup.ts'
+import type { Failure } from './origin-connection.ts'
+
+/** Most bytes of a body that are read; the connection is cut at more. */
+const LARGEST_BODY = 64 * 1024
+
+export interface CheckedOrigin {
+  readonly origin: OriginConfig
+  readonly check: CheckConfig
+}
+
+/** The status that came, or the code of what kept it from coming. */
+export type CheckOutcome = { readonly status: number } | { readonly error: string }
+
+/** How origins are found, and which must not be reached. */
+export interface CheckMeans {
+  readonly lookup: NameLookup
+  /** Where names led at the check before. */
+  readonly known: Map<string, readonly string[]>
+  readonly guard: AddressGuard
+}
+
+/** Asks the origin once and tells how it answered, in no longer than the check allows; rejects for bugs of ours alone. Redirects are not followed. */
+export async function checkHealth(
+  { origin, check }: CheckedOrigin,
+  means: CheckMeans,
+  signal: AbortSignal,
+): Promise<CheckOutcome> {
+  const fault = isIP(origin.host) === 0 ? null : means.guard.faultOf(origin.host, origin)
+  if (fault !== null) return { error: fault }
+  const send = origin.protocol === 'https' ? requestTls : requestPlain
+  return outcomeOf(send({ ...optionsFor(origin, check, means), signal }), check.timeout)
+}
+
+function optionsFor(origin: OriginConfig, { path, host }: CheckConfig, means: CheckMeans): RequestOptions {
+  const { verify, serverName, ca, identity } = origin.tls
+  const tls = {
+    rejectUnauthorized: verify,
+    // An empty one keeps the Host from taking its place.
+    servername: serverName ?? (isIP(origin.host) === 0 ? origin.host : ''),
+    ...(ca !== null && { ca }),
+    ...(identity !== null && { cert: identity.certificate, key: identity.key }),
+  }
+  return {
+    host: origin.host,
+    port: origin.port,
+    path,
+    headers: { Host: host ?? new URL(origin.url).host, 'User-Agent': 'gatehouse-check', Accept: '*/*' },
+    agent: false,
+    lookup: lookupFor(origin, means),
+    ...tls,
+  }
+}
+
+/** Gives only addresses that may be dialled. */
+function lookupFor(origin: OriginConfig, means: CheckMeans): LookupFunction {
+  return (name, _, tell) => {
+    const answered = (answer: Addresses | Failure) => {
+      if (!('addresses' in answer)) return tell(errorOf(answer.code), [])
+      const faults = answer.addresses.map(address => means.guard.faultOf(address, origin))
+      const allowed = answer.addresses.filter((_, i) => faults[i] === null)
+      if (allowed.length === 0) return tell(errorOf(faults[0]!), [])
+      tell(
+        null,
+        allowed.map(address => ({ address, family: isIP(address) })),
+      )
+    }
+    void addressesOf(name, means).then(guarded(answered, bug => tell(bug as Error, [])))
+  }
+}
+
+/** Looks a name up, for the next check where it was known before: DNS that is slow or away says nothing of an origin. */
+async function addressesOf(name: string, { lookup, known }: CheckMeans): Promise<Addresses | Failure> {
+  const before = known.get(name)
+  const asked = lookup.ask(name).then(answer => {
+    if ('addresses' in answer) known.set(name, answer.addresses)
+    else if (hasVanished(answer)) known.delete(name)
+    return answer
+  })
+  return before === undefined ? asked : { addresses: before }
+}
+
+type Addresses = Pick<NameAnswer, 'addresses'>
+
+function errorOf(code = 'ENOTFOUND'): NodeJS.ErrnoException {
+  return Object.assign(new Error('the origin has no address'), { code })
+}
+
+function outcomeOf(request: ClientRequest, timeout: number): Promise<CheckOutcome> {
+  const { promise, resolve, reject } = Promise.withResolvers<CheckOutcome>()
+  const crashed = (bug: unknown) => {
+    reject(bug)
+    request.destroy()
+  }
+  const timer = setTimeout(() => {
+    resolve({ error: 'GH_RESPONSE_TIMEOUT' })
+    request.destroy()
+  }, timeout)
+  const answered = (answer: IncomingMessage) => {
+    resolve({ status: answer.statusCode! })
+    let length = 0
+    answer.on('error', () => {})
+    const count = ({ length: more }: Buffer) => {
+      length += more
+      if (length > LARGEST_BODY) request.destroy()
+    }
+    answer.on('data', guarded(count, crashed))
+  }
+  const failed = ({ code }: Failure) => resolve({ error: code ?? 'GH_BAD_ANSWER' })
+  const closed = () => {
+    clearTimeout(timer)
+    resolve({ error: 'GH_CLOSED' })
+  }
+  request.on('response', guarded(answered, crashed))
+  request.on('error', guarded(failed, crashed))
+  request.on('close', guarded(closed, crashed))
+  request.end()
+  return promise
+}

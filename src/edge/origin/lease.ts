@@ -1,0 +1,95 @@
+// The hold of one exchange on a connection to an origin, from when it is handed over until it is given back, destroyed or lost: ownership moves here and
+// nowhere else.
+import { misuse } from '../../base/misuse.ts'
+import type { Phase } from '../../metrics/edge-metrics.ts'
+import type { ByteSink } from '../forward/body-writer.ts'
+import type { Dial } from './dial.ts'
+import type { ConnectionUser, OriginConnection, TunnelUser } from './origin-connection.ts'
+
+type End = 'given back' | 'destroyed' | 'lost'
+
+/** Any use of it but `destroy` after its end is a bug of ours, and so is that after it was given back; in production both do nothing. */
+export class Lease implements ByteSink {
+  /** Whether the connection has served or waited before, so that its end may only mean that it was idle too long. */
+  readonly isReused: boolean
+  /** Ms that each phase of its opening took. */
+  readonly times: Dial['times']
+  /** Where the connection leads. */
+  readonly address: string
+  /** Who is told what comes. */
+  user: ConnectionUser | null = null
+  /** Who is told in place of the user, once protocols were switched. */
+  tunnel: TunnelUser | null = null
+  phase: Phase = 'send'
+  /** Whether any byte of the answer has come. */
+  hasAnswerBegun = false
+  readonly #connection: OriginConnection
+  #end: End | null = null
+
+  constructor(connection: OriginConnection) {
+    this.#connection = connection
+    this.isReused = connection.isReused
+    this.times = connection.times
+    this.address = connection.address
+  }
+
+  get isHeld(): boolean {
+    return this.#end === null
+  }
+
+  write(data: string | Buffer): boolean {
+    return !this.#mayUse('write') || this.#connection.write(data)
+  }
+
+  cork(): void {
+    if (this.#mayUse('cork')) this.#connection.cork()
+  }
+
+  uncork(): void {
+    if (this.#mayUse('uncork')) this.#connection.uncork()
+  }
+
+  /** Marks the request as sent. */
+  wait(): void {
+    if (this.#mayUse('wait') && this.phase === 'send') this.phase = 'wait'
+  }
+
+  pause(): void {
+    if (this.#mayUse('pause')) this.#connection.pause()
+  }
+
+  resume(): void {
+    if (this.#mayUse('resume')) this.#connection.resume()
+  }
+
+  /** Ends the sending half of a tunnel. */
+  endSending(): void {
+    if (this.#mayUse('endSending')) this.#connection.endSending()
+  }
+
+  /** Leaves the connection to whoever needs one next, or closes it where it is of no further use. */
+  giveBack(): void {
+    if (!this.#mayUse('giveBack')) return
+    this.#end = 'given back'
+    this.#connection.takeBack()
+  }
+
+  /** Closes the connection at once; nothing more is heard of it. */
+  destroy(): void {
+    if (this.#end === 'given back') return misuse.tell('destroy of a connection that was given back')
+    if (this.#end !== null) return
+    this.#end = 'destroyed'
+    this.#connection.close()
+  }
+
+  /** Takes note that the connection has closed. For the connection alone. */
+  lose(): void {
+    this.#end ??= 'lost'
+  }
+
+  #mayUse(use: string): boolean {
+    if (this.#end === null) return true
+    misuse.tell(`${use} on a connection that was ${this.#end}`)
+    return false
+  }
+}

@@ -1,0 +1,62 @@
+// Every origin of the configuration. Called by `snapshot.ts` for the origins themselves and by `data-plane.ts`, which sweeps and ends them.
+import type { Endpoint, OriginConfig } from '../../config/config.ts'
+import { AddressGuard } from '../resolver/address-guard.ts'
+import { NameLookup } from '../resolver/name-lookup.ts'
+import { type Means, Origin } from './origin.ts'
+
+/** The origins in use, one object for each distinct configuration, so that a reload keeps the connections of those it does not change. */
+export class Origins {
+  readonly #means: Means
+  readonly #byConfig = new Map<string, Origin>()
+  /** No longer configured, but not yet without connections. */
+  readonly #retired = new Set<Origin>()
+
+  constructor(parts: Pick<Means, 'clock' | 'metrics' | 'log' | 'mayDial'>, lookup = new NameLookup()) {
+    this.#means = { ...parts, lookup, guard: new AddressGuard() }
+  }
+
+  /** Where this gateway itself listens for requests: no origin may lead there. */
+  set ownEndpoints(endpoints: readonly Endpoint[]) {
+    this.#means.guard.ownEndpoints = endpoints
+  }
+
+  /** Gives the origin of this configuration, a new one when there is none yet. */
+  get(config: OriginConfig): Origin {
+    const key = JSON.stringify(config)
+    let origin = this.#byConfig.get(key)
+    if (origin === undefined) {
+      origin = new Origin(config, this.#means)
+      this.#byConfig.set(key, origin)
+    }
+    return origin
+  }
+
+  /** Retires every origin that is not among those in use. */
+  keep(inUse: ReadonlySet<Origin>): void {
+    for (const [key, origin] of this.#byConfig) {
+      if (inUse.has(origin)) continue
+      this.#byConfig.delete(key)
+      origin.retire(this.#retired)
+    }
+  }
+
+  sweep(now: number): void {
+    let queued = 0
+    for (const origin of this.#byConfig.values()) {
+      origin.sweep(now)
+      queued += origin.queueLength
+    }
+    for (const origin of this.#retired) {
+      origin.sweep(now)
+      queued += origin.queueLength
+      if (origin.isUnused) this.#retired.delete(origin)
+    }
+    this.#means.metrics.originQueue.value = queued
+  }
+
+  destroy(): void {
+    for (const origin of this.#byConfig.values()) origin.destroy()
+    for (const origin of this.#retired) origin.destroy()
+    this.#means.lookup.close()
+  }
+}

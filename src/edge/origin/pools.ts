@@ -1,0 +1,139 @@
+// The pools of a configuration with their origins as members. `snapshot.ts` makes them; the health of an origin outlives the pools that a reload replaces.
+import type { Clock } from '../../base/clock.ts'
+import type { EdgeMetrics, PoolMember } from '../../metrics/edge-metrics.ts'
+import type { OriginConfig, PoolConfig } from '../../config/config.ts'
+import { usualRetries } from '../../config/pool-config.ts'
+import { type HealthSettings, MemberHealth } from '../../zones/health.ts'
+import { type MemberState, memberState } from '../../zones/member-state.ts'
+import { Member, Pool, PoolLedger } from '../../zones/pool.ts'
+import { checkKey, type KeyedCheckResult } from './health-checker.ts'
+import type { Origin } from './origin.ts'
+import type { Origins } from './origins.ts'
+
+export type EdgeMember = Member<Origin>
+export type EdgePool = Pool<Origin>
+
+/** How one pool is doing in this process, as the management API tells it. */
+export interface PoolState {
+  readonly pool: string
+  readonly origins: readonly MemberState[]
+}
+
+/** Makes the pools of one snapshot: one for each configuration of a pool, however many routes lead to it. */
+export class Pools {
+  /** All that are a member of some pool. */
+  readonly origins = new Set<Origin>()
+  readonly #origins: Origins
+  readonly #clock: Clock
+  readonly #metrics: EdgeMetrics
+  readonly #byConfig = new Map<PoolConfig, EdgePool>()
+  /** Who is told what a check found. */
+  readonly #checked = new Map<string, Set<MemberHealth>>()
+
+  constructor(origins: Origins, clock: Clock, metrics: EdgeMetrics) {
+    this.#origins = origins
+    this.#clock = clock
+    this.#metrics = metrics
+  }
+
+  /** Gives the pool of this configuration, or the one without members for null. */
+  get(config: PoolConfig | null): EdgePool {
+    if (config === null) return this.#make(nobody)
+    let pool = this.#byConfig.get(config)
+    if (pool === undefined) this.#byConfig.set(config, (pool = this.#make(config)))
+    return pool
+  }
+
+  /** Makes a pool of this origin alone. */
+  only(origin: OriginConfig): EdgePool {
+    return this.#make({ ...nobody, origins: [origin], weights: [1] })
+  }
+
+  /** The pools that the configuration names. */
+  get named(): readonly EdgePool[] {
+    return [...this.#byConfig.values()]
+  }
+
+  /** Tells of each member of the named pools whether requests go to it as usual. */
+  health(): readonly PoolMember[] {
+    return this.named.flatMap(({ name: pool, members }) =>
+      members.map(({ target, health }) => ({
+        pool,
+        origin: target.config.url,
+        isHealthy: health.state === 'healthy',
+      })),
+    )
+  }
+
+  /** Takes what active checks found; results for others than the members of these pools are passed by. */
+  takeChecks(results: readonly KeyedCheckResult[]): void {
+    for (const result of results)
+      for (const health of this.#checked.get(result.key) ?? []) health.takeCheck(result)
+  }
+
+  #make(config: PoolConfig): EdgePool {
+    const members = config.origins.map((origin, i) => this.#member(origin, config.weights[i]!, config))
+    return new Pool(config, members, this.#ledgerOf(config, members))
+  }
+
+  /** Gives what a pool of the same name, members and settings has counted, if there was one. */
+  #ledgerOf({ name, balance, retries, weights }: PoolConfig, members: readonly EdgeMember[]): PoolLedger {
+    const made = new PoolLedger({ balance, retries }, members.length, this.#clock)
+    if (members.length === 0) return made
+    const urls = members.map(({ target }) => target.config.url)
+    const key = JSON.stringify([name, balance, retries.budget, weights, urls])
+    const known = ledgers.get(members[0]!.target) ?? new Map<string, PoolLedger>()
+    ledgers.set(members[0]!.target, known)
+    if (!known.has(key)) known.set(key, made)
+    return known.get(key)!
+  }
+
+  #member(config: OriginConfig, weight: number, pool: PoolConfig): EdgeMember {
+    const origin = this.#origins.get(config)
+    this.origins.add(origin)
+    const health = this.#healthOf(origin, pool)
+    if (pool.check !== null) {
+      const key = checkKey(config, pool.check)
+      this.#checked.set(key, (this.#checked.get(key) ?? new Set()).add(health))
+    }
+    return new Member(origin, config.url, weight, health)
+  }
+
+  /** Gives the health of an origin under the settings of a pool; whoever is alone in a pool is not ejected, so that its own failure is told. */
+  #healthOf(origin: Origin, { origins, ejection, check, slowStart }: PoolConfig): MemberHealth {
+    const settings: HealthSettings = { ejection: origins.length > 1 ? ejection : null, check, slowStart }
+    const key = JSON.stringify(settings)
+    const known = healths.get(origin) ?? new Map<string, MemberHealth>()
+    healths.set(origin, known)
+    let health = known.get(key)
+    if (health === undefined) {
+      health = new MemberHealth(settings, this.#clock, () => this.#metrics.ejections.inc())
+      known.set(key, health)
+    }
+    return health
+  }
+}
+
+const nobody: PoolConfig = {
+  name: '',
+  origins: [],
+  weights: [],
+  balance: { by: 'round_robin' },
+  retries: usualRetries,
+  retryOn: [],
+  ejection: null,
+  ejectOn: [],
+  check: null,
+  slowStart: 0,
+}
+
+/** Live as long as their origin does: a reload that keeps an origin keeps what is known of it. */
+const healths = new WeakMap<Origin, Map<string, MemberHealth>>()
+
+/** By the first member of the pool. */
+const ledgers = new WeakMap<Origin, Map<string, PoolLedger>>()
+
+/** Describes the members of a pool. */
+export function poolState({ name, members }: EdgePool): PoolState {
+  return { pool: name, origins: members.map(member => memberState(member.target.config.url, member)) }
+}

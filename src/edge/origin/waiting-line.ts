@@ -1,0 +1,107 @@
+// Those who wait for a connection to one origin, in the order that they came. Kept by `origin.ts`, for whom it tells them the news.
+import type { Timeouts } from '../../config/config.ts'
+import type { Dial, DialPhase } from './dial.ts'
+import type { Lease } from './lease.ts'
+import type { Failure, OriginConnection } from './origin-connection.ts'
+
+/** Who wants a connection. */
+export interface Waiter {
+  readonly timeouts: Timeouts
+  connected(lease: Lease): void
+  /** `times` are those of the attempt that failed, whose phase was the last. */
+  unconnected(phase: DialPhase, failure: Failure, times: Dial['times']): void
+  /** A bug of ours was met while the waiter was told. */
+  crashed(bug: unknown): void
+}
+
+/** The times of an attempt that came to no dial. */
+export const undialled: Dial['times'] = Object.freeze({ resolve: -1, connect: -1, handshake: -1 })
+
+/** Hands a connection over; a bug that its receiver meets is its own, and no affair of whoever brought it. */
+export function hand(waiter: Waiter, connection: OriginConnection): void {
+  const lease = connection.lend()
+  try {
+    waiter.connected(lease)
+  } catch (bug) {
+    if (lease.isHeld) lease.destroy()
+    waiter.crashed(bug)
+  }
+}
+
+export class WaitingLine {
+  /** Those who take only a new connection, with the monotonic ms at which they came. They come first: they had a connection before, which its origin had closed. */
+  readonly #forNew = new Map<Waiter, number>()
+  readonly #forAny = new Map<Waiter, number>()
+  /** Those who are refused together, as long as they have not been told. */
+  #refused = new Set<Waiter>()
+
+  get size(): number {
+    return this.#forNew.size + this.#forAny.size
+  }
+
+  /** Counts those who take only a new connection. */
+  get forNew(): number {
+    return this.#forNew.size
+  }
+
+  /** Who came first; there must be one. */
+  get first(): Waiter {
+    const [first] = (this.#forNew.size > 0 ? this.#forNew : this.#forAny).keys()
+    return first!
+  }
+
+  add(waiter: Waiter, now: number, { fresh }: { fresh: boolean }): void {
+    ;(fresh ? this.#forNew : this.#forAny).set(waiter, now)
+  }
+
+  /** Lets go of a waiter, who hears nothing more. */
+  remove(waiter: Waiter): void {
+    if (!this.#forAny.delete(waiter) && !this.#forNew.delete(waiter)) this.#refused.delete(waiter)
+  }
+
+  /** Hands the connection to the first who takes it; false when nobody does. */
+  serve(connection: OriginConnection): boolean {
+    const line = !connection.isReused && this.#forNew.size > 0 ? this.#forNew : this.#forAny
+    const [first] = line.keys()
+    if (first === undefined) return false
+    line.delete(first)
+    hand(first, connection)
+    return true
+  }
+
+  /** Tells the first of a dial that failed, or all when it speaks for all. */
+  refuse(isForAll: boolean, phase: DialPhase, failure: Failure, times: Dial['times']): void {
+    if (this.size === 0) return
+    const refused = new Set(isForAll ? [...this.#forNew.keys(), ...this.#forAny.keys()] : [this.first])
+    for (const waiter of refused) this.remove(waiter)
+    // Who hears of it may do what makes another one leave, whom the loop then passes by.
+    this.#refused = refused
+    for (const waiter of refused) tell(waiter, phase, failure, times)
+  }
+
+  /** Refuses those who came by that time, but not so many of the first, for whom connections are being dialled. */
+  expire(by: number, dialled: number): void {
+    const first = this.#forNew.size
+    expireIn(this.#forNew, by, dialled)
+    expireIn(this.#forAny, by, dialled - first)
+  }
+}
+
+function expireIn(line: Map<Waiter, number>, by: number, dialled: number): void {
+  let place = 0
+  for (const [waiter, since] of line) {
+    if (since > by) return
+    if (place++ < dialled) continue
+    line.delete(waiter)
+    tell(waiter, 'connect', { code: 'GH_QUEUE_TIMEOUT' }, undialled)
+  }
+}
+
+/** Notifies a waiter of a failure; a bug that it meets is its own, and no affair of whoever brought the news. */
+function tell(waiter: Waiter, phase: DialPhase, failure: Failure, times: Dial['times']): void {
+  try {
+    waiter.unconnected(phase, failure, times)
+  } catch (bug) {
+    waiter.crashed(bug)
+  }
+}

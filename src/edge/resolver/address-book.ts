@@ -1,0 +1,173 @@
+// The addresses of one origin's name, kept fresh behind the requests. Used by `dial.ts` for the next address and by `origin.ts`, which hears of changes.
+import type { Clock } from '../../base/clock.ts'
+import type { EdgeMetrics } from '../../metrics/edge-metrics.ts'
+import type { TransportConfig } from '../../config/pool-config.ts'
+import { guarded } from '../guarded.ts'
+import { hasVanished, type NameAnswer, type NameLookup } from './name-lookup.ts'
+import type { Failure } from '../origin/origin-connection.ts'
+
+/** Ms between look-ups: what holds without a TTL and is most with one, and least. */
+const LONGEST = 30_000
+const SHORTEST = 1_000
+/** Ms until a name is asked for again that failed while its old addresses serve. */
+const RETRY = 5_000
+/** Ms by which a look-up may be late before nobody uses the addresses unasked: nothing refreshes a name that has no connections. */
+const SLACK = 30_000
+
+/** Who waits for a name that nothing is known of. */
+export interface Asker {
+  resolved(): void
+  unresolved(failure: Failure): void
+}
+
+interface AddressBookParts {
+  readonly name: string
+  readonly dns: TransportConfig['dns']
+  readonly lookup: NameLookup
+  readonly clock: Clock
+  readonly metrics: EdgeMetrics
+  /** Told when addresses have come or gone. */
+  readonly changed: () => void
+  /** Told of a bug of ours. */
+  readonly crashed: (bug: unknown) => void
+}
+
+export class AddressBook {
+  readonly #parts: AddressBookParts
+  readonly #askers = new Set<Asker>()
+  #addresses: readonly string[] = []
+  #turn = 0
+  /** Those that no connection could be made to since the last look-up. */
+  readonly #failed = new Set<string>()
+  #isAsking = false
+  /** Monotonic ms: the next look-up is due; the addresses of a name that vanished are given up. */
+  #dueAt = 0
+  #endsAt = Number.POSITIVE_INFINITY
+
+  constructor(parts: AddressBookParts) {
+    this.#parts = parts
+  }
+
+  get addresses(): readonly string[] {
+    return this.#addresses
+  }
+
+  /** Lists the addresses in the order in which they are to be tried; none while they are not known, or too old, and are to be asked for. */
+  inTurn(): readonly string[] {
+    this.refresh()
+    return this.#parts.clock.monotonic() < this.#believedUntil ? this.#turned() : NONE
+  }
+
+  /** Whether there are addresses that serve where who asked gets no answer in time, old as they are. */
+  get hasOld(): boolean {
+    return this.#addresses.length > 0 && !this.#isTooOld(this.#parts.clock.monotonic())
+  }
+
+  /** Lists those in the same order; none where there are none. */
+  oldInTurn(): readonly string[] {
+    return this.hasOld ? this.#turned() : NONE
+  }
+
+  /** Looks the name up and tells the asker, together with all others who wait. */
+  ask(asker: Asker): void {
+    this.#askers.add(asker)
+    this.#look()
+  }
+
+  forget(asker: Asker): void {
+    this.#askers.delete(asker)
+  }
+
+  /** Lets an address come last until the name is looked up again. */
+  noteFailure(address: string): void {
+    this.#failed.add(address)
+  }
+
+  /** Does what is due: gives up addresses whose time is over, and asks anew in the background. */
+  refresh(): void {
+    if (this.#addresses.length === 0) return
+    const now = this.#parts.clock.monotonic()
+    if (now >= this.#endsAt) this.#replace(NONE)
+    else if (now >= this.#dueAt) this.#look()
+  }
+
+  /** The addresses serve unasked before that; monotonic ms. */
+  get #believedUntil(): number {
+    return this.#dueAt + SLACK
+  }
+
+  #isTooOld(now: number): boolean {
+    return now >= Math.min(this.#endsAt, this.#believedUntil + this.#parts.dns.keep)
+  }
+
+  #turned(): readonly string[] {
+    const all = this.#addresses
+    if (all.length < 2) return all
+    const first = this.#turn++ % all.length
+    const turned = [...all.slice(first), ...all.slice(0, first)]
+    if (this.#failed.size === 0) return turned
+    return turned.toSorted((a, b) => Number(this.#failed.has(a)) - Number(this.#failed.has(b)))
+  }
+
+  #look(): void {
+    if (this.#isAsking) return
+    this.#isAsking = true
+    const { lookup, name } = this.#parts
+    const answered = (answer: NameAnswer | Failure) => {
+      this.#isAsking = false
+      if ('addresses' in answer) this.#found(answer)
+      else this.#missed(answer)
+    }
+    void lookup.ask(name).then(guarded(answered, bug => this.#crashed(bug)))
+  }
+
+  #crashed(bug: unknown): void {
+    this.#parts.crashed(bug)
+    for (const asker of this.#takeAskers()) asker.unresolved(bug as Failure)
+  }
+
+  #found({ addresses, ttl }: NameAnswer): void {
+    const { clock, dns, metrics } = this.#parts
+    metrics.originLookups.found.inc()
+    const now = clock.monotonic()
+    this.#failed.clear()
+    this.#endsAt = Number.POSITIVE_INFINITY
+    this.#dueAt = now + (dns.refresh || LONGEST)
+    if (dns.refresh === 0) void ttl().then(seconds => this.#hold(now, seconds))
+    this.#replace(addresses)
+    for (const asker of this.#takeAskers()) asker.resolved()
+  }
+
+  #hold(since: number, ttl: number | null): void {
+    if (ttl !== null) this.#dueAt = since + Math.min(Math.max(ttl * 1000, SHORTEST), LONGEST)
+  }
+
+  /** Starts the time that is left to the addresses where the name has vanished; a server that is away says nothing of the name. */
+  #missed(failure: Failure): void {
+    const { clock, dns, metrics } = this.#parts
+    metrics.originLookups.failed.inc()
+    const now = clock.monotonic()
+    // While nobody asked it may have vanished at any time.
+    if (hasVanished(failure))
+      this.#endsAt = Math.min(this.#endsAt, Math.min(now, this.#believedUntil) + dns.keep)
+    const isLost = this.#addresses.length === 0 || this.#isTooOld(now)
+    if (isLost) this.#replace(NONE)
+    this.#dueAt = now + RETRY
+    for (const asker of this.#takeAskers()) isLost ? asker.unresolved(failure) : asker.resolved()
+  }
+
+  #takeAskers(): Asker[] {
+    const askers = [...this.#askers]
+    this.#askers.clear()
+    return askers
+  }
+
+  #replace(addresses: readonly string[]): void {
+    const before = this.#addresses
+    this.#addresses = addresses
+    const isSame = before.length === addresses.length && addresses.every(address => before.includes(address))
+    if (!isSame) this.#parts.changed()
+  }
+}
+
+const NONE: readonly string[] = []

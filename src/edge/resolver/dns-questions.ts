@@ -1,0 +1,76 @@
+// Asks DNS for the addresses of names and how long they hold. Used by `name-lookup.ts`.
+import { Resolver } from 'node:dns/promises'
+import { LookupQueue } from './lookup-queue.ts'
+import type { Failure } from '../origin/origin-connection.ts'
+
+/** Addresses of both families, at least one, and the seconds for which all of them hold. */
+export interface DnsAnswer {
+  readonly addresses: readonly string[]
+  readonly ttl: number
+}
+
+/** Ms for one try with one DNS server, and the tries. */
+const PATIENCE = 2_000
+const TRIES = 2
+/** Names that are asked for at a time, with two questions each. */
+const MOST_NAMES = 32
+
+export class DnsQuestions {
+  readonly #servers: readonly string[]
+  readonly #queue = new LookupQueue(MOST_NAMES)
+  #resolver: Resolver | null = null
+  #asking = 0
+  #isClosed = false
+
+  /** Takes IP addresses with or without port; without any the servers of the system are asked. */
+  constructor(servers: readonly string[]) {
+    this.#servers = servers
+  }
+
+  /** Asks for both families, of which one is enough; rejects with a failure where neither is found. */
+  ask(name: string): Promise<DnsAnswer> {
+    return this.#queue.run('new', () => this.#ask(name))
+  }
+
+  /** Cancels every question, and asks none any more. */
+  close(): void {
+    this.#isClosed = true
+    this.#resolver?.cancel()
+  }
+
+  async #ask(name: string): Promise<DnsAnswer> {
+    if (this.#isClosed) throw cancelled
+    // One for all questions at a time, and no longer: the servers of the system may have changed, and its sockets close with it.
+    const resolver = (this.#resolver ??= this.#open())
+    this.#asking++
+    const [v4, v6] = await Promise.allSettled([
+      resolver.resolve4(name, { ttl: true }),
+      resolver.resolve6(name, { ttl: true }),
+    ])
+    if (--this.#asking === 0) this.#resolver = null
+    const records = [v4, v6].flatMap(answer => (answer.status === 'fulfilled' ? answer.value : []))
+    if (records.length === 0) throw failureOf(v4) ?? failureOf(v6) ?? nothingThere
+    return {
+      addresses: records.map(({ address }) => address),
+      ttl: Math.min(...records.map(({ ttl }) => ttl)),
+    }
+  }
+
+  #open(): Resolver {
+    const resolver = new Resolver({ timeout: PATIENCE, maxTimeout: PATIENCE, tries: TRIES })
+    if (this.#servers.length > 0) resolver.setServers(this.#servers)
+    return resolver
+  }
+}
+
+const cancelled: Failure = { code: 'ECANCELLED' }
+
+/** What an alias that leads nowhere amounts to, which c-ares does not call a failure. */
+const nothingThere: Failure = { code: 'ENODATA' }
+
+/** Gives why one family failed; that there is nothing of it is no reason while the other one may have another. */
+function failureOf(answer: PromiseSettledResult<unknown>): Failure | null {
+  if (answer.status === 'fulfilled') return null
+  const failure = answer.reason as Failure
+  return failure.code === nothingThere.code ? null : failure
+}

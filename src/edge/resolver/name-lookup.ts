@@ -1,0 +1,126 @@
+// Asks where the name of an origin leads. Called by `address-book.ts` for requests and by `health-check.ts` for checks.
+//
+// The system answers: its hosts file, search list and order of sources hold for the gateway as for every other program of the machine. How long an answer holds
+// it does not tell; who wants to know has DNS asked for that beside it.
+import { lookup } from 'node:dns/promises'
+import { type Clock, systemClock } from '../../base/clock.ts'
+import { DnsQuestions } from './dns-questions.ts'
+import { LookupQueue, type Standing } from './lookup-queue.ts'
+import type { Failure } from '../origin/origin-connection.ts'
+
+/** Where a name leads: IP addresses, at least one. */
+export interface NameAnswer {
+  readonly addresses: readonly string[]
+  /** Finds the seconds that the answer holds; null where nobody says so. Never rejects. */
+  readonly ttl: () => Promise<number | null>
+}
+
+export interface NameLookupOptions {
+  /** DNS servers as IP addresses, each with a port where it is not 53, which are asked in place of the system; none: the system is. */
+  readonly servers?: readonly string[]
+  /** How the system is asked. */
+  readonly system?: (name: string) => Promise<readonly string[]>
+  readonly clock?: Clock
+}
+
+/** Names that the system is asked for at a time: libuv gives it half of its threads, and a dead name may hold one for 10 s. */
+const MOST = Math.ceil((Number(process.env.UV_THREADPOOL_SIZE) || 4) / 2)
+/** Ms for which the system is not asked again for a name that it did not find. */
+const REMEMBERED = 1_000
+/** Names that are remembered. */
+const MOST_NAMES = 4_096
+
+/** How the system answered last; without a failure it found the name. */
+interface Outcome {
+  readonly failure: Failure | null
+  /** Monotonic ms. */
+  readonly at: number
+}
+
+export class NameLookup {
+  readonly #dns: DnsQuestions
+  readonly #system: ((name: string) => Promise<readonly string[]>) | null
+  readonly #clock: Clock
+  readonly #queue = new LookupQueue(MOST)
+  readonly #underWay = new Map<string, Promise<NameAnswer | Failure>>()
+  /** By name, the latest at the end. */
+  readonly #outcomes = new Map<string, Outcome>()
+
+  constructor({ servers = [], system = askSystem, clock = systemClock }: NameLookupOptions = {}) {
+    this.#dns = new DnsQuestions(servers)
+    this.#system = servers.length === 0 ? system : null
+    this.#clock = clock
+  }
+
+  /** Looks a name up, once for all who ask meanwhile; never rejects. */
+  ask(name: string): Promise<NameAnswer | Failure> {
+    const joined = this.#underWay.get(name)
+    if (joined !== undefined) return joined
+    const answer = this.#ask(name)
+    this.#underWay.set(name, answer)
+    return answer
+  }
+
+  /** Cancels what DNS was asked. */
+  close(): void {
+    this.#dns.close()
+  }
+
+  async #ask(name: string): Promise<NameAnswer | Failure> {
+    try {
+      return await (this.#system === null ? this.#askDns(name) : this.#askSystem(name, this.#system))
+    } catch (failure) {
+      return failure as Failure
+    } finally {
+      this.#underWay.delete(name)
+    }
+  }
+
+  async #askDns(name: string): Promise<NameAnswer> {
+    const { addresses, ttl } = await this.#dns.ask(name)
+    return { addresses, ttl: () => Promise.resolve(ttl) }
+  }
+
+  async #askSystem(name: string, system: NonNullable<NameLookupOptions['system']>): Promise<NameAnswer> {
+    const last = this.#outcomes.get(name) ?? null
+    if (last?.failure && this.#clock.monotonic() - last.at < REMEMBERED) throw last.failure
+    try {
+      const addresses = await this.#queue.run(standingAfter(last), () => system(name))
+      this.#note(name, null)
+      return { addresses, ttl: () => this.#ttlOf(name) }
+    } catch (failure) {
+      this.#note(name, failure as Failure)
+      throw failure
+    }
+  }
+
+  async #ttlOf(name: string): Promise<number | null> {
+    try {
+      return (await this.#dns.ask(name)).ttl
+    } catch {
+      return null
+    }
+  }
+
+  #note(name: string, failure: Failure | null): void {
+    this.#outcomes.delete(name)
+    this.#outcomes.set(name, { failure, at: this.#clock.monotonic() })
+    // Names that no configuration has any more are asked for no more, and so are the oldest.
+    if (this.#outcomes.size > MOST_NAMES) this.#outcomes.delete(this.#outcomes.keys().next().value!)
+  }
+}
+
+function standingAfter(last: Outcome | null): Standing {
+  if (last === null) return 'new'
+  return last.failure === null ? 'found' : 'failed'
+}
+
+/** Tells whether the name is no more; any other failure is one of those who were asked. */
+export function hasVanished({ code }: Failure): boolean {
+  return code === 'ENOTFOUND' || code === 'ENODATA'
+}
+
+async function askSystem(name: string): Promise<readonly string[]> {
+  const found = await lookup(name, { all: true, order: 'verbatim' })
+  return found.map(({ address }) => address)
+}

@@ -1,0 +1,43 @@
+// Whether an address leads back to this gateway. Asked by `address-guard.ts` before each connection to an origin.
+import { isIPv4 } from 'node:net'
+import { networkInterfaces } from 'node:os'
+import { AddressSet, canonicalAddress } from '../../base/address/address.ts'
+import { systemClock } from '../../base/clock.ts'
+import type { Endpoint } from '../../config/config.ts'
+
+/** Tells whether the address and port are those of a listener; one on every address (0.0.0.0, ::) is met on each that this machine has. */
+export function isOwn(address: string, port: number, listeners: readonly Endpoint[]): boolean {
+  return listeners.some(listener => listener.port === port && isMetAt(address, listener.host))
+}
+
+function isMetAt(address: string, host: string): boolean {
+  const canonical = canonicalAddress(address)
+  if (canonical === null) return false
+  const asked = nowhere[canonical] ?? canonical
+  const bound = canonicalAddress(host)
+  if (bound === '0.0.0.0') return isIPv4(asked) && isLocal(asked)
+  // What a name is bound to, only the system knows.
+  if (bound === '::' || bound === null) return isLocal(asked)
+  return asked === bound
+}
+
+/** To connect to no address is to connect to this machine. */
+const nowhere: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' }
+
+const loopback = new AddressSet(['127.0.0.0/8', '::1'])
+
+/** Ms for which the addresses of this machine are remembered: interfaces come and go, and to list them takes longer than to connect. */
+const REMEMBERED = 1_000
+
+let locals: ReadonlySet<string> = new Set()
+let listedAt = Number.NEGATIVE_INFINITY
+
+function isLocal(address: string): boolean {
+  const now = systemClock.monotonic()
+  if (now - listedAt >= REMEMBERED) {
+    const cards = Object.values(networkInterfaces()).flatMap(card => card ?? [])
+    locals = new Set(cards.map(card => canonicalAddress(card.address)!))
+    listedAt = now
+  }
+  return locals.has(address) || loopback.has(address)
+}

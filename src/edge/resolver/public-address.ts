@@ -1,0 +1,38 @@
+// Whether an address is one of the public Internet. Asked by `address-guard.ts` where a pool may reach no others.
+import { isIPv4 } from 'node:net'
+import { AddressSet, canonicalAddress } from '../../base/address/address.ts'
+
+/** What IANA's registries of special-purpose addresses do not call globally reachable (RFC 6890), and multicast. */
+const specialV4 = new AddressSet([
+  '0.0.0.0/8',
+  '10.0.0.0/8',
+  '100.64.0.0/10', // shared by carriers, RFC 6598
+  '127.0.0.0/8',
+  '169.254.0.0/16',
+  '172.16.0.0/12',
+  '192.0.0.0/24',
+  '192.0.2.0/24', // documentation, as two below
+  '192.88.99.0/24',
+  '192.168.0.0/16',
+  '198.18.0.0/15', // benchmarks, RFC 2544
+  '198.51.100.0/24',
+  '203.0.113.0/24',
+  '224.0.0.0/4',
+  '240.0.0.0/4',
+])
+
+const globalV6 = new AddressSet(['2000::/3'])
+const specialV6 = new AddressSet([
+  '2001::/23', // among them Teredo, which has an IPv4 address inside
+  '2001:db8::/32',
+  '2002::/16', // 6to4, the same
+  '3fff::/20',
+])
+
+/** Tells whether every network may route to it; an IPv4 address in IPv6 spelling is judged as what it is. */
+export function isPublic(address: string): boolean {
+  const canonical = canonicalAddress(address)
+  if (canonical === null) return false
+  if (isIPv4(canonical)) return !specialV4.has(canonical)
+  return globalV6.has(canonical) && !specialV6.has(canonical)
+}

@@ -1,0 +1,110 @@
+// The header rules of a route: what they say of one request, and the lines of a message as they leave them. Called by `rewrite.ts`, and by `relay.ts` for answers.
+import type { Facts } from '../../expression/expression.ts'
+import type { Tally } from '../../metrics/distribution.ts'
+import type { Read } from '../../expression/readings.ts'
+import type { HeaderRewrite } from '../../config/rewrite-config.ts'
+import { type Refusal, refuse } from '../../errors/refusal.ts'
+import { isFieldByte } from '../../http1/characters.ts'
+import { type FieldId, type FieldLines, field, fieldId, isSettable } from '../../http1/fields.ts'
+import { RewriteValue } from './value.ts'
+
+/** Bytes of a value; far less than what origins take of a whole head. */
+const LONGEST_VALUE = 8 * 1024
+
+interface HeaderRule {
+  readonly name: string
+  readonly id: FieldId
+  /** Null where the field is taken away. */
+  readonly value: RewriteValue | null
+  readonly cause: { readonly code: string }
+}
+
+export class HeaderRules {
+  readonly #rules: readonly HeaderRule[]
+  readonly #names: ReadonlySet<string>
+
+  /** Compiles rules for messages of a kind; throws where an expression does not compile, or a field is ours. */
+  constructor(rules: readonly HeaderRewrite[], kind: FieldLines['kind'], failures: Tally) {
+    this.#rules = rules.map(({ name, value }) => {
+      const id = fieldId(name)
+      const cause = { code: `rewrite of ${kind} header ${name}` }
+      const compiled = value === null ? null : new RewriteValue(value, failures, cause)
+      if (!isSettable(id, kind)) throw new Error(`the ${kind} header ${name} is the gateway's`)
+      return { name, id, value: compiled, cause }
+    })
+    this.#names = new Set(rules.map(({ name }) => asRead(name)))
+  }
+
+  /** Finds what a request gives the rules to say, or refuses: an expression that fails (1037), a value that no field may have (1041). */
+  evaluate(facts: Facts, read: Read): HeaderChanges | Refusal {
+    const fields: string[] = []
+    const ids: FieldId[] = []
+    for (const { name, id, value, cause } of this.#rules) {
+      const text = value === null ? '' : value.evaluate(facts, read)
+      if (typeof text !== 'string') return text
+      if (!isFieldValue(text)) return refuse('rewrite_invalid_header_value', {}, cause)
+      if (text === '') continue
+      fields.push(name, text)
+      // What the operator sets crosses, whatever its name.
+      ids.push(id === field.clientAddress || id === field.otherTarget ? field.other : id)
+    }
+    return new HeaderChanges(this.#names, fields, ids)
+  }
+}
+
+/** What the rules make of one message: the fields that go, whoever sent them, and those that come in their place. */
+export class HeaderChanges {
+  readonly #names: ReadonlySet<string>
+  readonly #fields: readonly string[]
+  readonly #ids: readonly FieldId[]
+
+  constructor(names: ReadonlySet<string>, fields: readonly string[], ids: readonly FieldId[]) {
+    this.#names = names
+    this.#fields = fields
+    this.#ids = ids
+  }
+
+  /** Gives the lines of a message as they are to go on. What is set crosses even where the sender's Connection names it: nobody may strip what the operator adds. */
+  applyTo({ kind, fields, ids, hopByHop }: FieldLines): FieldLines {
+    const kept: string[] = []
+    const keptIds: FieldId[] = []
+    for (let i = 0; i < ids.length; i++) {
+      const name = fields[2 * i]!
+      if (this.concerns(name)) continue
+      kept.push(name, fields[2 * i + 1]!)
+      keptIds.push(ids[i]!)
+    }
+    kept.push(...this.#fields)
+    keptIds.push(...this.#ids)
+    return { kind, fields: kept, ids: keptIds, hopByHop: hopByHop && this.#unlisted(hopByHop) }
+  }
+
+  /** Tells whether the rules speak of a field. */
+  concerns(name: string): boolean {
+    return this.#names.has(asRead(name))
+  }
+
+  #unlisted(hopByHop: ReadonlySet<string>): ReadonlySet<string> {
+    return new Set([...hopByHop].filter(name => !this.concerns(name)))
+  }
+}
+
+/** Gives the trailers that go on: what the rules speak of must not come back behind the body. */
+export function keptTrailers(changes: HeaderChanges | null, trailers: string[] | null): string[] | null {
+  if (changes === null || trailers === null) return trailers
+  const kept = trailers.filter((_, i) => !changes.concerns(trailers[i - (i % 2)]!))
+  return kept.length === 0 ? null : kept
+}
+
+/** Returns the name under which readers find a field: some fold what is no letter or digit into one character. */
+function asRead(name: string): string {
+  const lower = name.toLowerCase()
+  return /[^a-z0-9-]/.test(lower) ? lower.replace(/[^a-z0-9]/g, '-') : lower
+}
+
+/** Tells whether a field may have a value (RFC 9110 section 5.5): characters of one byte, and none that controls. */
+function isFieldValue(value: string): boolean {
+  if (value.length > LONGEST_VALUE) return false
+  for (let i = 0; i < value.length; i++) if (isFieldByte[value.charCodeAt(i)] !== 1) return false
+  return true
+}

@@ -1,0 +1,62 @@
+// The path rule of a route: the target of a request as its origin will see it. Called by `rewrite.ts`.
+import type { Facts } from '../../expression/expression.ts'
+import type { Tally } from '../../metrics/distribution.ts'
+import type { Read } from '../../expression/readings.ts'
+import { isPlainPath, leads } from '../../base/path.ts'
+import { pathReadings, readingWork } from '../../base/path-readings.ts'
+import { type Refusal, refuse } from '../../errors/refusal.ts'
+import { isTargetByte } from '../../http1/characters.ts'
+import { RewriteValue } from './value.ts'
+
+const CAUSE = { code: 'rewrite of path' }
+
+export class PathRule {
+  readonly #value: RewriteValue
+
+  /** Compiles the rule; throws where its expression does not compile. */
+  constructor(text: string, failures: Tally) {
+    this.#value = new RewriteValue(text, failures, CAUSE)
+  }
+
+  /**
+   * Gives the new target, or refuses: an expression that fails (1037), what is no path or one that is not the origin's (1035), one longer than `longest` (1036). A request for no path (OPTIONS *) keeps its target.
+   */
+  targetFor(target: string, facts: Facts, read: Read, longest: number): string | Refusal {
+    if (target === '*') return target
+    const path = this.#value.evaluate(facts, read)
+    if (typeof path !== 'string') return path
+    if (!isTarget(path) || leadsOutside(path, read)) return refuse('rewrite_invalid_path', {}, CAUSE)
+    const rewritten = withQuery(path, target)
+    return rewritten.length > longest ? refuse('rewrite_too_long', {}, CAUSE) : rewritten
+  }
+}
+
+/** Whether a result may be sent as the target: what a client may send. */
+function isTarget(path: string): boolean {
+  if (path.charCodeAt(0) !== 0x2f) return false
+  for (let i = 0; i < path.length; i++) if (isTargetByte[path.charCodeAt(i)] !== 1) return false
+  return true
+}
+
+/** Whether a result may lead to our own paths or up: a rule that puts a prefix before the path means to keep clients below it. */
+function leadsOutside(target: string, { work }: Read): boolean {
+  const path = withoutQuery(target)
+  if (isPlainPath(path)) return leads(OWN, path)
+  if (!work.take(readingWork(path.length))) return true
+  return pathReadings(path)?.some(reading => leads(OWN, reading) || UP.test(reading)) ?? true
+}
+
+const OWN = '/cdn-cgi'
+const UP = /\/\.\.(?:\/|$)/
+
+function withoutQuery(target: string): string {
+  const query = target.indexOf('?')
+  return query === -1 ? target : target.slice(0, query)
+}
+
+/** Keeps the query of the request where the rule says nothing of it. */
+function withQuery(path: string, target: string): string {
+  if (path.includes('?')) return path
+  const query = target.indexOf('?')
+  return query === -1 ? path : path + target.slice(query)
+}

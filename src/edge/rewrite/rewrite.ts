@@ -1,0 +1,58 @@
+// What a route changes about a request before its origin is asked, and about the answer to come. Compiled by `snapshot.ts`, called by `plan.ts`.
+import type { Facts } from '../../expression/expression.ts'
+import type { Tally } from '../../metrics/distribution.ts'
+import type { Read } from '../../expression/readings.ts'
+import type { RewriteConfig } from '../../config/rewrite-config.ts'
+import { type Refusal, refuse } from '../../errors/refusal.ts'
+import { RequestHead } from '../../http1/request-head.ts'
+import type { Exchange } from '../exchange.ts'
+import { sentFactsOf } from '../exchange-facts.ts'
+import { HeaderChanges, HeaderRules } from './headers.ts'
+import { PathRule } from './path.ts'
+
+export class Rewrite {
+  readonly #path: PathRule | null
+  readonly #request: HeaderRules | null
+  readonly #answer: HeaderRules | null
+
+  /** Compiles what a route changes; throws where an expression does not compile. */
+  constructor({ path, requestHeaders, responseHeaders }: RewriteConfig, failures: Tally) {
+    this.#path = path === null ? null : new PathRule(path, failures)
+    this.#request = requestHeaders.length === 0 ? null : new HeaderRules(requestHeaders, 'request', failures)
+    this.#answer =
+      responseHeaders.length === 0 ? null : new HeaderRules(responseHeaders, 'response', failures)
+  }
+
+  /**
+   * Changes the request and finds the changes of its answer, or refuses (400, 1035, 1036, 1037, 1038, 1041). Those of the answer depend on the request alone, and what
+   * fails has to fail before an origin has done anything.
+   */
+  begin(x: Exchange): Refusal | null {
+    const facts = sentFactsOf(x)
+    const { head, snapshot } = x
+    const target =
+      this.#path === null ? head.target : this.#path.targetFor(head.target, facts, x, snapshot.limits.url)
+    if (typeof target !== 'string') return target
+    const forRequest = changes(this.#request, facts, x)
+    if (forRequest !== null && !(forRequest instanceof HeaderChanges)) return forRequest
+    const forAnswer = changes(this.#answer, facts, x)
+    if (forAnswer !== null && !(forAnswer instanceof HeaderChanges)) return forAnswer
+    x.requestChanges = forRequest
+    x.answerChanges = forAnswer
+    x.outgoing = Object.assign(new RequestHead(), head, forRequest?.applyTo(head), { target })
+    return sizeOf(x.outgoing) > snapshot.limits.headerSection ? refuse('http_headers_exceed_limit') : null
+  }
+}
+
+function changes(rules: HeaderRules | null, facts: Facts, read: Read): HeaderChanges | Refusal | null {
+  return rules === null ? null : rules.evaluate(facts, read)
+}
+
+/** Counts the bytes that a head has at least, so that one that came within the limit never breaks it unchanged. */
+function sizeOf(head: RequestHead): number {
+  const { fields } = head
+  let size = head.method.length + head.target.length + '  HTTP/1.1\r\n\r\n'.length
+  for (let i = 0; i < fields.length; i += 2)
+    size += fields[i]!.length + fields[i + 1]!.length + ':\r\n'.length
+  return size
+}

@@ -1,0 +1,64 @@
+// What an expression of a rewrite gives for one request. Called by `rewrite-path.ts` and `rewrite-headers.ts`.
+import { compileExpression, describeFlaw, type Expression, type Facts } from '../../expression/expression.ts'
+import type { Read } from '../../expression/readings.ts'
+import { decodedPath, isPlainPath, withPlainDots } from '../../base/path.ts'
+import { pathReadings, readingWork } from '../../base/path-readings.ts'
+import type { Work } from '../../expression/turn-budget.ts'
+import type { Tally } from '../../metrics/distribution.ts'
+import { type Refusal, refuse } from '../../errors/refusal.ts'
+import { AMBIGUOUS_PATH } from '../ambiguous-path.ts'
+
+export class RewriteValue {
+  readonly #expression: Expression<string>
+  readonly #failures: Tally
+  readonly #cause: unknown
+
+  /** Compiles an expression, whose failures are counted and told with a cause; throws where it does not compile. */
+  constructor(text: string, failures: Tally, cause: unknown) {
+    const expression = compileExpression(text, 'request', 'string')
+    if ('line' in expression) throw new Error(`a rewrite ${describeFlaw(expression)}`)
+    this.#expression = expression
+    this.#failures = failures
+    this.#cause = cause
+  }
+
+  /** Evaluates, or refuses where that fails (1037), is more work than is left, or depends on how the path is read (400). */
+  evaluate(facts: Facts, read: Read): string | Refusal {
+    const value = this.#expression.evaluate(facts, read.work)
+    // Each character of it is looked at.
+    if (value !== null && read.work.take(value.length / 8))
+      return this.#meansAlike(value, facts, read) ? value : AMBIGUOUS_PATH
+    this.#failures.inc()
+    return refuse('rewrite_evaluation_failed', {}, this.#cause)
+  }
+
+  /** Whether what the rule makes of each reading of the path is a reading of the value, or the value with that in place of the path: else another spelling would slip by the rule. */
+  #meansAlike(value: string, facts: Facts, read: Read): boolean {
+    const sent = facts.request.path
+    if (!this.#expression.readsPath || sent === '*' || isPlainPath(sent)) return true
+    const { paths, work } = read
+    if (paths === null) return false
+    let readings: readonly string[] | null = null
+    for (const path of paths) {
+      if (path === sent) continue
+      const other = this.#expression.evaluate(facts, work, path)
+      if (other === null || !work.take(other.length / 2)) return false
+      if (other === value) continue
+      readings ??= readingsOf(value, work)
+      if (readings.includes(withPlainDots(decodedPath(asPath(other))))) continue
+      // A text is searched for another in as many steps at worst.
+      if (!work.take((value.length * sent.length) / 64)) return false
+      if (other !== value.replaceAll(sent, () => path)) return false
+    }
+    return true
+  }
+}
+
+function readingsOf(value: string, work: Work): readonly string[] {
+  return (work.take(readingWork(value.length)) ? pathReadings(asPath(value)) : null) ?? []
+}
+
+/** Has a query be read as what is before it: a rule may put a path there. */
+function asPath(value: string): string {
+  return value.replaceAll('?', '%3F')
+}

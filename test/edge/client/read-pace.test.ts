@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict'
+import type { Socket } from 'node:net'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { ReadPace } from '../../../src/edge/client/read-pace.ts'
+
+/** A socket with writes of 64 KiB, of which so many bytes have been taken in all. */
+function socketThatTook(taken: number): Socket {
+  const write = 65_536
+  const part = taken % write
+  return {
+    bytesWritten: taken - part + 2 * write,
+    writableLength: 2 * write,
+    _handle: { writeQueueSize: write - part },
+  } as unknown as Socket
+}
+
+/** Looks every 100 ms for `ms`; returns when the client was too slow, or null. */
+function watch(takenAt: (ms: number) => number, ms: number, rate = 500): number | null {
+  const socket = socketThatTook(takenAt(0))
+  const pace = new ReadPace(socket, 0)
+  for (let now = 0; now <= ms; now += 100) {
+    Object.assign(socket, socketThatTook(takenAt(now)))
+    if (pace.isSlow(rate, now)) return now
+  }
+  return null
+}
+
+test('a client that takes well more than the rate is not slow, in whatever steps the system lets it', () => {
+  const step = fc.integer({ min: 1, max: 25_000 })
+  fc.assert(
+    fc.property(fc.integer({ min: 1_500, max: 100_000 }), step, (perSecond, bytes) => {
+      const steps = (ms: number) => Math.floor((ms * perSecond) / 1000 / bytes) * bytes
+      assert.equal(watch(steps, 300_000), null)
+    }),
+    { numRuns: 50 },
+  )
+})
+
+test('a client is not slow while the system has a large buffer to send', () => {
+  const buffer = 4 * 1024 * 1024
+  const step = Math.floor(buffer / 3)
+  const fast = fc.integer({ min: buffer, max: 100_000_000 })
+  fc.assert(
+    fc.property(fc.integer({ min: 5_000, max: 100_000 }), fast, (perSecond, before) => {
+      const steps = (ms: number) => before + Math.floor((ms * perSecond) / 1000 / step) * step
+      assert.equal(watch(steps, 900_000), null)
+    }),
+    { numRuns: 50 },
+  )
+})
+
+test('a client that takes nothing is slow after a minute, one that takes less than the rate by and by', () => {
+  assert.equal(
+    watch(() => 0, 120_000),
+    60_000,
+  )
+  assert.equal(
+    watch(ms => Math.floor(ms / 4), 300_000),
+    120_000,
+  )
+})
+
+test('what was taken fast is no credit for later', () => {
+  assert.equal(
+    watch(ms => (ms < 10_000 ? ms * 1_000 : 10_000_000), 400_000),
+    310_000,
+  )
+})
+
+test('a stall of the process is no fault of the client', () => {
+  const pace = new ReadPace(socketThatTook(0), 0)
+  for (const now of [60_000, 120_000]) assert.equal(pace.isSlow(500, now), false)
+})

@@ -1,0 +1,71 @@
+// Whichever field is believed, everything that an origin reads of the client agrees with it, whatever came.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { AddressSet, believedHops } from '../../../src/base/address/address.ts'
+import type { Exchange } from '../../../src/edge/exchange.ts'
+import { trustedLines, wayOf } from '../../../src/edge/client/way.ts'
+import { parseForwarded } from '../../../src/http1/forwarded.ts'
+import { parseRequestHead, RequestHead } from '../../../src/http1/request-head.ts'
+
+const trusted = new AddressSet(['10.0.0.0/8', 'fd00::/8'])
+const address = fc.oneof(
+  fc.constantFrom('10.0.0.2', '10.0.0.3', 'fd00::2', '203.0.113.7', '2001:db8::7', 'unknown', '_x', ''),
+  fc.ipV4(),
+  fc.ipV6(),
+)
+const node = address.map(address => (address.includes(':') ? `"[${address}]"` : address || '""'))
+const word = fc.constantFrom('https', 'http', 'HTTPS', 'a b', 'shop.test:444', '"', 'https, http', '')
+const field = fc.oneof(
+  fc.array(address, { maxLength: 4 }).map(hops => `X-Forwarded-For: ${hops.join(', ')}`),
+  fc
+    .array(fc.tuple(node, fc.constantFrom('', ';proto=https', ';host=a.test', ';host="a b"', ';by=x')), {
+      maxLength: 4,
+    })
+    .map(elements => `Forwarded: ${elements.map(([node, rest]) => `for=${node}${rest}`).join(', ')}`),
+  word.map(word => `X-Forwarded-Proto: ${word}`),
+  word.map(word => `X-Forwarded-Host: ${word}`),
+  address.map(address => `X-Real-IP: ${address}`),
+)
+
+for (const clientAddress of ['x-forwarded-for', 'forwarded'] as const)
+  test(`all that is told of the client agrees with ${clientAddress}`, () => {
+    fc.assert(
+      fc.property(fc.array(field, { maxLength: 6 }), fields => {
+        const text = `GET / HTTP/1.1\r\nHost: site.test\r\n${fields.map(line => `${line}\r\n`).join('')}\r\n`
+        const sent = read(text)
+        const x = { client: peer, head: sent, outgoing: sent, snapshot: { trusted, clientAddress } }
+        const way = wayOf(x as unknown as Exchange)!
+        const client = way.hops.at(-1)!
+        const lines = trustedLines({ ...x, way, clientAddress: client } as unknown as Exchange)
+        const told = read(`GET / HTTP/1.1\r\nHost: site.test\r\n${lines}\r\n`)
+        const listOf = (name: string) => valuesOf(told, name).join(', ')
+        assert.equal(walk(listOf('X-Forwarded-For')), client)
+        const elements = parseForwarded(listOf('Forwarded'))!
+        assert.equal(walk(elements.map(({ node }) => node || 'unknown').join()), client)
+        for (const address of valuesOf(told, 'X-Real-IP')) assert.equal(address, client)
+        assert.equal(valuesOf(told, 'X-Real-IP').length, valuesOf(sent, 'X-Real-IP').length)
+        assert.deepEqual(elements.at(-1), { node: '10.0.0.1', host: 'site.test', proto: 'http' })
+      }),
+      { numRuns: 1000 },
+    )
+  })
+
+const peer = { peer: '10.0.0.1', node: '10.0.0.1', isTrusted: true }
+
+/** Finds the client as an origin does that trusts this gateway and its proxies. */
+function walk(list: string): string {
+  return believedHops('10.9.9.9', list, trusted).at(-1)!
+}
+
+function read(text: string): RequestHead {
+  const bytes = Buffer.from(text, 'latin1')
+  const head = parseRequestHead(bytes, 0, bytes.length, { url: 1024, headerSection: 65_536, headers: 100 })
+  assert.ok(head instanceof RequestHead, text)
+  return head
+}
+
+function valuesOf({ fields }: RequestHead, name: string): string[] {
+  return fields.filter((_, i) => i % 2 === 1 && fields[i - 1]!.toLowerCase() === name.toLowerCase())
+}

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { EdgeMetrics } from '../../../src/metrics/edge-metrics.ts'
+import type { Exchange } from '../../../src/edge/exchange.ts'
+import { meter } from '../../../src/edge/meter/meter.ts'
+import { compileRateLimits } from '../../../src/edge/meter/rules.ts'
+import type { Spent } from '../../../src/limits/key-count.ts'
+
+const metrics = new EdgeMetrics()
+
+/** Makes an exchange that meets so many limits, each of which has to ask the store; `refused` is the index of one that is over. */
+function exchange(count: number, refused = -1) {
+  const limits = compileRateLimits(
+    Array.from({ length: count }, (_, i) => ({
+      name: `limit-${i}`,
+      limit: 10,
+      period: 1000,
+      key: [],
+      when: null,
+      action: 'block',
+    })),
+    metrics,
+  )
+  const asked: number[] = []
+  const given: string[] = []
+  let turn = 0
+  const limiter = {
+    async spend({ name }: { readonly name: string }): Promise<Spent> {
+      asked[turn] = (asked[turn] ?? 0) + 1
+      return { isAllowed: !name.endsWith(`limit-${refused}`), remaining: 1, wait: 1000 }
+    },
+    giveBack: ({ name }: { readonly name: string }) => given.push(name),
+  }
+  const x = {
+    plane: { limiter, metrics },
+    route: { limits },
+    head: { fields: [] },
+    clientAddress: '192.0.2.1',
+  }
+  const none = { ai: null, zone: null, keyParts: null, isMetered: false, limited: null, limitFields: '' }
+  const count1 = () => {
+    turn++
+    if (turn < 1000) setImmediate(count1)
+  }
+  setImmediate(count1)
+  const access = { note: () => {} }
+  return { x: { ...x, ...none, snapshot: { access } } as unknown as Exchange, asked, given }
+}
+
+test('a request that is near many limits asks the store a few at a turn, and meets them all', async () => {
+  const { x, asked } = exchange(100)
+  await meter(x)
+  assert.equal(x.limited, null)
+  const turns = asked.filter(count => count > 0)
+  assert.equal(
+    turns.reduce((sum, count) => sum + count, 0),
+    100,
+  )
+  assert.ok(Math.max(...turns) <= 8, `${Math.max(...turns)} in one turn`)
+  assert.equal(x.limitFields.match(/limit-\d+/g)?.length, 101)
+})
+
+test('what refuses a request ends the questions, and is given back to the limits before it', async () => {
+  const { x, asked, given } = exchange(100, 12)
+  await meter(x)
+  assert.equal(x.limited?.error, 'rate_limited')
+  assert.equal(
+    asked.reduce((sum, count) => sum + count, 0),
+    16,
+  )
+  assert.equal(given.length, 15)
+})

@@ -1,0 +1,275 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { misuse } from '../../../src/base/misuse.ts'
+import { EdgeMetrics } from '../../../src/metrics/edge-metrics.ts'
+import { createLogger } from '../../../src/log/log.ts'
+import type { Timeouts } from '../../../src/config/config.ts'
+import type { TransportConfig } from '../../../src/config/pool-config.ts'
+import type { Origin } from '../../../src/edge/origin/origin.ts'
+import type { Lease } from '../../../src/edge/origin/lease.ts'
+import type { Failure } from '../../../src/edge/origin/origin-connection.ts'
+import { Origins } from '../../../src/edge/origin/origins.ts'
+import type { Waiter } from '../../../src/edge/origin/waiting-line.ts'
+import { ManualClock } from '../../help/clock.ts'
+import { edgeConfig } from '../../help/edge.ts'
+import { forbidMisuse } from '../../help/misuse.ts'
+import { startOrigin } from '../../help/origin.ts'
+import { until } from '../../help/until.ts'
+
+const timeouts: Timeouts = { connect: 5_000, handshake: 3_000, response: 0, write: 0, idle: 0, total: 0 }
+
+/** Someone who waits; what becomes of the waiting is a connection or the code of a failure. */
+class Asker implements Waiter {
+  readonly timeouts = timeouts
+  readonly outcome: Promise<Lease | string>
+  readonly #settle: (outcome: Lease | string) => void
+
+  constructor() {
+    const { promise, resolve } = Promise.withResolvers<Lease | string>()
+    this.outcome = promise
+    this.#settle = resolve
+  }
+
+  connected(lease: Lease): void {
+    this.#settle(lease)
+  }
+
+  unconnected(_phase: string, failure: Failure): void {
+    this.#settle(failure.code ?? '')
+  }
+
+  crashed(bug: unknown): void {
+    throw bug
+  }
+}
+
+function originAt(
+  t: TestContext,
+  url: string,
+  transport: Partial<TransportConfig> = {},
+): {
+  readonly origin: Origin
+  readonly origins: Origins
+  readonly clock: ManualClock
+  readonly metrics: EdgeMetrics
+} {
+  const [clock, metrics] = [new ManualClock(), new EdgeMetrics()]
+  const origins = new Origins({
+    clock,
+    metrics,
+    log: createLogger('error', { write: assert.fail }),
+    mayDial: () => true,
+  })
+  t.after(() => origins.destroy())
+  forbidMisuse(t)
+  const config = edgeConfig([url], { transport }).zones[0]!.routes[0]!.pool!.origins[0]!
+  return { origin: origins.get(config), origins, clock, metrics }
+}
+
+async function connectionOf(origin: Origin): Promise<Lease> {
+  const asker = new Asker()
+  origin.acquire(asker, { fresh: false })
+  return leaseOf(asker)
+}
+
+async function leaseOf(asker: Asker): Promise<Lease> {
+  const outcome = await asker.outcome
+  assert.ok(typeof outcome !== 'string', String(outcome))
+  return outcome
+}
+
+test('who holds a connection and who waits for one is outstanding, an idle connection is not', async t => {
+  const peer = await startOrigin(t, wire => wire.ending)
+  const { origin } = originAt(t, peer.url, { connections: 2 })
+  assert.equal(origin.outstanding, 0)
+  const first = await connectionOf(origin)
+  const second = await connectionOf(origin)
+  const [third, gone] = [new Asker(), new Asker()]
+  origin.acquire(third, { fresh: false })
+  origin.acquire(gone, { fresh: false })
+  assert.deepEqual([origin.outstanding, origin.queueLength], [4, 2])
+  origin.forget(gone)
+  assert.deepEqual([origin.outstanding, origin.queueLength], [3, 1])
+  first.giveBack()
+  const next = await leaseOf(third)
+  assert.equal(next.times, first.times)
+  assert.deepEqual([origin.outstanding, origin.queueLength], [2, 0])
+  second.destroy()
+  assert.equal(origin.outstanding, 1)
+  next.giveBack()
+  assert.equal(origin.outstanding, 0)
+  assert.equal((await connectionOf(origin)).times, first.times)
+  assert.equal(origin.outstanding, 1)
+})
+
+test('who was refused is not outstanding', async t => {
+  const peer = await startOrigin(t, () => {})
+  await peer.goDown()
+  const { origin } = originAt(t, peer.url)
+  const asker = new Asker()
+  origin.acquire(asker, { fresh: false })
+  assert.equal(origin.outstanding, 1)
+  assert.equal(await asker.outcome, 'ECONNREFUSED')
+  assert.equal(origin.outstanding, 0)
+})
+
+test('an idle connection makes room for a fresh one that is asked for', async t => {
+  const peer = await startOrigin(t, wire => wire.ending)
+  const { origin } = originAt(t, peer.url, { connections: 1, queue: { size: 0, timeout: 0 } })
+  const kept = await connectionOf(origin)
+  kept.giveBack()
+  const asker = new Asker()
+  origin.acquire(asker, { fresh: true })
+  const fresh = await asker.outcome
+  assert.ok(typeof fresh !== 'string')
+  assert.notEqual(fresh.times, kept.times)
+  assert.equal(origin.outstanding, 1)
+})
+
+test('a place in the queue has a deadline, but not where a connection is being dialled', async t => {
+  const peer = await startOrigin(t, wire => wire.ending)
+  const { origin, origins, clock } = originAt(t, peer.url, {
+    connections: 1,
+    queue: { size: 5, timeout: 1_000 },
+  })
+  const [dialled, queued] = [new Asker(), new Asker()]
+  origin.acquire(dialled, { fresh: false })
+  origin.acquire(queued, { fresh: false })
+  assert.equal(origin.queueLength, 1)
+  clock.advance(1_000)
+  origins.sweep(clock.monotonic())
+  assert.equal(await queued.outcome, 'GH_QUEUE_TIMEOUT')
+  assert.equal(typeof (await dialled.outcome), 'object')
+})
+
+test('what a waiter may have to wait is what it waits for, and a little more', t => {
+  const waits = (url: string, transport: Partial<TransportConfig>, more: Partial<Timeouts> = {}) =>
+    originAt(t, url, transport).origin.longestWait({ ...timeouts, ...more }, false)
+  const limited = { connections: 1, queue: { size: 1, timeout: 2_000 } }
+  assert.equal(waits('http://127.0.0.1', {}), 5_500)
+  assert.equal(waits('https://127.0.0.1', {}), 8_500)
+  assert.equal(waits('http://127.0.0.1', limited), 7_500)
+  assert.equal(waits('https://127.0.0.1', limited), 10_500)
+  assert.equal(waits('http://127.0.0.1', { connections: 1, queue: { size: 1, timeout: 0 } }), 0)
+  assert.equal(waits('http://127.0.0.1', {}, { connect: 0 }), 0)
+  assert.equal(waits('https://127.0.0.1', {}, { handshake: 0 }), 0)
+  assert.equal(waits('http://127.0.0.1', {}, { handshake: 0 }), 5_500)
+})
+
+test('a connection that somebody gave back is not handed to who asked for a new one, and one that was waited for is not new', async t => {
+  const peer = await startOrigin(t, wire => wire.ending)
+  const { origin } = originAt(t, peer.url, { connections: 2 })
+  const [first, second] = [await connectionOf(origin), await connectionOf(origin)]
+  const [any, fresh] = [new Asker(), new Asker()]
+  origin.acquire(any, { fresh: false })
+  origin.acquire(fresh, { fresh: true })
+  first.giveBack()
+  const made = await leaseOf(fresh)
+  assert.deepEqual([made.isReused, made.times === first.times], [false, false], 'room was made for it')
+  second.giveBack()
+  const used = await leaseOf(any)
+  assert.deepEqual([used.isReused, used.times === second.times], [true, true])
+  made.giveBack()
+  const again = await connectionOf(origin)
+  assert.deepEqual([again.isReused, again.times === made.times], [true, true])
+  assert.equal(peer.wires.length, 3)
+})
+
+test('who asks for a new one does not keep others from one that was given back', async t => {
+  const peer = await startOrigin(t, wire => wire.ending)
+  const { origin } = originAt(t, peer.url)
+  const first = await connectionOf(origin)
+  const [fresh, any] = [new Asker(), new Asker()]
+  origin.acquire(fresh, { fresh: true })
+  origin.acquire(any, { fresh: false })
+  first.giveBack()
+  assert.equal((await leaseOf(any)).times, first.times)
+  assert.equal((await leaseOf(fresh)).isReused, false)
+})
+
+test('who asks for a new one had its turn in the queue', async t => {
+  const peer = await startOrigin(t, wire => wire.ending)
+  const { origin } = originAt(t, peer.url, { connections: 1, queue: { size: 1, timeout: 0 } })
+  const first = await connectionOf(origin)
+  const [queued, refused, fresh] = [new Asker(), new Asker(), new Asker()]
+  origin.acquire(queued, { fresh: false })
+  origin.acquire(refused, { fresh: false })
+  assert.equal(await refused.outcome, 'GH_QUEUE_FULL')
+  first.destroy()
+  origin.acquire(fresh, { fresh: true })
+  const made = await leaseOf(fresh)
+  assert.equal(made.isReused, false)
+  made.giveBack()
+  assert.equal((await leaseOf(queued)).times, made.times)
+})
+
+test('a connection that comes when nobody waits any more is not new to who takes it', async t => {
+  const peer = await startOrigin(t, wire => wire.ending)
+  const { origin, metrics } = originAt(t, peer.url)
+  const gone = new Asker()
+  origin.acquire(gone, { fresh: false })
+  origin.forget(gone)
+  assert.equal(origin.outstanding, 0)
+  await until(() => metrics.originConnections.value === 1)
+  assert.equal((await connectionOf(origin)).isReused, true)
+  assert.equal(peer.wires.length, 1)
+})
+
+test('who leaves as others are refused with it hears nothing more', async t => {
+  const peer = await startOrigin(t, () => {})
+  await peer.goDown()
+  const { origin } = originAt(t, peer.url)
+  const herald = new Asker()
+  origin.acquire(herald, { fresh: false })
+  assert.equal(await herald.outcome, 'ECONNREFUSED')
+  const [first, second, third] = [new Asker(), new Asker(), new Asker()]
+  t.mock.method(first, 'unconnected', () => origin.forget(second))
+  const heard = t.mock.method(second, 'unconnected')
+  for (const asker of [first, second, third]) origin.acquire(asker, { fresh: false })
+  assert.equal(await third.outcome, 'ECONNREFUSED')
+  assert.equal(heard.mock.callCount(), 0)
+})
+
+test('a bug of who receives a connection costs the connection, and nobody else', async t => {
+  const peer = await startOrigin(t, wire => wire.ending)
+  const { origin } = originAt(t, peer.url, { connections: 1 })
+  const first = await connectionOf(origin)
+  const [broken, next] = [new Asker(), new Asker()]
+  t.mock.method(broken, 'connected', () => {
+    throw new RangeError('planted')
+  })
+  const crashed = t.mock.method(broken, 'crashed', () => {})
+  origin.acquire(broken, { fresh: false })
+  origin.acquire(next, { fresh: false })
+  first.giveBack()
+  assert.equal(crashed.mock.callCount(), 1)
+  assert.equal((await leaseOf(next)).isReused, false)
+  assert.equal(origin.outstanding, 1)
+})
+
+test('a lease that was given back is of no use, and that is found out', async t => {
+  const peer = await startOrigin(t, wire => wire.ending)
+  const { origin } = originAt(t, peer.url)
+  const lease = await connectionOf(origin)
+  lease.giveBack()
+  const told = t.mock.method(misuse, 'tell', () => {})
+  assert.equal(lease.write('GET / HTTP/1.1\r\n'), true)
+  lease.pause()
+  lease.giveBack()
+  lease.destroy()
+  assert.deepEqual(
+    told.mock.calls.map(({ arguments: [what] }) => what),
+    [
+      'write on a connection that was given back',
+      'pause on a connection that was given back',
+      'giveBack on a connection that was given back',
+      'destroy of a connection that was given back',
+    ],
+  )
+  const next = await connectionOf(origin)
+  assert.equal(next.times, lease.times)
+  next.destroy()
+  next.destroy()
+  assert.equal(told.mock.callCount(), 4)
+  assert.equal((await peer.wire()).bytesReceived, 0)
+})

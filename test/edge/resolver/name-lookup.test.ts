@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { NameLookup } from '../../../src/edge/resolver/name-lookup.ts'
+import { ManualClock } from '../../help/clock.ts'
+import { type DnsServer, startDns } from '../../help/dns.ts'
+
+async function start(t: TestContext): Promise<{ dns: DnsServer; lookup: NameLookup }> {
+  const dns = await startDns(t)
+  const lookup = new NameLookup({ servers: [dns.address] })
+  t.after(() => lookup.close())
+  return { dns, lookup }
+}
+
+/** Tells the addresses and their TTL, or the code of the failure. */
+async function told(lookup: NameLookup, name: string): Promise<unknown> {
+  const answer = await lookup.ask(name)
+  return 'addresses' in answer ? [...answer.addresses, await answer.ttl()] : answer.code
+}
+
+test('the addresses of both families are found, with the shortest TTL', async t => {
+  const { dns, lookup } = await start(t)
+  dns.addresses('both.test', ['192.0.2.1', '192.0.2.2', '2001:db8::1'], 7)
+  assert.deepEqual(await told(lookup, 'both.test'), ['192.0.2.1', '192.0.2.2', '2001:db8::1', 7])
+  dns.addresses('six.test', ['2001:db8::2'])
+  assert.deepEqual(await told(lookup, 'six.test'), ['2001:db8::2', 60])
+  dns.cname('alias.test', 'six.test')
+  assert.deepEqual(await told(lookup, 'alias.test'), ['2001:db8::2', 60])
+})
+
+test('a name without addresses fails with the code that DNS gives', async t => {
+  const { dns, lookup } = await start(t)
+  dns.fail('gone.test', 'no_such_name')
+  dns.fail('broken.test', 'server_failure')
+  dns.fail('refused.test', 'refused')
+  dns.addresses('empty.test', [])
+  dns.cname('dangling.test', 'nowhere.test')
+  const codes = await Promise.all(
+    ['gone', 'broken', 'refused', 'empty', 'dangling'].map(name => told(lookup, `${name}.test`)),
+  )
+  assert.deepEqual(codes, ['ENOTFOUND', 'ESERVFAIL', 'EREFUSED', 'ENODATA', 'ENODATA'])
+})
+
+test('who asks while a name is looked up gets the same answer', async t => {
+  const { dns, lookup } = await start(t)
+  dns.addresses('once.test', ['192.0.2.1'])
+  const release = dns.hold('once.test')
+  const answers = Promise.all(Array.from({ length: 20 }, () => told(lookup, 'once.test')))
+  await dns.asked('once.test', 2)
+  release()
+  assert.deepEqual([...new Set((await answers).map(String))], ['192.0.2.1,60'])
+  assert.equal(dns.count('once.test', 1), 1)
+  await told(lookup, 'once.test')
+  assert.equal(dns.count('once.test', 1), 2)
+})
+
+test('what is asked ends when the lookup is closed', async t => {
+  const { dns, lookup } = await start(t)
+  dns.fail('silent.test', 'silence')
+  const answer = told(lookup, 'silent.test')
+  await dns.asked('silent.test', 2)
+  lookup.close()
+  assert.equal(await answer, 'ECANCELLED')
+})
+
+test('without servers the system answers, from its hosts file too', async t => {
+  const lookup = new NameLookup()
+  t.after(() => lookup.close())
+  const answer = await lookup.ask('localhost')
+  assert.ok('addresses' in answer)
+  assert.ok(answer.addresses.includes('127.0.0.1') || answer.addresses.includes('::1'))
+  assert.equal(
+    await told(lookup, 'origin.invalid').then(code => /^(ENOTFOUND|EAI_AGAIN)$/.test(String(code))),
+    true,
+  )
+})
+
+test('few questions are under way at a time, on few sockets, and all are answered', async t => {
+  const { dns, lookup } = await start(t)
+  const names = Array.from({ length: 200 }, (_, i) => `n${i}.test`)
+  const release = names.map(name => {
+    dns.addresses(name, ['192.0.2.1'])
+    return dns.hold(name)
+  })
+  const answers = Promise.all(names.map(name => told(lookup, name)))
+  while (dns.queries.length < 64) await new Promise(setImmediate)
+  assert.equal(new Set(dns.queries.map(({ name }) => name)).size, 32)
+  for (const open of release) open()
+  assert.deepEqual([...new Set((await answers).map(String))], ['192.0.2.1,60'])
+  assert.ok(new Set(dns.queries.map(({ port }) => port)).size < 20)
+})
+
+/** Looks names up of a system that is steered: dead names do not answer until they are told to fail. */
+function steered() {
+  const asked: string[] = []
+  const dead: (() => void)[] = []
+  const clock = new ManualClock()
+  const system = (name: string) => {
+    asked.push(name)
+    if (!name.startsWith('dead')) return Promise.resolve(['192.0.2.1'])
+    const { promise, reject } = Promise.withResolvers<readonly string[]>()
+    dead.push(() => reject({ code: 'EAI_AGAIN' }))
+    return promise
+  }
+  /** Fails what is asked, and what is asked thereafter, until all have failed. */
+  const failAll = async (answers: Promise<unknown>) => {
+    let isOver = false
+    void answers.then(() => (isOver = true))
+    for (; !isOver; await new Promise(setImmediate)) for (const fail of dead.splice(0)) fail()
+  }
+  return { asked, clock, failAll, lookup: new NameLookup({ system, clock }) }
+}
+
+test('names that failed go one at a time, so that others do not wait for them', async () => {
+  const { asked, clock, failAll, lookup } = steered()
+  const deadNames = Array.from({ length: 40 }, (_, i) => `dead${i}.test`)
+  await failAll(Promise.all(deadNames.map(name => lookup.ask(name))))
+  clock.advance(1_000)
+  asked.length = 0
+  const again = Promise.all(deadNames.map(name => lookup.ask(name)))
+  const answers = await Promise.all(Array.from({ length: 9 }, (_, i) => lookup.ask(`good${i}.test`)))
+  assert.ok(answers.every(answer => 'addresses' in answer))
+  assert.equal(asked.filter(name => name.startsWith('dead')).length, 1)
+  await failAll(again)
+  assert.equal(asked.length, 49)
+})
+
+test('the system is asked for two names at a time, in order, but first for those that it found before', async () => {
+  const { asked, failAll, lookup } = steered()
+  await lookup.ask('good.test')
+  asked.length = 0
+  const names = Array.from({ length: 9 }, (_, i) => `dead${i}.test`)
+  const answers = Promise.all([...names, 'new.test', 'good.test'].map(name => lookup.ask(name)))
+  assert.deepEqual(asked, names.slice(0, 2))
+  await failAll(answers)
+  assert.deepEqual(asked, [...names.slice(0, 2), 'good.test', ...names.slice(2), 'new.test'])
+})
+
+test('a name that the system has just not found is not asked for again for a second', async () => {
+  const { asked, clock, failAll, lookup } = steered()
+  const ask = async () => {
+    const answer = lookup.ask('dead.test')
+    await failAll(answer)
+    return ((await answer) as { code: string }).code
+  }
+  assert.equal(await ask(), 'EAI_AGAIN')
+  clock.advance(999)
+  assert.equal(await ask(), 'EAI_AGAIN')
+  assert.equal(asked.length, 1)
+  clock.advance(1)
+  await ask()
+  assert.equal(asked.length, 2)
+})
