@@ -13,14 +13,14 @@ import { bearerOf } from '../tokens/bearer.ts'
 import { type Permission, permits } from '../tokens/permit.ts'
 import type { TokenVerifier } from '../tokens/verify.ts'
 import { type Answer, failure, notFound } from './envelope.ts'
-import { noInput, readInput } from './input.ts'
-import { strayParameters } from './query.ts'
+import { noInput, readInput } from './request/input.ts'
+import { strayParameters } from './request/query.ts'
 import type { Refusals } from './refusals.ts'
 import type { Asker, Question, Route } from './router.ts'
 import { type ApiRow, type Row, takesNoBody, type ZoneRow } from './row.ts'
 import { addressOf } from './sender.ts'
 import type { WriteLimit } from './write-limit.ts'
-import type { Zones } from './zones.ts'
+import type { Zones } from './zones/zones.ts'
 
 /** What the management API works on. */
 export interface Api {

@@ -1,8 +1,8 @@
 // The table of the admin listener: method, path, permission, handler. server.ts answers by it.
 
 import { metricsContentType, type StoreSigns } from '../metrics/metrics.ts'
-import { auditParameters, listAuditLogs } from './audit-logs.ts'
-import { deleteRotatedSecret, rotateSecret } from './client-secrets.ts'
+import { auditParameters, listAuditLogs } from './records/audit-logs.ts'
+import { deleteRotatedSecret, rotateSecret } from './oauth-clients/secrets.ts'
 import {
   clientParameters,
   createClient,
@@ -10,15 +10,15 @@ import {
   getClient,
   listClients,
   updateClient,
-} from './clients.ts'
+} from './oauth-clients/clients.ts'
 import type { Answer } from './envelope.ts'
 import { documentation, documentationIndex } from './errors.ts'
-import { createGateway, deleteGateway, getGateway, listGateways, updateGateway } from './gateways.ts'
+import { createGateway, deleteGateway, getGateway, listGateways, updateGateway } from './gateways/gateways.ts'
 import { type Api, guarded, guardedForAll, guardedInZone } from './guard.ts'
 import { type HandOver, handover } from './handover.ts'
 import { alive, ready, type Unready } from './health.ts'
 import { home } from './home.ts'
-import { jsonBody } from './input.ts'
+import { jsonBody } from './request/input.ts'
 import {
   deleteLogs,
   getLog,
@@ -27,12 +27,12 @@ import {
   getLogResponse,
   listLogs,
   sumLogs,
-} from './logs.ts'
-import { openapi } from './openapi.ts'
-import { pageParameters } from './query.ts'
+} from './ai-logs/logs.ts'
+import { openapi } from './openapi/openapi.ts'
+import { pageParameters } from './request/query.ts'
 import type { Route } from './router.ts'
 import type { ApiRow } from './row.ts'
-import { listScopes } from './scopes.ts'
+import { listScopes } from './oauth-clients/scopes.ts'
 import {
   createToken,
   deleteToken,
@@ -42,8 +42,8 @@ import {
   rollToken,
   updateToken,
   verifyToken,
-} from './tokens.ts'
-import { zoneRows } from './zone-routes.ts'
+} from './tokens/tokens.ts'
+import { zoneRows } from './zones/zone-routes.ts'
 
 /** What the handlers know of the gateway. */
 export interface Facts {

@@ -3,7 +3,7 @@
 import type { Permission } from '../tokens/permit.ts'
 import type { Answer } from './envelope.ts'
 import type { Api, Call, ZoneCall } from './guard.ts'
-import type { BodyKind } from './input.ts'
+import type { BodyKind } from './request/input.ts'
 import type { Method } from './router.ts'
 
 /** What a row of the management API says of itself. */

@@ -1,6 +1,6 @@
 // How the pools of a zone are doing, put together of what each process sees: a request meets only one of them, and the worst is what somebody has to look at.
 
-import type { OriginState, PoolState } from '../admin/zones.ts'
+import type { OriginState, PoolState } from '../admin/zones/zones.ts'
 import type { ZoneConfig } from '../config/config.ts'
 import type { PoolState as PoolInProcess } from '../edge/origin/pools.ts'
 import type { MemberState } from '../zones/member-state.ts'

@@ -1,6 +1,6 @@
 // What the management API knows of zones: the configuration in force, and what its data plane says.
 
-import type { Zones } from '../admin/zones.ts'
+import type { Zones } from '../admin/zones/zones.ts'
 import type { Config } from '../config/config.ts'
 import { CustomErrors } from '../errors/custom-errors.ts'
 import { zoneErrors } from '../edge/zone-settings.ts'

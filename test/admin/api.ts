@@ -19,7 +19,7 @@ import type { Permission } from '../../src/tokens/permit.ts'
 import { TokenVerifier } from '../../src/tokens/verify.ts'
 import { ManualClock } from '../help/clock.ts'
 import { account, tokenWith } from '../tokens/token-with.ts'
-import { testZones } from './zones.ts'
+import { testZones } from './zones/zones.ts'
 
 export interface Reply {
   readonly status: number

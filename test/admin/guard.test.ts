@@ -9,8 +9,8 @@ import { type Store, StoreAway, StoreBusy } from '../../src/store/store.ts'
 import { mintToken } from '../../src/tokens/token.ts'
 import { account, tokenWith } from '../tokens/token-with.ts'
 import { allowing, startApi } from './api.ts'
-import { bodyOfClient } from './client-bodies.ts'
-import { zoneWith } from './zones.ts'
+import { bodyOfClient } from './oauth-clients/client-bodies.ts'
+import { zoneWith } from './zones/zones.ts'
 
 const rows = routes.filter(({ path }) => path.startsWith('/client/v4/') && path !== '/client/v4/openapi.json')
 const accountRows = rows.filter(({ path }) => path.startsWith('/client/v4/accounts/'))

@@ -7,7 +7,7 @@ import { type TestContext, test } from 'node:test'
 import { Vouch } from '../../src/base/vouch.ts'
 import { account } from '../tokens/token-with.ts'
 import { startApi } from './api.ts'
-import { described, faultsOf } from './openapi-document.ts'
+import { described, faultsOf } from './openapi/openapi-document.ts'
 
 const ray = '0123456789abcdef'
 const anyone = ['0.0.0.0/0', '::/0']

@@ -17,7 +17,7 @@ import {
 import { batchOf } from '../../src/store/log-batch-writer.ts'
 import { account } from '../tokens/token-with.ts'
 import { startApi } from './api.ts'
-import { entryWith } from './log-entries.ts'
+import { entryWith } from './ai-logs/log-entries.ts'
 
 const many = 10_000
 /** CPU time in ms for which nothing else may have its turn. */

@@ -9,7 +9,7 @@ import { openStore } from '../../src/store/open.ts'
 import { startRedis } from '../help/redis.ts'
 import { temporaryFile } from '../store/sqlite/temporary-file.ts'
 import { startApi } from './api.ts'
-import { described, faultsOf } from './openapi-document.ts'
+import { described, faultsOf } from './openapi/openapi-document.ts'
 
 const most = 1_200
 

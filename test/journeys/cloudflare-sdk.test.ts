@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test'
 import Cloudflare from 'cloudflare'
 import { permissionGroups } from '../../src/tokens/permission-groups.ts'
 import { startApi } from '../admin/api.ts'
-import { entryWith, keepEntries } from '../admin/log-entries.ts'
+import { entryWith, keepEntries } from '../admin/ai-logs/log-entries.ts'
 import { account } from '../tokens/token-with.ts'
 
 const here = { account_id: account }

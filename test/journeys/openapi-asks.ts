@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import type { startApi } from '../admin/api.ts'
-import { described, flawsOf } from '../admin/openapi-document.ts'
+import { described, flawsOf } from '../admin/openapi/openapi-document.ts'
 import { account } from '../tokens/token-with.ts'
 
 export type Api = Awaited<ReturnType<typeof startApi>>

@@ -2,7 +2,7 @@
 
 import { randomBytes } from 'node:crypto'
 import { zoneOwner } from '../../src/store/zone-lists.ts'
-import { entryWith, keepEntries } from '../admin/log-entries.ts'
+import { entryWith, keepEntries } from '../admin/ai-logs/log-entries.ts'
 import { type Api, type Ask, ask, exampleOf } from './openapi-asks.ts'
 
 export const logParams = { gateway_id: 'default', log_id: '0000000000000001' }

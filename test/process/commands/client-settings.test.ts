@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { clearableMembers } from '../../../src/admin/client-body.ts'
+import { clearableMembers } from '../../../src/admin/oauth-clients/body.ts'
 import { bodyIn, settingsOf } from '../../../src/process/commands/client-settings.ts'
 import { clearable } from '../../../src/process/commands/client-update.ts'
 

@@ -1,0 +1,106 @@
+// Handlers of the logs of AI gateways. routes.ts lists them.
+
+import { logCursorOf, readQuery, readRemoval, readSums } from '../../logs/query.ts'
+import { LogSums, MOST_GROUPS } from '../../logs/sums.ts'
+import { matches, placeOf } from '../../store/log-match.ts'
+import type { LogEntry, Payload } from '../../store/records.ts'
+import { StoreAway } from '../../store/store.ts'
+import { auditOf, tellAudit } from '../records/audit.ts'
+import { type Answer, failure, listInTurns, notFound, success } from '../envelope.ts'
+import { findGateway, noGateway } from '../gateways/gateways.ts'
+import type { Api, Call } from '../guard.ts'
+import { showPayload, viewEntry, viewSums, viewSummary } from './view.ts'
+
+export async function listLogs({ account, params, query }: Call, { store }: Api): Promise<Answer> {
+  const read = readQuery(query)
+  if (Array.isArray(read)) return failure(400, read)
+  const gateway = await findGateway(store, account, params.gateway_id!)
+  if (gateway === null) return noGateway
+  const { offset, limit, orderBy } = read
+  // One more, which tells whether anything comes behind the page.
+  const { items, total } = await store.logs.list(account, gateway.id, { ...read, limit: limit + 1 })
+  const shown = items.slice(0, limit)
+  const cursor = items.length > limit ? logCursorOf(placeOf(shown.at(-1)!, orderBy)) : null
+  return listInTurns(shown, viewSummary, { page: offset / limit + 1, perPage: limit, total, cursor })
+}
+
+/** Answers with sums over what the filters match, in all and by token, model, provider or day. */
+export async function sumLogs({ account, params, query }: Call, { store }: Api): Promise<Answer> {
+  const read = readSums(query)
+  if (Array.isArray(read)) return failure(400, read)
+  const gateway = await findGateway(store, account, params.gateway_id!)
+  if (gateway === null) return noGateway
+  const { filters, groupBy } = read as Exclude<typeof read, readonly unknown[]>
+  const sums = new LogSums(groupBy)
+  for await (const entries of store.logs.summaries(account, gateway.id))
+    for (const entry of entries) if (matches(entry, filters) && !sums.add(entry)) return tooManyGroups
+  return success(viewSums(sums))
+}
+
+const tooManyGroups = failure(400, [
+  {
+    code: 10001,
+    message: `group_by makes more than ${MOST_GROUPS} sums: filter, or group by less`,
+    pointer: null,
+  },
+])
+
+export async function getLog(call: Call, api: Api): Promise<Answer> {
+  const entry = await entryOf(call, api)
+  return entry ? success(viewEntry(entry)) : noLog
+}
+
+/** Answers with the body that the caller of the AI gateway sent. */
+export async function getLogRequest(call: Call, api: Api): Promise<Answer> {
+  return payloadOf((await entryOf(call, api))?.request)
+}
+
+/** Answers with the body that the caller of the AI gateway got. */
+export async function getLogResponse(call: Call, api: Api): Promise<Answer> {
+  return payloadOf((await entryOf(call, api))?.response)
+}
+
+/** Answers with the body that the provider sent, where the caller got another one. */
+export async function getLogProviderResponse(call: Call, api: Api): Promise<Answer> {
+  return payloadOf((await entryOf(call, api))?.providerResponse)
+}
+
+/** Removes what the filters match, and says how many those were: where that is the limit, there may be more. Nothing is removed that the audit trail does not tell of. */
+export async function deleteLogs(call: Call, { store, log }: Api): Promise<Answer> {
+  const { account, params, query } = call
+  const read = readRemoval(query)
+  if (Array.isArray(read)) return failure(400, read)
+  const gateway = await findGateway(store, account, params.gateway_id!)
+  if (gateway === null) return noGateway
+  const audit = auditOf(call, 'delete_logs', { resourceKind: 'gateway', resource: gateway.id })
+  const { total } = await store.logs.list(account, gateway.id, { ...read, limit: 0 })
+  if (total === 0) {
+    // The same request before may have removed them, and not have been confirmed.
+    await store.confirm()
+    return success({ deleted: 0 })
+  }
+  try {
+    // First, since what is gone without a word can't be told any more.
+    await store.audit.append(audit)
+    const deleted = await store.logs.remove(account, gateway.id, read)
+    tellAudit(log, audit)
+    return success({ deleted })
+  } catch (failure) {
+    if (failure instanceof StoreAway) tellAudit(log, audit, 'audit, in doubt')
+    throw failure
+  }
+}
+
+const noLog = notFound('There is no such log entry')
+const noPayload = notFound('This body was not kept')
+
+async function entryOf({ account, params }: Call, { store }: Api): Promise<LogEntry | null> {
+  const gateway = await findGateway(store, account, params.gateway_id!)
+  const id = params.log_id!
+  return gateway && /^[0-9a-f]{16}$/.test(id) ? store.logs.get(account, gateway.id, id) : null
+}
+
+function payloadOf(payload: Payload | null | undefined): Answer {
+  if (payload === undefined) return noLog
+  return payload === null ? noPayload : showPayload(payload)
+}

@@ -1,0 +1,182 @@
+// The operations of the logs of AI gateways, for the document of the API. operations.ts collects them.
+
+import { logCursorOf } from '../../logs/query.ts'
+import { dimensions, MOST_GROUPS } from '../../logs/sums.ts'
+import { json, type Operation } from '../openapi/operation.ts'
+import {
+  about,
+  listOf,
+  type Members,
+  named,
+  oneOf,
+  open,
+  page,
+  type Schema,
+  success,
+  text,
+  whole,
+} from '../openapi/schemas.ts'
+import { moment, pageQuery } from '../openapi/query-schemas.ts'
+
+const tag = 'AI gateway logs'
+const logs = '/client/v4/accounts/{account_id}/ai-gateway/gateways/{gateway_id}/logs'
+const log = `${logs}/{log_id}`
+
+const truth = oneOf(['true', 'false'])
+const amount: Schema = { type: 'number', minimum: 0 }
+const line: Schema = { ...text, minLength: 1, maxLength: 1000 }
+const direction = oneOf(['asc', 'desc'])
+const cursor: Schema = {
+  ...pageQuery.cursor,
+  examples: [logCursorOf({ value: 1_767_225_600_000, createdAt: 1_767_225_600_000, id: '0123456789abcdef' })],
+}
+
+const order: Members = {
+  order_by: about(
+    '`created_at` unless given.',
+    oneOf([
+      'created_at',
+      'provider',
+      'model',
+      'status',
+      'success',
+      'cached',
+      'cost',
+      'tokens_in',
+      'tokens_out',
+      'duration',
+    ]),
+  ),
+  order_by_direction: direction,
+}
+
+const keys = [
+  'id',
+  'created_at',
+  'provider',
+  'model',
+  'path',
+  'status',
+  'success',
+  'cached',
+  'authentication',
+  'token_id',
+  'duration',
+  'tokens_in',
+  'tokens_out',
+  'tokens',
+  'cost',
+  'request_content_type',
+  'response_content_type',
+  'metadata',
+] as const
+
+/** Lists of which the parts of one filter stand one after the other. */
+const filters: Members = {
+  'filters.key': about('What a filter compares; its operator and values follow.', listOf(oneOf(keys), 0, 20)),
+  'filters.operator': listOf(oneOf(['eq', 'neq', 'contains', 'lt', 'gt']), 0, 20),
+  'filters.value': about('Empty for null.', listOf(text)),
+}
+
+const comparisons: Members = {
+  status: about('The HTTP status.', amount),
+  success: truth,
+  cached: truth,
+  provider: line,
+  model: line,
+  token_id: line,
+  request_content_type: line,
+  response_content_type: line,
+  search: about('A part of the metadata.', line),
+  start_date: about('After this day or time.', moment),
+  end_date: about('Before this day or time.', moment),
+  ...between('cost'),
+  ...between('duration'),
+  ...between('tokens_in'),
+  ...between('tokens_out'),
+  ...between('total_tokens'),
+}
+
+const payload: Operation['answer'] = {
+  content: { 'application/json': {}, 'text/plain; charset=utf-8': text },
+  headers: ['svc-body-encoding'],
+}
+
+export const logOperations: Readonly<Record<string, Operation>> = {
+  [`GET ${logs}`]: {
+    id: 'listLogs',
+    tag,
+    summary: 'List log entries, without bodies',
+    description: 'The newest first unless asked otherwise.',
+    query: {
+      page: pageQuery.page!,
+      per_page: pageQuery.per_page!,
+      cursor,
+      ...order,
+      direction,
+      ...comparisons,
+      ...filters,
+      meta_info: about('Sums over the list are not made.', oneOf(['false'])),
+    },
+    answer: json(page(named('LogSummary'))),
+  },
+  [`DELETE ${logs}`]: {
+    id: 'deleteLogs',
+    tag,
+    summary: 'Delete the log entries that filters match',
+    description:
+      'The oldest first unless asked otherwise. Where as many were deleted as the limit says there may be more. The audit log tells of it.',
+    query: { limit: about('10,000 unless given.', whole(1, 10_000)), ...order, ...filters },
+    answer: json(success(open({ deleted: whole(0) }))),
+  },
+  [`GET ${logs}/summary`]: {
+    id: 'sumLogs',
+    tag,
+    summary: 'Sum the log entries that filters match',
+    description: `In all, and by what is asked for: the most expensive first. 400 where that makes more than ${MOST_GROUPS} sums.`,
+    query: {
+      ...comparisons,
+      group_by: about(`One or more of ${dimensions.join(', ')}, with commas between.`, {
+        ...text,
+        pattern: `^(?:${dimensions.join('|')})(?:,(?:${dimensions.join('|')}))*$`,
+        examples: ['token,day'],
+      }),
+      ...filters,
+    },
+    answer: json(success(named('LogSums'))),
+  },
+  [`GET ${log}`]: {
+    id: 'getLog',
+    tag,
+    summary: 'Show a log entry',
+    answer: json(success(named('LogEntry'))),
+  },
+  [`GET ${log}/request`]: {
+    id: 'getLogRequest',
+    tag,
+    summary: 'Show the body that the caller sent',
+    description: 'As it was kept; as text where it is not JSON, or not whole.',
+    answer: payload,
+  },
+  [`GET ${log}/response`]: {
+    id: 'getLogResponse',
+    tag,
+    summary: 'Show the body that the caller got',
+    description: 'As it was kept; as text where it is not JSON, or not whole.',
+    answer: payload,
+  },
+  [`GET ${log}/provider_response`]: {
+    id: 'getLogProviderResponse',
+    tag,
+    summary: 'Show the body that the provider sent, where the caller got another one',
+    description: 'As it was kept; as text where it is not JSON, or not whole.',
+    answer: payload,
+  },
+}
+
+function between(name: string): Members {
+  return {
+    [`min_${name}`]: about('More than this.', amount),
+    [`max_${name}`]: about('Less than this.', amount),
+  }
+}

@@ -1,0 +1,82 @@
+// Handlers of the error pages that the API sets for a zone: HTML by type of error. zone-routes.ts lists them.
+
+import { nextTurn } from '../../base/turns.ts'
+import {
+  type ErrorPageType,
+  errorPageTypes,
+  hasTooManyTokens,
+  mostPageTokens,
+} from '../../config/custom-errors-config.ts'
+import { type ErrorPage, zoneOwner } from '../../store/zone-lists.ts'
+import { auditOf, type Resource } from '../records/audit.ts'
+import { type Answer, failure, list, notFound, success } from '../envelope.ts'
+import { faultCodes } from '../request/field.ts'
+import type { Api, ZoneCall } from '../guard.ts'
+import { drop, isoTime, upsert } from '../records/kept.ts'
+
+/** Answers with those that are set, without their HTML. */
+export async function listErrorPages({ zone }: ZoneCall, { store }: Api): Promise<Answer> {
+  const set: object[] = []
+  for (const type of errorPageTypes) {
+    const kept = await store.errorPages.get(zoneOwner, `${zone.name}/${type}`)
+    if (kept) set.push(viewPage(kept.record))
+    // Each may be large.
+    await nextTurn()
+  }
+  return list(set, { page: 1, perPage: errorPageTypes.length, total: set.length })
+}
+
+export async function getErrorPage(call: ZoneCall, { store }: Api): Promise<Answer> {
+  const type = typeOf(call)
+  if (type === null) return noType
+  const kept = await store.errorPages.get(zoneOwner, `${call.zone.name}/${type}`)
+  return kept ? success({ ...viewPage(kept.record), html: kept.record.html }) : noPage
+}
+
+/** Sets a page, or puts it in place of the one that is set. */
+export async function setErrorPage(call: ZoneCall, { store, log }: Api): Promise<Answer> {
+  const type = typeOf(call)
+  if (type === null) return noType
+  const html = call.body as string
+  if (html.trim() === '') return blank
+  if (hasTooManyTokens(html)) return tooManyTokens
+  const { now, zone } = call
+  const name = { account: zoneOwner, id: `${zone.name}/${type}` }
+  const make = (kept: ErrorPage | null) => {
+    const createdAt = kept?.createdAt ?? now
+    const record = { ...name, zone: zone.name, type, html, createdAt, modifiedAt: now }
+    return { record, audit: auditOf(call, kept ? 'update' : 'create', resourceOf(name.id), ['html']) }
+  }
+  const set = await upsert(store.errorPages, name, make, log)
+  return 'record' in set ? success(viewPage(set.record)) : set
+}
+
+export async function deleteErrorPage(call: ZoneCall, { store, log }: Api): Promise<Answer> {
+  const type = typeOf(call)
+  if (type === null) return noType
+  const audit = auditOf(call, 'delete', resourceOf(`${call.zone.name}/${type}`))
+  const isGone = await drop(store.errorPages, audit, log, undefined, zoneOwner)
+  return isGone ? success({ type }) : noPage
+}
+
+function typeOf({ params }: ZoneCall): ErrorPageType | null {
+  return errorPageTypes.find(type => type === params.page_type) ?? null
+}
+
+function viewPage({ type, html, modifiedAt }: ErrorPage) {
+  return { type, size: Buffer.byteLength(html), modified_at: isoTime(modifiedAt) }
+}
+
+function resourceOf(id: string): Resource {
+  return { resourceKind: 'error_page', resource: id }
+}
+
+const noType = notFound(`There is no error page of such a type; there are ${errorPageTypes.join(', ')}`)
+const noPage = notFound('There is no error page of this type set')
+
+const tooManyTokens = failure(400, [
+  { code: faultCodes.invalid, message: `The body must have at most ${mostPageTokens} tokens`, pointer: '' },
+])
+
+/** A blank page would hide the error. */
+const blank = failure(400, [{ code: faultCodes.invalid, message: 'The body must not be blank', pointer: '' }])

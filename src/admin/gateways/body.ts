@@ -1,0 +1,115 @@
+// What makes the body of an AI gateway valid, in the shape of its published clients. Called by gateways.ts.
+
+import { isGatewayId } from '../../ai/gateways.ts'
+import type { Fault } from '../../errors/refusal.ts'
+import type { Gateway, GatewayRateLimit } from '../../store/records.ts'
+import { Field } from '../request/field.ts'
+
+/** What can be set on a gateway. */
+type GatewaySettings = Pick<
+  Gateway,
+  'authentication' | 'collectLogs' | 'logManagement' | 'logManagementStrategy' | 'rateLimit' | 'streamUsage'
+>
+
+/** The settings of published clients that are not built, each with the value that turns it off: it alone (or null) is accepted, and shown. */
+export const notBuilt = {
+  byok_only: false,
+  cache_invalidate_on_update: false,
+  cache_ttl: 0,
+  dlp: null,
+  guardrails: null,
+  log_classification: false,
+  logpush: false,
+  logpush_public_key: null,
+  otel: null,
+  retry_backoff: null,
+  retry_delay: null,
+  retry_max_attempts: null,
+  spend_limits: null,
+  store_id: null,
+  stripe: null,
+  workers_ai_billing_mode: null,
+  zdr: false,
+} as const
+
+const usualLogs = 100_000
+const mostLogs = 10_000_000
+/** Bounds of a rate limit: calls, and seconds up to 31 days. */
+export const mostCalls = 1_000_000_000
+export const longestInterval = 31 * 86_400
+const settings = [
+  'authentication',
+  'collect_logs',
+  'log_management',
+  'log_management_strategy',
+  'rate_limiting_interval',
+  'rate_limiting_limit',
+  'rate_limiting_technique',
+  'stream_usage',
+] as const
+const off = Object.keys(notBuilt) as (keyof typeof notBuilt)[]
+/** What answers show and requests can't set: a record that was got may be put back with them. */
+const shown = ['id', 'is_default', 'created_at', 'modified_at'] as const
+
+/** Reads the body of a new gateway. What it leaves out is closed: nobody is let in without a token, and no bodies are kept. */
+export function readNewGateway(
+  body: unknown,
+): (GatewaySettings & { readonly id: string }) | readonly Fault[] {
+  const faults: Fault[] = []
+  const { id, ...members } = new Field(body, faults).members(['id'], [...settings, ...off])
+  const read = { id: readId(id), ...readSettings(members) }
+  return faults.length > 0 ? faults : { ...read, authentication: read.authentication ?? true }
+}
+
+/** Reads the body that takes the place of all settings; only `authentication`, null where it is left out, may be left to the record. */
+export function readGateway(body: unknown, id: string): ReturnType<typeof readSettings> | readonly Fault[] {
+  const faults: Fault[] = []
+  const members = new Field(body, faults).members([], [...settings, ...off, ...shown])
+  members.id.mustBe(id)
+  const read = readSettings(members)
+  return faults.length > 0 ? faults : read
+}
+
+function readId(id: Field): string {
+  const { value } = id
+  if (typeof value === 'string' && isGatewayId(value)) return value
+  if (value !== undefined) id.refuse('must be 1 to 64 lower-case letters, digits, hyphens and underscores')
+  return ''
+}
+
+type Members = Readonly<Record<(typeof settings)[number] | (typeof off)[number], Field>>
+
+function readSettings(members: Members) {
+  for (const name of off) refuseUnlessOff(members[name], notBuilt[name])
+  const { authentication, collect_logs, log_management, log_management_strategy } = members
+  const strategy = orUsual(log_management_strategy)?.oneOf(['DELETE_OLDEST', 'STOP_INSERTING'])
+  return {
+    authentication: authentication.flag(),
+    collectLogs: collect_logs.flag() ?? false,
+    logManagement: orUsual(log_management)?.integer(0, mostLogs) ?? usualLogs,
+    logManagementStrategy: strategy ?? 'DELETE_OLDEST',
+    rateLimit: readRateLimit(members),
+    streamUsage: orUsual(members.stream_usage)?.flag() ?? true,
+  }
+}
+
+/** Reads a rate limit; null where nothing of one is set. */
+function readRateLimit(members: Members): GatewayRateLimit | null {
+  const limit = orUsual(members.rate_limiting_limit)?.integer(0, mostCalls) ?? 0
+  const interval = orUsual(members.rate_limiting_interval)?.integer(0, longestInterval) ?? 0
+  const technique = orUsual(members.rate_limiting_technique)?.oneOf(['fixed', 'sliding']) ?? null
+  if (limit > 0 && interval === 0)
+    members.rate_limiting_interval.refuse('must be 1 or more seconds, since rate_limiting_limit is set')
+  if (limit === 0 && interval === 0 && technique === null) return null
+  return { limit, interval, technique: technique ?? 'fixed' }
+}
+
+/** Takes null for what published clients mean by it: as usual. */
+function orUsual(field: Field): Field | null {
+  return field.value === null ? null : field
+}
+
+function refuseUnlessOff(field: Field, off: unknown): void {
+  if (field.value === undefined || field.value === null || field.value === off) return
+  field.refuse(`is not supported by this gateway: leave it out, or send ${String(off)}`)
+}

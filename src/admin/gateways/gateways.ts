@@ -1,0 +1,99 @@
+// Handlers of AI gateways. routes.ts lists them.
+
+import { isGatewayId } from '../../ai/gateways.ts'
+import type { Gateway } from '../../store/records.ts'
+import { auditOf, changedMembers, membersSet, type Resource } from '../records/audit.ts'
+import { type Answer, failure, notFound, success } from '../envelope.ts'
+import { notBuilt, readGateway, readNewGateway } from './body.ts'
+import type { Api, Call } from '../guard.ts'
+import { add, drop, isoTime, pageOf, revise } from '../records/kept.ts'
+import { Parameters } from '../request/query.ts'
+
+export async function createGateway(call: Call, { store, log }: Api): Promise<Answer> {
+  const { account, body, now } = call
+  const read = readNewGateway(body)
+  if (!('id' in read)) return failure(400, read)
+  const gateway: Gateway = { account, ...read, createdAt: now, modifiedAt: now }
+  const audit = auditOf(call, 'create', resourceOf(gateway), membersSet(body))
+  return (await add(store.gateways, gateway, { audit }, log)) ? success(view(gateway)) : taken
+}
+
+export async function listGateways({ account, query }: Call, { store }: Api): Promise<Answer> {
+  const parameters = new Parameters(query)
+  const page = parameters.page()
+  if (parameters.faults.length > 0) return failure(400, parameters.faults)
+  const search = query.get('search')?.toLowerCase() ?? ''
+  return pageOf(store.gateways, account, page, {
+    createdAt: ({ createdAt }) => createdAt,
+    view,
+    holds: search === '' ? null : ({ id }) => id.includes(search),
+  })
+}
+
+export async function getGateway({ account, params }: Call, { store }: Api): Promise<Answer> {
+  const kept = await findGateway(store, account, params.gateway_id!)
+  return kept ? success(view(kept)) : noGateway
+}
+
+export async function updateGateway(call: Call, { store, log }: Api): Promise<Answer> {
+  const { account, params, body, now } = call
+  const id = params.gateway_id!
+  const read = readGateway(body, id)
+  if (!('collectLogs' in read)) return failure(400, read)
+  const change = (kept: Gateway) => {
+    const authentication = read.authentication ?? kept.authentication
+    const settings = { ...kept, ...read, authentication }
+    const changed = changedMembers(view(kept), view(settings))
+    return {
+      record: { ...settings, modifiedAt: now },
+      audit: auditOf(call, 'update', resourceOf(kept), changed),
+    }
+  }
+  const revised =
+    (isGatewayId(id) ? await revise(store.gateways, account, id, change, log) : null) ?? noGateway
+  return 'record' in revised ? success(view(revised.record)) : revised
+}
+
+/** Removes a gateway and, as the store promises, its logs. */
+export async function deleteGateway(call: Call, { store, log }: Api): Promise<Answer> {
+  const gateway = await findGateway(store, call.account, call.params.gateway_id!)
+  if (gateway === null) return noGateway
+  const audit = auditOf(call, 'delete', resourceOf(gateway))
+  return (await drop(store.gateways, audit, log)) ? success(view(gateway)) : noGateway
+}
+
+/** Finds the gateway that a path names; null where there is none. */
+export async function findGateway(
+  { gateways }: Api['store'],
+  account: string,
+  id: string,
+): Promise<Gateway | null> {
+  return isGatewayId(id) ? ((await gateways.get(account, id))?.record ?? null) : null
+}
+
+export const noGateway = notFound('There is no such gateway')
+
+const taken = failure(409, [{ code: 10001, message: 'id is that of another gateway', pointer: '/id' }])
+
+function resourceOf({ id }: Gateway): Resource {
+  return { resourceKind: 'gateway', resource: id }
+}
+
+/** Shows a gateway in the shape of its published clients. */
+function view(gateway: Gateway) {
+  return {
+    id: gateway.id,
+    authentication: gateway.authentication,
+    collect_logs: gateway.collectLogs,
+    log_management: gateway.logManagement,
+    log_management_strategy: gateway.logManagementStrategy,
+    rate_limiting_interval: gateway.rateLimit?.interval ?? 0,
+    rate_limiting_limit: gateway.rateLimit?.limit ?? 0,
+    rate_limiting_technique: gateway.rateLimit?.technique ?? null,
+    stream_usage: gateway.streamUsage !== false,
+    ...notBuilt,
+    is_default: gateway.id === 'default',
+    created_at: isoTime(gateway.createdAt),
+    modified_at: isoTime(gateway.modifiedAt),
+  }
+}

@@ -1,0 +1,62 @@
+// The operations of AI gateways, for the document of the API. operations.ts collects them.
+
+import { json, type Operation } from '../openapi/operation.ts'
+import { about, named, page, success, text } from '../openapi/schemas.ts'
+import { changedGateway, newGateway } from './schemas.ts'
+import { pageQuery } from '../openapi/query-schemas.ts'
+
+const tag = 'AI gateways'
+const gateways = '/client/v4/accounts/{account_id}/ai-gateway/gateways'
+const gateway = `${gateways}/{gateway_id}`
+
+export const gatewayOperations: Readonly<Record<string, Operation>> = {
+  [`POST ${gateways}`]: {
+    id: 'createGateway',
+    tag,
+    summary: 'Make an AI gateway',
+    description: 'What is left out is closed: calls need a token, and no bodies are kept.',
+    body: {
+      schema: newGateway,
+      examples: {
+        'By its id alone': { id: 'support' },
+        'With bodies, the last 1,000 calls': {
+          id: 'try-out',
+          authentication: true,
+          collect_logs: true,
+          log_management: 1000,
+          log_management_strategy: 'DELETE_OLDEST',
+        },
+      },
+    },
+    answer: json(success(named('Gateway'))),
+    refusals: [{ status: 409, codes: [10001], description: 'There is a gateway of this id.' }],
+  },
+  [`GET ${gateways}`]: {
+    id: 'listGateways',
+    tag,
+    summary: 'List AI gateways',
+    query: { ...pageQuery, search: about('A part of the id.', text) },
+    answer: json(page(named('Gateway'))),
+  },
+  [`GET ${gateway}`]: {
+    id: 'getGateway',
+    tag,
+    summary: 'Show an AI gateway',
+    answer: json(success(named('Gateway'))),
+  },
+  [`PUT ${gateway}`]: {
+    id: 'updateGateway',
+    tag,
+    summary: 'Change an AI gateway',
+    description:
+      'The body takes the place of all settings; `authentication` alone stays as it is where it is left out.',
+    body: { schema: changedGateway, examples: { 'Open to whoever calls': { authentication: false } } },
+    answer: json(success(named('Gateway'))),
+  },
+  [`DELETE ${gateway}`]: {
+    id: 'deleteGateway',
+    tag,
+    summary: 'Delete an AI gateway and its log entries',
+    answer: json(success(named('Gateway'))),
+  },
+}

@@ -1,0 +1,169 @@
+// What makes the body of an OAuth client valid, when one is created and when it is changed. Called by clients.ts and client-change.ts.
+
+import type { ClientSettings } from '../../oauth-clients/client.ts'
+import { clientNameFault } from '../../oauth-clients/client-name.ts'
+import { originFault, pageUriFault, redirectUriFault } from '../../oauth-clients/uri.ts'
+import { hostFault, hostOf } from '../../domains/host.ts'
+import type { Fault } from '../../errors/refusal.ts'
+import type { OAuthClient, TokenEndpointAuthMethod } from '../../store/oauth-client.ts'
+import { readGrants } from './grants.ts'
+import { Field, faultCodes } from '../request/field.ts'
+import { readList } from '../request/text-list.ts'
+
+/** What a body changes: the settings as they are to be, and the visibility where it speaks of it. What of it was refused is as before. */
+export interface ClientChange {
+  readonly settings: ClientSettings
+  readonly visibility: OAuthClient['visibility'] | null
+  /** Whether the body speaks of client_uri: saying it again asks for a new look at DNS. */
+  readonly setsClientUri: boolean
+  /** All that is wrong with it; rules across members hold for what comes of the body and of what is kept. */
+  readonly faults: readonly Fault[]
+}
+
+/** The members that every client has, and those that null clears. */
+const requiredMembers = [
+  'client_name',
+  'grant_types',
+  'redirect_uris',
+  'response_types',
+  'scopes',
+  'token_endpoint_auth_method',
+] as const
+export const clearableMembers = [
+  'optional_scopes',
+  'post_logout_redirect_uris',
+  'allowed_cors_origins',
+  'logo_uri',
+  'policy_uri',
+  'tos_uri',
+  'client_uri',
+] as const
+
+export const authMethods = [
+  'client_secret_basic',
+  'client_secret_post',
+  'none',
+] as const satisfies readonly TokenEndpointAuthMethod[]
+export const mostUris = 20
+
+/** What answers show and only the server sets. */
+const owned = [
+  'client_id',
+  'client_secret',
+  'client_secrets',
+  'has_rotated_secret',
+  'client_uri_verification',
+  'created_at',
+  'updated_at',
+  'promoted_at',
+] as const
+
+const settable = [...requiredMembers, ...clearableMembers] as const
+type Members = Readonly<Record<(typeof settable)[number], Field>>
+
+/** A client of which nothing was said yet. Without a word on its method the widest rules hold, so that no fault is told that may be none. */
+const blank: ClientSettings = {
+  name: '',
+  grantTypes: [],
+  responseTypes: [],
+  tokenEndpointAuthMethod: 'none',
+  redirectUris: [],
+  postLogoutRedirectUris: [],
+  allowedCorsOrigins: [],
+  scopes: [],
+  optionalScopes: [],
+  logoUri: null,
+  policyUri: null,
+  tosUri: null,
+  clientUri: null,
+}
+
+/** Reads the body of a new client, or gives all that is wrong with it. */
+export function readNewClient(body: unknown): ClientSettings | readonly Fault[] {
+  const faults: Fault[] = []
+  const members = new Field(body, faults).members(requiredMembers, [
+    ...clearableMembers,
+    ...owned,
+    'visibility',
+  ])
+  if (members.visibility.value !== undefined)
+    members.visibility.refuse(
+      'is set by the server: a new client is private, until a PATCH publishes it',
+      faultCodes.owned,
+    )
+  const settings = readMembers(members, blank)
+  return faults.length > 0 ? faults : settings
+}
+
+/** Reads what a body changes of a client, and what is wrong with it. */
+export function readClientChange(body: unknown, kept: ClientSettings): ClientChange {
+  const faults: Fault[] = []
+  const members = new Field(body, faults).members([], [...settable, ...owned, 'visibility'])
+  const settings = readMembers(members, kept)
+  const visibility = members.visibility.oneOf(['private', 'public'])
+  return { settings, visibility, setsClientUri: members.client_uri.value !== undefined, faults }
+}
+
+function readMembers(
+  members: Members & Readonly<Record<(typeof owned)[number], Field>>,
+  kept: ClientSettings,
+): ClientSettings {
+  for (const name of owned)
+    if (members[name].value !== undefined) members[name].refuse('is set by the server', faultCodes.owned)
+  for (const name of requiredMembers)
+    if (members[name].value === null) members[name].refuse('is required, so it can not be null')
+  return { ...readTexts(members, kept), ...readUris(members, kept), ...readGrants(members, kept) }
+}
+
+function readTexts(members: Members, kept: ClientSettings) {
+  return {
+    name: members.client_name.ruled(clientNameFault) ?? kept.name,
+    logoUri: clearable(members.logo_uri, kept.logoUri, pageUriFault),
+    policyUri: clearable(members.policy_uri, kept.policyUri, pageUriFault),
+    tosUri: clearable(members.tos_uri, kept.tosUri, pageUriFault),
+    clientUri: clearable(
+      members.client_uri,
+      kept.clientUri,
+      uri => pageUriFault(uri) ?? hostFault(hostOf(uri)),
+    ),
+  }
+}
+
+function clearable(field: Field, kept: string | null, faultOf: (text: string) => string | null) {
+  if (field.value === undefined) return kept
+  return field.value === null ? null : (field.ruled(faultOf) ?? kept)
+}
+
+function readUris(members: Members, kept: ClientSettings) {
+  const { redirect_uris, post_logout_redirect_uris, allowed_cors_origins } = members
+  const method = readMethod(members, kept)
+  const faultOf = (uri: string) => redirectUriFault(uri, method)
+  return {
+    tokenEndpointAuthMethod: method,
+    redirectUris: readList(redirect_uris, 1, mostUris, kept.redirectUris, faultOf),
+    postLogoutRedirectUris: readList(
+      post_logout_redirect_uris,
+      0,
+      mostUris,
+      kept.postLogoutRedirectUris,
+      faultOf,
+    ),
+    allowedCorsOrigins: readList(allowed_cors_origins, 0, mostUris, kept.allowedCorsOrigins, originFault),
+  }
+}
+
+/** Reads the method, and sees that the URIs of which the body says nothing may stay under it. */
+function readMethod(members: Members, kept: ClientSettings): TokenEndpointAuthMethod {
+  const { token_endpoint_auth_method, redirect_uris, post_logout_redirect_uris } = members
+  const before = kept.tokenEndpointAuthMethod
+  if (token_endpoint_auth_method.value === undefined) return before
+  const method = token_endpoint_auth_method.oneOf(authMethods) ?? 'none'
+  const staying = [
+    ['redirect_uris', redirect_uris, kept.redirectUris],
+    ['post_logout_redirect_uris', post_logout_redirect_uris, kept.postLogoutRedirectUris],
+  ] as const
+  for (const [name, { value }, uris] of staying)
+    if (value === undefined && uris.some(uri => redirectUriFault(uri, method) !== null))
+      token_endpoint_auth_method.refuse(`must be none, as long as ${name} has a URI with a scheme of its own`)
+  return method
+}

@@ -1,0 +1,95 @@
+// What a PATCH makes of an OAuth client: its settings, and what follows for its secrets, its verification and its visibility. Called by clients.ts.
+
+import { revised } from '../../oauth-clients/client.ts'
+import { mintSecret } from '../../oauth-clients/secret.ts'
+import type { SecretKeys } from '../../oauth-clients/secret-keys.ts'
+import { missingForPublic } from '../../oauth-clients/visibility.ts'
+import { verificationFor } from '../../domains/challenge.ts'
+import type { Fault } from '../../errors/refusal.ts'
+import type { ClientSecret, OAuthClient } from '../../store/oauth-client.ts'
+import { type ClientChange, readClientChange } from './body.ts'
+
+/** A client as it is to be, and the value of a secret that it got with it. */
+export interface ChangedClient {
+  readonly client: OAuthClient
+  readonly secret: string | null
+}
+
+/** Gives what a body makes of a client, the same one where nothing changes, or all that is wrong with it. */
+export function changeClient(
+  kept: OAuthClient,
+  body: unknown,
+  keys: SecretKeys,
+  now: number,
+): ChangedClient | readonly Fault[] {
+  const change = readClientChange(body, kept)
+  const { settings, setsClientUri } = change
+  const proof = setsClientUri
+    ? verificationFor(kept.verification, settings.clientUri, now)
+    : kept.verification
+  const isFrozen = proof === 'host_frozen'
+  const verification = isFrozen ? kept.verification : proof
+  const visibility = change.visibility ?? kept.visibility
+  const wanted = { ...kept, ...settings, verification, visibility }
+  const faults = [...change.faults, ...(isFrozen ? [frozen] : []), ...settledFaults(kept, wanted)]
+  faults.push(...missingFaults(kept, wanted, faults))
+  if (faults.length > 0) return faults
+  const { secrets, secret } = secretsFor(kept, change, keys, now)
+  const client = { ...wanted, secrets }
+  if (isSame(kept, client)) return { client: kept, secret: null }
+  const isPromoted = visibility !== kept.visibility
+  return { client: revised(client, isPromoted ? { promotedAt: now } : {}, now), secret }
+}
+
+/** A client that begins to authenticate gets a secret; one that ceases to has none any more. */
+function secretsFor(
+  kept: OAuthClient,
+  { settings }: ClientChange,
+  keys: SecretKeys,
+  now: number,
+): { readonly secrets: readonly ClientSecret[]; readonly secret: string | null } {
+  if (settings.tokenEndpointAuthMethod === 'none') return { secrets: [], secret: null }
+  if (kept.tokenEndpointAuthMethod !== 'none') return { secrets: kept.secrets, secret: null }
+  const { value, secret } = mintSecret(keys, now)
+  return { secrets: [secret], secret: value }
+}
+
+/** Public is for ever, and so is having a client_uri then. */
+function settledFaults(kept: OAuthClient, { visibility, clientUri }: OAuthClient): readonly Fault[] {
+  if (kept.visibility === 'private') return []
+  return [...(visibility === 'private' ? [forEver] : []), ...(clientUri === null ? [stillPublic] : [])]
+}
+
+/** What a public client needs, and this one has not. Of a member that has a fault already it can't be judged. */
+function missingFaults(kept: OAuthClient, wanted: OAuthClient, told: readonly Fault[]): readonly Fault[] {
+  const isPublic = kept.visibility === 'public'
+  if (!isPublic && wanted.visibility === 'private') return []
+  const refused = new Set(told.map(({ pointer }) => pointer?.split('/')[1]))
+  return missingForPublic(wanted)
+    .filter(({ member }) => !refused.has(member))
+    .map(({ member, sentence }) => ({
+      code: 10412,
+      message: sentence,
+      pointer: isPublic ? `/${member}` : '/visibility',
+    }))
+}
+
+function isSame(kept: OAuthClient, client: OAuthClient): boolean {
+  return JSON.stringify(kept) === JSON.stringify({ ...kept, ...client })
+}
+
+const frozen: Fault = {
+  code: 10413,
+  message: 'client_uri must stay at the host that is verified; its path may change',
+  pointer: '/client_uri',
+}
+const forEver: Fault = {
+  code: 10413,
+  message: 'visibility can not go back to private: a public client stays public',
+  pointer: '/visibility',
+}
+const stillPublic: Fault = {
+  code: 10413,
+  message: 'client_uri can not be removed from a public client',
+  pointer: '/client_uri',
+}

@@ -1,0 +1,107 @@
+// Handlers of OAuth clients. The value of a secret is shown once, when it is made. routes.ts lists them.
+
+import { newClient } from '../../oauth-clients/client.ts'
+import { mintSecret } from '../../oauth-clients/secret.ts'
+import type { SecretKeys } from '../../oauth-clients/secret-keys.ts'
+import { verificationFor } from '../../domains/challenge.ts'
+import type { OAuthClient } from '../../store/oauth-client.ts'
+import { auditOf, changedMembers, membersSet } from '../records/audit.ts'
+import { readNewClient } from './body.ts'
+import { changeClient } from './change.ts'
+import { viewClient } from './view.ts'
+import { type Answer, failure, success } from '../envelope.ts'
+import type { Api, Call } from '../guard.ts'
+import { once } from '../request/idempotency.ts'
+import { add, drop, pageOf } from '../records/kept.ts'
+import { findClient, noClient, resourceOf, reviseClient } from './kept-client.ts'
+import { etagOf, unmet } from '../request/precondition.ts'
+import { mostOfSinglePage, pageParameters, Parameters } from '../request/query.ts'
+
+export const clientParameters = [...pageParameters, 'client_name', 'visibility'] as const
+
+export async function createClient(call: Call, api: Api): Promise<Answer> {
+  return once(call, api, ['POST', 'oauth_clients'], async keep => {
+    const { account, body, now } = call
+    const settings = readNewClient(body)
+    if (!('name' in settings)) return failure(400, settings)
+    const verification = verificationFor(null, settings.clientUri, now)
+    if (verification === 'host_frozen') throw new Error('the host of a new client is frozen')
+    const isSecret = settings.tokenEndpointAuthMethod !== 'none'
+    const { value, secret } = isSecret ? mintSecret(api.secrets, now) : { value: null, secret: null }
+    const client = newClient(account, settings, { secret, verification, now })
+    const answer = success(viewClient(client, api.secrets, value), etagOf(client))
+    const audit = auditOf(call, 'create', resourceOf(client.id), membersSet(body))
+    const told = { audit, ...keep(answer) }
+    return (await add(api.store.oauthClients, client, told, api.log)) ? answer : null
+  })
+}
+
+/** Answers with a page of clients by creation; as large as it may be, unless asked otherwise, since published clients take it for all there are. */
+export async function listClients({ account, query }: Call, { store, secrets }: Api): Promise<Answer> {
+  const parameters = new Parameters(query)
+  const page = parameters.page(mostOfSinglePage, mostOfSinglePage)
+  const visibility = query.has('visibility') ? parameters.choice('visibility', ['private', 'public']) : null
+  if (parameters.faults.length > 0) return failure(400, parameters.faults)
+  const name = query.get('client_name')?.toLowerCase() ?? ''
+  const isWanted = (client: OAuthClient) =>
+    (visibility === null || client.visibility === visibility) && client.name.toLowerCase().includes(name)
+  return pageOf(store.oauthClients, account, page, {
+    createdAt: ({ createdAt }) => createdAt,
+    view: client => viewClient(client, secrets),
+    holds: name === '' && visibility === null ? null : isWanted,
+  })
+}
+
+export async function getClient(call: Call, api: Api): Promise<Answer> {
+  const kept = await findClient(call, api)
+  return kept ? shown(kept.record, api) : noClient
+}
+
+/** Shows a client as it is; the same record, which never changes, is shown by the same answer, as long as the server keys are the same. */
+function shown(client: OAuthClient, { secrets }: Api): Answer {
+  const known = answers.get(client)
+  if (known?.secrets === secrets) return known.answer
+  const answer = success(viewClient(client, secrets), etagOf(client))
+  answers.set(client, { secrets, answer })
+  return answer
+}
+
+const answers = new WeakMap<OAuthClient, { readonly secrets: SecretKeys; readonly answer: Answer }>()
+
+export async function updateClient(call: Call, api: Api): Promise<Answer> {
+  let value: string | null = null
+  let isUnchanged = false
+  const revised = await reviseClient(call, api, kept => {
+    const changed = changeClient(kept, call.body, api.secrets, call.now)
+    if (!('client' in changed)) return failure(400, changed)
+    const { client, secret } = changed
+    isUnchanged = client === kept
+    if (isUnchanged) return success(viewClient(kept, api.secrets), etagOf(kept))
+    value = secret
+    const members = changedMembers(withoutTimes(kept, api), withoutTimes(client, api))
+    return { record: client, audit: auditOf(call, 'update', resourceOf(kept.id), members) }
+  })
+  // It may be as it is by the same request before, whose write could not be confirmed.
+  if (isUnchanged) await api.store.confirm()
+  return 'record' in revised
+    ? success(viewClient(revised.record, api.secrets, value), etagOf(revised.record))
+    : revised
+}
+
+/** Removes a client, its secrets and all that they open. */
+export async function deleteClient(call: Call, { store, log }: Api): Promise<Answer> {
+  const id = call.params.client_id!
+  const audit = auditOf(call, 'delete', resourceOf(id))
+  for (;;) {
+    const kept = await findClient(call, { store })
+    if (kept === null) return noClient
+    const refusal = unmet(call.ifMatch, kept.record)
+    if (refusal) return refusal
+    if (await drop(store.oauthClients, audit, log, kept.version)) return success({ id })
+  }
+}
+
+function withoutTimes(client: OAuthClient, { secrets }: Api) {
+  const { updated_at, ...view } = viewClient(client, secrets)
+  return view
+}

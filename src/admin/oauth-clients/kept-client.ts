@@ -1,0 +1,36 @@
+// What the handlers of OAuth clients share: the one that a path names, and a change of it. Called by clients.ts and client-secrets.ts.
+
+import type { OAuthClient } from '../../store/oauth-client.ts'
+import type { Resource } from '../records/audit.ts'
+import { notFound } from '../envelope.ts'
+import type { Api, Call } from '../guard.ts'
+import { type Revised, revise } from '../records/kept.ts'
+import { unmet } from '../request/precondition.ts'
+
+export const noClient = notFound('There is no such OAuth client')
+
+/** Finds the client that the path names; null where the account has none such. */
+export async function findClient({ account, params }: Call, { store }: Pick<Api, 'store'>) {
+  const id = params.client_id!
+  return isId(id) ? store.oauthClients.get(account, id) : null
+}
+
+/** Changes the client that the path names, as long as If-Match lets it pass; gives the new one, or the answer in place of it. */
+export async function reviseClient(
+  { account, params, ifMatch }: Call,
+  { store, log }: Api,
+  change: (kept: OAuthClient) => Revised<OAuthClient>,
+): Promise<Revised<OAuthClient>> {
+  const id = params.client_id!
+  const guarded = (kept: OAuthClient) => unmet(ifMatch, kept) ?? change(kept)
+  return (isId(id) ? await revise(store.oauthClients, account, id, guarded, log) : null) ?? noClient
+}
+
+/** Names a client as a resource of audit entries. */
+export function resourceOf(id: string): Resource {
+  return { resourceKind: 'oauth_client', resource: id }
+}
+
+function isId(text: string): boolean {
+  return /^[0-9a-f]{32}$/.test(text)
+}

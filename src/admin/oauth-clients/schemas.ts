@@ -1,0 +1,197 @@
+// What OAuth clients and scopes look like, in requests and in answers. operations-clients.ts and schemas-named.ts use it.
+
+import { checkOutcomes } from '../../metrics/metrics.ts'
+import { oauthScopes } from '../../oauth-clients/scopes.ts'
+import { challengePrefix } from '../../domains/challenge.ts'
+import type { DnsOutcome, VerificationStatus } from '../../store/oauth-client.ts'
+import { authMethods, mostUris } from './body.ts'
+import { grantTypes } from './grants.ts'
+import {
+  about,
+  closed,
+  exactly,
+  flag,
+  id,
+  listOf,
+  type Members,
+  named,
+  oneOf,
+  open,
+  orNull,
+  printable,
+  type Schema,
+  setOf,
+  text,
+  time,
+} from '../openapi/schemas.ts'
+
+const scopeIds = oauthScopes.map(({ id }) => id)
+const refreshing = 'offline_access'
+const declinable = scopeIds.filter(id => id !== 'openid' && id !== refreshing)
+
+/** Hosts that http may lead to, as the beginning of an address. */
+const loopback = 'http://(?:127\\.0\\.0\\.1|\\[::1\\]|localhost)'
+/** Printable ASCII without hash, asterisk and backslash, and percent signs before two digits alone. */
+const rest = '(?:[!"$&-)+-\\[\\]-~]|%[0-9A-Fa-f]{2})*'
+
+const redirectUri: Schema = {
+  ...text,
+  maxLength: 512,
+  pattern: `^(?:https://|${loopback}(?:$|[:/?])|[a-z][a-z0-9+-]*\\.[a-z0-9+.-]*:)${rest}$`,
+}
+const origin: Schema = {
+  ...text,
+  maxLength: 512,
+  pattern: `^(?:https://|${loopback}(?:$|:))[^/?#@\\\\\\s]*$`,
+}
+const pageUri: Schema = { ...text, maxLength: 2048, pattern: `^https://${rest}$` }
+
+const responseTypes = listOf(exactly('code'), 1, 1)
+
+const required: Members = {
+  client_name: printable(
+    100,
+    ', in the composed form of Unicode (NFC), visible characters and inner spaces only',
+  ),
+  grant_types: {
+    ...setOf(oneOf(grantTypes), 1, grantTypes.length),
+    description: 'Only the Authorization Code flow is supported.',
+    contains: exactly('authorization_code'),
+  },
+  redirect_uris: about('A scheme of an app is for the method `none` alone.', setOf(redirectUri, 1, mostUris)),
+  response_types: responseTypes,
+  scopes: {
+    ...setOf(oneOf(scopeIds), 1, scopeIds.length),
+    description: `By the ids of \`/client/v4/oauth/scopes\`. \`${refreshing}\` comes and goes with the grant type \`refresh_token\`.`,
+    contains: { not: exactly(refreshing) },
+  },
+  token_endpoint_auth_method: about(
+    '`none` is for what runs in browsers and on devices: it has no secret, and proves itself by PKCE.',
+    oneOf(authMethods),
+  ),
+}
+
+const optional: Members = {
+  optional_scopes: about(
+    'Those of the scopes that a user may decline.',
+    setOf(oneOf(declinable), 0, mostUris),
+  ),
+  post_logout_redirect_uris: setOf(redirectUri, 0, mostUris),
+  allowed_cors_origins: setOf(origin, 0, mostUris),
+  logo_uri: pageUri,
+  policy_uri: pageUri,
+  tos_uri: pageUri,
+  client_uri: about('Before the client can be public, DNS must prove who owns its host.', pageUri),
+}
+
+/** What of a client may be left out, or cleared with null. */
+const clearable: Members = Object.fromEntries(
+  Object.entries(optional).map(([name, schema]) => [name, orNull(schema)]),
+)
+
+const visibility = oneOf(['private', 'public'])
+
+/** The body of a new client. */
+export const newClient = closed(required, clearable)
+
+/** The body of a change: what it does not name stays. */
+export const changedClient = closed(
+  {},
+  {
+    ...required,
+    ...clearable,
+    visibility: about('A client that is public stays so.', visibility),
+  },
+)
+
+const lastAnswer = open(
+  {
+    at: time,
+    outcome: oneOf(checkOutcomes satisfies readonly DnsOutcome[]),
+    records: about('The TXT records that were there, cut where they are long.', listOf(text)),
+  },
+  { hint: about('What may be wrong.', text) },
+)
+
+/** How far the proof is that the owner of a client owns the host of client_uri. */
+export const verification = open(
+  {
+    status: oneOf(['pending', 'in_progress', 'verified', 'failed'] satisfies VerificationStatus[]),
+    text: about('What a TXT record of the host must be.', {
+      ...text,
+      pattern: `^${challengePrefix}[0-9a-f]{32}$`,
+    }),
+    host: text,
+    deadline: time,
+  },
+  {
+    last_answer: about('What DNS said last.', lastAnswer),
+    next_check: about('When DNS is asked again.', time),
+    verified_at: time,
+  },
+)
+
+export const secret: Schema = {
+  ...text,
+  description: 'The value of the secret. It is shown this once.',
+  pattern: '^svcs_[A-Za-z0-9_-]{43}$',
+}
+
+const shownSecret = open(
+  {
+    created_at: time,
+    tail: about('The last 4 characters of its value.', { ...text, pattern: '^[A-Za-z0-9_-]{4}$' }),
+  },
+  {
+    last_used_at: about('To the hour; absent as long as no use was recorded.', time),
+    status: about(
+      'The server key that it was made under is lost, so it is not accepted.',
+      exactly('key_lost'),
+    ),
+  },
+)
+
+const shown: Members = {
+  client_id: id,
+  client_name: text,
+  grant_types: listOf(oneOf(grantTypes), 1),
+  response_types: responseTypes,
+  token_endpoint_auth_method: oneOf(authMethods),
+  redirect_uris: listOf(text, 1),
+  post_logout_redirect_uris: listOf(text),
+  allowed_cors_origins: listOf(text),
+  scopes: listOf(oneOf(scopeIds), 1),
+  optional_scopes: listOf(oneOf(scopeIds)),
+  visibility,
+  has_rotated_secret: about('Whether there are two secrets, of which both are good.', flag),
+  client_secrets: about('The newest first.', listOf(shownSecret, 0, 2)),
+  created_at: time,
+  updated_at: time,
+}
+
+const shownWhereSet: Members = {
+  secret_status: about(
+    'Of the secrets that the client has, all or one were made under a server key that is lost, and are not accepted: rotate.',
+    oneOf(['key_lost', 'partly_key_lost']),
+  ),
+  logo_uri: text,
+  policy_uri: text,
+  tos_uri: text,
+  client_uri: text,
+  client_uri_verification: named('ClientUriVerification'),
+  promoted_at: about('When it was made public.', time),
+}
+
+export const oauthClient = open(shown, shownWhereSet)
+
+/** A client in an answer that may show a secret, which it does where one was made. */
+export const oauthClientWithSecret = open(shown, { ...shownWhereSet, client_secret: secret })
+
+export const oauthScope = open({
+  id: oneOf(scopeIds),
+  name: text,
+  category: text,
+  description: text,
+  scopes: about('The kinds of resources that it is about.', listOf(text)),
+  is_identity: about('Whether it tells who the user is, and opens nothing else.', flag),
+})

@@ -1,0 +1,11 @@
+// The handler of the scopes that an OAuth client can ask for. routes.ts lists it.
+
+import { oauthScopes } from '../../oauth-clients/scopes.ts'
+import { type Answer, list } from '../envelope.ts'
+
+/** Answers with all of them: the list is one page. */
+export function listScopes(): Answer {
+  const total = oauthScopes.length
+  const result = oauthScopes.map(({ isIdentity, ...scope }) => ({ ...scope, is_identity: isIdentity }))
+  return list(result, { page: 1, perPage: total, total })
+}

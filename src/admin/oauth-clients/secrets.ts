@@ -1,0 +1,60 @@
+// Handlers of the secrets of OAuth clients, of which there are two while one takes the place of the other. routes.ts lists them.
+
+import { revised as revisedClient } from '../../oauth-clients/client.ts'
+import { mintSecret, withNewSecret, withoutOldSecret } from '../../oauth-clients/secret.ts'
+import { auditOf } from '../records/audit.ts'
+import { type Answer, failure, success } from '../envelope.ts'
+import type { Api, Call } from '../guard.ts'
+import { once } from '../request/idempotency.ts'
+import { put } from '../records/kept.ts'
+import { findClient, noClient, resourceOf, reviseClient } from './kept-client.ts'
+import { unmet } from '../request/precondition.ts'
+
+/** Gives the client a second secret; the first goes on working until it is dropped. */
+export async function rotateSecret(call: Call, api: Api): Promise<Answer> {
+  return once(call, api, ['POST', 'rotate_secret', call.params.client_id!], async keep => {
+    const kept = await findClient(call, api)
+    if (kept === null) return noClient
+    const { record, version } = kept
+    const refusal = unmet(call.ifMatch, record)
+    if (refusal) return refusal
+    const { value, secret } = mintSecret(api.secrets, call.now)
+    const rotated = withNewSecret(record, secret)
+    if (typeof rotated === 'string') return refusals[rotated]
+    const client = revisedClient(record, { secrets: rotated.secrets }, call.now)
+    const answer = success({ client_secret: value })
+    const audit = auditOf(call, 'rotate_secret', resourceOf(record.id), secretMembers)
+    const told = { audit, ...keep(answer) }
+    return (await put(api.store.oauthClients, client, version, told, api.log)) ? answer : null
+  })
+}
+
+/** Drops the older of two secrets. */
+export async function deleteRotatedSecret(call: Call, api: Api): Promise<Answer> {
+  const revised = await reviseClient(call, api, kept => {
+    const rest = withoutOldSecret(kept)
+    if (typeof rest === 'string') return refusals[rest]
+    const audit = auditOf(call, 'delete_rotated_secret', resourceOf(kept.id), secretMembers)
+    return { record: revisedClient(kept, { secrets: rest.secrets }, call.now), audit }
+  })
+  return 'record' in revised ? success({ id: revised.record.id }) : revised
+}
+
+/** The members of the read-out that tell of a secret come or gone. */
+const secretMembers = ['client_secrets', 'has_rotated_secret']
+
+const refusals = {
+  two_secrets: failure(409, [
+    {
+      code: 10409,
+      message: 'The client has two secrets: drop the old one (DELETE rotate_secret) before you make another',
+    },
+  ]),
+  no_secrets: failure(400, [
+    {
+      code: 10410,
+      message: 'The client has no secrets to rotate, since its token_endpoint_auth_method is none',
+    },
+  ]),
+  one_secret: failure(404, [{ code: 10411, message: 'The client has no old secret to drop' }]),
+} as const

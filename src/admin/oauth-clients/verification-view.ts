@@ -1,0 +1,66 @@
+// How the management API shows the proof that a host is owned: what to publish, what DNS said last, and what to do about it. Called by client-view.ts.
+
+import { challengePrefix, challengeText } from '../../domains/challenge.ts'
+import type { DnsAnswer, DnsOutcome, DomainVerification } from '../../store/oauth-client.ts'
+import { isoTime } from '../records/kept.ts'
+
+/** Shows a verification: `status` and `text` as published clients know them, and why it is not verified yet. */
+export function viewVerification(verification: DomainVerification) {
+  const { status, host, lastAnswer, nextCheckAt, deadline, verifiedAt } = verification
+  return {
+    status,
+    text: challengeText(verification),
+    host,
+    ...(lastAnswer && { last_answer: viewAnswer(lastAnswer, verification) }),
+    ...(nextCheckAt !== null && { next_check: isoTime(nextCheckAt) }),
+    deadline: isoTime(deadline),
+    ...(verifiedAt !== null && { verified_at: isoTime(verifiedAt) }),
+  }
+}
+
+function viewAnswer(answer: DnsAnswer, verification: DomainVerification) {
+  const { at, outcome, records } = answer
+  const hint = hintFor(answer, verification)
+  return { at: isoTime(at), outcome, records, ...(hint !== null && { hint }) }
+}
+
+/** Says what to do about an answer; null where there is nothing to do. */
+function hintFor({ outcome, records }: DnsAnswer, verification: DomainVerification): string | null {
+  const text = challengeText(verification)
+  switch (outcome) {
+    case 'found':
+      return null
+    case 'no_match':
+      return mismatch(records, text, verification.code)
+    case 'no_records':
+      return `There is no TXT record at the host: publish one whose value is ${text}`
+    case 'no_such_name':
+      return `DNS does not know the host: publish a TXT record at it whose value is ${text}`
+    default:
+      return troubles[outcome]
+  }
+}
+
+/** What is amiss where nobody knows what is published. */
+const troubles = {
+  server_failure:
+    'The DNS servers of the host fail: see that its zone and its DNSSEC signatures are in order',
+  refused: 'The DNS servers refuse to answer for the host: see that its zone is delegated to the right ones',
+  timeout: 'The DNS servers of the host do not answer in time',
+  error: 'The resolver of the gateway could not be reached, or its answer could not be understood',
+} as const satisfies Partial<Record<DnsOutcome, string>>
+
+/** Finds what is amiss with records of which none is the one. */
+function mismatch(records: readonly string[], text: string, code: string): string {
+  if (records.some(record => record !== text && unquoted(record) === text))
+    return `The record has quotation marks or spaces around its value: publish ${text} without them`
+  if (records.some(record => record.toLowerCase().includes(code)))
+    return `A record has the code, but its value must be ${text}, the whole of it and nothing else`
+  if (records.some(record => record.startsWith(challengePrefix)))
+    return `A record has the code of another client or host: add one beside it whose value is ${text}`
+  return `There are TXT records at the host, but none of them is the one: add one beside them whose value is ${text}`
+}
+
+function unquoted(record: string): string {
+  return record.replace(/^[\s"'\\“”]+|[\s"'\\“”]+$/g, '')
+}

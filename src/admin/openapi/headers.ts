@@ -1,0 +1,68 @@
+// The header fields and parameters that operations share, as components of the document. openapi*.ts refer to them by name.
+
+import { errorPageTypes } from '../../config/custom-errors-config.ts'
+import { entries } from '../../errors/entry.ts'
+import { exactly, id, oneOf, type Schema, text, whole } from './schemas.ts'
+
+export type HeaderName = keyof typeof headers
+
+/** Header fields of answers. */
+export const headers = {
+  'svc-ray': header('The id of this answer, for those who look for it in the logs.', {
+    ...text,
+    pattern: '^[0-9a-f]{16}$',
+  }),
+  etag: header('What tells this state from all others: send it back with If-Match.', {
+    ...text,
+    pattern: '^"[0-9a-f]+"$',
+  }),
+  'idempotency-replayed': header('Stands where the answer was given before.', exactly('true'), false),
+  'svc-body-encoding': header(
+    'Stands where the body is no text, and is given as base64.',
+    exactly('base64'),
+    false,
+  ),
+  'retry-after': header('Seconds to wait.', whole(1)),
+  'www-authenticate': header('How to prove who asks.', exactly('Bearer')),
+}
+
+/** Segments of paths, and header fields of requests, by name. */
+export const parameters = {
+  account_id: segment('account_id', 'The account.', id),
+  client_id: segment('client_id', 'The OAuth client.', id),
+  token_id: segment('token_id', 'The token.', id),
+  gateway_id: segment('gateway_id', 'The AI gateway.', { ...text, pattern: '^[a-z0-9_-]{1,64}$' }),
+  log_id: segment('log_id', 'The log entry: the ray id of its call.', {
+    ...text,
+    pattern: '^[0-9a-f]{16}$',
+  }),
+  zone: segment('zone', 'The name of the zone in the configuration.', {
+    ...text,
+    pattern: '^[A-Za-z0-9_.:*-]{1,253}$',
+  }),
+  rule_id: segment('rule_id', 'The rule.', id),
+  page_type: segment('page_type', 'The type of errors that the page is for.', oneOf(errorPageTypes)),
+  code: segment('code', 'The code of the error.', oneOf(entries.map(({ code }) => code))),
+  'if-match': field(
+    'If-Match',
+    'Etags of which what is to be changed must have one, or `*`: else nothing is changed.',
+    text,
+  ),
+  'idempotency-key': field(
+    'Idempotency-Key',
+    'The same key within 24 hours gives the same answer: nothing is done twice.',
+    { ...text, pattern: '^[\\x20-\\x7e]{1,255}$' },
+  ),
+}
+
+function header(description: string, schema: Schema, required = true) {
+  return { description, required, schema }
+}
+
+function segment(name: string, description: string, schema: Schema) {
+  return { name, in: 'path', required: true, description, schema }
+}
+
+function field(name: string, description: string, schema: Schema) {
+  return { name, in: 'header', required: false, description, schema }
+}

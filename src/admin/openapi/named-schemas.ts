@@ -1,0 +1,34 @@
+// The schemas that stand among the components of the document, by name. openapi.ts puts them there.
+
+import { about, open, type Schema, text, whole } from './schemas.ts'
+import { auditEntry } from '../records/audit-schemas.ts'
+import { oauthClient, oauthClientWithSecret, oauthScope, verification } from '../oauth-clients/schemas.ts'
+import { accessRule } from '../zones/access-rule-schemas.ts'
+import { errorPage, errorRule } from '../custom-errors/schemas.ts'
+import { gateway } from '../gateways/schemas.ts'
+import { logEntry, logSums, logSummary } from '../ai-logs/schemas.ts'
+import { pool } from '../zones/origin-schemas.ts'
+import { policy, token } from '../tokens/schemas.ts'
+
+export const schemas = {
+  OAuthClient: oauthClient,
+  OAuthClientWithSecret: oauthClientWithSecret,
+  ClientUriVerification: verification,
+  OAuthScope: oauthScope,
+  Token: token,
+  Policy: policy,
+  Gateway: gateway,
+  LogSummary: logSummary,
+  LogEntry: logEntry,
+  LogSums: logSums,
+  ErrorRule: errorRule,
+  ErrorPage: errorPage,
+  AccessRule: accessRule,
+  Pool: pool,
+  AuditEntry: auditEntry,
+  ResultInfo: open(
+    { page: whole(1), per_page: whole(1), count: whole(0), total_count: whole(0) },
+    { cursor: about('Leads to what comes behind this page; absent where nothing does.', text) },
+  ),
+  Source: open({ pointer: { ...text, format: 'json-pointer' } }),
+} satisfies Record<string, Schema>

@@ -1,0 +1,138 @@
+// GET /client/v4/openapi.json: the API as an OpenAPI 3.1 document, made from the table of routes and what operations.ts says of its rows. The table is handed
+// in by routes.ts, since this is a row of it.
+
+import type { Answer } from '../envelope.ts'
+import { type HeaderName, headers, parameters } from './headers.ts'
+import { refusalsOf, sharedRefusals } from './refusals.ts'
+import { type Body, type Content, type Operation, type Refusal, tags } from './operation.ts'
+import { operations } from './operations.ts'
+import type { Row } from '../row.ts'
+import { refusal } from './schemas.ts'
+import { schemas } from './named-schemas.ts'
+
+/** Answers with the document of the rows of the API; it is made once. */
+export function openapi(rows: readonly Row[]): Answer {
+  made ??= JSON.stringify(openapiDocument(rows))
+  return { status: 200, headers: { 'content-type': 'application/json' }, body: made }
+}
+
+/** Makes the document of the rows of the API, and of the plain ones beside them. */
+export function openapiDocument(rows: readonly Row[]) {
+  return {
+    openapi: '3.1.1',
+    info,
+    servers: [{ url: '/' }],
+    security: [{ token: [] }],
+    tags,
+    paths: pathsOf(rows),
+    components: { schemas, responses, parameters, headers, securitySchemes },
+  }
+}
+
+let made: string | null = null
+
+const info = {
+  title: 'Management API of the gateway',
+  version: 'v4',
+  license: { name: 'MIT', identifier: 'MIT' },
+  description: `OAuth clients, AI gateways and API tokens of accounts; error rules, error pages, access rules and origins of zones.
+
+Answers stand in an envelope: \`success\`, \`errors\`, \`messages\`, \`result\`, and \`result_info\` beside a page of a list. All mistakes of a request are told at once; those
+of a body point to their place with \`source.pointer\` (RFC 6901). Members and query parameters that are not known are refused by name.
+
+A path that there is not is 404 with code 7003. A method that a path does not have is 405 with code 7001 and \`Allow\`. HEAD is answered as GET, without the body. Bytes that
+are no HTTP/1.1 request are 400, a header section that is too large 431, both with code 6003.`,
+} as const
+
+const securitySchemes = {
+  token: { type: 'http', scheme: 'bearer', description: 'An API token.' },
+} as const
+
+const responses = Object.fromEntries(
+  Object.entries(sharedRefusals).map(([name, refusal]) => [name, refused(refusal)]),
+)
+
+function pathsOf(rows: readonly Row[]) {
+  const guarded = new Map(rows.map(row => [`${row.method} ${row.path}`, row]))
+  const paths: Record<string, Record<string, unknown>> = {}
+  for (const [key, operation] of Object.entries(operations)) {
+    const [method, path] = key.split(' ') as [string, string]
+    const item = (paths[path] ??= pathItem(path))
+    item[method.toLowerCase()] = describe(operation, guarded.get(key) ?? null, path)
+  }
+  return paths
+}
+
+function pathItem(path: string): Record<string, unknown> {
+  const names = Array.from(path.matchAll(/\{(\w+)\}/g), ([, name]) => name!)
+  return names.length === 0 ? {} : { parameters: names.map(parameterRef) }
+}
+
+function describe(operation: Operation, row: Row | null, path: string) {
+  const { id, tag, summary, body } = operation
+  const ownParameters = [...queryOf(operation), ...(row?.headers ?? []).map(parameterRef)]
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    ...descriptionOf(operation, row),
+    ...(row?.permission && { 'x-permission': row.permission }),
+    ...(row === null && !operation.hasToken && { security: [] }),
+    ...(ownParameters.length > 0 && { parameters: ownParameters }),
+    ...(body && row?.body && { requestBody: { required: true, content: { [row.body.type]: bodyOf(body) } } }),
+    responses: responsesOf(operation, row, path),
+  }
+}
+
+function descriptionOf({ description }: Operation, row: Row | null) {
+  const permission =
+    row && (row.permission ? `the permission \`${row.permission}\` on` : 'no more than a token of')
+  const owner = row?.path.includes('{zone}') ? 'the account that owns the zone' : 'the account'
+  const sentences = [description, permission && `It needs ${permission} ${owner}.`]
+  const told = sentences.filter(sentence => sentence).join('\n\n')
+  return told === '' ? {} : { description: told }
+}
+
+function queryOf({ query = {} }: Operation) {
+  return Object.entries(query).map(([name, { description, ...schema }]) => ({
+    name,
+    in: 'query',
+    ...(description !== undefined && { description }),
+    schema,
+  }))
+}
+
+function parameterRef(name: string) {
+  return { $ref: `#/components/parameters/${name}` }
+}
+
+function bodyOf({ schema, examples }: Body) {
+  const values = Object.entries(examples).map(([summary, value], i) => [
+    `example${i + 1}`,
+    { summary, value },
+  ])
+  return { schema, examples: Object.fromEntries(values) }
+}
+
+function responsesOf(operation: Operation, row: Row | null, path: string) {
+  const { answer } = operation
+  const replayed: HeaderName[] = row?.headers?.includes('idempotency-key') ? ['idempotency-replayed'] : []
+  const good = response('Done.', answer.content, [...(answer.headers ?? []), ...replayed])
+  const refusals = refusalsOf(operation, row, path).map(one => [one.status, refusalOrRef(one)])
+  return { 200: good, ...Object.fromEntries(refusals) }
+}
+
+function refusalOrRef(refusal: Refusal) {
+  const [name] = Object.entries(sharedRefusals).find(([, shared]) => shared === refusal) ?? []
+  return name === undefined ? refused(refusal) : { $ref: `#/components/responses/${name}` }
+}
+
+function refused({ description, codes, content, headers }: Refusal) {
+  return response(description, content ?? { 'application/json': refusal(codes) }, headers)
+}
+
+function response(description: string, content: Content, names: readonly HeaderName[] = []) {
+  const shown = ['svc-ray', ...names].map(name => [name, { $ref: `#/components/headers/${name}` }])
+  const types = Object.entries(content).map(([type, schema]) => [type, { schema }])
+  return { description, headers: Object.fromEntries(shown), content: Object.fromEntries(types) }
+}

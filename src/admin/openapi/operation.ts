@@ -1,0 +1,73 @@
+// What a row of the table of routes is described by. operations*.ts describe, openapi*.ts read.
+
+import type { HeaderName } from './headers.ts'
+import type { Members, Schema } from './schemas.ts'
+
+/** What the table of routes lacks of one row. */
+export interface Operation {
+  /** What code that is generated from the document calls it. */
+  readonly id: string
+  readonly tag: Tag
+  readonly summary: string
+  readonly description?: string
+  /** Whether a token is asked for; of a row of the API that is clear. */
+  readonly hasToken?: boolean
+  /** The query parameters, by name. */
+  readonly query?: Members
+  readonly body?: Body
+  /** What a good request is answered with. */
+  readonly answer: Good
+  /** How else it may be answered, beyond what its row gives of itself. */
+  readonly refusals?: readonly Refusal[]
+}
+
+export interface Body {
+  readonly schema: Schema
+  /** Bodies that are accepted, by what they show. */
+  readonly examples: Readonly<Record<string, unknown>>
+}
+
+/** A success, by the type of its content. */
+interface Good {
+  readonly content: Content
+  readonly headers?: readonly HeaderName[]
+}
+
+/** A refusal: in the envelope with one of the codes, or with content of its own. */
+export interface Refusal {
+  readonly status: number
+  readonly description: string
+  readonly codes: readonly number[]
+  readonly content?: Content
+  readonly headers?: readonly HeaderName[]
+}
+
+export type Content = Readonly<Record<string, Schema>>
+
+export type Tag = (typeof tags)[number]['name']
+
+export const tags = [
+  {
+    name: 'OAuth clients',
+    description: 'Applications of third parties that users let in, and the scopes that these may ask for.',
+  },
+  { name: 'API tokens', description: 'Who may use this API and the AI gateways, and for what.' },
+  {
+    name: 'AI gateways',
+    description: 'What callers of models must prove, and what is kept of their calls.',
+  },
+  { name: 'AI gateway logs', description: 'The calls that went through an AI gateway.' },
+  {
+    name: 'Custom errors',
+    description: 'What a zone says in place of the usual error documents: rules first, then pages.',
+  },
+  { name: 'Access rules', description: 'Who may come in to a zone: the first rule that matches decides.' },
+  { name: 'Origins', description: 'Where the requests of a zone go, and how that is doing.' },
+  { name: 'Audit logs', description: 'Who changed what, when and from where.' },
+  { name: 'Gateway', description: 'Whether the gateway is well, and what it says of itself.' },
+] as const
+
+/** Answers in JSON. */
+export function json(schema: Schema, headers: readonly HeaderName[] = []): Good {
+  return { content: { 'application/json': schema }, headers }
+}

@@ -1,0 +1,18 @@
+// What the table of routes lacks to be a document: one entry for each row, by method and path. openapi.ts puts the two together.
+
+import type { Operation } from './operation.ts'
+import { clientOperations } from '../oauth-clients/operations.ts'
+import { gatewayOperations } from '../gateways/operations.ts'
+import { logOperations } from '../ai-logs/operations.ts'
+import { plainOperations } from './plain-operations.ts'
+import { tokenOperations } from '../tokens/operations.ts'
+import { zoneOperations } from '../zones/operations.ts'
+
+export const operations: Readonly<Record<string, Operation>> = {
+  ...clientOperations,
+  ...tokenOperations,
+  ...gatewayOperations,
+  ...logOperations,
+  ...zoneOperations,
+  ...plainOperations,
+}

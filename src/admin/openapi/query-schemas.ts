@@ -1,0 +1,17 @@
+// The query parameters that lists share. operations-*.ts use them.
+
+import { cursorOf, mostPerPage } from '../request/query.ts'
+import { about, type Members, type Schema, text, time, whole } from './schemas.ts'
+
+/** Which part of a list is shown. */
+export const pageQuery: Members = {
+  page: about('From 1 on.', whole(1, 1_000_000)),
+  per_page: about('20 unless given.', whole(1, mostPerPage)),
+  cursor: about(
+    'What `result_info.cursor` of the page before said, in place of `page`: nothing is left out then that is there all the while, whatever is removed meanwhile.',
+    { ...text, minLength: 1, examples: [cursorOf({ at: 1_767_225_600_000, id: 'default' })] },
+  ),
+}
+
+/** A day, or a moment in it. */
+export const moment: Schema = { anyOf: [{ type: 'string', format: 'date' }, time] }

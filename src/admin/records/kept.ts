@@ -1,0 +1,166 @@
+// What the handlers of all kept records share: a page of them, and changes that are told of, between which no other write may come.
+
+import type { Logger } from '../../log/log.ts'
+import type { AuditEntry } from '../../store/records.ts'
+import { type Page, type Position, type Records, StoreAway, type Together } from '../../store/store.ts'
+import { tellAudit } from './audit.ts'
+import { type Answer, listInTurns } from '../envelope.ts'
+import { cursorOf, type PageQuery } from '../request/query.ts'
+
+/** A new record and what is told of it, or why there is none. */
+export type Revised<T> = { readonly record: T; readonly audit: AuditEntry } | Answer
+
+/** What every write of the API writes with the record. */
+type Told = Together & { readonly audit: AuditEntry }
+
+/** What a list shows of records, and in what order. */
+interface Listed<T> {
+  readonly createdAt: (record: T) => number
+  readonly view: (record: T) => unknown
+  /** Whether it shows a record; all where it is left out. */
+  readonly holds?: ((record: T) => boolean) | null
+  /** The newest first. */
+  readonly descending?: boolean
+}
+
+/** Answers with a page of an account's records by their creation. What comes behind a cursor has not moved, whatever was removed before it. */
+export async function pageOf<T extends { readonly id: string }>(
+  records: Records<T>,
+  account: string,
+  page: PageQuery,
+  listed: Listed<T>,
+): Promise<Answer> {
+  const { view, createdAt, holds = null, descending = false } = listed
+  const placeOf = (record: T): Position => ({ at: createdAt(record), id: record.id })
+  const isPlain = holds === null && !descending
+  const { items, total } = isPlain
+    ? await records.list(account, cutOf(page))
+    : await sift(records, account, page, { holds, descending, placeOf })
+  return answerOf(items, page, total, { view, placeOf })
+}
+
+/** Where a page begins, and its length with one more, which tells whether there is a next one. */
+export function cutOf({ page, perPage, after }: PageQuery): Page {
+  return { offset: after === null ? (page - 1) * perPage : 0, limit: perPage + 1, after }
+}
+
+/** Answers with what was cut for a page. */
+export function answerOf<T>(
+  found: readonly T[],
+  { page, perPage }: PageQuery,
+  total: number,
+  { view, placeOf }: { readonly view: (record: T) => unknown; readonly placeOf: (record: T) => Position },
+): Promise<Answer> {
+  const items = found.slice(0, perPage)
+  const cursor = found.length > perPage ? cursorOf(placeOf(items.at(-1)!)) : null
+  return listInTurns(items, view, { page, perPage, total, cursor })
+}
+
+interface Sieve<T> {
+  readonly holds: ((record: T) => boolean) | null
+  readonly descending: boolean
+  readonly placeOf: (record: T) => Position
+}
+
+/** Looks through all records of an account, and keeps no more of them than the page. */
+async function sift<T>(records: Records<T>, account: string, page: PageQuery, sieve: Sieve<T>) {
+  const { holds, descending, placeOf } = sieve
+  const { offset, limit, after = null } = cutOf(page)
+  const items: T[] = []
+  let [total, passed] = [0, 0]
+  for await (const some of records.walk(account, { descending }))
+    for (const record of some) {
+      if (holds !== null && !holds(record)) continue
+      total++
+      if (after !== null && !isBehind(placeOf(record), after, descending)) continue
+      if (passed++ >= offset && items.length < limit) items.push(record)
+    }
+  return { items, total }
+}
+
+function isBehind(one: Position, other: Position, descending: boolean): boolean {
+  if (one.at !== other.at) return one.at > other.at !== descending
+  return one.id !== other.id && one.id > other.id !== descending
+}
+
+/** Adds a record and tells of it; false, and nothing was done, when its id is taken, or the key of the answer. */
+export async function add<T>(records: Records<T>, record: T, told: Told, log: Logger): Promise<boolean> {
+  return tellAfter(records.insert(record, told), told, log)
+}
+
+/** Puts a record in place of a version and tells of it; false, and nothing was done, when that is not kept any more, or the key of the answer is taken. */
+export async function put<T>(
+  records: Records<T>,
+  record: T,
+  version: number,
+  told: Told,
+  log: Logger,
+): Promise<boolean> {
+  return tellAfter(records.replace(record, version, told), told, log)
+}
+
+/** Removes the record that an entry is about and tells of it; false, and nothing was done, when there was none, or another version than the one that is given. What no account owns is told to the one of the entry. */
+export async function drop<T>(
+  records: Records<T>,
+  audit: AuditEntry,
+  log: Logger,
+  version?: number,
+  owner = audit.account,
+): Promise<boolean> {
+  return tellAfter(records.remove(owner, audit.resource, { audit }, version), { audit }, log)
+}
+
+/**
+ * Puts a new record in place of the one that is kept: `change` is asked again whenever another write came between, so that the last one wins whole. Gives the
+ * new record, or the answer that `change` gave instead of one; null when there is none to change.
+ */
+export async function revise<T>(
+  records: Records<T>,
+  account: string,
+  id: string,
+  change: (kept: T) => Revised<T>,
+  log: Logger,
+): Promise<Revised<T> | null> {
+  for (;;) {
+    const kept = await records.get(account, id)
+    if (kept === null) return null
+    const revised = change(kept.record)
+    if (!('record' in revised)) return revised
+    const { record, audit } = revised
+    if (await put(records, record, kept.version, { audit }, log)) return revised
+  }
+}
+
+/** Puts a new record in place of the one that is kept, or where there is none: `make` is asked again whenever another write came between. */
+export async function upsert<T>(
+  records: Records<T>,
+  { account, id }: { readonly account: string; readonly id: string },
+  make: (kept: T | null) => Revised<T>,
+  log: Logger,
+): Promise<Revised<T>> {
+  for (;;) {
+    const kept = await records.get(account, id)
+    const revised = make(kept?.record ?? null)
+    if (!('record' in revised)) return revised
+    const { record, audit } = revised
+    const isWritten = kept
+      ? await put(records, record, kept.version, { audit }, log)
+      : await add(records, record, { audit }, log)
+    if (isWritten) return revised
+  }
+}
+
+/** Writes a moment as the API shows it: always with ms, so that all of them have one length. */
+export function isoTime(ms: number): string {
+  return new Date(ms).toISOString()
+}
+
+/** A write that was not confirmed may have been made, and its entry with it: the log tells of it as doubtful. */
+async function tellAfter(write: Promise<boolean>, { audit }: Told, log: Logger): Promise<boolean> {
+  const isWritten = await write.catch(failure => {
+    if (failure instanceof StoreAway && !failure.isUndone) tellAudit(log, audit, 'audit, in doubt')
+    throw failure
+  })
+  if (isWritten) tellAudit(log, audit)
+  return isWritten
+}

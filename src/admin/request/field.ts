@@ -1,0 +1,163 @@
+// One place in the body of a request, read by rule; what breaks a rule is noted with its pointer, so that all faults are told at once.
+// The files that read bodies (`*-body.ts`) are written with it.
+
+import { parseMoment } from '../../base/moment.ts'
+import type { Rule } from '../../config/shape.ts'
+import type { Fault } from '../../errors/refusal.ts'
+
+type JsonObject = Readonly<Record<string, unknown>>
+
+/** The codes of what can be wrong with a body. */
+export const faultCodes = {
+  invalid: 10001,
+  missing: 10002,
+  unknown: 10003,
+  repeated: 10004,
+  /** It belongs to the server. */
+  owned: 10005,
+} as const
+
+/** The most faults that are told of one request. */
+const mostFaults = 100
+/** The most characters of a caller's name for a member that are repeated. */
+const longestName = 100
+
+export class Field {
+  /** Undefined where the member is absent. */
+  readonly value: unknown
+  readonly #pointer: string
+  readonly #name: string
+  readonly #faults: Fault[]
+  #isRefused = false
+
+  /** Begins at the whole of a body; faults of all that is read from it go to the list. */
+  constructor(value: unknown, faults: Fault[], pointer = '', name = '') {
+    this.value = value
+    this.#faults = faults
+    this.#pointer = pointer
+    this.#name = name
+  }
+
+  /** Notes that a rule is broken here, in words that follow the name of the field; the first such rule is told. */
+  refuse(rule: string, code: number = faultCodes.invalid): null {
+    const message = `${this.#name || 'The body'} ${rule}`
+    if (!this.#isRefused && this.#faults.length < mostFaults)
+      this.#faults.push({ code, message, pointer: this.#pointer })
+    this.#isRefused = true
+    return null
+  }
+
+  /** Refuses another id than that of the path. */
+  mustBe(id: string): void {
+    if (this.value !== undefined && this.value !== id) this.refuse('must be that of the path, or left out')
+  }
+
+  /** Reads a boolean; null when it is absent or none. */
+  flag(): boolean | null {
+    if (this.value === undefined || typeof this.value === 'boolean') return this.value ?? null
+    return this.refuse('must be true or false')
+  }
+
+  integer(least: number, most: number): number | null {
+    const { value } = this
+    if (value === undefined) return null
+    if (typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most) return value
+    return this.refuse(`must be a whole number from ${least} to ${most}`)
+  }
+
+  /** Reads a line of text that can be shown anywhere. */
+  text(most: number): string | null {
+    const { value } = this
+    if (value === undefined) return null
+    if (typeof value !== 'string' || value.trim() === '' || value.length > most)
+      return this.refuse(`must be a text of 1 to ${most} characters`)
+    return unprintable.test(value)
+      ? this.refuse('must not hold control characters or lone surrogates')
+      : value
+  }
+
+  /** Reads a text in which a rule finds no fault; it gives faults as words that follow the name of the field. */
+  ruled(faultOf: (text: string) => string | null): string | null {
+    const { value } = this
+    if (value === undefined) return null
+    if (typeof value !== 'string') return this.refuse('must be a text')
+    const fault = faultOf(value)
+    return fault === null ? value : this.refuse(fault)
+  }
+
+  /** Reads a text by a rule of the configuration. */
+  by<T>(rule: Rule<T>): T | null {
+    const { value } = this
+    if (value === undefined) return null
+    if (typeof value !== 'string') return this.refuse('must be a text')
+    if (!value.isWellFormed()) return this.refuse('must not hold lone surrogates')
+    const reading = rule(value)
+    return 'flaw' in reading ? this.refuse(reading.flaw) : reading.value
+  }
+
+  oneOf<const Choice extends string>(choices: readonly Choice[]): Choice | null {
+    const { value } = this
+    if (value === undefined) return null
+    return choices.find(choice => choice === value) ?? this.refuse(`must be ${choices.join(' or ')}`)
+  }
+
+  /** Reads a moment (RFC 3339) as ms since the epoch; null stands for none, as absence does. */
+  time(): number | null {
+    const { value } = this
+    if (value === undefined || value === null) return null
+    const time = typeof value === 'string' ? parseMoment(value) : null
+    return time ?? this.refuse('must be a time as in 2030-01-31T12:00:00Z')
+  }
+
+  /** Gives the elements of an array, each a field of its own. */
+  items(least: number, most: number): readonly Field[] {
+    const { value } = this
+    if (value === undefined) return []
+    if (Array.isArray(value) && value.length >= least && value.length <= most)
+      return value.map((item, i) => this.#at(item, String(i), `${this.#name}[${i}]`))
+    this.refuse(`must be a list of ${least} to ${most}`)
+    return []
+  }
+
+  /** Gives the members of an object by name; notes those that are missing and those that are not known. */
+  members<Required extends string, Optional extends string = never>(
+    required: readonly Required[],
+    optional: readonly Optional[] = [],
+  ): Readonly<Record<Required | Optional, Field>> {
+    const object = this.object()
+    const names: readonly string[] = [...required, ...optional]
+    for (const name of Object.keys(object ?? {}))
+      if (!names.includes(name))
+        this.#member(undefined, name).refuse('is not a member that is known here', faultCodes.unknown)
+    const fields = names.map(name => [name, this.#member(ownValue(object, name), name)] as const)
+    if (object)
+      for (const [, field] of fields.slice(0, required.length))
+        if (field.value === undefined) field.refuse('is required', faultCodes.missing)
+    return Object.fromEntries(fields) as Record<Required | Optional, Field>
+  }
+
+  /** Reads an object of any members. */
+  object(): JsonObject | null {
+    const { value } = this
+    if (value === undefined) return null
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonObject
+    return this.refuse('must be an object')
+  }
+
+  #member(value: unknown, name: string): Field {
+    const short = name.slice(0, longestName).toWellFormed()
+    return this.#at(value, short, this.#name === '' ? short : `${this.#name}.${short}`)
+  }
+
+  #at(value: unknown, token: string, name: string): Field {
+    const escaped = token.replaceAll('~', '~0').replaceAll('/', '~1')
+    return new Field(value, this.#faults, `${this.#pointer}/${escaped}`, name)
+  }
+}
+
+const unprintable = /[\p{Cc}\p{Cs}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u
+
+/** Reads what the sender wrote, never what every object inherits. */
+function ownValue(object: JsonObject | null, name: string): unknown {
+  return object && Object.hasOwn(object, name) ? object[name] : undefined
+}

@@ -1,0 +1,78 @@
+// Idempotency-Key: a request that is sent again gives the answer of the first, for a day. Called by the handlers that make secrets.
+
+import { createHash } from 'node:crypto'
+import type { KeptAnswer } from '../../store/records.ts'
+import { type Answer, failure } from '../envelope.ts'
+import { faultCodes } from './field.ts'
+import type { Api, Call } from '../guard.ts'
+
+/** Makes of an answer what is written together with what it tells of; nothing where the request has no key. */
+type Keep = (answer: Answer) => { readonly answer?: KeptAnswer }
+
+/** How long an answer is kept, in ms. */
+const lifetime = 24 * 60 * 60_000
+
+/**
+ * Gives the answer that is kept under the key of the request, or makes one: `make` writes what it does together with the answer, and gives null when another
+ * write came between, so that all is looked at again. `request` tells requests of one caller apart, as method and path do.
+ */
+export async function once(
+  call: Call,
+  api: Api,
+  request: readonly string[],
+  make: (keep: Keep) => Promise<Answer | null>,
+): Promise<Answer> {
+  const { idempotencyKey, account, caller, bytes, now } = call
+  if (idempotencyKey !== null && !printable.test(idempotencyKey)) return malformed
+  const key = sha256(JSON.stringify([caller.id, account, ...request, idempotencyKey]))
+  const fingerprint = sha256(bytes ?? '')
+  const keep: Keep = answer => {
+    if (idempotencyKey === null) return {}
+    const sealed = api.secrets.seal(JSON.stringify(answer), key)
+    return { answer: { account, key, fingerprint, sealed, expiresAt: now + lifetime } }
+  }
+  const find = async () => {
+    const kept = idempotencyKey === null ? null : await api.store.answers.get(account, key)
+    return kept && (kept.fingerprint === fingerprint ? replay(kept, api) : otherBody)
+  }
+  for (;;) {
+    const known = await find()
+    if (known) return known
+    const made = await make(keep)
+    if (made?.status === 200) return made
+    // What stood in the way may be what the same request did a moment ago.
+    if (made) return (await find()) ?? made
+  }
+}
+
+function replay({ sealed, key }: KeptAnswer, { secrets }: Api): Answer {
+  const text = secrets.unseal(sealed, key)
+  if (text === null) return unreadable
+  const { status, headers, body } = JSON.parse(text) as Answer
+  return { status, headers: { ...headers, 'idempotency-replayed': 'true' }, body }
+}
+
+function sha256(text: string | Buffer): string {
+  return createHash('sha256').update(text).digest('hex')
+}
+
+const printable = /^[\x20-\x7e]{1,255}$/
+
+const malformed = failure(400, [
+  {
+    code: faultCodes.invalid,
+    message: 'Idempotency-Key must come once, as 1 to 255 printable ASCII characters',
+  },
+])
+
+const otherBody = failure(422, [
+  { code: 10422, message: 'This Idempotency-Key was sent before, with another body: take a new key' },
+])
+
+const unreadable = failure(409, [
+  {
+    code: 10421,
+    message:
+      'This was done before, under this Idempotency-Key, but the server key that sealed its answer is gone',
+  },
+])

@@ -1,0 +1,117 @@
+// Reads the body of a request to the management API: its size, its type, its syntax. guard.ts calls it for every row, the rows of the table say which kind
+// of body they take.
+
+import type { IncomingMessage } from 'node:http'
+import { largestErrorPage } from '../../config/custom-errors-config.ts'
+import type { Fault } from '../../errors/refusal.ts'
+import { type Answer, failure } from '../envelope.ts'
+import { Field, faultCodes } from './field.ts'
+import { repeatedMembers } from './repeated-members.ts'
+
+/** A kind of body. */
+export interface BodyKind {
+  readonly type: string
+  /** What the Content-Type must match. */
+  readonly isType: RegExp
+  /** The largest one, in bytes. */
+  readonly most: number
+  /** Gives what a body says, or why it is none. */
+  readonly parse: (text: string) => { value: unknown } | Answer
+}
+
+interface Input {
+  /** What the body says; null where there is none. */
+  readonly value: unknown
+  /** The body as it was sent. */
+  readonly bytes: Buffer | null
+}
+
+const mebibyte = 1024 * 1024
+
+export const jsonBody: BodyKind = {
+  type: 'application/json',
+  isType: /^application\/json[ \t]*(?:;|$)/i,
+  most: mebibyte,
+  parse: parseJson,
+}
+
+/** The HTML of an error page. */
+export const htmlBody: BodyKind = {
+  type: 'text/html',
+  isType: /^text\/html[ \t]*(?:;[ \t]*charset="?utf-8"?[ \t]*)?$/i,
+  most: largestErrorPage,
+  parse: html => ({ value: html }),
+}
+
+/** JSON that may hold such a page, escaped. */
+export const largeJsonBody: BodyKind = { ...jsonBody, most: 4 * mebibyte }
+
+/** Reads the body of a kind, or of none where that is null, and says why it can't be: too large (413), not of the type (415), not as its kind must be (400). */
+export async function readInput(
+  kind: BodyKind | null,
+  contentType: string | null,
+  readBytes: (most: number) => Promise<Buffer | null>,
+): Promise<Input | Answer> {
+  const bytes = await readBytes((kind ?? jsonBody).most)
+  if (kind === null && bytes?.length === 0) return noInput
+  const parsed = parseBody(bytes, contentType, kind ?? jsonBody)
+  if ('status' in parsed) return parsed
+  return kind === null ? expectNothing(parsed.value) : { ...parsed, bytes }
+}
+
+export const noInput: Input = { value: null, bytes: null }
+
+/** Reads a body to its end; null when it is too large. What is left of it then is read and dropped, so that its sender gets to see the answer. */
+export async function readBody(request: IncomingMessage, most: number): Promise<Buffer | null> {
+  const isTooLarge = Number(request.headers['content-length'] ?? 0) > most
+  const body = isTooLarge ? null : await collect(request, most)
+  if (body === null) request.resume()
+  return body
+}
+
+function parseBody(
+  body: Buffer | null,
+  contentType: string | null,
+  { type, isType, most, parse }: BodyKind,
+): { value: unknown } | Answer {
+  if (body === null) return failure(413, [{ code: 6005, message: `The body is larger than ${most} bytes` }])
+  if (!isType.test(contentType ?? ''))
+    return failure(415, [{ code: 6004, message: `The Content-Type must be ${type}` }])
+  try {
+    return parse(utf8.decode(body))
+  } catch {
+    const what = type === jsonBody.type ? 'valid JSON in UTF-8' : 'in UTF-8'
+    return failure(400, [{ code: 6003, message: `The body is not ${what}` }])
+  }
+}
+
+/** Takes an object of no members, as clients send that always send one; whatever else would be ignored is refused. */
+function expectNothing(value: unknown): Input | Answer {
+  const faults: Fault[] = []
+  new Field(value, faults).members([])
+  return faults.length > 0 ? failure(400, faults) : noInput
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+const mostRepeated = 100
+
+function parseJson(text: string): { value: unknown } | Answer {
+  const value: unknown = JSON.parse(text)
+  const repeated = repeatedMembers(text, mostRepeated)
+  return repeated.length === 0 ? { value } : failure(400, repeated.map(toMistake))
+}
+
+function toMistake(pointer: string) {
+  return { code: faultCodes.repeated, message: `${pointer} stands more than once`, pointer }
+}
+
+async function collect(request: IncomingMessage, most: number): Promise<Buffer | null> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+    size += (chunk as Buffer).length
+    if (size > most) return null
+    chunks.push(chunk as Buffer)
+  }
+  return Buffer.concat(chunks)
+}

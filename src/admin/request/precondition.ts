@@ -1,0 +1,51 @@
+// If-Match (RFC 9110 section 13.1.1): a change only of what the caller has seen. Called by the handlers of OAuth clients and of lists of rules.
+
+import { type Answer, failure } from '../envelope.ts'
+import { faultCodes } from './field.ts'
+
+/** What has an entity tag: no two states of it have the same revision, of letters and digits. */
+interface Revision {
+  readonly revision: number | string
+}
+
+/** Gives the header with the entity tag of what is there now. */
+export function etagOf({ revision }: Revision): Answer['headers'] {
+  return { etag: `"${revision}"` }
+}
+
+/** Refuses a change where If-Match is there and names another tag than there is now (412), or is none (400); null lets it pass. */
+export function unmet(ifMatch: string | null, current: Revision): Answer | null {
+  if (ifMatch === null) return null
+  const tags = parseIfMatch(ifMatch)
+  if (tags === null) return malformed
+  const headers = etagOf(current)
+  return tags === '*' || tags.includes(headers.etag!) ? null : failure(412, [stale], headers)
+}
+
+/** Reads the strong tags of a list, since a weak one matches nothing here; null where it is no list of tags. */
+export function parseIfMatch(field: string): readonly string[] | '*' | null {
+  if (field.trim() === '*') return '*'
+  const tags: string[] = []
+  member.lastIndex = 0
+  let hasAny = false
+  while (member.lastIndex < field.length) {
+    const found = member.exec(field)
+    if (found === null) return null
+    const [, isWeak, tag] = found
+    hasAny ||= tag !== undefined
+    if (tag !== undefined && isWeak === undefined) tags.push(tag)
+  }
+  return hasAny ? tags : null
+}
+
+/** A tag or nothing, and the comma or end behind it: empty members are passed over (RFC 9110 section 5.6.1.2). */
+const member = /[ \t]*(?:(W\/)?("[\x21\x23-\x7e\x80-\xff]*")[ \t]*)?(?:,|$)/y
+
+const stale = {
+  code: 10420,
+  message: 'Precondition failed: this was changed since you read it; read it again, then decide anew',
+}
+
+const malformed = failure(400, [
+  { code: faultCodes.invalid, message: 'If-Match must be * or a list of entity tags as in "7"' },
+])

@@ -1,0 +1,105 @@
+// Reads the query parameters of the management API. guard.ts refuses those that are not known, the handlers of lists read the others.
+
+import { parseMoment } from '../../base/moment.ts'
+import type { Fault } from '../../errors/refusal.ts'
+import type { Position } from '../../store/store.ts'
+import { faultCodes } from './field.ts'
+
+/** Which part of a list is asked for. */
+export interface PageQuery {
+  readonly page: number
+  readonly perPage: number
+  /** What comes before the page; null where pages are counted. */
+  readonly after: Position | null
+}
+
+export const pageParameters = ['page', 'per_page', 'cursor'] as const
+
+export const mostPerPage = 100
+/** The most of a list that the published clients read one page of, and what they get of it. */
+export const mostOfSinglePage = 1_000
+const lastPage = 1_000_000
+const mostFaults = 20
+
+/** Finds the parameters that are not known, and those that come twice. */
+export function strayParameters(query: URLSearchParams, known: readonly string[]): readonly Fault[] {
+  if (query.size === 0) return []
+  const faults = [...new Set(query.keys())].flatMap(name => {
+    if (!known.includes(name))
+      return [fault(name, 'is not a query parameter that is known here', faultCodes.unknown)]
+    return query.getAll(name).length > 1 ? [fault(name, 'must come once', faultCodes.repeated)] : []
+  })
+  return faults.slice(0, mostFaults)
+}
+
+/** Parameters read by rule; what breaks one is noted, so that all faults are told at once. */
+export class Parameters {
+  readonly faults: Fault[] = []
+  readonly #query: URLSearchParams
+
+  constructor(query: URLSearchParams) {
+    this.#query = query
+  }
+
+  /** Reads `page` (from 1) or `cursor`, and `per_page`. */
+  page(usual = 20, most = mostPerPage): PageQuery {
+    return {
+      page: this.#wholeNumber('page', 1, lastPage),
+      perPage: this.#wholeNumber('per_page', usual, most),
+      after: this.#cursor(),
+    }
+  }
+
+  /** Reads a parameter that has a few values; the first of them where it is absent. */
+  choice<const Choice extends string>(name: string, choices: readonly [Choice, ...Choice[]]): Choice {
+    const given = this.#query.get(name)
+    const choice = given === null ? choices[0] : choices.find(choice => choice === given)
+    return choice ?? this.#refuse(name, `must be ${choices.join(' or ')}`, choices[0])
+  }
+
+  /** Reads a day or a moment (RFC 3339) as ms since the epoch; null where it is absent. */
+  time(name: string): number | null {
+    const given = this.#query.get(name)
+    if (given === null) return null
+    const time = parseMoment(given, { allowsDay: true })
+    return (
+      time ?? this.#refuse(name, 'must be a day or a time as in 2030-01-31 or 2030-01-31T12:00:00Z', null)
+    )
+  }
+
+  #cursor(): Position | null {
+    const given = this.#query.get('cursor')
+    if (given === null) return null
+    if (this.#query.has('page')) return this.#refuse('cursor', 'must come without page', null)
+    return readCursor(given) ?? this.#refuse('cursor', 'must be one that a list gave', null)
+  }
+
+  #wholeNumber(name: string, usual: number, most: number): number {
+    const given = this.#query.get(name)
+    if (given === null) return usual
+    const value = /^[0-9]{1,7}$/.test(given) ? Number(given) : 0
+    return value >= 1 && value <= most
+      ? value
+      : this.#refuse(name, `must be a whole number from 1 to ${most}`, usual)
+  }
+
+  #refuse<T>(name: string, rule: string, usual: T): T {
+    this.faults.push(fault(name, rule))
+    return usual
+  }
+}
+
+/** Writes a place in a list as a cursor, which leads to what comes behind it. */
+export function cursorOf({ at, id }: Position): string {
+  return Buffer.from(`${at} ${id}`).toString('base64url')
+}
+
+function readCursor(text: string): Position | null {
+  const [, at, id] =
+    /^(-?\d{1,16}(?:\.\d{1,16})?) (\S{1,300})$/.exec(Buffer.from(text, 'base64url').toString()) ?? []
+  return at === undefined || id === undefined ? null : { at: Number(at), id }
+}
+
+function fault(name: string, rule: string, code: number = faultCodes.invalid): Fault {
+  return { code, message: `${name.slice(0, 100)} ${rule}`, pointer: null }
+}

@@ -1,0 +1,111 @@
+// What makes the body of an API token valid, when one is created and when one is updated. Called by tokens.ts.
+
+import { parseNetwork } from '../../base/address/address.ts'
+import type { Fault } from '../../errors/refusal.ts'
+import type { Policy, Token } from '../../store/records.ts'
+import type { TokenSettings } from '../../tokens/new-token.ts'
+import { permissionGroups } from '../../tokens/permission-groups.ts'
+import { Field } from '../request/field.ts'
+
+/** What a body says of a token. */
+export interface TokenBody extends Required<TokenSettings> {
+  /** Null where the body leaves it to the record. */
+  readonly status: Token['status'] | null
+}
+
+/** The member of a policy's `resources` that stands for an account, less its id. */
+export const resourcePrefix = 'svc.api.account.'
+
+const longestName = 120
+const mostPolicies = 50
+const mostAddresses = 200
+
+const required = ['name', 'policies'] as const
+const optional = ['condition', 'expires_on', 'not_before'] as const
+/** What answers show and requests can't set: a record that was got may be put back with them. */
+const shown = ['id', 'issued_on', 'modified_on'] as const
+
+/** Reads the body of a new token of the account. */
+export function readNewToken(body: unknown, account: string, now: number): TokenBody | readonly Fault[] {
+  const faults: Fault[] = []
+  const members = new Field(body, faults).members(required, optional)
+  const read = readMembers(members, account)
+  if (read.expiresOn !== null && read.expiresOn <= now) members.expires_on.refuse('must be in the future')
+  return faults.length > 0 ? faults : read
+}
+
+/** Reads the body that takes the place of all that can be set on a token; only `status` may be left to the record. */
+export function readToken(body: unknown, account: string, id: string): TokenBody | readonly Fault[] {
+  const faults: Fault[] = []
+  const { status, ...members } = new Field(body, faults).members(required, [...optional, ...shown, 'status'])
+  members.id.mustBe(id)
+  const read = { ...readMembers(members, account), status: status.oneOf(['active', 'disabled']) }
+  return faults.length > 0 ? faults : read
+}
+
+function readMembers(
+  members: Record<(typeof required | typeof optional)[number], Field>,
+  account: string,
+): TokenBody {
+  const notBefore = members.not_before.time()
+  const expiresOn = members.expires_on.time()
+  if (notBefore !== null && expiresOn !== null && expiresOn <= notBefore)
+    members.expires_on.refuse('must be later than not_before')
+  return {
+    name: members.name.text(longestName) ?? '',
+    policies: members.policies.items(1, mostPolicies).map(policy => readPolicy(policy, account)),
+    notBefore,
+    expiresOn,
+    ...readCondition(members.condition),
+    status: null,
+  }
+}
+
+function readPolicy(policy: Field, account: string): Omit<Policy, 'id'> {
+  const { effect, permission_groups, resources } = policy.members(
+    ['effect', 'permission_groups', 'resources'],
+    ['id'],
+  )
+  readResources(resources, account)
+  return {
+    effect: effect.oneOf(['allow', 'deny']) ?? 'deny',
+    permissionGroups: permission_groups.items(1, permissionGroups.length).flatMap(readGroup),
+    accounts: [account],
+  }
+}
+
+/** Reads a permission group, by its id, by its name, or by both where they agree. */
+function readGroup(group: Field): string[] {
+  const { id, name } = group.members([], ['id', 'name'])
+  const found = permissionGroups.find(
+    known => known.id === id.value || (id.value === undefined && known.name === name.value),
+  )
+  if (found && (name.value === undefined || name.value === found.name)) return [found.id]
+  group.refuse('must have the id or the name of a permission group, as tokens/permission_groups lists them')
+  return []
+}
+
+function readResources(resources: Field, account: string): void {
+  const object = resources.object()
+  if (!object) return
+  const [[name, value] = [], ...more] = Object.entries(object)
+  if (name !== resourcePrefix + account || value !== '*' || more.length > 0)
+    resources.refuse(
+      `must be {"${resourcePrefix}${account}": "*"}: a token is for the account that it is made in`,
+    )
+}
+
+function readCondition(condition: Field): Pick<Token, 'addressesIn' | 'addressesNotIn'> {
+  const { request_ip } = condition.members([], ['request_ip'])
+  const { in: allowed, not_in: denied } = request_ip.members([], ['in', 'not_in'])
+  return { addressesIn: readNetworks(allowed, 1), addressesNotIn: readNetworks(denied, 0) }
+}
+
+function readNetworks(networks: Field, least: number): string[] {
+  return networks.items(least, mostAddresses).flatMap(network => {
+    const { value } = network
+    if (typeof value === 'string' && parseNetwork(value)) return [value]
+    network.refuse('must be an IP address or a network as in 192.0.2.0/24 or 2001:db8::/32')
+    return []
+  })
+}

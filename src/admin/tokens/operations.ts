@@ -1,0 +1,93 @@
+// The operations of API tokens, for the document of the API. operations.ts collects them.
+
+import { json, type Operation } from '../openapi/operation.ts'
+import { about, id, named, oneOf, open, page, success, text } from '../openapi/schemas.ts'
+import { pageQuery } from '../openapi/query-schemas.ts'
+import { changedToken, createdToken, newToken, permissionGroup, value, verifiedToken } from './schemas.ts'
+import { resourcePrefix } from './body.ts'
+
+const tag = 'API tokens'
+const tokens = '/client/v4/accounts/{account_id}/tokens'
+const token = `${tokens}/{token_id}`
+
+const reach =
+  'A token can be given no more than the one that asks has itself, nor for longer, nor for more addresses.'
+
+const example = {
+  name: 'Calls models from the office',
+  policies: [
+    {
+      effect: 'allow',
+      permission_groups: [{ name: 'AI Gateway Run' }],
+      resources: { [`${resourcePrefix}0123456789abcdef0123456789abcdef`]: '*' },
+    },
+  ],
+  condition: { request_ip: { in: ['127.0.0.0/8', '192.0.2.0/24'] } },
+  expires_on: '2099-12-31T23:59:59Z',
+}
+
+export const tokenOperations: Readonly<Record<string, Operation>> = {
+  [`GET ${tokens}/verify`]: {
+    id: 'verifyToken',
+    tag,
+    summary: 'Tell whether the token that asks is good',
+    answer: json(success(verifiedToken)),
+  },
+  [`GET ${tokens}/permission_groups`]: {
+    id: 'listPermissionGroups',
+    tag,
+    summary: 'List what tokens can be given',
+    query: {
+      name: about('Only the one of this name.', text),
+      scope: about('Only those for this kind of resource.', text),
+    },
+    answer: json(page(permissionGroup)),
+  },
+  [`POST ${tokens}`]: {
+    id: 'createToken',
+    tag,
+    summary: 'Make a token',
+    description: reach,
+    body: { schema: newToken, examples: { 'For a while, from some networks': example } },
+    answer: json(success(createdToken)),
+  },
+  [`GET ${tokens}`]: {
+    id: 'listTokens',
+    tag,
+    summary: 'List tokens',
+    query: {
+      ...pageQuery,
+      direction: about('By creation; `asc` unless given.', oneOf(['asc', 'desc'])),
+      include_expired: about('`false` unless given.', oneOf(['false', 'true'])),
+    },
+    answer: json(page(named('Token'))),
+  },
+  [`GET ${token}`]: {
+    id: 'getToken',
+    tag,
+    summary: 'Show a token, without its value',
+    answer: json(success(named('Token'))),
+  },
+  [`PUT ${token}`]: {
+    id: 'updateToken',
+    tag,
+    summary: 'Change a token',
+    description: `The body takes the place of all that can be set. ${reach}`,
+    body: { schema: changedToken, examples: { 'Taken out of use': { ...example, status: 'disabled' } } },
+    answer: json(success(named('Token'))),
+  },
+  [`DELETE ${token}`]: {
+    id: 'deleteToken',
+    tag,
+    summary: 'Delete a token',
+    description: 'It ends at once.',
+    answer: json(success(open({ id }))),
+  },
+  [`PUT ${token}/value`]: {
+    id: 'rollToken',
+    tag,
+    summary: 'Give a token a new value',
+    description: 'The old value ends at once.',
+    answer: json(success(value)),
+  },
+}

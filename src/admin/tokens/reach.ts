@@ -1,0 +1,77 @@
+// Does a token reach further than the caller's own? Nobody gives such a one, nor lays hands on it. Called by tokens.ts.
+
+import { AddressSet, parseNetwork } from '../../base/address/address.ts'
+import type { Policy, Token } from '../../store/records.ts'
+import { permissionGroups } from '../../tokens/permission-groups.ts'
+import { permits } from '../../tokens/permit.ts'
+import type { Mistake } from '../envelope.ts'
+import { isoTime } from '../records/kept.ts'
+
+type Policies = readonly Omit<Policy, 'id'>[]
+type Limits = Pick<Token, 'expiresOn' | 'addressesIn' | 'addressesNotIn'>
+
+/** Finds what a token would allow, and when and from where, that the caller's does not. */
+export function reachBeyond(token: Limits & { readonly policies: Policies }, caller: Token): Mistake[] {
+  return [
+    ...powersBeyond(token.policies, caller),
+    ...lifeBeyond(token, caller),
+    ...addressesBeyond(token, caller),
+  ]
+}
+
+/** Finds what policies would allow, each without the others, and the caller's token does not; by the names of the permissions. */
+export function powersBeyond(policies: Policies, caller: Token): Mistake[] {
+  return policies.flatMap((policy, i) =>
+    policy.permissionGroups.flatMap((group, j) => {
+      const alone = { ...caller, policies: [{ ...policy, id: '', permissionGroups: [group] }] }
+      const isBeyond = ({ name }: (typeof permissionGroups)[number]) =>
+        policy.accounts.some(account => permits(alone, name, account) && !permits(caller, name, account))
+      return permissionGroups
+        .filter(isBeyond)
+        .map(({ name }) =>
+          forbidden(
+            `your token does not allow ${name} itself, so it can't give it, nor touch a token that has it`,
+            `/policies/${i}/permission_groups/${j}`,
+          ),
+        )
+    }),
+  )
+}
+
+/** A not-before needs no rule: for whoever can ask, it is over. */
+function lifeBeyond({ expiresOn }: Limits, { expiresOn: end }: Token): Mistake[] {
+  if (end === null || (expiresOn !== null && expiresOn <= end)) return []
+  const rule = `expires_on must be set, and no later than that of your token, ${isoTime(end)}`
+  return [forbidden(rule, '/expires_on')]
+}
+
+function addressesBeyond(
+  { addressesIn, addressesNotIn }: Limits,
+  { addressesIn: allowed, addressesNotIn: denied }: Token,
+): Mistake[] {
+  const mistakes: Mistake[] = []
+  if (allowed.length > 0 && (addressesIn.length === 0 || !areWithin(addressesIn, allowed))) {
+    const rule = `condition.request_ip.in must be set, and each entry lie within one of your token's: ${allowed.join(', ')}`
+    mistakes.push(forbidden(rule, '/condition/request_ip/in'))
+  }
+  if (!areWithin(denied, addressesNotIn)) {
+    const rule = `condition.request_ip.not_in must cover each entry of your token's: ${denied.join(', ')}`
+    mistakes.push(forbidden(rule, '/condition/request_ip/not_in'))
+  }
+  return mistakes
+}
+
+/** Tells whether each of the networks lies within a single one of the others. */
+function areWithin(networks: readonly string[], others: readonly string[]): boolean {
+  return networks.every(network => others.some(other => isWithin(network, other)))
+}
+
+function isWithin(network: string, other: string): boolean {
+  const [inner, outer] = [parseNetwork(network)!, parseNetwork(other)!]
+  if (inner.family !== outer.family || inner.prefix < outer.prefix) return false
+  return new AddressSet([other]).has(inner.address)
+}
+
+function forbidden(rule: string, pointer: string): Mistake {
+  return { code: 10000, message: `Forbidden: ${rule}`, pointer }
+}

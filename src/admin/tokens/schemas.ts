@@ -1,0 +1,126 @@
+// What API tokens look like, in requests and in answers. operations-tokens.ts and schemas-named.ts use it.
+
+import { permissionGroups } from '../../tokens/permission-groups.ts'
+import {
+  about,
+  closed,
+  exactly,
+  flag,
+  id,
+  listOf,
+  type Members,
+  named,
+  oneOf,
+  open,
+  orNull,
+  printable,
+  type Schema,
+  text,
+  time,
+  writtenTime,
+} from '../openapi/schemas.ts'
+import { resourcePrefix } from './body.ts'
+
+const groupId = oneOf(permissionGroups.map(({ id }) => id))
+const groupName = oneOf(permissionGroups.map(({ name }) => name))
+
+const resources: Schema = {
+  type: 'object',
+  description: 'The account of the path, as `svc.api.account.` and its id, and `*`.',
+  patternProperties: { [`^${resourcePrefix.replaceAll('.', '\\.')}[0-9a-f]{32}$`]: exactly('*') },
+  additionalProperties: false,
+  minProperties: 1,
+  maxProperties: 1,
+}
+
+const shownResources: Schema = { type: 'object', additionalProperties: exactly('*') }
+
+export const policy = open({
+  id,
+  effect: oneOf(['allow', 'deny']),
+  permission_groups: listOf(open({ id: groupId, name: groupName })),
+  resources: shownResources,
+})
+
+const writtenGroup = {
+  ...closed({}, { id: groupId, name: groupName }),
+  description: 'By its id, by its name, or by both.',
+  minProperties: 1,
+}
+
+const writtenPolicy = closed(
+  {
+    effect: oneOf(['allow', 'deny']),
+    permission_groups: listOf(writtenGroup, 1, permissionGroups.length),
+    resources,
+  },
+  { id: about('As answers show it; it is given anew.') },
+)
+
+const network: Schema = {
+  ...text,
+  description: 'An address, or a network as in 192.0.2.0/24 or 2001:db8::/32.',
+  pattern: '^[0-9A-Fa-f:.]+(?:/(?:0|[1-9][0-9]{0,2}))?$',
+}
+
+const condition = closed(
+  {},
+  { request_ip: closed({}, { in: listOf(network, 1, 200), not_in: listOf(network, 0, 200) }) },
+)
+
+const settings: Members = { name: printable(120), policies: listOf(writtenPolicy, 1, 50) }
+
+const limits: Members = {
+  condition: about('From where it may be used; from everywhere when left out.', condition),
+  expires_on: about('Until when it is valid; without end when left out.', orNull(writtenTime)),
+  not_before: about('From when on it is valid; at once when left out.', orNull(writtenTime)),
+}
+
+/** The body of a new token. */
+export const newToken = closed(settings, limits)
+
+/** The body that takes the place of all that can be set. */
+export const changedToken = closed(settings, {
+  ...limits,
+  status: about('As before when left out.', oneOf(['active', 'disabled'])),
+  id: about('That of the path.', id),
+  issued_on: about('As answers show it; it stays as it is.'),
+  modified_on: about('As answers show it; it is given anew.'),
+})
+
+const shownLimits: Members = { expires_on: time, not_before: time }
+const status = oneOf(['active', 'disabled', 'expired'])
+
+const shown: Members = {
+  id,
+  name: text,
+  status,
+  policies: listOf(named('Policy')),
+  issued_on: time,
+  modified_on: time,
+}
+
+const shownCondition = open({ request_ip: open({}, { in: listOf(text), not_in: listOf(text) }) })
+
+export const value: Schema = {
+  ...text,
+  description: 'The value of the token. It is shown this once.',
+  pattern: '^svct_[A-Za-z0-9_-]{49}$',
+}
+
+export const token = open(shown, { condition: shownCondition, ...shownLimits })
+
+/** A token in the answer to its creation. */
+export const createdToken = open({ ...shown, value }, { condition: shownCondition, ...shownLimits })
+
+/** What a token learns of itself. */
+export const verifiedToken = open({ id, status }, shownLimits)
+
+export const permissionGroup = open({
+  id: groupId,
+  name: groupName,
+  category: text,
+  description: text,
+  scopes: listOf(text),
+  is_selectable: about('Whether the token that asks could give it.', flag),
+})

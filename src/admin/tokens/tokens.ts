@@ -1,0 +1,140 @@
+// Handlers of API tokens. A value is shown once, when it is made; no token gives or touches one that reaches further. routes.ts lists them.
+
+import type { Token } from '../../store/records.ts'
+import { newToken, withSettings } from '../../tokens/new-token.ts'
+import { permissionGroups } from '../../tokens/permission-groups.ts'
+import { permits } from '../../tokens/permit.ts'
+import { mintToken } from '../../tokens/token.ts'
+import { auditOf, changedMembers, membersSet, type Resource } from '../records/audit.ts'
+import { type Answer, failure, list, type Mistake, notFound, success } from '../envelope.ts'
+import type { Api, Call } from '../guard.ts'
+import { add, drop, pageOf, type Revised, revise } from '../records/kept.ts'
+import { Parameters } from '../request/query.ts'
+import { readNewToken, readToken } from './body.ts'
+import { powersBeyond, reachBeyond } from './reach.ts'
+import { statusOf, viewLimits, viewToken } from './view.ts'
+
+export async function createToken(call: Call, { store, log }: Api): Promise<Answer> {
+  const { account, caller, body, now } = call
+  const read = readNewToken(body, account, now)
+  if (!('name' in read)) return failure(400, read)
+  const excess = reachBeyond(read, caller)
+  if (excess.length > 0) return failure(403, excess)
+  const { token, value } = newToken(account, read, now)
+  const audit = auditOf(call, 'create', resourceOf(token.id), membersSet(body))
+  if (!(await add(store.tokens, token, { audit }, log)))
+    throw new Error('two random ids of tokens are the same')
+  return success({ ...viewToken(token, now), value })
+}
+
+export async function listTokens({ account, query, now }: Call, { store }: Api): Promise<Answer> {
+  const parameters = new Parameters(query)
+  const page = parameters.page()
+  const descending = parameters.choice('direction', ['asc', 'desc']) === 'desc'
+  const takesExpired = parameters.choice('include_expired', ['false', 'true']) === 'true'
+  if (parameters.faults.length > 0) return failure(400, parameters.faults)
+  return pageOf(store.tokens, account, page, {
+    createdAt: ({ issuedOn }) => issuedOn,
+    view: token => viewToken(token, now),
+    holds: takesExpired ? null : token => statusOf(token, now) !== 'expired',
+    descending,
+  })
+}
+
+export async function getToken({ account, params, now }: Call, { store }: Api): Promise<Answer> {
+  const id = params.token_id!
+  const kept = isId(id) ? await store.tokens.get(account, id) : null
+  return kept ? success(viewToken(kept.record, now)) : noToken
+}
+
+export async function updateToken(call: Call, api: Api): Promise<Answer> {
+  const { account, caller, params, body, now } = call
+  const read = readToken(body, account, params.token_id!)
+  if (!('name' in read)) return failure(400, read)
+  const excess = reachBeyond(read, caller)
+  if (excess.length > 0) return failure(403, excess)
+  const revised = await reviseToken(call, api, kept => {
+    const refusal = untouchable(powersBeyond(kept.policies, caller))
+    if (refusal) return refusal
+    const record = withSettings({ ...kept, status: read.status ?? kept.status }, read, now)
+    const changed = changedMembers(settingsOf(kept, now), settingsOf(record, now))
+    return { record, audit: auditOf(call, 'update', resourceOf(kept.id), changed) }
+  })
+  return 'record' in revised ? success(viewToken(revised.record, now)) : revised
+}
+
+export async function deleteToken(call: Call, { store, log }: Api): Promise<Answer> {
+  const { account, caller, params } = call
+  const id = params.token_id!
+  const kept = isId(id) ? await store.tokens.get(account, id) : null
+  if (!kept) return noToken
+  const refusal = untouchable(powersBeyond(kept.record.policies, caller))
+  if (refusal) return refusal
+  const audit = auditOf(call, 'delete', resourceOf(id))
+  return (await drop(store.tokens, audit, log)) ? success({ id }) : noToken
+}
+
+/** Gives the token a new value; the old one ends at once. */
+export async function rollToken(call: Call, api: Api): Promise<Answer> {
+  const { value, digest } = mintToken()
+  const revised = await reviseToken(
+    call,
+    api,
+    kept =>
+      untouchable(reachBeyond(kept, call.caller)) ?? {
+        record: { ...kept, digest, modifiedOn: call.now },
+        audit: auditOf(call, 'roll', resourceOf(kept.id), ['value']),
+      },
+  )
+  return 'record' in revised ? success(value) : revised
+}
+
+/** Says that the token which asks is good: the guard has seen to that. */
+export async function verifyToken({ caller, now }: Call): Promise<Answer> {
+  return success({ id: caller.id, status: statusOf(caller, now), ...viewLimits(caller) })
+}
+
+export async function listPermissionGroups({ account, caller, query }: Call): Promise<Answer> {
+  const [name, scope] = [query.get('name'), query.get('scope')]
+  const groups = permissionGroups
+    .filter(
+      group =>
+        (name ?? group.name) === group.name && (scope === null || group.scopes.some(some => some === scope)),
+    )
+    .map(group => ({ ...group, is_selectable: permits(caller, group.name, account) }))
+  return list(groups, { page: 1, perPage: permissionGroups.length, total: groups.length })
+}
+
+const noToken = notFound('There is no such token')
+
+async function reviseToken(
+  { account, params }: Call,
+  { store, log }: Api,
+  change: (kept: Token) => Revised<Token>,
+): Promise<Revised<Token>> {
+  const id = params.token_id!
+  return (isId(id) ? await revise(store.tokens, account, id, change, log) : null) ?? noToken
+}
+
+function resourceOf(id: string): Resource {
+  return { resourceKind: 'token', resource: id }
+}
+
+/** Gives the view of a token without what each update makes anew. */
+function settingsOf(token: Token, now: number) {
+  const { policies, modified_on, ...view } = viewToken(token, now)
+  return { ...view, policies: policies.map(({ id, ...policy }) => policy) }
+}
+
+/** Refuses to touch a token that is kept; no member of a body is to blame. */
+function untouchable(excess: readonly Mistake[]): Answer | null {
+  if (excess.length === 0) return null
+  return failure(
+    403,
+    excess.map(({ code, message }) => ({ code, message })),
+  )
+}
+
+function isId(text: string): boolean {
+  return /^[0-9a-f]{32}$/.test(text)
+}

@@ -1,0 +1,54 @@
+// How the management API shows an API token: everything but its value and digest. Called by tokens.ts.
+
+import type { Policy, Token } from '../../store/records.ts'
+import { permissionGroups } from '../../tokens/permission-groups.ts'
+import { isoTime } from '../records/kept.ts'
+import { resourcePrefix } from './body.ts'
+
+/** Shows a token as the API does: all but its value and digest. */
+export function viewToken(token: Token, now: number) {
+  return {
+    id: token.id,
+    name: token.name,
+    status: statusOf(token, now),
+    policies: token.policies.map(viewPolicy),
+    ...viewCondition(token),
+    ...viewLimits(token),
+    issued_on: isoTime(token.issuedOn),
+    modified_on: isoTime(token.modifiedOn),
+  }
+}
+
+function viewPolicy({ id, effect, permissionGroups: groups, accounts }: Policy) {
+  return {
+    id,
+    effect,
+    permission_groups: groups.map(id => ({
+      id,
+      name: permissionGroups.find(group => group.id === id)?.name,
+    })),
+    resources: Object.fromEntries(accounts.map(account => [resourcePrefix + account, '*'])),
+  }
+}
+
+function viewCondition({ addressesIn, addressesNotIn }: Token) {
+  if (addressesIn.length === 0 && addressesNotIn.length === 0) return {}
+  const request_ip = {
+    ...(addressesIn.length > 0 && { in: addressesIn }),
+    ...(addressesNotIn.length > 0 && { not_in: addressesNotIn }),
+  }
+  return { condition: { request_ip } }
+}
+
+/** Shows from when on and until when a token is valid, as far as it says. */
+export function viewLimits({ notBefore, expiresOn }: Token) {
+  return {
+    ...(notBefore !== null && { not_before: isoTime(notBefore) }),
+    ...(expiresOn !== null && { expires_on: isoTime(expiresOn) }),
+  }
+}
+
+/** Tells the state of a token as callers see it: one whose time is over is expired, unless it was disabled before. */
+export function statusOf({ status, expiresOn }: Token, now: number): Token['status'] | 'expired' {
+  return status === 'active' && expiresOn !== null && now >= expiresOn ? 'expired' : status
+}

@@ -1,0 +1,108 @@
+// What makes the body of an access rule valid, by the rules of the configuration file, and how answers show one. Called by zone-rules.ts.
+
+import type { AccessCondition, AccessRule } from '../../config/access-config.ts'
+import { agentPattern, country } from '../../config/access-settings.ts'
+import { hostPattern } from '../../config/host-rules.ts'
+import { network, routePath } from '../../config/rules.ts'
+import { accessWork } from '../../config/rule-work.ts'
+import type { Rule } from '../../config/shape.ts'
+import type { KeptAccessRule } from '../../store/zone-lists.ts'
+import { type Field, faultCodes } from '../request/field.ts'
+import { besideRule, needsGeo, type ReadRule, readDescription, readExpression } from './rule-members.ts'
+import type { Zones } from './zones.ts'
+
+/** What rules may look up in. */
+type Data = Pick<Zones, 'lists' | 'hasGeo'>
+type Kind = AccessCondition['kind']
+
+export const accessActions = ['allow', 'deny', 'legal'] as const
+/** The most values of one condition: more belong in a list of the configuration. */
+export const mostValues = 100
+/** The most characters of one path. */
+export const longestPath = 1000
+
+const conditions: { readonly [K in Kind]: (field: Field, data: Data) => AccessCondition } = {
+  ip: field => ({ kind: 'ip', networks: someOf(field, network) }),
+  list: (field, data) => ({ kind: 'list', name: readList(field, data.lists()) }),
+  country: (field, data) => ({ kind: 'country', countries: someOf(known(field, data), country) }),
+  asn: (field, data) => ({ kind: 'asn', numbers: readNumbers(known(field, data)) }),
+  user_agent: field => ({ kind: 'user_agent', patterns: someOf(field, agentPattern) }),
+  referer: field => ({ kind: 'referer', hosts: someOf(field, hostPattern) }),
+  referer_not: field => ({ kind: 'referer_not', hosts: someOf(field, hostPattern) }),
+  path: field => ({ kind: 'path', prefixes: someOf(field, shortPath) }),
+  expression: (field, data) => ({
+    kind: 'expression',
+    text: readExpression(field, 'request', data.hasGeo()),
+  }),
+}
+
+export const conditionKinds = Object.keys(conditions) as readonly Kind[]
+
+/** Reads a rule; where the field notes a fault it is not to be used. */
+export function readAccessRule(field: Field, data: Data): ReadRule<AccessRule> {
+  const members = field.members(['action'], [...conditionKinds, 'description', ...besideRule])
+  const isSet = conditionKinds.filter(kind => members[kind].value !== undefined)
+  if (field.object() && isSet.length !== 1)
+    field.refuse(
+      `must have exactly one condition of ${conditionKinds.join(', ')}`,
+      isSet.length === 0 ? faultCodes.missing : faultCodes.invalid,
+    )
+  const [condition = none] = isSet.map(kind => conditions[kind](members[kind], data))
+  const action = members.action.oneOf(accessActions) ?? 'deny'
+  const rule = { action, condition, description: readDescription(members.description) }
+  return { rule, id: members.id, position: members.position }
+}
+
+export function viewAccessRule({ id, action, condition, description }: KeptAccessRule) {
+  return { id, action, [condition.kind]: shownValue(condition), description }
+}
+
+export function accessRuleWork({ condition }: AccessRule): number {
+  return accessWork(condition)
+}
+
+const none: AccessCondition = { kind: 'ip', networks: [] }
+
+function someOf<T>(field: Field, rule: Rule<T>): readonly T[] {
+  return field.items(1, mostValues).flatMap(item => item.by(rule) ?? [])
+}
+
+function readNumbers(field: Field): readonly number[] {
+  return field.items(1, mostValues).flatMap(item => item.integer(1, 2 ** 32 - 1) ?? [])
+}
+
+function readList(field: Field, lists: readonly string[]): string {
+  if (lists.length > 0) return field.oneOf(lists) ?? ''
+  return field.refuse('must be the name of a list of the configuration, of which there is none') ?? ''
+}
+
+/** Notes that there is no database to tell what the field is about. */
+function known(field: Field, data: Data): Field {
+  if (!data.hasGeo()) field.refuse(needsGeo)
+  return field
+}
+
+const shortPath: Rule<string> = text =>
+  text.length > longestPath ? { flaw: `must have at most ${longestPath} characters` } : routePath(text)
+
+function shownValue(condition: AccessCondition): unknown {
+  switch (condition.kind) {
+    case 'ip':
+      return condition.networks
+    case 'list':
+      return condition.name
+    case 'country':
+      return condition.countries
+    case 'asn':
+      return condition.numbers
+    case 'user_agent':
+      return condition.patterns
+    case 'referer':
+    case 'referer_not':
+      return condition.hosts
+    case 'path':
+      return condition.prefixes
+    case 'expression':
+      return condition.text
+  }
+}

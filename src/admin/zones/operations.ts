@@ -1,0 +1,181 @@
+// The operations of zones, for the document of the API. operations.ts collects them.
+
+import { faultCodes } from '../request/field.ts'
+import { json, type Operation, type Refusal, type Tag } from '../openapi/operation.ts'
+import { id, listOf, named, open, page, success } from '../openapi/schemas.ts'
+import { changedAccessRule, newAccessRule } from './access-rule-schemas.ts'
+import {
+  changedErrorRule,
+  errorPageWithHtml,
+  goneErrorPage,
+  html,
+  newErrorRule,
+  preview,
+  previewRequest,
+} from '../custom-errors/schemas.ts'
+import { order } from './rule-schemas.ts'
+
+const zone = '/client/v4/zones/{zone}'
+const pages = `${zone}/error_pages`
+const errorPage = `${pages}/{page_type}`
+const tag = 'Custom errors'
+
+const jsonForAgents = {
+  expression: 'response.code == 522 && request.headers[?"accept"].orValue([]).exists(a, a.contains("json"))',
+  content: '{"error":"the site is slow today","ray":"::RAY_ID::"}',
+  content_type: 'application/json',
+  description: 'Agents get JSON, browsers keep the page',
+}
+
+const maintenance = {
+  expression: 'response.code >= 500 && request.host == "shop.example.com"',
+  content: '<h1>Back soon</h1><p>::RAY_ID::</p>',
+  content_type: 'text/html',
+  status_code: 503,
+}
+
+const intruders = { action: 'deny', ip: ['198.51.100.0/24', '2001:db8::/32'], description: 'Scanned us' }
+const office = {
+  action: 'allow',
+  expression: 'request.path.startsWith("/admin") && "x-office" in request.headers',
+}
+
+interface RuleWords {
+  readonly tag: Tag
+  /** What code calls one of them, and sentences. */
+  readonly code: 'ErrorRule' | 'AccessRule'
+  readonly word: 'error rule' | 'access rule'
+  readonly created: Operation['body']
+  readonly changed: Operation['body']
+}
+
+const owned: Refusal = {
+  status: 400,
+  codes: [faultCodes.owned],
+  description: 'A member is one that only the server sets.',
+}
+
+const full: Refusal = { status: 409, codes: [10414], description: 'There are 100 rules already.' }
+
+export const zoneOperations: Readonly<Record<string, Operation>> = {
+  ...ruleOperations(`${zone}/error_rules`, {
+    tag,
+    code: 'ErrorRule',
+    word: 'error rule',
+    created: {
+      schema: newErrorRule,
+      examples: {
+        'JSON for agents': jsonForAgents,
+        'Before all others': { ...maintenance, position: { index: 1 } },
+      },
+    },
+    changed: { schema: changedErrorRule, examples: { 'Another status': maintenance } },
+  }),
+  [`GET ${pages}`]: {
+    id: 'listErrorPages',
+    tag,
+    summary: 'List the error pages that are set',
+    description: 'Those of the configuration file are not among them.',
+    answer: json(page(named('ErrorPage'))),
+  },
+  [`GET ${errorPage}`]: {
+    id: 'getErrorPage',
+    tag,
+    summary: 'Show an error page with its HTML',
+    answer: json(success(errorPageWithHtml)),
+  },
+  [`PUT ${errorPage}`]: {
+    id: 'setErrorPage',
+    tag,
+    summary: 'Set an error page',
+    description: 'It takes the place of one that is set, here or in the configuration file.',
+    body: {
+      schema: html,
+      examples: { 'With a box': '<!doctype html><title>Sorry</title>::SVC_ERROR_1000S_BOX::' },
+    },
+    answer: json(success(named('ErrorPage'))),
+  },
+  [`DELETE ${errorPage}`]: {
+    id: 'deleteErrorPage',
+    tag,
+    summary: 'Delete an error page',
+    answer: json(success(goneErrorPage)),
+  },
+  [`POST ${zone}/error_preview`]: {
+    id: 'previewError',
+    tag,
+    summary: 'Show what a client would get for an error',
+    description: 'Nothing is kept or served. A rule and a page can be tried before they are set.',
+    body: {
+      schema: previewRequest,
+      examples: {
+        'What an agent gets': { code: 522, accept: 'application/json' },
+        'A rule on trial': { code: 522, headers: { accept: ['application/json'] }, rule: jsonForAgents },
+        'A page on trial': { code: 1020, page: { type: 'waf_block', html: '<p>No.</p>' } },
+      },
+    },
+    answer: json(success(preview)),
+  },
+  ...ruleOperations(`${zone}/access_rules`, {
+    tag: 'Access rules',
+    code: 'AccessRule',
+    word: 'access rule',
+    created: { schema: newAccessRule, examples: { 'Some networks': intruders, 'Who has a header': office } },
+    changed: {
+      schema: changedAccessRule,
+      examples: { 'For legal reasons': { ...intruders, action: 'legal' } },
+    },
+  }),
+  [`GET ${zone}/origins`]: {
+    id: 'listOrigins',
+    tag: 'Origins',
+    summary: 'Show the pools of origins, and how they are doing',
+    answer: json(success(listOf(named('Pool')))),
+  },
+}
+
+function ruleOperations(
+  path: string,
+  { tag, code, word, created, changed }: RuleWords,
+): Record<string, Operation> {
+  const one = json(success(named(code)), ['etag'])
+  const all = json(page(named(code)), ['etag'])
+  return {
+    [`GET ${path}`]: {
+      id: `list${code}s`,
+      tag,
+      summary: `List the ${word}s that are set, in order`,
+      description: 'All at once. Those of the configuration file are not among them: they come after these.',
+      answer: all,
+    },
+    [`POST ${path}`]: {
+      id: `create${code}`,
+      tag,
+      summary: `Make an ${word}`,
+      body: created!,
+      answer: one,
+      refusals: [owned, full],
+    },
+    [`PUT ${path}/order`]: {
+      id: `reorder${code}s`,
+      tag,
+      summary: `Put the ${word}s in another order`,
+      body: { schema: order, examples: { 'Of one': { ids: ['0123456789abcdef0123456789abcdef'] } } },
+      answer: all,
+    },
+    [`PUT ${path}/{rule_id}`]: {
+      id: `update${code}`,
+      tag,
+      summary: `Replace an ${word}`,
+      description: 'It keeps its id and its place.',
+      body: changed!,
+      answer: one,
+    },
+    [`DELETE ${path}/{rule_id}`]: {
+      id: `delete${code}`,
+      tag,
+      summary: `Delete an ${word}`,
+      answer: json(success(open({ id })), ['etag']),
+    },
+  }
+}

@@ -1,0 +1,36 @@
+// What the origins of a zone look like in answers. operations-zones.ts and schemas-named.ts use it.
+
+import { about, flag, listOf, number, oneOf, open, orNull, text, time, whole } from '../openapi/schemas.ts'
+import { originStates } from './zones.ts'
+
+const check = open({
+  is_up: flag,
+  since: time,
+  next_check_at: time,
+  last_status: orNull(whole(100, 999)),
+  last_error: orNull(text),
+})
+
+const origin = open({
+  url: text,
+  weight: number,
+  share: about('How much of the weight counts now: less while it comes back slowly.', {
+    ...number,
+    minimum: 0,
+    maximum: 1,
+  }),
+  state: about(
+    '`down` by active checks, `ejected` for its failures, in `trial` when one request may end that.',
+    oneOf(originStates),
+  ),
+  consecutive_failures: whole(0),
+  ejected_until: orNull(time),
+  outstanding: about('Requests that wait for it.', whole(0)),
+  check: about('What active checks found last.', orNull(check)),
+})
+
+export const pool = open({
+  pool: text,
+  routes: about('The paths that lead to it.', listOf(text)),
+  origins: listOf(origin),
+})

@@ -1,0 +1,8 @@
+// The handler that shows the origins of a zone. zone-routes.ts lists it.
+
+import { type Answer, success } from '../envelope.ts'
+import type { Api, ZoneCall } from '../guard.ts'
+
+export async function listOrigins({ zone }: ZoneCall, { zones }: Api): Promise<Answer> {
+  return success(await zones.origins(zone.name))
+}

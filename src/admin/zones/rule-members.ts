@@ -1,0 +1,73 @@
+// The members that rules of all kinds have in requests. Called by error-rule-body.ts and access-rule-body.ts, and for the place of a new rule by zone-rules.ts.
+
+import { compileExpression, describeFlaw, type Scope } from '../../expression/expression.ts'
+import type { Fault } from '../../errors/refusal.ts'
+import { type Field, faultCodes } from '../request/field.ts'
+
+/** The most rules of a kind that a zone has by the API. */
+export const mostRules = 100
+
+/** What requests may say beside the rule itself. */
+export const besideRule = ['id', 'position'] as const
+
+/** A rule as a request says it. */
+export interface ReadRule<Rule> {
+  readonly rule: Rule
+  readonly id: Field
+  readonly position: Field
+}
+
+/** Where a new rule is to stand. */
+type Position = { readonly before: string } | { readonly after: string } | { readonly index: number } | null
+
+/** Reads a condition in CEL; empty where it is none, or asks for what no database tells. */
+export function readExpression(field: Field, scope: Scope, hasGeo: boolean): string {
+  const faultOf = (text: string) => {
+    const compiled = compileExpression(text, scope, 'bool')
+    if ('line' in compiled) return describeFlaw(compiled)
+    return compiled.needsGeo && !hasGeo ? needsGeo : null
+  }
+  return field.ruled(faultOf) ?? ''
+}
+
+/** Returns why a list may not become what it is to be: more work than one request may be, and than the list was; null where it may. */
+export function workFault(before: number, after: number, most: number): Fault | null {
+  if (after <= most || after <= before) return null
+  const message = `The rules of the zone could be too much work for one request: ${Math.ceil(after)} steps, of at most ${most}`
+  return { code: faultCodes.invalid, message, pointer: '' }
+}
+
+export const needsGeo =
+  'needs geo.databases in the configuration, which tell the country and network of an address'
+
+/** Reads what a rule is for; null stands for nothing, as absence does. */
+export function readDescription(field: Field): string | null {
+  return field.value === null ? null : field.text(500)
+}
+
+/** Reads where a new rule is to stand; null, for the end, where that is not said. */
+export function readPosition(field: Field): Position {
+  const { before, after, index } = field.members([], ['before', 'after', 'index'])
+  if (field.value === undefined) return null
+  const isSet = [before, after, index].filter(({ value }) => value !== undefined)
+  if (isSet.length !== 1) field.refuse('must have exactly one of before, after and index')
+  if (index.value !== undefined) return { index: index.integer(1, mostRules) ?? 1 }
+  return before.value !== undefined ? { before: before.text(100) ?? '' } : { after: after.text(100) ?? '' }
+}
+
+/** Finds the index of a place among rules, or tells why there is none such. */
+export function placeAmong(rules: readonly { readonly id: string }[], position: Position): number | Fault {
+  if (position === null) return rules.length
+  if ('index' in position)
+    return position.index <= rules.length + 1
+      ? position.index - 1
+      : misplaced('index', `must be at most ${rules.length + 1}, the end of the list`)
+  const [name, neighbour] = Object.entries(position)[0] as ['before' | 'after', string]
+  const at = rules.findIndex(({ id }) => id === neighbour)
+  if (at < 0) return misplaced(name, 'must be the id of a rule of this list')
+  return name === 'before' ? at : at + 1
+}
+
+function misplaced(name: string, rule: string): Fault {
+  return { code: faultCodes.invalid, message: `position.${name} ${rule}`, pointer: `/position/${name}` }
+}

@@ -1,0 +1,41 @@
+// What the rules of zones have in common, in requests and in answers. operations-zones.ts, schemas-custom-errors.ts and schemas-access-rules.ts use it.
+
+import { mostRules } from './rule-members.ts'
+import {
+  about,
+  closed,
+  id,
+  type Members,
+  orNull,
+  printable,
+  type Schema,
+  setOf,
+  text,
+  whole,
+} from '../openapi/schemas.ts'
+
+/** A condition in CEL. */
+export function expression(variables: string): Schema {
+  const words = `In CEL, over ${variables}, of at most 4 KiB. A header that was not sent is a missing key: \`"x" in request.headers && …\` guards.`
+  return about(words, { ...text, minLength: 1 })
+}
+
+export const ruleDescription: Members = {
+  description: about('What the rule is for.', orNull(printable(500))),
+}
+
+/** What the body of a new rule may say beside the rule. */
+export const placed: Members = {
+  position: {
+    ...closed({}, { before: id, after: id, index: whole(1, mostRules) }),
+    description: 'Where it is to stand, by exactly one of these; at the end when left out.',
+    minProperties: 1,
+    maxProperties: 1,
+  },
+}
+
+/** What the body that takes the place of a rule may say beside it. */
+export const sameId: Members = { id: about('That of the path.', id) }
+
+/** The body that changes the order. */
+export const order = closed({ ids: about('Those of all rules.', setOf(id, 0, mostRules)) })

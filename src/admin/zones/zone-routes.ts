@@ -1,0 +1,83 @@
+// The rows of the admin listener that are about zones: method, path, permission, handler. routes.ts puts them into its table.
+
+import { mostWork } from '../../expression/turn-budget.ts'
+import type { AccessRule } from '../../config/access-config.ts'
+import type { ErrorRule } from '../../config/custom-errors-config.ts'
+import type { Permission } from '../../tokens/permit.ts'
+import { accessRuleWork, readAccessRule, viewAccessRule } from './access-rule-body.ts'
+import { deleteErrorPage, getErrorPage, listErrorPages, setErrorPage } from '../custom-errors/pages.ts'
+import { previewZoneError } from '../custom-errors/preview.ts'
+import { errorRuleWork, readErrorRule, viewErrorRule } from '../custom-errors/rule-body.ts'
+import { htmlBody, jsonBody, largeJsonBody } from '../request/input.ts'
+import { listOrigins } from './origins.ts'
+import type { ZoneRow } from '../row.ts'
+import { ZoneRules } from './zone-rules.ts'
+
+const zone = '/client/v4/zones/{zone}'
+const pages = `${zone}/error_pages`
+const page = `${zone}/error_pages/{page_type}`
+
+const errorRules = new ZoneRules<ErrorRule>({
+  resourceKind: 'error_rules',
+  recordsOf: ({ errorRules }) => errorRules,
+  read: readErrorRule,
+  view: viewErrorRule,
+  work: errorRuleWork,
+  mostWork: mostWork.errors.api,
+})
+
+const accessRules = new ZoneRules<AccessRule>({
+  resourceKind: 'access_rules',
+  recordsOf: ({ accessRules }) => accessRules,
+  read: readAccessRule,
+  view: viewAccessRule,
+  work: accessRuleWork,
+  mostWork: mostWork.rules.api,
+})
+
+/** The management API of zones. */
+export const zoneRows: readonly ZoneRow[] = [
+  ...rowsOf(`${zone}/error_rules`, errorRules, 'Custom Errors Read', 'Custom Errors Write'),
+
+  { method: 'GET', path: pages, permission: 'Custom Errors Read', handle: listErrorPages },
+  { method: 'GET', path: page, permission: 'Custom Errors Read', handle: getErrorPage },
+  { method: 'PUT', path: page, permission: 'Custom Errors Write', body: htmlBody, handle: setErrorPage },
+  { method: 'DELETE', path: page, permission: 'Custom Errors Write', handle: deleteErrorPage },
+
+  // It changes nothing, so who may read may try.
+  {
+    method: 'POST',
+    path: `${zone}/error_preview`,
+    permission: 'Custom Errors Read',
+    body: largeJsonBody,
+    handle: previewZoneError,
+  },
+
+  ...rowsOf(`${zone}/access_rules`, accessRules, 'Access Rules Read', 'Access Rules Write'),
+
+  { method: 'GET', path: `${zone}/origins`, permission: 'Origins Read', handle: listOrigins },
+]
+
+function rowsOf<Rule extends object>(
+  path: string,
+  rules: ZoneRules<Rule>,
+  reading: Permission,
+  writing: Permission,
+): readonly ZoneRow[] {
+  const write = { permission: writing, headers: ['if-match'] } as const
+  const rule = `${path}/{rule_id}`
+  return [
+    { method: 'GET', path, permission: reading, handle: (...asked) => rules.list(...asked) },
+    { method: 'POST', path, ...write, body: jsonBody, handle: (...asked) => rules.create(...asked) },
+    // Before the row of one rule, whose path fits as well.
+    {
+      method: 'PUT',
+      path: `${path}/order`,
+      ...write,
+      body: jsonBody,
+      handle: (...asked) => rules.reorder(...asked),
+    },
+    { method: 'PUT', path: rule, ...write, body: jsonBody, handle: (...asked) => rules.replace(...asked) },
+    { method: 'DELETE', path: rule, ...write, handle: (...asked) => rules.remove(...asked) },
+  ]
+}

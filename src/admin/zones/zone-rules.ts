@@ -1,0 +1,159 @@
+// Handlers of the rules that the API sets for a zone, alike for all kinds: a list of which the first rule that matches wins. zone-routes.ts lists them.
+
+import { createHash, randomBytes } from 'node:crypto'
+import { nextTurn } from '../../base/turns.ts'
+import type { Fault } from '../../errors/refusal.ts'
+import type { AuditEntry } from '../../store/records.ts'
+import type { Records, Store } from '../../store/store.ts'
+import { type RuleList, zoneOwner } from '../../store/zone-lists.ts'
+import { auditOf, changedMembers, membersSet, type Resource } from '../records/audit.ts'
+import { type Answer, failure, listInTurns, notFound, success } from '../envelope.ts'
+import { Field, faultCodes } from '../request/field.ts'
+import type { Api, ZoneCall } from '../guard.ts'
+import { type Revised, upsert } from '../records/kept.ts'
+import { etagOf, unmet } from '../request/precondition.ts'
+import { mostRules, placeAmong, type ReadRule, readPosition, workFault } from './rule-members.ts'
+import { orderFaults, readOrder } from './rule-order.ts'
+import type { Zones } from './zones.ts'
+
+/** What is particular to a kind of rules. */
+interface RuleKind<Rule extends object> {
+  readonly resourceKind: 'error_rules' | 'access_rules'
+  readonly recordsOf: (store: Store) => Records<RuleList<Kept<Rule>>>
+  readonly read: (body: Field, zones: Zones) => ReadRule<Rule>
+  readonly view: (rule: Kept<Rule>) => object
+  /** The steps that a rule takes at a usual request, and those that all of a zone may take: see `base/work.ts`. */
+  readonly work: (rule: Rule) => number
+  readonly mostWork: number
+}
+
+type Kept<Rule> = Rule & { readonly id: string }
+
+/** A list as it is to be, and what is told of that, or the answer in place of it. */
+type Change<Rule> = { readonly rules: readonly Kept<Rule>[]; readonly audit: AuditEntry } | Answer
+
+export class ZoneRules<Rule extends object> {
+  readonly #kind: RuleKind<Rule>
+
+  constructor(kind: RuleKind<Rule>) {
+    this.#kind = kind
+  }
+
+  async list({ zone }: ZoneCall, { store }: Api): Promise<Answer> {
+    const kept = await this.#kind.recordsOf(store).get(zoneOwner, zone.name)
+    // They may be large together: to read them is one step, to tell them apart another.
+    await nextTurn()
+    return this.#showAll(kept?.record.rules ?? [])
+  }
+
+  async create(call: ZoneCall, api: Api): Promise<Answer> {
+    const faults: Fault[] = []
+    const { rule, id, position } = this.#kind.read(new Field(call.body, faults), api.zones)
+    if (id.value !== undefined) id.refuse('is given by the server', faultCodes.owned)
+    const place = readPosition(position)
+    if (faults.length > 0) return failure(400, faults)
+    const made = { ...rule, id: randomBytes(16).toString('hex') }
+    const audit = auditOf(call, 'create', this.#resource(call, made.id), membersSet(call.body))
+    const rules = await this.#revise(call, api, rules => {
+      if (rules.length >= mostRules) return full
+      const at = placeAmong(rules, place)
+      return typeof at === 'number' ? { rules: rules.toSpliced(at, 0, made), audit } : failure(400, [at])
+    })
+    return 'status' in rules ? rules : success(this.#kind.view(made), tagOf(rules))
+  }
+
+  /** Puts a rule in the place of another, under its id. */
+  async replace(call: ZoneCall, api: Api): Promise<Answer> {
+    const faults: Fault[] = []
+    const ruleId = call.params.rule_id!
+    const { view, read } = this.#kind
+    const { rule, id, position } = read(new Field(call.body, faults), api.zones)
+    id.mustBe(ruleId)
+    if (position.value !== undefined) position.refuse('is for a new rule: the order has a path of its own')
+    if (faults.length > 0) return failure(400, faults)
+    const next = { ...rule, id: ruleId }
+    const rules = await this.#revise(call, api, rules => {
+      const at = rules.findIndex(({ id }) => id === ruleId)
+      if (at < 0) return noRule
+      const changed = changedMembers(view(rules[at]!), view(next))
+      const audit = auditOf(call, 'update', this.#resource(call, ruleId), changed)
+      return { rules: rules.with(at, next), audit }
+    })
+    return 'status' in rules ? rules : success(view(next), tagOf(rules))
+  }
+
+  async remove(call: ZoneCall, api: Api): Promise<Answer> {
+    const ruleId = call.params.rule_id!
+    const audit = auditOf(call, 'delete', this.#resource(call, ruleId))
+    const rules = await this.#revise(call, api, rules => {
+      const left = rules.filter(({ id }) => id !== ruleId)
+      return left.length < rules.length ? { rules: left, audit } : noRule
+    })
+    return 'status' in rules ? rules : success({ id: ruleId }, tagOf(rules))
+  }
+
+  /** Puts all rules in the order in which the body has their ids. */
+  async reorder(call: ZoneCall, api: Api): Promise<Answer> {
+    const faults: Fault[] = []
+    const ids = readOrder(call.body, faults)
+    if (faults.length > 0) return failure(400, faults)
+    const audit = auditOf(call, 'reorder', this.#resource(call), ['ids'])
+    const rules = await this.#revise(call, api, rules => {
+      const faults = orderFaults(ids, rules)
+      if (faults.length > 0) return failure(400, faults)
+      const byId = new Map(rules.map(rule => [rule.id, rule]))
+      return { rules: ids.map(id => byId.get(id)!), audit }
+    })
+    return 'status' in rules ? rules : this.#showAll(rules)
+  }
+
+  /** Changes the list as it is now, whatever was written meanwhile, as long as If-Match lets it pass. */
+  async #revise(
+    { zone, now, ifMatch }: ZoneCall,
+    { store, log }: Api,
+    change: (rules: readonly Kept<Rule>[]) => Change<Rule>,
+  ): Promise<readonly Kept<Rule>[] | Answer> {
+    const name = { account: zoneOwner, id: zone.name }
+    const make = (kept: RuleList<Kept<Rule>> | null): Revised<RuleList<Kept<Rule>>> => {
+      const list = kept ?? { ...name, rules: [], createdAt: now, modifiedAt: now }
+      const changed = unmet(ifMatch, revisionOf(list.rules)) ?? change(list.rules)
+      if ('status' in changed) return changed
+      const fault = workFault(this.#workOf(list.rules), this.#workOf(changed.rules), this.#kind.mostWork)
+      if (fault !== null) return failure(400, [fault])
+      return { record: { ...list, rules: changed.rules, modifiedAt: now }, audit: changed.audit }
+    }
+    const revised = await upsert(this.#kind.recordsOf(store), name, make, log)
+    return 'record' in revised ? revised.record.rules : revised
+  }
+
+  #workOf(rules: readonly Rule[]): number {
+    return rules.reduce((sum, rule) => sum + this.#kind.work(rule), 0)
+  }
+
+  async #showAll(rules: readonly Kept<Rule>[]): Promise<Answer> {
+    const window = { page: 1, perPage: mostRules, total: rules.length }
+    const tag = tagOf(rules)
+    await nextTurn()
+    return listInTurns(rules, this.#kind.view, window, tag)
+  }
+
+  #resource({ zone }: ZoneCall, ruleId?: string): Resource {
+    const resource = ruleId === undefined ? zone.name : `${zone.name}/${ruleId}`
+    return { resourceKind: this.#kind.resourceKind, resource }
+  }
+}
+
+const noRule = notFound('There is no such rule')
+
+const full = failure(409, [
+  { code: 10414, message: `The zone has ${mostRules} rules of this kind already: delete one first` },
+])
+
+function tagOf(rules: readonly object[]): Answer['headers'] {
+  return etagOf(revisionOf(rules))
+}
+
+/** Tells lists apart by what they hold: one that was changed back is the same again. */
+function revisionOf(rules: readonly object[]) {
+  return { revision: createHash('sha256').update(JSON.stringify(rules)).digest('hex').slice(0, 32) }
+}

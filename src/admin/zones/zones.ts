@@ -1,0 +1,54 @@
+// What the management API has to know of zones beside what it keeps. `process` gives it.
+
+import type { ZoneConfig } from '../../config/config.ts'
+import type { CustomErrors } from '../../errors/custom-errors.ts'
+
+/** The zones of the configuration, as it is now. */
+export interface Zones {
+  find(name: string): ZoneConfig | null
+  /** The lists of addresses that rules may name. */
+  readonly lists: () => readonly string[]
+  /** Whether rules may ask for countries and networks. */
+  readonly hasGeo: () => boolean
+  /** The custom errors in force for a zone: what the API has set before what the file says. */
+  customErrors(name: string): CustomErrors
+  /** The base of the `type` URIs of errors, without a slash at the end. */
+  readonly documentation: string
+  /** The pools of a zone, as its answers show them. */
+  origins(name: string): Promise<readonly PoolState[]>
+}
+
+/** A pool and how its origins are doing. */
+export interface PoolState {
+  readonly pool: string
+  /** The paths of the routes that lead to it. */
+  readonly routes: readonly string[]
+  readonly origins: readonly OriginState[]
+}
+
+export const originStates = ['healthy', 'ejected', 'trial', 'down'] as const
+
+/** Times are as in 2030-01-31T12:00:00Z. */
+export interface OriginState {
+  readonly url: string
+  readonly weight: number
+  /** How much of its weight counts now, from 0 to 1: less while it comes back slowly, 0 while nothing goes to it. */
+  readonly share: number
+  /** `down` by active checks, `ejected` for its failures, in `trial` when one request may end that. */
+  readonly state: (typeof originStates)[number]
+  /** Failed requests in a row. */
+  readonly consecutive_failures: number
+  readonly ejected_until: string | null
+  /** Requests that it has not answered yet, or that wait for a connection. */
+  readonly outstanding: number
+  readonly check: OriginCheck | null
+}
+
+/** What active checks found last. */
+interface OriginCheck {
+  readonly is_up: boolean
+  readonly since: string
+  readonly next_check_at: string
+  readonly last_status: number | null
+  readonly last_error: string | null
+}

@@ -1,0 +1,293 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { logCursorOf } from '../../../src/logs/query.ts'
+import type { LogEntry } from '../../../src/store/records.ts'
+import { account } from '../../tokens/token-with.ts'
+import { startApi } from '../api.ts'
+import { entryWith, keepEntries } from './log-entries.ts'
+
+const path = '/ai-gateway/gateways/default/logs'
+const idsOf = (result: readonly { id: string }[]) => result.map(({ id }) => id.slice(-1))
+
+test('entries are listed, newest first, without their bodies', async t => {
+  const { ask, kept } = await startApi(t)
+  await keepEntries(kept, [entryWith(1), entryWith(2, { metadata: { team: 'blue', tries: 2 }, cost: 0.5 })])
+  const { status, json } = await ask('GET', path)
+  assert.equal(status, 200)
+  assert.deepEqual(json.result_info, { page: 1, per_page: 20, count: 2, total_count: 2 })
+  assert.deepEqual(json.result[0], {
+    id: '0000000000000002',
+    created_at: '2026-01-01T00:00:02.000Z',
+    provider: 'openai',
+    model: 'gpt-5',
+    path: '/v1/chat/completions',
+    status_code: 200,
+    success: true,
+    error: null,
+    duration: 12,
+    time_to_first_byte: 3,
+    tokens_in: 10,
+    tokens_out: 20,
+    cost: 0.5,
+    cached: false,
+    authentication: true,
+    token_id: null,
+    token_name: null,
+    streamed: false,
+    metadata: '{"team":"blue","tries":2}',
+    request_content_type: 'application/json',
+    response_content_type: 'application/json',
+  })
+})
+
+test('entries are filtered, ordered and cut into pages', async t => {
+  const { ask, kept } = await startApi(t)
+  const providers = ['openai', 'anthropic', 'openai', 'mistral']
+  await keepEntries(
+    kept,
+    providers.map((provider, i) => entryWith(i + 1, { provider, duration: 10 * (4 - i) })),
+  )
+  const list = async (query: string) => {
+    const { json } = await ask('GET', `${path}?${query}`)
+    return [idsOf(json.result).join(''), json.result_info.total_count]
+  }
+  assert.deepEqual(await list('provider=openai'), ['31', 2])
+  assert.deepEqual(await list('order_by=duration&order_by_direction=asc&per_page=3&page=2'), ['1', 4])
+  assert.deepEqual(await list('filters.key=provider&filters.operator=neq&filters.value=openai'), ['42', 2])
+})
+
+test('an entry is shown with what was kept of its bodies, and whether that is all', async t => {
+  const { ask, kept } = await startApi(t)
+  const request = { text: '{"model":"gpt-5"}', isCut: false }
+  await keepEntries(kept, [
+    entryWith(1, { request, response: { text: 'data: {"a', isCut: true } }),
+    entryWith(2),
+  ])
+  const { result } = (await ask('GET', `${path}/0000000000000001`)).json
+  assert.deepEqual(
+    [result.request_head, result.request_head_complete, result.response_head, result.response_head_complete],
+    [request.text, true, 'data: {"a', false],
+  )
+  assert.ok(!('request_head' in (await ask('GET', `${path}/0000000000000002`)).json.result))
+})
+
+test('a body is given as it was kept: as JSON where it is JSON and whole, else as text that no browser runs', async t => {
+  const { kept, origin, owner } = await startApi(t)
+  const payloads: readonly [LogEntry['request'], string][] = [
+    [{ text: '{"a":1}', isCut: false }, 'application/json'],
+    [{ text: '{"a":1', isCut: true }, 'text/plain; charset=utf-8'],
+    [{ text: '12', isCut: true }, 'text/plain; charset=utf-8'],
+    [{ text: '<script>alert(1)</script>', isCut: false }, 'text/plain; charset=utf-8'],
+    [{ text: 'data: {"é":1}\n\n', isCut: false }, 'text/plain; charset=utf-8'],
+  ]
+  await keepEntries(
+    kept,
+    payloads.map(([request], i) => entryWith(i + 1, { request, response: request })),
+  )
+  for (const [i, [payload, type]] of payloads.entries())
+    for (const side of ['request', 'response']) {
+      const url = `${origin}/client/v4/accounts/${account}${path}/000000000000000${i + 1}/${side}`
+      const response = await fetch(url, { headers: { authorization: `Bearer ${owner.value}` } })
+      assert.equal(response.headers.get('content-type'), type)
+      assert.equal(response.headers.get('x-content-type-options'), 'nosniff')
+      assert.equal(await response.text(), payload!.text)
+    }
+})
+
+test('a body that is no text is base64 and says so, and what the provider sent stands beside it', async t => {
+  const { ask, kept, origin, owner } = await startApi(t)
+  const response = { text: 'AP8=', isCut: false, isBase64: true as const }
+  await keepEntries(kept, [entryWith(1, { response, providerResponse: { text: '{"b":1}', isCut: true } })])
+  const entry = `${path}/0000000000000001`
+  const { result } = (await ask('GET', entry)).json
+  assert.deepEqual([result.response_head, result.response_head_encoding], ['AP8=', 'base64'])
+  assert.deepEqual(
+    [result.provider_response_head, result.provider_response_head_complete],
+    ['{"b":1}', false],
+  )
+  assert.ok(!('provider_response_head_encoding' in result))
+  const get = (name: string) =>
+    fetch(`${origin}/client/v4/accounts/${account}${entry}/${name}`, {
+      headers: { authorization: `Bearer ${owner.value}` },
+    })
+  const body = await get('response')
+  assert.deepEqual([body.headers.get('svc-body-encoding'), await body.text()], ['base64', 'AP8='])
+  const provided = await get('provider_response')
+  assert.deepEqual([provided.headers.get('svc-body-encoding'), await provided.text()], [null, '{"b":1}'])
+  assert.equal((await get('request')).status, 404)
+})
+
+test('what is not there is 404: entries, bodies that were not kept, gateways', async t => {
+  const { ask, kept } = await startApi(t)
+  await keepEntries(kept, [entryWith(1)])
+  for (const wrong of [
+    `${path}/0000000000000009`,
+    `${path}/x`,
+    `${path}/%00`,
+    `${path}/0000000000000001/request`,
+    `${path}/0000000000000001/response`,
+    `${path}/0000000000000009/request`,
+    '/ai-gateway/gateways/none/logs',
+    '/ai-gateway/gateways/A%2F/logs',
+    '/ai-gateway/gateways/none/logs/0000000000000001',
+  ]) {
+    const { status, json } = await ask('GET', wrong)
+    assert.deepEqual([status, json.errors[0].code], [404, 7003], wrong)
+  }
+})
+
+test('entries are deleted as filters and limit say, and all of them go with their gateway', async t => {
+  const { ask, kept } = await startApi(t)
+  await keepEntries(
+    kept,
+    [1, 2, 3, 4].map(n => entryWith(n, { status: n === 3 ? 500 : 200, success: n !== 3 })),
+  )
+  const left = async () => idsOf((await ask('GET', path)).json.result).join('')
+  const removed = await ask('DELETE', `${path}?filters.key=status&filters.operator=eq&filters.value=500`)
+  assert.deepEqual([removed.status, removed.json.result, await left()], [200, { deleted: 1 }, '421'])
+  await ask('DELETE', `${path}?limit=1&order_by=created_at&order_by_direction=asc`)
+  assert.equal(await left(), '42')
+  await ask('DELETE', '/ai-gateway/gateways/default')
+  await ask('POST', '/ai-gateway/gateways', { body: { id: 'default' } })
+  assert.equal(await left(), '')
+})
+
+test('who may only read deletes nothing, who may only run reads nothing', async t => {
+  const { ask, keepToken } = await startApi(t)
+  const reader = await keepToken(['AI Gateway Read'])
+  const runner = await keepToken(['AI Gateway Run'])
+  assert.equal((await ask('GET', path, { token: reader.value })).status, 200)
+  assert.equal((await ask('DELETE', path, { token: reader.value })).status, 403)
+  assert.equal((await ask('GET', path, { token: runner.value })).status, 403)
+})
+
+test('whatever the query is, the answer is a list or says what is wrong', async t => {
+  const { ask, bugs } = await startApi(t)
+  const names = [
+    'page',
+    'per_page',
+    'order_by',
+    'status',
+    'search',
+    'filters.key',
+    'filters.operator',
+    'filters.value',
+    'x',
+  ]
+  const values = fc.oneof(
+    fc.constantFrom('1', 'created_at', 'status', 'eq', 'contains', '', 'true'),
+    fc.string(),
+  )
+  const query = fc.array(fc.tuple(fc.constantFrom(...names), values), { maxLength: 6 })
+  await fc.assert(
+    fc.asyncProperty(query, async pairs => {
+      const { status, json } = await ask('GET', `${path}?${new URLSearchParams(pairs)}`)
+      assert.ok(status === 200 || (status === 400 && json.errors.length > 0), String(status))
+    }),
+    { numRuns: 300 },
+  )
+  assert.deepEqual(bugs, [])
+})
+
+for (const order of [
+  '',
+  '&direction=asc',
+  '&order_by=status',
+  '&order_by=model&order_by_direction=asc',
+  '&status=200',
+])
+  test(`a cursor leads on to what is left, whatever goes before it:${order || ' newest first'}`, async t => {
+    const { ask, kept } = await startApi(t)
+    const entries = Array.from({ length: 30 }, (_, i) =>
+      entryWith(i, { status: i % 3 === 0 ? 500 : 200, model: i % 4 === 0 ? null : `m${i % 5}` }),
+    )
+    await keepEntries(kept, entries)
+    const seen: string[] = []
+    let cursor: string | undefined = ''
+    while (cursor !== undefined) {
+      const { json } = await ask('GET', `${path}?per_page=4${order}${cursor && `&cursor=${cursor}`}`)
+      const ids = json.result.map(({ id }: { id: string }) => id)
+      seen.push(...ids)
+      for (const id of ids)
+        await kept.logs.remove(account, 'default', {
+          filters: [{ field: 'id', operator: 'eq', values: [id] }],
+          orderBy: 'created_at',
+          descending: false,
+          offset: 0,
+          limit: 1,
+        })
+      cursor = json.result_info.cursor
+    }
+    const expected = entries.filter(({ status }) => !order.includes('status=200') || status === 200)
+    assert.deepEqual(seen.toSorted(), expected.map(({ id }) => id).toSorted())
+  })
+
+test('a cursor that no list gave is refused, and one beside a page', async t => {
+  const { ask } = await startApi(t)
+  const messages = async (query: string) => {
+    const { status, json } = await ask('GET', `${path}?${query}`)
+    return [status, json.errors.map(({ message }: { message: string }) => message)]
+  }
+  for (const text of [
+    'x',
+    '',
+    btoa('[1]'),
+    btoa('[{},1,"0123456789abcdef"]'),
+    btoa('[1,"1","0123456789abcdef"]'),
+  ])
+    assert.deepEqual(await messages(`cursor=${text}`), [400, ['cursor must be one that a list gave']], text)
+  const cursor = logCursorOf({ value: null, createdAt: 1, id: '0123456789abcdef' })
+  assert.deepEqual(await messages(`cursor=${cursor}&page=1`), [400, ['cursor must come without page']])
+})
+
+test('entries are summed in all, and by what is asked for', async t => {
+  const { ask, kept } = await startApi(t)
+  const mine = { tokenId: 'a'.repeat(32), tokenName: 'mine' }
+  const day = 86_400_000
+  await keepEntries(kept, [
+    entryWith(1, { ...mine, cost: 0.1 }),
+    entryWith(2, { ...mine, tokenName: 'mine, renamed', cost: 0.2, model: 'gpt-5-mini' }),
+    entryWith(3, { cost: 0.5, tokensIn: null, createdAt: Date.UTC(2026, 0, 1) + day }),
+    entryWith(4, { ...mine, tokenName: 'mine, renamed', provider: 'anthropic', model: null, status: 500 }),
+  ])
+  const sum = async (query: string) => (await ask('GET', `${path}/summary?${query}`)).json.result
+  const all = { count: 4, tokens_in: 30, tokens_out: 80, cost: 0.8, count_without_cost: 1 }
+  assert.deepEqual(await sum(''), { ...all, groups: [] })
+  assert.deepEqual(await sum('group_by=token'), {
+    ...all,
+    groups: [
+      {
+        token_id: null,
+        token_name: null,
+        count: 1,
+        tokens_in: 0,
+        tokens_out: 20,
+        cost: 0.5,
+        count_without_cost: 0,
+      },
+      {
+        token_id: 'a'.repeat(32),
+        token_name: 'mine, renamed',
+        count: 3,
+        tokens_in: 30,
+        tokens_out: 60,
+        cost: 0.3,
+        count_without_cost: 1,
+      },
+    ],
+  })
+  const { groups } = await sum(`token_id=${'a'.repeat(32)}&group_by=day,provider,model`)
+  assert.deepEqual(
+    groups.map(({ model, provider, day, cost }: Record<string, unknown>) => [model, provider, day, cost]),
+    [
+      ['gpt-5-mini', 'openai', '2026-01-01', 0.2],
+      ['gpt-5', 'openai', '2026-01-01', 0.1],
+      [null, 'anthropic', '2026-01-01', 0],
+    ],
+  )
+  assert.equal((await sum('status=500')).count, 1)
+  assert.equal((await sum('start_date=2026-01-02')).cost, 0.5)
+  for (const query of ['group_by=user', 'group_by=day,day', 'group_by=', 'page=1'])
+    assert.equal((await ask('GET', `${path}/summary?${query}`)).status, 400, query)
+})

@@ -1,0 +1,174 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { notBuilt, readGateway, readNewGateway } from '../../../src/admin/gateways/body.ts'
+import type { Fault } from '../../../src/errors/refusal.ts'
+
+const pointersOf = (result: unknown) => (result as Fault[]).map(({ pointer }) => pointer)
+
+test('an id is enough: nobody is let in without a token, and no bodies are kept', () => {
+  assert.deepEqual(readNewGateway({ id: 'mine' }), {
+    id: 'mine',
+    authentication: true,
+    collectLogs: false,
+    logManagement: 100_000,
+    logManagementStrategy: 'DELETE_OLDEST',
+    rateLimit: null,
+    streamUsage: true,
+  })
+})
+
+test('settings are read, and null means as usual where published clients send it', () => {
+  const body = {
+    id: 'a',
+    authentication: false,
+    collect_logs: true,
+    log_management: 5,
+    log_management_strategy: 'STOP_INSERTING',
+  }
+  assert.deepEqual(readNewGateway(body), {
+    id: 'a',
+    authentication: false,
+    collectLogs: true,
+    logManagement: 5,
+    logManagementStrategy: 'STOP_INSERTING',
+    rateLimit: null,
+    streamUsage: true,
+  })
+  assert.deepEqual(
+    readNewGateway({ id: 'a', log_management: null, log_management_strategy: null }),
+    readNewGateway({ id: 'a' }),
+  )
+})
+
+test('a rate limit is read; nothing, null and 0 turn it off', () => {
+  const read = (body: object) => (readNewGateway({ id: 'a', ...body }) as { rateLimit: unknown }).rateLimit
+  const set = { rate_limiting_limit: 10, rate_limiting_interval: 60 }
+  assert.deepEqual(read(set), { limit: 10, interval: 60, technique: 'fixed' })
+  assert.deepEqual(read({ ...set, rate_limiting_technique: 'sliding' }), {
+    limit: 10,
+    interval: 60,
+    technique: 'sliding',
+  })
+  const nulls = { rate_limiting_limit: null, rate_limiting_interval: null, rate_limiting_technique: null }
+  for (const off of [nulls, { rate_limiting_limit: 0, rate_limiting_interval: 0 }])
+    assert.equal(read(off), null)
+  assert.deepEqual(read({ rate_limiting_limit: 0, rate_limiting_technique: 'sliding' }), {
+    limit: 0,
+    interval: 0,
+    technique: 'sliding',
+  })
+})
+
+test('streamed chats are asked for their usage unless it is turned off', () => {
+  const read = (body: object) =>
+    (readNewGateway({ id: 'a', ...body }) as { streamUsage: unknown }).streamUsage
+  assert.deepEqual([{}, { stream_usage: null }, { stream_usage: true }, { stream_usage: false }].map(read), [
+    true,
+    true,
+    true,
+    false,
+  ])
+  assert.deepEqual(pointersOf(readNewGateway({ id: 'a', stream_usage: 'no' })), ['/stream_usage'])
+})
+
+test('a rate limit out of bounds, or without an interval, is refused by name', () => {
+  const refused = (body: object) => pointersOf(readNewGateway({ id: 'a', ...body }))
+  assert.deepEqual(refused({ rate_limiting_limit: 10 }), ['/rate_limiting_interval'])
+  assert.deepEqual(refused({ rate_limiting_limit: 10, rate_limiting_interval: null }), [
+    '/rate_limiting_interval',
+  ])
+  for (const limit of [-1, 1.5, '5', 1_000_000_001])
+    assert.deepEqual(refused({ rate_limiting_limit: limit }), ['/rate_limiting_limit'], `${limit}`)
+  for (const interval of [-1, 2_678_401, true])
+    assert.deepEqual(refused({ rate_limiting_interval: interval }), ['/rate_limiting_interval'])
+  assert.deepEqual(refused({ rate_limiting_technique: 'leaky' }), ['/rate_limiting_technique'])
+})
+
+test('what is not built is accepted when it is off, and refused by name when it is on', () => {
+  assert.ok('id' in readNewGateway({ id: 'a', ...notBuilt }))
+  const on = {
+    cache_ttl: 60,
+    zdr: true,
+    guardrails: {},
+    otel: [],
+    retry_max_attempts: 3,
+    cache_invalidate_on_update: 0,
+  }
+  assert.deepEqual(
+    pointersOf(readNewGateway({ id: 'a', ...on })).sort(),
+    Object.keys(on)
+      .map(name => `/${name}`)
+      .sort(),
+  )
+})
+
+test('ids are 1 to 64 lower-case letters, digits, hyphens and underscores', () => {
+  for (const id of ['', 'A', 'a b', 'a/b', 'é', 'a'.repeat(65), 7, null, ['a']])
+    assert.deepEqual(pointersOf(readNewGateway({ id })), ['/id'], JSON.stringify(id))
+  assert.deepEqual(readNewGateway({}), [{ code: 10002, message: 'id is required', pointer: '/id' }])
+})
+
+test('wrong types and bounds are refused, all at once', () => {
+  const body = {
+    id: 'a',
+    authentication: 'on',
+    collect_logs: 1,
+    log_management: 10_000_001,
+    log_management_strategy: 'NONE',
+    other: 1,
+  }
+  assert.deepEqual(pointersOf(readNewGateway(body)).sort(), [
+    '/authentication',
+    '/collect_logs',
+    '/log_management',
+    '/log_management_strategy',
+    '/other',
+  ])
+  for (const log_management of [-1, 1.5, '5', true])
+    assert.deepEqual(pointersOf(readNewGateway({ id: 'a', log_management })), ['/log_management'])
+})
+
+test('an update that does not speak of authentication leaves it as it is', () => {
+  assert.equal((readGateway({}, 'a') as { authentication: unknown }).authentication, null)
+})
+
+test('a gateway that was got may be put back, under its own id', () => {
+  const got = {
+    id: 'a',
+    is_default: false,
+    created_at: '2026-01-01T00:00:00Z',
+    modified_at: '2026-01-01T00:00:00Z',
+    ...notBuilt,
+  }
+  assert.ok('collectLogs' in readGateway(got, 'a'))
+  assert.deepEqual(pointersOf(readGateway(got, 'b')), ['/id'])
+})
+
+test('whatever the body is, it is read or refused', () => {
+  const names = [
+    'id',
+    'authentication',
+    'collect_logs',
+    'log_management',
+    'rate_limiting_limit',
+    'rate_limiting_interval',
+    'rate_limiting_technique',
+    'stream_usage',
+    ...Object.keys(notBuilt),
+    '__proto__',
+    'x',
+  ]
+  fc.assert(
+    fc.property(
+      fc.oneof(fc.jsonValue(), fc.dictionary(fc.constantFrom(...names), fc.jsonValue({ maxDepth: 1 }))),
+      some => {
+        const result = readNewGateway(some)
+        return Array.isArray(result)
+          ? result.length > 0
+          : /^[a-z0-9_-]{1,64}$/.test((result as { id: string }).id)
+      },
+    ),
+    { numRuns: 2_000 },
+  )
+})

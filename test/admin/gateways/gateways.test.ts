@@ -1,0 +1,173 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { notBuilt } from '../../../src/admin/gateways/body.ts'
+import { account } from '../../tokens/token-with.ts'
+import { startApi } from '../api.ts'
+
+const path = '/ai-gateway/gateways'
+
+test('a gateway is made in the shape of its published clients, closed unless said otherwise', async t => {
+  const { ask } = await startApi(t)
+  const { status, json } = await ask('POST', path, { body: { id: 'mine', collect_logs: true, cache_ttl: 0 } })
+  assert.equal(status, 200)
+  assert.deepEqual(json.result, {
+    id: 'mine',
+    authentication: true,
+    collect_logs: true,
+    log_management: 100_000,
+    log_management_strategy: 'DELETE_OLDEST',
+    rate_limiting_interval: 0,
+    rate_limiting_limit: 0,
+    rate_limiting_technique: null,
+    stream_usage: true,
+    ...notBuilt,
+    is_default: false,
+    created_at: '2026-01-01T00:00:00.000Z',
+    modified_at: '2026-01-01T00:00:00.000Z',
+  })
+  assert.deepEqual((await ask('GET', `${path}/mine`)).json.result, json.result)
+})
+
+test('an id that is taken is 409', async t => {
+  const { ask } = await startApi(t)
+  const { status, json } = await ask('POST', path, { body: { id: 'default' } })
+  assert.deepEqual([status, json.errors[0].source], [409, { pointer: '/id' }])
+})
+
+test('a setting that is not built is refused by name, and nothing is kept', async t => {
+  const { ask, kept } = await startApi(t)
+  const { status, json } = await ask('POST', path, { body: { id: 'mine', cache_ttl: 60 } })
+  assert.equal(status, 400)
+  assert.deepEqual(json.errors, [
+    {
+      code: 10001,
+      message: 'cache_ttl is not supported by this gateway: leave it out, or send 0',
+      source: { pointer: '/cache_ttl' },
+    },
+  ])
+  assert.equal(await kept.gateways.get(account, 'mine'), null)
+})
+
+test('an update takes the place of all settings but authentication, which only a word changes', async t => {
+  const { ask, clock } = await startApi(t)
+  clock.advance(1_000)
+  const open = await ask('PUT', `${path}/default`, { body: { authentication: false, log_management: 7 } })
+  assert.deepEqual(
+    [open.json.result.authentication, open.json.result.log_management, open.json.result.modified_at],
+    [false, 7, '2026-01-01T00:00:01.000Z'],
+  )
+  const { result } = (await ask('PUT', `${path}/default`, { body: {} })).json
+  assert.deepEqual(
+    [result.authentication, result.log_management, result.created_at],
+    [false, 100_000, '1970-01-01T00:00:00.000Z'],
+  )
+})
+
+test('a rate limit is kept and shown, and turned off by an update that leaves it out', async t => {
+  const { ask, kept } = await startApi(t)
+  const set = { rate_limiting_limit: 10, rate_limiting_interval: 60, rate_limiting_technique: 'sliding' }
+  const put = await ask('PUT', `${path}/default`, { body: set })
+  const shown = ({ json: { result } }: typeof put) =>
+    Object.fromEntries(Object.keys(set).map(name => [name, result[name]]))
+  assert.deepEqual(shown(put), set)
+  assert.deepEqual((await kept.gateways.get(account, 'default'))!.record.rateLimit, {
+    limit: 10,
+    interval: 60,
+    technique: 'sliding',
+  })
+  const again = await ask('PUT', `${path}/default`, { body: put.json.result })
+  assert.deepEqual(shown(again), set)
+  assert.equal((await ask('PUT', `${path}/default`, { body: {} })).json.result.rate_limiting_limit, 0)
+  const refused = await ask('PUT', `${path}/default`, { body: { rate_limiting_limit: 10 } })
+  assert.deepEqual(
+    [refused.status, refused.json.errors[0].source],
+    [400, { pointer: '/rate_limiting_interval' }],
+  )
+})
+
+test('what was got can be put back as it is', async t => {
+  const { ask } = await startApi(t)
+  const { result } = (await ask('GET', `${path}/default`)).json
+  const put = await ask('PUT', `${path}/default`, { body: result })
+  assert.deepEqual({ ...put.json.result, modified_at: null }, { ...result, modified_at: null })
+})
+
+test('of many updates at once one stands, whole', async t => {
+  const { ask } = await startApi(t)
+  const put = (i: number) =>
+    ask('PUT', `${path}/default`, {
+      body: { log_management: i + 1, collect_logs: i % 2 === 0, authentication: i % 2 === 0 },
+    })
+  const replies = await Promise.all(Array.from({ length: 20 }, (_, i) => put(i)))
+  assert.ok(replies.every(({ status }) => status === 200))
+  const { log_management, collect_logs, authentication } = (await ask('GET', `${path}/default`)).json.result
+  assert.deepEqual([collect_logs, authentication], [log_management % 2 === 1, log_management % 2 === 1])
+})
+
+test('gateways are listed by page, and by a part of their id', async t => {
+  const { ask } = await startApi(t)
+  for (const id of ['eu-1', 'eu-2', 'us-1']) await ask('POST', path, { body: { id } })
+  const ids = async (query: string) => {
+    const { json } = await ask('GET', `${path}${query}`)
+    return [json.result.map(({ id }: { id: string }) => id), json.result_info.total_count]
+  }
+  assert.deepEqual(await ids(''), [['default', 'eu-1', 'eu-2', 'us-1'], 4])
+  assert.deepEqual(await ids('?per_page=3&page=2'), [['us-1'], 4])
+  assert.deepEqual(await ids('?search=EU&per_page=1&page=2'), [['eu-2'], 2])
+  assert.deepEqual(await ids('?search='), [['default', 'eu-1', 'eu-2', 'us-1'], 4])
+  assert.equal((await ask('GET', `${path}?page=0`)).status, 400)
+})
+
+test('any gateway can be deleted, the default one too, and then it is 404', async t => {
+  const { ask } = await startApi(t)
+  assert.equal((await ask('DELETE', `${path}/default`)).json.result.id, 'default')
+  for (const id of ['default', 'A', 'a%2Fb', '%00'])
+    for (const method of ['GET', 'PUT', 'DELETE'] as const) {
+      const { status, json } = await ask(method, `${path}/${id}`, method === 'PUT' ? { body: {} } : {})
+      assert.deepEqual([status, json.errors[0].code], [404, 7003], `${method} ${id}`)
+    }
+})
+
+test('who may only read changes nothing', async t => {
+  const { ask, keepToken } = await startApi(t)
+  const { value: token } = await keepToken(['AI Gateway Read'])
+  assert.equal((await ask('GET', `${path}/default`, { token })).status, 200)
+  assert.equal((await ask('PUT', `${path}/default`, { body: {}, token })).status, 403)
+  assert.equal((await ask('DELETE', `${path}/default`, { token })).status, 403)
+  assert.equal((await ask('POST', path, { body: { id: 'a' }, token })).status, 403)
+})
+
+test('1,000 random bodies are never a 5xx, and what is kept keeps the rules', async t => {
+  const { ask, kept, bugs } = await startApi(t)
+  const names = [
+    'authentication',
+    'collect_logs',
+    'log_management',
+    'log_management_strategy',
+    'zdr',
+    '__proto__',
+    'x',
+  ]
+  const junk = fc.jsonValue({ maxDepth: 1 })
+  const body = fc
+    .tuple(
+      fc.oneof(fc.stringMatching(/^[a-z0-9_-]{1,64}$/), junk),
+      fc.dictionary(fc.constantFrom(...names), junk, { maxKeys: 2 }),
+    )
+    .map(([id, more]) => ({ ...more, id }))
+  await fc.assert(
+    fc.asyncProperty(fc.oneof(body, junk), async some => {
+      const { status } = await ask('POST', path, { body: JSON.stringify(some) })
+      assert.ok(status < 500, String(status))
+    }),
+    { numRuns: 1_000 },
+  )
+  assert.deepEqual(bugs, [])
+  const { items } = await kept.gateways.list(account, { offset: 0, limit: 2_000 })
+  for (const { id, authentication, collectLogs, logManagement } of items) {
+    assert.match(id, /^[a-z0-9_-]{1,64}$/)
+    assert.deepEqual([typeof authentication, typeof collectLogs], ['boolean', 'boolean'])
+    assert.ok(Number.isInteger(logManagement) && logManagement >= 1)
+  }
+})

@@ -1,0 +1,319 @@
+// The schemas of bodies against the server that reads them: what one refuses the other refuses, but for the rules that a schema has no words for.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { zoneOwner } from '../../../src/store/zone-lists.ts'
+import { startApi } from '../api.ts'
+import { type Described, described, faultsOf } from './openapi-document.ts'
+
+type Api = Awaited<ReturnType<typeof startApi>>
+type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json }
+
+/** Rules that look at several members at once, at the meaning of a text, at classes of characters, or at the clock. */
+const unspoken = [
+  /^expires_on must be (in the future|later than not_before)$/,
+  /^(expires_on|not_before) must be a time as in/,
+  /^id must be that of the path/,
+  /^rate_limiting_interval must be 1 or more seconds, since/,
+  /^policies\[\d+\]\.permission_groups\[\d+\] must have the id or the name/,
+  /^policies\[\d+\]\.resources must be /,
+  /^condition\.request_ip\.(in|not_in)\[\d+\] must be an IP address or a network/,
+  /^name must (be a text of 1 to 120 characters|not hold control characters or lone surrogates)$/,
+  /^client_name must be (in the composed form|of whole Unicode characters|without (line ends|characters that override))/,
+  /^client_name must (be of visible characters|be without spaces|begin with a character of its own)/,
+  /^client_uri must be at a (full host name|host name|domain of your own|name of the public DNS)/,
+  /^\w+_(uris?|origins)(\[\d+\])? must be (an absolute URI|written |without user name and password$)/,
+  /^\w+_(uris?|origins)(\[\d+\])? must (have a host (of|without)|have two hexadecimal digits|be without escaped)/,
+  /redirect_uris\[\d+\] must be (with another scheme|without (code|state|iss|error) in its query)/,
+  /redirect_uris\[\d+\] must begin with https:\/\/ \(a scheme of an app is for clients/,
+  /^\w+_(uris|origins)\[\d+\] stands in the list before$/,
+  /^optional_scopes\[\d+\] must be one of scopes/,
+  /^scopes must hold .*, as long as optional_scopes does/,
+  /^token_endpoint_auth_method must be none, as long as/,
+  /^(rule\.)?expression must be a CEL expression/,
+  /^(rule\.)?content must (have 1 to 10240 bytes|not hold lone surrogates)/,
+  /^(rule\.)?description must (be a text of 1 to 500 characters|not hold control characters or lone surrogates)$/,
+  /^list must be partners or scanners$/,
+  /^(ip|country|user_agent|referer|referer_not|path)\[\d+\] must (be|begin with|not)/,
+  /^ids\[\d+\] must be the id of a rule of this list$/,
+  /^ids must have all rules; left out:/,
+  /^position\.index must be at most/,
+  /^position\.(before|after) must be the id of a rule of this list$/,
+  /^host must be a host name or an IP address/,
+  /^method must be a method of HTTP$/,
+  /^path must begin with \/ and hold visible ASCII/,
+  /^ip must be an IP address$/,
+  /^country must be the two letters/,
+  /^(accept|headers\..*) must be a value of a header field/s,
+  /^headers\..* is no name of a header field$/s,
+  /^page\.html must not/,
+]
+
+const creations: Readonly<Record<string, string>> = {
+  updateToken: 'createToken',
+  updateGateway: 'createGateway',
+  updateOAuthClient: 'createOAuthClient',
+  updateErrorRule: 'createErrorRule',
+  updateAccessRule: 'createAccessRule',
+}
+
+const find = (id: string) => described.find(operation => operation.id === id)!
+const withBody = described.filter(({ body }) => body?.type === 'application/json')
+let made = 0
+
+/** Sends a body to an operation, to what was made for it alone where it changes something. */
+async function send(api: Api, { id, method, path }: Described, body: Json) {
+  const creation = creations[id] && find(creations[id])
+  await withoutRules(api)
+  const target = creation ? await makeFor(api, creation, path) : path
+  return api.ask(method, filled(target), { body })
+}
+
+async function makeFor(api: Api, { method, path, body }: Described, template: string): Promise<string> {
+  const example = body!.examples[0] as Record<string, Json>
+  const fresh = 'id' in example ? { ...example, id: `made-${++made}` } : example
+  const { json } = await api.ask(method, filled(path), { body: fresh })
+  return template.replace(/\{(token|gateway|client|rule)_id\}/, json.result.client_id ?? json.result.id)
+}
+
+/** There can be so many rules, so each body finds none. */
+async function withoutRules({ kept }: Api): Promise<void> {
+  for (const records of [kept.errorRules, kept.accessRules]) await records.remove(zoneOwner, 'main')
+}
+
+function filled(path: string): string {
+  return path.replace('/client/v4/accounts/{account_id}', '').replace('{zone}', 'main')
+}
+
+/** Asserts that schema and server agree on a body, as far as the schema has words; gives whether it is good. */
+async function agree(api: Api, operation: Described, body: Json): Promise<boolean> {
+  const faults = faultsOf(operation.body!.schema, body)
+  const { status, json } = await send(api, operation, body)
+  const what = `${operation.id} ${JSON.stringify(body)}`
+  if (faults !== '') assert.equal(status, 400, `${what}: ${faults}`)
+  else if (status === 409) assert.equal(operation.id, 'createGateway', what)
+  else if (status !== 200)
+    for (const { message } of json.errors)
+      assert.ok(
+        unspoken.some(rule => rule.test(message)),
+        `${what}: ${status} ${message}`,
+      )
+  return faults === ''
+}
+
+test('a body that is an example with something changed is good or bad for both', async t => {
+  const api = await startApi(t)
+  for (const operation of withBody) {
+    const { schema, examples } = operation.body!
+    const names = Object.keys((schema as { properties: object }).properties)
+    const bodies = fc
+      .constantFrom(...(examples as Json[]))
+      .chain(example => fc.tuple(fc.constant(example), fc.array(change(example, names), { maxLength: 2 })))
+      .map(([example, changes]) => changes.reduce((body, apply) => apply(body), example))
+    await fc.assert(
+      fc.asyncProperty(bodies, async body => void (await agree(api, operation, body))),
+      { numRuns: 150 },
+    )
+  }
+  assert.deepEqual(api.bugs, [])
+})
+
+type Change = (body: Json) => Json
+
+/** Makes changes: a member or element put in, put in place of another, or taken away. */
+function change(example: Json, names: readonly string[]): fc.Arbitrary<Change> {
+  const places = [...placesOf(example), ...names.map(name => [name])]
+  return fc
+    .constantFrom(...places)
+    .chain(place => fc.tuple(fc.constant(place), fc.option(valuesFor(place), { nil: undefined, freq: 8 })))
+    .map(
+      ([place, value]) =>
+        body =>
+          withAt(body, place, value),
+    )
+}
+
+/** What stands where there should be a URI, is one more often than not. */
+function valuesFor(place: readonly string[]): fc.Arbitrary<Json> {
+  if (!/uri|origin/.test(place[0] ?? '')) return values
+  const weighted = { weight: 3, arbitrary: place.length > 1 ? uris : fc.oneof(uris, fc.array(uris)) }
+  return fc.oneof<fc.WeightedArbitrary<Json>[]>(weighted, { weight: 1, arbitrary: values })
+}
+
+function placesOf(value: Json, place: readonly string[] = []): readonly (readonly string[])[] {
+  if (typeof value !== 'object' || value === null) return [place]
+  const deeper = Object.entries(value).flatMap(([name, member]) => placesOf(member, [...place, name]))
+  const behind = Array.isArray(value) ? [[...place, String(value.length)]] : []
+  return [...(place.length > 0 ? [place] : []), ...behind, ...deeper]
+}
+
+/** Puts a value in a place, or takes away what is there; a body that has no such place stays. */
+function withAt(body: Json, [name, ...rest]: readonly string[], value: Json | undefined): Json {
+  if (name === undefined) return value ?? null
+  if (typeof body !== 'object' || body === null) return body
+  const next = rest.length === 0 ? value : withAt(Object(body)[name] ?? null, rest, value)
+  if (Array.isArray(body)) return body.toSpliced(Number(name), 1, ...(next === undefined ? [] : [next]))
+  const { [name]: _, ...others } = body as Record<string, Json>
+  return next === undefined ? others : { ...others, [name]: next }
+}
+
+const oddUris = [
+  'https://a.example/',
+  'https://a.example',
+  'https://a.example/a|b',
+  'https://a.example/a"b',
+  'https://a.example/%',
+  'https://a.example/%0g',
+  'https://a.example/%41',
+  'https://a.example/%0a',
+  'https://a..example/',
+  'https://a.example./',
+  `https://${'a'.repeat(64)}.example/`,
+  'https://a.example/?code=1',
+  'https://a.example/#',
+  'https://a.example:443/',
+  'https://A.example/',
+  'https://*.a.example/',
+  'https://a.example\\b',
+  'https://user@a.example/',
+  'https://a.example?x',
+  'https://a.example/\u00e9',
+  'https://co.uk/',
+  'https://127.0.0.1/',
+  'https:a.example',
+  'https://',
+  'http://a.example/',
+  'http://localhost:8080/cb',
+  'http://localhost',
+  'http://localhostile.example/',
+  'http://127.0.0.1:1',
+  'http://127.1/',
+  'http://[::1]',
+  'com.example.app:/cb',
+  'com.example.app:',
+  'app:/cb',
+  'javascript:alert(1)',
+  'x.y:*',
+]
+const uris = fc.oneof(
+  fc.constantFrom(...oddUris),
+  fc.webUrl({ withQueryParameters: true, withFragments: true, validSchemes: ['http', 'https'] }),
+  fc.integer({ min: 500, max: 520 }).map(length => 'https://a.example/'.padEnd(length, 'x')),
+)
+const texts = fc.oneof(
+  uris,
+  fc.constantFrom(
+    '',
+    ' ',
+    'x',
+    'é',
+    'e\u0301',
+    '\u202e',
+    '\ud800',
+    '*',
+    'none',
+    'authorization_code',
+    'refresh_token',
+    'implicit',
+    'code',
+    'token',
+    'openid',
+    'user.read',
+    'offline_access',
+    'ai_gateway.run',
+    'public',
+    'private',
+    'AI Gateway Run',
+    'allow',
+    'active',
+    '10.0.0.0/8',
+    '2030-01-01T00:00:00Z',
+    '2030-02-30T00:00:00+01:00',
+  ),
+  fc.string({ unit: 'binary', maxLength: 20 }),
+  fc.integer({ min: 60, max: 140 }).map(length => 'n'.repeat(length)),
+)
+const values: fc.Arbitrary<Json> = fc.oneof(
+  texts,
+  fc.constantFrom<Json>(null, true, false, 0, 1, -1, 1.5, 10_000_000, 10_000_001, 1e21),
+  fc.array(texts, { maxLength: 4 }),
+  fc
+    .integer({ min: 18, max: 22 })
+    .map(count => Array.from({ length: count }, (_, i) => `https://a${i}.example`)),
+  fc.jsonValue({ maxDepth: 2 }) as fc.Arbitrary<Json>,
+)
+
+test('odd URIs are good or bad for both, wherever they stand', async t => {
+  const api = await startApi(t)
+  const operation = find('createOAuthClient')
+  for (const example of operation.body!.examples as Record<string, Json>[])
+    for (const member of Object.keys((operation.body!.schema as { properties: object }).properties))
+      if (/_uris?$|_origins$/.test(member))
+        for (const uri of oddUris)
+          await agree(api, operation, { ...example, [member]: member.endsWith('s') ? [uri] : uri })
+})
+
+test('lengths and counts end where the server says', async t => {
+  const api = await startApi(t)
+  const many = (count: number, make: (i: number) => Json) => Array.from({ length: count }, (_, i) => make(i))
+  const uri = (length: number) => 'https://a.example/'.padEnd(length, 'x')
+  const [policy] = (find('createToken').body!.examples[0] as { policies: [Json] }).policies
+  const bounds: readonly [id: string, member: string, good: Json, bad: Json][] = [
+    ['createToken', 'name', 'n'.repeat(120), 'n'.repeat(121)],
+    ['createToken', 'name', 'n \u00e9', 'n\u0000'],
+    ['createToken', 'name', '\u{1f511}', 'n\n'],
+    ['createToken', 'policies', many(50, () => policy), many(51, () => policy)],
+    ['createToken', 'policies', [policy], []],
+    ['createToken', 'condition', addresses('in', 200), addresses('in', 201)],
+    ['createToken', 'condition', addresses('in', 1), addresses('in', 0)],
+    ['createToken', 'condition', addresses('not_in', 0), addresses('not_in', 201)],
+    ['createGateway', 'id', 'g'.repeat(64), 'g'.repeat(65)],
+    ['createGateway', 'log_management', 10_000_000, 10_000_001],
+    ['updateGateway', 'log_management', 0, -1],
+    ['createOAuthClient', 'client_name', '\u{1f511}'.repeat(100), 'n'.repeat(101)],
+    ['createOAuthClient', 'client_name', 'n \u00e9', 'n\n'],
+    ['createOAuthClient', 'response_types', ['code'], ['code', 'code']],
+    ['createOAuthClient', 'redirect_uris', ['http://localhost:1/'], ['http://localhosted/']],
+    ['createOAuthClient', 'post_logout_redirect_uris', ['http://127.0.0.1'], ['http://127.0.0.1a/']],
+    ['createOAuthClient', 'allowed_cors_origins', ['http://localhost'], ['http://localhost/']],
+    ['createOAuthClient', 'allowed_cors_origins', ['http://[::1]:3000'], ['http://localhost.example']],
+    ['createOAuthClient', 'redirect_uris', [uri(20), uri(21)], [uri(20), uri(20)]],
+    ['createOAuthClient', 'redirect_uris', [uri(512)], [uri(513)]],
+    ['createOAuthClient', 'redirect_uris', many(20, i => `${uri(20)}${i}`), many(21, i => `${uri(20)}${i}`)],
+    ['createOAuthClient', 'post_logout_redirect_uris', [], many(21, i => `${uri(20)}${i}`)],
+    [
+      'updateOAuthClient',
+      'allowed_cors_origins',
+      ['https://a.example'],
+      many(21, i => `https://a${i}.example`),
+    ],
+    ['createErrorRule', 'content', 'c'.repeat(10_240), 'c'.repeat(10_241)],
+    ['createErrorRule', 'content', 'c', ''],
+    ['createErrorRule', 'status_code', 400, 399],
+    ['updateErrorRule', 'status_code', 999, 1000],
+    ['updateErrorRule', 'description', 'd'.repeat(500), 'd'.repeat(501)],
+    ['createAccessRule', 'ip', many(100, i => `10.0.0.${i}`), many(101, i => `10.0.0.${i}`)],
+    ['updateAccessRule', 'ip', ['::/0'], []],
+    ['previewError', 'accept', 'a'.repeat(8192), 'a'.repeat(8193)],
+    ['previewError', 'asn', 4_294_967_295, 4_294_967_296],
+    ['previewError', 'headers', headers(100), headers(101)],
+    ['updateOAuthClient', 'policy_uri', uri(2048), uri(2049)],
+    ['updateOAuthClient', 'scopes', ['user.read', 'ai_gateway.read'], ['offline_access']],
+    ['updateOAuthClient', 'grant_types', ['authorization_code'], ['refresh_token']],
+  ]
+  for (const [id, member, good, bad] of bounds) {
+    const operation = find(id)
+    const example = operation.body!.examples[0] as Record<string, Json>
+    assert.equal(await agree(api, operation, { ...example, [member]: good }), true, `${id} ${member}`)
+    assert.equal(await agree(api, operation, { ...example, [member]: bad }), false, `${id} ${member}`)
+  }
+
+  function headers(count: number): Json {
+    return Object.fromEntries(Array.from({ length: count }, (_, i) => [`x-${i}`, 'x']))
+  }
+
+  function addresses(name: string, count: number): Json {
+    return { request_ip: { [name]: many(count, i => `10.0.0.${i}`) } }
+  }
+})

@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { auditOf, changedMembers, membersSet } from '../../../src/admin/records/audit.ts'
+import type { Call } from '../../../src/admin/guard.ts'
+import { permissionGroups } from '../../../src/tokens/permission-groups.ts'
+import { account, tokenWith } from '../../tokens/token-with.ts'
+import { resourcePrefix } from '../../../src/admin/tokens/body.ts'
+import { type Ask, startApi } from '../api.ts'
+import { bodyOfClient } from '../oauth-clients/client-bodies.ts'
+import { entryWith, keepEntries } from '../ai-logs/log-entries.ts'
+
+const call = {
+  account,
+  caller: tokenWith().token,
+  now: Date.UTC(2026, 0, 1),
+  address: '192.0.2.1',
+  ray: '0123456789abcdef',
+} as Call
+
+test('an entry tells who, what, when and from where', () => {
+  const { id, ...entry } = auditOf(call, 'update', { resourceKind: 'gateway', resource: 'g' }, ['a'])
+  assert.match(id, /^[0-9a-f]{32}$/)
+  assert.deepEqual(entry, {
+    account,
+    at: call.now,
+    actor: call.caller.id,
+    address: '192.0.2.1',
+    ray: '0123456789abcdef',
+    action: 'update',
+    resourceKind: 'gateway',
+    resource: 'g',
+    changed: ['a'],
+  })
+})
+
+test('the ids of entries sort as they were made, also within one ms', () => {
+  const ids = Array.from({ length: 1_000 }, (_, i) => {
+    const at = { ...call, now: call.now + Math.floor(i / 500) }
+    return auditOf(at, 'create', { resourceKind: 'token', resource: 'r' }).id
+  })
+  assert.deepEqual(ids.toSorted(), ids)
+  assert.equal(new Set(ids).size, ids.length)
+})
+
+test('members that changed are named: those that differ, came or went', () => {
+  assert.deepEqual(changedMembers({ a: 1, b: [1], c: 2 }, { a: 1, b: [2], d: null }), ['b', 'c', 'd'])
+  assert.deepEqual(membersSet({ a: 1, b: null, c: [] }), ['a', 'c'])
+})
+
+const groups = [permissionGroups.find(({ name }) => name === 'AI Gateway Read')!]
+const token = {
+  name: 'T',
+  policies: [
+    {
+      effect: 'allow',
+      permission_groups: groups.map(({ id }) => ({ id })),
+      resources: { [`${resourcePrefix}${account}`]: '*' },
+    },
+  ],
+}
+
+test('every write of tokens, gateways, logs and clients is one entry and one line, and tells no value', async t => {
+  const { ask, kept, lines, owner } = await startApi(t)
+  const told: unknown[] = []
+  const write = async (
+    method: string,
+    path: string,
+    kind: string,
+    action: string,
+    changed: string[],
+    options: Ask = {},
+  ) => {
+    const reply = await ask(method, path, options)
+    assert.equal(reply.status, 200, `${method} ${path}: ${JSON.stringify(reply.json.errors)}`)
+    told.push([kind, action, changed, reply.headers.get('svc-ray')])
+    return reply.json.result
+  }
+  const gateways = '/ai-gateway/gateways'
+  await write('POST', gateways, 'gateway', 'create', ['id', 'cache_ttl'], {
+    body: { id: 'mine', cache_ttl: 0, zdr: null },
+  })
+  await write('PUT', `${gateways}/mine`, 'gateway', 'update', ['collect_logs'], {
+    body: { collect_logs: true },
+  })
+  await write('DELETE', `${gateways}/mine`, 'gateway', 'delete', [])
+  await keepEntries(kept, [entryWith(1), entryWith(2)])
+  await write('DELETE', `${gateways}/default/logs?limit=1`, 'gateway', 'delete_logs', [])
+
+  const { id: tokenId, value } = await write('POST', '/tokens', 'token', 'create', ['name', 'policies'], {
+    body: token,
+  })
+  const renamed = { ...token, name: 'Other', status: 'disabled' }
+  await write('PUT', `/tokens/${tokenId}`, 'token', 'update', ['name', 'status'], { body: renamed })
+  const rolled = await write('PUT', `/tokens/${tokenId}/value`, 'token', 'roll', ['value'])
+  await write('DELETE', `/tokens/${tokenId}`, 'token', 'delete', [])
+
+  const body = bodyOfClient()
+  const { client_id, client_secret } = await write(
+    'POST',
+    '/oauth_clients',
+    'oauth_client',
+    'create',
+    Object.keys(body),
+    { body },
+  )
+  const client = `/oauth_clients/${client_id}`
+  const changed = ['client_name', 'client_uri', 'client_uri_verification']
+  await write('PATCH', client, 'oauth_client', 'update', changed, {
+    body: { client_name: 'New', client_uri: 'https://app.example.com/' },
+  })
+  const secrets = ['client_secrets', 'has_rotated_secret']
+  const rotated = await write('POST', `${client}/rotate_secret`, 'oauth_client', 'rotate_secret', secrets)
+  await write('DELETE', `${client}/rotate_secret`, 'oauth_client', 'delete_rotated_secret', secrets)
+  await write('DELETE', client, 'oauth_client', 'delete', [])
+
+  const { result, result_info } = (await ask('GET', '/audit_logs?direction=asc&per_page=100')).json
+  assert.equal(result_info.total_count, told.length)
+  assert.deepEqual(
+    // biome-ignore lint/suspicious/noExplicitAny: an answer of the API
+    result.map((entry: any) => [
+      entry.resource.type,
+      entry.action.type,
+      entry.metadata.changed,
+      entry.metadata.ray,
+    ]),
+    told,
+  )
+  assert.deepEqual(
+    lines
+      .filter(({ msg }) => msg === 'audit')
+      .map(line => [line.resource_kind, line.action, line.changed, line.ray]),
+    told,
+  )
+  assert.ok(
+    lines.every(
+      ({ level, actor, account: of }) => level === 30 && actor === owner.token.id && of === account,
+    ),
+  )
+  const text = JSON.stringify([result, lines])
+  for (const secret of [value, rolled, client_secret, rotated.client_secret, 'Other', 'app.example.com'])
+    assert.ok(!text.includes(secret), 'a value was told')
+})
+
+test('what was refused, found nothing or changed nothing is not told', async t => {
+  const { ask, lines, keepToken } = await startApi(t)
+  const { value: reader } = await keepToken(['OAuth Clients Read', 'AI Gateway Read'])
+  const { client_id } = (await ask('POST', '/oauth_clients', { body: bodyOfClient() })).json.result
+  const client = `/oauth_clients/${client_id}`
+  const none = '0'.repeat(32)
+  const asks: [string, string, Ask, number][] = [
+    ['POST', '/oauth_clients', { body: {} }, 400],
+    ['POST', '/oauth_clients', { body: bodyOfClient(), token: reader }, 403],
+    ['PATCH', client, { body: {} }, 200],
+    ['PATCH', client, { body: { client_name: '' } }, 400],
+    ['PATCH', client, { body: { client_name: 'x' }, headers: { 'if-match': '"9"' } }, 412],
+    ['DELETE', `${client}/rotate_secret`, {}, 404],
+    ['DELETE', `/oauth_clients/${none}`, {}, 404],
+    ['POST', '/ai-gateway/gateways', { body: { id: 'default' } }, 409],
+    ['DELETE', '/ai-gateway/gateways/none', {}, 404],
+    ['DELETE', '/ai-gateway/gateways/none/logs', {}, 404],
+    ['DELETE', '/ai-gateway/gateways/default/logs', {}, 200],
+    ['DELETE', '/ai-gateway/gateways/default/logs?limit=0', {}, 400],
+    ['DELETE', `/tokens/${none}`, {}, 404],
+  ]
+  for (const [method, path, options, status] of asks)
+    assert.equal((await ask(method, path, options)).status, status, `${method} ${path}`)
+  assert.equal((await ask('GET', '/audit_logs')).json.result_info.total_count, 1)
+  assert.equal(lines.filter(({ msg }) => msg === 'audit').length, 1)
+})

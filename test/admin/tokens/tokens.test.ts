@@ -1,0 +1,427 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { permissionGroups } from '../../../src/tokens/permission-groups.ts'
+import type { Permission } from '../../../src/tokens/permit.ts'
+import { digestOf, isWellFormed } from '../../../src/tokens/token.ts'
+import { account } from '../../tokens/token-with.ts'
+import { allowing, startApi } from '../api.ts'
+
+const resources = { [`svc.api.account.${account}`]: '*' }
+
+const idOf = (name: Permission) => permissionGroups.find(group => group.name === name)!.id
+
+/** The body of a token that allows what is named. */
+function bodyOf(names: readonly Permission[], more: object = {}) {
+  const policy = { effect: 'allow', permission_groups: names.map(name => ({ id: idOf(name) })), resources }
+  return { name: 'deploy', policies: [policy], ...more }
+}
+
+test('a token is made, its value shown once and never kept', async t => {
+  const { ask, kept } = await startApi(t)
+  const made = await ask('POST', '/tokens', {
+    body: bodyOf(['AI Gateway Run'], { expires_on: '2026-06-01T00:00:00.000Z' }),
+  })
+  assert.equal(made.status, 200)
+  assert.equal(made.headers.get('cache-control'), 'no-store')
+  const { value, ...shown } = made.json.result
+  assert.ok(isWellFormed(value))
+  assert.match(shown.id, /^[0-9a-f]{32}$/)
+  const [{ id: policyId }] = shown.policies
+  assert.deepEqual(shown, {
+    id: shown.id,
+    name: 'deploy',
+    status: 'active',
+    policies: [
+      {
+        id: policyId,
+        effect: 'allow',
+        permission_groups: [{ id: idOf('AI Gateway Run'), name: 'AI Gateway Run' }],
+        resources,
+      },
+    ],
+    expires_on: '2026-06-01T00:00:00.000Z',
+    issued_on: '2026-01-01T00:00:00.000Z',
+    modified_on: '2026-01-01T00:00:00.000Z',
+  })
+  assert.deepEqual((await ask('GET', `/tokens/${shown.id}`)).json.result, shown)
+  const record = (await kept.tokens.get(account, shown.id))!.record
+  assert.equal(record.digest, digestOf(value))
+  assert.ok(!JSON.stringify(record).includes(value))
+})
+
+test('a new token works at once, and says so', async t => {
+  const { ask } = await startApi(t)
+  const body = bodyOf(['AI Gateway Run'], { not_before: '2026-01-01T00:00:00.000Z' })
+  const { id, value } = (await ask('POST', '/tokens', { body })).json.result
+  const { json } = await ask('GET', '/tokens/verify', { token: value })
+  assert.deepEqual(json.result, { id, status: 'active', not_before: '2026-01-01T00:00:00.000Z' })
+})
+
+test('nobody gives what their own token does not allow: not new, not by update, not by roll', async t => {
+  const { ask, keepToken, owner } = await startApi(t)
+  const clerk = await keepToken(['API Tokens Write', 'AI Gateway Run'])
+  const small = await keepToken(['AI Gateway Run'])
+  const asClerk = { token: clerk.value }
+  for (const [method, path, options] of [
+    ['POST', '/tokens', { body: bodyOf(['AI Gateway Run', 'AI Gateway Edit']) }],
+    ['PUT', `/tokens/${small.token.id}`, { body: bodyOf(['AI Gateway Run', 'AI Gateway Edit']) }],
+    ['PUT', `/tokens/${owner.token.id}/value`, {}],
+  ] as const) {
+    const { status, json } = await ask(method, path, { ...options, ...asClerk })
+    assert.equal(status, 403, `${method} ${path}`)
+    assert.ok(json.errors.some(({ message }: Error) => message.includes('AI Gateway Edit')))
+  }
+  assert.equal(
+    (await ask('POST', '/tokens', { body: bodyOf(['AI Gateway Run', 'API Tokens Read']), ...asClerk }))
+      .status,
+    200,
+  )
+  assert.equal((await ask('PUT', `/tokens/${small.token.id}/value`, asClerk)).status, 200)
+})
+
+test('a token that allows more is not disabled, rewritten or deleted by one that allows less', async t => {
+  const { ask, keepToken, kept, owner } = await startApi(t)
+  const { value } = await keepToken(['API Tokens Write', 'AI Gateway Run'])
+  const path = `/tokens/${owner.token.id}`
+  const body = bodyOf(['AI Gateway Run'], { status: 'disabled' })
+  for (const [method, options] of [
+    ['PUT', { body }],
+    ['DELETE', {}],
+  ] as const) {
+    const { status, json } = await ask(method, path, { ...options, token: value })
+    assert.equal(status, 403, method)
+    const [first] = json.errors
+    assert.match(first.message, /^Forbidden: your token does not allow OAuth Clients Read itself/)
+    assert.equal('source' in first, false)
+  }
+  assert.deepEqual((await kept.tokens.get(account, owner.token.id))!.record, owner.token)
+})
+
+test('a token that is given more while it is updated is left as it is by one that allows less', async t => {
+  const { ask, keepToken, kept } = await startApi(t)
+  const get = kept.tokens.get.bind(kept.tokens)
+  kept.tokens.get = async (...key) => {
+    const read = (await get(...key))!
+    const stronger = { ...read.record, name: 'strong', policies: [allowing(['AI Gateway Edit'])] }
+    if (read.record.name === 'small') assert.ok(await kept.tokens.replace(stronger, read.version))
+    return read
+  }
+  const clerk = await keepToken(['API Tokens Write', 'AI Gateway Run'])
+  const { token } = await keepToken(['AI Gateway Run'], { name: 'small' })
+  const body = bodyOf(['AI Gateway Run'])
+  const { status } = await ask('PUT', `/tokens/${token.id}`, { body, token: clerk.value })
+  assert.equal(status, 403)
+  assert.equal((await kept.tokens.get(account, token.id))!.record.name, 'strong')
+})
+
+test('a token deletes itself, and what allows no more', async t => {
+  const { ask, keepToken } = await startApi(t)
+  const { token, value } = await keepToken(['API Tokens Write', 'AI Gateway Run'])
+  const small = await keepToken(['AI Gateway Run'])
+  for (const { id } of [small.token, token])
+    assert.equal((await ask('DELETE', `/tokens/${id}`, { token: value })).status, 200)
+})
+
+test('a permission that a policy of the caller denies can not be given', async t => {
+  const { ask, keepToken } = await startApi(t)
+  const { token, value } = await keepToken(['API Tokens Write', 'AI Gateway Run'])
+  const deny = {
+    id: token.id,
+    effect: 'deny',
+    permissionGroups: [idOf('AI Gateway Run')],
+    accounts: ['*'],
+  } as const
+  const cautious = await keepToken([], { policies: [...token.policies, deny] })
+  assert.equal((await ask('POST', '/tokens', { body: bodyOf(['AI Gateway Run']), token: value })).status, 200)
+  assert.equal(
+    (await ask('POST', '/tokens', { body: bodyOf(['AI Gateway Run']), token: cautious.value })).status,
+    403,
+  )
+})
+
+test('a permission to read that a policy of the caller denies is not given within one to write', async t => {
+  const { ask, keepToken } = await startApi(t)
+  const deny = { ...allowing(['AI Gateway Read']), effect: 'deny' } as const
+  const { value } = await keepToken([], {
+    policies: [allowing(['API Tokens Write', 'AI Gateway Edit']), deny],
+  })
+  const { status, json } = await ask('POST', '/tokens', { body: bodyOf(['AI Gateway Edit']), token: value })
+  assert.equal(status, 403)
+  assert.match(json.errors[0].message, /does not allow AI Gateway Read itself/)
+})
+
+test('what a token gives ends no later than it does itself: not new, not by update, not by roll', async t => {
+  const { ask, keepToken } = await startApi(t)
+  const names = ['API Tokens Write', 'AI Gateway Run'] as const
+  const { token, value } = await keepToken(names, { expiresOn: Date.UTC(2100, 0) })
+  const within = { expires_on: '2100-01-01T00:00:00.000Z' }
+  for (const more of [{}, { expires_on: '2100-01-01T00:00:01.000Z' }]) {
+    for (const [method, path] of [
+      ['POST', '/tokens'],
+      ['PUT', `/tokens/${token.id}`],
+    ] as const) {
+      const { status, json } = await ask(method, path, {
+        body: bodyOf(['AI Gateway Run'], more),
+        token: value,
+      })
+      assert.equal(status, 403)
+      assert.deepEqual(json.errors, [
+        {
+          code: 10000,
+          message:
+            'Forbidden: expires_on must be set, and no later than that of your token, 2100-01-01T00:00:00.000Z',
+          source: { pointer: '/expires_on' },
+        },
+      ])
+    }
+  }
+  const lasting = await keepToken(['AI Gateway Run'])
+  const path = `/tokens/${lasting.token.id}`
+  const rolled = await ask('PUT', `${path}/value`, { token: value })
+  assert.deepEqual([rolled.status, 'source' in rolled.json.errors[0]], [403, false])
+  assert.match(rolled.json.errors[0].message, /expires_on must be set/)
+  for (const [method, path, options] of [
+    ['POST', '/tokens', { body: bodyOf(['AI Gateway Run'], within) }],
+    ['PUT', `/tokens/${lasting.token.id}`, { body: bodyOf(['AI Gateway Run'], within) }],
+    ['PUT', `/tokens/${lasting.token.id}/value`, {}],
+    ['PUT', `/tokens/${token.id}/value`, {}],
+  ] as const)
+    assert.equal((await ask(method, path, { ...options, token: value })).status, 200, path)
+})
+
+test('what a token gives is valid from no more addresses than it is itself', async t => {
+  const { ask, keepToken } = await startApi(t)
+  const { value } = await keepToken(['API Tokens Write', 'AI Gateway Run'], {
+    addressesIn: ['127.0.0.0/8', '2001:db8::/32'],
+    addressesNotIn: ['127.9.0.0/16'],
+  })
+  const [noIn, noNotIn] = ['/condition/request_ip/in', '/condition/request_ip/not_in']
+  const not_in = ['127.9.0.0/16']
+  for (const [request_ip, pointers] of [
+    [undefined, [noIn, noNotIn]],
+    [{ not_in }, [noIn]],
+    [{ in: ['0.0.0.0/0'], not_in }, [noIn]],
+    [{ in: ['127.0.0.0/7'], not_in }, [noIn]],
+    [{ in: ['127.1.2.3', '128.1.2.3'], not_in }, [noIn]],
+    [{ in: ['::/0'], not_in }, [noIn]],
+    [{ in: ['127.1.2.3'] }, [noNotIn]],
+    [{ in: ['127.1.2.3'], not_in: ['127.9.0.0/17'] }, [noNotIn]],
+    [{ in: ['127.0.0.0/8', '2001:db8::/32'], not_in }, []],
+    [{ in: ['127.1.2.3', '2001:db8:1::/48', '::ffff:127.1.2.0/120'], not_in: ['::1', '127.0.0.0/8'] }, []],
+  ] as const) {
+    const body = bodyOf(['AI Gateway Run'], request_ip && { condition: { request_ip } })
+    const { status, json } = await ask('POST', '/tokens', { body, token: value })
+    assert.deepEqual(
+      json.errors.map(({ source }: { source: { pointer: string } }) => source.pointer),
+      pointers,
+      JSON.stringify(request_ip),
+    )
+    assert.equal(status, pointers.length > 0 ? 403 : 200)
+  }
+  const lasting = await keepToken(['AI Gateway Run'])
+  const rolled = await ask('PUT', `/tokens/${lasting.token.id}/value`, { token: value })
+  assert.equal(rolled.status, 403)
+  assert.match(
+    rolled.json.errors[0].message,
+    /request_ip\.in must be set.*: 127\.0\.0\.0\/8, 2001:db8::\/32$/,
+  )
+})
+
+test('a token for all accounts is rolled by such a token only', async t => {
+  const { ask, keepToken } = await startApi(t)
+  const names = ['API Tokens Write'] as const
+  const one = await keepToken(names)
+  const all = await keepToken([], { policies: [allowing(names, ['*'])] })
+  const path = `/tokens/${all.token.id}/value`
+  assert.equal((await ask('PUT', path, { token: one.value })).status, 403)
+  assert.equal((await ask('PUT', path, { token: all.value })).status, 200)
+})
+
+test('a roll ends the old value and shows the new one as a string', async t => {
+  const { ask, keepToken } = await startApi(t)
+  const { token, value } = await keepToken(['AI Gateway Run'])
+  assert.equal((await ask('GET', '/tokens/verify', { token: value })).status, 200)
+  const rolled = (await ask('PUT', `/tokens/${token.id}/value`)).json.result
+  assert.ok(isWellFormed(rolled))
+  assert.equal((await ask('GET', '/tokens/verify', { token: value })).status, 401)
+  assert.equal((await ask('GET', '/tokens/verify', { token: rolled })).status, 200)
+})
+
+test('an update takes the place of all but the state, which only a word changes', async t => {
+  const { ask, keepToken } = await startApi(t)
+  const { token, value } = await keepToken(['AI Gateway Run'], {
+    addressesIn: ['127.0.0.1'],
+    expiresOn: 9e12,
+  })
+  const path = `/tokens/${token.id}`
+  const disabled = await ask('PUT', path, {
+    body: bodyOf(['AI Gateway Run'], { status: 'disabled', name: 'off' }),
+  })
+  assert.equal(disabled.json.result.status, 'disabled')
+  assert.equal('condition' in disabled.json.result || 'expires_on' in disabled.json.result, false)
+  assert.equal((await ask('GET', '/tokens/verify', { token: value })).status, 401)
+  assert.equal((await ask('PUT', path, { body: bodyOf(['AI Gateway Read']) })).json.result.status, 'disabled')
+  const active = await ask('PUT', path, { body: bodyOf(['AI Gateway Read'], { status: 'active' }) })
+  assert.equal(active.json.result.status, 'active')
+  assert.equal((await ask('GET', '/tokens/verify', { token: value })).status, 200)
+})
+
+test('what was got can be put back as it is', async t => {
+  const { ask } = await startApi(t)
+  const condition = { request_ip: { in: ['192.0.2.0/24'], not_in: ['192.0.2.1'] } }
+  const { value, ...made } = (
+    await ask('POST', '/tokens', { body: bodyOf(['AI Gateway Run'], { condition }) })
+  ).json.result
+  assert.deepEqual(made.condition, condition)
+  const { status, json } = await ask('PUT', `/tokens/${made.id}`, { body: made })
+  assert.equal(status, 200, JSON.stringify(json))
+  assert.deepEqual({ ...json.result, policies: null }, { ...made, policies: null })
+})
+
+test('of many updates at once one stands, whole', async t => {
+  const { ask, keepToken } = await startApi(t)
+  const { token } = await keepToken(['AI Gateway Run'])
+  const put = (i: number) => {
+    const expires_on = new Date(Date.UTC(2027, 0, i + 1)).toISOString()
+    return ask('PUT', `/tokens/${token.id}`, {
+      body: bodyOf(['AI Gateway Run'], { name: `writer ${i}`, expires_on }),
+    })
+  }
+  const replies = await Promise.all(Array.from({ length: 20 }, (_, i) => put(i)))
+  assert.ok(replies.every(({ status }) => status === 200))
+  const { name, expires_on } = (await ask('GET', `/tokens/${token.id}`)).json.result
+  assert.equal(
+    expires_on.slice(0, 10),
+    new Date(Date.UTC(2027, 0, Number(name.split(' ')[1]) + 1)).toISOString().slice(0, 10),
+  )
+})
+
+test('a deleted token is gone, and its id is 404 in every way', async t => {
+  const { ask, keepToken } = await startApi(t)
+  const { token, value } = await keepToken(['AI Gateway Run'])
+  assert.deepEqual((await ask('DELETE', `/tokens/${token.id}`)).json.result, { id: token.id })
+  assert.equal((await ask('GET', '/tokens/verify', { token: value })).status, 401)
+  for (const id of [token.id, 'x', '%00', token.id.toUpperCase()]) {
+    for (const [method, path, options] of [
+      ['GET', `/tokens/${id}`, {}],
+      ['PUT', `/tokens/${id}`, { body: bodyOf(['AI Gateway Run']) }],
+      ['DELETE', `/tokens/${id}`, {}],
+      ['PUT', `/tokens/${id}/value`, {}],
+    ] as const) {
+      const { status, json } = await ask(method, path, options)
+      assert.deepEqual([status, json.errors[0].code], [404, 7003], `${method} ${path}`)
+    }
+  }
+})
+
+test('tokens are listed by page, expired ones only when they are asked for, turned round if wanted', async t => {
+  const { ask, keepToken, clock, owner } = await startApi(t)
+  for (let i = 1; i <= 5; i++)
+    await keepToken([], { name: `t${i}`, issuedOn: i, expiresOn: i === 3 ? clock.now() : null })
+  const names = async (query: string) => {
+    const { json } = await ask('GET', `/tokens${query}`)
+    const { cursor, ...info } = json.result_info
+    return [json.result.map(({ name }: { name: string }) => name), info]
+  }
+  const all = [owner.token.name, 't1', 't2', 't4', 't5']
+  assert.deepEqual(await names(''), [all, { page: 1, per_page: 20, count: 5, total_count: 5 }])
+  assert.deepEqual(await names('?page=2&per_page=2'), [
+    ['t2', 't4'],
+    { page: 2, per_page: 2, count: 2, total_count: 5 },
+  ])
+  assert.deepEqual(await names('?page=9&per_page=2'), [
+    [],
+    { page: 9, per_page: 2, count: 0, total_count: 5 },
+  ])
+  assert.deepEqual((await names('?direction=desc'))[0], all.toReversed())
+  assert.deepEqual(await names('?include_expired=true&per_page=3&page=2'), [
+    ['t3', 't4', 't5'],
+    { page: 2, per_page: 3, count: 3, total_count: 6 },
+  ])
+  const expired = await ask('GET', '/tokens?include_expired=true&direction=desc')
+  assert.equal(expired.json.result.find(({ name }: { name: string }) => name === 't3').status, 'expired')
+})
+
+test('a list never shows a value or a digest', async t => {
+  const { ask, owner } = await startApi(t)
+  const { json } = await ask('GET', '/tokens?include_expired=true')
+  const text = JSON.stringify(json)
+  assert.ok(!text.includes(owner.value) && !text.includes(owner.token.digest) && !text.includes('svct_'))
+})
+
+test('queries that break a rule are 400 with the name and the rule', async t => {
+  const { ask } = await startApi(t)
+  for (const [query, message] of [
+    ['page=0', 'page must be a whole number from 1 to 1000000'],
+    ['per_page=5000', 'per_page must be a whole number from 1 to 100'],
+    ['direction=up', 'direction must be asc or desc'],
+    ['include_expired=1', 'include_expired must be false or true'],
+    ['colour=red', 'colour is not a query parameter that is known here'],
+  ] as const) {
+    const { status, json } = await ask('GET', `/tokens?${query}`)
+    assert.deepEqual([status, json.errors.map((error: Error) => error.message)], [400, [message]])
+  }
+})
+
+test('permission groups are listed with what they cover, by name and scope where asked', async t => {
+  const { ask, keepToken } = await startApi(t)
+  const { json } = await ask('GET', '/tokens/permission_groups')
+  assert.deepEqual(
+    json.result.map(({ name }: { name: string }) => name),
+    permissionGroups.map(({ name }) => name),
+  )
+  const { value } = await keepToken(['API Tokens Read'])
+  const one = await ask('GET', '/tokens/permission_groups?name=AI%20Gateway%20Run&scope=svc.api.account', {
+    token: value,
+  })
+  assert.deepEqual(one.json.result, [
+    { ...permissionGroups.find(({ name }) => name === 'AI Gateway Run'), is_selectable: false },
+  ])
+  assert.deepEqual((await ask('GET', '/tokens/permission_groups?scope=zone')).json.result, [])
+})
+
+test('1,000 random bodies are never a 5xx, and what is kept keeps the rules', async t => {
+  const { ask, kept, bugs } = await startApi(t)
+  const junk = fc.jsonValue({ maxDepth: 2 })
+  const policy = fc.record({
+    effect: fc.oneof(fc.constantFrom('allow', 'deny'), junk),
+    permission_groups: fc.oneof(
+      fc.array(fc.oneof(fc.constantFrom(...permissionGroups.map(({ id }) => ({ id }))), junk)),
+      junk,
+    ),
+    resources: fc.oneof(fc.constant(resources), junk),
+  })
+  const body = fc.record(
+    {
+      name: fc.oneof(fc.string({ unit: 'binary' }), junk),
+      policies: fc.oneof(fc.array(fc.oneof(policy, junk), { maxLength: 3 }), junk),
+      condition: junk,
+      expires_on: fc.oneof(
+        junk,
+        fc.date({ noInvalidDate: true }).map(date => date.toISOString()),
+      ),
+      not_before: fc.oneof(
+        junk,
+        fc.date({ noInvalidDate: true }).map(date => date.toISOString()),
+      ),
+    },
+    { requiredKeys: ['name', 'policies'] },
+  )
+  await fc.assert(
+    fc.asyncProperty(fc.oneof(body, junk), async some => {
+      const { status } = await ask('POST', '/tokens', { body: JSON.stringify(some) })
+      assert.ok(status < 500, String(status))
+    }),
+    { numRuns: 1_000 },
+  )
+  assert.deepEqual(bugs, [])
+  const { items } = await kept.tokens.list(account, { offset: 0, limit: 2_000 })
+  for (const { name, policies, accounts } of items.flatMap(token =>
+    token.policies.map(policy => ({ ...token, ...policy })),
+  )) {
+    assert.ok(name.trim() !== '' && name.length <= 120)
+    assert.ok(policies.length > 0)
+    assert.deepEqual(accounts, [account])
+  }
+})
