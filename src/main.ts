@@ -6,5 +6,5 @@ import './process/heap.ts'
 import './process/threads.ts'
 
 enableCompileCache()
-const { runCommand } = await import('./process/cli.ts')
+const { runCommand } = await import('./process/commands/cli.ts')
 process.exitCode = await runCommand(process.argv.slice(2))

@@ -8,7 +8,7 @@ import { connect, createServer, type Server } from 'node:net'
 import { resolve } from 'node:path'
 import { json } from 'node:stream/consumers'
 import type { Endpoint } from '../config/config.ts'
-import { dataFolder } from './store-location.ts'
+import { dataFolder } from './store/location.ts'
 
 /** Lets others on this machine find the gateway of this process, on Linux. */
 export class Presence {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import { type Loaded, loadConfig } from '../../src/config/load.ts'
-import { selfSigned } from '../../src/process/self-signed.ts'
+import { selfSigned } from '../../src/process/demo/self-signed.ts'
 
 describe('loadConfig', () => {
   test('reads the file, its references to the environment, and files relative to itself', t => {

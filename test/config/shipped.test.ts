@@ -120,7 +120,7 @@ zones: [{ default: on, routes: [{ path: /, pool: a }] }]`,
   })
 
   test('names the settings that only a restart changes', () => {
-    const bound = read('src/process/reload.ts').matchAll(/^ {2}'?([\w.]+)'?: config =>/gm)
+    const bound = read('src/process/gateway/reload.ts').matchAll(/^ {2}'?([\w.]+)'?: config =>/gm)
     const names = Array.from(bound, ([, name]) => name!)
     const [, told] = /except those of (.+):\n# they need a restart/.exec(shipped)!
     deepEqual(told!.split(/, | and /).sort(), names.sort())

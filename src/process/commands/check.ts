@@ -4,10 +4,10 @@ import { AccessMetrics } from '../../metrics/access-metrics.ts'
 import { createLogger } from '../../log/log.ts'
 import type { Config } from '../../config/config.ts'
 import { loadConfig } from '../../config/load.ts'
-import { AccessFiles } from '../access-files.ts'
-import { configPath, type Input } from '../input.ts'
-import { isUsable } from '../mistakes.ts'
-import { print } from '../terminal.ts'
+import { AccessFiles } from '../gateway/access-files.ts'
+import { configPath, type Input } from './input.ts'
+import { isUsable } from './mistakes.ts'
+import { print } from './terminal.ts'
 
 export async function check(input: Input): Promise<number> {
   const path = configPath(input)

@@ -1,9 +1,9 @@
 // `gatehouse demo`: runs the gateway before an origin that misbehaves on demand.
 
-import { DemoOrigin } from '../demo-origin.ts'
-import { bundledConfig, type Input } from '../input.ts'
-import { run } from '../run.ts'
-import { tell } from '../terminal.ts'
+import { DemoOrigin } from '../demo/origin.ts'
+import { bundledConfig, type Input } from './input.ts'
+import { run } from '../gateway/run.ts'
+import { tell } from './terminal.ts'
 
 export async function demo({ config }: Input): Promise<number> {
   const origin = new DemoOrigin()

@@ -4,8 +4,8 @@ import { nextRay } from '../../base/ray.ts'
 import { catalogue, type ErrorRow, protocolErrors } from '../../errors/catalogue.ts'
 import { compose } from '../../errors/compose.ts'
 import { errorNameOf, refuse } from '../../errors/refusal.ts'
-import type { Input } from '../input.ts'
-import { print, tell } from '../terminal.ts'
+import type { Input } from './input.ts'
+import { print, tell } from './terminal.ts'
 
 const documentation = 'http://127.0.0.1:8081/errors'
 

@@ -3,10 +3,10 @@
 
 import type { Endpoint } from '../../config/config.ts'
 import { loadConfig } from '../../config/load.ts'
-import { configPath, type Input } from '../input.ts'
-import { isUsable } from '../mistakes.ts'
+import { configPath, type Input } from './input.ts'
+import { isUsable } from './mistakes.ts'
 import { adminOf, runningHere } from '../presence.ts'
-import { tell } from '../terminal.ts'
+import { tell } from './terminal.ts'
 import { reachable, urlOf } from '../url.ts'
 
 /** How long all of it may take, in ms. */

@@ -8,10 +8,10 @@ import { accept } from '../../config/rules.ts'
 import { storeUrl } from '../../config/store-url.ts'
 import { copyStore, inWords } from '../../store/copy.ts'
 import type { Store } from '../../store/store.ts'
-import { configPath, type Input } from '../input.ts'
-import { storeDialling } from '../store-location.ts'
-import { tell } from '../terminal.ts'
-import { withStore } from '../with-store.ts'
+import { configPath, type Input } from './input.ts'
+import { storeDialling } from '../store/location.ts'
+import { tell } from './terminal.ts'
+import { withStore } from '../store/with-store.ts'
 
 /** Returns 0 when all was copied, 1 when a store refuses, 2 for mistakes of the caller. */
 export async function store(input: Input): Promise<number> {

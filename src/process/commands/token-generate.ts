@@ -1,7 +1,7 @@
 // `gatehouse token generate`: a token for the first start, where the operator gives it.
 
 import { mintToken } from '../../tokens/token.ts'
-import { print } from '../terminal.ts'
+import { print } from './terminal.ts'
 
 /** Writes a token that no store has to stdout. */
 export async function tokenGenerate(): Promise<number> {

@@ -6,11 +6,11 @@ import type { Store } from '../../store/store.ts'
 import { newToken } from '../../tokens/new-token.ts'
 import { permissionGroups } from '../../tokens/permission-groups.ts'
 import { auditOf, commandLine } from '../../admin/records/audit.ts'
-import { configPath, type Input } from '../input.ts'
-import { isUsable } from '../mistakes.ts'
-import { storeDialling, storeLocation } from '../store-location.ts'
-import { print, tell } from '../terminal.ts'
-import { withStore } from '../with-store.ts'
+import { configPath, type Input } from './input.ts'
+import { isUsable } from './mistakes.ts'
+import { storeDialling, storeLocation } from '../store/location.ts'
+import { print, tell } from './terminal.ts'
+import { withStore } from '../store/with-store.ts'
 
 /** Writes the value to stdout and all else to stderr, so that a script can keep it; 1 when the store refuses, 2 for mistakes of the caller. */
 export async function token(input: Input): Promise<number> {

@@ -16,7 +16,7 @@ import {
   type KeyedCheckResult,
 } from '../../../src/edge/origin/health-checker.ts'
 import { NameLookup } from '../../../src/edge/resolver/name-lookup.ts'
-import { selfSigned } from '../../../src/process/self-signed.ts'
+import { selfSigned } from '../../../src/process/demo/self-signed.ts'
 import { startDns } from '../../help/dns.ts'
 import { edgeConfig } from '../../help/edge.ts'
 import { ok, startOrigin, startResponder } from '../../help/origin.ts'

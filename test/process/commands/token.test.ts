@@ -1,9 +1,9 @@
-// `gatehouse token create` over a store of its own; test/process/commands.test.ts has what it refuses.
+// `gatehouse token create` over a store of its own; test/process/commands/commands.test.ts has what it refuses.
 
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { FirstFill } from '../../../src/process/first-start.ts'
+import { FirstFill } from '../../../src/process/store/first-start.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { digestOf } from '../../../src/tokens/token.ts'
 import { auditQuery } from '../../store/contract-specimens.ts'

@@ -1,0 +1,173 @@
+// The commands of `gatehouse`: one table, from which help, options and dispatch are made. main.ts calls it.
+// A name may be two words, a noun and a verb: such commands share a help under their noun.
+
+import { parseArgs } from 'node:util'
+import type { Command } from './command.ts'
+import { clientCommands } from './client/verbs.ts'
+import type { Input } from './input.ts'
+import { columns, visible } from './table.ts'
+import { print, tell } from './terminal.ts'
+import { version } from '../version.ts'
+
+const config = { config: { type: 'string' } } as const
+
+const commands: Readonly<Record<string, Command>> = {
+  start: {
+    usage: 'start [--replace] [--config PATH]',
+    summary: 'Run the gateway.',
+    options: {
+      ...config,
+      replace: { type: 'boolean', help: 'take the place of the one that runs here, without a gap' },
+    },
+    args: 0,
+    load: async () => (await import('./start.ts')).start,
+  },
+  check: {
+    usage: 'check [--config PATH]',
+    summary: 'Check the configuration and name every mistake.',
+    options: config,
+    args: 0,
+    load: async () => (await import('./check.ts')).check,
+  },
+  errors: {
+    usage: 'errors [CODE] [--accept TYPE]',
+    summary: 'Show an error as clients get it, or list them all.',
+    options: { accept: { type: 'string' } },
+    args: 1,
+    load: async () => (await import('./errors.ts')).errors,
+  },
+  health: {
+    usage: 'health [--running] [--config PATH]',
+    summary: 'Ask the running gateway whether it is alive.',
+    options: {
+      ...config,
+      running: {
+        type: 'boolean',
+        help: 'ask the one that runs here with the same GATEHOUSE_DATA, whatever its configuration (Linux)',
+      },
+    },
+    args: 0,
+    load: async () => (await import('./health.ts')).health,
+  },
+  token: {
+    usage: 'token create [--name NAME] [--permission NAME]… [--account ID] [--config PATH]',
+    summary: 'Make an API token in the store; without --permission it may call models.',
+    options: {
+      ...config,
+      name: { type: 'string' },
+      account: { type: 'string' },
+      permission: { type: 'string', multiple: true },
+    },
+    args: 1,
+    load: async () => (await import('./token.ts')).token,
+  },
+  'token generate': {
+    usage: 'token generate',
+    summary: 'Print a token for GATEHOUSE_FIRST_TOKEN; no store has it yet.',
+    options: {},
+    args: 0,
+    load: async () => (await import('./token-generate.ts')).tokenGenerate,
+  },
+  ...clientCommands,
+  store: {
+    usage: 'store copy --from URL --to URL',
+    summary: `Copy everything into an empty store; a URL may be \${NAME} or file:PATH.`,
+    options: { from: { type: 'string' }, to: { type: 'string' } },
+    args: 1,
+    load: async () => (await import('./store.ts')).store,
+  },
+  demo: {
+    usage: 'demo [--config PATH]',
+    summary: 'Run the gateway before an origin that misbehaves on demand.',
+    options: config,
+    args: 0,
+    load: async () => (await import('./demo.ts')).demo,
+  },
+}
+
+/** Runs the command that the arguments name; returns the exit code, 2 for what is no command of ours. */
+export async function runCommand(argv: readonly string[]): Promise<number> {
+  const [name] = argv
+  if (name === undefined || isHelp(name) || name === 'help') return say(help())
+  if (name === '--version' || name === '-v') return say(`${version}\n`)
+  const found = find(argv)
+  if (!found) return helpWithNoun(argv)
+  const { command, rest } = found
+  if (rest.some(isHelp)) return say(helpFor(command))
+  const input = read(command, rest)
+  if (typeof input === 'string') return complain(`${input}; usage: gatehouse ${command.usage}`)
+  return (await command.load())(input)
+}
+
+/** Finds the command by its first two words, or by its first. */
+function find(argv: readonly string[]): { command: Command; rest: readonly string[] } | null {
+  for (const words of [2, 1]) {
+    const name = argv.slice(0, words).join(' ')
+    if (Object.hasOwn(commands, name)) return { command: commands[name]!, rest: argv.slice(words) }
+  }
+  return null
+}
+
+function isHelp(word: string): boolean {
+  return word === '--help' || word === '-h'
+}
+
+/** Says what can stand behind a noun, or that there is no such command. */
+function helpWithNoun([noun, verb]: readonly string[]): number {
+  const group = Object.entries(commands).filter(([name]) => name.startsWith(`${noun} `))
+  if (group.length === 0) return complain(`there is no command '${noun}'; see gatehouse --help`)
+  const rows = group.map(([, command]) => rowOf(command)).join('\n')
+  if (verb !== undefined && !isHelp(verb))
+    return complain(`there is no command '${noun} ${verb}'; see gatehouse ${noun} --help`)
+  if (verb !== undefined) return say(`${rows}\n`)
+  tell(rows)
+  return 2
+}
+
+/** Returns the input of the command, or what is wrong with the arguments. */
+function read({ options, args, least = 0 }: Command, argv: readonly string[]): Input | string {
+  try {
+    const { values, positionals } = parseArgs({ args: [...argv], options, allowPositionals: true })
+    if (positionals.length > args) return `unexpected argument '${positionals[args]}'`
+    if (positionals.length < least) return 'an argument is missing'
+    return { ...values, args: positionals }
+  } catch (cause) {
+    const [sentence = ''] = (cause as Error).message.split(/\.\s/)
+    return sentence.charAt(0).toLowerCase() + sentence.slice(1)
+  }
+}
+
+function help(): string {
+  return `Gatehouse ${version}, a reverse proxy that answers every failure honestly.
+
+${Object.values(commands).map(rowOf).join('\n')}
+
+The configuration is read from --config, else from the path in GATEHOUSE_CONFIG, else from config/gatehouse.yaml
+beside the program. The log goes to stdout, all else that a person reads to stderr.
+`
+}
+
+function rowOf({ usage, summary }: Command): string {
+  return usage.length > 30
+    ? `  gatehouse ${usage}\n  ${' '.repeat(41)}${summary}`
+    : `  gatehouse ${usage.padEnd(30)} ${summary}`
+}
+
+/** Writes the help of one command: its usage, what it does, and those of its options that say something of themselves. */
+function helpFor({ usage, summary, options }: Command): string {
+  const rows = Object.entries(options).flatMap(([name, { value, help }]) =>
+    help === undefined ? [] : [[`  --${name}${value === undefined ? '' : ` ${value}`}`, help]],
+  )
+  const list = rows.length === 0 ? '' : `\n${columns(rows)}`
+  return `Usage: gatehouse ${usage}\n\n${summary}\n${list}`
+}
+
+function say(text: string): number {
+  print(text)
+  return 0
+}
+
+function complain(sentence: string): number {
+  tell(`gatehouse: ${visible(sentence)}`)
+  return 2
+}

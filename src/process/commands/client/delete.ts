@@ -1,0 +1,22 @@
+// `gatehouse client delete`: asks first, since it ends every grant of the client.
+
+import type { Input } from '../input.ts'
+import { json } from '../table.ts'
+import { print, tell } from '../terminal.ts'
+import { confirmed } from './confirm.ts'
+
+const deed = {
+  consequence: 'deleting a client ends every grant of it',
+  question: 'This ends every grant of the client. Type its id to delete it: ',
+  refrained: 'Nothing was deleted.',
+} as const
+
+/** Takes `--yes`, or the id typed once more by a person; returns 1 where that person thought again. */
+export function remove(input: Input): Promise<number> {
+  return confirmed(input, deed, async (api, path, id) => {
+    const { result } = await api.ask('DELETE', path)
+    tell(`Deleted the client ${id}.`)
+    if (input.json) print(json(result))
+    return 0
+  })
+}

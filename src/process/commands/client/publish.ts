@@ -1,0 +1,57 @@
+// `gatehouse client publish`: from private to public; asks first, since there is no way back.
+
+import { type ApiMistake, ApiRefusal } from './api-client.ts'
+import type { Input } from '../input.ts'
+import { columns, json } from '../table.ts'
+import { print, tell } from '../terminal.ts'
+import { confirmed } from './confirm.ts'
+import type { ShownClient } from './view.ts'
+
+/** The code of a precondition that is missing. */
+const missing = 10412
+
+const deed = {
+  consequence: 'a public client can never be private again',
+  question:
+    'Any user may authorize a public client, and it can never be private again. Type its id to publish it: ',
+  refrained: 'Nothing was published.',
+} as const
+
+/** Takes `--yes`, or the id typed once more by a person; returns 1 where that person thought again, or preconditions are missing, after telling each and how to meet it. */
+export function publish(input: Input): Promise<number> {
+  return confirmed(input, deed, async (api, path, id) => {
+    try {
+      const { result } = await api.ask('PATCH', path, { body: { visibility: 'public' } })
+      tell(`The client ${id} is public: any user may authorize it, and it can't become private again.`)
+      if (input.json) print(json(result))
+      return 0
+    } catch (cause) {
+      if (!(cause instanceof ApiRefusal) || cause.mistakes[0]?.code !== missing) throw cause
+      const { result } = await api.ask<ShownClient>('GET', path)
+      tell(`The client ${id} can't be public yet. What is missing:`)
+      tell(columns(cause.mistakes.map(mistake => rowOf(mistake, result))).trimEnd())
+      return 1
+    }
+  })
+}
+
+/** Says what is missing in words of the command line, or in those of the API where they are not known here. */
+function rowOf({ message }: ApiMistake, client: ShownClient): string[] {
+  const [member = ''] = /\b(?:client_name|logo_uri|client_uri|scopes)\b/.exec(message) ?? []
+  const { client_id: id, client_uri_verification: proof } = client
+  const update = (option: string) => `gatehouse client update ${id} ${option}`
+  switch (member) {
+    case 'client_name':
+      return ['  a name', update('--name NAME')]
+    case 'logo_uri':
+      return ['  a logo', update('--logo-uri URI')]
+    case 'scopes':
+      return ['  a scope that is more than an identity', update('--scope ID')]
+    case 'client_uri':
+      return proof
+        ? [`  the proof that ${proof.host} is yours (${proof.status})`, `gatehouse client verify ${id}`]
+        : ['  a home page, whose host is then to be proven', update('--client-uri URI')]
+    default:
+      return [`  ${message}`]
+  }
+}

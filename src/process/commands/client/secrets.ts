@@ -1,0 +1,45 @@
+// `gatehouse client rotate` and `gatehouse client drop-old-secret`: from one secret to the next, without a moment in which none works.
+
+import { type ApiClient, ApiRefusal } from './api-client.ts'
+import type { Input } from '../input.ts'
+import { json, visible } from '../table.ts'
+import { print, tell } from '../terminal.ts'
+import { withClient } from './session.ts'
+
+/** The code of a client that has two secrets. */
+const twoSecrets = 10409
+
+/** Writes the new secret to stdout and all else to stderr, so that a script can keep it. */
+export function rotate(input: Input): Promise<number> {
+  return withClient(input, async (api, path, id) => {
+    const result = await another(api, path)
+    if (result === null) {
+      tell(
+        `gatehouse: the client ${id} has two secrets already; once nobody uses the older one: gatehouse client drop-old-secret ${id}`,
+      )
+      return 1
+    }
+    tell(`The new secret is shown this once. The old one works until gatehouse client drop-old-secret ${id}`)
+    print(input.json ? json(result) : `${visible(result.client_secret)}\n`)
+    return 0
+  })
+}
+
+/** Gives null where there are two already. */
+async function another(api: ApiClient, path: string): Promise<{ readonly client_secret: string } | null> {
+  try {
+    return (await api.ask<{ client_secret: string }>('POST', `${path}/rotate_secret`, { once: true })).result
+  } catch (cause) {
+    if (!(cause instanceof ApiRefusal) || cause.mistakes[0]?.code !== twoSecrets) throw cause
+    return null
+  }
+}
+
+export function dropOldSecret(input: Input): Promise<number> {
+  return withClient(input, async (api, path, id) => {
+    const { result } = await api.ask('DELETE', `${path}/rotate_secret`)
+    tell(`Only the newer secret of ${id} works now.`)
+    if (input.json) print(json(result))
+    return 0
+  })
+}

@@ -1,0 +1,130 @@
+// How the verbs of `gatehouse client` get to the management API, and what becomes of it when the API refuses.
+
+import { readFileSync } from 'node:fs'
+import { text } from 'node:stream/consumers'
+import { loadConfig } from '../../../config/load.ts'
+import { type ApiAccess, ApiAway, ApiClient, type ApiMistake, ApiRefusal } from './api-client.ts'
+import { configPath, type Input } from '../input.ts'
+import { isUsable } from '../mistakes.ts'
+import { visible } from '../table.ts'
+import { tell } from '../terminal.ts'
+import { urlOf } from '../../url.ts'
+import type { ShownClient } from './view.ts'
+
+/** Hands over the API as options and environment name it; returns the exit code: 1 where the API refuses or is away, 2 for mistakes of the caller. */
+export async function withApi(input: Input, use: (api: ApiClient) => Promise<number>): Promise<number> {
+  const access = await accessOf(input)
+  if (typeof access === 'string') return complain(access)
+  if (access === null) return 2
+  try {
+    return await use(new ApiClient(access))
+  } catch (cause) {
+    if (cause instanceof ApiRefusal) tellMistakes(cause.mistakes)
+    else if (cause instanceof ApiAway) tell(`gatehouse: ${visible(cause.message)}`)
+    else throw cause
+    return 1
+  }
+}
+
+/** As `withApi`, with the path of the client that the first argument names. */
+export async function withClient(
+  input: Input,
+  use: (api: ApiClient, path: string, id: string) => Promise<number>,
+): Promise<number> {
+  const [id = ''] = input.args
+  if (!isId(id))
+    return complain('the id of a client has 32 hexadecimal digits; gatehouse client list shows them')
+  return withApi(input, api => use(api, `${clients}/${id}`, id))
+}
+
+export const clients = '/oauth_clients'
+
+/** How often a change by somebody else is followed. */
+const mostTries = 5
+
+/**
+ * Changes a client as it was just read, and no newer one; where somebody else was faster, it reads again and asks anew what is to be changed. Without a body it
+ * stays as it is.
+ */
+export async function changeAsRead(
+  api: ApiClient,
+  path: string,
+  bodyFor: (read: ShownClient) => unknown,
+): Promise<{ readonly before: ShownClient; readonly after: ShownClient }> {
+  for (let tries = 1; ; tries++) {
+    const { result: before, etag } = await api.ask<ShownClient>('GET', path)
+    const body = bodyFor(before)
+    if (body === undefined) return { before, after: before }
+    try {
+      const { result: after } = await api.ask<ShownClient>('PATCH', path, { body, ifMatch: etag })
+      return { before, after }
+    } catch (cause) {
+      if (!(cause instanceof ApiRefusal) || cause.status !== 412 || tries === mostTries) throw cause
+    }
+  }
+}
+
+export function complain(sentence: string): number {
+  tell(`gatehouse: ${visible(sentence)}`)
+  return 2
+}
+
+/** Tells every error on a line of its own, with what it is about. */
+function tellMistakes(mistakes: readonly ApiMistake[]): void {
+  for (const { code, message, pointer } of mistakes) {
+    const place = pointer === null ? code : `${code} at ${pointer}`
+    tell(`gatehouse: ${visible(message)} (${visible(String(place))})`)
+  }
+}
+
+/** Returns what the caller did wrong as a sentence, or null where that is told already. */
+async function accessOf(input: Input): Promise<ApiAccess | string | null> {
+  const account = input.account ?? process.env.GATEHOUSE_ACCOUNT ?? ''
+  if (account === '') return 'name the account with --account or GATEHOUSE_ACCOUNT'
+  if (!isId(account)) return 'the id of an account has 32 hexadecimal digits'
+  const url = input.url === undefined ? configuredUrl(input) : baseOf(input.url)
+  if (url === null) return input.url === undefined ? null : '--url must be as in http://127.0.0.1:8081'
+  const token = await tokenOf(input)
+  return 'flaw' in token ? token.flaw : { url, account, token: token.value }
+}
+
+function isId(text: string): boolean {
+  return /^[0-9a-f]{32}$/.test(text)
+}
+
+/** Takes the address as people have it at hand: with the base path of the API, or without. */
+function baseOf(text: string): string | null {
+  const url = URL.parse(text)
+  if (url === null || !/^https?:$/.test(url.protocol) || url.host === '') return null
+  if (url.username !== '' || url.password !== '' || /[?#]/.test(text)) return null
+  return url.href.replace(/\/$/, '').replace(/\/client\/v4$/, '')
+}
+
+const defaultUrl = 'http://127.0.0.1:8081'
+
+/** Reads the address from the configuration; one with mistakes is the caller's matter only where the caller named it. */
+function configuredUrl(input: Input): string | null {
+  const path = configPath(input)
+  const loaded = loadConfig(path)
+  if (!('mistakes' in loaded)) return urlOf(loaded.config.admin)
+  const isNamed = input.config !== undefined || process.env.GATEHOUSE_CONFIG !== undefined
+  return isNamed && !isUsable(path, loaded) ? null : defaultUrl
+}
+
+/** Reads the token from where no other user of the machine can see it: never from an argument. */
+async function tokenOf({ 'token-file': file }: Input): Promise<{ value: string } | { flaw: string }> {
+  const token = file === undefined ? process.env.GATEHOUSE_TOKEN : await textOf(file)
+  if (token === null) return { flaw: "--token-file names a file that can't be read" }
+  const value = token?.trim() ?? ''
+  if (value === '')
+    return { flaw: 'put an API token into GATEHOUSE_TOKEN, or name its file with --token-file' }
+  return /^[\x21-\x7e]+$/.test(value) ? { value } : { flaw: 'the API token has characters that no token has' }
+}
+
+async function textOf(file: string): Promise<string | null> {
+  try {
+    return file === '-' ? await text(process.stdin) : readFileSync(file, 'utf8')
+  } catch {
+    return null
+  }
+}

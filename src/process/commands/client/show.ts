@@ -1,0 +1,18 @@
+// `gatehouse client show`: all of one OAuth client.
+
+import type { Input } from '../input.ts'
+import { json } from '../table.ts'
+import { print, tell } from '../terminal.ts'
+import { withClient } from './session.ts'
+import { clientText, failedSentence, type ShownClient } from './view.ts'
+
+export function show(input: Input): Promise<number> {
+  return withClient(input, async (api, path, id) => {
+    const { result } = await api.ask<ShownClient>('GET', path)
+    print(input.json ? json(result) : clientText(result))
+    if (result.client_uri_verification?.status === 'failed') tell(failedSentence(id))
+    if (result.has_rotated_secret)
+      tell(`Both secrets work. Once nobody uses the older one: gatehouse client drop-old-secret ${id}`)
+    return 0
+  })
+}

@@ -1,0 +1,65 @@
+// `gatehouse client update`: other settings for an OAuth client, and word of what that changed.
+
+import { isDeepStrictEqual } from 'node:util'
+import type { Input } from '../input.ts'
+import { json, visible } from '../table.ts'
+import { print, tell } from '../terminal.ts'
+import { changeAsRead, complain, withClient } from './session.ts'
+import { type Body, bodyIn, settingsOf } from './settings.ts'
+import { recordText, type ShownClient, settingNames } from './view.ts'
+
+/** What --clear takes, by the names of the API. */
+export const clearable: readonly string[] = [
+  'optional_scopes',
+  'post_logout_redirect_uris',
+  'allowed_cors_origins',
+  'logo_uri',
+  'policy_uri',
+  'tos_uri',
+  'client_uri',
+]
+
+/** Writes a secret to stdout where the change made one, and all else to stderr. */
+export async function update(input: Input): Promise<number> {
+  const body = bodyOf(input)
+  if ('flaw' in body) return complain(body.flaw)
+  return withClient(input, async (api, path, id) => {
+    // The condition makes true what is told: that all that is new comes of this change. It is the same after anybody else's, so it is tried again.
+    const { before, after } = await changeAsRead(api, path, () => body.value)
+    tellOf(id, before, after)
+    if (input.json) print(json(after))
+    else if (after.client_secret !== undefined) print(`${visible(after.client_secret)}\n`)
+    return 0
+  })
+}
+
+function bodyOf(input: Input): Body {
+  const { clear = [], file } = input
+  const settings = settingsOf(input)
+  const unknown = clear.find(name => !clearable.includes(name))
+  const torn = clear.find(name => Object.hasOwn(settings, name))
+  if (unknown !== undefined) return { flaw: `--clear ${unknown} is none of ${clearable.join(', ')}` }
+  if (torn !== undefined) return { flaw: `--clear ${torn} can't stand beside the option that sets it` }
+  if (input.refresh && input['no-refresh']) return { flaw: "--refresh can't stand beside --no-refresh" }
+  const changes = { ...settings, ...Object.fromEntries(clear.map(name => [name, null])) }
+  if (file !== undefined) return bodyIn(file, changes)
+  if (Object.keys(changes).length === 0)
+    return { flaw: 'name what to change; see gatehouse client update --help' }
+  return { value: changes }
+}
+
+function tellOf(id: string, before: ShownClient, after: ShownClient): void {
+  const changed = settingNames.filter(name => !isDeepStrictEqual(before[name], after[name]))
+  tell(
+    changed.length === 0
+      ? `No setting of the client ${id} is another than before.`
+      : `Changed ${changed.join(', ')} of the client ${id}.`,
+  )
+  if (after.client_secret !== undefined) tell('It has a secret now, which is shown this once.')
+  if (after.token_endpoint_auth_method === 'none' && changed.includes('token_endpoint_auth_method'))
+    tell('It has no secret any more: none works.')
+  const proof = after.client_uri_verification
+  if (!proof || proof.status === 'verified' || !changed.includes('client_uri')) return
+  tell('Before it can be public, its domain has to be proven by this record in DNS:')
+  tell(recordText(proof).trimEnd())
+}

@@ -1,0 +1,74 @@
+// `gatehouse client verify`: has DNS asked now, starts a failed proof again, and waits for its end where it is told to.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { ApiAway, type ApiClient, ApiRefusal } from './api-client.ts'
+import type { Input } from '../input.ts'
+import { json, visible } from '../table.ts'
+import { print, tell } from '../terminal.ts'
+import { changeAsRead, withClient } from './session.ts'
+import { answerInWords, failedSentence, proofText, type ShownClient, type ShownVerification } from './view.ts'
+
+/** How long to wait between two looks, in ms: at first, and at most. */
+const firstPause = 250
+const longestPause = 5_000
+
+/** Returns 1 where there is nothing to prove, or where the proof that was waited for has failed. */
+export function verify(input: Input): Promise<number> {
+  return withClient(input, async (api, path, id) => {
+    const asked = await ask(api, path)
+    const client = input.wait ? await end(api, path, asked) : asked
+    const proof = client.client_uri_verification
+    if (!proof) {
+      tell(
+        `gatehouse: the client ${id} has no client_uri, so there is no domain to prove; first: gatehouse client update ${id} --client-uri URI`,
+      )
+      return 1
+    }
+    print(input.json ? json(client) : proofText(proof))
+    if (proof.status === 'failed') tell(failedSentence(id))
+    else if (proof.status !== 'verified' && !input.wait)
+      tell(`DNS is being asked. See what it said: gatehouse client show ${id}`)
+    return proof.status === 'failed' ? 1 : 0
+  })
+}
+
+/** Sends the client_uri again, unless it is proven; under a condition, so that a newer one is not overwritten. */
+async function ask(api: ApiClient, path: string): Promise<ShownClient> {
+  const { after } = await changeAsRead(api, path, ({ client_uri, client_uri_verification: proof }) =>
+    client_uri === undefined || proof?.status === 'verified' ? undefined : { client_uri },
+  )
+  return after
+}
+
+/** Looks at the client until its proof is at its end, and tells what is new. */
+async function end(api: ApiClient, path: string, asked: ShownClient): Promise<ShownClient> {
+  let client = asked
+  let pause = firstPause
+  let told = ''
+  for (;;) {
+    const proof = client.client_uri_verification
+    if (!proof || proof.status === 'verified' || proof.status === 'failed') return client
+    const news = newsOf(proof)
+    if (news !== told) tell(visible(news))
+    told = news
+    await sleep(pause)
+    pause = Math.min(pause * 1.5, longestPause)
+    client = (await look(api, path)) ?? client
+  }
+}
+
+/** Gives null where the gateway is away: it may be starting again. */
+async function look(api: ApiClient, path: string): Promise<ShownClient | null> {
+  try {
+    return (await api.ask<ShownClient>('GET', path)).result
+  } catch (cause) {
+    const isPassing = cause instanceof ApiAway || (cause instanceof ApiRefusal && cause.status >= 500)
+    if (!isPassing) throw cause
+    return null
+  }
+}
+
+function newsOf({ host, status, last_answer: answer, deadline }: ShownVerification): string {
+  const said = answer ? answerInWords(answer) : 'DNS was not asked yet'
+  return `${host}: ${status}, ${said}${deadline ? ` (until ${deadline})` : ''}`
+}

@@ -1,0 +1,45 @@
+// What a command is given by cli.ts.
+
+import { fileURLToPath } from 'node:url'
+
+/** The options of the command's row, and what stood beside them. */
+export interface Input {
+  readonly config?: string
+  readonly accept?: string
+  readonly account?: string
+  readonly name?: string
+  readonly permission?: readonly string[]
+  readonly from?: string
+  readonly to?: string
+  readonly url?: string
+  readonly 'token-file'?: string
+  readonly json?: boolean
+  readonly file?: string
+  readonly 'redirect-uri'?: readonly string[]
+  readonly scope?: readonly string[]
+  readonly 'auth-method'?: string
+  readonly refresh?: boolean
+  readonly 'no-refresh'?: boolean
+  readonly clear?: readonly string[]
+  readonly 'client-uri'?: string
+  readonly 'logo-uri'?: string
+  readonly 'policy-uri'?: string
+  readonly 'tos-uri'?: string
+  readonly 'post-logout-uri'?: readonly string[]
+  readonly origin?: readonly string[]
+  readonly visibility?: string
+  readonly wait?: boolean
+  readonly yes?: boolean
+  readonly replace?: boolean
+  readonly running?: boolean
+  readonly args: readonly string[]
+}
+
+/** Returns the path of the configuration: the option, else GATEHOUSE_CONFIG, else the one beside the program. */
+export function configPath({ config }: Input): string {
+  return config ?? process.env.GATEHOUSE_CONFIG ?? bundledConfig('gatehouse.yaml')
+}
+
+export function bundledConfig(name: string): string {
+  return fileURLToPath(new URL(`../../../config/${name}`, import.meta.url))
+}

@@ -1,0 +1,12 @@
+// What a person reads when a configuration has mistakes: all of them, each where an editor can jump to.
+
+import type { Loaded } from '../../config/load.ts'
+import { formatMistake } from '../../config/mistake.ts'
+import { tell } from './terminal.ts'
+
+/** Tells whether the configuration can be used, after printing its mistakes and warnings to stderr. */
+export function isUsable(path: string, loaded: Loaded): loaded is Exclude<Loaded, { mistakes: unknown }> {
+  const findings = 'mistakes' in loaded ? loaded.mistakes : loaded.warnings
+  for (const finding of findings) tell(formatMistake(path, finding))
+  return !('mistakes' in loaded)
+}

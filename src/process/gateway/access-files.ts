@@ -1,0 +1,39 @@
+// The files that access rules look into, address lists and geographic databases, of one data plane: read before a configuration that names them is in force.
+
+import type { AccessMetrics } from '../../metrics/access-metrics.ts'
+import type { Logger } from '../../log/log.ts'
+import type { Config } from '../../config/config.ts'
+import { GeoDatabases } from '../../access/geo.ts'
+import { AddressLists } from '../../access/lists.ts'
+import type { AccessSources } from '../../access/policy.ts'
+
+export class AccessFiles implements AccessSources {
+  readonly lists: AddressLists
+  readonly geo: GeoDatabases
+
+  constructor(log: Logger, metrics: AccessMetrics) {
+    this.lists = new AddressLists({ log, metrics })
+    this.geo = new GeoDatabases({ log, metrics })
+  }
+
+  /** Reads what a configuration names more than the one before; rejects with a sentence, and keeps what was, when a file is not good. */
+  async prepare({ lists, geo }: Config, before: Config): Promise<void> {
+    await this.lists.prepare(lists)
+    try {
+      await this.geo.prepare(geo.databases)
+    } catch (cause) {
+      await this.lists.prepare(before.lists)
+      throw cause
+    }
+  }
+
+  /** Forgets what the configuration in force does not name. */
+  settle(): void {
+    this.lists.keep()
+  }
+
+  close(): void {
+    this.lists.close()
+    this.geo.close()
+  }
+}

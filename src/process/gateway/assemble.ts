@@ -1,0 +1,43 @@
+// Builds every object of a gateway by hand, in the order of their ranks. No container: this file is the wiring.
+
+import { availableParallelism } from 'node:os'
+import { LineWriter } from '../../log/line-writer.ts'
+import { createLogger, type Logger } from '../../log/log.ts'
+import { Metrics } from '../../metrics/metrics.ts'
+import type { Config } from '../../config/config.ts'
+import { Gateway } from './gateway.ts'
+import { LocalPlane } from './local-plane.ts'
+import { Management } from './management.ts'
+import { Services } from './services.ts'
+import { Supervisor } from '../workers/supervisor.ts'
+import { version } from '../version.ts'
+
+/** Whether processes can share a port here, as workers do, and a gateway with the one that it replaces. */
+const canShare = process.platform === 'linux'
+
+export interface Assembly {
+  readonly gateway: Gateway
+  readonly metrics: Metrics
+  readonly log: Logger
+  /** Where the log goes. */
+  readonly destination: LineWriter
+}
+
+export function assemble(config: Config, replaces = false): Assembly {
+  const metrics = new Metrics(version)
+  const destination = new LineWriter(process.stdout, { dropped: metrics.droppedLogLines })
+  const log = createLogger(config.log.level, destination)
+  const workers = config.workers === 'auto' ? availableParallelism() : config.workers
+  const gateway = new Gateway(config, {
+    log,
+    metrics,
+    replaces,
+    openServices: config => Services.open(config, { metrics: metrics.edge, log, writesCopy: true }),
+    openManagement: (config, store) => Management.open(config, store, metrics, log),
+    buildPlane: (config, services, shared) =>
+      workers === 0
+        ? new LocalPlane(config, { ...shared, metrics, destination, log, services, reusePort: canShare })
+        : new Supervisor(workers, config, { ...shared, metrics, log }),
+  })
+  return { gateway, metrics, log, destination }
+}

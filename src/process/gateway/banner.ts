@@ -1,0 +1,61 @@
+// What a person reads when the gateway is up: where it listens, and three lines to try.
+
+import type { Config, Endpoint } from '../../config/config.ts'
+import type { FirstStart } from '../store/first-start.ts'
+import { urlOf } from '../url.ts'
+import { version } from '../version.ts'
+
+/** Writes the greeting; it goes to stderr, so that stdout holds nothing but the log. */
+export function banner(config: Config, edge: readonly Endpoint[], admin: Endpoint): string {
+  const site = urlOf(edge[0]!)
+  const host = hostToTry(config, site)
+  const lines = [
+    `Gatehouse ${version}`,
+    '',
+    ...edge.map(endpoint => `  listens on  ${urlOf(endpoint)}`),
+    `  admin on    ${urlOf(admin)}  (/metrics, /readyz, /errors)`,
+    '',
+    '  Try:',
+    `    curl -i ${host}-H 'Accept: application/json' ${site}/`,
+    `    curl -i ${host}-H 'Accept: text/markdown' ${site}/`,
+    `    curl -i ${host}-H 'Accept: text/html' ${site}/cdn-cgi/error/522   # or open it in a browser`,
+    '',
+  ]
+  return lines.join('\n')
+}
+
+/** Writes what a first start has made: the only time that a token which was not given is shown. */
+export function welcome(
+  { account, gateway, token }: FirstStart,
+  { ai }: Config,
+  edge: readonly Endpoint[],
+): string {
+  const [host] = ai.hosts
+  const lines = [
+    `  First start: the store was empty. The token ${token === null ? 'is the one that was given' : 'is shown this once'}; it may do everything.`,
+    `    account   ${account}`,
+    `    gateway   ${gateway}  (calls need a token)`,
+    ...(token === null ? [] : [`    token     ${token}`]),
+    '',
+  ]
+  if (host === undefined) return lines.join('\n')
+  const url = new URL(urlOf(edge[0]!))
+  url.hostname = host
+  return [
+    ...lines,
+    '  Try, once a provider is configured:',
+    `    curl ${url.origin}/client/v4/accounts/${account}/ai/v1/chat/completions \\`,
+    `      -H ${token === null ? '"Authorization: Bearer $TOKEN"' : `'Authorization: Bearer ${token}'`} -H 'Content-Type: application/json' \\`,
+    `      -d '{"model":"openai/gpt-4o-mini","messages":[{"role":"user","content":"Hello"}]}'`,
+    '',
+  ].join('\n')
+}
+
+/** Returns the curl option that names a zone, where the name in the URL would not reach one. */
+function hostToTry({ zones }: Config, site: string): string {
+  const hosts = zones.flatMap(zone => zone.hosts)
+  const inUrl = new URL(site).hostname.replace(/[[\]]/g, '')
+  if (hosts.includes(inUrl) || zones.some(({ isDefault }) => isDefault)) return ''
+  const named = hosts.find(host => !host.startsWith('*.'))
+  return named === undefined ? '' : `-H 'Host: ${named}' `
+}

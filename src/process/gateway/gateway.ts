@@ -1,0 +1,338 @@
+// One running gateway: the store, the admin listener and the data plane behind it, from the first socket to the last.
+
+import { randomBytes } from 'node:crypto'
+import { systemClock } from '../../base/clock.ts'
+import { Lifecycle, type Part } from '../../base/lifecycle.ts'
+import type { Logger } from '../../log/log.ts'
+import type { Metrics, StoreSigns } from '../../metrics/metrics.ts'
+import { Vouch } from '../../base/vouch.ts'
+import type { Config, Endpoint } from '../../config/config.ts'
+import type { Store } from '../../store/store.ts'
+import type { Api } from '../../admin/guard.ts'
+import type { Unready } from '../../admin/health.ts'
+import type { Facts } from '../../admin/routes.ts'
+import { AdminServer } from '../../admin/server.ts'
+import { checkedOrigins, HealthChecker } from '../../edge/origin/health-checker.ts'
+import type { SidePort } from '../../edge/plane.ts'
+import { type Before, HandoverNote, takeOver } from './handover.ts'
+import { assertFree, isInUse, listenFailure, noneToReplace } from './listen-failure.ts'
+import type { ManagedPlane } from './managed-plane.ts'
+import type { Management } from './management.ts'
+import { Presence } from '../presence.ts'
+import type { Services } from './services.ts'
+import { urlOf } from '../url.ts'
+import { zoneFacts } from './zone-facts.ts'
+
+/** How much longer than the grace the data plane may take to stop. */
+const drainSlack = 5_000
+/** How long the admin listener may take to answer what it is asked when it stops. */
+const adminGrace = 2_000
+/** How long what waits to be written may take. */
+const storeGrace = 5_000
+/** How often a gateway that has left its side port looks who has it, in ms. */
+const successionInterval = 500
+/** How often a gateway tries to get a side port that another one leaves. */
+const mostTries = 3
+/** How long the edge of a gateway that is stopping may take to be free, in ms. */
+const edgePatience = 5_000
+
+interface GatewayParts {
+  readonly log: Logger
+  readonly metrics: Metrics
+  /** Whether it takes the place of the gateway that runs here. */
+  readonly replaces?: boolean
+  readonly openServices: (config: Config) => Promise<Services>
+  readonly openManagement: (config: Config, store: Store) => Promise<Management>
+  /** Builds the data plane, once it is known where the side port is. */
+  readonly buildPlane: (config: Config, services: Services, shared: Shared) => ManagedPlane
+}
+
+/** What every process of the data plane gets. */
+interface Shared {
+  /** Where errors are documented. */
+  readonly documentation: string
+  readonly sidePort: SidePort
+}
+
+export class Gateway {
+  readonly #log: Logger
+  readonly #openServices: GatewayParts['openServices']
+  readonly #openManagement: GatewayParts['openManagement']
+  readonly #buildPlane: GatewayParts['buildPlane']
+  /** With which the data plane vouches to the side port for its clients, for as long as this gateway runs. */
+  #secret: Buffer = randomBytes(32)
+  readonly #server: AdminServer
+  readonly #replaces: boolean
+  readonly #note = new HandoverNote()
+  readonly #presence = new Presence()
+  #succession: NodeJS.Timeout | undefined
+  readonly #replaced = Promise.withResolvers<void>()
+  /** The gateway that was met at the side port. */
+  #before: Before | null = null
+  readonly #checker: HealthChecker
+  readonly #life: Lifecycle
+  readonly #started = Promise.withResolvers<void>()
+  #config: Config
+  #services: Services | null = null
+  #management: Management | null = null
+  #plane: ManagedPlane | null = null
+  #edge: readonly Endpoint[] = []
+  #admin: Endpoint
+
+  constructor(
+    config: Config,
+    { log, metrics, replaces = false, openServices, openManagement, buildPlane }: GatewayParts,
+  ) {
+    this.#config = config
+    this.#admin = config.admin
+    this.#log = log
+    this.#replaces = replaces
+    this.#openServices = openServices
+    this.#openManagement = openManagement
+    metrics.storeSigns = () => this.#storeSigns
+    this.#buildPlane = buildPlane
+    this.#checker = new HealthChecker({
+      clock: systemClock,
+      log,
+      metrics: metrics.edge,
+      told: results => this.#plane?.takeChecks(results),
+    })
+    const facts: Facts = {
+      unready: () => this.unready,
+      storeSigns: () => this.#storeSigns,
+      api: () => this.#api,
+      metrics: async () => metrics.expose(await this.#plane?.snapshots()),
+      handOver: (authorization, replaces) => this.#handOver(authorization, replaces),
+    }
+    const failed = (cause: unknown) => log.error({ err: cause }, 'a bug in the admin listener')
+    this.#server = new AdminServer(facts, failed, new Vouch(this.#secret))
+    this.#life = new Lifecycle([this.#storePart(), this.#adminPart(), this.#planePart()], (part, cause) =>
+      log.error({ part, err: cause }, 'did not stop as it should'),
+    )
+  }
+
+  /** The configuration in force. */
+  get config(): Config {
+    return this.#config
+  }
+
+  /** Where clients are served, with real ports, once `start` is done. */
+  get edge(): readonly Endpoint[] {
+    return this.#edge
+  }
+
+  get admin(): Endpoint {
+    return this.#admin
+  }
+
+  /** The store, once `start` is done. */
+  get store(): Store {
+    return this.#services!.store
+  }
+
+  /** Resolves once another gateway has taken its place, so that it is to stop. */
+  get replaced(): Promise<void> {
+    return this.#replaced.promise
+  }
+
+  get unready(): Unready {
+    const { phase } = this.#life
+    // Who replaces another gateway serves before it has the side port.
+    if (phase === 'starting' && this.#edge.length === 0) return 'starting'
+    if (phase === 'stopping' || phase === 'stopped') return 'draining'
+    return this.#plane?.isUp ? null : 'no worker is up'
+  }
+
+  /** Rejects with a sentence when an address cannot be had. */
+  async start(): Promise<void> {
+    try {
+      await this.#life.start()
+    } catch (cause) {
+      this.destroy()
+      throw listenFailure(cause)
+    }
+    this.#started.resolve()
+    if (this.#life.phase !== 'running') return
+    this.#log.info({ edge: this.#edge, admin: this.#admin }, 'ready')
+  }
+
+  /** Swaps the configuration, once it is started; rejects and changes nothing when the data plane does not build from it. */
+  async reload(config: Config): Promise<void> {
+    await this.#started.promise
+    const checked = checkedOrigins(config)
+    // Known before any pool of the new configuration gets a request.
+    this.#plane?.takeChecks(this.#checker.resultsFor(checked))
+    await this.#plane?.reload(config)
+    this.#services?.reload(config)
+    this.#checker.watch(checked)
+    // Those that ended while it was reloaded went by the names of before.
+    this.#plane?.takeChecks(this.#checker.results)
+    this.#log.level = config.log.level
+    this.#config = config
+  }
+
+  /** Is unready at once, finishes what runs within the grace of the configuration, then goes. */
+  stop(): Promise<void> {
+    return this.#life.stop()
+  }
+
+  /** Ends within moments; clients see that their responses are cut. */
+  async cut(): Promise<void> {
+    this.#checker.stop()
+    await this.#plane?.cut()
+  }
+
+  destroy(): void {
+    this.#checker.stop()
+    this.#plane?.destroy()
+  }
+
+  get #api(): Api | null {
+    if (this.#services === null || this.#management === null || this.#plane === null) return null
+    const { store, tokens: verifier, zones: records } = this.#services
+    const { secrets, writes, refusals } = this.#management
+    const parts = { config: this.#config, documentation: this.#documentation, records, plane: this.#plane }
+    return { store, verifier, secrets, writes, refusals, log: this.#log, zones: zoneFacts(parts) }
+  }
+
+  get #documentation(): string {
+    return this.#config.errors.documentation ?? `${urlOf(this.#admin)}/errors`
+  }
+
+  /** Whether another gateway has the side port until this one serves. */
+  get #isToSucceed(): boolean {
+    return this.#before?.hasLeft === false
+  }
+
+  get #storeSigns(): StoreSigns | null {
+    return this.#services?.store ?? null
+  }
+
+  /** Listens on the side port, which a gateway that is stopping leaves at once. One that is to be replaced keeps it until this one serves. */
+  async #listenOrTakeOver(endpoint: Endpoint): Promise<Endpoint> {
+    try {
+      return await this.#server.listen(endpoint)
+    } catch (cause) {
+      if (!isInUse(cause)) throw cause
+      this.#before = await takeOver(endpoint, false)
+      const mayGoOn = this.#before !== null && (this.#before.hasLeft || this.#replaces)
+      if (!mayGoOn) throw this.#replaces ? noneToReplace(cause) : cause
+      // What the edge of the gateway before passes on is believed too, for as long as that drains.
+      this.#secret = this.#before!.secret
+      this.#server.vouch = new Vouch(this.#secret)
+      return this.#before!.hasLeft ? this.#server.listen(endpoint) : endpoint
+    }
+  }
+
+  /** Takes the side port from the gateway that is replaced. That stops by itself when it sees the note. */
+  async #succeed(): Promise<void> {
+    for (let tries = 1; ; tries++) {
+      try {
+        this.#admin = await this.#server.listen(this.#config.admin)
+        break
+      } catch (cause) {
+        if (!isInUse(cause) || tries > mostTries) throw cause
+        await takeOver(this.#config.admin, true)
+      }
+    }
+    await this.#note.leave(this.#admin, this.#secret)
+    await this.#showPresence()
+  }
+
+  /** Without a note there is no handover; the gateway serves all the same. */
+  async #leaveNote(): Promise<void> {
+    const failed = (cause: unknown) => this.#log.warn({ err: cause }, 'the side port cannot be handed over')
+    await this.#note.leave(this.#admin, this.#secret).catch(failed)
+  }
+
+  async #showPresence(): Promise<void> {
+    const failed = (cause: unknown) =>
+      this.#log.warn({ err: cause }, 'health --running cannot find this gateway')
+    await this.#presence.show(this.#admin).catch(failed)
+  }
+
+  /** Stops listening on the side port in favour of the next gateway. */
+  #handOver(authorization: string | null, replaces: boolean): boolean | null {
+    if (!this.#note.proves(authorization)) return null
+    const { phase } = this.#life
+    if (phase === 'starting' || (phase === 'running' && !replaces)) return false
+    this.#server.hush()
+    clearInterval(this.#succession)
+    if (phase === 'running')
+      this.#succession = setInterval(() => void this.#lookForNext(), successionInterval).unref()
+    this.#log.info('side port handed over')
+    return true
+  }
+
+  /** Takes the side port back where nobody has it; where the next gateway has it and says so, this one is to stop. */
+  async #lookForNext(): Promise<void> {
+    if (this.#life.phase !== 'running') return clearInterval(this.#succession)
+    try {
+      await this.#server.listen(this.#admin)
+    } catch {
+      if (await this.#note.isReplaced()) this.#replaced.resolve()
+      return
+    }
+    clearInterval(this.#succession)
+    await this.#leaveNote()
+    this.#log.warn('side port taken back: the gateway that took it is gone')
+  }
+
+  #storePart(): Part {
+    return {
+      name: 'store',
+      deadline: () => storeGrace,
+      start: async () => {
+        this.#services = await this.#openServices(this.#config)
+        this.#management = await this.#openManagement(this.#config, this.#services.store)
+      },
+      stop: async () => {
+        await this.#management?.close()
+        await this.#services?.close()
+      },
+    }
+  }
+
+  #adminPart(): Part {
+    return {
+      name: 'admin listener',
+      deadline: () => adminGrace,
+      start: async () => {
+        this.#admin = await this.#listenOrTakeOver(this.#config.admin)
+        if (this.#isToSucceed) return
+        await this.#leaveNote()
+        await this.#showPresence()
+      },
+      stop: async () => {
+        clearInterval(this.#succession)
+        this.#presence.hide()
+        await this.#note.remove()
+        await this.#server.close()
+      },
+    }
+  }
+
+  #planePart(): Part {
+    return {
+      name: 'data plane',
+      deadline: () => this.#config.shutdown.grace + drainSlack,
+      start: async () => {
+        // Where ports are shared, the kernel would not say so; a gateway that is replaced shares them until this one is up.
+        const isAlone = !this.#replaces || this.#before === null
+        const patience = this.#before === null ? 0 : edgePatience
+        if (isAlone) for (const endpoint of this.#config.listen) await assertFree(endpoint, patience)
+        const sidePort = { endpoint: this.#admin, secret: this.#secret }
+        const shared = { documentation: this.#documentation, sidePort }
+        this.#plane = this.#buildPlane(this.#config, this.#services!, shared)
+        this.#edge = await this.#plane.listen()
+        this.#checker.ownEndpoints = this.#edge
+        this.#checker.watch(checkedOrigins(this.#config))
+        if (this.#isToSucceed) await this.#succeed()
+      },
+      stop: () => {
+        this.#checker.stop()
+        return this.#plane?.drain(this.#config.shutdown.grace)
+      },
+    }
+  }
+}

@@ -1,0 +1,120 @@
+// How one gateway takes the place of another on the same machine. A note in the data folder proves that both are of one owner; gateway.ts leaves and uses it.
+
+import { randomBytes, timingSafeEqual } from 'node:crypto'
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { request } from 'node:http'
+import { join } from 'node:path'
+import type { Endpoint } from '../../config/config.ts'
+import { dataFolder } from '../store/location.ts'
+import { reachable } from '../url.ts'
+
+/** How long a gateway may take to answer, in ms. */
+const patience = 2_000
+
+/** What a note says. */
+interface Written {
+  /** What the next gateway shows to the one that left the note. */
+  readonly proof: string
+  /** With which the edge vouches to the side port, in base64url: the requests of both gateways meet the same one. */
+  readonly secret: string
+  /** Where the side port listens. */
+  readonly host: string
+}
+
+/** The gateway that was met at a side port. */
+export interface Before {
+  /** Whether it has left the side port; one that is not stopping does so only for a gateway that replaces it. */
+  readonly hasLeft: boolean
+  readonly secret: Buffer
+}
+
+/** What lets the next gateway ask this one for its side port. */
+export class HandoverNote {
+  readonly #proof = randomBytes(32).toString('base64url')
+  readonly #folder: string
+  #path: string | null = null
+
+  constructor(folder = dataFolder()) {
+    this.#folder = folder
+  }
+
+  /** Leaves the note for a side port, in place of the one of a gateway before. */
+  async leave({ host, port }: Endpoint, secret: Buffer): Promise<void> {
+    const path = notePath(this.#folder, port)
+    const draft = `${path}.${process.pid}`
+    const written: Written = { proof: this.#proof, secret: secret.toString('base64url'), host }
+    await mkdir(this.#folder, { recursive: true })
+    await writeFile(draft, JSON.stringify(written), { mode: 0o600 })
+    await rename(draft, path)
+    this.#path = path
+  }
+
+  /** Removes the note, unless it is that of another gateway by now. */
+  async remove(): Promise<void> {
+    if (this.#path !== null && (await this.#read())?.proof === this.#proof)
+      await rm(this.#path, { force: true })
+  }
+
+  /** Whether another gateway has left its note in place of this one. */
+  async isReplaced(): Promise<boolean> {
+    const written = await this.#read()
+    return written !== null && written.proof !== this.#proof
+  }
+
+  /** Whether an `Authorization` field shows that its sender has read the note. */
+  proves(authorization: string | null): boolean {
+    const shown = Buffer.from(authorization ?? '')
+    const own = Buffer.from(`Bearer ${this.#proof}`)
+    return shown.length === own.length && timingSafeEqual(shown, own)
+  }
+
+  async #read(): Promise<Written | null> {
+    return this.#path === null ? null : readNote(this.#path)
+  }
+}
+
+/** Asks the gateway that listens on the port of an endpoint to leave it, `replaces` also where that is not stopping; null where nobody there belongs to the note in the folder. */
+export async function takeOver(
+  { port }: Pick<Endpoint, 'port'>,
+  replaces: boolean,
+  folder = dataFolder(),
+): Promise<Before | null> {
+  const written = await readNote(notePath(folder, port))
+  if (written === null) return null
+  const status = await ask({ host: reachable(written.host), port }, replaces, written.proof).catch(() => null)
+  if (status !== 200 && status !== 409) return null
+  return { hasLeft: status === 200, secret: Buffer.from(written.secret, 'base64url') }
+}
+
+function ask(endpoint: Endpoint, replaces: boolean, proof: string): Promise<number | undefined> {
+  const { promise, resolve, reject } = Promise.withResolvers<number | undefined>()
+  const headers = { authorization: `Bearer ${proof}`, 'content-length': 0 }
+  const path = replaces ? '/handover?replace' : '/handover'
+  const signal = AbortSignal.timeout(patience)
+  const asked = request({ ...endpoint, method: 'POST', path, headers, agent: false, signal }, response => {
+    resolve(response.statusCode)
+    response.destroy()
+  })
+  asked.on('error', reject).end()
+  return promise
+}
+
+function notePath(folder: string, port: number): string {
+  return join(folder, `side-port-${port}.handover`)
+}
+
+async function readNote(path: string): Promise<Written | null> {
+  try {
+    const written: unknown = JSON.parse(await readFile(path, 'utf8'))
+    return isWritten(written) ? written : null
+  } catch {
+    return null
+  }
+}
+
+function isWritten(value: unknown): value is Written {
+  if (typeof value !== 'object' || value === null) return false
+  return ['proof', 'secret', 'host'].every(
+    name => typeof (value as Record<string, unknown>)[name] === 'string',
+  )
+}

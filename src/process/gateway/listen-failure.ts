@@ -1,0 +1,59 @@
+// What went wrong with a listening socket, as a sentence for the operator.
+
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Endpoint } from '../../config/config.ts'
+import { dataFolder } from '../store/location.ts'
+
+/** Ms between two looks whether an address is free. */
+const pause = 50
+
+const reasons: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'the address is already in use',
+  EADDRNOTAVAIL: 'this machine does not have the address',
+  EACCES: 'this user may not listen on the port',
+  ENOTFOUND: 'the name does not resolve',
+  ENOTSUP: 'this system cannot share a port between workers',
+}
+
+/** Turns the error of a listening socket into one whose message is a sentence; what is no such error is returned as it is. */
+export function listenFailure(cause: unknown): unknown {
+  if (!(cause instanceof Error)) return cause
+  const { code = '', address, port } = cause as NodeJS.ErrnoException & { address?: string; port?: number }
+  const reason = reasons[code]
+  if (!reason || address === undefined) return cause
+  return new Error(`cannot listen on ${address}:${port}: ${reason}`, { cause })
+}
+
+/** Whether somebody listens there already. */
+export function isInUse(cause: unknown): boolean {
+  return (cause as NodeJS.ErrnoException).code === 'EADDRINUSE'
+}
+
+/** Returns the sentence for a side port that nobody hands over. */
+export function noneToReplace(cause: unknown): Error {
+  const { message } = listenFailure(cause) as Error
+  return new Error(`${message}; --replace found no gateway there with the data folder ${dataFolder()}`, {
+    cause,
+  })
+}
+
+/** Rejects when somebody listens there already, and still does after `patience` ms: where ports are shared, the kernel would not say so. */
+export async function assertFree(endpoint: Endpoint, patience = 0): Promise<void> {
+  for (const begun = performance.now(); ; await wait(pause)) {
+    try {
+      return await probe(endpoint)
+    } catch (cause) {
+      if (!isInUse(cause) || performance.now() - begun >= patience) throw listenFailure(cause)
+    }
+  }
+}
+
+async function probe(endpoint: Endpoint): Promise<void> {
+  const server = createServer()
+  server.listen({ ...endpoint })
+  await once(server, 'listening')
+  server.close()
+  await once(server, 'close')
+}

@@ -1,0 +1,129 @@
+// A data plane in this process, with its log: the whole of it without workers, or what one worker holds.
+
+import { AccessLog, type LogDestination, type Logger } from '../../log/log.ts'
+import type { Metrics, Snapshot } from '../../metrics/metrics.ts'
+import type { Config, Endpoint } from '../../config/config.ts'
+import type { Bans } from '../../access/bans.ts'
+import { DataPlane } from '../../edge/data-plane.ts'
+import type { KeyedCheckResult } from '../../edge/origin/health-checker.ts'
+import type { SidePort } from '../../edge/plane.ts'
+import type { PoolState } from '../../edge/origin/pools.ts'
+import { AccessFiles } from './access-files.ts'
+import { listenFailure } from './listen-failure.ts'
+import type { ManagedPlane } from './managed-plane.ts'
+import type { Services } from './services.ts'
+
+interface LocalPlaneParts {
+  readonly documentation: string
+  readonly metrics: Metrics
+  readonly destination: LogDestination
+  readonly log: Logger
+  readonly services: Services
+  readonly sidePort: SidePort
+  /** Whether other processes listen on the same addresses. */
+  readonly reusePort: boolean
+  /** Those that it shares with other processes; its own where there are none. */
+  readonly bans?: Bans
+}
+
+export class LocalPlane implements ManagedPlane {
+  readonly #parts: LocalPlaneParts
+  readonly #accessLog: AccessLog | null
+  readonly #files: AccessFiles
+  #config: Config
+  #plane: DataPlane | null = null
+  #unfollow: (() => void) | null = null
+  #isUp = false
+  /** What was found by checks before there was a data plane to take it. */
+  #checks: readonly KeyedCheckResult[] = []
+
+  constructor(config: Config, parts: LocalPlaneParts) {
+    this.#config = config
+    this.#parts = parts
+    this.#accessLog = config.log.access ? new AccessLog(parts.destination, config.log.sample) : null
+    this.#files = new AccessFiles(parts.log, parts.metrics.edge.access)
+  }
+
+  get isUp(): boolean {
+    return this.#isUp
+  }
+
+  async listen(): Promise<readonly Endpoint[]> {
+    const { reusePort, services } = this.#parts
+    await this.#files.prepare(this.#config, this.#config)
+    this.#plane = this.#build()
+    this.#plane.takeChecks(this.#checks)
+    this.#unfollow = services.zones.follow(() => this.#plane!.refresh())
+    try {
+      const endpoints = await this.#plane.listen({ reusePort })
+      this.#isUp = true
+      return endpoints
+    } catch (cause) {
+      throw listenFailure(cause)
+    }
+  }
+
+  async reload(config: Config): Promise<void> {
+    await this.#files.prepare(config, this.#config)
+    try {
+      this.#plane!.reload(config)
+    } catch (cause) {
+      await this.#files.prepare(this.#config, config)
+      throw cause
+    }
+    this.#files.settle()
+    this.#parts.log.level = config.log.level
+    this.#accessLog?.resample(config.log.sample)
+    this.#config = config
+  }
+
+  async drain(grace: number): Promise<void> {
+    this.#isUp = false
+    await this.#plane?.drain(grace)
+    this.#release()
+  }
+
+  async cut(): Promise<void> {
+    this.destroy()
+  }
+
+  destroy(): void {
+    this.#isUp = false
+    this.#release()
+    this.#plane?.destroy()
+  }
+
+  takeChecks(results: readonly KeyedCheckResult[]): void {
+    if (this.#plane === null) this.#checks = results
+    else this.#plane.takeChecks(results)
+  }
+
+  async pools(): Promise<readonly (readonly PoolState[])[]> {
+    return this.#plane === null ? [] : [this.#plane.pools]
+  }
+
+  async snapshots(): Promise<readonly Snapshot[]> {
+    return []
+  }
+
+  #release(): void {
+    this.#unfollow?.()
+    this.#files.close()
+  }
+
+  #build(): DataPlane {
+    const { documentation, metrics, log, services, sidePort, bans } = this.#parts
+    return new DataPlane(this.#config, {
+      documentation,
+      metrics: metrics.edge,
+      accessLog: this.#accessLog,
+      log,
+      ai: services,
+      sidePort,
+      access: this.#files,
+      zones: services.zones,
+      limiter: services.limiter,
+      ...(bans && { bans }),
+    })
+  }
+}

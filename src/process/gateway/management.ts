@@ -1,0 +1,75 @@
+// What stands behind the management API beside the store: the keys of client secrets, the watch over domains, the limit of changes and the bounds of their
+// trail. One a gateway, in the process of the admin listener.
+
+import { systemClock } from '../../base/clock.ts'
+import type { Logger } from '../../log/log.ts'
+import type { Metrics } from '../../metrics/metrics.ts'
+import type { Config } from '../../config/config.ts'
+import type { Store } from '../../store/store.ts'
+import type { SecretKeys } from '../../oauth-clients/secret-keys.ts'
+import { Limiter } from '../../limits/limiter.ts'
+import { DomainWatch } from '../../domains/domain-watch.ts'
+import { TxtLookup } from '../../domains/txt-lookup.ts'
+import { AuditKeeper } from '../../admin/records/audit-keeper.ts'
+import { Refusals } from '../../admin/refusals.ts'
+import { WriteLimit } from '../../admin/write-limit.ts'
+import { loadSecretKeys } from '../store/secret-keys-file.ts'
+import { dataFolder } from '../store/location.ts'
+import { warnOfUnknownKeys } from '../store/unknown-keys.ts'
+
+export class Management {
+  readonly secrets: SecretKeys
+  readonly writes: WriteLimit
+  readonly refusals: Refusals
+  readonly #limiter: Limiter
+  readonly #keeper: AuditKeeper
+  readonly #watch: DomainWatch
+  readonly #end = new AbortController()
+  readonly #looking: Promise<void>
+
+  private constructor(secrets: SecretKeys, config: Config, store: Store, metrics: Metrics, log: Logger) {
+    const { domains, management } = config
+    this.secrets = secrets
+    const counted = { counters: store.counters, metrics: metrics.edge.limits }
+    this.#limiter = new Limiter({ clock: systemClock, ...counted, log })
+    this.writes = new WriteLimit(this.#limiter, management.writes)
+    this.refusals = new Refusals(log, metrics.managementRefusals)
+    this.#keeper = new AuditKeeper({ store, log, bounds: management.audit })
+    this.#keeper.start()
+    this.#watch = new DomainWatch({
+      store,
+      lookup: new TxtLookup(domains),
+      log,
+      metrics: metrics.domainChecks,
+    })
+    this.#watch.start()
+    this.#looking = warnOfUnknownKeys(store, secrets, log, this.#end.signal)
+  }
+
+  /** Reads the keys, or makes one; rejects with a sentence when that can't be done safely. */
+  static async open(
+    config: Config,
+    store: Store,
+    metrics: Metrics,
+    log: Logger,
+    folder = dataFolder(),
+  ): Promise<Management> {
+    let path: string | null = null
+    const secrets = await loadSecretKeys(config.secrets, folder, made => {
+      path = made
+    })
+    if (path !== null) log.info({ path, key: secrets.currentId }, newKey)
+    if (config.secrets.key === null && !store.location.startsWith('sqlite:')) log.warn(ownKey)
+    return new Management(secrets, config, store, metrics, log)
+  }
+
+  async close(): Promise<void> {
+    this.#end.abort()
+    await Promise.all([this.#watch.close(), this.#keeper.close(), this.#limiter.close(), this.#looking])
+  }
+}
+
+const newKey = 'a key of client secrets was made: keep a copy of it with that of the store'
+
+const ownKey =
+  'secrets.key is not set, so client secrets are made with a key in the data folder of this machine: others that share the store need the same one'

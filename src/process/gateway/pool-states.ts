@@ -1,0 +1,43 @@
+// How the pools of a zone are doing, put together of what each process sees: a request meets only one of them, and the worst is what somebody has to look at.
+
+import type { OriginState, PoolState } from '../../admin/zones/zones.ts'
+import type { ZoneConfig } from '../../config/config.ts'
+import type { PoolState as PoolInProcess } from '../../edge/origin/pools.ts'
+import type { MemberState } from '../../zones/member-state.ts'
+
+/** Describes the pools of a zone in the order of its routes. */
+export function poolStatesOf(
+  { routes }: ZoneConfig,
+  processes: readonly (readonly PoolInProcess[])[],
+): readonly PoolState[] {
+  const names = new Set(routes.flatMap(({ pool }) => pool?.name ?? []))
+  return [...names].map(name => ({
+    pool: name,
+    routes: routes.filter(({ pool }) => pool?.name === name).map(({ path }) => path),
+    origins: joined(processes.flatMap(pools => pools.filter(({ pool }) => pool === name))),
+  }))
+}
+
+function joined(pools: readonly PoolInProcess[]): readonly OriginState[] {
+  const [first, ...others] = pools
+  if (first === undefined) return []
+  return first.origins
+    .map((origin, i) => others.flatMap(({ origins }) => origins[i] ?? []).reduce(join, origin))
+    .map(stateOf)
+}
+
+/** Joins two views of one origin; both processes hear the same of its checks. */
+function join(a: MemberState, b: MemberState): MemberState {
+  const worse = severity[b.state] > severity[a.state] ? b : a
+  return {
+    ...worse,
+    consecutive_failures: Math.max(a.consecutive_failures, b.consecutive_failures),
+    outstanding: a.outstanding + b.outstanding,
+  }
+}
+
+const severity = { healthy: 0, trial: 1, ejected: 2, down: 3 } as const
+
+function stateOf({ slow_start, ...member }: MemberState): OriginState {
+  return { ...member, share: member.state === 'healthy' ? (slow_start ?? 1) : 0 }
+}

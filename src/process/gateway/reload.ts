@@ -1,0 +1,55 @@
+// A new configuration for a running gateway: proven and swapped as a whole, or refused with every reason in the log.
+
+import { isDeepStrictEqual } from 'node:util'
+import type { Logger } from '../../log/log.ts'
+import type { Config } from '../../config/config.ts'
+import type { Loaded } from '../../config/load.ts'
+import { formatMistake } from '../../config/mistake.ts'
+import type { Assembly } from './assemble.ts'
+import type { Gateway } from './gateway.ts'
+
+/** What is bound when the process starts. */
+const bound: Readonly<Record<string, (config: Config) => unknown>> = {
+  listen: config => config.listen,
+  admin: config => config.admin,
+  workers: config => config.workers,
+  store: config => config.store,
+  secrets: config => config.secrets,
+  domains: config => config.domains,
+  management: config => config.management,
+  'errors.documentation': config => config.errors.documentation,
+  'log.access': config => config.log.access,
+}
+
+/** Puts what was loaded in force; never rejects, since a bad configuration changes nothing. */
+export async function reload(loaded: Loaded, { gateway, metrics, log }: Assembly): Promise<void> {
+  const reasons = await attempt(loaded, gateway)
+  for (const reason of reasons) log.error({ reason }, 'the configuration was not reloaded')
+  if (reasons.length > 0) return metrics.reloads.failure.inc()
+  metrics.reloads.success.inc()
+  logWarnings(loaded, log)
+  log.info('the configuration was reloaded')
+}
+
+/** Keeps in the log what is permitted but unwise. */
+export function logWarnings(loaded: Loaded, log: Logger): void {
+  if ('mistakes' in loaded) return
+  for (const warning of loaded.warnings) log.warn(formatMistake(loaded.files[0]!, warning))
+}
+
+async function attempt(loaded: Loaded, gateway: Gateway): Promise<readonly string[]> {
+  if ('mistakes' in loaded) return loaded.mistakes.map(mistake => formatMistake(loaded.files[0]!, mistake))
+  const changed = boundChanges(gateway.config, loaded.config)
+  if (changed.length > 0) return [`only a restart changes ${changed.join(', ')}`]
+  try {
+    await gateway.reload(loaded.config)
+    return []
+  } catch (cause) {
+    return [(cause as Error).message]
+  }
+}
+
+/** Names the settings that differ although they cannot change while the gateway runs. */
+function boundChanges(before: Config, after: Config): readonly string[] {
+  return Object.keys(bound).filter(name => !isDeepStrictEqual(bound[name]!(before), bound[name]!(after)))
+}

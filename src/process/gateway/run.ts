@@ -1,0 +1,111 @@
+// Runs a gateway for as long as its process lives: from the configuration to the exit code. The commands start and demo call it.
+
+import type { LineWriter } from '../../log/line-writer.ts'
+import { type Loaded, loadConfig } from '../../config/load.ts'
+import { type ConfigWatch, watchConfig } from '../../config/watch.ts'
+import { type Assembly, assemble } from './assemble.ts'
+import { banner, welcome } from './banner.ts'
+import type { FirstStart } from '../store/first-start.ts'
+import { readFirstToken } from '../store/first-token.ts'
+import { isUsable } from '../commands/mistakes.ts'
+import { logWarnings, reload } from './reload.ts'
+import { obeySignals } from './signals.ts'
+import { careForStore } from '../store/care.ts'
+import { tell } from '../commands/terminal.ts'
+
+/** How long the last lines of the log may take, in ms. */
+const lastWords = 1000
+
+/**
+ * Serves until a signal says stop, then ends the process with 0; returns 2 for a configuration or a first token with mistakes, 1 when it cannot listen. With
+ * `replaces`, it takes the place of the gateway that runs here.
+ */
+export async function run(path: string, replaces = false): Promise<number> {
+  // Of this very object, since workers inherit it: the token must not be in it any more.
+  const { env } = process
+  const loaded = loadConfig(path, env)
+  if (!isUsable(path, loaded)) return 2
+  const given = readFirstToken(env)
+  if ('mistake' in given) {
+    tell(`gatehouse: ${given.mistake}`)
+    return 2
+  }
+  const assembly = assemble(loaded.config, replaces)
+  logWarnings(loaded, assembly.log)
+  exitOnBug(assembly)
+  return serve(
+    assembly,
+    watchFor(assembly, loaded, () => loadConfig(path, env)),
+    given.token,
+  )
+}
+
+async function serve(
+  { gateway, log, destination }: Assembly,
+  watch: ConfigWatch,
+  firstToken: string | null,
+): Promise<number> {
+  const stopped = Promise.withResolvers<void>()
+  const stop = (reason: object) => {
+    log.info(reason, 'stopping')
+    watch.close()
+    stopped.resolve(gateway.stop())
+  }
+  void gateway.replaced.then(() => stop({ replaced: true }))
+  obeySignals({
+    reload: () => watch.trigger(),
+    stop: signal => stop({ signal }),
+    force: code => {
+      void gateway.cut().finally(() => {
+        destination.flush()
+        process.exit(code)
+      })
+    },
+  })
+  try {
+    await gateway.start()
+  } catch (cause) {
+    tell(`gatehouse: ${(cause as Error).message}`)
+    return leave(1, destination)
+  }
+  if (gateway.unready === null) {
+    tell(banner(gateway.config, gateway.edge, gateway.admin))
+    const told = (first: FirstStart) => tell(welcome(first, gateway.config, gateway.edge))
+    careForStore(gateway.store, log, { firstToken, told })
+  }
+  await stopped.promise
+  log.info('stopped')
+  return leave(0, destination)
+}
+
+/** Reloads when a file that the configuration was read from has changed, or on demand; a bug there leaves in force what was. */
+function watchFor(assembly: Assembly, { files }: Loaded, load: () => Loaded): ConfigWatch {
+  const { log, metrics } = assembly
+  const failed = (error: Error) => log.warn({ err: error }, 'changes of the configuration go unnoticed')
+  const reloadAll = async () => {
+    try {
+      const loaded = load()
+      watch.follow(loaded.files)
+      await reload(loaded, assembly)
+    } catch (bug) {
+      metrics.reloads.failure.inc()
+      log.error({ err: bug }, 'the configuration was not reloaded')
+    }
+  }
+  const watch = watchConfig(files, reloadAll, { failed })
+  return watch
+}
+
+/** After a bug nothing is known for sure: better a line in the log and a fresh process. Clients see that their responses are cut. */
+function exitOnBug({ log, gateway, destination }: Assembly): void {
+  process.on('uncaughtException', bug => {
+    log.fatal({ err: bug }, 'a bug ended the gateway')
+    void gateway.cut().finally(() => leave(1, destination))
+  })
+}
+
+/** Ends the process when the log is written, or when nobody reads it. */
+async function leave(code: number, destination: LineWriter): Promise<never> {
+  await destination.drain(lastWords)
+  process.exit(code)
+}

@@ -1,0 +1,78 @@
+// What a process shares that serves requests or the management API: the store, and what is remembered and written behind. One a process; `assemble.ts` and
+// `edge-worker.ts` open it.
+
+import { join } from 'node:path'
+
+import { systemClock } from '../../base/clock.ts'
+import type { EdgeMetrics } from '../../metrics/edge-metrics.ts'
+import type { Logger } from '../../log/log.ts'
+import type { Config } from '../../config/config.ts'
+import { openStore } from '../../store/open.ts'
+import type { Store } from '../../store/store.ts'
+import { GatewayDirectory } from '../../ai/gateways.ts'
+import { PriceTable } from '../../ai/prices.ts'
+import { usageOf } from '../../ai/usage.ts'
+import { Limiter } from '../../limits/limiter.ts'
+import { LogQueue } from '../../logs/queue.ts'
+import { TokenVerifier } from '../../tokens/verify.ts'
+import { ZoneRecords } from '../../zones/zone-records.ts'
+import type { AiServices } from '../../edge/plane.ts'
+import { dataFolder, storeDialling, storeLocation } from '../store/location.ts'
+
+interface ServicesOptions {
+  readonly metrics: EdgeMetrics
+  readonly log: Logger
+  /** Whether this process of the machine keeps the copy of what the API has set, for starts while the store is away. */
+  readonly writesCopy?: boolean
+}
+
+export class Services implements AiServices {
+  readonly store: Store
+  readonly tokens: TokenVerifier
+  readonly gateways: GatewayDirectory
+  readonly logs: LogQueue
+  readonly limiter: Limiter
+  /** What the API has set for zones. */
+  readonly zones: ZoneRecords
+  #prices: PriceTable
+
+  private constructor(store: Store, config: Config, { metrics, log, writesCopy = false }: ServicesOptions) {
+    const { grace } = config.store
+    this.store = store
+    this.tokens = new TokenVerifier({ store, grace, metrics: metrics.ai })
+    this.gateways = new GatewayDirectory({ store, grace })
+    this.#prices = new PriceTable(config.ai.prices)
+    const costOf: PriceTable['costOf'] = (...call) => this.#prices.costOf(...call)
+    this.logs = new LogQueue({ store, meter: { usageOf, costOf }, metrics: metrics.ai, log })
+    const { counters } = store
+    this.limiter = new Limiter({ clock: systemClock, counters, metrics: metrics.limits, log })
+    // A file is there whenever its process is.
+    const cachePath = store.location.startsWith('sqlite:') ? null : join(dataFolder(), 'zones.json')
+    this.zones = new ZoneRecords({ store, log, cachePath, writes: writesCopy })
+  }
+
+  /** Opens the store; rejects with a sentence when it can't be used, not when it is only out of reach. */
+  static async open(config: Config, options: ServicesOptions): Promise<Services> {
+    const { commandTimeout } = config.store
+    const store = await openStore(storeLocation(config), {
+      commandTimeout,
+      metrics: options.metrics.store,
+      ...storeDialling(config),
+    })
+    const services = new Services(store, config, options)
+    await services.zones.open()
+    return services
+  }
+
+  reload({ ai }: Config): void {
+    this.#prices = new PriceTable(ai.prices)
+  }
+
+  /** Writes what waits to be written, and lets go of the store. */
+  async close(): Promise<void> {
+    await this.limiter.close()
+    await this.logs.close()
+    await this.zones.close()
+    await this.store.close()
+  }
+}

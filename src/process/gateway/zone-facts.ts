@@ -1,0 +1,37 @@
+// What the management API knows of zones: the configuration in force, and what its data plane says.
+
+import type { Zones } from '../../admin/zones/zones.ts'
+import type { Config } from '../../config/config.ts'
+import { CustomErrors } from '../../errors/custom-errors.ts'
+import { zoneErrors } from '../../edge/zone-settings.ts'
+import type { ZoneRecords } from '../../zones/zone-records.ts'
+import type { ManagedPlane } from './managed-plane.ts'
+import { poolStatesOf } from './pool-states.ts'
+
+interface ZoneFactsParts {
+  readonly config: Config
+  readonly documentation: string
+  readonly records: ZoneRecords
+  readonly plane: ManagedPlane
+}
+
+/** Says what is so now; made anew for each question, since all of it may change. */
+export function zoneFacts({ config, documentation, records, plane }: ZoneFactsParts): Zones {
+  const find = (name: string) => config.zones.find(zone => zone.name === name) ?? null
+  return {
+    find,
+    lists: () => config.lists.map(({ name }) => name),
+    hasGeo: () => config.geo.databases.length > 0,
+    customErrors: name => {
+      const zone = find(name)
+      return zone === null
+        ? new CustomErrors([config.errors])
+        : zoneErrors(zone, records.of(name), config.errors)
+    },
+    documentation,
+    origins: async name => {
+      const zone = find(name)
+      return zone === null ? [] : poolStatesOf(zone, await plane.pools())
+    },
+  }
+}

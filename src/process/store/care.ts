@@ -1,0 +1,85 @@
+// Looks after the store of a running gateway: fills an empty one, tells what it denies, and keeps in the log when it goes away and comes back, and what is wrong with it meanwhile.
+
+import type { Logger } from '../../log/log.ts'
+import { type Store, StoreAway } from '../../store/store.ts'
+import { FirstFill, type FirstStart } from './first-start.ts'
+import { StoreSigns } from './signs.ts'
+
+/** Ms between two looks at the store. */
+const period = 1_000
+
+/** Begins, and goes on as long as the process lives; a store that is away at first is filled when it is there, with `firstToken` or a new one. */
+export function careForStore(
+  store: Store,
+  log: Logger,
+  { firstToken, told }: { readonly firstToken: string | null; readonly told: (first: FirstStart) => void },
+): void {
+  const details = { store: store.location }
+  const fill = new FirstFill(store, firstToken)
+  const signs = new StoreSigns(store, log)
+  let isPrepared = false
+  let denials: readonly string[] = []
+  let wasAway = false
+  let refusal: string | null = null
+  const look = async () => {
+    try {
+      if (!isPrepared) await prepare()
+      else if (store.isAway) await store.accounts.list()
+      await signs.look()
+      if (refusal !== store.refusal) {
+        refusal = store.refusal
+        // Rights may have been taken since they were looked at.
+        if (refusal?.endsWith('NOPERM')) void tellDenials()
+      }
+      if (wasAway && !store.isAway) {
+        log.info(details, 'the store is back')
+        wasAway = false
+        // It may be another server, with other users.
+        void tellDenials()
+      }
+    } catch (cause) {
+      if (!wasAway) tellOf(cause)
+      wasAway = true
+    }
+    setTimeout(look, period).unref()
+  }
+  const tellOf = (cause: unknown) => {
+    if (!(cause instanceof StoreAway)) return log.error({ ...details, err: cause }, 'the store failed')
+    const { reason } = cause
+    if (reason === 'NOPERM') void tellDenials()
+    if (fill.isUnconfirmed)
+      log.warn(
+        { ...details, reason, next: anotherToken },
+        firstToken === null ? unconfirmed : unconfirmedGiven,
+      )
+    else log.warn({ ...details, reason }, 'the store is away')
+  }
+  /** Each is told once, for as long as it lasts. */
+  const tellDenials = async () => {
+    const found = await store.rights().catch(() => null)
+    if (found === null) return
+    for (const denial of found) if (!denials.includes(denial)) log.error(details, denial)
+    denials = found
+  }
+  const prepare = async () => {
+    const first = await fill.run(Date.now())
+    if (first) told(first)
+    else await warnOfNoToken()
+    isPrepared = true
+  }
+  const warnOfNoToken = async () => {
+    const accounts = await store.accounts.list()
+    const tokens = accounts.map(({ id }) => store.tokens.list(id, { offset: 0, limit: 1 }))
+    if ((await Promise.all(tokens)).every(({ total }) => total === 0))
+      log.warn({ ...details, next: anotherToken }, 'no account has a token')
+  }
+  void tellDenials()
+  void look()
+}
+
+const unconfirmed = 'first start not confirmed by the store: its token is shown once it is'
+
+const unconfirmedGiven = 'first start not confirmed by the store yet'
+
+const anotherToken =
+  'to make another token: gatehouse token create, with a --permission for each that it needs'

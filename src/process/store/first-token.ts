@@ -1,0 +1,34 @@
+// The token of the first start, where the operator gives it: containers keep what is printed in their logs. It comes by the environment or a file,
+// never by the arguments, which every user of the machine can read.
+
+import { readFileSync } from 'node:fs'
+import { isWellFormed } from '../../tokens/token.ts'
+
+type Given = { readonly token: string | null } | { readonly mistake: string }
+
+const variable = 'GATEHOUSE_FIRST_TOKEN'
+const fileVariable = `${variable}_FILE`
+
+/** Returns the token that is given, null where none is, or a sentence about a mistake, which never holds the value. Takes both variables out of `env`, so that no child process inherits them. */
+export function readFirstToken(env: NodeJS.ProcessEnv): Given {
+  const { [variable]: value = '', [fileVariable]: path = '' } = env
+  delete env[variable]
+  delete env[fileVariable]
+  if (value !== '' && path !== '') return { mistake: `set ${variable} or ${fileVariable}, not both` }
+  if (value !== '') return checked(variable, value)
+  return path === '' ? { token: null } : fromFile(path)
+}
+
+function fromFile(path: string): Given {
+  try {
+    return checked(fileVariable, readFileSync(path, 'utf8').replace(/\r?\n$/, ''))
+  } catch (cause) {
+    return { mistake: `${fileVariable}: cannot read the file (${(cause as NodeJS.ErrnoException).code})` }
+  }
+}
+
+function checked(name: string, value: string): Given {
+  return isWellFormed(value)
+    ? { token: value }
+    : { mistake: `${name} must be a token as \`gatehouse token generate\` prints it` }
+}

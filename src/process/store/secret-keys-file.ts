@@ -1,0 +1,108 @@
+// The keys of client secrets: those of the configuration, else one in the data folder, which is made when there is none. Read once, before anything is served.
+
+import { randomBytes } from 'node:crypto'
+import { constants } from 'node:fs'
+import { type FileHandle, link, mkdir, open, unlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { SecretKeys } from '../../oauth-clients/secret-keys.ts'
+import { parseSecretKey } from '../../config/secret-key.ts'
+
+const keyLength = 32
+const isWindows = process.platform === 'win32'
+
+/** Gives the keys; rejects with a sentence when a key can't be read or made safely. Processes that start at once agree on one, and one of them is told that it `made` it. */
+export async function loadSecretKeys(
+  { key, oldKeys }: { readonly key: string | null; readonly oldKeys: readonly string[] },
+  dataFolder: string,
+  made: (path: string) => void = () => {},
+): Promise<SecretKeys> {
+  const current = key === null ? await keyOfFolder(dataFolder, made) : keyOf(key, 'secrets.key')
+  return new SecretKeys(
+    current,
+    oldKeys.map(old => keyOf(old, 'secrets.old_keys')),
+  )
+}
+
+async function keyOfFolder(folder: string, made: (path: string) => void): Promise<Buffer> {
+  const path = join(folder, 'secrets.key')
+  try {
+    return (await readKey(path)) ?? (await makeKey(folder, path, made))
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException
+    if (code === undefined) throw cause
+    throw new Error(
+      `${path} can not be read or made (${code}): give the process a folder of its own that it may write to, or set secrets.key`,
+      { cause },
+    )
+  }
+}
+
+/** Gives null when there is no such file. */
+async function readKey(path: string): Promise<Buffer | null> {
+  // Without waiting for a writer, should it be a pipe.
+  const file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)).catch(ifCode('ENOENT'))
+  if (file === null) return null
+  try {
+    await expectPrivate(file, path)
+    return keyOf((await file.readFile('latin1')).trim(), path)
+  } finally {
+    await file.close()
+  }
+}
+
+async function expectPrivate(file: FileHandle, path: string): Promise<void> {
+  const stats = await file.stat()
+  if (!stats.isFile()) throw new Error(`${path} must be a file`)
+  const forOthers = constants.S_IRWXG | constants.S_IRWXO
+  if (!isWindows && (stats.mode & forOthers) !== 0)
+    throw new Error(`${path} must be for its owner only: run chmod 600 ${path}`)
+}
+
+/** Writes a key under another name first, and gives it its own once it is whole and on the disk: a link, which unlike a move takes no file away. */
+async function makeKey(folder: string, path: string, made: (path: string) => void): Promise<Buffer> {
+  await mkdir(folder, { recursive: true })
+  const draft = `${path}.${randomBytes(8).toString('hex')}`
+  let isOurs = false
+  try {
+    await writeWhole(draft, `${randomBytes(keyLength).toString('base64url')}\n`)
+    isOurs = (await link(draft, path).catch(ifCode('EEXIST'))) !== null
+  } finally {
+    await unlink(draft).catch(ifCode('ENOENT'))
+  }
+  await syncFolder(folder)
+  const key = await readKey(path)
+  if (key === null) throw new Error(`${path} was removed just after it was made`)
+  if (isOurs) made(path)
+  return key
+}
+
+async function writeWhole(path: string, text: string): Promise<void> {
+  const file = await open(path, 'wx', 0o600)
+  try {
+    await file.writeFile(text)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+}
+
+/** Windows has no way to; there, folders need none. */
+async function syncFolder(path: string): Promise<void> {
+  if (isWindows) return
+  const folder = await open(path, 'r')
+  await folder.sync().finally(() => folder.close())
+}
+
+function keyOf(text: string, place: string): Buffer {
+  const key = parseSecretKey(text)
+  if (key === null) throw new Error(`${place} must be at least 32 random bytes in hex, base64 or base64url`)
+  return key
+}
+
+/** Makes null of a failure with this code, and throws every other one. */
+function ifCode(code: string): (failure: NodeJS.ErrnoException) => null {
+  return failure => {
+    if (failure.code === code) return null
+    throw failure
+  }
+}

@@ -1,0 +1,74 @@
+// Keeps in the log what is wrong with a store that can be reached: that it refuses writes, that changes are not heard of at once, and what its
+// set-up can lose, each when it begins and when it is over. store-care.ts looks once a second.
+
+import type { Logger } from '../../log/log.ts'
+import type { Store } from '../../store/store.ts'
+
+/** Looks between two questions for what can be lost. */
+const lossPeriod = 5
+
+type Watched = Pick<Store, 'location' | 'isAway' | 'refusal' | 'deafness' | 'durability'>
+
+export class StoreSigns {
+  readonly #store: Watched
+  readonly #log: Logger
+  #refusal: string | null = null
+  #deafness: string | null = null
+  /** Whether nothing was heard at the last look either: a connection that was lost is mostly there again at the next. */
+  #wasDeaf = false
+  #losses: readonly string[] = []
+  #looks = 0
+
+  constructor(store: Watched, log: Logger) {
+    this.#store = store
+    this.#log = log
+  }
+
+  /** Logs what has changed since the last look; asks the store for what can be lost at the first look and every fifth after it. Never rejects. */
+  async look(): Promise<void> {
+    if (this.#store.isAway) return
+    this.#tellRefusal()
+    this.#tellDeafness()
+    if (this.#looks++ % lossPeriod === 0) await this.#tellLosses()
+  }
+
+  get #details() {
+    return { store: this.#store.location }
+  }
+
+  #tellRefusal(): void {
+    const { refusal } = this.#store
+    if (refusal === this.#refusal) return
+    this.#refusal = refusal
+    if (refusal === null) this.#log.info(this.#details, 'the store takes writes again')
+    else this.#log.warn({ ...this.#details, reason: refusal }, 'the store refuses writes')
+  }
+
+  #tellDeafness(): void {
+    const { deafness } = this.#store
+    const isDeaf = deafness !== null && this.#wasDeaf
+    this.#wasDeaf = deafness !== null
+    if (isDeaf && deafness !== this.#deafness) {
+      this.#deafness = deafness
+      this.#log.warn(
+        { ...this.#details, reason: deafness },
+        'notices of changes cannot be subscribed to: changes by other processes apply up to a second later',
+      )
+    }
+    if (deafness !== null || this.#deafness === null) return
+    this.#deafness = null
+    this.#log.info(this.#details, 'notices of changes are subscribed to again')
+  }
+
+  async #tellLosses(): Promise<void> {
+    const losses = await this.#store.durability().catch(() => null)
+    if (losses === null) {
+      this.#looks = 0
+      return
+    }
+    for (const loss of losses) if (!this.#losses.includes(loss)) this.#log.warn(this.#details, loss)
+    const over = this.#losses.filter(loss => !losses.includes(loss))
+    if (over.length > 0) this.#log.info({ ...this.#details, over }, 'the store can lose less than before')
+    this.#losses = losses
+  }
+}

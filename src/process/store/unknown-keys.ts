@@ -1,0 +1,68 @@
+// Whoever lost a key of client secrets, or left it out of `secrets.old_keys`, hears of it here: otherwise secrets would just no longer be right. Management
+// has the clients looked through once, in the background.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Logger } from '../../log/log.ts'
+import type { OAuthClient } from '../../store/oauth-client.ts'
+import { type Store, StoreAway } from '../../store/store.ts'
+import type { SecretKeys } from '../../oauth-clients/secret-keys.ts'
+
+/** Ms between two tries while the store is away. */
+const period = 1_000
+
+/** Writes one warning when clients have secrets that were made under other keys than these, once the store is there; never rejects. `end` makes it give up. */
+export async function warnOfUnknownKeys(
+  store: Store,
+  keys: SecretKeys,
+  log: Logger,
+  end: AbortSignal,
+): Promise<void> {
+  try {
+    const found = await onceThere(() => findUnknown(store, keys, end), end)
+    const { secrets, clients } = found
+    const details = { secrets, clients, keys: [...found.keys], current: keys.currentId }
+    if (secrets > 0) log.warn(details, unknownKeys)
+  } catch (cause) {
+    if (!end.aborted) log.error({ err: cause }, 'the keys of client secrets could not be looked through')
+  }
+}
+
+const unknownKeys =
+  'client secrets were made under keys that are not known here, and none of them is accepted: put these keys into secrets.old_keys, or rotate the secrets where a key is lost'
+
+interface Unknown {
+  secrets: number
+  clients: number
+  /** Their ids. */
+  readonly keys: Set<string>
+}
+
+async function onceThere<T>(ask: () => Promise<T>, end: AbortSignal): Promise<T> {
+  for (;;) {
+    try {
+      return await ask()
+    } catch (cause) {
+      if (!(cause instanceof StoreAway)) throw cause
+    }
+    await sleep(period, null, { signal: end, ref: false })
+  }
+}
+
+async function findUnknown(store: Store, keys: SecretKeys, end: AbortSignal): Promise<Unknown> {
+  const found: Unknown = { secrets: 0, clients: 0, keys: new Set() }
+  for (const { id } of await store.accounts.list())
+    for await (const { secrets } of clientsOf(store, id, end)) {
+      const unknown = secrets.filter(({ key }) => !keys.knows(key))
+      found.secrets += unknown.length
+      if (unknown.length > 0) found.clients++
+      for (const { key } of unknown) found.keys.add(key)
+    }
+  return found
+}
+
+async function* clientsOf(store: Store, account: string, end: AbortSignal): AsyncIterable<OAuthClient> {
+  for await (const clients of store.oauthClients.walk(account)) {
+    end.throwIfAborted()
+    yield* clients
+  }
+}

@@ -1,0 +1,29 @@
+// A store for the length of one command.
+
+import { openStore, type StoreOptions } from '../../store/open.ts'
+import { type Store, StoreAway } from '../../store/store.ts'
+import { tell } from '../commands/terminal.ts'
+
+/** Opens a store for one use, whose exit code it returns; whatever fails is told in a sentence, and 1. Nobody waits for a command but the operator. */
+export async function withStore(
+  url: string,
+  use: (store: Store) => Promise<number>,
+  options: Pick<StoreOptions, 'mustExist' | 'ca' | 'sentinel'> = {},
+): Promise<number> {
+  let opened: Store | null = null
+  try {
+    const store = await openStore(url, { commandTimeout, ...options })
+    opened = store
+    return await use(store)
+  } catch (cause) {
+    const place = cause instanceof StoreAway && opened ? `${opened.location}: ` : ''
+    tell(`gatehouse: ${place}${(cause as Error).message}`)
+    if (opened && cause instanceof StoreAway && cause.reason === 'NOPERM')
+      for (const denial of await opened.rights().catch(() => [])) tell(denial)
+    return 1
+  } finally {
+    await opened?.close()
+  }
+}
+
+const commandTimeout = 5_000

@@ -1,0 +1,109 @@
+// One data-plane process: does what its supervisor asks, and outlives it only to finish what runs.
+
+import '../heap.ts'
+import '../threads.ts'
+import { systemClock } from '../../base/clock.ts'
+import { LineWriter } from '../../log/line-writer.ts'
+import { createLogger } from '../../log/log.ts'
+import { Metrics } from '../../metrics/metrics.ts'
+import type { Endpoint } from '../../config/config.ts'
+import { BanPost } from '../../access/ban-post.ts'
+import { Bans } from '../../access/bans.ts'
+import { LocalPlane } from '../gateway/local-plane.ts'
+import type { Ask, FromWorker, Reply, ToWorker } from './messages.ts'
+import { Services } from '../gateway/services.ts'
+import { version } from '../version.ts'
+
+const orphanGrace = 30_000
+/** How long the last lines of the log may take, in ms. */
+const lastWords = 1000
+
+const metrics = new Metrics(version)
+const destination = new LineWriter(process.stdout, { dropped: metrics.droppedLogLines })
+const log = createLogger('info', destination)
+// The supervisor adds up what all workers note.
+const post = new BanPost(refusals => tell({ refusals }))
+const bans = new Bans(systemClock, { noted: (id, key, refusals) => post.add(id, key, refusals) })
+let services: Services | null = null
+let plane: LocalPlane | null = null
+
+process.on('message', async ({ id, ask }: ToWorker) => {
+  tell(
+    await answer(ask).then(
+      value => ({ id, value }),
+      (cause: unknown) => ({ id, error: cause instanceof Error ? cause.message : String(cause) }),
+    ),
+  )
+})
+// A supervisor that is gone reads no warnings any more; what runs is finished all the same.
+process.stderr.on('error', () => {})
+process.on('disconnect', () => void leave(orphanGrace))
+process.on('uncaughtException', bug => void crash(bug))
+// A terminal sends these to the whole group: the supervisor hears them too, and decides.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
+
+async function answer(ask: Ask): Promise<Reply[Ask['kind']]> {
+  switch (ask.kind) {
+    case 'start':
+      return start(ask)
+    case 'reload':
+      await plane!.reload(ask.config)
+      services!.reload(ask.config)
+      return null
+    case 'drain':
+      setImmediate(leave, ask.grace)
+      return null
+    case 'cut':
+      plane?.destroy()
+      return null
+    case 'checks':
+      plane!.takeChecks(ask.results)
+      return null
+    case 'bans':
+      bans.impose(ask.bans)
+      return null
+    case 'ping':
+      return null
+    case 'pools':
+      return (await plane!.pools()).flat()
+    case 'snapshot':
+      return metrics.snapshot()
+  }
+}
+
+async function start(ask: Ask & { kind: 'start' }): Promise<readonly Endpoint[]> {
+  const { config, documentation, sidePort, checks } = ask
+  log.level = config.log.level
+  services = await Services.open(config, { metrics: metrics.edge, log })
+  const parts = { documentation, sidePort, metrics, destination, log, services, bans }
+  plane = new LocalPlane(config, { ...parts, reusePort: true })
+  plane.takeChecks(checks)
+  bans.keep(config)
+  bans.impose(ask.bans)
+  return plane.listen()
+}
+
+async function leave(grace: number): Promise<void> {
+  await plane?.drain(grace)
+  await services?.close().catch((cause: unknown) => log.error({ err: cause }, 'the store was not closed'))
+  await tell({ last: await metrics.snapshot() })
+  await destination.drain(lastWords)
+  process.exit(0)
+}
+
+/** Leaves a line in the log and the numbers with the supervisor; the process is not to be trusted with more. */
+async function crash(bug: unknown): Promise<void> {
+  log.fatal({ err: bug }, 'a bug ended this worker')
+  plane?.destroy()
+  setTimeout(() => process.exit(1), lastWords)
+  await tell({ last: await metrics.snapshot() })
+  await destination.drain(lastWords)
+  process.exit(1)
+}
+
+function tell(message: FromWorker): Promise<void> {
+  return new Promise(resolve => {
+    if (process.connected) process.send!(message, undefined, undefined, () => resolve())
+    else resolve()
+  })
+}

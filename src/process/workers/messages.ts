@@ -1,0 +1,51 @@
+// What the supervisor asks of a worker over their channel, and what comes back.
+
+import type { Snapshot } from '../../metrics/metrics.ts'
+import type { Config, Endpoint } from '../../config/config.ts'
+import type { BanNews } from '../../access/bans.ts'
+import type { KeyedCheckResult } from '../../edge/origin/health-checker.ts'
+import type { SidePort } from '../../edge/plane.ts'
+import type { PoolState } from '../../edge/origin/pools.ts'
+
+export type Ask =
+  | {
+      readonly kind: 'start'
+      readonly config: Config
+      readonly documentation: string
+      readonly sidePort: SidePort
+      readonly checks: readonly KeyedCheckResult[]
+      /** The ms that each has left. */
+      readonly bans: BanNews
+    }
+  | { readonly kind: 'reload'; readonly config: Config }
+  | { readonly kind: 'drain'; readonly grace: number }
+  | { readonly kind: 'cut' }
+  | { readonly kind: 'checks'; readonly results: readonly KeyedCheckResult[] }
+  | { readonly kind: 'bans'; readonly bans: BanNews }
+  | { readonly kind: 'ping' }
+  | { readonly kind: 'pools' }
+  | { readonly kind: 'snapshot' }
+
+export interface Reply {
+  readonly start: readonly Endpoint[]
+  readonly reload: null
+  readonly drain: null
+  readonly cut: null
+  readonly checks: null
+  readonly bans: null
+  readonly ping: null
+  readonly pools: readonly PoolState[]
+  readonly snapshot: Snapshot
+}
+
+export interface ToWorker {
+  readonly id: number
+  readonly ask: Ask
+}
+
+/** An answer to an ask, or what a worker tells unasked: the refusals that it has noted towards bans, and its last numbers when it dies. */
+export type FromWorker =
+  | { readonly id: number; readonly value: unknown }
+  | { readonly id: number; readonly error: string }
+  | { readonly refusals: BanNews }
+  | { readonly last: Snapshot }

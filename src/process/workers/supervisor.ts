@@ -1,0 +1,220 @@
+// Holds N workers that share the listening addresses: replaces those that crash or hang, hands a reload to all, adds up what they count.
+
+import { once } from 'node:events'
+import { systemClock } from '../../base/clock.ts'
+import type { Logger } from '../../log/log.ts'
+import { type Metrics, remains, type Snapshot } from '../../metrics/metrics.ts'
+import type { Config, Endpoint } from '../../config/config.ts'
+import { BanPost } from '../../access/ban-post.ts'
+import { type BanNews, Bans } from '../../access/bans.ts'
+import { checkKeys, type KeyedCheckResult } from '../../edge/origin/health-checker.ts'
+import type { SidePort } from '../../edge/plane.ts'
+import type { PoolState } from '../../edge/origin/pools.ts'
+import { backoff } from './backoff.ts'
+import type { ManagedPlane } from '../gateway/managed-plane.ts'
+import type { Ask } from './messages.ts'
+import { Unanswered, type WorkerEnd, WorkerHandle } from './worker-handle.ts'
+
+/** A worker that lived as long is no longer held to be in a loop of crashes. */
+const steadyLife = 10_000
+/** How much longer than the grace a worker may take to end. */
+const drainSlack = 2_000
+/** How long a worker may take to reload, in ms; one that has just been started has yet to listen. */
+const reloadPatience = 10_000
+/** How often each worker is asked for a sign of life, in ms. */
+const heartbeat = 1_000
+/** How many in a row it may miss. Counted rather than timed: after a sleep of the whole machine nobody is late. */
+const mostMissed = 10
+/** How long the stack of a hung worker may take, in ms. */
+const stackPatience = 2_000
+/** How long a worker may take to tell how its pools are doing, in ms; nobody needs to know enough to end it. */
+const viewPatience = 1_000
+
+/** How long a worker may take to reset its connections, in ms. */
+const cutPatience = 500
+
+interface SupervisorParts {
+  readonly documentation: string
+  readonly sidePort: SidePort
+  readonly metrics: Metrics
+  readonly log: Logger
+}
+
+export class Supervisor implements ManagedPlane {
+  readonly #count: number
+  readonly #parts: SupervisorParts
+  readonly #workers = new Set<WorkerHandle>()
+  readonly #up = new Set<WorkerHandle>()
+  readonly #restarts = new Set<NodeJS.Timeout>()
+  readonly #destroy = () => this.destroy()
+  /** The last result of each check, for workers that begin later. */
+  readonly #checks = new Map<string, KeyedCheckResult>()
+  readonly #bans: Bans
+  #config: Config
+  #isEnding = false
+  #heartbeat: NodeJS.Timeout | undefined
+  #ended: Promise<Snapshot> = Promise.resolve([])
+
+  constructor(count: number, config: Config, parts: SupervisorParts) {
+    this.#count = count
+    this.#config = config
+    this.#parts = parts
+    const post = new BanPost(bans => this.#tellBans(bans))
+    this.#bans = new Bans(systemClock, { banned: (id, key, lasts) => post.add(id, key, lasts) })
+    this.#bans.keep(config)
+    process.once('exit', this.#destroy)
+  }
+
+  get isUp(): boolean {
+    return this.#up.size > 0
+  }
+
+  /** Starts the first worker alone: it proves the configuration, and finds the ports that the others share. */
+  async listen(): Promise<readonly Endpoint[]> {
+    this.#heartbeat = setInterval(() => this.#ping(), heartbeat).unref()
+    const listen = await this.#start(0)
+    this.#config = { ...this.#config, listen }
+    await Promise.all(Array.from({ length: this.#count - 1 }, () => this.#start(0)))
+    return listen
+  }
+
+  /** Lets one worker prove the configuration before the others get it; one of those that fails is replaced. */
+  async reload(config: Config): Promise<void> {
+    const ask = { kind: 'reload', config: { ...config, listen: this.#config.listen } } as const
+    const first = await this.#prove(ask)
+    this.#config = ask.config
+    this.#bans.keep(config)
+    // Read only now: a worker that took another's place meanwhile was started with what was in force before.
+    const others = [...this.#workers].filter(worker => worker !== first)
+    await Promise.all(others.map(worker => worker.demand(ask, reloadPatience).catch(() => worker.kill())))
+    const wanted = checkKeys(config)
+    for (const key of this.#checks.keys()) if (!wanted.has(key)) this.#checks.delete(key)
+  }
+
+  async drain(grace: number): Promise<void> {
+    this.#end()
+    const cut = setTimeout(this.#destroy, grace + drainSlack)
+    await Promise.all([...this.#workers].map(worker => this.#retire(worker, grace)))
+    clearTimeout(cut)
+    process.off('exit', this.#destroy)
+  }
+
+  async cut(): Promise<void> {
+    this.#end()
+    // The system ends the connections of a killed process with a FIN, which may look like the end of a response.
+    const cuts = [...this.#workers].map(worker => worker.demand({ kind: 'cut' }, cutPatience))
+    await Promise.allSettled(cuts)
+    this.destroy()
+  }
+
+  destroy(): void {
+    this.#end()
+    for (const worker of this.#workers) worker.kill()
+  }
+
+  takeChecks(results: readonly KeyedCheckResult[]): void {
+    for (const result of results) this.#checks.set(result.key, result)
+    for (const worker of this.#up) worker.ask({ kind: 'checks', results }).catch(ignore)
+  }
+
+  async pools(): Promise<readonly (readonly PoolState[])[]> {
+    const late = once(AbortSignal.timeout(viewPatience), 'abort').then(() => [])
+    const views = [...this.#up].map(worker => worker.ask({ kind: 'pools' }).catch(() => []))
+    return Promise.all(views.map(view => Promise.race([view, late])))
+  }
+
+  async snapshots(): Promise<readonly Snapshot[]> {
+    // Both at one moment: a worker that ends meanwhile counts among the living, once.
+    const [workers, ended] = [[...this.#workers], this.#ended]
+    const living = await Promise.all(workers.map(worker => worker.snapshot()))
+    return [...living.filter(snapshot => snapshot !== null), await ended]
+  }
+
+  /** Returns the first worker that takes the configuration; rejects when one refuses it. One that does not answer proves nothing. */
+  async #prove(ask: Ask & { kind: 'reload' }): Promise<WorkerHandle | null> {
+    for (const worker of [...this.#workers]) {
+      try {
+        await worker.demand(ask, reloadPatience)
+        return worker
+      } catch (cause) {
+        if (!(cause instanceof Unanswered)) throw cause
+      }
+    }
+    return null
+  }
+
+  #end(): void {
+    this.#isEnding = true
+    clearInterval(this.#heartbeat)
+    for (const timer of this.#restarts) clearTimeout(timer)
+  }
+
+  #tellBans(bans: BanNews): undefined {
+    for (const worker of this.#up) worker.ask({ kind: 'bans', bans }).catch(ignore)
+  }
+
+  #ping(): void {
+    for (const worker of this.#up) if (worker.ping() >= mostMissed) void this.#endHung(worker)
+  }
+
+  async #endHung(worker: WorkerHandle): Promise<void> {
+    this.#up.delete(worker)
+    const stack = await worker.stack(stackPatience)
+    const pings = { missed: mostMissed, interval: heartbeat }
+    this.#parts.log.error({ worker: worker.pid, pings, stack }, 'worker unresponsive, killing it')
+    worker.kill()
+  }
+
+  async #retire(worker: WorkerHandle, grace: number): Promise<void> {
+    await worker.ask({ kind: 'drain', grace }).catch(() => worker.kill())
+    await worker.ended
+  }
+
+  /** Starts a worker and has it listen; `attempt` counts the crashes in a row before it. */
+  async #start(attempt: number): Promise<readonly Endpoint[]> {
+    const worker = new WorkerHandle(refusals => this.#bans.count(refusals))
+    const born = performance.now()
+    this.#workers.add(worker)
+    void worker.ended.then(end => {
+      const crashes = performance.now() - born < steadyLife ? attempt + 1 : 0
+      this.#bury(worker, end, crashes)
+    })
+    try {
+      const { documentation, sidePort } = this.#parts
+      const checks = [...this.#checks.values()]
+      const means = { config: this.#config, documentation, sidePort, checks, bans: this.#bans.standing }
+      const endpoints = await worker.ask({ kind: 'start', ...means })
+      this.#up.add(worker)
+      worker.ask({ kind: 'checks', results: [...this.#checks.values()] }).catch(ignore)
+      worker.ask({ kind: 'bans', bans: this.#bans.standing }).catch(ignore)
+      return endpoints
+    } catch (cause) {
+      worker.kill()
+      throw cause
+    }
+  }
+
+  /** Keeps what the worker counted and, unless all is ending, has another take its place. */
+  #bury(worker: WorkerHandle, end: WorkerEnd, crashes: number): void {
+    this.#workers.delete(worker)
+    this.#up.delete(worker)
+    const { last } = worker
+    if (last) this.#ended = this.#ended.then(ended => remains([ended, last]))
+    if (this.#isEnding) return
+    const delay = backoff(crashes)
+    this.#parts.log.error({ worker: worker.pid, ...end, delay }, 'a worker ended; another takes its place')
+    const timer = setTimeout(() => {
+      this.#restarts.delete(timer)
+      this.#replace(crashes)
+    }, delay)
+    this.#restarts.add(timer)
+  }
+
+  #replace(crashes: number): void {
+    this.#parts.metrics.workerRestarts.inc()
+    this.#start(crashes).catch(cause => this.#parts.log.error({ err: cause }, 'a worker did not start'))
+  }
+}
+
+/** A worker that ends is replaced, and the one that takes its place is told anew. */
+function ignore(): void {}

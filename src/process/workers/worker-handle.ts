@@ -1,0 +1,121 @@
+// One worker process as the supervisor holds it: asks with answers, the last numbers it counted, and its end.
+
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { getCompileCacheDir } from 'node:module'
+import type { Interface } from 'node:readline'
+import type { Snapshot } from '../../metrics/metrics.ts'
+import type { BanNews } from '../../access/bans.ts'
+import { blockedStack, errorLines, inspectable } from './blocked-stack.ts'
+import type { Ask, FromWorker, Reply, ToWorker } from './messages.ts'
+
+const snapshotPatience = 1000
+
+export interface WorkerEnd {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+}
+
+/** What an ask is told when its worker has ended, or cannot be reached. */
+export class Unanswered extends Error {}
+
+export class WorkerHandle {
+  readonly #child: ChildProcess
+  readonly #errors: Interface
+  readonly #refused: (refusals: BanNews) => void
+  readonly #waiting = new Map<number, PromiseWithResolvers<unknown>>()
+  readonly ended: Promise<WorkerEnd>
+  #nextId = 0
+  /** Pings in a row that were not answered. */
+  #missed = 0
+  #last: Snapshot | null = null
+
+  /** Starts a process; it inherits the environment and the log, and learns the rest from the first ask. `refused` hears of what it notes towards bans. */
+  constructor(refused: (refusals: BanNews) => void) {
+    this.#refused = refused
+    const NODE_COMPILE_CACHE = getCompileCacheDir()
+    this.#child = fork(new URL('./edge-worker.ts', import.meta.url), {
+      serialization: 'advanced',
+      execArgv: [...process.execArgv, ...inspectable],
+      stdio: ['inherit', 'inherit', 'pipe', 'ipc'],
+      env: { ...process.env, ...(NODE_COMPILE_CACHE !== undefined && { NODE_COMPILE_CACHE }) },
+    })
+    this.#errors = errorLines(this.#child)
+    this.#child.on('message', message => this.#receive(message as FromWorker))
+    const ended = Promise.withResolvers<WorkerEnd>()
+    this.#child.once('exit', (code, signal) => ended.resolve({ code, signal }))
+    this.#child.once('error', () => ended.resolve({ code: null, signal: null }))
+    this.ended = ended.promise
+    void this.ended.then(() => this.#giveUp())
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? 0
+  }
+
+  /** What the worker had counted when it last said so. */
+  get last(): Snapshot | null {
+    return this.#last
+  }
+
+  /** Rejects with the worker's own sentence, or as unanswered when it ends before it answered. */
+  ask<A extends Ask>(ask: A): Promise<Reply[A['kind']]> {
+    const id = this.#nextId++
+    const answer = Promise.withResolvers<unknown>()
+    this.#waiting.set(id, answer)
+    this.#child.send({ id, ask } satisfies ToWorker, error => {
+      if (error) this.#settle(id)?.reject(new Unanswered(error.message))
+    })
+    return answer.promise as Promise<Reply[A['kind']]>
+  }
+
+  /** Asks like `ask`, and kills the worker when it has not answered within `patience` ms. */
+  async demand<A extends Ask>(ask: A, patience: number): Promise<Reply[A['kind']]> {
+    const late = setTimeout(() => this.kill(), patience)
+    return this.ask(ask).finally(() => clearTimeout(late))
+  }
+
+  /** Sends a ping; returns how many before it, in a row, were not answered. */
+  ping(): number {
+    const answered = () => {
+      this.#missed = 0
+    }
+    this.ask({ kind: 'ping' }).then(answered, answered)
+    return this.#missed++
+  }
+
+  /** Returns where the worker is in its code; null where that can't be had within `patience` ms. */
+  stack(patience: number): Promise<string | null> {
+    return blockedStack(this.#child, this.#errors, patience)
+  }
+
+  /** Returns what the worker has counted; one that does not say so within a second is taken at its last word. */
+  async snapshot(): Promise<Snapshot | null> {
+    const patience = AbortSignal.timeout(snapshotPatience)
+    const late = once(patience, 'abort').then(() => null)
+    const fresh = await Promise.race([this.ask({ kind: 'snapshot' }).catch(() => null), late])
+    return (this.#last = fresh ?? this.#last)
+  }
+
+  kill(): void {
+    this.#child.kill('SIGKILL')
+  }
+
+  #receive(message: FromWorker): void {
+    if ('last' in message) this.#last = message.last
+    else if ('refusals' in message) this.#refused(message.refusals)
+    else if ('error' in message) this.#settle(message.id)?.reject(new Error(message.error))
+    else this.#settle(message.id)?.resolve(message.value)
+  }
+
+  #giveUp(): void {
+    for (const { reject } of this.#waiting.values()) reject(new Unanswered('the worker ended'))
+    this.#waiting.clear()
+  }
+
+  #settle(id: number): PromiseWithResolvers<unknown> | undefined {
+    const waiting = this.#waiting.get(id)
+    this.#waiting.delete(id)
+    return waiting
+  }
+}

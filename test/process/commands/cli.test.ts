@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { test } from 'node:test'
+import { gatehouse } from '../../help/command.ts'
+import { mmdb } from '../../help/mmdb.ts'
+import { writeConfig } from '../../help/gateway.ts'
+import { root } from '../../help/source.ts'
+
+const valid = `
+pools: {site: {origins: ['http://127.0.0.1:9000']}}
+zones: [{hosts: [localhost], routes: [{path: /, pool: site}]}]
+`
+
+const verbs = ['create', 'list', 'show', 'update', 'rotate', 'drop-old-secret', 'verify', 'publish', 'delete']
+
+test('help lists every command, and each has a help of its own', async () => {
+  const { code, stdout } = await gatehouse(['--help'])
+  assert.equal(code, 0)
+  for (const name of ['start', 'check', 'errors', 'health', 'demo', ...verbs.map(verb => `client ${verb}`)])
+    assert.match(stdout, new RegExp(`gatehouse ${name} `))
+  assert.match(
+    (await gatehouse(['errors', '--help'])).stdout,
+    /^Usage: gatehouse errors \[CODE\] \[--accept TYPE\]/,
+  )
+})
+
+test('a noun has a help that lists its verbs, and a verb one that tells its options', async () => {
+  const { code, stdout } = await gatehouse(['client', '--help'])
+  assert.equal(code, 0)
+  for (const verb of verbs) assert.match(stdout, new RegExp(`^  gatehouse client ${verb} `, 'm'))
+  assert.doesNotMatch(stdout, /gatehouse start/)
+  const own = await gatehouse(['client', 'create', '--help'])
+  assert.match(own.stdout, /^Usage: gatehouse client create --name NAME[^\n]*\n\nCreate an OAuth client/)
+  assert.match(own.stdout, /^ +--redirect-uri URI +where users are sent back to; may be given again$/m)
+  assert.match(own.stdout, /^ +--refresh +give refresh tokens too$/m)
+})
+
+test('-h is as good as --help, before any command and behind each word of it', async () => {
+  for (const words of [[], ['start'], ['client'], ['client', 'create'], ['client', 'show', 'ID', '--json']]) {
+    const short = await gatehouse([...words, '-h'])
+    assert.deepEqual(short, await gatehouse([...words, '--help']))
+    assert.deepEqual([short.code, short.stderr], [0, ''])
+  }
+})
+
+test('a noun without a verb is told which there are, with exit code 2', async () => {
+  const { stdout: list } = await gatehouse(['client', '--help'])
+  assert.deepEqual(await gatehouse(['client']), { code: 2, stdout: '', stderr: list })
+})
+
+test('the version is that of the package', async () => {
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  assert.deepEqual(await gatehouse(['--version']), { code: 0, stdout: `${version}\n`, stderr: '' })
+})
+
+const misuses: readonly [args: string[], sentence: RegExp][] = [
+  [['strat'], /^gatehouse: there is no command 'strat'; see gatehouse --help\n$/],
+  [['constructor'], /^gatehouse: there is no command 'constructor'/],
+  [
+    ['start', '--colour'],
+    /^gatehouse: unknown option '--colour'; usage: gatehouse start \[--replace\] \[--config PATH\]\n$/,
+  ],
+  [['check', '--config'], /^gatehouse: option '--config <value>' argument missing; usage:/],
+  [['check', 'now'], /^gatehouse: unexpected argument 'now'; usage:/],
+  [['errors', '9999'], /^gatehouse: there is no error 9999; gatehouse errors lists them all\n$/],
+]
+
+for (const [args, sentence] of misuses) {
+  test(`gatehouse ${args.join(' ')} is told in a sentence, with exit code 2`, async () => {
+    const { code, stdout, stderr } = await gatehouse(args)
+    assert.equal(code, 2)
+    assert.equal(stdout, '')
+    assert.match(stderr, sentence)
+  })
+}
+
+test('check accepts a valid configuration, from the option or the environment', async t => {
+  const path = writeConfig(t, valid)
+  const expected = { code: 0, stdout: `${path} is valid\n`, stderr: '' }
+  assert.deepEqual(await gatehouse(['check', '--config', path]), expected)
+  assert.deepEqual(await gatehouse(['check'], { GATEHOUSE_CONFIG: path }), expected)
+})
+
+test('check and start name every mistake with its line and column, and exit with 2', async t => {
+  const path = writeConfig(t, `${valid}colour: red\nlimits: {url: tall}\n`)
+  for (const command of ['check', 'start']) {
+    const { code, stderr } = await gatehouse([command, '--config', path])
+    assert.equal(code, 2)
+    assert.ok(stderr.includes(`${path}:6:1 colour`), stderr)
+    assert.ok(stderr.includes(`${path}:7:15 limits.url`), stderr)
+  }
+})
+
+test('check reads the files of access rules, and start serves by none that is not good', async t => {
+  const path = writeConfig(t, `${valid}lists: {bad: bad.txt}\naccess: {rules: [{deny: {list: bad}}]}\n`)
+  writeFileSync(join(dirname(path), 'bad.txt'), '# nobody\n192.0.2.1\n192.0.2.999\n')
+  for (const command of ['check', 'start']) {
+    const env = { GATEHOUSE_DATA: join(dirname(path), 'data') }
+    const { code, stderr } = await gatehouse([command, '--config', path], env)
+    assert.notEqual(code, 0)
+    assert.match(stderr, /bad\.txt.*3/)
+  }
+})
+
+test('check names every file of access rules that is not good, where the configuration names it', async t => {
+  const path = writeConfig(
+    t,
+    `${valid}lists: { bad: bad.txt, good: good.txt }\ngeo:\n  databases: [torn.mmdb, good.mmdb]\n`,
+  )
+  const folder = dirname(path)
+  const database = mmdb({ '192.0.2.0/24': { country: { iso_code: 'AQ' } } })
+  writeFileSync(join(folder, 'bad.txt'), '# nobody\n192.0.2.999\n')
+  writeFileSync(join(folder, 'good.txt'), '192.0.2.1\n')
+  writeFileSync(join(folder, 'torn.mmdb'), database.subarray(0, -20))
+  writeFileSync(join(folder, 'good.mmdb'), database)
+  const { code, stderr } = await gatehouse(['check', '--config', path])
+  assert.equal(code, 2)
+  const [list, torn, ...rest] = stderr.trimEnd().split('\n')
+  assert.match(list!, /:6:15 lists\.bad: bad names a file that is not good: .*bad\.txt:2/)
+  assert.match(
+    torn!,
+    /:8:15 geo\.databases\[0\]: databases\[0\] names a file that is not good: .*torn\.mmdb: must be a MaxMind DB file$/,
+  )
+  assert.deepEqual(rest, [])
+})
+
+test('errors shows one as Markdown, or as the type that is asked for', async () => {
+  const { code, stdout } = await gatehouse(['errors', '522'])
+  assert.equal(code, 0)
+  assert.match(stdout, /^---\nerror_code: 522\n[\s\S]*## What Happened\n/)
+  const json = await gatehouse(['errors', '1015', '--accept', 'application/json'])
+  assert.equal(JSON.parse(json.stdout).error_name, 'rate_limited')
+  assert.match((await gatehouse(['errors', '522', '--accept', 'text/html'])).stdout, /^<!doctype html>/i)
+})
+
+test('errors shows those that HTTP itself defines too', async () => {
+  for (const [code, name] of [
+    ['404', 'not_found'],
+    ['413', 'content_too_large'],
+  ] as const) {
+    const { stdout } = await gatehouse(['errors', code, '--accept', 'application/json'])
+    assert.equal(JSON.parse(stdout).error_name, name)
+  }
+})
+
+test('errors lists the 80 of the interface and the 13 of HTTP with code, status, retry, name and title', async () => {
+  const lines = (await gatehouse(['errors'])).stdout.trimEnd().split('\n')
+  const border = lines.findIndex(line => line.startsWith('Errors that HTTP itself defines'))
+  const countOf = (group: readonly string[]) => group.filter(line => /^\d/.test(line)).length
+  assert.deepEqual([countOf(lines.slice(0, border)), countOf(lines.slice(border))], [80, 13])
+  assert.match(
+    lines.find(line => line.startsWith('522 '))!,
+    /^522 +522 +120 s +connection_timeout +Connection timed out$/,
+  )
+  assert.match(lines.find(line => line.startsWith('526 '))!, /^526 +526 +- +/)
+  assert.match(lines.find(line => line.startsWith('413 '))!, /^413 +413 +- +content_too_large +/)
+})
+
+test('a reader that is gone does not make a command fail', () => {
+  const line = `{ sleep 1; "${process.execPath}" src/main.ts errors; } | true`
+  assert.equal(spawnSync('bash', ['-c', line], { cwd: root, encoding: 'utf8' }).stderr, '')
+})
+
+test('health says that no gateway answers', async t => {
+  const path = writeConfig(t, `listen: ['127.0.0.1:0']\nadmin: 127.0.0.1:1\n${valid}`)
+  const { code, stderr } = await gatehouse(['health', '--config', path])
+  assert.deepEqual([code, stderr], [1, 'gatehouse: http://127.0.0.1:1/healthz does not answer\n'])
+})

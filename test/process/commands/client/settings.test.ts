@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { clearableMembers } from '../../../../src/admin/oauth-clients/body.ts'
+import { bodyIn, settingsOf } from '../../../../src/process/commands/client/settings.ts'
+import { clearable } from '../../../../src/process/commands/client/update.ts'
+
+test('what no option names is not set', () => {
+  assert.deepEqual(settingsOf({ args: [], name: 'Photos', json: true }), { client_name: 'Photos' })
+  assert.deepEqual(settingsOf({ args: [] }), {})
+})
+
+test('refresh tokens are given, given no more, or left as they are', () => {
+  const both = ['authorization_code', 'refresh_token']
+  assert.deepEqual(settingsOf({ args: [], refresh: true }), { grant_types: both })
+  assert.deepEqual(settingsOf({ args: [], 'no-refresh': true }), { grant_types: ['authorization_code'] })
+})
+
+test('a file that sets something is no company for options that do', () => {
+  assert.deepEqual(bodyIn('package.json', { client_name: 'Photos' }), {
+    flaw: '--file has the whole body; no other setting can stand beside it',
+  })
+})
+
+test('--clear takes all that the API lets be cleared', () => {
+  assert.deepEqual(clearable, clearableMembers)
+})

@@ -1,0 +1,80 @@
+// `gatehouse token` and `gatehouse store`, mostly as far as what they are given is wrong; where it is right, journeys tell.
+
+import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { FirstFill } from '../../../src/process/store/first-start.ts'
+import { openStore } from '../../../src/store/open.ts'
+import { gatehouse } from '../../help/command.ts'
+import { writeConfig } from '../../help/gateway.ts'
+
+const config = '\nzones: []\nai: { hosts: [127.0.0.1] }'
+
+test('token create tells what is wrong, and makes nothing', async t => {
+  const file = writeConfig(t, config)
+  const env = { GATEHOUSE_DATA: join(file, '..', 'data') }
+  const outcomes = [
+    [['token'], 2, /there is no command 'token '/],
+    [['token', 'steal'], 2, /there is no command 'token steal'/],
+    [
+      ['token', 'create', '--permission', 'Everything'],
+      2,
+      /there is no permission 'Everything'; there are: OAuth/,
+    ],
+    [['token', 'create', '--config', file], 1, /the store .* is empty/],
+  ] as const
+  for (const [args, code, sentence] of outcomes) {
+    const outcome = await gatehouse(args, env)
+    assert.deepEqual([outcome.code, outcome.stdout], [code, ''], args.join(' '))
+    assert.match(outcome.stderr, sentence)
+  }
+})
+
+test('token create names the store that is away, without its password', async t => {
+  const file = writeConfig(t, `${config}\nstore: { url: 'redis://user:SECRET@127.0.0.1:1' }`)
+  const { code, stdout, stderr } = await gatehouse(['token', 'create', '--config', file])
+  assert.deepEqual([code, stdout], [1, ''])
+  assert.match(stderr, /^gatehouse: redis:\/\/127\.0\.0\.1:1: the store is away \(ECONNREFUSED\)$/m)
+  assert.doesNotMatch(stderr, /SECRET/)
+})
+
+test('store copy tells which option is wrong, without the password in a URL', async () => {
+  const good = 'sqlite::memory:'
+  const usage = await gatehouse(['store', 'copy', '--from', good])
+  assert.deepEqual([usage.code, /usage/.test(usage.stderr)], [2, true])
+  for (const [from, to, sentence] of [
+    ['mysql://user:SECRET@host/', good, /^gatehouse: --from must begin with sqlite:/],
+    [good, 'redis://user:SECRET@', /^gatehouse: --to must be redis:\/\//],
+    [`\${NOT_SET}`, good, /^gatehouse: --from refers to \$\{NOT_SET\}/],
+    [good, '', /^gatehouse: --to must not be empty/],
+  ] as const) {
+    const { code, stderr } = await gatehouse(['store', 'copy', '--from', from, '--to', to])
+    assert.equal(code, 2, stderr)
+    assert.match(stderr, sentence)
+    assert.doesNotMatch(stderr, /SECRET/)
+  }
+})
+
+test('store copy makes nothing where its source should be, and tells which store is away', async t => {
+  const folder = join(writeConfig(t, config), '..')
+  const [typo, target] = [join(folder, 'gatehosue.db'), join(folder, 'target.db')]
+  const missing = await gatehouse(['store', 'copy', '--from', `sqlite:${typo}`, '--to', `sqlite:${target}`])
+  assert.deepEqual([missing.code, missing.stderr], [1, `gatehouse: there is no file ${typo}\n`])
+  assert.deepEqual([existsSync(typo), existsSync(target)], [false, false])
+  const away = 'redis://user:SECRET@127.0.0.1:1'
+  const { code, stderr } = await gatehouse(['store', 'copy', '--from', away, '--to', 'sqlite::memory:'])
+  const sentence = 'nothing was copied: redis://127.0.0.1:1: the store is away (ECONNREFUSED)'
+  assert.deepEqual([code, stderr], [1, `gatehouse: ${sentence}\n`])
+})
+
+test('store copy tells in words what it copied', async t => {
+  const folder = join(writeConfig(t, config), '..')
+  const [from, to] = [`sqlite:${join(folder, 'a.db')}`, `sqlite:${join(folder, 'b.db')}`]
+  const store = await openStore(from, { commandTimeout: 5_000 })
+  await new FirstFill(store).run(7)
+  await store.close()
+  const { code, stderr } = await gatehouse(['store', 'copy', '--from', from, '--to', to])
+  const words = `Copied 1 account, 1 gateway, 1 token, 0 OAuth clients, 0 log entries, 0 audit entries, 0 rule lists and 0 error pages from ${from} to ${to}.\n`
+  assert.deepEqual([code, stderr], [0, words])
+})

@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createLogger } from '../../../src/log/log.ts'
+import { Metrics } from '../../../src/metrics/metrics.ts'
+import type { Config } from '../../../src/config/config.ts'
+import { checkKeys, type KeyedCheckResult } from '../../../src/edge/origin/health-checker.ts'
+import { Gateway } from '../../../src/process/gateway/gateway.ts'
+import { Management } from '../../../src/process/gateway/management.ts'
+import { Services } from '../../../src/process/gateway/services.ts'
+import type { ManagedPlane } from '../../../src/process/gateway/managed-plane.ts'
+import type { Store } from '../../../src/store/store.ts'
+import { edgeConfig } from '../../help/edge.ts'
+import { startSite } from '../../help/site.ts'
+
+/** Makes a gateway whose data plane listens as told; `said` has the messages of its log. */
+function gatewayThat(
+  listen: () => Promise<void>,
+  plans: Partial<ManagedPlane> = {},
+  config = edgeConfig([]),
+) {
+  const said: string[] = []
+  const log = createLogger('info', { write: line => said.push(JSON.parse(line).msg) })
+  const plane: ManagedPlane = {
+    isUp: true,
+    listen: () => listen().then(() => []),
+    reload: async () => {},
+    drain: async () => {},
+    cut: async () => {},
+    destroy: () => {},
+    takeChecks: () => {},
+    pools: async () => [],
+    snapshots: async () => [],
+    ...plans,
+  }
+  const metrics = new Metrics('0')
+  const openServices = () => Services.open(config, { metrics: metrics.edge, log })
+  const openManagement = (config: Config, store: Store) => Management.open(config, store, metrics, log)
+  const parts = { log, metrics, openServices, openManagement, buildPlane: () => plane }
+  return { gateway: new Gateway(config, parts), said }
+}
+
+test('a gateway says that it is ready once it runs', async t => {
+  const { gateway, said } = gatewayThat(async () => {})
+  t.after(() => gateway.stop())
+  await gateway.start()
+  assert.deepEqual([gateway.unready, said], [null, ['ready']])
+})
+
+test('a gateway that is stopped while it starts is never ready, and does not say so', async () => {
+  const { gateway, said } = gatewayThat(async () => void gateway.stop())
+  await gateway.start()
+  await gateway.stop()
+  assert.deepEqual([gateway.unready, said], ['draining', []])
+})
+
+test('what checks have found is known to a new configuration before it is in force', async t => {
+  const origin = await startSite(t, (_, response) => response.writeHead(503).end())
+  const check = {
+    path: '/',
+    host: null,
+    interval: 20,
+    timeout: 1_000,
+    healthy: 1,
+    unhealthy: 1,
+    least: 200,
+    most: 399,
+  }
+  const configWith = (interval: number) => edgeConfig([origin], { pool: { check: { ...check, interval } } })
+  const [before, after] = [configWith(20), configWith(21)]
+  const told: string[] = []
+  const down = Promise.withResolvers<void>()
+  const takeChecks = (results: readonly KeyedCheckResult[]) => {
+    for (const { key, isUp } of results) if (!isUp) told.push(key)
+    down.resolve()
+  }
+  const known: boolean[] = []
+  const reload = async (config: Config) =>
+    void known.push([...checkKeys(config)].every(key => told.includes(key)))
+  const { gateway } = gatewayThat(async () => {}, { takeChecks, reload }, before)
+  t.after(() => gateway.stop())
+  await gateway.start()
+  await down.promise
+  await gateway.reload(after)
+  assert.deepEqual(known, [true])
+})

@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createLogger } from '../../../src/log/log.ts'
+import { StoreSigns } from '../../../src/process/store/signs.ts'
+import { openStore } from '../../../src/store/open.ts'
+import { replicates, startRedis } from '../../help/redis.ts'
+import { until } from '../../help/until.ts'
+
+interface Line {
+  readonly level: number
+  readonly msg: string
+  readonly reason?: string
+}
+
+test('that writes are refused, that notices are, and what can be lost is logged once when it begins, and when it is over', async t => {
+  const primary = await startRedis(t)
+  const replica = await startRedis(t, { args: ['--replicaof', `127.0.0.1 ${primary.port}`] })
+  await replicates(primary)
+  await primary.ask('CONFIG', 'SET', 'min-replicas-to-write', 1)
+  const store = await openStore(primary.url, { commandTimeout: 1_000 })
+  t.after(() => store.close())
+  await until(() => store.deafness === null)
+  const lines: Line[] = []
+  const signs = new StoreSigns(store, createLogger('info', { write: line => lines.push(JSON.parse(line)) }))
+  /** Looks until something was said, and again to see that it is said once. */
+  const said = async () => {
+    lines.length = 0
+    await until(() => signs.look().then(() => lines.length > 0))
+    for (let i = 0; i < 5; i++) await signs.look()
+    return lines.map(({ level, msg, reason }) =>
+      [level === 40 ? 'warn' : 'info', msg, ...(reason ? [reason] : [])].join(': '),
+    )
+  }
+  assert.match((await said()).join('\n'), /^warn: Redis has replicas, and the URL names no Sentinels/)
+  await primary.ask('CONFIG', 'SET', 'appendfsync', 'everysec')
+  assert.match((await said()).join('\n'), /^warn: Redis syncs its append-only file once a second/)
+  await primary.ask('CONFIG', 'SET', 'appendfsync', 'always')
+  assert.deepEqual(await said(), ['info: the store can lose less than before'])
+  await replica.kill()
+  assert.deepEqual(await said(), ['warn: the store refuses writes: 0 of 1 replica confirms writes'])
+  await replica.restart()
+  assert.deepEqual(await said(), ['info: the store takes writes again'])
+  await primary.ask('ACL', 'SETUSER', 'default', '-subscribe')
+  await primary.ask('CLIENT', 'KILL', 'TYPE', 'pubsub')
+  await until(() => store.deafness === 'NOPERM')
+  const deaf =
+    'warn: notices of changes cannot be subscribed to: changes by other processes apply up to a second later: NOPERM'
+  assert.deepEqual(await said(), [deaf])
+  await primary.ask('ACL', 'SETUSER', 'default', '+subscribe')
+  assert.deepEqual(await said(), ['info: notices of changes are subscribed to again'])
+})

@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { aclLine } from '../../help/acl.ts'
+import { startGateway } from '../../help/gateway.ts'
+import { startRedis } from '../../help/redis.ts'
+
+test('a right that is taken from a running gateway is named in the log', async t => {
+  const redis = await startRedis(t)
+  await redis.ask('ACL', 'SETUSER', ...aclLine('limited', 'secret'))
+  const url = `redis://limited:secret@127.0.0.1:${redis.port}`
+  const gateway = await startGateway(
+    t,
+    `zones: []\nai: { hosts: [127.0.0.1] }\nstore: { url: '${url}', command_timeout: 2s }`,
+  )
+  const { account, token } = await gateway.firstStart
+  await redis.ask('ACL', 'SETUSER', 'limited', '-xadd')
+  let made = 0
+  const create = async () => {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+    const path = `${gateway.admin}/client/v4/accounts/${account}/ai-gateway/gateways`
+    return (await fetch(path, { method: 'POST', headers, body: `{"id":"g${made++}"}` })).status
+  }
+  const denial = gateway.logged(
+    'Redis denies the user limited XADD on the keys {gatehouse*: records, logs and counts that need them are refused. Grant ~{gatehouse* and +xadd with ACL SETUSER.',
+  )
+  const asking = setInterval(create, 100)
+  t.after(() => clearInterval(asking))
+  await denial
+  // Whoever looks once a second sees it while writes go on being refused.
+  await gateway.logged('the store refuses writes', ({ reason }) => reason === 'Redis refuses them: NOPERM')
+  clearInterval(asking)
+  await redis.ask('ACL', 'SETUSER', 'limited', '+xadd')
+  await gateway.logged('the store takes writes again')
+  assert.equal(await create(), 200)
+})

@@ -1,0 +1,181 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { get, type IncomingMessage } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { type TestContext, test } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
+import { createLogger } from '../../../src/log/log.ts'
+import { Metrics } from '../../../src/metrics/metrics.ts'
+import type { Config } from '../../../src/config/config.ts'
+import { checkKeys } from '../../../src/edge/origin/health-checker.ts'
+import { Supervisor } from '../../../src/process/workers/supervisor.ts'
+import { edgeConfig } from '../../help/edge.ts'
+import { provokable } from '../../help/gateway.ts'
+import { startSite } from '../../help/site.ts'
+
+async function configFor(t: TestContext, answer: string): Promise<Config> {
+  const origin = await startSite(t, (_, response) => response.end(answer))
+  const config = edgeConfig([origin], { zone: { isDefault: true } })
+  return { ...config, log: { ...config.log, access: false } }
+}
+
+interface Line {
+  readonly msg: string
+  readonly worker: number
+  readonly stack: string | null
+}
+
+/** Starts workers, by default two, whose site answers `old`, with a configuration that has it answer `new`. */
+async function startWorkers(t: TestContext, count = 2) {
+  const [before, after] = await Promise.all([configFor(t, 'old'), configFor(t, 'new')])
+  const metrics = new Metrics('0')
+  const lines: Line[] = []
+  const log = createLogger('error', { write: (line: string) => lines.push(JSON.parse(line)) })
+  const sidePort = { endpoint: { host: '127.0.0.1', port: 1 }, secret: new Uint8Array(32) }
+  const means = { documentation: 'http://127.0.0.1/errors', sidePort, metrics, log }
+  const supervisor = new Supervisor(count, before, means)
+  t.after(() => supervisor.destroy())
+  const [endpoint] = await supervisor.listen()
+  return { supervisor, metrics, lines, after, workers: children(), port: endpoint!.port }
+}
+
+/** Lists the workers, in the order of their start. */
+function children(): readonly number[] {
+  const list = readFileSync(`/proc/${process.pid}/task/${process.pid}/children`, 'utf8')
+  return list.trim().split(' ').map(Number)
+}
+
+/** Tells what is answered on so many connections, which the kernel spreads over the workers. */
+async function answers(port: number, count = 24): Promise<ReadonlySet<string>> {
+  const ask = () =>
+    new Promise<IncomingMessage>((resolve, reject) =>
+      get({ host: '127.0.0.1', port, agent: false }, resolve).on('error', reject),
+    )
+  return new Set(await Promise.all(Array.from({ length: count }, async () => text(await ask()))))
+}
+
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await turn()
+}
+
+test('a worker that is replaced while another proves a reload gets the new configuration too', async t => {
+  const { supervisor, metrics, after, workers, port } = await startWorkers(t)
+  const [prover, victim] = workers as [number, number]
+  process.kill(prover, 'SIGSTOP')
+  const reloaded = supervisor.reload(after)
+  process.kill(victim, 'SIGKILL')
+  await until(() => metrics.workerRestarts.value === 1)
+  process.kill(prover, 'SIGCONT')
+  await reloaded
+  await supervisor.snapshots()
+  assert.deepEqual(await answers(port), new Set(['new']))
+})
+
+for (const hung of [0, 1]) {
+  test(`a hung worker holds up no reload: it is replaced by one with the new configuration (worker ${hung})`, async t => {
+    const { supervisor, metrics, after, workers, port } = await startWorkers(t)
+    process.kill(workers[hung]!, 'SIGSTOP')
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    const reloaded = supervisor.reload(after)
+    // The one that runs tells its numbers only after it has answered whatever it was asked before.
+    await supervisor.snapshots()
+    t.mock.timers.tick(10_000)
+    await reloaded
+    await until(() => {
+      t.mock.timers.tick(200)
+      return metrics.workerRestarts.value > 0
+    })
+    t.mock.timers.reset()
+    await supervisor.snapshots()
+    assert.deepEqual(await answers(port), new Set(['new']))
+  })
+}
+
+test('a hung worker tells nothing of its pools, and lives on', async t => {
+  const { supervisor, metrics, workers } = await startWorkers(t)
+  process.kill(workers[0]!, 'SIGSTOP')
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const views = supervisor.pools()
+  t.mock.timers.tick(10_000)
+  t.mock.timers.reset()
+  assert.deepEqual((await views).map(pools => pools.length).toSorted(), [0, 1])
+  process.kill(workers[0]!, 'SIGCONT')
+  assert.deepEqual(
+    (await supervisor.pools()).map(pools => pools.length),
+    [1, 1],
+  )
+  assert.equal(metrics.workerRestarts.value, 0)
+  assert.deepEqual(children(), workers)
+})
+
+test('what checks found before a configuration was replaced is told to no worker when it is back', async t => {
+  const { supervisor, metrics, workers } = await startWorkers(t)
+  const origin = await startSite(t, (_, response) => response.end())
+  const check = {
+    path: '/',
+    host: null,
+    interval: 60_000,
+    timeout: 1_000,
+    healthy: 1,
+    unhealthy: 1,
+    least: 200,
+    most: 399,
+  }
+  const checked = edgeConfig([origin], { zone: { isDefault: true }, pool: { check } })
+  await supervisor.reload(checked)
+  const [key] = checkKeys(checked)
+  const found = { isUp: false, since: 0, nextCheckAt: 0, lastStatus: 500, lastError: null }
+  const states = async () => (await supervisor.pools()).map(([pool]) => pool!.origins[0]!.state)
+  supervisor.takeChecks([{ key: key!, ...found }])
+  assert.deepEqual(await states(), ['down', 'down'])
+  await supervisor.reload(edgeConfig([origin], { zone: { isDefault: true } }))
+  await supervisor.reload(checked)
+  process.kill(workers[0]!, 'SIGKILL')
+  await until(() => metrics.workerRestarts.value === 1)
+  while ((await states()).length < 2) await turn()
+  assert.ok((await states()).includes('healthy'))
+})
+
+/** Lets so many heartbeats pass. */
+function beat(t: TestContext, count: number): void {
+  for (let i = 0; i < count; i++) t.mock.timers.tick(1_000)
+}
+
+test('a worker that hangs is killed and replaced, and the log has where it hung', async t => {
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  process.env.NODE_OPTIONS = provokable
+  t.after(() => delete process.env.NODE_OPTIONS)
+  const { supervisor, metrics, lines, workers } = await startWorkers(t, 1)
+  process.kill(workers[0]!, 'SIGWINCH')
+  beat(t, 10)
+  assert.deepEqual([supervisor.isUp, lines], [true, []])
+  beat(t, 1)
+  assert.equal(supervisor.isUp, false)
+  await until(() => metrics.workerRestarts.value === 1 && supervisor.isUp)
+  const [hung, ended] = lines
+  assert.deepEqual([hung!.msg, hung!.worker], ['worker unresponsive, killing it', workers[0]])
+  assert.match(hung!.stack!, /^at hang \(data:.+:1:\d+\)\nat emit \(node:events:\d+:\d+\)$/m)
+  assert.equal(ended!.worker, workers[0])
+})
+
+test('a worker that is stopped is killed and replaced, without its stack', async t => {
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  const { metrics, lines, workers } = await startWorkers(t, 1)
+  process.kill(workers[0]!, 'SIGSTOP')
+  beat(t, 11)
+  await until(() => metrics.workerRestarts.value === 1)
+  assert.deepEqual([lines[0]!.worker, lines[0]!.stack], [workers[0], null])
+})
+
+test('a worker that answers late, or is asked late, lives on', async t => {
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  const { supervisor, metrics, lines, workers } = await startWorkers(t, 1)
+  for (let i = 0; i < 3; i++) {
+    process.kill(workers[0]!, 'SIGSTOP')
+    beat(t, 10)
+    process.kill(workers[0]!, 'SIGCONT')
+    // It answers in order, so that the pings before are answered too.
+    await supervisor.snapshots()
+  }
+  assert.deepEqual([metrics.workerRestarts.value, lines, children()], [0, [], workers])
+})
