@@ -1,7 +1,7 @@
 // Files that rules look into, kept in memory and read anew whenever they change. Address lists and geographic databases are kept so.
 import type { Tally } from '../metrics/distribution.ts'
 import type { Logger } from '../log/log.ts'
-import { ConfigWatch } from '../config/watch.ts'
+import { ConfigWatch } from '../config/file/watch.ts'
 
 export interface WatchedFilesOptions<T> {
   /** What one is, for the log. */

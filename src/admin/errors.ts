@@ -1,6 +1,6 @@
 // /errors and /errors/{code}: where the `type` of an error record leads to, unless the operator documents errors elsewhere.
 
-import { documentError, documentIndex } from '../errors/document.ts'
+import { documentError, documentIndex } from '../errors/docs/document.ts'
 import type { Answer as ErrorAnswer } from '../errors/compose.ts'
 import { type Answer, notFound } from './envelope.ts'
 

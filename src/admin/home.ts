@@ -3,7 +3,7 @@
 import { html } from '../base/html.ts'
 import type { StoreSigns } from '../metrics/metrics.ts'
 import { negotiate } from '../errors/negotiate.ts'
-import { Frame } from '../errors/page.ts'
+import { Frame } from '../errors/render/page.ts'
 import type { Answer } from './envelope.ts'
 import { ready, type Unready } from './health.ts'
 

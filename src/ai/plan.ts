@@ -6,10 +6,10 @@ import { membersOf, splice } from './members.ts'
 import type { Dialect, Endpoint } from './provider-rows.ts'
 import type { Model, Provider, Providers } from './providers.ts'
 import type { CompatTarget, RestTarget } from './target.ts'
-import { chatToMessages } from './translate-chat-to-messages.ts'
-import { readObject } from './translate-json.ts'
-import { messagesToChat } from './translate-messages-to-chat.ts'
-import type { Translation } from './translation.ts'
+import { chatToMessages } from './translate/chat-to-messages.ts'
+import { readObject } from './translate/json.ts'
+import { messagesToChat } from './translate/messages-to-chat.ts'
+import type { Translation } from './translate/translation.ts'
 
 export interface Call {
   readonly provider: Provider

@@ -7,7 +7,7 @@ import type { Endpoint } from '../config/config.ts'
 import type { Geo } from '../access/geo.ts'
 import type { GatewayDirectory } from '../ai/gateways.ts'
 import type { Limiter } from '../limits/limiter.ts'
-import type { LogQueue } from '../logs/queue.ts'
+import type { LogQueue } from '../ai-logs/queue.ts'
 import type { TokenVerifier } from '../tokens/verify.ts'
 import type { Snapshot } from './snapshot.ts'
 

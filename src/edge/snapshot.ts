@@ -1,7 +1,7 @@
 // A configuration compiled for requests: frozen lookups with everything a request needs at hand. Built whole, then swapped in as one reference.
 import type { AiConfig, Config, OriginConfig, RouteConfig, ZoneConfig } from '../config/config.ts'
 import { usualTransport } from '../config/pool-config.ts'
-import { type CustomErrorFailure, CustomErrors } from '../errors/custom-errors.ts'
+import { type CustomErrorFailure, CustomErrors } from '../errors/custom/custom-errors.ts'
 import type { HeadLimits } from '../http1/request-head.ts'
 import { AddressSet } from '../base/address/address.ts'
 import type { Clock } from '../base/clock.ts'

@@ -2,7 +2,7 @@
 import type { AccessConfig } from '../config/access-config.ts'
 import type { Config, ZoneConfig } from '../config/config.ts'
 import type { ErrorPages } from '../config/custom-errors-config.ts'
-import { type CustomErrorFailure, CustomErrors, type CustomLayer } from '../errors/custom-errors.ts'
+import { type CustomErrorFailure, CustomErrors, type CustomLayer } from '../errors/custom/custom-errors.ts'
 import { AccessPolicy, type AccessParts } from '../access/policy.ts'
 import type { KnownZone } from '../zones/known-zones.ts'
 

@@ -3,12 +3,12 @@
 
 import { errorRows } from './catalogue.ts'
 import { type Answer, forms, type Options, pageOf } from './compose.ts'
-import { type Form, form, render } from './form.ts'
+import { type Form, form, render } from './render/form.ts'
 import { type Content, headersOf, reasonOf } from './head.ts'
 import { type Format, negotiateForPrograms } from './negotiate.ts'
 import type { Occasion, Problem } from './problem.ts'
 import { type Fault, type Refusal, retryAfterOf } from './refusal.ts'
-import { asciiJson } from './render-json.ts'
+import { asciiJson } from './render/json.ts'
 
 export interface AiCaller {
   /** Whose envelope tells what is wrong with a call: that of the management API, or that of provider-native routes. */

@@ -3,16 +3,16 @@
 import { escapeHtml } from '../base/html.ts'
 import type { Operator } from '../config/custom-errors-config.ts'
 import { errorRows } from './catalogue.ts'
-import { type Form, form, render } from './form.ts'
+import { type Form, form, render } from './render/form.ts'
 import { headersOf, reasonOf } from './head.ts'
 import { type Format, negotiate } from './negotiate.ts'
 import type { Occasion } from './problem.ts'
 import type { Refusal } from './refusal.ts'
-import { renderEvent } from './render-event.ts'
-import { PAGE_POLICY, policyWith, renderHtml } from './render-html.ts'
-import { renderJson } from './render-json.ts'
-import { renderMarkdown } from './render-markdown.ts'
-import type { Write } from './template.ts'
+import { renderEvent } from './render/event.ts'
+import { PAGE_POLICY, policyWith, renderHtml } from './render/html.ts'
+import { renderJson } from './render/json.ts'
+import { renderMarkdown } from './render/markdown.ts'
+import type { Write } from './render/template.ts'
 
 export interface Answer {
   readonly status: number

@@ -14,7 +14,7 @@ import {
   oauthClient,
   token,
 } from '../store/contract-specimens.ts'
-import { batchOf } from '../../src/store/log-batch-writer.ts'
+import { batchOf } from '../../src/store/log-batch/writer.ts'
 import { account } from '../tokens/token-with.ts'
 import { startApi } from './api.ts'
 import { entryWith } from './ai-logs/log-entries.ts'

@@ -4,8 +4,8 @@ import { equal, partialDeepStrictEqual } from 'node:assert/strict'
 import { accessSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import { formatMistake } from '../../src/config/mistake.ts'
-import { parse } from '../../src/config/parse.ts'
+import { formatMistake } from '../../src/config/file/mistake.ts'
+import { parse } from '../../src/config/file/parse.ts'
 
 const folder = join(import.meta.dirname, '../golden/config')
 const dashes = /^-{8,}$\n?/m

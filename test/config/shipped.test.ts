@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { type Config, providerNames } from '../../src/config/config.ts'
 import { errorPageTypes } from '../../src/config/custom-errors-config.ts'
-import { loadConfig } from '../../src/config/load.ts'
-import { type Parsed, parse } from '../../src/config/parse.ts'
+import { loadConfig } from '../../src/config/file/load.ts'
+import { type Parsed, parse } from '../../src/config/file/parse.ts'
 
 const root = join(import.meta.dirname, '../..')
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')
@@ -140,9 +140,11 @@ zones: [{ default: on, routes: [{ path: /, pool: a }] }]`,
   })
 
   test('shows every setting', () => {
-    const files = readdirSync(join(root, 'src/config')).filter(name => /^schema|-settings|-data/.test(name))
+    const files = readdirSync(join(root, 'src/config/settings')).filter(name =>
+      /^schema|-settings|-data/.test(name),
+    )
     const names = files.flatMap(file => {
-      const settings = read(`src/config/${file}`).matchAll(
+      const settings = read(`src/config/settings/${file}`).matchAll(
         /^ +'?(\w+)'?: (?:optional|required|group|action)\b/gm,
       )
       return Array.from(settings, ([, name]) => name!)

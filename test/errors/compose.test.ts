@@ -6,9 +6,9 @@ import { type ErrorName, errorRows } from '../../src/errors/catalogue.ts'
 import { type Answer, compose, composeEvent, type Options } from '../../src/errors/compose.ts'
 import { type Occasion, problem } from '../../src/errors/problem.ts'
 import { type Facts, refusalFor, refuse, retryAfterOf } from '../../src/errors/refusal.ts'
-import { renderHtml } from '../../src/errors/render-html.ts'
-import { renderJson } from '../../src/errors/render-json.ts'
-import { renderMarkdown } from '../../src/errors/render-markdown.ts'
+import { renderHtml } from '../../src/errors/render/html.ts'
+import { renderJson } from '../../src/errors/render/json.ts'
+import { renderMarkdown } from '../../src/errors/render/markdown.ts'
 
 const options = { documentation: 'http://127.0.0.1:8081/errors' }
 const names = Object.keys(errorRows) as ErrorName[]

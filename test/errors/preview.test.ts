@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type ErrorName, errorRows } from '../../src/errors/catalogue.ts'
-import { CustomErrors } from '../../src/errors/custom-errors.ts'
+import { CustomErrors } from '../../src/errors/custom/custom-errors.ts'
 import { type Preview, type PreviewAsk, previewError } from '../../src/errors/preview.ts'
 import { errorRule as rule } from '../help/custom-errors.ts'
 

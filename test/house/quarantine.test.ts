@@ -9,14 +9,14 @@ import { root, sourceFiles } from '../help/source.ts'
 const homes: Readonly<Record<string, readonly string[]>> = {
   '@bufbuild/re2': ['expression/pattern.ts'],
   '@marcbachmann/cel-js': ['expression/language.ts', 'expression/work.ts'],
-  ioredis: ['store/redis/connect.ts'],
+  ioredis: ['store/redis/server/connect.ts'],
   'lru-cache': ['limits/limiter.ts', 'store/read-through.ts'],
   maxmind: ['access/geo.ts'],
   negotiator: ['errors/negotiate.ts'],
   pino: ['log/log.ts'],
   'prom-client': ['metrics/metrics.ts'],
   tldts: ['domains/host.ts'],
-  yaml: ['config/parse.ts', 'errors/render-markdown.ts'],
+  yaml: ['config/file/parse.ts', 'errors/render/markdown.ts'],
 }
 
 test('packages are imported in their homes and nowhere else', () => {

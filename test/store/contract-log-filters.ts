@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
-import { batchOf } from '../../src/store/log-batch-writer.ts'
+import { batchOf } from '../../src/store/log-batch/writer.ts'
 import { comparePlaces, logOrder, matches, placeOf } from '../../src/store/log-match.ts'
 import type { LogEntry } from '../../src/store/records.ts'
 import { type LogField, type LogFilter, type LogQuery, logFields } from '../../src/store/store.ts'

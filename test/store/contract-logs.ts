@@ -1,7 +1,7 @@
 // The promises of a store about keeping log entries, and about how many.
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { batchOf } from '../../src/store/log-batch-writer.ts'
+import { batchOf } from '../../src/store/log-batch/writer.ts'
 import type { Gateway, LogEntry, LogStrategy, LogSummary } from '../../src/store/records.ts'
 import type { Store } from '../../src/store/store.ts'
 import type { Place } from './contract.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { copyStore, inWords } from '../../src/store/copy.ts'
-import { batchOf } from '../../src/store/log-batch-writer.ts'
+import { batchOf } from '../../src/store/log-batch/writer.ts'
 import { openStore } from '../../src/store/open.ts'
 import { zoneOwner } from '../../src/store/zone-lists.ts'
 import type { Store } from '../../src/store/store.ts'

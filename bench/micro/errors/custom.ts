@@ -3,8 +3,8 @@
 import type { Facts } from '../../../src/expression/expression.ts'
 import type { ErrorRule } from '../../../src/config/custom-errors-config.ts'
 import { type Answer, compose } from '../../../src/errors/compose.ts'
-import { composeCustom } from '../../../src/errors/compose-custom.ts'
-import { CustomErrors, type CustomLayer } from '../../../src/errors/custom-errors.ts'
+import { composeCustom } from '../../../src/errors/custom/compose-custom.ts'
+import { CustomErrors, type CustomLayer } from '../../../src/errors/custom/custom-errors.ts'
 import { refuse } from '../../../src/errors/refusal.ts'
 
 const options = { documentation: 'http://127.0.0.1:8081/errors' }

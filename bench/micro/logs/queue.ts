@@ -6,11 +6,11 @@ import { setImmediate as breathe, setTimeout as wait } from 'node:timers/promise
 import { AiMetrics } from '../../../src/metrics/ai-metrics.ts'
 import { createLogger } from '../../../src/log/log.ts'
 import { SqliteStore } from '../../../src/store/sqlite/sqlite-store.ts'
-import { PriceTable } from '../../../src/ai/prices.ts'
-import { usageOf } from '../../../src/ai/usage.ts'
-import type { Capture } from '../../../src/logs/capture.ts'
-import { LogQueue } from '../../../src/logs/queue.ts'
-import { captured, gateway, observed } from '../../../test/logs/observed.ts'
+import { PriceTable } from '../../../src/ai/usage/prices.ts'
+import { usageOf } from '../../../src/ai/usage/usage.ts'
+import type { Capture } from '../../../src/ai-logs/capture.ts'
+import { LogQueue } from '../../../src/ai-logs/queue.ts'
+import { captured, gateway, observed } from '../../../test/ai-logs/observed.ts'
 
 const rounds = 5
 const calls = 100_000

@@ -1,8 +1,8 @@
 // Measures the choice of a member in ns: node bench/micro/zones/pool.ts
 import { systemClock } from '../../../src/base/clock.ts'
 import { type BalanceConfig, usualEjection, usualRetries } from '../../../src/config/pool-config.ts'
-import { MemberHealth } from '../../../src/zones/health.ts'
-import { Member, Pool, PoolLedger } from '../../../src/zones/pool.ts'
+import { MemberHealth } from '../../../src/pools/health.ts'
+import { Member, Pool, PoolLedger } from '../../../src/pools/pool.ts'
 
 const rounds = 5
 const picks = 1_000_000

@@ -1,7 +1,7 @@
 // Handlers of the logs of AI gateways. routes.ts lists them.
 
-import { logCursorOf, readQuery, readRemoval, readSums } from '../../logs/query.ts'
-import { LogSums, MOST_GROUPS } from '../../logs/sums.ts'
+import { logCursorOf, readQuery, readRemoval, readSums } from '../../ai-logs/query.ts'
+import { LogSums, MOST_GROUPS } from '../../ai-logs/sums.ts'
 import { matches, placeOf } from '../../store/log-match.ts'
 import type { LogEntry, Payload } from '../../store/records.ts'
 import { StoreAway } from '../../store/store.ts'

@@ -1,7 +1,7 @@
 // The operations of the logs of AI gateways, for the document of the API. operations.ts collects them.
 
-import { logCursorOf } from '../../logs/query.ts'
-import { dimensions, MOST_GROUPS } from '../../logs/sums.ts'
+import { logCursorOf } from '../../ai-logs/query.ts'
+import { dimensions, MOST_GROUPS } from '../../ai-logs/sums.ts'
 import { json, type Operation } from '../openapi/operation.ts'
 import {
   about,

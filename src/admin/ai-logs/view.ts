@@ -1,6 +1,6 @@
 // How the management API shows the log entry of an AI call, in the shape of its published clients. Called by logs.ts.
 
-import type { GroupKey, LogSums, Sum } from '../../logs/sums.ts'
+import type { GroupKey, LogSums, Sum } from '../../ai-logs/sums.ts'
 import type { LogEntry, LogSummary, Payload } from '../../store/records.ts'
 import type { Answer } from '../envelope.ts'
 import { isoTime } from '../records/kept.ts'

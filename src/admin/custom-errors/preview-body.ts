@@ -2,7 +2,7 @@
 
 import { canonicalAddress } from '../../base/address/address.ts'
 import type { RequestFacts } from '../../expression/expression.ts'
-import { country } from '../../config/access-settings.ts'
+import { country } from '../../config/settings/access-settings.ts'
 import type { ZoneConfig } from '../../config/config.ts'
 import {
   errorPageTypes,
@@ -10,9 +10,9 @@ import {
   largestErrorPage,
   mostPageTokens,
 } from '../../config/custom-errors-config.ts'
-import { exactHost } from '../../config/host-rules.ts'
-import { accept as accepted, headerName } from '../../config/rules.ts'
-import type { Rule } from '../../config/shape.ts'
+import { exactHost } from '../../config/settings/host-rules.ts'
+import { accept as accepted, headerName } from '../../config/settings/rules.ts'
+import type { Rule } from '../../config/settings/shape.ts'
 import type { PreviewAsk } from '../../errors/preview.ts'
 import { errorNameOf, type Fault } from '../../errors/refusal.ts'
 import { readErrorRule } from './rule-body.ts'

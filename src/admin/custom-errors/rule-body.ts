@@ -1,7 +1,7 @@
 // What makes the body of a custom error rule valid, and how answers show one. Called by zone-rules.ts and preview-body.ts.
 
 import { type ErrorRule, errorContentTypes, longestRuleContent } from '../../config/custom-errors-config.ts'
-import { expressionWork } from '../../config/rule-work.ts'
+import { expressionWork } from '../../config/resolve/rule-work.ts'
 import type { KeptErrorRule } from '../../store/zone-lists.ts'
 import type { Field } from '../request/field.ts'
 import { besideRule, type ReadRule, readDescription, readExpression } from '../zones/rule-members.ts'

@@ -7,7 +7,7 @@ import {
   mostPageTokens,
   longestRuleContent,
 } from '../../config/custom-errors-config.ts'
-import { entries } from '../../errors/entry.ts'
+import { entries } from '../../errors/docs/entry.ts'
 import { previewSources } from '../../errors/preview.ts'
 import {
   about,

@@ -1,7 +1,7 @@
 // The header fields and parameters that operations share, as components of the document. openapi*.ts refer to them by name.
 
 import { errorPageTypes } from '../../config/custom-errors-config.ts'
-import { entries } from '../../errors/entry.ts'
+import { entries } from '../../errors/docs/entry.ts'
 import { exactly, id, oneOf, type Schema, text, whole } from './schemas.ts'
 
 export type HeaderName = keyof typeof headers

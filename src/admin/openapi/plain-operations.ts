@@ -1,7 +1,7 @@
 // The operations that stand outside of accounts, for the document of the API. operations.ts collects them.
 
 import { metricsContentType } from '../../metrics/metrics.ts'
-import { entries } from '../../errors/entry.ts'
+import { entries } from '../../errors/docs/entry.ts'
 import { bug } from './refusals.ts'
 import { json, type Operation } from './operation.ts'
 import { exactly, flag, listOf, named, oneOf, open, page, text, whole } from './schemas.ts'

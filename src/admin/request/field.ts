@@ -2,7 +2,7 @@
 // The files that read bodies (`*-body.ts`) are written with it.
 
 import { parseMoment } from '../../base/moment.ts'
-import type { Rule } from '../../config/shape.ts'
+import type { Rule } from '../../config/settings/shape.ts'
 import type { Fault } from '../../errors/refusal.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>

@@ -1,11 +1,11 @@
 // What makes the body of an access rule valid, by the rules of the configuration file, and how answers show one. Called by zone-rules.ts.
 
 import type { AccessCondition, AccessRule } from '../../config/access-config.ts'
-import { agentPattern, country } from '../../config/access-settings.ts'
-import { hostPattern } from '../../config/host-rules.ts'
-import { network, routePath } from '../../config/rules.ts'
-import { accessWork } from '../../config/rule-work.ts'
-import type { Rule } from '../../config/shape.ts'
+import { agentPattern, country } from '../../config/settings/access-settings.ts'
+import { hostPattern } from '../../config/settings/host-rules.ts'
+import { network, routePath } from '../../config/settings/rules.ts'
+import { accessWork } from '../../config/resolve/rule-work.ts'
+import type { Rule } from '../../config/settings/shape.ts'
 import type { KeptAccessRule } from '../../store/zone-lists.ts'
 import { type Field, faultCodes } from '../request/field.ts'
 import { besideRule, needsGeo, type ReadRule, readDescription, readExpression } from './rule-members.ts'

@@ -1,7 +1,7 @@
 // What the management API has to know of zones beside what it keeps. `process` gives it.
 
 import type { ZoneConfig } from '../../config/config.ts'
-import type { CustomErrors } from '../../errors/custom-errors.ts'
+import type { CustomErrors } from '../../errors/custom/custom-errors.ts'
 
 /** The zones of the configuration, as it is now. */
 export interface Zones {

@@ -1,9 +1,9 @@
 // A provider's answer on its way to a caller who speaks another API, or wants it in an envelope. Made by `plan-ai.ts`, used by `forward-http.ts`; answers that
 // tell of failure are never touched.
 import type { Call } from '../../ai/plan.ts'
-import type { EventTranslator, Translation } from '../../ai/translation.ts'
+import type { EventTranslator, Translation } from '../../ai/translate/translation.ts'
 import type { ResponseHead } from '../../http1/response-head.ts'
-import type { Capture } from '../../logs/capture.ts'
+import type { Capture } from '../../ai-logs/capture.ts'
 import { GrowingBytes } from '../client/growing-bytes.ts'
 import { JSON_TYPE } from './json-type.ts'
 import { WithheldUsage } from './withheld-usage.ts'

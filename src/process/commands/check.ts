@@ -3,7 +3,7 @@
 import { AccessMetrics } from '../../metrics/access-metrics.ts'
 import { createLogger } from '../../log/log.ts'
 import type { Config } from '../../config/config.ts'
-import { loadConfig } from '../../config/load.ts'
+import { loadConfig } from '../../config/file/load.ts'
 import { AccessFiles } from '../gateway/access-files.ts'
 import { configPath, type Input } from './input.ts'
 import { isUsable } from './mistakes.ts'

@@ -2,7 +2,7 @@
 // runs here: a health check does not know with which arguments and variables that was started, and its file may have changed since.
 
 import type { Endpoint } from '../../config/config.ts'
-import { loadConfig } from '../../config/load.ts'
+import { loadConfig } from '../../config/file/load.ts'
 import { configPath, type Input } from './input.ts'
 import { isUsable } from './mistakes.ts'
 import { adminOf, runningHere } from '../presence.ts'

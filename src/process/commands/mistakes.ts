@@ -1,7 +1,7 @@
 // What a person reads when a configuration has mistakes: all of them, each where an editor can jump to.
 
-import type { Loaded } from '../../config/load.ts'
-import { formatMistake } from '../../config/mistake.ts'
+import type { Loaded } from '../../config/file/load.ts'
+import { formatMistake } from '../../config/file/mistake.ts'
 import { tell } from './terminal.ts'
 
 /** Tells whether the configuration can be used, after printing its mistakes and warnings to stderr. */

@@ -1,7 +1,7 @@
 // `gatehouse token create`: a token straight from the store, for who lost the first one or has no admin listener at hand.
 
 import { nextRay } from '../../base/ray.ts'
-import { loadConfig } from '../../config/load.ts'
+import { loadConfig } from '../../config/file/load.ts'
 import type { Store } from '../../store/store.ts'
 import { newToken } from '../../tokens/new-token.ts'
 import { permissionGroups } from '../../tokens/permission-groups.ts'

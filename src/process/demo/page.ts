@@ -1,7 +1,7 @@
 // The front page of the demo origin: every case, and what the gateway says of it in three formats, side by side.
 
 import { html } from '../../base/html.ts'
-import { Frame } from '../../errors/page.ts'
+import { Frame } from '../../errors/render/page.ts'
 import { misdeeds } from './misdeeds.ts'
 
 /** What else there is to see: zones of config/demo.yaml whose origins cannot be had. `here` shows the same under the address of this page. */

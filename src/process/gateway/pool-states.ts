@@ -3,7 +3,7 @@
 import type { OriginState, PoolState } from '../../admin/zones/zones.ts'
 import type { ZoneConfig } from '../../config/config.ts'
 import type { PoolState as PoolInProcess } from '../../edge/origin/pools.ts'
-import type { MemberState } from '../../zones/member-state.ts'
+import type { MemberState } from '../../pools/member-state.ts'
 
 /** Describes the pools of a zone in the order of its routes. */
 export function poolStatesOf(

@@ -3,8 +3,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Logger } from '../../log/log.ts'
 import type { Config } from '../../config/config.ts'
-import type { Loaded } from '../../config/load.ts'
-import { formatMistake } from '../../config/mistake.ts'
+import type { Loaded } from '../../config/file/load.ts'
+import { formatMistake } from '../../config/file/mistake.ts'
 import type { Assembly } from './assemble.ts'
 import type { Gateway } from './gateway.ts'
 

@@ -1,8 +1,8 @@
 // Runs a gateway for as long as its process lives: from the configuration to the exit code. The commands start and demo call it.
 
 import type { LineWriter } from '../../log/line-writer.ts'
-import { type Loaded, loadConfig } from '../../config/load.ts'
-import { type ConfigWatch, watchConfig } from '../../config/watch.ts'
+import { type Loaded, loadConfig } from '../../config/file/load.ts'
+import { type ConfigWatch, watchConfig } from '../../config/file/watch.ts'
 import { type Assembly, assemble } from './assemble.ts'
 import { banner, welcome } from './banner.ts'
 import type { FirstStart } from '../store/first-start.ts'

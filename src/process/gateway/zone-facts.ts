@@ -2,7 +2,7 @@
 
 import type { Zones } from '../../admin/zones/zones.ts'
 import type { Config } from '../../config/config.ts'
-import { CustomErrors } from '../../errors/custom-errors.ts'
+import { CustomErrors } from '../../errors/custom/custom-errors.ts'
 import { zoneErrors } from '../../edge/zone-settings.ts'
 import type { ZoneRecords } from '../../zones/zone-records.ts'
 import type { ManagedPlane } from './managed-plane.ts'

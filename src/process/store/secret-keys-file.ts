@@ -5,7 +5,7 @@ import { constants } from 'node:fs'
 import { type FileHandle, link, mkdir, open, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { SecretKeys } from '../../oauth-clients/secret-keys.ts'
-import { parseSecretKey } from '../../config/secret-key.ts'
+import { parseSecretKey } from '../../config/settings/secret-key.ts'
 
 const keyLength = 32
 const isWindows = process.platform === 'win32'

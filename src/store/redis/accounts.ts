@@ -1,10 +1,10 @@
 // Accounts in Redis: one hash, since they are few.
 import type { Account } from '../records.ts'
 import type { Accounts } from '../store.ts'
-import type { Connection } from './connection.ts'
-import type { DurableWrites } from './durability.ts'
+import type { Connection } from './server/connection.ts'
+import type { DurableWrites } from './server/durability.ts'
 import { keys } from './keys.ts'
-import { lua } from './script.ts'
+import { lua } from './server/script.ts'
 
 const insertOne = lua`return redis.call('HSETNX', KEYS[1], ARGV[1], ARGV[2])`
 

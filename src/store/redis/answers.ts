@@ -2,8 +2,8 @@
 import type { Clock } from '../../base/clock.ts'
 import type { KeptAnswer } from '../records.ts'
 import type { KeptAnswers } from '../store.ts'
-import type { Connection } from './connection.ts'
-import type { DurableWrites } from './durability.ts'
+import type { Connection } from './server/connection.ts'
+import type { DurableWrites } from './server/durability.ts'
 import { keys } from './keys.ts'
 
 export class RedisAnswers implements KeptAnswers {

@@ -2,11 +2,11 @@
 import { nextTurn } from '../../base/turns.ts'
 import type { AuditEntry, DroppedEntries } from '../records.ts'
 import type { AuditLimit, AuditLog, AuditQuery, DropTeller, Listing } from '../store.ts'
-import type { Argument } from './connect.ts'
-import type { Connection } from './connection.ts'
-import type { DurableWrites } from './durability.ts'
+import type { Argument } from './server/connect.ts'
+import type { Connection } from './server/connection.ts'
+import type { DurableWrites } from './server/durability.ts'
 import { keys } from './keys.ts'
-import { lua, rankLua } from './script.ts'
+import { lua, rankLua } from './server/script.ts'
 import { auditArguments, auditKeys, auditLua } from './together.ts'
 
 /** Entries that one command reads, and that one removes, so that neither holds up the server or this process for long. */

@@ -2,7 +2,7 @@
 // something to read, so one that is lost delays a change until the next regular look. It is the heartbeat of the connection, too.
 import type { Clock } from '../../base/clock.ts'
 import type { Change, Changes, RecordKind } from '../store.ts'
-import type { Connection } from './connection.ts'
+import type { Connection } from './server/connection.ts'
 import { keys } from './keys.ts'
 import { mostChanges } from './record-scripts.ts'
 

@@ -2,10 +2,10 @@
 import { bucketReach, bucketWidth } from '../../base/sliding-window.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { CounterAnswer, CounterAsk, Counters } from '../store.ts'
-import type { Connection } from './connection.ts'
+import type { Connection } from './server/connection.ts'
 import { keys } from './keys.ts'
-import { lua } from './script.ts'
-import { serverClockLua, shiftOf } from './server-clock.ts'
+import { lua } from './server/script.ts'
+import { serverClockLua, shiftOf } from './server/clock.ts'
 
 /** Windows up to this long, in ms, are not worth a wait of all writers for the disk: they are neither in the append-only file nor at the replicas. */
 const longestUnwritten = 3_600_000

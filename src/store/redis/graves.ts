@@ -1,8 +1,8 @@
 // Removes the logs of gateways that were removed. They lie in another slot of a cluster than the gateway and can't go with it in one
 // step; nobody finds them from then on, and whoever notices the removal clears them away, again later for what was on its way meanwhile.
-import type { Connection } from './connection.ts'
+import type { Connection } from './server/connection.ts'
 import { keys, logKeys } from './keys.ts'
-import { lua } from './script.ts'
+import { lua } from './server/script.ts'
 
 /** For how long a write to removed logs may still be on its way, in ms. */
 const unrest = 60_000

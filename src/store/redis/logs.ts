@@ -1,12 +1,12 @@
 // Log entries in Redis. Of each gateway: the ids as they came and by time, the summaries, and apart from them the payloads, so that
 // lists don't read those. Filters and other orders than time are worked out here, a page of summaries at a time.
 import { nextTurn } from '../../base/turns.ts'
-import { entriesOf, type LogBatch } from '../log-batch.ts'
+import { entriesOf, type LogBatch } from '../log-batch/batch.ts'
 import { LogSelection } from '../log-selection.ts'
 import type { LogEntry, LogSummary } from '../records.ts'
 import type { Listing, LogLimit, LogQuery, Logs } from '../store.ts'
-import type { Argument } from './connect.ts'
-import type { Connection } from './connection.ts'
+import type { Argument } from './server/connect.ts'
+import type { Connection } from './server/connection.ts'
 import { keys, logKeys } from './keys.ts'
 import { appendEntries, listEntries, removeEntries, wholeEntries } from './log-scripts.ts'
 

@@ -2,12 +2,12 @@
 import type { Clock } from '../../base/clock.ts'
 import type { OAuthClient } from '../oauth-client.ts'
 import type { OAuthClients, Versioned } from '../store.ts'
-import type { Connection } from './connection.ts'
-import type { DurableWrites } from './durability.ts'
+import type { Connection } from './server/connection.ts'
+import type { DurableWrites } from './server/durability.ts'
 import { keys } from './keys.ts'
 import { parse, RedisRecords, type Traits } from './records.ts'
-import { lua } from './script.ts'
-import { serverClockLua, shiftOf } from './server-clock.ts'
+import { lua } from './server/script.ts'
+import { serverClockLua, shiftOf } from './server/clock.ts'
 
 const kind = 'oauth_client'
 

@@ -2,7 +2,7 @@
 // `version birth digest json`: birth is its first version, and - stands for no digest.
 import type { RecordKind } from '../store.ts'
 import { keys } from './keys.ts'
-import { lua, rankLua } from './script.ts'
+import { lua, rankLua } from './server/script.ts'
 import { togetherCount, togetherLua } from './together.ts'
 
 /** The most changes that are kept to be read; who is further behind is told that everything may have changed. */

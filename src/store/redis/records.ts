@@ -13,9 +13,9 @@ import type {
   Versioned,
   WalkStart,
 } from '../store.ts'
-import type { Argument } from './connect.ts'
-import type { Connection } from './connection.ts'
-import type { DurableWrites } from './durability.ts'
+import type { Argument } from './server/connect.ts'
+import type { Connection } from './server/connection.ts'
+import type { DurableWrites } from './server/durability.ts'
 import { changeChannel, keys } from './keys.ts'
 import {
   findToken,
@@ -26,7 +26,7 @@ import {
   removeRecord,
   replaceRecord,
 } from './record-scripts.ts'
-import type { Script } from './script.ts'
+import type { Script } from './server/script.ts'
 import { togetherArguments, togetherKeys } from './together.ts'
 
 /** What scripts must know of a record. */

@@ -3,9 +3,9 @@
 import type { Clock } from '../../base/clock.ts'
 import type { AuditEntry, KeptAnswer } from '../records.ts'
 import type { Together } from '../store.ts'
-import type { Argument } from './connect.ts'
+import type { Argument } from './server/connect.ts'
 import { keys } from './keys.ts'
-import { shiftOf } from './server-clock.ts'
+import { shiftOf } from './server/clock.ts'
 
 /** How many arguments `togetherArguments` gives. */
 export const togetherCount = 7

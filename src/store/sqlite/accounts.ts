@@ -1,7 +1,7 @@
 // Accounts, a row each.
 import type { Account } from '../records.ts'
 import type { Accounts } from '../store.ts'
-import type { Command, Database, Row, Statement } from './database.ts'
+import type { Command, Database, Row, Statement } from './database/database.ts'
 
 export class SqliteAccounts implements Accounts {
   readonly #db: Database

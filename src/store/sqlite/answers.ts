@@ -2,7 +2,7 @@
 import type { Clock } from '../../base/clock.ts'
 import type { KeptAnswer } from '../records.ts'
 import type { KeptAnswers } from '../store.ts'
-import type { Command, Database, Row, Statement } from './database.ts'
+import type { Command, Database, Row, Statement } from './database/database.ts'
 
 /** The most that one write removes, so that none is long. */
 const broom = 20

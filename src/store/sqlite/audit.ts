@@ -2,8 +2,8 @@
 import { nextTurn } from '../../base/turns.ts'
 import type { AuditEntry, DroppedEntries } from '../records.ts'
 import type { AuditLimit, AuditLog, AuditQuery, DropTeller, Listing, Position } from '../store.ts'
-import type { Command, Database, Statement } from './database.ts'
-import { OrderedRows, type Stretch } from './ordered-rows.ts'
+import type { Command, Database, Statement } from './database/database.ts'
+import { OrderedRows, type Stretch } from './database/ordered-rows.ts'
 import { fromRow } from './records.ts'
 
 /** Entries that one step removes, and actors that one reads. */

@@ -3,7 +3,7 @@
 import { bucketReach, bucketWidth, SlidingWindow } from '../../base/sliding-window.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { CounterAnswer, CounterAsk, Counters } from '../store.ts'
-import { type Command, Database, type Row, type Statement } from './database.ts'
+import { type Command, Database, type Row, type Statement } from './database/database.ts'
 
 /** What was asked, and whoever waits for it. */
 interface Waiting {

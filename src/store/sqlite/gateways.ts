@@ -1,7 +1,7 @@
 // AI gateways: records that own log entries.
 import type { Gateway } from '../records.ts'
 import type { Together } from '../store.ts'
-import type { Database } from './database.ts'
+import type { Database } from './database/database.ts'
 import { type Ledgers, SqliteRecords } from './records.ts'
 
 export class SqliteGateways extends SqliteRecords<Gateway> {

@@ -3,8 +3,8 @@ import type { Listing, Page, RecordKind, Records, Together, Versioned, WalkStart
 import type { SqliteAnswers } from './answers.ts'
 import type { SqliteAudit } from './audit.ts'
 import type { SqliteChanges } from './changes.ts'
-import type { Command, Database, Row, Statement } from './database.ts'
-import { OrderedRows, stretchOf } from './ordered-rows.ts'
+import type { Command, Database, Row, Statement } from './database/database.ts'
+import { OrderedRows, stretchOf } from './database/ordered-rows.ts'
 
 /** What a kind of records is: its table, and when one was created. */
 interface Kind<T> {

@@ -1,7 +1,7 @@
 // API tokens: records that are also found by the digest of their value.
 import type { Token } from '../records.ts'
 import type { Tokens } from '../store.ts'
-import type { Database, Statement } from './database.ts'
+import type { Database, Statement } from './database/database.ts'
 import { fromRow, type Ledgers, SqliteRecords } from './records.ts'
 
 export class SqliteTokens extends SqliteRecords<Token> implements Tokens {

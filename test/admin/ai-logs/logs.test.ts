@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { logCursorOf } from '../../../src/logs/query.ts'
+import { logCursorOf } from '../../../src/ai-logs/query.ts'
 import type { LogEntry } from '../../../src/store/records.ts'
 import { account } from '../../tokens/token-with.ts'
 import { startApi } from '../api.ts'

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { readErrorRule, viewErrorRule } from '../../../src/admin/custom-errors/rule-body.ts'
 import { Field } from '../../../src/admin/request/field.ts'
 import { errorContentTypes } from '../../../src/config/custom-errors-config.ts'
-import { compileErrorRule } from '../../../src/errors/error-rule.ts'
+import { compileErrorRule } from '../../../src/errors/custom/error-rule.ts'
 import type { Fault } from '../../../src/errors/refusal.ts'
 
 const good = { expression: 'true', content: 'x', content_type: 'text/plain' }

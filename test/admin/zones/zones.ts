@@ -2,7 +2,7 @@
 
 import type { PoolState, Zones } from '../../../src/admin/zones/zones.ts'
 import type { ZoneConfig } from '../../../src/config/config.ts'
-import { CustomErrors } from '../../../src/errors/custom-errors.ts'
+import { CustomErrors } from '../../../src/errors/custom/custom-errors.ts'
 import { zoneTo } from '../../help/edge.ts'
 
 const documentation = 'http://docs.test/errors'

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { MIX_NAMES, MIXES } from '../../../bench/load/mixes.ts'
 import { parseDropped } from '../../../bench/load/meter.ts'
 import { PEERS } from '../../../bench/load/peers.ts'
-import { loadConfig } from '../../../src/config/load.ts'
+import { loadConfig } from '../../../src/config/file/load.ts'
 import { gatehouseAi } from '../../../bench/load/peers/gatehouse-ai.ts'
 import { gatehousesWithRules } from '../../../bench/load/peers/gatehouse-rules.ts'
 

@@ -1,7 +1,7 @@
 // Opens stores in Redis that are closed when the test ends, and knows each of their methods.
 import type { TestContext } from 'node:test'
 import type { Clock } from '../../../src/base/clock.ts'
-import { batchOf } from '../../../src/store/log-batch-writer.ts'
+import { batchOf } from '../../../src/store/log-batch/writer.ts'
 import { RedisStore } from '../../../src/store/redis/redis-store.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { zoneOwner } from '../../../src/store/zone-lists.ts'

@@ -1,7 +1,7 @@
 // Scripts of a user who may not run all of their commands: Redis undoes nothing of what a script did before it failed.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { batchOf } from '../../../src/store/log-batch-writer.ts'
+import { batchOf } from '../../../src/store/log-batch/writer.ts'
 import { changeChannel, keys } from '../../../src/store/redis/keys.ts'
 import { type Store, StoreAway } from '../../../src/store/store.ts'
 import { type RedisServer, startRedis } from '../../help/redis.ts'

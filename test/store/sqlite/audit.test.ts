@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { SqliteAudit } from '../../../src/store/sqlite/audit.ts'
-import { Database } from '../../../src/store/sqlite/database.ts'
-import { migrate } from '../../../src/store/sqlite/migrate.ts'
-import { migrations } from '../../../src/store/sqlite/schema.ts'
+import { Database } from '../../../src/store/sqlite/database/database.ts'
+import { migrate } from '../../../src/store/sqlite/database/migrate.ts'
+import { migrations } from '../../../src/store/sqlite/database/schema.ts'
 import { auditEntry, auditQuery } from '../contract-specimens.ts'
 
 test('entries of a file that knew no actors are found, counted and trimmed by them', async t => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { SqliteChanges } from '../../../src/store/sqlite/changes.ts'
-import { Database } from '../../../src/store/sqlite/database.ts'
-import { migrate } from '../../../src/store/sqlite/migrate.ts'
+import { Database } from '../../../src/store/sqlite/database/database.ts'
+import { migrate } from '../../../src/store/sqlite/database/migrate.ts'
 import type { Change } from '../../../src/store/store.ts'
 import { ManualClock } from '../../help/clock.ts'
 

@@ -1,7 +1,7 @@
 // What is special about counts in a file: that they go when they are over, and wait for no lock of records.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Database } from '../../../src/store/sqlite/database.ts'
+import { Database } from '../../../src/store/sqlite/database/database.ts'
 import { SqliteStore } from '../../../src/store/sqlite/sqlite-store.ts'
 import { ManualClock } from '../../help/clock.ts'
 import { temporaryFile } from './temporary-file.ts'

@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
-import { loadConfig } from '../../../config/load.ts'
+import { loadConfig } from '../../../config/file/load.ts'
 import { type ApiAccess, ApiAway, ApiClient, type ApiMistake, ApiRefusal } from './api-client.ts'
 import { configPath, type Input } from '../input.ts'
 import { isUsable } from '../mistakes.ts'

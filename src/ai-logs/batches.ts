@@ -1,0 +1,65 @@
+// The batches that are being filled, one for each gateway, and the memory of those that were written. Called by the queue.
+
+import { LogBatchWriter } from '../store/log-batch/writer.ts'
+import type { Gateway } from '../store/records.ts'
+import type { Waiting } from './backlog.ts'
+
+/** Entries of one gateway, as it was when they came. */
+export class Batch implements Waiting {
+  readonly gateway: Gateway
+  readonly writer: LogBatchWriter
+  /** Whether the store may have it already. */
+  isRepeated = false
+
+  constructor(gateway: Gateway, writer: LogBatchWriter) {
+    this.gateway = gateway
+    this.writer = writer
+  }
+
+  get count(): number {
+    return this.writer.count
+  }
+
+  get weight(): number {
+    return this.writer.weight
+  }
+}
+
+/** How many batches leave their memory to new ones, and how large it may be. */
+const mostSpare = 4
+const largestSpare = 2 * 1024 * 1024
+
+export class Batches {
+  readonly #open = new Map<Gateway, Batch>()
+  readonly #spare: LogBatchWriter[] = []
+
+  get isEmpty(): boolean {
+    return this.#open.size === 0
+  }
+
+  /** Gives the batch that is being filled. */
+  of(gateway: Gateway): Batch {
+    const known = this.#open.get(gateway)
+    if (known !== undefined) return known
+    const batch = new Batch(gateway, this.#spare.pop() ?? new LogBatchWriter())
+    this.#open.set(gateway, batch)
+    return batch
+  }
+
+  /** Ends the filling of a batch. */
+  end(batch: Batch): void {
+    this.#open.delete(batch.gateway)
+  }
+
+  /** Gives those that are being filled. */
+  all(): readonly Batch[] {
+    return [...this.#open.values()]
+  }
+
+  /** Takes back the memory of a batch that nobody needs any more. */
+  recycle({ writer }: Batch): void {
+    if (this.#spare.length === mostSpare || writer.weight > largestSpare) return
+    writer.clear()
+    this.#spare.push(writer)
+  }
+}

@@ -1,0 +1,153 @@
+// From what the edge saw of a call to the entry that is kept: usage and cost are read, bodies copied, and nothing of the call lives on. Called by the queue.
+
+import { isUtf8 } from 'node:buffer'
+import type { LogBatchWriter } from '../store/log-batch/writer.ts'
+import type { Bodies, Body } from '../store/log-batch/head.ts'
+import { type Capture, HEAD_SIZE, TAIL_SIZE } from './capture.ts'
+import { decode } from './decode.ts'
+import type { Observation } from './observation.ts'
+import { requestedModel } from './requested-model.ts'
+
+/** What can be read from answers, and what it costs; src/ai knows. */
+export interface Meter {
+  usageOf(head: Buffer, tail: Buffer, isEventStream: boolean): Usage
+  costOf(provider: string, model: string | null, usage: Usage): number | null
+}
+
+/** What an answer says of its tokens, as src/ai reads it. */
+interface Usage {
+  readonly model: string | null
+  readonly tokensIn: number | null
+  readonly tokensOut: number | null
+  readonly cacheRead: number
+  readonly cacheWritten: number
+  readonly cacheWrittenLong: number
+}
+
+/** What is kept of a body, as it was before it was encoded if that can be found out. */
+export interface Excerpt {
+  /** Whether it is still encoded, so that nothing can be read in it. */
+  readonly isEncoded: boolean
+  readonly head: Buffer
+  /** What is kept of its end, where that is not in the head. */
+  readonly tail: Buffer
+  readonly isCut: boolean
+}
+
+/** What is kept of the request, and of the answer of the provider. */
+export interface Excerpts {
+  readonly request: Excerpt | null
+  readonly answer: Excerpt | null
+}
+
+/** Adds the entry to a batch. No header and no query is in it; bodies are cut at 64 KiB. */
+export function writeEntry(
+  o: Observation,
+  { request, answer }: Excerpts,
+  meter: Meter,
+  writer: LogBatchWriter,
+): void {
+  const isEventStream = hasType(o.responseContentType, EVENT_STREAM)
+  const usage =
+    answer === null || answer.isEncoded ? null : meter.usageOf(answer.head, answer.tail, isEventStream)
+  const { tokensIn = null, tokensOut = null } = usage ?? {}
+  const model =
+    o.model ??
+    requestedModel(o.path, request === null || request.isEncoded ? null : request.head) ??
+    usage?.model ??
+    null
+  const entry = {
+    id: o.ray,
+    account: o.gateway.account,
+    gateway: o.gateway.id,
+    createdAt: Math.round(o.startedAt),
+    provider: o.provider,
+    model,
+    path: o.path,
+    status: o.status,
+    success: o.isWhole && o.status >= 200 && o.status < 300,
+    error: o.error,
+    duration: inMicroseconds(o.duration),
+    timeToFirstByte: o.timeToFirstByte === null ? null : inMicroseconds(o.timeToFirstByte),
+    tokensIn,
+    tokensOut,
+    cost: usage && meter.costOf(o.provider, model, usage),
+    cached: false,
+    authenticated: o.authenticated,
+    tokenId: o.token?.id ?? null,
+    tokenName: o.token?.name ?? null,
+    streamed: isEventStream || hasType(o.responseContentType, JSON_LINES),
+    metadata: o.metadata,
+    requestContentType: o.requestContentType,
+    responseContentType: o.responseContentType,
+  }
+  writer.add(entry, o.keepsPayloads ? bodiesOf(o, request, answer) : NO_BODIES)
+}
+
+const NO_BODIES: Bodies = { request: null, response: null, providerResponse: null }
+
+function bodiesOf({ relayed, isWhole }: Observation, asked: Excerpt | null, answer: Excerpt | null): Bodies {
+  const request = bodyOf(asked, isWhole)
+  const sent = bodyOf(answer, isWhole)
+  if (relayed === null) return { request, response: sent, providerResponse: null }
+  const response = bodyOf(excerptOf(relayed), isWhole)
+  const isSame =
+    response !== null && sent !== null && response.isCut === sent.isCut && response.bytes.equals(sent.bytes)
+  return { request, response, providerResponse: isSame ? null : sent }
+}
+
+/** Returns what was kept of a body that is not encoded; null for none. */
+export function excerptOf(capture: Capture | null): Excerpt | null {
+  if (capture === null || capture.size === 0 || capture.isEncoded) return null
+  return { isEncoded: false, head: capture.head(), tail: capture.tail(), isCut: capture.isCut }
+}
+
+/** Returns what was kept of a body that may be encoded, decoded if that can be done. */
+export async function decodedExcerptOf(
+  capture: Capture | null,
+  coding: string | null,
+): Promise<Excerpt | null> {
+  if (capture === null || !capture.isEncoded || capture.size === 0) return excerptOf(capture)
+  const raw = capture.head()
+  const decoded = await decode(raw, coding ?? '')
+  const isEncoded = decoded === null || decoded.bytes.length === 0
+  const bytes = isEncoded ? raw : decoded.bytes
+  const head = bytes.subarray(0, HEAD_SIZE)
+  const tail = bytes.subarray(Math.max(HEAD_SIZE, bytes.length - TAIL_SIZE))
+  const isCut = (!isEncoded && decoded.isCut) || capture.isCut || bytes.length > HEAD_SIZE
+  return { isEncoded, head, tail, isCut }
+}
+
+const EVENT_STREAM = 'text/event-stream'
+const JSON_LINES = 'application/x-ndjson'
+
+/** Takes as text what is UTF-8, but for a character at the end of what was not kept, or did not come, any further. */
+function bodyOf(excerpt: Excerpt | null, isWhole: boolean): Body | null {
+  if (excerpt === null) return null
+  const { head, isCut, isEncoded } = excerpt
+  if (isEncoded) return { bytes: head, isCut, isBinary: true }
+  const text = isCut || !isWhole ? wholeCharacters(head) : head
+  if (!isUtf8(text)) return { bytes: head, isCut, isBinary: true }
+  return { bytes: text, isCut: isCut || text.length < head.length, isBinary: false }
+}
+
+/** Leaves out a UTF-8 character that was cut at the end. */
+function wholeCharacters(bytes: Buffer): Buffer {
+  let start = bytes.length - 1
+  while (start > bytes.length - 4 && (bytes[start]! & 0xc0) === 0x80) start--
+  const first = bytes[start]!
+  const size = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc0 ? 2 : 1
+  return start + size > bytes.length ? bytes.subarray(0, start) : bytes
+}
+
+function hasType(contentType: string | null, type: string): boolean {
+  if (contentType === null || contentType.length < type.length) return false
+  const end = contentType.charCodeAt(type.length)
+  const isBorder = Number.isNaN(end) || end === 0x3b || end === 0x20
+  return isBorder && contentType.slice(0, type.length).toLowerCase() === type
+}
+
+/** Rounds ms to thousandths, in which a record of them is short. */
+function inMicroseconds(ms: number): number {
+  return Math.round(ms * 1000) / 1000
+}

@@ -1,0 +1,83 @@
+// A whole chat completion as an answer of Messages; translate-messages-to-chat.ts hands it out.
+
+import { type JsonObject, objectIn, objectsIn, readObject, textIn } from './json.ts'
+import { countsOfChat, messagesUsage, stopReason } from './outcome.ts'
+
+/** Turns a chat completion, of which the first choice counts, into a message; null for what is no chat completion. */
+export function messagesAnswer(json: string): string | null {
+  const completion = readObject(json)
+  const choice = firstChoice(completion?.choices)
+  if (!completion || !choice) return null
+  return JSON.stringify(messageOf(completion, choice))
+}
+
+/** Returns the choice of index 0: Messages has one answer, however many come. */
+export function firstChoice(choices: unknown): JsonObject | undefined {
+  return objectsIn(choices).find(({ index = 0 }) => index === 0)
+}
+
+/** Writes a message, of which a stream has only the beginning when it starts. */
+export function message(completion: JsonObject, content: readonly JsonObject[], reason: string | null) {
+  const usage = objectIn(completion.usage)
+  return {
+    id: textIn(completion.id),
+    type: 'message' as const,
+    role: 'assistant' as const,
+    model: textIn(completion.model),
+    content,
+    stop_reason: reason,
+    stop_sequence: null,
+    usage: { ...messagesUsage(countsOfChat(usage)), service_tier: serviceTier(completion.service_tier) },
+  }
+}
+
+/** Explains a refusal as Messages does; nothing for none. */
+export function refusalDetails(explanation: string): { readonly stop_details?: JsonObject } {
+  return explanation === '' ? {} : { stop_details: { type: 'refusal', category: null, explanation } }
+}
+
+/** Begins the block of a call, before its input is known. */
+export function toolUse(call: JsonObject, input: unknown) {
+  const { name } = objectIn(call.function)
+  return {
+    type: 'tool_use' as const,
+    id: textIn(call.id),
+    name: textIn(name),
+    input,
+  }
+}
+
+/** Begins a block of text. */
+export function textBlock(text: string) {
+  return { type: 'text' as const, text }
+}
+
+function messageOf(completion: JsonObject, choice: JsonObject) {
+  const said = objectIn(choice.message)
+  const refusal = textIn(said.refusal)
+  const texts = [contentText(said.content), refusal].filter(text => text !== '').map(textBlock)
+  const calls = objectsIn(said.tool_calls).map(call =>
+    toolUse(call, inputOf(textIn(objectIn(call.function).arguments))),
+  )
+  const ending = { isRefusal: refusal !== '', hasToolUse: calls.length > 0 }
+  const reason = stopReason(choice.finish_reason, ending)
+  return { ...message(completion, [...texts, ...calls], reason), ...refusalDetails(refusal) }
+}
+
+/** Joins content, which some providers give as parts. */
+export function contentText(content: unknown): string {
+  if (typeof content === 'string') return content
+  return objectsIn(content)
+    .map(part => textIn(part.text))
+    .join('')
+}
+
+/** Reads arguments; what is no JSON object, such as one that was cut, stays the text it is: an empty object in its place would run the tool. */
+function inputOf(json: string): unknown {
+  return json === '' ? {} : (readObject(json) ?? json)
+}
+
+function serviceTier(tier: unknown): 'standard' | 'priority' | undefined {
+  if (tier === 'default') return 'standard'
+  return tier === 'priority' ? 'priority' : undefined
+}

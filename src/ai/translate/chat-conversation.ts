@@ -1,0 +1,171 @@
+// The conversation of a Chat Completions request, read as the turns of Messages. translate-chat-to-messages.ts builds the request around it.
+
+import { type ImageSource, sourceOfUrl } from './images.ts'
+import { BOUNDS } from '../members.ts'
+import { readObject } from './json.ts'
+import type { Place } from './place.ts'
+import { list, map, never, off, record, type Rule, text, textOr, variants } from './rules.ts'
+
+interface TextBlock {
+  readonly type: 'text'
+  readonly text: string
+}
+
+type Content<B> = string | readonly B[]
+type ImageBlock = { readonly type: 'image'; readonly source: ImageSource }
+type ToolUseBlock = {
+  readonly type: 'tool_use'
+  readonly id: string
+  readonly name: string
+  readonly input: object
+}
+type ToolResultBlock = {
+  readonly type: 'tool_result'
+  readonly tool_use_id: string
+  readonly content: Content<TextBlock>
+}
+
+type SystemTurn = { readonly role: 'system'; readonly content: Content<TextBlock> }
+type UserTurn = { readonly role: 'user'; readonly content: Content<TextBlock | ImageBlock | ToolResultBlock> }
+type AssistantTurn = { readonly role: 'assistant'; readonly content: Content<TextBlock | ToolUseBlock> }
+type ToolTurn = { readonly role: 'tool'; readonly result: ToolResultBlock }
+
+interface Conversation {
+  readonly system: Content<TextBlock> | undefined
+  readonly messages: readonly (SystemTurn | UserTurn | AssistantTurn)[]
+}
+
+const unsplit = never('Messages marks a cache in other places, so leave it out')
+const nameless = never('say in the content who speaks')
+
+const textPart = map(
+  record({ type: text, text }, { prompt_cache_breakpoint: unsplit }),
+  (part): TextBlock => ({ type: 'text', text: part.text }),
+)
+
+const imagePart = map(
+  record(
+    { type: text, image_url: record({ url: sourceOfUrl }, { detail: off('auto') }) },
+    { prompt_cache_breakpoint: unsplit },
+  ),
+  (part): ImageBlock => ({ type: 'image', source: part.image_url.url }),
+)
+
+/** A refusal is what the assistant said, so it goes back as its text. */
+const refusalPart = map(
+  record({ type: text, refusal: text }, {}),
+  (part): TextBlock => ({ type: 'text', text: part.refusal }),
+)
+
+const textContent = textOr(list(variants('type', { text: textPart })))
+
+const systemMessage = map(
+  record({ role: text, content: textContent }, { name: nameless }),
+  ({ content }): SystemTurn => ({ role: 'system', content }),
+)
+
+const userMessage = map(
+  record(
+    { role: text, content: textOr(list(variants('type', { text: textPart, image_url: imagePart }))) },
+    { name: nameless },
+  ),
+  ({ content }): UserTurn => ({ role: 'user', content }),
+)
+
+const toolCall = variants('type', {
+  function: map(
+    record({ type: text, id: text, function: record({ name: text, arguments: toolArguments }, {}) }, {}),
+    (call): ToolUseBlock => ({
+      type: 'tool_use',
+      id: call.id,
+      name: call.function.name,
+      input: call.function.arguments,
+    }),
+  ),
+})
+
+const assistantMessage = map(
+  record(
+    { role: text },
+    {
+      content: textOr(list(variants('type', { text: textPart, refusal: refusalPart }))),
+      refusal: text,
+      tool_calls: list(toolCall),
+      function_call: never('use tool_calls'),
+      annotations: off([]),
+      audio: off(),
+      name: nameless,
+    },
+  ),
+  ({ content, refusal, tool_calls = [] }, at): AssistantTurn | undefined => {
+    const said = joined([content, refusal].filter(part => part !== undefined))
+    if (tool_calls.length > 0) return { role: 'assistant', content: [...blocksOf(said ?? ''), ...tool_calls] }
+    return said === undefined
+      ? at.fault('must have content or tool_calls')
+      : { role: 'assistant', content: said }
+  },
+)
+
+/** The call that it answers tells the name of the tool, so that `name` says nothing more. */
+const toolMessage = map(
+  record({ role: text, tool_call_id: text, content: textContent }, { name: text }),
+  ({ tool_call_id, content }): ToolTurn => ({
+    role: 'tool',
+    result: { type: 'tool_result', tool_use_id: tool_call_id, content },
+  }),
+)
+
+/** Reads the messages: those of the system at the beginning become `system`, and results of tools in a row become one turn of the user. */
+export const conversation: Rule<Conversation> = map(
+  list(
+    variants('role', {
+      system: systemMessage,
+      developer: systemMessage,
+      user: userMessage,
+      assistant: assistantMessage,
+      tool: toolMessage,
+    }),
+  ),
+  turns => {
+    const begin = turns.findIndex(({ role }) => role !== 'system')
+    const count = begin === -1 ? turns.length : begin
+    const system = turns.slice(0, count).flatMap(turn => (turn.role === 'system' ? [turn.content] : []))
+    return { system: joined(system), messages: mergeResults(turns.slice(count)) }
+  },
+)
+
+function joined(contents: readonly Content<TextBlock>[]): Content<TextBlock> | undefined {
+  return contents.length > 1 ? contents.flatMap(blocksOf) : contents[0]
+}
+
+function mergeResults(
+  turns: readonly (SystemTurn | UserTurn | AssistantTurn | ToolTurn)[],
+): Conversation['messages'] {
+  const messages: (SystemTurn | UserTurn | AssistantTurn)[] = []
+  let results: ToolResultBlock[] | null = null
+  for (const turn of turns) {
+    if (turn.role !== 'tool') {
+      results = null
+      messages.push(turn)
+    } else if (results) {
+      results.push(turn.result)
+    } else {
+      results = [turn.result]
+      messages.push({ role: 'user', content: results })
+    }
+  }
+  return messages
+}
+
+/** Makes blocks of what was said; Messages takes no empty ones. */
+function blocksOf(content: Content<TextBlock>): readonly TextBlock[] {
+  if (typeof content !== 'string') return content
+  return content === '' ? [] : [{ type: 'text', text: content }]
+}
+
+/** Reads the JSON text of arguments; an empty one stands for none. */
+function toolArguments(value: unknown, at: Place): object | undefined {
+  if (typeof value !== 'string') return at.fault('must be a string')
+  const read = readObject(value === '' ? '{}' : value)
+  return read ?? at.fault(`must hold a JSON object of at most ${BOUNDS.depth} levels`)
+}

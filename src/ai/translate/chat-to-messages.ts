@@ -1,0 +1,170 @@
+// A call of OpenAI Chat Completions for a provider that speaks Anthropic Messages. plan.ts asks for it.
+
+import { type Refusal, refuse } from '../../errors/refusal.ts'
+import { conversation } from './chat-conversation.ts'
+import { writeBody } from './json.ts'
+import { chatAnswer } from './messages-answer.ts'
+import { ChatEvents } from './messages-events.ts'
+import { Findings, Place } from './place.ts'
+import {
+  anything,
+  list,
+  map,
+  number,
+  object,
+  off,
+  type Rule,
+  record,
+  text,
+  textOr,
+  truth,
+  variants,
+  whole,
+  words,
+} from './rules.ts'
+import { chatTool, chatToolChoice } from './tools.ts'
+import type { Translation } from './translation.ts'
+
+/**
+ * Turns a request of Chat Completions into one of Messages for `model`, or refuses by name all that has no equal there. Messages wants `max_tokens`: without
+ * a limit of the caller it is 4,096. `now` gives ms since the epoch, for `created`.
+ */
+export function chatToMessages(
+  request: Record<string, unknown>,
+  model: string,
+  now: () => number = Date.now,
+): Translation | Refusal {
+  const at = new Place(new Findings({ from: 'Chat Completions', to: 'Messages' }))
+  const chat = chatRequest(request, at)
+  const body = chat && writeBody(messagesRequest(chat, model), at)
+  if (!body) return refuse('bad_request', { faults: at.findings.faults })
+  return {
+    body,
+    answer: json => chatAnswer(json, now()),
+    events: () => new ChatEvents({ withUsage: chat.stream_options?.include_usage === true, now: now() }),
+  }
+}
+
+/** Messages keeps to the schema whether `strict` says so or not, and has no use for the name of the format. */
+const jsonSchema = record(
+  {
+    type: text,
+    json_schema: record({ name: text, schema: object }, { strict: truth, description: off('') }),
+  },
+  {},
+)
+
+const responseFormat = map(
+  variants('type', { text: record({ type: text }, {}), json_schema: jsonSchema }),
+  format =>
+    'json_schema' in format ? { type: 'json_schema' as const, schema: format.json_schema.schema } : undefined,
+)
+
+const effort = words({
+  none: null,
+  low: 'low',
+  medium: 'medium',
+  high: 'high',
+  xhigh: 'xhigh',
+  max: 'max',
+} as const)
+
+/** Leaves out a 1, which both APIs take for granted: newer versions of Messages refuse sampling whatever its value. */
+const unusual = (rule: Rule<number>) => map(rule, value => (value === 1 ? undefined : value))
+
+const chatRequest = map(
+  record(
+    { model: anything, messages: conversation },
+    {
+      max_completion_tokens: whole(1),
+      max_tokens: whole(1),
+      temperature: unusual(number(0, 1, ': Messages knows no higher one')),
+      top_p: unusual(number(0, 1)),
+      stop: textOr(list(text)),
+      stream: truth,
+      stream_options: record({}, { include_usage: truth, include_obfuscation: off(false) }),
+      tools: list(chatTool),
+      tool_choice: chatToolChoice,
+      parallel_tool_calls: truth,
+      response_format: responseFormat,
+      reasoning_effort: effort,
+      service_tier: words({ auto: 'auto', default: 'standard_only' } as const),
+      user: text,
+      safety_identifier: text,
+      // What follows passes only where it says nothing.
+      n: off(1),
+      logprobs: off(false),
+      top_logprobs: off(0),
+      logit_bias: off({}),
+      frequency_penalty: off(0),
+      presence_penalty: off(0),
+      seed: off(),
+      metadata: off({}),
+      store: off(false),
+      modalities: off(['text']),
+      verbosity: off('medium'),
+      audio: off(),
+      moderation: off(),
+      prediction: off(),
+      prompt_cache_key: off(''),
+      prompt_cache_options: off({}),
+      prompt_cache_retention: off(),
+      web_search_options: off(),
+      functions: off([]),
+      function_call: off('none', 'auto'),
+    },
+  ),
+  (chat, at) => {
+    if (differ(chat.max_tokens, chat.max_completion_tokens)) {
+      at.step('max_tokens').fault('must not differ from max_completion_tokens')
+    }
+    if (differ(chat.user, chat.safety_identifier)) {
+      at.step('user').fault('must not differ from safety_identifier: Messages has one member for both')
+    }
+    if (!chat.tools?.length && (chat.tool_choice?.type === 'any' || chat.tool_choice?.type === 'tool')) {
+      at.step('tool_choice').fault('must not ask for a tool where there are no tools')
+    }
+    return chat
+  },
+)
+
+type ChatRequest = NonNullable<ReturnType<typeof chatRequest>>
+
+const USUAL_LIMIT = 4096
+
+function messagesRequest(chat: ChatRequest, model: string) {
+  const user_id = chat.user ?? chat.safety_identifier
+  const { system, messages } = chat.messages
+  return {
+    model,
+    max_tokens: chat.max_completion_tokens ?? chat.max_tokens ?? USUAL_LIMIT,
+    system,
+    messages,
+    temperature: chat.temperature,
+    top_p: chat.top_p,
+    stop_sequences: typeof chat.stop === 'string' ? [chat.stop] : chat.stop,
+    stream: chat.stream,
+    tools: chat.tools?.length ? chat.tools : undefined,
+    tool_choice: choiceFor(chat),
+    output_config: outputConfig(chat),
+    thinking: chat.reasoning_effort === null ? { type: 'disabled' as const } : undefined,
+    service_tier: chat.service_tier,
+    metadata: user_id === undefined ? undefined : { user_id },
+  }
+}
+
+/** Joins what chat says in two members; Messages takes neither without tools. */
+function choiceFor({ tools, tool_choice: choice, parallel_tool_calls: isParallel }: ChatRequest) {
+  if (!tools?.length) return undefined
+  if (isParallel !== false || choice?.type === 'none') return choice
+  return { type: 'auto' as const, ...choice, disable_parallel_tool_use: true }
+}
+
+function outputConfig({ response_format: format, reasoning_effort }: ChatRequest) {
+  const effort = reasoning_effort ?? undefined
+  return format || effort ? { format, effort } : undefined
+}
+
+function differ(one: unknown, other: unknown): boolean {
+  return one !== undefined && other !== undefined && one !== other
+}

@@ -1,0 +1,146 @@
+// The conversation of a Messages request, read as the messages of chat. translate-messages-to-chat.ts builds the request around it.
+
+import { urlOfSource } from './images.ts'
+import type { Place } from './place.ts'
+import { isObject, list, map, never, off, record, type Rule, text, textOr, truth, variants } from './rules.ts'
+
+interface TextPart {
+  readonly type: 'text'
+  readonly text: string
+}
+type ImagePart = { readonly type: 'image_url'; readonly image_url: { readonly url: string } }
+type ToolCall = {
+  readonly type: 'function'
+  readonly id: string
+  readonly function: { readonly name: string; readonly arguments: string }
+}
+
+type Content<P> = string | readonly P[]
+type SystemMessage = { readonly role: 'system'; readonly content: Content<TextPart> }
+type UserMessage = { readonly role: 'user'; readonly content: Content<TextPart | ImagePart> }
+type AssistantMessage = {
+  readonly role: 'assistant'
+  readonly content: Content<TextPart> | null
+  readonly tool_calls?: readonly ToolCall[]
+}
+type ToolMessage = {
+  readonly role: 'tool'
+  readonly tool_call_id: string
+  readonly content: Content<TextPart>
+}
+export type ChatMessage = SystemMessage | UserMessage | AssistantMessage | ToolMessage
+
+/** Asks for a price and a lifetime that chat has no word for: its providers cache by themselves, or don't. */
+export const cacheControl = never('chat providers cache prompts by themselves, so leave it out')
+
+const textBlock = map(
+  record({ type: text, text }, { cache_control: cacheControl, citations: off([]) }),
+  (block): TextPart => ({ type: 'text', text: block.text }),
+)
+
+const imageBlock = map(
+  record({ type: text, source: urlOfSource }, { cache_control: cacheControl, transformations: off({}) }),
+  ({ source }): ImagePart => ({ type: 'image_url', image_url: { url: source } }),
+)
+
+const toolUse = map(
+  record(
+    { type: text, id: text, name: text, input: toolInput },
+    {
+      cache_control: cacheControl,
+      caller: variants('type', { direct: record({ type: text }, {}) }),
+      toolset_name: off(),
+    },
+  ),
+  ({ id, name, input }): ToolCall => ({ type: 'function', id, function: { name, arguments: input } }),
+)
+
+const textContent = textOr(list(variants('type', { text: textBlock })))
+
+/** Chat has no mark for a tool that failed, so that the text itself has to say so. */
+const toolResult = map(
+  record(
+    { type: text, tool_use_id: text },
+    { content: textContent, is_error: truth, cache_control: cacheControl, toolset_name: off() },
+  ),
+  ({ tool_use_id, content = '', is_error = false }): ToolMessage => ({
+    role: 'tool',
+    tool_call_id: tool_use_id,
+    content: contentOf(is_error ? failed(content) : content),
+  }),
+)
+
+export const systemContent = map(textContent, contentOf)
+
+const systemTurn = map(
+  record({ role: text, content: systemContent }, {}),
+  ({ content }): readonly ChatMessage[] => [{ role: 'system', content }],
+)
+
+const userTurn = map(
+  record(
+    {
+      role: text,
+      content: textOr(
+        list(variants('type', { text: textBlock, image: imageBlock, tool_result: toolResult })),
+      ),
+    },
+    {},
+  ),
+  ({ content }, at): readonly ChatMessage[] => {
+    if (typeof content === 'string') return [{ role: 'user', content }]
+    refuseLateResults(content, at.step('content'))
+    const results = content.filter(isResult)
+    const parts = content.filter(part => !isResult(part)) as readonly (TextPart | ImagePart)[]
+    const said = { role: 'user' as const, content: contentOf(parts) }
+    return parts.length > 0 || results.length === 0 ? [...results, said] : results
+  },
+)
+
+const assistantTurn = map(
+  record({ role: text, content: textOr(list(variants('type', { text: textBlock, tool_use: toolUse }))) }, {}),
+  ({ content }): readonly ChatMessage[] => {
+    if (typeof content === 'string') return [{ role: 'assistant', content }]
+    const texts = content.filter(part => part.type === 'text')
+    const tool_calls = content.filter(part => part.type === 'function')
+    const said = texts.length > 0 ? contentOf(texts) : null
+    return [{ role: 'assistant', content: said, ...(tool_calls.length > 0 ? { tool_calls } : {}) }]
+  },
+)
+
+/** Reads the turns; the results of tools in a turn of the user become messages of their own. */
+export const turns: Rule<readonly ChatMessage[]> = map(
+  list(variants('role', { user: userTurn, assistant: assistantTurn, system: systemTurn })),
+  messages => messages.flat(),
+)
+
+/** Writes a single text as the plain string that every chat provider takes. */
+function contentOf<P extends TextPart | ImagePart>(content: Content<P>): Content<P> {
+  if (typeof content === 'string' || content.length !== 1) return content
+  const [only] = content
+  return only?.type === 'text' ? only.text : content
+}
+
+function failed(content: Content<TextPart>): Content<TextPart> {
+  return typeof content === 'string' ? `Error: ${content}` : [{ type: 'text', text: 'Error:' }, ...content]
+}
+
+function isResult(part: TextPart | ImagePart | ToolMessage): part is ToolMessage {
+  return 'role' in part
+}
+
+/** Refuses results behind other content, as Messages does: chat wants them right after the calls. */
+function refuseLateResults(parts: readonly (TextPart | ImagePart | ToolMessage)[], at: Place): void {
+  const first = parts.findIndex(part => !isResult(part))
+  parts.forEach((part, index) => {
+    if (first !== -1 && index > first && isResult(part))
+      at.step(index).fault('must stand before other content')
+  })
+}
+
+/** Writes arguments as chat does; a text stands for itself, since it is what a chat model wrote that was no JSON object. */
+function toolInput(value: unknown, at: Place): string | undefined {
+  if (typeof value === 'string') return value
+  if (!isObject(value)) return at.fault('must be an object')
+  return JSON.stringify(value)
+}

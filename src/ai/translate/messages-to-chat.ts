@@ -1,0 +1,122 @@
+// A call of Anthropic Messages for a provider that speaks OpenAI Chat Completions. plan.ts asks for it.
+
+import { type Refusal, refuse } from '../../errors/refusal.ts'
+import { messagesAnswer } from './chat-answer.ts'
+import { MessageEvents } from './chat-events.ts'
+import { writeBody } from './json.ts'
+import { cacheControl, type ChatMessage, systemContent, turns } from './messages-conversation.ts'
+import { Findings, Place } from './place.ts'
+import {
+  anything,
+  list,
+  map,
+  number,
+  object,
+  off,
+  record,
+  text,
+  truth,
+  variants,
+  whole,
+  words,
+} from './rules.ts'
+import { messagesTool, messagesToolChoice } from './tools.ts'
+import type { Translation } from './translation.ts'
+
+/** Turns a request of Messages into one of Chat Completions for `model`, or refuses by name all that has no equal there. `streamsUsage` says whether a stream is to be asked for its usage. */
+export function messagesToChat(
+  request: Record<string, unknown>,
+  model: string,
+  { streamsUsage = true } = {},
+): Translation | Refusal {
+  const at = new Place(new Findings({ from: 'Messages', to: 'Chat Completions' }))
+  const messages = messagesRequest(request, at)
+  const body = messages && writeBody(chatRequest(messages, model, streamsUsage), at)
+  if (!body) return refuse('bad_request', { faults: at.findings.faults })
+  return {
+    body,
+    answer: messagesAnswer,
+    events: () => new MessageEvents(),
+  }
+}
+
+/** Chat wants a name for each format. */
+const outputFormat = variants('type', {
+  json_schema: map(record({ type: text, schema: object }, {}), ({ schema }) => ({
+    type: 'json_schema' as const,
+    json_schema: { name: 'answer', strict: true, schema },
+  })),
+})
+
+const effort = words({ low: 'low', medium: 'medium', high: 'high', xhigh: 'xhigh', max: 'max' } as const)
+
+const messagesRequest = map(
+  record(
+    { model: anything, max_tokens: whole(1), messages: turns },
+    {
+      system: systemContent,
+      temperature: number(0, 1),
+      top_p: number(0, 1),
+      stop_sequences: list(text),
+      stream: truth,
+      tools: list(messagesTool),
+      tool_choice: messagesToolChoice,
+      output_config: record({}, { format: outputFormat, effort }),
+      service_tier: words({ auto: 'auto', standard_only: 'default' } as const),
+      metadata: record({}, { user_id: text }),
+      // What follows passes only where it says nothing.
+      thinking: variants('type', { disabled: record({ type: text }, {}) }),
+      top_k: off(),
+      cache_control: cacheControl,
+      container: off(),
+      context_management: off({}),
+      diagnostics: off(),
+      inference_geo: off(),
+      mcp_servers: off([]),
+      speed: off('standard'),
+    },
+  ),
+  (messages, at) => {
+    const demand = messages.tool_choice?.word ?? 'auto'
+    if (!messages.tools?.length && demand !== 'auto' && demand !== 'none') {
+      at.step('tool_choice').fault('must not ask for a tool where there are no tools')
+    }
+    return messages
+  },
+)
+
+type MessagesRequest = NonNullable<ReturnType<typeof messagesRequest>>
+
+function chatRequest(request: MessagesRequest, model: string, streamsUsage: boolean) {
+  const { system, messages, tools, tool_choice: choice, output_config: output } = request
+  const hasTools = tools !== undefined && tools.length > 0
+  return {
+    model,
+    messages: withSystem(system, messages),
+    [limitOf(model)]: request.max_tokens,
+    temperature: request.temperature,
+    top_p: request.top_p,
+    stop: request.stop_sequences?.length ? request.stop_sequences : undefined,
+    stream: request.stream,
+    stream_options: request.stream && streamsUsage ? { include_usage: true } : undefined,
+    tools: hasTools ? tools : undefined,
+    tool_choice: hasTools ? choice?.word : undefined,
+    parallel_tool_calls: hasTools && choice?.disable_parallel_tool_use ? false : undefined,
+    response_format: output?.format,
+    reasoning_effort: output?.effort,
+    service_tier: request.service_tier,
+    user: request.metadata?.user_id,
+  }
+}
+
+function withSystem(
+  content: MessagesRequest['system'],
+  messages: readonly ChatMessage[],
+): readonly ChatMessage[] {
+  return content === undefined || content.length === 0 ? messages : [{ role: 'system', content }, ...messages]
+}
+
+/** Names the limit as the model wants it: those of OpenAI refuse the older word, and many others know no newer one. */
+function limitOf(model: string): 'max_completion_tokens' | 'max_tokens' {
+  return /^(?:gpt-(?!oss)|chatgpt-|o\d)/.test(model) ? 'max_completion_tokens' : 'max_tokens'
+}

@@ -1,0 +1,127 @@
+// How an answer ended and what it cost, in the words of both APIs; the translators of answers and of event streams share these tables.
+
+import { countIn, type JsonObject, objectIn, textIn } from './json.ts'
+
+type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter'
+type StopReason = 'end_turn' | 'max_tokens' | 'tool_use' | 'refusal'
+
+/** Counts of tokens, undefined where the provider does not say; `prompt` includes those read from a cache and those written to one. */
+interface TokenCounts {
+  readonly prompt: number | undefined
+  readonly completion: number | undefined
+  readonly cacheRead: number | undefined
+  readonly cacheWrite: number | undefined
+  readonly reasoning: number | undefined
+}
+
+/** Names the end of a Messages answer as chat does; an unknown one is a plain stop. */
+export function finishReason(stopReason: unknown): FinishReason {
+  return finishReasons.get(stopReason) ?? 'stop'
+}
+
+/** Names the end of a chat answer as Messages does; a call that the request forced ends with a plain `stop` in chat. */
+export function stopReason(finish: unknown, { isRefusal = false, hasToolUse = false }): StopReason {
+  const reason = isRefusal ? 'refusal' : (stopReasons.get(finish) ?? 'end_turn')
+  return reason === 'end_turn' && hasToolUse ? 'tool_use' : reason
+}
+
+/** Reads the usage of Messages, whose `input_tokens` leave out what a cache has to do with. */
+export function countsOfMessages(usage: JsonObject): TokenCounts {
+  const cacheRead = countIn(usage.cache_read_input_tokens)
+  const cacheWrite = countIn(usage.cache_creation_input_tokens)
+  const input = countIn(usage.input_tokens)
+  return {
+    prompt: input === undefined ? undefined : input + (cacheRead ?? 0) + (cacheWrite ?? 0),
+    completion: countIn(usage.output_tokens),
+    cacheRead,
+    cacheWrite,
+    reasoning: countIn(objectIn(usage.output_tokens_details).thinking_tokens),
+  }
+}
+
+/** Reads the usage of chat, whose `prompt_tokens` are all there were. */
+export function countsOfChat(usage: JsonObject): TokenCounts {
+  const { cached_tokens, cache_write_tokens } = objectIn(usage.prompt_tokens_details)
+  return {
+    prompt: countIn(usage.prompt_tokens),
+    completion: countIn(usage.completion_tokens),
+    cacheRead: countIn(cached_tokens),
+    cacheWrite: countIn(cache_write_tokens),
+    reasoning: countIn(objectIn(usage.completion_tokens_details).reasoning_tokens),
+  }
+}
+
+/** Returns usage as chat writes it; undefined where the provider counted nothing. */
+export function chatUsage({ prompt, completion, cacheRead, cacheWrite, reasoning }: TokenCounts) {
+  if (prompt === undefined || completion === undefined) return undefined
+  return {
+    prompt_tokens: prompt,
+    completion_tokens: completion,
+    total_tokens: prompt + completion,
+    prompt_tokens_details: detailsOf({ cached_tokens: cacheRead, cache_write_tokens: cacheWrite }),
+    completion_tokens_details: detailsOf({ reasoning_tokens: reasoning }),
+  }
+}
+
+/** Returns usage as Messages writes it, whose readers fail without the first two: they are 0 where the provider counted nothing. */
+export function messagesUsage({ prompt = 0, completion = 0, cacheRead, cacheWrite, reasoning }: TokenCounts) {
+  return {
+    input_tokens: Math.max(0, prompt - (cacheRead ?? 0) - (cacheWrite ?? 0)),
+    output_tokens: completion,
+    cache_creation_input_tokens: cacheWrite,
+    cache_read_input_tokens: cacheRead,
+    output_tokens_details: detailsOf({ thinking_tokens: reasoning }),
+  }
+}
+
+/** Returns the counts; undefined where none is known. */
+function detailsOf(counts: Readonly<Record<string, number | undefined>>) {
+  return Object.values(counts).some(count => count !== undefined) ? counts : undefined
+}
+
+/** Names the type of an error as Messages does; chat has no closed list of them. */
+export function messagesErrorType(error: JsonObject): string {
+  const types = [error.type, error.code].map(textIn)
+  return (
+    types.map(type => errorTypes.get(type) ?? type).find(type => knownErrorTypes.has(type)) ?? 'api_error'
+  )
+}
+
+const finishReasons: ReadonlyMap<unknown, FinishReason> = new Map([
+  ['end_turn', 'stop'],
+  ['stop_sequence', 'stop'],
+  ['pause_turn', 'stop'],
+  ['max_tokens', 'length'],
+  ['model_context_window_exceeded', 'length'],
+  ['tool_use', 'tool_calls'],
+  ['refusal', 'content_filter'],
+])
+
+const stopReasons: ReadonlyMap<unknown, StopReason> = new Map([
+  ['stop', 'end_turn'],
+  ['length', 'max_tokens'],
+  ['tool_calls', 'tool_use'],
+  ['function_call', 'tool_use'],
+  ['content_filter', 'refusal'],
+])
+
+const knownErrorTypes: ReadonlySet<string> = new Set([
+  'invalid_request_error',
+  'authentication_error',
+  'billing_error',
+  'permission_error',
+  'not_found_error',
+  'rate_limit_error',
+  'timeout_error',
+  'overloaded_error',
+  'api_error',
+])
+
+const errorTypes: ReadonlyMap<string, string> = new Map([
+  ['insufficient_quota', 'billing_error'],
+  ['rate_limit_exceeded', 'rate_limit_error'],
+  ['rate_limit_reached', 'rate_limit_error'],
+  ['invalid_api_key', 'authentication_error'],
+  ['model_not_found', 'not_found_error'],
+  ['engine_overloaded', 'overloaded_error'],
+])

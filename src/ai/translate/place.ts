@@ -1,0 +1,75 @@
+// Where a value stands in a request that is translated, and what was found wrong with it. The rules of translate-rules.ts note their faults here.
+import type { Fault } from '../../errors/refusal.ts'
+
+/** The two APIs of a translation, as messages call them. */
+interface Direction {
+  readonly from: string
+  readonly to: string
+}
+
+/** Collects the faults of one request; of thousands only the first are told. */
+export class Findings {
+  readonly faults: Fault[] = []
+  readonly direction: Direction
+  count = 0
+
+  constructor(direction: Direction) {
+    this.direction = direction
+  }
+
+  add(describe: () => Fault): void {
+    this.count += 1
+    if (this.count <= MOST_FAULTS) this.faults.push(describe())
+  }
+}
+
+/** Where a value stands in the request; written out only when there is a fault. */
+export class Place {
+  readonly findings: Findings
+  readonly #parent: Place | null
+  readonly #key: string | number
+
+  constructor(findings: Findings, parent: Place | null = null, key: string | number = '') {
+    this.findings = findings
+    this.#parent = parent
+    this.#key = key
+  }
+
+  step(key: string | number): Place {
+    return new Place(this.findings, this, key)
+  }
+
+  /** Notes what is wrong, as words that follow the name of the member. */
+  fault(rule: string): undefined {
+    this.findings.add(() => ({
+      code: INVALID_MEMBER,
+      message: `${this.#name || 'the body'} ${rule}`,
+      pointer: this.#pointer,
+    }))
+  }
+
+  /** Notes that the member has no equal in the other API. */
+  untranslatable(advice = 'leave it out'): undefined {
+    this.fault(`has no equal in ${this.findings.direction.to}: ${advice}`)
+  }
+
+  get #pointer(): string {
+    if (!this.#parent) return ''
+    return `${this.#parent.#pointer}/${shorten(String(this.#key)).replaceAll('~', '~0').replaceAll('/', '~1')}`
+  }
+
+  get #name(): string {
+    if (!this.#parent) return ''
+    const before = this.#parent.#name
+    if (typeof this.#key === 'number') return `${before}[${this.#key}]`
+    return before ? `${before}.${shorten(this.#key)}` : shorten(this.#key)
+  }
+}
+
+/** Cuts a word of the caller to what a message has room for. */
+export function shorten(word: string): string {
+  return word.length > 64 ? `${word.slice(0, 64)}…` : word
+}
+
+const MOST_FAULTS = 100
+const INVALID_MEMBER = 10001

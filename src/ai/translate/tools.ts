@@ -1,0 +1,79 @@
+// What tools there are, and which to choose, read from one API in the words of the other. Both translators take their rules from here.
+
+import { cacheControl } from './messages-conversation.ts'
+import { map, object, off, record, text, textOr, truth, variants, words } from './rules.ts'
+
+/** Reads a tool of chat; of those only functions have an equal. */
+export const chatTool = variants('type', {
+  function: map(
+    record(
+      {
+        type: text,
+        function: record({ name: text }, { description: text, parameters: object, strict: truth }),
+      },
+      {},
+    ),
+    ({ function: { name, description, parameters = { properties: {} }, strict } }) => ({
+      name,
+      description,
+      input_schema: { type: 'object' as const, ...parameters },
+      strict: strict || undefined,
+    }),
+  ),
+})
+
+const namedTool = map(record({ type: text, function: record({ name: text }, {}) }, {}), choice => ({
+  type: 'tool' as const,
+  name: choice.function.name,
+}))
+
+/** Reads the choice of tools of chat. */
+export const chatToolChoice = map(textOr(variants('type', { function: namedTool })), (choice, at) =>
+  typeof choice === 'string' ? toolChoiceWord(choice, at) : choice,
+)
+
+const toolChoiceWord = words({
+  auto: { type: 'auto' as const },
+  none: { type: 'none' as const },
+  required: { type: 'any' as const },
+})
+
+/** Reads a tool of Messages; those that its provider runs itself have types of their own, and no equal. */
+export const messagesTool = variants(
+  'type',
+  {
+    custom: map(
+      record(
+        { name: text, input_schema: object },
+        {
+          type: text,
+          description: text,
+          strict: truth,
+          eager_input_streaming: truth, // chat streams arguments as the model writes them
+          cache_control: cacheControl,
+          allowed_callers: off([], ['direct']),
+          defer_loading: off(false),
+          input_examples: off([]),
+        },
+      ),
+      ({ name, description, input_schema: parameters, strict }) => ({
+        type: 'function' as const,
+        function: { name, description, parameters, strict: strict || undefined },
+      }),
+    ),
+  },
+  'custom',
+)
+
+const parallel = { disable_parallel_tool_use: truth }
+
+/** Reads the choice of tools of Messages: the choice of chat as `word`, and whether it may be several at once. */
+export const messagesToolChoice = variants('type', {
+  auto: map(record({ type: text }, parallel), choice => ({ ...choice, word: 'auto' as const })),
+  any: map(record({ type: text }, parallel), choice => ({ ...choice, word: 'required' as const })),
+  none: map(record({ type: text }, parallel), choice => ({ ...choice, word: 'none' as const })),
+  tool: map(record({ type: text, name: text }, parallel), ({ name, ...choice }) => ({
+    ...choice,
+    word: { type: 'function' as const, function: { name } },
+  })),
+})

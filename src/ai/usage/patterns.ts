@@ -1,0 +1,132 @@
+// Usage members of the forms that came before, read from their bytes where they lie: those of one model differ in nothing but their numbers, and to parse each
+// of them costs several times as much. Called by usage.ts.
+
+import { countsIn, type Tokens, USAGE } from './member.ts'
+
+/** How many forms are remembered: a few models are asked at a time. */
+const mostRemembered = 4
+
+export class UsagePatterns {
+  readonly #patterns: Pattern[] = []
+
+  /** Reads the last usage member that begins within `near` bytes of the end; null where its form is not known. */
+  lastIn(bytes: Buffer, near: number): Tokens | null {
+    const at = lastUsage(bytes, near)
+    if (at === -1) return null
+    for (const pattern of this.#patterns) {
+      const tokens = pattern.read(bytes, at)
+      if (tokens !== null) return tokens
+    }
+    return null
+  }
+
+  /** Remembers the form of a usage member if `lastIn` could have read it by that. */
+  learn(member: string, bytes: Buffer, near: number): void {
+    const pattern = patternOf(member)
+    if (pattern === null || pattern.read(bytes, lastUsage(bytes, near)) === null) return
+    this.#patterns.unshift(pattern)
+    if (this.#patterns.length > mostRemembered) this.#patterns.pop()
+  }
+}
+
+/** Escapes, and numbers that are not whole. */
+const ODD = /\\|[-+.eE]\d|\d[.eE]/
+/** Numbers that are values, and not in a name. */
+const DIGITS = /(?<=[:[,]\s*)\d+/g
+/** Longer numbers may not be safe. */
+const MOST_DIGITS = 15
+
+/** Finds out which digits are counted by putting their places in their stead. */
+function patternOf(member: string): Pattern | null {
+  if (ODD.test(member)) return null
+  let place = 0
+  const numbered = member.replace(DIGITS, () => `${place++}`)
+  const counts = countsIn(numbered.slice(numbered.indexOf('{')))
+  if (counts === null) return null
+  const parts = member.split(DIGITS).map(part => Buffer.from(part, 'latin1'))
+  return new Pattern(parts, counts)
+}
+
+type Places = readonly number[] | null
+
+class Pattern {
+  /** What stands around the numbers. */
+  readonly #parts: readonly Buffer[]
+  /** Which numbers are to be added up. */
+  readonly #places: Readonly<Record<keyof Tokens, Places>>
+  /** The numbers that were read last. */
+  readonly #numbers: number[]
+
+  constructor(parts: readonly Buffer[], places: Readonly<Record<keyof Tokens, Places>>) {
+    this.#parts = parts
+    this.#places = places
+    this.#numbers = parts.slice(1).map(() => 0)
+  }
+
+  read(bytes: Buffer, start: number): Tokens | null {
+    const parts = this.#parts
+    let at = behind(bytes, start, parts[0]!)
+    for (let i = 1; i < parts.length; i++) {
+      const end = endOfDigits(bytes, at)
+      if (end === -1) return null
+      this.#numbers[i - 1] = numberIn(bytes, at, end)
+      at = behind(bytes, end, parts[i]!)
+    }
+    if (at === -1) return null
+    const places = this.#places
+    return {
+      tokensIn: this.#sum(places.tokensIn),
+      tokensOut: this.#sum(places.tokensOut),
+      cacheRead: this.#sum(places.cacheRead) ?? 0,
+      cacheWritten: this.#sum(places.cacheWritten) ?? 0,
+      cacheWrittenLong: this.#sum(places.cacheWrittenLong) ?? 0,
+    }
+  }
+
+  #sum(places: Places): number | null {
+    if (places === null) return null
+    let sum = 0
+    for (const place of places) sum += this.#numbers[place]!
+    return sum
+  }
+}
+
+/** Tells where the last usage member begins; -1 where none does near the end. */
+function lastUsage(bytes: Buffer, near: number): number {
+  const from = Math.max(0, bytes.length - near)
+  for (let at = bytes.length - NAME.length; at >= from; at--) {
+    if (bytes[at] === QUOTE && behind(bytes, at, NAME) !== -1) return at
+  }
+  return -1
+}
+
+/** Tells where a part ends that begins there; -1 where it does not. */
+function behind(bytes: Buffer, at: number, part: Buffer): number {
+  if (at === -1 || at + part.length > bytes.length) return -1
+  for (let i = 0; i < part.length; i++) if (bytes[at + i] !== part[i]) return -1
+  return at + part.length
+}
+
+/** Tells where the number ends that begins there; -1 where there is none, or one that may not be safe or no JSON. */
+function endOfDigits(bytes: Buffer, start: number): number {
+  if (start === -1) return -1
+  let end = start
+  while (end < bytes.length && isDigit(bytes[end]!)) end++
+  const length = end - start
+  const isUsual = length === 1 || (length > 1 && length <= MOST_DIGITS && bytes[start] !== ZERO)
+  return isUsual ? end : -1
+}
+
+function numberIn(bytes: Buffer, start: number, end: number): number {
+  let number = 0
+  for (let at = start; at < end; at++) number = number * 10 + bytes[at]! - ZERO
+  return number
+}
+
+function isDigit(byte: number): boolean {
+  return byte >= ZERO && byte <= ZERO + 9
+}
+
+const NAME = Buffer.from(USAGE)
+const QUOTE = 0x22
+const ZERO = 0x30

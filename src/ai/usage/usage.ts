@@ -1,0 +1,115 @@
+// How many tokens a call took, from what was kept of its answer. The log asks, after the call is over.
+
+import { numberOf, type Tokens, USAGE, type UsageMember, usageAt } from './member.ts'
+import { UsagePatterns } from './patterns.ts'
+
+/** Null where the answer does not say; of a stream or a cut answer, what the kept parts say. */
+interface Usage extends Tokens {
+  readonly model: string | null
+}
+
+/**
+ * Reads the usage from the beginning of an answer and, where that is not all of it, its end: OpenAI's chat, responses and embeddings, Anthropic, Google and
+ * Ollama, as JSON, event stream or JSON lines. It looks for the objects that tell it and parses nothing else: texts stand escaped in an answer and can't be
+ * mistaken for one, and inputs of tools stand before the last one. Never throws.
+ */
+export function usageOf(head: Buffer, tail: Buffer, isEventStream: boolean): Usage {
+  const last = lastTokens(tail.length === 0 ? head : tail)
+  // Anthropic counts what went in at the beginning of a stream.
+  const isHalf = last === null || last.tokensIn === null || last.tokensOut === null
+  const first = isEventStream && isHalf ? within(head, firstUsage) : null
+  return new Found(head, tail, last?.tokensIn == null ? first : last, last?.tokensOut ?? first?.tokensOut)
+}
+
+/** Looks for the model only when it is asked for: mostly the request named it. */
+class Found implements Usage {
+  readonly tokensIn: number | null
+  readonly tokensOut: number | null
+  readonly cacheRead: number
+  readonly cacheWritten: number
+  readonly cacheWrittenLong: number
+  readonly #head: Buffer
+  readonly #tail: Buffer
+
+  /** Takes what went in from one member, since parts of it are counted there too. */
+  constructor(head: Buffer, tail: Buffer, wentIn: Tokens | null, tokensOut: number | null = null) {
+    this.tokensIn = wentIn?.tokensIn ?? null
+    this.tokensOut = tokensOut
+    this.cacheRead = wentIn?.cacheRead ?? 0
+    this.cacheWritten = wentIn?.cacheWritten ?? 0
+    this.cacheWrittenLong = wentIn?.cacheWrittenLong ?? 0
+    this.#head = head
+    this.#tail = tail
+  }
+
+  get model(): string | null {
+    return within(this.#head, modelIn) ?? modelIn(this.#tail.toString('latin1'))
+  }
+}
+
+/** Bytes at an end of an answer in which nearly all of them tell what is looked for. */
+const NEAR = 1024
+
+/** Finds something near the beginning, else in all of the bytes; what is looked for is ASCII, so they needn't be decoded. */
+function within<T>(bytes: Buffer, find: (text: string) => T | null): T | null {
+  const found = find(bytes.toString('latin1', 0, NEAR))
+  return found !== null || bytes.length <= NEAR ? found : find(bytes.toString('latin1'))
+}
+
+/** Those of the answers of late. */
+const patterns = new UsagePatterns()
+
+function lastTokens(bytes: Buffer): Tokens | null {
+  const known = patterns.lastIn(bytes, NEAR)
+  if (known !== null) return known
+  const near = bytes.toString('latin1', Math.max(0, bytes.length - NEAR))
+  const member = lastUsage(near)
+  if (member !== null) patterns.learn(member.text, bytes, NEAR)
+  const found = member ?? lastLine(near)
+  if (found !== null || bytes.length <= NEAR) return found
+  const all = bytes.toString('latin1')
+  return lastUsage(all) ?? lastLine(all)
+}
+
+function modelIn(text: string): string | null {
+  const at = text.indexOf('"model')
+  if (at === -1) return null
+  MODEL.lastIndex = at
+  const model = MODEL.exec(text)?.[1]
+  return model === undefined ? null : Buffer.from(model, 'latin1').toString()
+}
+
+const MODEL = /"model(?:Version)?"\s*:\s*"([^"\\]{1,256})"/g
+
+/** Reads the counts of Ollama, which stand in the last line among much else. */
+function lastLine(text: string): Tokens | null {
+  if (!text.includes('"eval_count"')) return null
+  const [tokensIn, tokensOut] = OLLAMA_COUNTS.map(count => numberOf(Number(count.exec(text)?.[1])))
+  return { tokensIn: tokensIn!, tokensOut: tokensOut!, ...NO_CACHE }
+}
+
+const NO_CACHE = { cacheRead: 0, cacheWritten: 0, cacheWrittenLong: 0 }
+const OLLAMA_COUNTS = [/"prompt_eval_count"\s*:\s*(\d{1,15})\b/, /"eval_count"\s*:\s*(\d{1,15})\b/]
+
+function firstUsage(text: string): UsageMember | null {
+  let at = -1
+  for (let tries = 0; tries < MOST_TRIED; tries++) {
+    at = text.indexOf(USAGE, at + 1)
+    const member = at === -1 ? null : usageAt(text, at)
+    if (member !== null || at === -1) return member
+  }
+  return null
+}
+
+function lastUsage(text: string): UsageMember | null {
+  let at = text.length
+  for (let tries = 0; tries < MOST_TRIED; tries++) {
+    at = at === 0 ? -1 : text.lastIndexOf(USAGE, at - 1)
+    const member = at === -1 ? null : usageAt(text, at)
+    if (member !== null || at === -1) return member
+  }
+  return null
+}
+
+/** Members of the name that are looked at before a text is given up: a hostile one has thousands. */
+const MOST_TRIED = 64

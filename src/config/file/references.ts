@@ -1,0 +1,61 @@
+// ${NAME}, ${NAME:-default} and file:PATH inside values. What they stand for may be secret, so messages call it by its source.
+import type { Reading } from '../../base/quantity.ts'
+import { quote } from './mistake.ts'
+
+/** What a configuration may look at besides its own text. */
+export interface Surroundings {
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** Reads a file as text, its path being relative to the configuration; throws as node:fs does. */
+  readonly readFile: (path: string) => string
+  /** Gives the absolute path of a file that can be read; throws as node:fs does at any other. */
+  readonly findFile: (path: string) => string
+}
+
+/** Puts in what a value refers to; a flaw follows the name of the field. */
+export function resolveReferences(
+  written: string,
+  { env, readFile }: Pick<Surroundings, 'env' | 'readFile'>,
+): Reading<string> {
+  const flaws = new Set<string>()
+  const value = written.replace(reference, (_, inside: string, close: string) => {
+    const [, name = '', fallback] = (close && variable.exec(inside)) || []
+    if (name === '') flaws.add(`holds a reference that is not written \${NAME} or \${NAME:-default}`)
+    const given = (Object.hasOwn(env, name) && env[name]) || fallback
+    if (name !== '' && given === undefined)
+      flaws.add(`refers to \${${name}}, which is unset or empty and has no default`)
+    return given ?? ''
+  })
+  if (flaws.size > 0) return { flaw: [...flaws].join(', and ') }
+  return written.startsWith(filePrefix) ? readText(value, written, readFile) : { value }
+}
+
+/** Says what a value is without giving away what came from elsewhere. */
+export function describe(written: string): string {
+  if (written.startsWith(filePrefix)) return `the content of ${fileName(written)}`
+  const names = new Set([...written.matchAll(reference)].map(([, inside]) => asVariable(inside!)))
+  return names.size > 0 ? `the value of ${[...names].join(' and ')}` : quote(written)
+}
+
+const filePrefix = 'file:'
+const reference = /\$\{([^}]*)(\}?)/g
+const variable = /^([A-Za-z_]\w*)(?::-(.*))?$/s
+
+function readText(named: string, written: string, readFile: Surroundings['readFile']): Reading<string> {
+  try {
+    return { value: readFile(named.slice(filePrefix.length)).replace(/\r?\n$/, '') }
+  } catch (error) {
+    const { code = 'unknown reason' } = error as NodeJS.ErrnoException
+    return { flaw: `refers to the file ${fileName(written)}, which cannot be read (${code})` }
+  }
+}
+
+function fileName(written: string): string {
+  return written.slice(filePrefix.length).replace(reference, (_, inside: string) => asVariable(inside))
+}
+
+function asVariable(inside: string): string {
+  return `\${${inside.split(':-', 1)[0]}}`
+}
+
+/** What is wrong with the content of a file that is read elsewhere, as a phrase that follows the name of its field. */
+export class FileFault extends Error {}

@@ -1,0 +1,39 @@
+// Where the gateway listens: which two addresses cannot both be had, whatever the system. Called by resolve.
+import { isIPv6 } from 'node:net'
+import type { Endpoint } from '../config.ts'
+import type { Findings } from '../file/mistake.ts'
+import { whereabouts } from './names.ts'
+import type { Settings } from '../settings/schema.ts'
+import type { Placed } from '../settings/shape.ts'
+
+/** Returns the listeners, and notes each that takes what an earlier one has taken already. */
+export function resolveListeners({ listen, admin }: Settings, findings: Findings): Endpoint[] {
+  const endpoints = [...listen, admin]
+    .filter(({ value, path }) => value.port !== 0 && !findings.concern(path))
+    .toSorted((a, b) => a.line - b.line)
+  for (const [i, endpoint] of endpoints.entries()) {
+    const first = endpoints.slice(0, i).find(other => overlap(endpoint.value, other.value))
+    if (first !== undefined) findings.flaw(endpoint, `${relation(endpoint, first)}; ${RULE}`)
+  }
+  return listen.map(({ value }) => value)
+}
+
+const RULE = 'each listener needs an address of its own'
+
+function relation({ value }: Placed<Endpoint>, first: Placed<Endpoint>): string {
+  const verb = value.host === first.value.host ? 'repeats' : 'overlaps'
+  return `${verb} ${whereabouts(first)}`
+}
+
+/** Whether a connection could be for both. */
+function overlap(a: Endpoint, b: Endpoint): boolean {
+  if (a.port !== b.port) return false
+  return a.host === b.host || takes(a.host, b.host) || takes(b.host, a.host)
+}
+
+/** Whether the first takes what is for the second: `::` takes IPv4 too, and names are mostly of IPv4, as localhost is. */
+function takes(all: string, one: string): boolean {
+  if (all === '::') return true
+  if (all === '0.0.0.0') return one === '::' || !isIPv6(one)
+  return all === 'localhost' && one === '127.0.0.1'
+}

@@ -1,0 +1,55 @@
+// The part of the configuration that is about AI gateways: who may be called, and what no value can break by itself. Called by resolve.
+import type { AiConfig, ProviderConfig } from '../config.ts'
+import { type Findings, stepInto } from '../file/mistake.ts'
+import type { ProviderSettings, Settings } from '../settings/schema.ts'
+import type { Placed } from '../settings/shape.ts'
+import { resolveTls } from '../settings/tls-settings.ts'
+
+/** Gives what the settings of the AI gateways amount to. */
+export function resolveAi(settings: Settings['ai'], findings: Findings): AiConfig {
+  const { hosts, body, timeouts, providers, prices } = settings
+  return {
+    hosts: hosts.map(({ value }) => value),
+    bodyLimit: body,
+    timeouts,
+    providers: [...providers].flatMap(([name, provider]) =>
+      provider === null ? [] : resolveProvider(name, provider, findings),
+    ),
+    prices: [...prices].flatMap(([model, price]) => {
+      const { input = null, output = null } = price ?? {}
+      if (price === null || input === null || output === null) return []
+      const { cache_read: cacheRead, cache_write: cacheWrite, cache_write_1h: cacheWriteLong } = price
+      return { model, input, output, cacheRead, cacheWrite, cacheWriteLong }
+    }),
+  }
+}
+
+function resolveProvider(
+  name: string,
+  provider: Placed<ProviderSettings>,
+  findings: Findings,
+): ProviderConfig {
+  const { url, keys, speaks, resources } = provider.value
+  refuseMisfits(name, provider, findings)
+  const isPlain = url === null ? name === 'ollama' : url.startsWith('http:')
+  return {
+    name: name as ProviderConfig['name'],
+    url,
+    keys: keys.flatMap(key => key ?? []),
+    speaks: speaks?.value ?? (name === 'anthropic' ? 'anthropic' : 'openai'),
+    resources: resources?.value ?? [],
+    tls: resolveTls(provider.value, { ...provider, isPlain }, findings),
+  }
+}
+
+/** Notes what a provider lacks or has too much for being the one that it is. */
+function refuseMisfits(name: string, provider: Placed<ProviderSettings>, findings: Findings): void {
+  const { url, speaks, resources } = provider.value
+  const isCustom = name.startsWith('custom-')
+  const isUrlGiven = url !== null || findings.concern(stepInto(provider.path, 'url'))
+  if (isCustom && !isUrlGiven) findings.flaw(provider, 'must have a url, since it is not known by its name')
+  if (!isCustom && speaks !== null) {
+    findings.flaw(speaks, 'is for custom- providers alone, since of the others it is known')
+  }
+  if (name !== 'azure-openai' && resources !== null) findings.flaw(resources, 'is for azure-openai alone')
+}

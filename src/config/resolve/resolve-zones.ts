@@ -1,0 +1,137 @@
+// The zones of the configuration and their routes: which names must differ, what they inherit, and where they lead. Called by resolve.
+import { resolveAccess } from '../settings/access-settings.ts'
+import type { PoolConfig, RouteConfig, Timeouts, ZoneConfig } from '../config.ts'
+import type { Operator } from '../custom-errors-config.ts'
+import { resolveCustomErrors } from '../settings/custom-errors-settings.ts'
+import { resolveQuota, resolveRateLimits } from '../settings/limit-settings.ts'
+import { type Findings, stepInto } from '../file/mistake.ts'
+import { byLine, refuseRepeats, refuseUnknown } from './names.ts'
+import type { Pools } from '../settings/pool-settings.ts'
+import { resolveRewrite } from '../settings/rewrite-settings.ts'
+import { limitWork, routeWork, type WorkSum } from './rule-work.ts'
+import type { RuleData } from '../settings/rule-data.ts'
+import { zoneName } from '../settings/rules.ts'
+import type { RouteSettings, Settings, ZoneSettings } from '../settings/schema.ts'
+import type { Placed } from '../settings/shape.ts'
+
+/** What zones may name. */
+interface Named {
+  readonly pools: Pools
+  readonly data: RuleData
+}
+
+/** What holds for all zones: what the rules take of a request, and of one that fails, and who runs them. */
+export interface OfAll {
+  readonly rules: WorkSum
+  readonly errors: WorkSum
+  readonly operator: Operator | null
+}
+
+/** Gives the zones, and notes what only a look at all of them shows. */
+export function resolveZones(
+  settings: Settings,
+  named: Named,
+  findings: Findings,
+  ofAll: OfAll,
+): ZoneConfig[] {
+  const members = settings.zones?.value ?? []
+  const zones = members.map(({ value }) => value)
+  const hosts = zones.flatMap(zone => zone.hosts)
+  const names = zones.flatMap(zone => zone.name ?? zone.hosts[0] ?? [])
+  const defaults = zones.flatMap(zone => (zone.default?.value ? { ...zone.default, value: 'default' } : []))
+  refuseRepeats(hosts, 'a host belongs to one zone', findings)
+  refuseRepeats(settings.ai.hosts, 'a host stands once in ai', findings)
+  refuseRepeats(names, 'a name belongs to one zone', findings)
+  refuseRepeats(defaults, 'one zone can be the default', findings)
+  refuseRepeats(limitNames(settings).toSorted(byLine), 'a rate limit needs a name of its own', findings)
+  members.forEach(zone => {
+    refuseUnreachable(zone, findings)
+    refuseReservedName(zone.value, findings)
+  })
+  return members.map(zone => resolveZone(zone, settings, named, findings, ofAll))
+}
+
+/** Gives the names of all rate limits of the file, since clients and metrics tell them apart by name alone. */
+function limitNames({ rate_limits: ofAll, zones }: Settings): Placed<string>[] {
+  const own = (zones?.value ?? []).flatMap(({ value: { rate_limits: ofZone, routes } }) => [
+    ...ofZone,
+    ...routes.flatMap(({ value: route }) => route.rate_limits),
+  ])
+  return [...ofAll, ...own].flatMap(({ value: { name } }) => name ?? [])
+}
+
+function refuseUnreachable({ value: zone, ...place }: Placed<ZoneSettings>, findings: Findings): void {
+  const isReachable = zone.hosts.length > 0 || zone.default?.value
+  const isUnclear = ['hosts', 'default'].some(key => findings.concern(stepInto(place.path, key)))
+  if (!isReachable && !isUnclear)
+    findings.flaw(place, 'must have hosts or default: true, or no request can reach it')
+}
+
+/** Looks at the name that a zone has of its first host. */
+function refuseReservedName({ name, hosts: [first] }: ZoneSettings, findings: Findings): void {
+  if (name !== null || first === undefined || 'value' in zoneName(first.value)) return
+  findings.flaw(first, 'cannot name its zone, since metrics use it for other requests: give the zone a name')
+}
+
+function resolveZone(
+  { value: zone, ...place }: Placed<ZoneSettings>,
+  settings: Settings,
+  named: Named,
+  findings: Findings,
+  ofAll: OfAll,
+): ZoneConfig {
+  const work = ofAll.rules.branch()
+  work.add(routeWork * zone.routes.length, place)
+  const quota = resolveQuota(zone.quota)
+  for (const most of [quota.day, quota.month]) if (most !== null) work.add(limitWork, place)
+  const hosts = zone.hosts.map(({ value }) => value)
+  const paths = zone.routes.flatMap(({ value: { path } }) => path ?? [])
+  refuseRepeats(paths, 'a path stands once in a zone', findings)
+  return {
+    name: zone.name?.value ?? hosts[0] ?? 'default',
+    hosts,
+    isDefault: zone.default?.value ?? false,
+    paused: zone.paused,
+    account: zone.account,
+    access: resolveAccess(zone.access, named.data, findings, work),
+    rateLimits: resolveRateLimits(zone.rate_limits, named.data, findings, work),
+    quota,
+    errors: resolveCustomErrors(zone.errors, named.data, findings, ofAll.errors.branch(), ofAll.operator),
+    routes: zone.routes.flatMap(({ value: route }) =>
+      resolveRoute(route, settings, named, findings, work.branch()),
+    ),
+  }
+}
+
+function resolveRoute(
+  route: RouteSettings,
+  settings: Settings,
+  { pools, data }: Named,
+  findings: Findings,
+  work: WorkSum,
+): RouteConfig[] {
+  const { path, host, redirects } = route
+  const pool = route.pool && findPool(route.pool, pools, findings)
+  const bodyLimit = route.body ?? settings.limits.body
+  const timeouts = inherit(route.timeouts, settings.timeouts)
+  const rewrite = route.rewrite && resolveRewrite(route.rewrite, data, findings, work)
+  const rateLimits = resolveRateLimits(route.rate_limits, data, findings, work)
+  if (path === null) return []
+  return [{ path: path.value, pool, host, bodyLimit, timeouts, rewrite, redirects, rateLimits }]
+}
+
+function findPool(name: Placed<string>, pools: Pools, findings: Findings): PoolConfig | null {
+  refuseUnknown(name, [...pools.keys()], 'a pool', findings)
+  return pools.get(name.value) ?? null
+}
+
+function inherit(own: RouteSettings['timeouts'], all: Timeouts): Timeouts {
+  return {
+    connect: own.connect ?? all.connect,
+    handshake: own.handshake ?? all.handshake,
+    response: own.response ?? all.response,
+    write: own.write ?? all.write,
+    idle: own.idle ?? all.idle,
+    total: own.total ?? all.total,
+  }
+}

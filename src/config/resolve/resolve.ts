@@ -1,0 +1,116 @@
+// From what the file says to the configuration: hands defaults down, follows names, and checks what no value can break by itself.
+import { mostWork } from '../../expression/turn-budget.ts'
+import { resolveAccess } from '../settings/access-settings.ts'
+import type { Config, SecretsConfig, StoreConfig } from '../config.ts'
+import { resolveCustomErrors } from '../settings/custom-errors-settings.ts'
+import { resolveRateLimits } from '../settings/limit-settings.ts'
+import type { Findings } from '../file/mistake.ts'
+import { resolveListeners } from './listeners.ts'
+import { resolvePools } from '../settings/pool-settings.ts'
+import { resolveAi } from './resolve-ai.ts'
+import { resolveZones } from './resolve-zones.ts'
+import { dataFor, resolveLists } from '../settings/rule-data.ts'
+import { WorkSum } from './rule-work.ts'
+import type { Settings } from '../settings/schema.ts'
+import { warn } from './warn.ts'
+
+/** Gives the configuration that settings amount to; it holds only if no mistake was noted, here or before. */
+export function resolve(settings: Settings, findings: Findings): Config {
+  const { limits, client, log, errors } = settings
+  const data = dataFor(settings, findings)
+  // In the order in which a request meets the rules: those of all zones first.
+  const rules = new WorkSum(mostWork.rules.file, findings)
+  const ofErrors = new WorkSum(mostWork.errors.file, findings)
+  warn(settings, findings)
+  const custom = resolveCustomErrors(errors, data, findings, ofErrors)
+  return {
+    name: settings.name,
+    workers: settings.workers,
+    listen: resolveListeners(settings, findings),
+    admin: settings.admin.value,
+    errors: { ...custom, documentation: errors.documentation },
+    access: resolveAccess(settings.access, data, findings, rules),
+    rateLimits: resolveRateLimits(settings.rate_limits, data, findings, rules),
+    lists: resolveLists(settings.lists),
+    geo: settings.geo,
+    trustedProxies: settings.trusted_proxies.map(({ value }) => value),
+    clientAddress: settings.client_address,
+    limits: {
+      headerSection: limits.header_section,
+      headers: limits.headers,
+      url: resolveUrlLimit(limits, findings),
+      requestsPerConnection: limits.requests_per_connection,
+    },
+    client: {
+      headerTimeout: client.header_timeout,
+      bodyRate: client.body_rate,
+      bodyTimeout: client.body_timeout,
+      responseRate: client.response_rate,
+      connections: client.connections,
+      connectionsPerAddress: client.connections_per_address,
+      keepAlive: client.keep_alive,
+    },
+    log: { level: log.level, access: log.access, sample: log.sample },
+    shutdown: { grace: settings.shutdown.grace },
+    store: resolveStore(settings, findings),
+    secrets: resolveSecrets(settings.secrets),
+    domains: settings.domains,
+    management: resolveManagement(settings.management),
+    ai: resolveAi(settings.ai, findings),
+    zones: resolveZones(settings, { data, pools: resolvePools(settings.pools, findings) }, findings, {
+      rules,
+      errors: ofErrors,
+      operator: custom.operator ?? null,
+    }),
+  }
+}
+
+function resolveUrlLimit({ url, header_section: most }: Settings['limits'], findings: Findings): number {
+  const isWritten = url.line > 0
+  if (isWritten && url.value > most) {
+    findings.flaw(url, 'is larger than header_section, which counts the url too')
+  }
+  return Math.min(url.value, most)
+}
+
+function resolveStore({ store, workers }: Settings, findings: Findings): StoreConfig {
+  if (store.url.value === 'sqlite::memory:' && workers !== 0) {
+    findings.flaw(store.url, 'is in the memory of one process, which workers cannot share: set workers to 0')
+  }
+  refuseIdle(store, findings)
+  return {
+    url: store.url.value,
+    ca: store.ca.value,
+    sentinelUsername: store.sentinel_username.value,
+    sentinelPassword: store.sentinel_password.value,
+    commandTimeout: store.command_timeout,
+    grace: store.grace,
+  }
+}
+
+/** Notes what the URL leaves without a use: it was meant for another, or something is not as safe as it seems. */
+function refuseIdle({ url, ...store }: Settings['store'], findings: Findings): void {
+  const { ca, sentinel_username: username, sentinel_password: password } = store
+  if (ca.value !== null && !/^rediss[:+]/.test(url.value ?? '')) {
+    findings.flaw(ca, 'is of use with a rediss: url only')
+  }
+  for (const one of [username, password]) {
+    if (one.value !== null && !/^rediss?\+sentinel:/.test(url.value ?? '')) {
+      findings.flaw(one, 'is of use with a redis+sentinel: url only')
+    }
+  }
+  if (username.value !== null && password.value === null) {
+    findings.flaw(username, 'needs a sentinel_password')
+  }
+}
+
+function resolveSecrets({ key, old_keys }: Settings['secrets']): SecretsConfig {
+  return { key, oldKeys: old_keys.flatMap(old => old ?? []) }
+}
+
+function resolveManagement({ writes, audit }: Settings['management']): Config['management'] {
+  return {
+    writes,
+    audit: { retention: audit.retention, entriesPerToken: audit.entries_per_token },
+  }
+}

@@ -1,0 +1,83 @@
+// What rules cost at a usual request, whoever set them, and the bound on all that one request can meet: see `base/work.ts`. Called by resolve for the file, and
+// by the management API for its own.
+import { compileExpression, type ResultType, type Scope } from '../../expression/expression.ts'
+import { Glob } from '../../base/glob.ts'
+import { HostNames } from '../../base/host-names.ts'
+import { usual } from '../../expression/turn-budget.ts'
+import type { AccessCondition } from '../access-config.ts'
+import type { Findings, Place } from '../file/mistake.ts'
+
+/** Steps of a rate limit or a quota, beside its expression, of a header that is rewritten, and of a route that may be meant by a path. */
+export const limitWork = 40
+export const rewriteWork = 40
+export const routeWork = 1
+
+/** Returns the steps of an access rule, those of an expression when it does not compile none. */
+export function accessWork(condition: AccessCondition): number {
+  return condition.kind === 'expression'
+    ? expressionWork(condition.text, 'request', 'bool')
+    : plainWork(condition) + longestWork(condition, usual.agent)
+}
+
+/** Returns the steps of an expression; none of one that does not compile. */
+export function expressionWork(text: string, scope: Scope, type: ResultType): number {
+  const compiled =
+    type === 'bool' ? compileExpression(text, scope, 'bool') : compileExpression(text, scope, 'string')
+  return 'work' in compiled ? compiled.work : 0
+}
+
+/** Returns the steps of a condition that no request makes more. */
+export function plainWork(condition: AccessCondition): number {
+  switch (condition.kind) {
+    case 'list':
+      return 8
+    case 'referer':
+    case 'referer_not':
+      return 4 * (1 + new HostNames(condition.hosts).lookups)
+    default:
+      return 4
+  }
+}
+
+/** Returns the steps of a condition that a text takes beside these: a User-Agent of so many characters, one reading of a path. */
+export function longestWork(condition: AccessCondition, text: number): number {
+  if (condition.kind === 'user_agent')
+    return condition.patterns.reduce((sum, pattern) => sum + new Glob(pattern).workFor(text), 0)
+  if (condition.kind === 'path') return pathWork(condition.prefixes)
+  return 0
+}
+
+/** Returns the steps of a look at whether a path begins with one of these. */
+export function pathWork(prefixes: readonly string[]): number {
+  return prefixes.reduce((sum, { length }) => sum + 1 + (length >> 8), 0)
+}
+
+/** Adds up the steps of rules in the order in which a request meets them, and notes a mistake where they become too many. */
+export class WorkSum {
+  readonly #most: number
+  readonly #findings: Findings
+  #steps = 0
+  #isOver = false
+
+  constructor(most: number, findings: Findings) {
+    this.#most = most
+    this.#findings = findings
+  }
+
+  /** Adds a rule. */
+  add(steps: number, place: Place): void {
+    this.#steps += steps
+    if (this.#isOver || this.#steps <= this.#most) return
+    this.#isOver = true
+    const sum = `${Math.ceil(this.#steps)} steps with the rules before it, of at most ${this.#most}`
+    this.#findings.flaw(place, `could be too much work for one request: ${sum}`)
+  }
+
+  /** Begins what some requests meet beside all that was added. */
+  branch(): WorkSum {
+    const branch = new WorkSum(this.#most, this.#findings)
+    branch.#steps = this.#steps
+    branch.#isOver = this.#isOver
+    return branch
+  }
+}

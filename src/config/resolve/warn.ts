@@ -1,0 +1,97 @@
+// What is allowed and yet most likely not meant: each a warning, with what follows from it. Called by resolve.
+import { isIPv4 } from 'node:net'
+import type { Findings } from '../file/mistake.ts'
+import type { OriginSettings } from '../settings/pool-settings.ts'
+import type { ProviderSettings, Settings } from '../settings/schema.ts'
+import type { Placed } from '../settings/shape.ts'
+import type { TlsSettings } from '../settings/tls-settings.ts'
+import { warnOfRules } from './warn-of-rules.ts'
+
+/** Notes a warning for each setting that is allowed and harms. */
+export function warn(settings: Settings, findings: Findings): void {
+  warnOfOpenTrust(settings, findings)
+  warnOfPublishedAdmin(settings, findings)
+  for (const pool of settings.pools.values()) {
+    warnOfUnverified(pool?.origins ?? [], 'origin', findings)
+    warnOfRepeats(pool?.origins ?? [], findings)
+  }
+  warnOfUnserved(settings, findings)
+  warnOfProviders(settings.ai, findings)
+  warnOfRules(settings, findings)
+}
+
+function warnOfOpenTrust({ trusted_proxies: networks, client_address }: Settings, findings: Findings): void {
+  const field = client_address === 'forwarded' ? 'Forwarded' : 'X-Forwarded-For'
+  for (const network of networks) {
+    if (!network.value.endsWith('/0')) continue
+    findings.warn(network, `everybody is trusted, so any client can claim any address in ${field}`)
+  }
+}
+
+function warnOfPublishedAdmin({ admin, errors }: Settings, findings: Findings): void {
+  if (errors.documentation !== null || isLoopback(admin.value.host)) return
+  findings.warn(
+    admin,
+    'the type of every error publishes this address, which is not of loopback: set errors.documentation to a URL for clients',
+  )
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'))
+}
+
+function warnOfUnverified(servers: readonly Placed<TlsSettings>[], kind: string, findings: Findings): void {
+  for (const server of servers) {
+    if (server.value.verify) continue
+    findings.warn(
+      server,
+      `verify is false: whoever gets between the gateway and this ${kind} can read and change all`,
+    )
+  }
+}
+
+function warnOfRepeats(origins: readonly Placed<OriginSettings>[], findings: Findings): void {
+  const seen = new Map<string, Placed<OriginSettings>>()
+  for (const origin of origins) {
+    const url = origin.value.url?.url ?? ''
+    const first = seen.get(url)
+    if (first === undefined) seen.set(url, origin)
+    else findings.warn(origin, `repeats ${first.path} of line ${first.line}, so this origin gets two turns`)
+  }
+}
+
+function warnOfUnserved({ zones, ai }: Settings, findings: Findings): void {
+  if (zones?.value.length === 0 && ai.hosts.length === 0) {
+    findings.warn(zones, 'there is no zone, so every request is answered with error 1001 or 1003')
+  }
+  for (const route of zones?.value.flatMap(zone => zone.value.routes) ?? []) {
+    if (route.value.pool !== null) continue
+    findings.warn(route, 'there is no pool, so every request here is answered with error 1004')
+  }
+}
+
+function warnOfProviders({ hosts, providers }: Settings['ai'], findings: Findings): void {
+  const read = [...providers].flatMap(([name, provider]) => (provider === null ? [] : { name, provider }))
+  warnOfUnverified(
+    read.map(({ provider }) => provider),
+    'provider',
+    findings,
+  )
+  for (const { name, provider } of read) {
+    const { resources } = provider.value
+    if (hosts.length === 0 && !findings.concern('ai.hosts')) {
+      findings.warn(provider, 'ai.hosts is empty, so no call can reach this provider')
+    }
+    if (sendsKeysInTheClear(provider.value)) {
+      findings.warn(provider, 'its keys go over plain http, where whoever is on the way can read them')
+    }
+    if (name === 'azure-openai' && (resources?.value ?? []).length === 0) {
+      findings.warn(provider, 'it has no resources, so every call for it is refused')
+    }
+  }
+}
+
+function sendsKeysInTheClear({ url, keys }: ProviderSettings): boolean {
+  if (url === null || !url.startsWith('http:')) return false
+  return keys.some(key => key !== null) && !isLoopback(new URL(url).hostname.replace(/^\[|\]$/g, ''))
+}

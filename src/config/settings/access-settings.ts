@@ -1,0 +1,172 @@
+// Access rules and bans as the file says them, for all zones and for one. Put into the schema, resolved with the rest.
+import type { AccessCondition, AccessConfig, AccessRule, BanConfig } from '../access-config.ts'
+import { expression } from './expression-shape.ts'
+import { hostPattern } from './host-rules.ts'
+import type { Findings, Place } from '../file/mistake.ts'
+import { refuseUnknown } from '../resolve/names.ts'
+import { accessWork, type WorkSum } from '../resolve/rule-work.ts'
+import { type RuleData, refuseWithoutGeo, textOf } from './rule-data.ts'
+import {
+  accept,
+  description,
+  duration,
+  matching,
+  network,
+  oneOf,
+  routePath,
+  shortName,
+  whole,
+} from './rules.ts'
+import {
+  group,
+  list,
+  mapping,
+  oneOrMore,
+  optional,
+  type Placed,
+  placed,
+  type Rule,
+  type Shape,
+  scalar,
+  shorthand,
+  type Value,
+  wordOr,
+} from './shape.ts'
+
+const second = 1000
+const minute = 60 * second
+const day = 24 * 60 * minute
+
+/** Takes a country by its two letters (ISO 3166-1 alpha-2), in any case; one that goes by others, such as UK, is refused. */
+export const country: Rule<string> = text => {
+  const code = text.toUpperCase()
+  // As written: in upper case, other letters become two of these.
+  const isCode = /^[A-Za-z]{2}$/.test(text) && isRegion(code)
+  const usual = isCode ? new Intl.Locale(`und-${code}`).region : undefined
+  return accept(
+    usual === code ? code : undefined,
+    `must be the two letters of a country in ISO 3166-1, ${usual ? `in this case ${usual}` : 'such as DE'}`,
+  )
+}
+
+// Made when the first country is read, since to load the names takes longer than the rest of a file.
+let regions: Intl.DisplayNames | undefined
+
+function isRegion(code: string): boolean {
+  regions ??= new Intl.DisplayNames('en', { type: 'region', fallback: 'none' })
+  return regions.of(code) !== undefined
+}
+
+const asNumber = whole(1, 2 ** 32 - 1)
+
+/** Takes what a User-Agent may be; empty text is for requests that have none. */
+export const agentPattern = matching(
+  /^\P{Cc}{0,256}$/u,
+  'must be at most 256 characters, none of them a control character, where * stands for any text',
+)
+
+const some = <T>(rule: Rule<T>): Shape<readonly T[]> => oneOrMore(scalar(rule), { least: 1 })
+
+const condition = mapping({
+  ip: optional(some(network), null),
+  list: optional(oneOrMore(placed(scalar(shortName)), { least: 1 }), null),
+  country: optional(placed(some(country)), null),
+  asn: optional(placed(some(asNumber)), null),
+  user_agent: optional(some(agentPattern), null),
+  referer: optional(some(hostPattern), null),
+  referer_not: optional(some(hostPattern), null),
+  path: optional(some(routePath), null),
+  expression: optional(placed(expression('request', 'bool')), null),
+})
+
+const action = optional(placed(shorthand('expression', condition)), null)
+
+const rule = mapping({
+  allow: action,
+  deny: action,
+  legal: action,
+  description: optional(scalar(description), null),
+})
+
+const ban: Shape<BanConfig> = mapping({
+  refusals: optional(scalar(whole(1, 1e6)), 20),
+  within: optional(scalar(duration(1 * second, day)), 1 * minute),
+  lasts: optional(scalar(duration(1 * second, 31 * day)), 10 * minute),
+})
+
+const forAll = {
+  rules: optional(list(placed(rule), { most: 1000 }), []),
+  ban: optional(wordOr('off', ban), null),
+}
+
+export const access = group(forAll)
+
+export const zoneAccess = group({
+  ...forAll,
+  default: optional(placed(scalar(oneOf('allow', 'deny'))), null),
+})
+
+export type AccessRuleSettings = Value<typeof rule>
+export interface AccessSettings {
+  readonly rules: readonly Placed<AccessRuleSettings>[]
+  readonly ban: BanConfig | null
+  readonly default?: Placed<'allow' | 'deny'> | null
+}
+
+/** Gives the access rules of all zones, or of one, which alone may have a default. */
+export function resolveAccess(
+  settings: AccessSettings,
+  data: RuleData,
+  findings: Findings,
+  work: WorkSum,
+): AccessConfig {
+  return {
+    rules: settings.rules.flatMap(setting => {
+      const rules = resolveRule(setting, data, findings)
+      for (const { condition } of rules) work.add(accessWork(condition), setting)
+      return rules
+    }),
+    otherwise: settings.default?.value ?? 'allow',
+    ban: settings.ban,
+  }
+}
+
+/** Gives no rule after a mistake, and one for each of several lists. */
+function resolveRule(rule: Placed<AccessRuleSettings>, data: RuleData, findings: Findings): AccessRule[] {
+  const { description, ...actions } = rule.value
+  refuseUnlessOne(actions, rule, findings)
+  return (['allow', 'deny', 'legal'] as const).flatMap(action => {
+    const condition = actions[action]
+    const conditions = condition === null ? [] : resolveCondition(condition, data, findings)
+    return conditions.map(condition => ({ action, condition, description }))
+  })
+}
+
+function resolveCondition(
+  { value, ...place }: Placed<Value<typeof condition>>,
+  data: RuleData,
+  findings: Findings,
+): AccessCondition[] {
+  const { ip, list, country, asn, user_agent, referer, referer_not, path, expression } = value
+  refuseUnlessOne(value, place, findings)
+  for (const name of list ?? []) refuseUnknown(name, data.lists, 'a list', findings)
+  for (const geo of [country, asn]) if (geo !== null) refuseWithoutGeo(geo, data, findings)
+  const conditions: readonly (AccessCondition | null)[] = [
+    ip && { kind: 'ip', networks: ip },
+    ...(list ?? []).map(({ value: name }) => ({ kind: 'list' as const, name })),
+    country && { kind: 'country', countries: country.value },
+    asn && { kind: 'asn', numbers: asn.value },
+    user_agent && { kind: 'user_agent', patterns: user_agent },
+    referer && { kind: 'referer', hosts: referer },
+    referer_not && { kind: 'referer_not', hosts: referer_not },
+    path && { kind: 'path', prefixes: path },
+    expression && { kind: 'expression', text: textOf(expression, data, findings) },
+  ]
+  return conditions.filter(condition => condition !== null)
+}
+
+function refuseUnlessOne(fields: Readonly<Record<string, unknown>>, place: Place, findings: Findings): void {
+  const set = Object.values(fields).filter(value => value !== null)
+  if (set.length === 1 || findings.concern(place.path)) return
+  findings.flaw(place, `must have exactly one of ${Object.keys(fields).join(', ')}`)
+}

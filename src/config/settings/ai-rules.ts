@@ -1,0 +1,64 @@
+// Rules for single values of the AI gateways: providers, keys, prices. Named by the schema.
+import { normalPath } from '../../base/path.ts'
+import { originUrl, wrongPart } from './host-rules.ts'
+import { didYouMean } from '../file/mistake.ts'
+import { accept, matching, within } from './rules.ts'
+import type { Rule } from './shape.ts'
+
+/** Takes the name of a known provider, or one that begins with custom-. */
+export function providerName(known: readonly string[]): Rule<string> {
+  return text => {
+    const isProvider = known.includes(text) || /^custom-[a-z0-9-]{1,57}$/.test(text)
+    const rule = `must be ${known.join(', ')}, or custom- and 1 to 57 lower-case letters, digits and hyphens`
+    return accept(isProvider ? text : undefined, `${rule}${didYouMean(text, known)}`)
+  }
+}
+
+/** Takes a model as log entries name it, provider/model; a * at its end stands for any rest. */
+export function pricedModel(known: readonly string[]): Rule<string> {
+  const provider = providerName(known)
+  return text => {
+    const [, name, model] = /^([^/]+)\/([!-)+-~]*\*?)$/.exec(text) ?? []
+    if (name === undefined || !model) {
+      return { flaw: 'must be PROVIDER/MODEL, such as openai/gpt-4o, where a * may stand at the end' }
+    }
+    const reading = provider(name)
+    return 'flaw' in reading ? { flaw: `begins with no provider: that ${reading.flaw}` } : { value: text }
+  }
+}
+
+/** Takes the base of a provider: a URL that may have a path; gives it without a slash at its end. */
+export const providerUrl: Rule<string> = text => {
+  const [, authority = '', path = ''] = /^(https?:\/\/[^/?#]+)(\/[^?#]*)?$/i.exec(text) ?? []
+  const origin = originUrl(authority)
+  if ('flaw' in origin || basePathFlaw(path) !== null) {
+    const rule = 'must be an http or https URL of host, port and path alone, such as https://llm.example/v1'
+    return { flaw: `${wrongPart(text, basePathFlaw)}: it ${rule}` }
+  }
+  return { value: `${origin.value.url}${path.replace(/\/$/, '')}` }
+}
+
+/** Takes a key to send to a provider; empty text is null, so that a variable may be unset. No message shows it. */
+export const providerKey: Rule<string | null> = text => (text === '' ? { value: null } : visibleText(text))
+
+const visibleText = matching(/^[!-~]{1,4096}$/, 'must be up to 4096 visible ASCII characters, without spaces')
+
+/** Takes the name of a resource, which becomes a label of a host name. */
+export const azureResource = matching(
+  /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/,
+  'must be 1 to 63 lower-case letters, digits and hyphens, with a hyphen neither first nor last',
+)
+
+const mostDollars = 1e6
+
+/** Takes an amount of US dollars. */
+export const usDollars: Rule<number> = text =>
+  accept(
+    within(/^\d+(?:\.\d+)?$/.test(text) ? Number(text) : undefined, 0, mostDollars),
+    `must be an amount of US dollars from 0 to ${mostDollars}, such as 2.5`,
+  )
+
+function basePathFlaw(path: string): string | null {
+  const isGood = path === '' || (/^\/[!-~]*$/.test(path) && normalPath(path) === path)
+  return isGood ? null : 'has a path that is not in normal form'
+}

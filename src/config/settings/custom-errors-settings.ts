@@ -1,0 +1,105 @@
+// Custom error rules and error pages as the file says them. Put into the schema for all zones and for one, resolved with the rest.
+import {
+  type CustomErrorsConfig,
+  type ErrorPages,
+  errorContentTypes,
+  type ErrorRule,
+  errorPageTypes,
+  hasTooManyTokens,
+  largestErrorPage,
+  longestRuleContent,
+  mostPageTokens,
+  type Operator,
+} from '../custom-errors-config.ts'
+import { expression } from './expression-shape.ts'
+import { logoUrl } from './host-rules.ts'
+import { type Findings, stepInto } from '../file/mistake.ts'
+import { type RuleData, textOf } from './rule-data.ts'
+import type { WorkSum } from '../resolve/rule-work.ts'
+import { accept, description, lineOfText, oneOf, whole } from './rules.ts'
+import {
+  group,
+  list,
+  mapping,
+  optional,
+  type Placed,
+  placed,
+  type Rule,
+  required,
+  scalar,
+  type Value,
+  type Values,
+} from './shape.ts'
+
+/** Takes text of so many bytes in UTF-8. */
+function textOfBytes(most: number, shown: string): Rule<string> {
+  return text => {
+    const bytes = Buffer.byteLength(text)
+    return accept(bytes > 0 && bytes <= most ? text : undefined, `must be 1 B to ${shown} of text`)
+  }
+}
+
+const ruleContent = scalar(textOfBytes(longestRuleContent, '10KiB'), { unprinted: true })
+
+const rule = mapping({
+  when: required(placed(expression('error', 'bool'))),
+  content: required(placed(ruleContent)),
+  content_type: required(scalar(oneOf(...errorContentTypes))),
+  status: optional(scalar(whole(400, 999)), null), // null: that of the error
+  description: optional(scalar(description), null),
+})
+
+const pageContent: Rule<string> = text => {
+  const reading = textOfBytes(largestErrorPage, '1.5MB')(text)
+  if ('flaw' in reading || !hasTooManyTokens(text)) return reading
+  return { flaw: `must have at most ${mostPageTokens} tokens` }
+}
+
+const page = optional(scalar(pageContent, { unprinted: true }), null)
+
+const operator = mapping({
+  name: optional(scalar(lineOfText(100)), null),
+  logo: optional(placed(scalar(logoUrl)), null),
+  contact: optional(scalar(lineOfText(200)), null),
+})
+
+export const customErrors = {
+  rules: optional(list(placed(rule), { most: 1000 }), []),
+  pages: group(Object.fromEntries(errorPageTypes.map(type => [type, page]))),
+  operator: optional(placed(operator), null),
+}
+
+export type ErrorRuleSettings = Value<typeof rule>
+type OperatorSettings = Values<typeof customErrors>['operator']
+
+/** Returns the error rules and pages of all zones, or of one; a zone that names no operator has that of all. */
+export function resolveCustomErrors(
+  { rules, pages, operator }: Values<typeof customErrors>,
+  data: RuleData,
+  findings: Findings,
+  work: WorkSum,
+  operatorOfAll: Operator | null = null,
+): CustomErrorsConfig {
+  for (const { value, ...place } of rules) work.add(value.when?.value.work ?? 0, place)
+  return {
+    rules: rules.flatMap(rule => resolveRule(rule, data, findings)),
+    pages: Object.fromEntries(Object.entries(pages).filter(([, html]) => html !== null)) as ErrorPages,
+    operator: resolveOperator(operator, findings) ?? operatorOfAll,
+  }
+}
+
+function resolveOperator(operator: OperatorSettings, findings: Findings): Operator | null {
+  if (operator === null) return null
+  const { name, logo, contact } = operator.value
+  const isNamed = name !== null || findings.concern(stepInto(operator.path, 'name'))
+  if (logo !== null && !isNamed)
+    findings.flaw(logo, 'needs a name beside it, which is read where no picture is seen')
+  return name === null && contact === null ? null : { name, logo: logo?.value ?? null, contact }
+}
+
+function resolveRule({ value }: Placed<ErrorRuleSettings>, data: RuleData, findings: Findings): ErrorRule[] {
+  const { when, content, content_type: contentType, status, description } = value
+  const expression = when && textOf(when, data, findings)
+  if (expression === null || content === null || contentType === null) return []
+  return [{ expression, content: content.value, contentType, status, description }]
+}

@@ -1,0 +1,51 @@
+// CEL expressions as settings: compiled to check them, kept as text. Put into the settings of rules, limits and rewrites.
+import {
+  compileExpression,
+  describeFlaw,
+  type ExpressionFlaw,
+  type ResultType,
+  type Scope,
+} from '../../expression/expression.ts'
+import { describe } from '../file/references.ts'
+import { scalar, type Shape } from './shape.ts'
+import type { Scalar } from '../file/tree.ts'
+
+export interface ExpressionSettings {
+  readonly text: string
+  readonly needsGeo: boolean
+  readonly work: number
+}
+
+/** Reads an expression over the variables of a scope; its flaw stands at the very character where the file shows it. */
+export function expression(scope: Scope, type: ResultType): Shape<ExpressionSettings> {
+  return {
+    read(tree, context) {
+      const text = anyText.read(tree, context)
+      if (text === undefined) return undefined
+      const compiled = compile(text, scope, type)
+      if ('needsGeo' in compiled) return { text, needsGeo: compiled.needsGeo, work: compiled.work }
+      const { place, flaw } = locate(compiled, text, tree as Scalar)
+      return context.findings.flaw(place, flaw)
+    },
+  }
+}
+
+const anyText = scalar(text => ({ value: text }))
+
+function compile(text: string, scope: Scope, type: ResultType) {
+  return type === 'bool' ? compileExpression(text, scope, 'bool') : compileExpression(text, scope, 'string')
+}
+
+function locate(flaw: ExpressionFlaw, text: string, tree: Scalar): { place: Scalar; flaw: string } {
+  // A message may repeat the expression, and what a reference stands for may be secret.
+  if (text !== tree.text) {
+    const where = `line ${flaw.line}, column ${flaw.column}`
+    return {
+      place: tree,
+      flaw: `must be a CEL expression, which ${describe(tree.text)} is not from ${where} on`,
+    }
+  }
+  if (tree.inset === null) return { place: tree, flaw: describeFlaw(flaw) }
+  const column = tree.column + tree.inset + flaw.column - 1
+  return { place: { ...tree, column }, flaw: `must be a CEL expression: ${flaw.message}` }
+}

@@ -1,0 +1,126 @@
+// Rules for values that name hosts: listeners, zones, origins. Named by the schema.
+import { canonicalAddress } from '../../base/address/address.ts'
+import type { Endpoint, OriginConfig, RouteConfig } from '../config.ts'
+import { accept, readWhole, within } from './rules.ts'
+import type { Rule } from './shape.ts'
+
+/** Takes where to listen; port 0 lets the system choose. */
+export const endpoint: Rule<Endpoint> = text => {
+  const [, written = '', digits = ''] = /^(\[[^\]]+\]|[^:]+):(\d+)$/.exec(text) ?? []
+  const host = readHost(written)
+  const port = within(readWhole(digits), 0, 65_535)
+  const found = host !== undefined && port !== undefined ? { host, port } : undefined
+  return accept(found, 'must be HOST:PORT, such as 0.0.0.0:8080 or [::]:8080')
+}
+
+/** Takes an exact name or an IP address. */
+export const exactHost: Rule<string> = text =>
+  accept(readHost(text), 'must be a host name or an IP address, without port and without *')
+
+/** Takes an exact name, an IP address, or a name under one star. */
+export const hostPattern: Rule<string> = text => {
+  const isWildcard = text.startsWith('*.')
+  const host = isWildcard ? readName(text.slice(2)) : readHost(text)
+  return accept(
+    host && isWildcard ? `*.${host}` : host,
+    'must be a host name, *. and a host name, or an IP address, without port (not ASCII: in punycode, xn--…)',
+  )
+}
+
+/** Takes the Host that an origin is to see. */
+export const hostHeader: Rule<RouteConfig['host']> = text => {
+  if (text === 'preserve' || text === 'origin') return { value: text }
+  const name = readHost(text)
+  return accept(name === undefined ? undefined : { name }, 'must be preserve, origin or a host name')
+}
+
+/** Takes the address of a DNS server, with or without a port. */
+export const resolver: Rule<string> = text => {
+  const bare = canonicalAddress(text)
+  const [, written = '', digits] = /^(\[[^\]]+\]|[^:[\]]+):(\d+)$/.exec(text) ?? []
+  const host = canonicalAddress(written.replace(/^\[|\]$/g, ''))
+  const port = within(readWhole(digits ?? ''), 1, 65_535)
+  const isWhole = host !== null && port !== undefined
+  const withPort = isWhole ? `${host.includes(':') ? `[${host}]` : host}:${port}` : undefined
+  return accept(
+    bare ?? withPort,
+    'must be the IP address of a DNS server, such as 192.0.2.53 or 127.0.0.1:5353',
+  )
+}
+
+/** Takes a name for server name indication, which RFC 6066 section 3 denies to addresses. */
+export const serverName: Rule<string> = text => accept(readName(text), 'must be a host name')
+
+type OriginAddress = Pick<OriginConfig, 'url' | 'protocol' | 'host' | 'port'>
+
+/** Takes a URL of scheme, host and port alone; the rest of it comes from the request. */
+export const originUrl: Rule<OriginAddress> = text => {
+  const [, scheme = '', written = '', digits] =
+    /^(https?):\/\/(\[[^\]]+\]|[^[\]:/]+)(?::(\d+))?\/?$/i.exec(text) ?? []
+  const protocol = scheme.toLowerCase() === 'https' ? 'https' : 'http'
+  const usualPort = protocol === 'https' ? 443 : 80
+  const host = readHost(written)
+  const port = digits === undefined ? usualPort : within(readWhole(digits), 1, 65_535)
+  if (host === undefined || port === undefined) {
+    const rule = 'must be an http or https URL of host and port alone, such as http://127.0.0.1:9000'
+    return { flaw: `${wrongPart(text)}: it ${rule}` }
+  }
+  const authority = `${host.includes(':') ? `[${host}]` : host}${port === usualPort ? '' : `:${port}`}`
+  return { value: { url: `${protocol}://${authority}`, protocol, host, port } }
+}
+
+/** Takes the base of documentation links, and gives it without a slash at the end. */
+export const documentationUrl: Rule<string> = text => {
+  const isBase = /^https?:\/\/[!-~]+$/i.test(text) && !/[?#@\\]/.test(text) && URL.canParse(text)
+  return accept(
+    isBase ? new URL(text).href.replace(/\/+$/, '') : undefined,
+    'must be an absolute http or https URL without query and fragment',
+  )
+}
+
+/** Takes the URL of a picture; its host must be one that a Content-Security-Policy can name (CSP Level 3 section 2.3.1). */
+export const logoUrl: Rule<string> = text => {
+  const url = /^https?:\/\/[!-~]{1,2000}$/i.test(text) ? URL.parse(text) : null
+  const isGood =
+    url !== null && url.username === '' && url.password === '' && /^[a-z\d.-]+$/.test(url.hostname)
+  return accept(
+    isGood ? url.href : undefined,
+    'must be an absolute http or https URL without a user name, whose host is a name or an IPv4 address',
+  )
+}
+
+/** Names the first part of a URL that it cannot have, without its value, which may be secret. */
+export function wrongPart(text: string, pathFlaw = originPathFlaw): string {
+  const [, scheme, authority, path, query, fragment] = urlParts.exec(text)!
+  if (!scheme) return 'has no scheme'
+  if (!/^https?:\/\/$/i.test(scheme)) return 'does not begin with http:// or https://'
+  if (authority!.includes('@')) return 'has a user name'
+  const flaw = pathFlaw(path!)
+  if (flaw !== null) return flaw
+  if (query) return 'has a query'
+  if (fragment) return 'has a fragment'
+  const host = authority!.replace(/:[^:\]]*$/, '')
+  return readHost(host) === undefined ? 'has no good host' : 'has no good port'
+}
+
+function originPathFlaw(path: string): string | null {
+  return path === '' || path === '/' ? null : 'has a path'
+}
+
+const urlParts = /^(\s*[a-z][a-z\d+.-]*:\/\/|https?:)?([^/?#]*)([^?#]*)(\?[^#]*)?(#.*)?$/is
+
+const label = '[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?'
+const name = new RegExp(`^(?=.{1,253}$)(?:${label}\\.)*${label}$`)
+
+/** Reads a host name or an IP address; one of IPv6 may stand in brackets, and loses them. */
+function readHost(text: string): string | undefined {
+  if (text.includes('%')) return undefined
+  const [, v6] = /^\[(.*:.*)\]$/.exec(text) ?? []
+  return canonicalAddress(v6 ?? text) ?? readName(text)
+}
+
+/** Reads a host name; one that ends in a number is an address gone wrong, such as 127.1. */
+function readName(text: string): string | undefined {
+  const lower = text.toLowerCase()
+  return name.test(lower) && !/(?:^|\.)(?:\d+|0x[\da-f]*)$/.test(lower) ? lower : undefined
+}

@@ -1,0 +1,95 @@
+// Rate limits and quotas as the file says them. Put into the schema for all zones, zones and routes; resolved with the rest.
+import { formatRate, parseRate, type Rate } from '../../base/quantity.ts'
+import { expression } from './expression-shape.ts'
+import type { LimitKey, QuotaConfig, RateLimitConfig } from '../limit-config.ts'
+import type { Findings } from '../file/mistake.ts'
+import { type RuleData, textOf } from './rule-data.ts'
+import { limitWork, type WorkSum } from '../resolve/rule-work.ts'
+import { accept, matching, oneOf, readHeaderKey, wholeOrOff } from './rules.ts'
+import {
+  group,
+  list,
+  mapping,
+  oneOrMore,
+  optional,
+  type Placed,
+  placed,
+  type Rule,
+  required,
+  scalar,
+  type Value,
+} from './shape.ts'
+
+const second = 1000
+const day = 86_400 * second
+const least: Rate = { limit: 1, period: 1 * second }
+const most: Rate = { limit: 1e9, period: 31 * day }
+
+/** Takes a rate of up to a month. */
+export const rate: Rule<Rate> = text => {
+  const reading = parseRate(text)
+  if ('flaw' in reading) return reading
+  const { limit, period } = reading.value
+  const isWithin = [limit >= least.limit, limit <= most.limit, period >= least.period, period <= most.period]
+  return accept(
+    isWithin.every(Boolean) ? reading.value : undefined,
+    `must be from ${formatRate({ ...least, period: most.period })} to ${formatRate({ ...most, period: least.period })}`,
+  )
+}
+
+/** Takes a name that stands in RateLimit fields, where dots and quotes would need care of clients. */
+const limitName = matching(/^[\w-]{1,64}$/, 'must be 1 to 64 letters, digits, hyphens and underscores')
+
+const limitKey: Rule<LimitKey | 'all'> = text => {
+  if (text === 'address' || text === 'token' || text === 'path') return { value: { by: text } }
+  if (text === 'all') return { value: text }
+  const name = readHeaderKey(text)
+  return accept(
+    name === undefined ? undefined : { by: 'header', name },
+    'must be address, token, path, all, or header and a name, such as header X-Api-Key',
+  )
+}
+
+const rateLimit = mapping({
+  name: required(placed(scalar(limitName))),
+  rate: required(scalar(rate)),
+  key: optional(placed(oneOrMore(scalar(limitKey))), null), // null: address
+  when: optional(placed(expression('request', 'bool')), null),
+  action: optional(scalar(oneOf('block', 'log')), 'block' as const),
+})
+
+export const rateLimits = optional(list(placed(rateLimit), { most: 1000 }), [])
+
+const requests = optional(scalar(wholeOrOff(1, 1e14)), 0)
+
+export const quota = group({ day: requests, month: requests })
+
+type RateLimitSettings = Value<typeof rateLimit>
+
+/** Gives the rate limits of one list, less those with mistakes. */
+export function resolveRateLimits(
+  limits: readonly Placed<RateLimitSettings>[],
+  data: RuleData,
+  findings: Findings,
+  work: WorkSum,
+): RateLimitConfig[] {
+  return limits.flatMap(({ value: { name, rate, key, when, action }, ...place }) => {
+    work.add(limitWork + (when?.value.work ?? 0), place)
+    const common = { key: resolveKey(key, findings), when: when && textOf(when, data, findings), action }
+    return name === null || rate === null ? [] : { name: name.value, ...rate, ...common }
+  })
+}
+
+/** Gives what a zone may take; off is null. */
+export function resolveQuota({ day, month }: typeof quota.fallback): QuotaConfig {
+  return { day: day || null, month: month || null }
+}
+
+function resolveKey(key: RateLimitSettings['key'], findings: Findings): readonly LimitKey[] {
+  if (key === null) return [{ by: 'address' }]
+  const parts = key.value.filter(part => part !== 'all')
+  if (parts.length > 0 && parts.length < key.value.length) {
+    findings.flaw(key, 'has all beside others, and all counts everybody as one')
+  }
+  return parts
+}

@@ -1,0 +1,83 @@
+// What a route changes about requests and answers, as the file says it. Put into the routes of the schema, resolved with them.
+import { fieldId, isSettable } from '../../http1/fields.ts'
+import { type ExpressionSettings, expression } from './expression-shape.ts'
+import type { Findings } from '../file/mistake.ts'
+import { refuseRepeats } from '../resolve/names.ts'
+import type { HeaderRewrite, RewriteConfig } from '../rewrite-config.ts'
+import { type RuleData, textOf } from './rule-data.ts'
+import { rewriteWork, type WorkSum } from '../resolve/rule-work.ts'
+import { accept, headerName } from './rules.ts'
+import { dictionary, mapping, optional, type Placed, placed, type Rule, type Value, wordOr } from './shape.ts'
+
+// What ends at this hop, frames the message, or says by whom and on which way it came.
+const own = [
+  'connection',
+  'content-length',
+  'keep-alive',
+  'proxy-',
+  'svc-hop',
+  'svc-ray',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'via',
+]
+const ownOfRequests = [...own, 'cdn-loop', 'expect', 'forwarded', 'host', 'proxy', 'x-forwarded-']
+
+/** Takes the name of a header that is not reserved, nor read as one that is; what ends in a hyphen stands for all that begin so. */
+function unreserved(reserved: readonly string[], kind: 'request' | 'response'): Rule<string> {
+  return text => {
+    const reading = headerName(text)
+    if ('flaw' in reading) return reading
+    const asRead = text.toLowerCase().replaceAll('_', '-')
+    const isReserved = reserved.some(name => (name.endsWith('-') ? asRead.startsWith(name) : asRead === name))
+    return accept(
+      isReserved || !isSettable(fieldId(text), kind) ? undefined : text,
+      'is of a header that the gateway itself answers for',
+    )
+  }
+}
+
+const headerValue = placed(wordOr('remove', expression('request', 'string')))
+
+export const rewrite = mapping({
+  path: optional(placed(expression('request', 'string')), null),
+  request_headers: optional(
+    dictionary(unreserved(ownOfRequests, 'request'), headerValue),
+    new Map<string, never>(),
+  ),
+  response_headers: optional(dictionary(unreserved(own, 'response'), headerValue), new Map<string, never>()),
+})
+
+/** Gives what a route changes; null for nothing. */
+export function resolveRewrite(
+  settings: Value<typeof rewrite>,
+  data: RuleData,
+  findings: Findings,
+  work: WorkSum,
+): RewriteConfig | null {
+  for (const setting of [
+    settings.path,
+    ...settings.request_headers.values(),
+    ...settings.response_headers.values(),
+  ])
+    if (setting !== null) work.add(rewriteWork + (setting.value?.work ?? 0), setting)
+  const path = settings.path && textOf(settings.path, data, findings)
+  const requestHeaders = resolveHeaders(settings.request_headers, data, findings)
+  const responseHeaders = resolveHeaders(settings.response_headers, data, findings)
+  const isEmpty = path === null && requestHeaders.length + responseHeaders.length === 0
+  return isEmpty ? null : { path, requestHeaders, responseHeaders }
+}
+
+type Headers = ReadonlyMap<string, Placed<ExpressionSettings | null> | null>
+
+function resolveHeaders(headers: Headers, data: RuleData, findings: Findings): HeaderRewrite[] {
+  const read = [...headers].flatMap(([name, setting]) => (setting === null ? [] : { name, setting }))
+  const names = read.map(({ name, setting }) => ({ ...setting, value: name.toLowerCase() }))
+  refuseRepeats(names, 'a header is rewritten once, in whatever case', findings)
+  return read.map(({ name, setting: { value, ...place } }) => ({
+    name,
+    value: value && textOf({ ...place, value }, data, findings),
+  }))
+}

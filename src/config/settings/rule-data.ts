@@ -1,0 +1,75 @@
+// What rules look addresses up in: lists, and databases of countries and networks. Put into the schema; resolved before the rules, which ask for it.
+import type { ListConfig } from '../access-config.ts'
+import type { ExpressionSettings } from './expression-shape.ts'
+import type { Findings, Place } from '../file/mistake.ts'
+import { describe, FileFault } from '../file/references.ts'
+import { shortName } from './rules.ts'
+import type { Settings } from './schema.ts'
+import {
+  dictionary,
+  group,
+  oneOrMore,
+  optional,
+  type Placed,
+  type Shape,
+  scalar,
+  type Values,
+} from './shape.ts'
+import type { Scalar } from '../file/tree.ts'
+
+/** Reads the path of a file that can be read now, and gives it absolute; the content is read elsewhere. */
+const existingFile: Shape<string> = {
+  read(tree, context) {
+    const path = anyText.read(tree, context)
+    if (path === undefined) return undefined
+    try {
+      return context.surroundings.findFile(path)
+    } catch (error) {
+      if (error instanceof FileFault) return context.findings.flaw(tree, error.message)
+      const { code = 'unknown reason' } = error as NodeJS.ErrnoException
+      const rule = `must be the path of a file that can be read (${code})`
+      return context.findings.flaw(tree, `${rule}, but is ${describe((tree as Scalar).text)}`)
+    }
+  },
+}
+
+const anyText = scalar(text => ({ value: text }))
+
+export const ruleData = {
+  lists: optional(dictionary(shortName, existingFile), new Map<string, never>()),
+  geo: group({
+    databases: optional(oneOrMore(existingFile), []),
+  }),
+}
+
+/** What there is to look up in. */
+export interface RuleData {
+  readonly lists: readonly string[]
+  readonly hasGeo: boolean
+}
+
+/** Tells what rules may look up in; what has mistakes counts as there, so that nothing follows from them. */
+export function dataFor({ lists, geo }: Pick<Settings, keyof typeof ruleData>, findings: Findings): RuleData {
+  return { lists: [...lists.keys()], hasGeo: geo.databases.length > 0 || findings.concern('geo') }
+}
+
+/** Gives the lists that can be read. */
+export function resolveLists(lists: Values<typeof ruleData>['lists']): ListConfig[] {
+  return [...lists].flatMap(([name, path]) => (path === null ? [] : { name, path }))
+}
+
+/** Gives the text of an expression; notes a mistake where it asks what nothing knows. */
+export function textOf(
+  { value, ...place }: Placed<ExpressionSettings>,
+  data: RuleData,
+  findings: Findings,
+): string {
+  if (value.needsGeo) refuseWithoutGeo(place, data, findings)
+  return value.text
+}
+
+/** Notes a mistake at what asks for countries and networks where there is no database of them. */
+export function refuseWithoutGeo(place: Place, { hasGeo }: RuleData, findings: Findings): void {
+  if (hasGeo || findings.concern(place.path)) return
+  findings.flaw(place, 'needs geo.databases, which tell the country and the network of an address')
+}

@@ -1,0 +1,213 @@
+// Rules for single values: text to what it means, or the phrase that says how it must be. Named by the schema.
+import { createPrivateKey, X509Certificate } from 'node:crypto'
+import { parseNetwork } from '../../base/address/address.ts'
+import { normalPath } from '../../base/path.ts'
+import { isReadAlike } from '../../base/path-readings.ts'
+import {
+  formatDuration,
+  formatSize,
+  parseByteRate,
+  parseDuration,
+  parseSize,
+  type Reading,
+} from '../../base/quantity.ts'
+import { parseSecretKey } from './secret-key.ts'
+import type { Rule } from './shape.ts'
+
+/** Takes one of a few words. */
+export function oneOf<const T extends string>(...words: readonly T[]): Rule<T> {
+  return text =>
+    accept(
+      words.find(word => word === text),
+      `must be ${words.slice(0, -1).join(', ')} or ${words.at(-1)}`,
+    )
+}
+
+/** Takes a whole number, both ends included. */
+export function whole(least: number, most: number): Rule<number> {
+  return text =>
+    accept(within(readWhole(text), least, most), `must be a whole number from ${least} to ${most}`)
+}
+
+/** Takes a whole number, both ends included, or off, which is 0. */
+export function wholeOrOff(least: number, most: number): Rule<number> {
+  return orOff(whole(least, most))
+}
+
+/** Takes a duration in ms, both ends included. */
+export function duration(least: number, most: number): Rule<number> {
+  return text => bounded(parseDuration(text), least, most, formatDuration)
+}
+
+/** Takes a duration in ms, both ends included, or off, which is 0. */
+export function durationOrOff(least: number, most: number): Rule<number> {
+  return orOff(duration(least, most))
+}
+
+/** Takes a size in bytes, both ends included. */
+export function size(least: number, most: number): Rule<number> {
+  return text => bounded(parseSize(text), least, most, formatSize)
+}
+
+/** Takes a size a second in bytes, both ends included, or off, which is 0. */
+export function byteRateOrOff(least: number, most: number): Rule<number> {
+  const format = (bytes: number) => `${formatSize(bytes)}/s`
+  return orOff(text => bounded(parseByteRate(text), least, most, format))
+}
+
+export const truth: Rule<boolean> = text => {
+  const isTrue = text === 'true' || text === 'on'
+  const isFalse = text === 'false' || text === 'off'
+  return accept(isTrue || isFalse ? isTrue : undefined, 'must be true or false (on and off are the same)')
+}
+
+export const fraction: Rule<number> = text =>
+  accept(
+    within(/^\d+(?:\.\d+)?$/.test(text) ? Number(text) : undefined, 0, 1),
+    'must be a number from 0 to 1',
+  )
+
+/** Takes a token (RFC 9110 section 5.6.2), which is what Via and CDN-Loop want of a pseudonym. */
+export const pseudonym = matching(/^[\w!#$%&'*+.^`|~-]{1,64}$/, 'must be 1 to 64 letters, digits and hyphens')
+
+/** Takes the name of a header, a token (RFC 9110 section 5.1) of at most 128 characters. */
+export const headerName = matching(
+  /^[\w!#$%&'*+.^`|~-]{1,128}$/,
+  "must be the name of a header: letters, digits and !#$%&'*+-.^_`|~",
+)
+
+/** Takes the name of a pool or a list. */
+export const shortName = matching(
+  /^[\w.-]{1,64}$/,
+  'must be 1 to 64 letters, digits, dots, hyphens and underscores',
+)
+
+/** Takes the name of a zone, which is a label of metrics, where some names stand for requests without a zone. */
+export const zoneName = matching(
+  /^(?!(?:none|ai)$)[\w.:*-]{1,253}$/,
+  'must be 1 to 253 letters, digits, dots, hyphens and underscores, and not "none" or "ai"',
+)
+
+export const accountId = matching(/^[0-9a-f]{32}$/, 'must be the id of an account: 32 lower-case hex digits')
+
+/** Takes what a rule is for. */
+export const description = lineOfText(500)
+
+/** Takes one line of text for people, of at most so many characters. */
+export function lineOfText(most: number): Rule<string> {
+  const line = new RegExp(`^\\P{Cc}{1,${most}}$`, 'u')
+  return matching(line, `must be one line of 1 to ${most} characters, none of them a control character`)
+}
+
+export const workerCount: Rule<number | 'auto'> = text =>
+  text === 'auto'
+    ? { value: text }
+    : accept(within(readWhole(text), 0, 64), 'must be auto or a whole number from 0 to 64')
+
+export const network: Rule<string> = text =>
+  accept(parseNetwork(text) ? text : undefined, 'must be an IP address or a network such as 10.0.0.0/8')
+
+const previews = '/cdn-cgi/error'
+
+/** Takes a prefix of paths; those of error previews belong to the gateway on every zone. */
+export const routePath: Rule<string> = text => {
+  if (!/^\/[!-~]*$/.test(text) || /[?#]/.test(text)) {
+    return { flaw: 'must begin with / and hold visible ASCII characters, without ? and #' }
+  }
+  if (normalPath(text) !== text) {
+    return {
+      flaw: 'must be in normal form: no doubled slash, no . or .. as a segment, nothing encoded without need',
+    }
+  }
+  if (!isReadAlike(text))
+    return {
+      flaw: 'must not hold ;, a backslash, %00, %2F, %3B, %5C, nor a % that is encoded again or with u, which not all origins read alike',
+    }
+  const isPreview = `${text}/`.startsWith(`${previews}/`)
+  return accept(
+    isPreview ? undefined : text,
+    `must not lie under ${previews}/, which shows the errors of the gateway`,
+  )
+}
+
+/** Takes a key to make secrets with; empty text is null, so that a variable may be unset. No message shows it. */
+export const secretKey: Rule<string | null> = text =>
+  text === ''
+    ? { value: null }
+    : accept(
+        parseSecretKey(text) ? text : undefined,
+        'must be at least 32 random bytes as base64 or hex, such as `openssl rand -base64 32` makes',
+      )
+
+/** Takes certificates in PEM, each of which must be readable. */
+export const certificates: Rule<string> = text => {
+  const blocks = text.match(/-----BEGIN [^-]+-----[^-]*-----END [^-]+-----/g) ?? []
+  return accept(
+    blocks.length > 0 && blocks.every(isCertificate) ? text : undefined,
+    'must be certificates in PEM, such as file:ca.pem',
+  )
+}
+
+/** Takes a private key in PEM. No message shows it. */
+export const privateKey: Rule<string> = text =>
+  accept(
+    isPrivateKey(text) ? text : undefined,
+    'must be a private key in PEM without a passphrase, such as file:client.key',
+  )
+
+/** Takes what a pattern matches. */
+export function matching(pattern: RegExp, flaw: string): Rule<string> {
+  return text => accept(pattern.test(text) ? text : undefined, flaw)
+}
+
+/** Reads `header NAME`, which stands for the value of that header; the name in lower case, undefined for any other text. */
+export function readHeaderKey(text: string): string | undefined {
+  const name = /^header +(\S+)$/.exec(text)?.[1]
+  return name !== undefined && 'value' in headerName(name) ? name.toLowerCase() : undefined
+}
+
+/** Makes a reading of what was found, or else of the flaw. */
+export function accept<T>(value: T | undefined, flaw: string): Reading<T> {
+  return value === undefined ? { flaw } : { value }
+}
+
+export function within(value: number | undefined, least: number, most: number): number | undefined {
+  return value !== undefined && value >= least && value <= most ? value : undefined
+}
+
+export function readWhole(text: string): number | undefined {
+  return /^\d{1,15}$/.test(text) ? Number(text) : undefined
+}
+
+function orOff(rule: Rule<number>): Rule<number> {
+  return text => {
+    const reading = text === 'off' ? { value: 0 } : rule(text)
+    return 'flaw' in reading ? { flaw: `${reading.flaw}, or off` } : reading
+  }
+}
+
+function bounded(
+  reading: Reading<number>,
+  least: number,
+  most: number,
+  format: (value: number) => string,
+): Reading<number> {
+  if ('flaw' in reading) return reading
+  return accept(within(reading.value, least, most), `must be from ${format(least)} to ${format(most)}`)
+}
+
+function isCertificate(pem: string): boolean {
+  try {
+    return new X509Certificate(pem) !== null
+  } catch {
+    return false
+  }
+}
+
+function isPrivateKey(pem: string): boolean {
+  try {
+    return createPrivateKey(pem) !== null
+  } catch {
+    return false
+  }
+}

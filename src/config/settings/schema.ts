@@ -1,0 +1,223 @@
+// What the operator may tell us: the schema of the file, as data. parse.ts reads the file by it, resolve.ts makes the configuration of that.
+import { access, zoneAccess } from './access-settings.ts'
+import { azureResource, pricedModel, providerKey, providerName, providerUrl, usDollars } from './ai-rules.ts'
+import { providerNames } from '../config.ts'
+import { customErrors } from './custom-errors-settings.ts'
+import { documentationUrl, endpoint, exactHost, hostHeader, hostPattern, resolver } from './host-rules.ts'
+import { quota, rate, rateLimits } from './limit-settings.ts'
+import { pools } from './pool-settings.ts'
+import { rewrite } from './rewrite-settings.ts'
+import { ruleData } from './rule-data.ts'
+import {
+  accountId,
+  byteRateOrOff,
+  duration,
+  durationOrOff,
+  fraction,
+  network,
+  oneOf,
+  pseudonym,
+  routePath,
+  secretKey,
+  shortName,
+  size,
+  truth,
+  whole,
+  wholeOrOff,
+  workerCount,
+  zoneName,
+} from './rules.ts'
+import {
+  dictionary,
+  group,
+  list,
+  mapping,
+  oneOrMore,
+  optional,
+  placed,
+  required,
+  scalar,
+  shorthand,
+  unwritten,
+  type Value,
+} from './shape.ts'
+import { sentinelCredential, storeCa, storeUrl } from './store-url.ts'
+import { tls } from './tls-settings.ts'
+
+const KiB = 2 ** 10
+const MiB = 2 ** 20
+const TiB = 2 ** 40
+const second = 1000
+const minute = 60 * second
+const hour = 60 * minute
+const day = 24 * hour
+
+const limit = scalar(durationOrOff(1, day))
+const share = scalar(fraction)
+
+const route = mapping({
+  path: required(placed(scalar(routePath))),
+  pool: optional(placed(scalar(shortName)), null),
+  host: optional(scalar(hostHeader), 'preserve' as const),
+  body: optional(scalar(size(0, TiB)), null), // null: limits.body
+  timeouts: group({
+    connect: optional(limit, null), // null: the timeout of the same name for all routes
+    handshake: optional(limit, null),
+    response: optional(limit, null),
+    write: optional(limit, null),
+    idle: optional(limit, null),
+    total: optional(limit, null),
+  }),
+  redirects: optional(scalar(wholeOrOff(1, 20)), 0),
+  rate_limits: rateLimits,
+  rewrite: optional(rewrite, null),
+})
+
+const zone = mapping({
+  name: optional(placed(scalar(zoneName)), null), // null: its first host
+  hosts: optional(list(placed(scalar(hostPattern))), []),
+  default: optional(placed(scalar(truth)), null),
+  paused: optional(scalar(truth), false),
+  account: optional(scalar(accountId), null), // null: the oldest
+  access: zoneAccess,
+  rate_limits: rateLimits,
+  quota,
+  errors: group(customErrors),
+  routes: optional(list(placed(route)), []),
+})
+
+const store = group({
+  url: optional(placed(scalar(storeUrl, { unprinted: true })), unwritten('store.url', null)),
+  ca: optional(placed(scalar(storeCa, { unprinted: true })), unwritten('store.ca', null)),
+  sentinel_username: optional(
+    placed(scalar(sentinelCredential, { unprinted: true })),
+    unwritten('store.sentinel_username', null),
+  ),
+  sentinel_password: optional(
+    placed(scalar(sentinelCredential, { unprinted: true })),
+    unwritten('store.sentinel_password', null),
+  ),
+  command_timeout: optional(scalar(duration(10, minute)), 250),
+  grace: optional(scalar(durationOrOff(1 * second, day)), 10 * minute),
+})
+
+// Unprinted, since a key may stand in place of the mapping.
+const secrets = mapping(
+  {
+    key: optional(scalar(secretKey, { unprinted: true }), null),
+    old_keys: optional(oneOrMore(scalar(secretKey, { unprinted: true })), []),
+  },
+  { unprinted: true },
+)
+
+// Unprinted, since a key may stand in place of a mapping, or in the query of a URL.
+const provider = mapping(
+  {
+    url: optional(scalar(providerUrl, { unprinted: true }), null), // null: the provider's own
+    keys: optional(oneOrMore(scalar(providerKey, { unprinted: true })), []),
+    speaks: optional(placed(scalar(oneOf('openai', 'anthropic'))), null),
+    resources: optional(placed(list(scalar(azureResource))), null),
+    ...tls,
+  },
+  { unprinted: true },
+)
+
+const price = mapping({
+  input: required(scalar(usDollars)),
+  output: required(scalar(usDollars)),
+  cache_read: optional(scalar(usDollars), null),
+  cache_write: optional(scalar(usDollars), null),
+  cache_write_1h: optional(scalar(usDollars), null),
+})
+
+/** Lists every setting of the file, with its form, its rule and its default. */
+export const schema = mapping({
+  name: optional(scalar(pseudonym), 'gatehouse'),
+  workers: optional(scalar(workerCount), 0),
+  listen: optional(list(placed(scalar(endpoint)), { least: 1 }), [
+    unwritten('listen', { host: '0.0.0.0', port: 8080 }),
+  ]),
+  admin: optional(placed(scalar(endpoint)), unwritten('admin', { host: '127.0.0.1', port: 8081 })),
+  trusted_proxies: optional(list(placed(scalar(network))), []),
+  client_address: optional(scalar(oneOf('x-forwarded-for', 'forwarded')), 'x-forwarded-for' as const),
+  errors: group({
+    documentation: optional(scalar(documentationUrl), null),
+    ...customErrors,
+  }),
+  ...ruleData,
+  access,
+  rate_limits: rateLimits,
+  limits: group({
+    header_section: optional(scalar(size(1 * KiB, 1 * MiB)), 128 * KiB),
+    headers: optional(scalar(whole(16, 1000)), 256),
+    url: optional(placed(scalar(size(256, 64 * KiB))), unwritten('limits.url', 16 * KiB)),
+    body: optional(scalar(size(0, TiB)), 100 * MiB),
+    requests_per_connection: optional(scalar(whole(1, 1e9)), 10_000),
+  }),
+  client: group({
+    header_timeout: optional(scalar(duration(1, hour)), 10 * second),
+    body_rate: optional(scalar(byteRateOrOff(1, MiB)), 500),
+    body_timeout: optional(scalar(durationOrOff(1, day)), hour),
+    response_rate: optional(scalar(byteRateOrOff(1, MiB)), 500),
+    connections: optional(scalar(wholeOrOff(1, 1e6)), 10_000),
+    connections_per_address: optional(scalar(wholeOrOff(1, 1e6)), 1_000),
+    keep_alive: optional(scalar(duration(1, hour)), 75 * second),
+  }),
+  timeouts: group({
+    connect: optional(limit, 19 * second),
+    handshake: optional(limit, 10 * second),
+    response: optional(limit, 120 * second),
+    write: optional(limit, 30 * second),
+    idle: optional(limit, 5 * minute),
+    total: optional(limit, 0),
+  }),
+  log: group({
+    level: optional(scalar(oneOf('debug', 'info', 'warn', 'error')), 'info' as const),
+    access: optional(scalar(truth), true),
+    sample: group({
+      '1xx': optional(share, 1),
+      '2xx': optional(share, 1),
+      '3xx': optional(share, 1),
+      '4xx': optional(share, 1),
+      '5xx': optional(share, 1),
+    }),
+  }),
+  shutdown: group({
+    grace: optional(scalar(durationOrOff(1, hour)), 30 * second),
+  }),
+  store: optional(shorthand('url', store.shape), store.fallback),
+  secrets: optional(secrets, { key: null, old_keys: [] }),
+  domains: group({
+    resolvers: optional(list(scalar(resolver)), []),
+    timeout: optional(scalar(duration(100, 30 * second)), 5 * second),
+  }),
+  management: group({
+    writes: optional(scalar(rate), { limit: 1_200, period: 5 * minute }),
+    audit: group({
+      retention: optional(scalar(duration(day, 3_650 * day)), 400 * day),
+      entries_per_token: optional(scalar(whole(1_000, 1e7)), 100_000),
+    }),
+  }),
+  ai: group({
+    hosts: optional(list(placed(scalar(exactHost))), []),
+    body: optional(scalar(size(0, 256 * MiB)), 32 * MiB),
+    timeouts: group({
+      connect: optional(limit, 19 * second),
+      handshake: optional(limit, 10 * second),
+      response: optional(limit, 10 * minute),
+      write: optional(limit, 30 * second),
+      idle: optional(limit, 2 * minute),
+      total: optional(limit, 0),
+    }),
+    providers: optional(dictionary(providerName(providerNames), placed(provider)), new Map<string, never>()),
+    prices: optional(dictionary(pricedModel(providerNames), price), new Map<string, never>()),
+  }),
+  pools,
+  zones: required(placed(list(placed(zone)))),
+})
+
+/** What the file says, each value by itself in order, before settings are compared. */
+export type Settings = Value<typeof schema>
+export type RouteSettings = Value<typeof route>
+export type ZoneSettings = Value<typeof zone>
+export type ProviderSettings = Value<typeof provider>

@@ -1,0 +1,206 @@
+// The forms a setting can take, as parts to build a schema of: each reads a tree to a value, and notes every mistake it meets.
+import type { Reading } from '../../base/quantity.ts'
+import { didYouMean, type Findings, type Place, quote, stepInto } from '../file/mistake.ts'
+import { describe, resolveReferences, type Surroundings } from '../file/references.ts'
+import type { Entry, Mapping, Sequence, Tree } from '../file/tree.ts'
+
+interface Context {
+  readonly findings: Findings
+  readonly surroundings: Surroundings
+}
+
+/** Reads a tree; undefined means that a mistake was noted. */
+export interface Shape<T> {
+  read(tree: Tree, context: Context): T | undefined
+}
+
+export type Value<S> = S extends Shape<infer T> ? T : never
+
+/** Reads the text of one value; a flaw follows the name of the field, such as "must be true or false". */
+export type Rule<T> = (text: string) => Reading<T>
+
+interface Field<T> {
+  readonly shape: Shape<T>
+  readonly fallback: T // stands in after a mistake too, so that the rest can still be checked
+  readonly isRequired: boolean
+}
+
+type Fields = Readonly<Record<string, Field<unknown>>>
+export type Values<F extends Fields> = { readonly [K in keyof F]: F[K] extends Field<infer T> ? T : never }
+
+/** A value together with where it stands, for rules that compare settings. */
+export interface Placed<T> extends Place {
+  readonly value: T
+  readonly shown: string // safe to print
+}
+
+/** Places a default, which stands before the first line. */
+export function unwritten<T>(path: string, value: T): Placed<T> {
+  return { value, line: 0, column: 0, path, shown: 'its default' }
+}
+
+/** Makes a field that may be left out. */
+export function optional<T, U = T>(shape: Shape<T>, fallback: U): Field<T | U> {
+  return { shape, fallback, isRequired: false }
+}
+
+/** Makes a field that must be there; it is null after a mistake. */
+export function required<T>(shape: Shape<T>): Field<T | null> {
+  return { shape, fallback: null, isRequired: true }
+}
+
+/** Makes a mapping that may be left out, or be left empty: its fields have defaults of their own. */
+export function group<F extends Fields>(fields: F): Field<Values<F>> {
+  const fallbacks = Object.entries(fields).map(([key, { fallback }]) => [key, fallback])
+  return { shape: mapping(fields), fallback: Object.fromEntries(fallbacks) as Values<F>, isRequired: false }
+}
+
+/** Reads one value; one that is `unprinted` never stands in a message. */
+export function scalar<T>(rule: Rule<T>, { unprinted = false } = {}): Shape<T> {
+  return {
+    read(tree, { findings, surroundings }) {
+      if (tree.kind === 'empty') return findings.flaw(tree, 'is empty: give it a value, or leave it out')
+      if (tree.kind !== 'scalar') return refuse(tree, 'must be a single value', findings)
+      const text = resolveReferences(tree.text, surroundings)
+      if ('flaw' in text) return findings.flaw(tree, text.flaw)
+      const reading = rule(text.value)
+      if ('value' in reading) return reading.value
+      return unprinted ? findings.flaw(tree, reading.flaw) : refuse(tree, reading.flaw, findings)
+    },
+  }
+}
+
+/** Reads a list; members with mistakes are left out. */
+export function list<T>(
+  member: Shape<T>,
+  { least = 0, most = Number.POSITIVE_INFINITY } = {},
+): Shape<readonly T[]> {
+  return {
+    read(tree, context) {
+      const items = itemsOf(tree)
+      if (!items) return refuse(tree, 'must be a list', context.findings)
+      if (items.length < least) return context.findings.flaw(tree, `must have at least ${least} member`)
+      if (items.length > most) return context.findings.flaw(tree, `must have at most ${most} members`)
+      return items.map(item => member.read(item, context)).filter(value => value !== undefined)
+    },
+  }
+}
+
+/** Reads a list, or a single value that stands for the list with only that member. */
+export function oneOrMore<T>(member: Shape<T>, { least = 0 } = {}): Shape<readonly T[]> {
+  const many = list(member, { least })
+  return {
+    read(tree, context) {
+      if (tree.kind === 'mapping') return refuse(tree, 'must be a single value or a list', context.findings)
+      return many.read(tree.kind === 'scalar' ? { ...tree, kind: 'sequence', items: [tree] } : tree, context)
+    },
+  }
+}
+
+/** Reads a mapping of known keys; any other key is a mistake. What stands in place of one that is `unprinted` is in no message. */
+export function mapping<F extends Fields>(fields: F, { unprinted = false } = {}): Shape<Values<F>> {
+  const keys = Object.keys(fields)
+  return {
+    read(tree, context) {
+      const entries = entriesOf(tree)
+      if (!entries) {
+        const rule = `must be a mapping of ${keys.join(', ')}`
+        return unprinted ? context.findings.flaw(tree, rule) : refuse(tree, rule, context.findings)
+      }
+      for (const [key, entry] of entries) {
+        if (!Object.hasOwn(fields, key)) refuseKey(key, entry, keys, context.findings)
+      }
+      const read = (key: string) => readField(tree, key, entries.get(key)?.value, fields[key]!, context)
+      return Object.fromEntries(keys.map(key => [key, read(key)])) as Values<F>
+    },
+  }
+}
+
+/** Reads a mapping whose keys are names that the operator gives; a value with mistakes is null. */
+export function dictionary<T>(name: Rule<string>, value: Shape<T>): Shape<ReadonlyMap<string, T | null>> {
+  return {
+    read(tree, context) {
+      const entries = entriesOf(tree)
+      if (!entries) return refuse(tree, 'must be a mapping of names', context.findings)
+      const values = new Map<string, T | null>()
+      for (const [key, entry] of entries) {
+        const reading = name(key)
+        if ('flaw' in reading) context.findings.mistake(entry.key, `the name ${quote(key)} ${reading.flaw}`)
+        values.set(key, value.read(entry.value, context) ?? null)
+      }
+      return values
+    },
+  }
+}
+
+/** Reads a mapping, or a single value that stands for the mapping with only that key. */
+export function shorthand<T>(key: string, full: Shape<T>): Shape<T> {
+  return {
+    read(tree, context) {
+      if (tree.kind !== 'scalar') return full.read(tree, context)
+      return full.read(
+        { ...tree, kind: 'mapping', entries: new Map([[key, { key: tree, value: tree }]]) },
+        context,
+      )
+    },
+  }
+}
+
+/** Reads a word that stands for null, such as off, or else the full form. */
+export function wordOr<T>(word: string, full: Shape<T>): Shape<T | null> {
+  return {
+    read(tree, context) {
+      const text = tree.kind === 'scalar' ? resolveReferences(tree.text, context.surroundings) : null
+      return text !== null && 'value' in text && text.value === word ? null : full.read(tree, context)
+    },
+  }
+}
+
+/** Keeps with a value where it stands. */
+export function placed<T>(shape: Shape<T>): Shape<Placed<T>> {
+  return {
+    read(tree, context) {
+      const value = shape.read(tree, context)
+      const { line, column, path } = tree
+      return value === undefined ? undefined : { value, line, column, path, shown: describeTree(tree) }
+    },
+  }
+}
+
+function itemsOf(tree: Tree): Sequence['items'] | null {
+  if (tree.kind === 'sequence') return tree.items
+  return tree.kind === 'empty' ? [] : null
+}
+
+function entriesOf(tree: Tree): Mapping['entries'] | null {
+  if (tree.kind === 'mapping') return tree.entries
+  return tree.kind === 'empty' ? new Map() : null
+}
+
+function refuseKey(key: string, entry: Entry, known: readonly string[], findings: Findings): void {
+  findings.mistake(entry.key, `${quote(key)} is not a setting here${didYouMean(key, known)}`)
+}
+
+function readField<T>(
+  parent: Tree,
+  key: string,
+  tree: Tree | undefined,
+  field: Field<T>,
+  context: Context,
+): T {
+  if (tree !== undefined) {
+    const value = field.shape.read(tree, context)
+    return value === undefined ? field.fallback : value
+  }
+  if (field.isRequired) context.findings.flaw({ ...parent, path: stepInto(parent.path, key) }, 'is missing')
+  return field.fallback
+}
+
+function refuse(tree: Tree, rule: string, findings: Findings): undefined {
+  return findings.flaw(tree, `${rule}, but is ${describeTree(tree)}`)
+}
+
+function describeTree(tree: Tree): string {
+  if (tree.kind === 'scalar') return describe(tree.text)
+  return { empty: 'empty', sequence: 'a list', mapping: 'a mapping' }[tree.kind]
+}

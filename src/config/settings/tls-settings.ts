@@ -1,0 +1,71 @@
+// What TLS towards origins and providers is told, and what it amounts to. Put into both by schema and pool-settings, resolved with both.
+import { createSecureContext } from 'node:tls'
+import type { OriginTls, TlsIdentity } from '../config.ts'
+import { serverName } from './host-rules.ts'
+import { type Findings, type Place, stepInto } from '../file/mistake.ts'
+import { certificates, privateKey, truth } from './rules.ts'
+import { optional, type Placed, placed, type Rule, scalar, unwritten, type Values } from './shape.ts'
+
+export const tls = {
+  verify: optional(scalar(truth), true),
+  server_name: optional(scalar(serverName), null),
+  ca: optional(scalar(certificates, { unprinted: true }), null),
+}
+
+/** What a pool shows to origins that ask for a certificate. */
+export const identity = {
+  certificate: identityPart('certificate', certificates),
+  key: identityPart('key', privateKey),
+}
+
+function identityPart(name: string, rule: Rule<string>) {
+  const none: Placed<string | null> = unwritten(name, null)
+  return optional(placed(scalar(rule, { unprinted: true })), none)
+}
+
+export type TlsSettings = Values<typeof tls>
+
+/** Gives the settings of TLS; notes those that a connection without TLS cannot have. */
+export function resolveTls(
+  settings: TlsSettings,
+  place: Place & { readonly isPlain: boolean },
+  findings: Findings,
+): OriginTls {
+  const { verify, server_name: serverName, ca } = settings
+  if (place.isPlain && (!verify || serverName !== null || ca !== null)) {
+    findings.flaw(place, 'has verify: false, server_name or ca, which only an https url can have')
+  }
+  return { verify, serverName, ca, identity: null }
+}
+
+/** Returns the certificate and the key of a pool, or null where it has none; notes one without the other, and two that TLS cannot use together. */
+export function resolveIdentity(
+  { certificate, key }: Values<typeof identity>,
+  findings: Findings,
+): TlsIdentity | null {
+  if (certificate.value === null || key.value === null) {
+    refuseAlone(certificate, 'key', findings)
+    refuseAlone(key, 'certificate', findings)
+    return null
+  }
+  const pair = { certificate: certificate.value, key: key.value }
+  const fault = faultOf(pair)
+  if (fault !== null) findings.flaw(key, `cannot be used with the certificate (${fault})`)
+  return pair
+}
+
+function refuseAlone(one: Placed<string | null>, other: string, findings: Findings): void {
+  if (one.value === null) return
+  const pool = one.path.slice(0, one.path.lastIndexOf('.'))
+  if (!findings.concern(stepInto(pool, other))) findings.flaw(one, `needs ${other} beside it`)
+}
+
+/** Returns the code of what TLS has against the pair, a key of another certificate or one that is too short, or null. */
+function faultOf({ certificate, key }: TlsIdentity): string | null {
+  try {
+    createSecureContext({ cert: certificate, key })
+    return null
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code ?? 'unknown reason'
+  }
+}

@@ -1,0 +1,28 @@
+// Custom content in, answer out: body, type and perhaps the status are the operator's, every other field is that of the record it stands for.
+// The edge knocks here, and preview.ts.
+
+import type { Facts } from '../../expression/expression.ts'
+import { errorRows } from '../catalogue.ts'
+import type { Answer } from '../compose.ts'
+import type { CustomContent } from './custom-content.ts'
+import { headersOf, phraseOf, reasonOf } from '../head.ts'
+import type { Occasion } from '../problem.ts'
+import type { Refusal } from '../refusal.ts'
+
+/** Composes the answer; it has no Content-Security-Policy, since ours allows our own page and nothing else. */
+export function composeCustom(
+  content: CustomContent,
+  refusal: Refusal,
+  occasion: Occasion,
+  facts: Facts,
+): Answer {
+  const usual = errorRows[refusal.error].status
+  const status = content.status ?? usual
+  const body = content.fill(refusal, occasion, facts)
+  return {
+    status,
+    reason: status === usual ? reasonOf(refusal) : phraseOf(status),
+    headers: headersOf(refusal, occasion, { type: content.type, policy: null, body }),
+    body,
+  }
+}

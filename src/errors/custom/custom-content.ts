@@ -1,0 +1,78 @@
+// What an operator says in place of an error document: cut at its tokens once, so that an answer only fills them in. custom-errors.ts compiles it,
+// compose-custom.ts sends it.
+
+import type { Facts } from '../../expression/expression.ts'
+import type { ErrorContentType } from '../../config/custom-errors-config.ts'
+import { escapeFor } from './content-escaping.ts'
+import { writeBox } from './error-box.ts'
+import type { Occasion } from '../problem.ts'
+import type { Refusal } from '../refusal.ts'
+
+/** Whose content: a rule's has the tokens of the request, a page's also the boxes. */
+export type ContentKind = 'rule' | 'page'
+
+export class CustomContent {
+  /** With its charset, where the type has one. */
+  readonly type: string
+  /** In place of that of the error; null keeps it. */
+  readonly status: number | null
+  readonly #texts: readonly string[]
+  /** Each follows the text of the same index. */
+  readonly #tokens: readonly string[]
+  readonly #escape: (text: string) => string
+
+  constructor(kind: ContentKind, content: string, type: ErrorContentType, status: number | null) {
+    const pieces = bytesOf(content).split(kind === 'page' ? PAGE_TOKENS : RULE_TOKENS)
+    this.type = type.startsWith('text/') ? `${type}; charset=utf-8` : type
+    this.status = status
+    this.#texts = pieces.filter((_, i) => i % 2 === 0)
+    this.#tokens = pieces.filter((_, i) => i % 2 === 1)
+    this.#escape = escapeFor[type]
+  }
+
+  /** Fills in one answer, in UTF-8 with one character a byte. */
+  fill(refusal: Refusal, occasion: Occasion, facts: Facts): string {
+    const texts = this.#texts
+    const tokens = this.#tokens
+    let text = texts[0]!
+    // A box takes some microseconds to write, and may stand in many places.
+    const values = new Map<string, string>()
+    for (let i = 0; i < tokens.length; i++) {
+      const token = tokens[i]!
+      const value = values.get(token) ?? this.#valueOf(token, refusal, occasion, facts)
+      values.set(token, value)
+      text += value + texts[i + 1]!
+    }
+    return text
+  }
+
+  #valueOf(token: string, refusal: Refusal, occasion: Occasion, { request }: Facts): string {
+    switch (token) {
+      case '::RAY_ID::':
+        return this.#value(occasion.ray)
+      case '::CLIENT_IP::':
+        return this.#value(request.ip)
+      case '::GEO::':
+        return this.#value(request.country)
+      case '::SVC_ERROR_500S_BOX::':
+        return writeBox('500s', refusal, occasion)
+      default:
+        return writeBox('1000s', refusal, occasion)
+    }
+  }
+
+  #value(text: string): string {
+    return PLAIN.test(text) ? text : bytesOf(this.#escape(text))
+  }
+}
+
+const RULE_TOKENS = /(::CLIENT_IP::|::RAY_ID::|::GEO::)/
+const PAGE_TOKENS = /(::CLIENT_IP::|::RAY_ID::|::GEO::|::SVC_ERROR_500S_BOX::|::SVC_ERROR_1000S_BOX::)/
+
+/** Means nothing in any content type, at any place. */
+const PLAIN = /^[A-Za-z0-9.:]*$/
+
+/** Writes a text as UTF-8 with one character a byte, as answers hold it. */
+function bytesOf(text: string): string {
+  return Buffer.byteLength(text) === text.length ? text : Buffer.from(text).toString('latin1')
+}

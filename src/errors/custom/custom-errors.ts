@@ -1,0 +1,179 @@
+// What the operator says in place of the usual error documents, compiled: rules of the zone, then of the account, then pages of the zone, then of the
+// account. A snapshot has one for every zone, and one for what is outside of all zones; answer.ts asks.
+
+import type { CustomErrorSource } from '../../metrics/edge-metrics.ts'
+import type { Facts } from '../../expression/expression.ts'
+import { mostWork, Work } from '../../expression/turn-budget.ts'
+import {
+  type ErrorPages,
+  type ErrorPageType,
+  type ErrorRule,
+  hasTooManyTokens,
+  largestErrorPage,
+} from '../../config/custom-errors-config.ts'
+import type { ErrorName } from '../catalogue.ts'
+import { CustomContent } from './custom-content.ts'
+import { type CompiledRule, compileErrorRule } from './error-rule.ts'
+import { pageTypesOf } from './page-types.ts'
+
+/** The rules and pages of one level, the first rule that matches wins. */
+export interface CustomLayer {
+  readonly rules: readonly ErrorRule[]
+  readonly pages: ErrorPages
+}
+
+/** What stands in place of the record, and why. */
+export interface Found {
+  readonly content: CustomContent
+  readonly source: CustomErrorSource
+  /** The rule as it was given, and its index among all of its owner; null for a page. */
+  readonly rule: ErrorRule | null
+  readonly index: number | null
+  /** The type of the page; null for a rule. */
+  readonly page: ErrorPageType | null
+}
+
+/** What went wrong: a rule or page that is broken is left out once and for all, an expression fails at one request. */
+export type CustomErrorFailure = 'content' | 'expression'
+
+type Failed = (what: CustomErrorFailure) => void
+
+export class CustomErrors {
+  /** Whether there is nothing to find, for whoever would have to look up facts first. */
+  readonly isEmpty: boolean
+  readonly layers: readonly CustomLayer[]
+  readonly #failed: Failed
+  readonly #levels: readonly Level[]
+
+  /**
+   * Takes the layers in the order of their precedence; the last is that of the account, those above are the zone's. Never throws: whatever is
+   * broken is left out, and `failed` hears of it.
+   */
+  constructor(layers: readonly CustomLayer[], { failed = () => {} }: { readonly failed?: Failed } = {}) {
+    this.layers = layers
+    this.#failed = failed
+    this.#levels = levelsOf(layers, failed)
+    this.isEmpty = this.#levels.every(({ rules, pages }) => rules.length === 0 && pages.size === 0)
+  }
+
+  /** Finds the content for an error; null where the record is to be told. */
+  find(error: ErrorName, facts: Facts): Found | null {
+    return this.findRule(facts) ?? this.findPage(error)
+  }
+
+  /** Asks the rules alone. */
+  findRule(facts: Facts): Found | null {
+    const work = new Work(mostWork.errors)
+    for (const { owner, offset, rules } of this.#levels)
+      for (const { expression, content, rule, index } of rules) {
+        const matches = expression.evaluate(facts, work)
+        if (matches === true)
+          return { content, source: `${owner}_rule`, rule, index: offset + index, page: null }
+        if (matches === null) this.#failed('expression')
+      }
+    return null
+  }
+
+  /** Looks at the pages alone. */
+  findPage(error: ErrorName): Found | null {
+    const types = pageTypesOf(error)
+    for (const { owner, pages } of this.#levels)
+      for (const type of types) {
+        const page = pages.get(type)
+        if (page !== undefined)
+          return { content: page.content, source: `${owner}_page`, rule: null, index: null, page: type }
+      }
+    return null
+  }
+}
+
+interface Level {
+  readonly owner: 'zone' | 'account'
+  /** How many rules its owner has in the layers above. */
+  readonly offset: number
+  readonly rules: readonly IndexedRule[]
+  readonly pages: ReadonlyMap<ErrorPageType, CustomPage>
+}
+
+interface IndexedRule extends CompiledRule {
+  readonly rule: ErrorRule
+  /** In its layer. */
+  readonly index: number
+}
+
+function levelsOf(layers: readonly CustomLayer[], failed: Failed): Level[] {
+  let offset = 0
+  return layers.map((layer, i) => {
+    const isAccount = i === layers.length - 1
+    const level: Level = {
+      owner: isAccount ? 'account' : 'zone',
+      offset: isAccount ? 0 : offset,
+      rules: compiledRules(layer.rules, failed),
+      pages: compiledPages(layer.pages, failed),
+    }
+    offset += layer.rules.length
+    return level
+  })
+}
+
+/** A page, compiled when it is first needed: there may be many, and large ones, of which few are ever shown. */
+class CustomPage {
+  readonly #html: string
+  #content: CustomContent | null = null
+
+  constructor(html: string) {
+    this.#html = html
+  }
+
+  get content(): CustomContent {
+    return (this.#content ??= new CustomContent('page', this.#html, 'text/html', null))
+  }
+}
+
+// All zones share the layer of the account, and a zone that did not change shares its own with the snapshot before.
+const compiledRules = remembering((rules: readonly ErrorRule[], failed) =>
+  rules.flatMap((rule, index): IndexedRule | readonly [] => {
+    const compiled = attempt(rule)
+    if (compiled !== null) return { ...compiled, rule, index }
+    failed('content')
+    return []
+  }),
+)
+
+/** Compiles a rule; null where it is broken, be it in a way that its type excludes: the store may be older, or newer, than this version. */
+function attempt(rule: ErrorRule): CompiledRule | null {
+  try {
+    const compiled = compileErrorRule(rule)
+    return 'content' in compiled ? compiled : null
+  } catch {
+    return null
+  }
+}
+
+const compiledPages = remembering(
+  (pages: ErrorPages, failed): Level['pages'] =>
+    new Map(
+      Object.entries(pages).flatMap(([type, html]): [ErrorPageType, CustomPage][] => {
+        if (isPage(html)) return [[type as ErrorPageType, new CustomPage(html)]]
+        failed('content')
+        return []
+      }),
+    ),
+)
+
+/** Whether a page can be shown: one that is empty would hide the error. */
+function isPage(html: unknown): html is string {
+  if (typeof html !== 'string' || html.trim() === '') return false
+  return Buffer.byteLength(html) <= largestErrorPage && !hasTooManyTokens(html)
+}
+
+function remembering<Source extends object, Compiled>(
+  compile: (source: Source, failed: Failed) => Compiled,
+): (source: Source, failed: Failed) => Compiled {
+  const known = new WeakMap<Source, Compiled>()
+  return (source, failed) => {
+    const compiled = known.get(source) ?? compile(source, failed)
+    known.set(source, compiled)
+    return compiled
+  }
+}

@@ -1,0 +1,58 @@
+// The box that an Error Page may hold: what happened, in one piece that looks the same in whatever page it stands. custom-content.ts fills it in.
+
+import { type Html, type HtmlValue, html, raw } from '../../base/html.ts'
+import { errorRows } from '../catalogue.ts'
+import { form, render } from '../render/form.ts'
+import type { Occasion, Problem } from '../problem.ts'
+import type { Refusal } from '../refusal.ts'
+
+/** Whose errors a box tells: of 5xx codes, or of 1xxx codes. */
+export type BoxFamily = '500s' | '1000s'
+
+/** Writes the box; nothing for an error of the other family. */
+export function writeBox(family: BoxFamily, refusal: Refusal, occasion: Occasion): string {
+  const isOfThousands = errorRows[refusal.error].code >= 1000
+  return isOfThousands === (family === '1000s') ? render(box, refusal, occasion, '') : ''
+}
+
+const box = form('text/html', renderBox)
+
+function renderBox(
+  { error_name, detail, what_you_should_do, ray_id, timestamp }: Problem,
+  heading: string,
+): string {
+  const { code } = errorRows[error_name]
+  return html`<section lang="en" dir="ltr" style="${CARD}">
+${block('p', SMALL, html`Error ${code}`)}
+${block('h2', TITLE, html`${heading}`)}
+${block('p', TEXT, html`${detail}`)}
+${block('p', TEXT, html`${emphasize(what_you_should_do)}`)}
+${block('p', FOOT, html`Ray ID: ${ray_id}<br>Time: ${timestamp.replace('T', ' ').replace('Z', ' UTC')}`)}
+</section>`.markup
+}
+
+/** Sets a colour for each scheme of the reader, and the light one in browsers that know no schemes. */
+function scheme(property: string, light: string, dark: string): string {
+  return `${property}:${light};${property}:light-dark(${light},${dark})`
+}
+
+const LINE = ['#dbd9d1', '#323b48'] as const
+const SOFT = scheme('color', '#57606e', '#a4adbb')
+
+// The styles are inline and begin from nothing, so that neither the page nor a style sheet has to know of the box.
+const CARD = `all:initial;color-scheme:light dark;display:block;box-sizing:border-box;max-width:640px;margin:24px auto;padding:20px 24px 22px;${scheme('background', '#fffefc', '#191f28')};${scheme('color', '#1b2430', '#e7eaef')};border:1px solid;${scheme('border-color', ...LINE)};border-radius:14px;font:16px/1.6 system-ui,sans-serif;text-align:left;overflow-wrap:anywhere`
+const SMALL = `${SOFT};font-size:14px;font-weight:600`
+const TITLE = 'margin:2px 0 12px;font-size:24px;font-weight:600;line-height:1.25'
+const TEXT = 'margin:0 0 12px'
+const FOOT = `margin:16px 0 0;padding-top:12px;border-top:1px solid;${scheme('border-color', ...LINE)};${SOFT};font-size:14px`
+
+function block(tag: 'p' | 'h2', style: string, content: Html): Html {
+  const name = raw(tag)
+  return html`<${name} style="all:unset;display:block;${style}">${content}</${name}>`
+}
+
+function emphasize(markdown: string): readonly HtmlValue[] {
+  return markdown
+    .split('**')
+    .map((text, i) => (i % 2 === 0 ? text : html`<b style="all:unset;font-weight:600">${text}</b>`))
+}

@@ -1,0 +1,97 @@
+// The catalogue as documentation for operators: what the type URI of an error leads to. The admin listener serves it.
+
+import type { Answer } from '../compose.ts'
+import { documentErrorPage, documentIndexPage, ERROR_POLICY, INDEX_POLICY } from './document-html.ts'
+import { type Entry, entries, factsOf } from './entry.ts'
+import { type Format, negotiate } from '../negotiate.ts'
+import { SAFETY_HEADERS } from '../safety-headers.ts'
+
+/** Documents one error in the format that is accepted; null for a code that no error has. */
+export function documentError(code: string, accept: string | null): Answer | null {
+  const entry = entryByCode.get(code)
+  if (!entry) return null
+  return answer(accept, ERROR_POLICY, {
+    json: () => entry,
+    markdown: () => markdownOf(entry),
+    html: () => documentErrorPage(entry),
+  })
+}
+
+/** Documents all errors as a list. */
+export function documentIndex(accept: string | null): Answer {
+  return answer(accept, INDEX_POLICY, {
+    json: () => ({ errors: entries }),
+    markdown: () => markdownIndex,
+    html: () => documentIndexPage(entries),
+  })
+}
+
+const entryByCode: ReadonlyMap<string, Entry> = new Map(entries.map(entry => [String(entry.code), entry]))
+
+function markdownOf(entry: Entry): string {
+  return `# Error ${entry.code}: ${entry.title}
+
+${factsOf(entry)
+  .map(([label, fact]) => `- ${label}: ${fact}\n`)
+  .join('')}
+## ${entry.raised ? 'What Raises It' : 'What Would Raise It'}
+
+${entry.cause}
+
+## What to Check
+
+${entry.remedy}
+
+## What the Client Is Told
+
+${entry.detail}
+
+${entry.what_you_should_do}
+`
+}
+
+const markdownIndex = `# Errors
+
+| Code | Name | Title | HTTP status | Retry after | Raised |
+|---|---|---|---|---|---|
+${entries
+  .map(
+    ({ code, name, title, status, retry_after, raised }) =>
+      `| ${code} | ${name} | ${title} | ${status} | ${retry_after === undefined ? '' : `${retry_after} s`} | ${raised ? 'yes' : 'preview only'} |\n`,
+  )
+  .join('')}`
+
+interface Renderings {
+  readonly json: () => unknown
+  readonly markdown: () => string
+  readonly html: () => string
+}
+
+function answer(accept: string | null, policy: string, renderings: Renderings): Answer {
+  const [type, body] = write(negotiate(accept), renderings)
+  const headers = [
+    'Content-Type',
+    type,
+    'Content-Length',
+    String(body.length),
+    'Cache-Control',
+    'no-cache',
+    'Vary',
+    'Accept',
+    ...SAFETY_HEADERS,
+    'Content-Security-Policy',
+    policy,
+  ]
+  return { status: 200, reason: 'OK', headers, body }
+}
+
+function write(format: Format, renderings: Renderings): readonly [type: string, body: string] {
+  switch (format) {
+    case 'html':
+      return ['text/html; charset=utf-8', renderings.html()]
+    case 'markdown':
+      return ['text/markdown; charset=utf-8', renderings.markdown()]
+    default:
+      return ['application/json; charset=utf-8', JSON.stringify(renderings.json())]
+  }
+}

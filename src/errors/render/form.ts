@@ -1,0 +1,47 @@
+// How a record is written in one format, once for every error and then only filled in. compose.ts and compose-ai.ts have theirs.
+
+import type { Occasion } from '../problem.ts'
+import { type Refusal, refuse } from '../refusal.ts'
+import { asciiJson } from './json.ts'
+import { Template, type Write } from './template.ts'
+
+/** A way to write the record; the escaping makes any zone safe where the renderer puts it. */
+export interface Form {
+  readonly type: string
+  readonly policy: string | null
+  readonly write: Write
+  readonly escaping: (text: string) => string
+  readonly templates: Map<string, Template>
+}
+
+/** Makes a form that has not written anything yet. */
+export function form(
+  type: string,
+  write: Write,
+  escaping: Form['escaping'] = escapeQuoted,
+  policy: string | null = null,
+): Form {
+  return { type, policy, write, escaping, templates: new Map() }
+}
+
+/** Writes the record of a refusal; `documentation` is the base of its type URI. */
+export function render(form: Form, refusal: Refusal, occasion: Occasion, documentation: string): string {
+  const zone = PLAIN.test(occasion.zone) ? occasion.zone : form.escaping(occasion.zone)
+  return templateOf(form, refusal, documentation).fill(refusal, occasion, zone)
+}
+
+const PLAIN = /^[\w.-]*$/
+
+/** Escapes for a string in JSON, which a quoted scalar of YAML takes as well. */
+function escapeQuoted(text: string): string {
+  return asciiJson(text).slice(1, -1)
+}
+
+function templateOf(form: Form, { error, wording }: Refusal, documentation: string): Template {
+  const key = wording === null ? `${error} ${documentation}` : `${error} ${documentation} ${wording.heading}`
+  const known = form.templates.get(key)
+  if (known) return known
+  const template = new Template(refuse(error, wording === null ? {} : { wording }), documentation, form.write)
+  form.templates.set(key, template)
+  return template
+}

@@ -1,0 +1,18 @@
+// The error record as compact JSON, for programs; application/json and application/problem+json share it.
+
+import type { Problem } from '../problem.ts'
+
+export function renderJson(problem: Problem): string {
+  return asciiJson(problem)
+}
+
+/** Writes a value as JSON in ASCII alone: any other character is escaped. */
+export function asciiJson(value: unknown): string {
+  return JSON.stringify(value).replace(NOT_ASCII, escapeUnit)
+}
+
+const NOT_ASCII = /[\x7f-\uffff]/g
+
+function escapeUnit(unit: string): string {
+  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
+}

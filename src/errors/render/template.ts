@@ -1,0 +1,101 @@
+// Renders an error once with sample values, and cuts the text where they stand: filling the gaps is then all that an answer costs.
+// compose.ts keeps one for every error and format.
+
+import { errorRows } from '../catalogue.ts'
+import { type Occasion, type Problem, problem, timestampOf } from '../problem.ts'
+import { type Refusal, retryAfterOf } from '../refusal.ts'
+
+/** Writes a record in one format; `heading` is for people, who need not know what the code is called. */
+export type Write = (problem: Problem, heading: string) => string
+
+type Slot = 'ray' | 'zone' | 'wait' | 'date' | 'clock' | 'retry date' | 'retry clock'
+
+export class Template {
+  readonly #texts: readonly string[]
+  /** Each follows the text of the same index. */
+  readonly #slots: readonly Slot[]
+
+  constructor(refusal: Refusal, documentation: string, write: Write) {
+    const record = problem({ ...refusal, retryAfter: SAMPLE_WAIT }, sample, documentation)
+    const heading = refusal.wording?.heading ?? errorRows[refusal.error].title
+    const pieces = write(record, heading).split(MARKS)
+    this.#texts = pieces.filter((_, i) => i % 2 === 0)
+    this.#slots = pieces.filter((_, i) => i % 2 === 1).map(mark => slotOf.get(mark)!)
+  }
+
+  /** Fills in one answer; the zone comes escaped for the format. */
+  fill(refusal: Refusal, occasion: Occasion, zone: string): string {
+    const texts = this.#texts
+    const slots = this.#slots
+    let text = texts[0]!
+    for (let i = 0; i < slots.length; i++)
+      text += valueFor(slots[i]!, refusal, occasion, zone) + texts[i + 1]!
+    return text
+  }
+}
+
+const SAMPLE_WAIT = 5_107_000
+const sample: Occasion = {
+  ray: '51a051a051a051a0',
+  zone: 'sample.invalid',
+  accept: null,
+  time: Date.UTC(2001, 1, 3, 4, 5, 6),
+}
+
+const [sampleDate, sampleClock] = write(sample.time)
+const [sampleRetryDate, sampleRetryClock] = write(sample.time + SAMPLE_WAIT * 1000)
+
+const slotOf: ReadonlyMap<string, Slot> = new Map([
+  [sample.ray, 'ray'],
+  [sample.zone, 'zone'],
+  [String(SAMPLE_WAIT), 'wait'],
+  [sampleDate, 'date'],
+  [sampleClock, 'clock'],
+  [sampleRetryDate, 'retry date'],
+  [sampleRetryClock, 'retry clock'],
+])
+
+const MARKS = new RegExp(`(${Array.from(slotOf.keys(), RegExp.escape).join('|')})`)
+
+const now = remembering(write)
+const then = remembering(write)
+
+function valueFor(slot: Slot, refusal: Refusal, occasion: Occasion, zone: string): string {
+  switch (slot) {
+    case 'ray':
+      return occasion.ray
+    case 'zone':
+      return zone
+    case 'wait':
+      return String(retryAfterOf(refusal))
+    case 'date':
+      return now(occasion.time)[0]
+    case 'clock':
+      return now(occasion.time)[1]
+    case 'retry date':
+      return then(occasion.time + retryAfterOf(refusal)! * 1000)[0]
+    case 'retry clock':
+      return then(occasion.time + retryAfterOf(refusal)! * 1000)[1]
+  }
+}
+
+type Moment = readonly [date: string, clock: string]
+
+function write(time: number): Moment {
+  const timestamp = timestampOf(time)
+  return [timestamp.slice(0, 10), timestamp.slice(11, 19)]
+}
+
+/** Keeps the last moment written: within a second it serves every answer. */
+function remembering(write: (time: number) => Moment): (time: number) => Moment {
+  let second = Number.NaN
+  let moment: Moment = ['', '']
+  return time => {
+    const current = Math.floor(time / 1000)
+    if (current !== second) {
+      moment = write(time)
+      second = current
+    }
+    return moment
+  }
+}

@@ -1,0 +1,201 @@
+// All of a log entry but its id and bodies, as JSON. Called by the batches beside.
+import { LINE_END, type LogBytes, member, power } from './bytes.ts'
+import type { LogSummary } from '../records.ts'
+
+/** The bodies of an entry, in the order in which they are kept. */
+export interface Bodies {
+  readonly request: Body | null
+  readonly response: Body | null
+  readonly providerResponse: Body | null
+}
+
+/** A body before it is text. */
+export interface Body {
+  readonly bytes: Buffer
+  readonly isCut: boolean
+  /** Whether it is to be shown as base64. */
+  readonly isBinary: boolean
+}
+
+type Text = string | null
+type Count = number | null
+
+export type Head = readonly [
+  createdAt: number,
+  provider: string,
+  model: Text,
+  path: string,
+  status: number,
+  flags: number,
+  error: Text,
+  duration: number,
+  timeToFirstByte: Count,
+  tokensIn: Count,
+  tokensOut: Count,
+  cost: Count,
+  metadata: LogSummary['metadata'],
+  requestContentType: Text,
+  responseContentType: Text,
+  /** Bytes of the bodies. */
+  requestSize: Count,
+  responseSize: Count,
+  /** Heads that are older have none of these. */
+  tokenId?: Text,
+  tokenName?: Text,
+  providerResponseSize?: Count,
+]
+
+/** The bits of a head's `flags`. */
+export const flags = {
+  success: 1,
+  cached: 2,
+  authenticated: 4,
+  streamed: 8,
+  requestIsCut: 16,
+  responseIsCut: 32,
+  requestIsBinary: 64,
+  responseIsBinary: 128,
+  providerResponseIsCut: 256,
+  providerResponseIsBinary: 512,
+} as const
+
+/** Writes a comma and a head: by hand, since every call pays for it. */
+export function writeHead(to: LogBytes, e: LogSummary, bodies: Bodies): void {
+  to.open()
+  to.number(e.createdAt)
+  to.copy(quotes.provider.of(e.provider))
+  to.copy(quotes.model.of(e.model))
+  to.copy(quotes.path.of(e.path))
+  to.number(e.status)
+  to.number(flagsOf(e, bodies))
+  to.copy(quotes.error.of(e.error))
+  to.multiple(e.duration, thousandth)
+  to.multiple(e.timeToFirstByte, thousandth)
+  to.number(e.tokensIn)
+  to.number(e.tokensOut)
+  to.multiple(e.cost, trillionth)
+  to.json(e.metadata)
+  to.copy(quotes.requestContentType.of(e.requestContentType))
+  to.copy(quotes.responseContentType.of(e.responseContentType))
+  to.number(sizeOf(bodies.request))
+  to.number(sizeOf(bodies.response))
+  to.copy(quotes.tokenId.of(e.tokenId))
+  to.copy(quotes.tokenName.of(e.tokenName))
+  to.number(sizeOf(bodies.providerResponse))
+  to.close()
+}
+
+/** Reads heads that were written one behind the other. */
+export function readHeads(heads: Buffer): Head[] {
+  return JSON.parse(`[${heads.toString('utf8', 1)}]`)
+}
+
+/** Bytes of heads that are read in one step. */
+const sliceSize = 64 * 1024
+
+/** Reads them in slices, of which each is work for one turn; what was written before heads had lines of their own is one slice. */
+export function* headSlices(heads: Buffer): Generator<Head[]> {
+  for (let at = 0; at < heads.length; ) {
+    const end = at + sliceSize < heads.length ? heads.indexOf(LINE_END, at + sliceSize) : -1
+    // The line end of a head is the second of its bytes.
+    const next = end === -1 ? heads.length : end - 1
+    yield readHeads(heads.subarray(at, next))
+    at = next
+  }
+}
+
+/** Gives what a head says of an entry. */
+export function summaryOf(head: Head, id: string, account: string, gateway: string): LogSummary {
+  return {
+    id,
+    account,
+    gateway,
+    createdAt: head[0],
+    provider: head[1],
+    model: head[2],
+    path: head[3],
+    status: head[4],
+    success: (head[5] & flags.success) !== 0,
+    error: head[6],
+    duration: head[7],
+    timeToFirstByte: head[8],
+    tokensIn: head[9],
+    tokensOut: head[10],
+    cost: head[11],
+    cached: (head[5] & flags.cached) !== 0,
+    authenticated: (head[5] & flags.authenticated) !== 0,
+    tokenId: head[17] ?? null,
+    tokenName: head[18] ?? null,
+    streamed: (head[5] & flags.streamed) !== 0,
+    metadata: head[12],
+    requestContentType: head[13],
+    responseContentType: head[14],
+  }
+}
+
+/** What durations and costs are multiples of. */
+const thousandth = power(3)
+const trillionth = power(12)
+
+interface Quote {
+  readonly text: Text
+  readonly json: Uint8Array
+}
+
+/** The texts of a column as they are written: they are few, and mostly the last one comes again. */
+class Quotes {
+  readonly #known = new Map<Text, Quote>()
+  #last = quoted(null)
+
+  of(text: Text): Uint8Array {
+    if (text !== this.#last.text) this.#last = this.#known.get(text) ?? this.#learn(text)
+    return this.#last.json
+  }
+
+  #learn(text: Text): Quote {
+    const quote = quoted(text)
+    if (quote.json.length > longestRemembered) return quote
+    if (this.#known.size === mostRemembered) this.#known.clear()
+    this.#known.set(quote.text, quote)
+    return quote
+  }
+}
+
+const mostRemembered = 1000
+const longestRemembered = 256
+
+const quotes = {
+  provider: new Quotes(),
+  model: new Quotes(),
+  path: new Quotes(),
+  error: new Quotes(),
+  requestContentType: new Quotes(),
+  responseContentType: new Quotes(),
+  tokenId: new Quotes(),
+  tokenName: new Quotes(),
+}
+
+function quoted(text: Text): Quote {
+  const json = JSON.stringify(text)
+  // The text itself may be a part of a whole request and keep that in memory.
+  return { text: JSON.parse(json), json: member(json) }
+}
+
+function flagsOf(e: LogSummary, { request, response, providerResponse }: Bodies): number {
+  return (
+    (e.success ? flags.success : 0) |
+    (e.cached ? flags.cached : 0) |
+    (e.authenticated ? flags.authenticated : 0) |
+    (e.streamed ? flags.streamed : 0) |
+    (request?.isCut ? flags.requestIsCut : 0) |
+    (response?.isCut ? flags.responseIsCut : 0) |
+    (request?.isBinary ? flags.requestIsBinary : 0) |
+    (response?.isBinary ? flags.responseIsBinary : 0) |
+    (providerResponse?.isCut ? flags.providerResponseIsCut : 0) |
+    (providerResponse?.isBinary ? flags.providerResponseIsBinary : 0)
+  )
+}
+
+function sizeOf(body: Body | null): Count {
+  return body === null ? null : body.bytes.length
+}

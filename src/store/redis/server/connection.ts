@@ -1,0 +1,205 @@
+// A connection that never keeps anybody waiting: it answers in time or says that the store is away, and only the first to ask finds
+// out the slow way that a server hangs. Only a primary counts as there, and is asked each second whether it still is one. redis-store.ts
+// opens three, so that bulk and waits for the disk are in nobody's way.
+import { StoreAway, StoreUntouched } from '../../store.ts'
+import { type Argument, type Client, type Command, pauseBefore } from './connect.ts'
+import { inTime, isDemoted, isReply, Late, NotPrimary, reasonOf } from './failure.ts'
+import { keys } from '../keys.ts'
+import { byName, isUnknownScript, type Script, whole } from './script.ts'
+import { allFacts, factsOf, fewFacts, type ServerFacts } from './facts.ts'
+
+/** The data format that we write, and the newest that we read. */
+const knownFormat = 1
+/** How long a server may take to say what it is before it is dialled anew, in ms: longer than a command, which may wait behind bulk. */
+const greetTimeout = 1_000
+/** Ms between two looks at the server. */
+const period = 1_000
+
+interface ConnectionOptions {
+  /** Ms until a command is called lost. */
+  readonly timeout: number
+  /** The database to be in. */
+  readonly db: number
+  /** Whether it looks at the server by itself; else its owner does. */
+  readonly looks: boolean
+}
+
+export class Connection {
+  readonly #client: Client
+  readonly #options: ConnectionOptions
+  readonly #arrivals: (() => void)[] = []
+  readonly #opening = Promise.withResolvers<void>()
+  #isHere = false
+  #isClosed = false
+  /** The greeting that counts; others are of a connection that was lost since. */
+  #greeting = 0
+  #failures = 0
+  /** Why it is away; a connection that failed closes next, without a reason of its own. */
+  #reason: Error | null = null
+  #retry: NodeJS.Timeout | undefined
+  #look: NodeJS.Timeout | undefined
+  #runId: string | null = null
+
+  constructor(client: Client, options: ConnectionOptions) {
+    this.#client = client
+    this.#options = options
+    client.onReady(() => this.#greet())
+    client.onLoss(reason => this.#lose(reason))
+  }
+
+  /** Resolves when it is known whether the server is there, and rejects with a sentence when its data is not for us. */
+  get opened(): Promise<void> {
+    return this.#opening.promise
+  }
+
+  get isAway(): boolean {
+    return !this.#isHere || this.#client.isAstray
+  }
+
+  /** The run of the server that it leads to, as far as that tells. */
+  get runId(): string | null {
+    return this.#runId
+  }
+
+  /** Calls back each time that the server is there again. */
+  onArrival(listener: () => void): void {
+    this.#arrivals.push(listener)
+  }
+
+  /** Asks one command; rejects with `StoreAway` after `timeout` ms at the latest. */
+  run(command: Command): Promise<unknown> {
+    return this.#ask(() => this.#client.send(command), this.#options.timeout)
+  }
+
+  /** Runs a script on keys of one slot. */
+  async script(script: Script, keys: readonly string[], args: readonly Argument[]): Promise<unknown> {
+    const { send } = this.#client
+    const run = () =>
+      send(byName(script, keys, args)).catch(error => {
+        if (isUnknownScript(error)) return send(whole(script, keys, args))
+        throw error
+      })
+    return this.#ask(run, this.#options.timeout)
+  }
+
+  /** Asks commands of the node that has the keys of the first, and rejects when that one failed; the others give their errors. */
+  async runAll(commands: readonly Command[]): Promise<readonly unknown[]> {
+    return this.#ask(() => this.#client.sendAll(commands).then(firstThrown), this.#options.timeout)
+  }
+
+  /** Asks commands of the node that has the keys of the first; all of one server, those that failed give their errors. */
+  async runTogether(commands: readonly Command[], timeout: number): Promise<readonly unknown[]> {
+    return this.#ask(() => this.#client.sendAll(commands), timeout)
+  }
+
+  /** Dials anew, since another server is the primary, or none as far as known. */
+  leave(reason: Error): void {
+    if (this.#isHere) this.#lose(reason)
+    this.#client.redial()
+  }
+
+  /** Ends when what was asked before is answered or given up. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    clearTimeout(this.#retry)
+    this.#lose(new Error('closed'))
+    await inTime(this.#client.end(), this.#options.timeout).catch(() => this.#client.cut())
+  }
+
+  async #ask<T>(run: () => Promise<T>, timeout: number): Promise<T> {
+    if (this.isAway) throw new StoreUntouched(this.#reason)
+    try {
+      return await inTime(run(), timeout)
+    } catch (error) {
+      if (isDemoted(error)) this.leave(new NotPrimary())
+      else if (!isReply(error)) this.#doubt()
+      throw new StoreAway(reasonOf(error))
+    }
+  }
+
+  /** Holds back all further commands until the server has proved that it is there. */
+  #doubt(): void {
+    if (!this.#isHere) return
+    this.#lose(new Late())
+    this.#greet()
+  }
+
+  #lose(reason?: unknown): void {
+    clearTimeout(this.#look)
+    this.#greeting++
+    this.#isHere = false
+    if (reason instanceof Error) this.#reason = reasonOf(reason)
+    this.#opening.resolve()
+  }
+
+  async #greet(): Promise<void> {
+    const greeting = ++this.#greeting
+    clearTimeout(this.#retry)
+    const isOver = () => greeting !== this.#greeting || this.#isClosed
+    try {
+      const facts = await inTime(this.#readFacts(allFacts), greetTimeout)
+      const format = await inTime(this.#readFormat(), greetTimeout)
+      if (isOver()) return
+      if (format > knownFormat) this.#refuse(format)
+      else this.#arrive(facts)
+    } catch (error) {
+      if (isOver()) return
+      this.#lose(error)
+      this.#retry = setTimeout(() => this.#client.redial(), pauseBefore(++this.#failures))
+    }
+  }
+
+  /** Rejects unless the server is a primary, as far as it knows itself. */
+  async #readFacts(commands: readonly Command[]): Promise<ServerFacts> {
+    const [found, ...answers] = await this.#client.sendAll([['EXISTS', keys.format], ...commands])
+    if (found instanceof Error) throw found
+    const facts = factsOf(answers)
+    if (facts?.role !== 'primary' || this.#client.isAstray) throw new NotPrimary()
+    return facts
+  }
+
+  async #readFormat(): Promise<number> {
+    const { send } = this.#client
+    if (this.#options.db > 0) await send(['SELECT', this.#options.db])
+    const found = await send(['GET', keys.format])
+    if (found !== null) return Number(found)
+    await send(['SET', keys.format, knownFormat, 'NX'])
+    return Number(await send(['GET', keys.format]))
+  }
+
+  #arrive({ runId }: ServerFacts): void {
+    this.#isHere = true
+    this.#reason = null
+    this.#failures = 0
+    this.#runId = runId
+    this.#opening.resolve()
+    if (this.#options.looks) this.#lookLater()
+    for (const listener of this.#arrivals) listener()
+  }
+
+  #lookLater(): void {
+    this.#look = setTimeout(async () => {
+      const greeting = this.#greeting
+      try {
+        await inTime(this.#readFacts(fewFacts), greetTimeout)
+      } catch (error) {
+        if (greeting !== this.#greeting) return
+        if (error instanceof NotPrimary) return this.leave(error)
+        if (!isReply(error)) return this.#doubt()
+      }
+      if (greeting === this.#greeting) this.#lookLater()
+    }, period)
+  }
+
+  #refuse(format: number): void {
+    this.#reason = new Error(
+      `the data in Redis has format ${format}, and this version of Gatehouse reads ${knownFormat} at most: run a newer one`,
+    )
+    this.#opening.reject(this.#reason)
+  }
+}
+
+function firstThrown(answers: readonly unknown[]): readonly unknown[] {
+  if (answers[0] instanceof Error) throw answers[0]
+  return answers
+}

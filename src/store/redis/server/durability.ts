@@ -1,0 +1,399 @@
+// Writes that are on disk, and on each replica that could become the primary, before they count as done. What is asked at a time goes to one
+// server in one piece, with the proof behind it: no other server can vouch for it. accounts.ts, records.ts and redis-store.ts write through it.
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Clock } from '../../../base/clock.ts'
+import { StoreAway, StoreUntouched } from '../../store.ts'
+import type { Argument, Command } from './connect.ts'
+import type { Connection } from './connection.ts'
+import { isDemoted, isMoved, NotPrimary, reasonOf } from './failure.ts'
+import { keys } from '../keys.ts'
+import { lackOf, type Replicas } from './replicas.ts'
+import { byName, isUnknownScript, type Script, whole } from './script.ts'
+import {
+  type FactCommands,
+  factsOf,
+  factsOfSource,
+  fewFacts,
+  type Reach,
+  roleFacts,
+  type ServerFacts,
+} from './facts.ts'
+import {
+  diskPatience,
+  proofsOf,
+  type Settings,
+  settingsCommands,
+  settingsOf,
+  waitsForDisk,
+} from './settings.ts'
+
+/** Ms between two looks at the server. */
+const period = 1_000
+/** How long settings are believed, and between two tries whether writes are confirmed, in ms. */
+const settingsLife = 5_000
+/** The most writes that go in one piece. */
+const mostTogether = 200
+/** Ms between two proofs that a server is the primary, for those who found nothing. */
+const absencePause = 50
+/** For how long a server is asked at a time to wait for those behind, in ms. */
+const stragglerPatience = 20
+
+/** More than there are, so that all have the time to answer, in ms. */
+const mostFollowers = 1_000
+const followerPatience = 50
+/** The same at the first look at a server, and whenever its settings are read: one that is missed is not waited for until it is found. */
+const longPatience = 500
+
+interface Work {
+  /** Null where only the proof is wanted. */
+  readonly script: Script | null
+  readonly keys: readonly string[]
+  readonly args: readonly Argument[]
+  readonly isForDisk: boolean
+}
+
+interface Ask extends Work {
+  /** Whether it is asked once more: the script was unknown by its name, or its keys have moved to another node. */
+  readonly isAgain: boolean
+  readonly resolve: (result: unknown) => void
+  readonly reject: (reason: unknown) => void
+}
+
+interface Wanted {
+  readonly disk: boolean
+  readonly needed: number
+  /** Monotonic ms until which those behind are waited for. */
+  readonly end: number
+}
+
+interface Look {
+  readonly resolve: (settings: Settings) => void
+  readonly reject: (reason: unknown) => void
+}
+
+interface DurableOptions {
+  /** Ms until a command is called lost. */
+  readonly timeout: number
+  readonly clock: Clock
+  readonly isCluster: boolean
+}
+
+const onlyProof: Work = { script: null, keys: [], args: [], isForDisk: true }
+
+export class DurableWrites {
+  /** Nothing else goes over it, since who waits for a proof is answered nothing else. */
+  readonly #connection: Connection
+  readonly #replicas: Replicas
+  readonly #options: DurableOptions
+  readonly #asks: Ask[] = []
+  /** The scripts that the server knows. */
+  readonly #known = new Set<Script>()
+  readonly #looks: Look[] = []
+  #isWorking = false
+  #work: Promise<void> = Promise.resolve()
+  #isLookDue = false
+  /** What the server is asked for its facts: as much as it doesn't deny. */
+  #factCommands = fewFacts
+  #settings: Settings | null = null
+  #settingsAt = 0
+  #refusal: string | null = null
+  /** How far the server had come at the last proof, and how far the replicas have come that had to. */
+  #reached: Reach | null = null
+  #proved: Reach | null = null
+  #hasLost = false
+  /** The proof that those join who find nothing until it begins. */
+  #absence: Promise<void> | null = null
+  #absenceAt = Number.NEGATIVE_INFINITY
+  #timer: NodeJS.Timeout | undefined
+  #isClosed = false
+
+  constructor(connection: Connection, replicas: Replicas, options: DurableOptions) {
+    this.#connection = connection
+    this.#replicas = replicas
+    this.#options = options
+    connection.onArrival(() => {
+      this.#known.clear()
+      this.#settings = null
+      this.#lookSoon()
+    })
+  }
+
+  /** Why writes are refused now, as far as known; null while they are taken. */
+  get refusal(): string | null {
+    return this.#refusal
+  }
+
+  /** Whether the server turned out to be without writes that had been confirmed. */
+  get hasLost(): boolean {
+    return this.#hasLost
+  }
+
+  /** Runs a script that writes; rejects with `StoreAway` when what it wrote isn't in time as safe as the server can make it. */
+  run(script: Script, keys: readonly string[], args: readonly Argument[]): Promise<unknown> {
+    return this.#join({ script, keys, args, isForDisk: true })
+  }
+
+  /** Resolves when all that was written before is as safe as what `run` writes: what was called lost may be there all the same. */
+  async confirm(): Promise<void> {
+    await this.#join(onlyProof)
+  }
+
+  /**
+   * Resolves when the server was the primary when this was called, and rejects with `StoreAway` when another may have been: what is missing here may then be
+   * there. However many ask, the server is asked twenty times a second at most.
+   */
+  async confirmAbsence(): Promise<void> {
+    if (this.#replicas.needed !== 0) await (this.#absence ??= this.#proveSoon())
+  }
+
+  /** Reads the settings of the server that has the records. */
+  settings(): Promise<Settings> {
+    return new Promise((resolve, reject) => {
+      this.#looks.push({ resolve, reject })
+      this.#settings = null
+      this.#lookSoon()
+    })
+  }
+
+  /** Ends when what was asked before is settled. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await this.#work
+    clearTimeout(this.#timer)
+  }
+
+  async #proveSoon(): Promise<void> {
+    const { clock } = this.#options
+    await sleep(Math.max(0, this.#absenceAt + absencePause - clock.monotonic()))
+    this.#absence = null
+    this.#absenceAt = clock.monotonic()
+    await this.#join({ ...onlyProof, isForDisk: false })
+  }
+
+  #join(work: Work): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      this.#asks.push({ ...work, isAgain: false, resolve, reject })
+      this.#start()
+    })
+  }
+
+  #lookSoon(): void {
+    this.#isLookDue = true
+    this.#start()
+  }
+
+  #start(): void {
+    if (this.#isWorking) return
+    this.#isWorking = true
+    this.#work = this.#workOn()
+  }
+
+  /** Does one thing at a time: a connection that waits for a proof answers nothing else, and what comes meanwhile goes together. */
+  async #workOn(): Promise<void> {
+    while (this.#isLookDue || this.#asks.length > 0) {
+      if (this.#isLookDue) await this.#lookAround()
+      const asks = this.#asks.splice(0, mostTogether)
+      if (asks.length > 0) await this.#take(asks)
+    }
+    this.#isWorking = false
+  }
+
+  async #lookAround(): Promise<void> {
+    clearTimeout(this.#timer)
+    this.#isLookDue = false
+    const looks = this.#looks.splice(0)
+    try {
+      const settings = await this.#inspect()
+      for (const { resolve } of looks) resolve(settings)
+    } catch (error) {
+      for (const { reject } of looks) reject(error)
+    }
+    if (!this.#isClosed) this.#timer = setTimeout(() => this.#lookSoon(), period)
+  }
+
+  /** Reads what the server says of itself and of its replicas, and tries from time to time whether writes are confirmed. */
+  async #inspect(): Promise<Settings> {
+    const { timeout, clock, isCluster } = this.#options
+    const now = clock.monotonic()
+    const isOld = this.#settings === null || now - this.#settingsAt >= settingsLife
+    const nodes = isCluster ? (['CLUSTER', 'NODES'] as const) : (['PING'] as const)
+    const commands = [
+      ['EXISTS', keys.format] as const,
+      ...this.#factCommands,
+      nodes,
+      ...(isOld ? settingsCommands : []),
+    ]
+    const [, source, hello, shard, ...told] = await this.#connection.runTogether(commands, timeout)
+    if (source instanceof Error && this.#factCommands === fewFacts) {
+      this.#factCommands = roleFacts
+      return this.#inspect()
+    }
+    const { replicas } = this.#factsIn([source, hello])
+    const followers =
+      replicas?.length ?? (await this.#countFollowers(isOld ? longPatience : followerPatience))
+    this.#replicas.note({ followers, isBlind: replicas === null, nodes: isCluster ? shard : null })
+    if (isOld) {
+      this.#settings = settingsOf(told)
+      this.#settingsAt = now
+      if (typeof told[0] === 'string') this.#factCommands = fewFacts
+    }
+    const needed = this.#replicas.needed ?? 1
+    if (followers < needed) this.#refusal = lackOf(followers, needed)
+    else if (isOld || this.#refusal !== null) this.#join({ ...onlyProof, isForDisk: false }).catch(ignore)
+    return this.#settings!
+  }
+
+  /** Has the replicas of a server that tells nothing of them answer for themselves, within `patience` ms. */
+  async #countFollowers(patience: number): Promise<number> {
+    const commands = [
+      ['SET', keys.proof, 1],
+      ['WAIT', mostFollowers, patience],
+    ] as const
+    const [set, count] = await this.#connection.runTogether(commands, this.#options.timeout + patience)
+    this.#expectAnswer(set)
+    this.#expectAnswer(count)
+    return Number(count)
+  }
+
+  async #take(asks: readonly Ask[]): Promise<void> {
+    try {
+      const answers = await this.#write(asks)
+      for (const [i, ask] of asks.entries()) this.#settle(ask, answers[i])
+    } catch (error) {
+      for (const { reject } of asks) reject(error)
+    }
+  }
+
+  #settle(ask: Ask, answer: unknown): void {
+    if (!(answer instanceof Error)) return ask.resolve(answer)
+    if ((isUnknownScript(answer) || isMoved(answer)) && !ask.isAgain) {
+      this.#asks.push({ ...ask, isAgain: true })
+      return
+    }
+    const reason = reasonOf(answer)
+    if (isDemoted(answer)) this.#connection.leave(reason)
+    // Whether others are refused, too, is tried at the next look.
+    ask.reject(this.#refuse(refusalOf(reason), reason))
+  }
+
+  /** Sends scripts and what proves them in one piece, and returns what each of the scripts answered. */
+  async #write(asks: readonly Ask[]): Promise<readonly unknown[]> {
+    const { needed, epoch } = this.#replicas
+    if (needed === null || this.#settings === null) throw new StoreUntouched(unconfirmed())
+    const { timeout } = this.#options
+    const disk = asks.some(({ isForDisk }) => isForDisk) && waitsForDisk(this.#settings)
+    const waits = proofsOf({ disk, needed, timeout })
+    const isTry = asks.every(({ script }) => script === null)
+    const proof = waits.length > 0 || isTry ? proofCommands(waits, this.#factCommands) : []
+    const end = this.#options.clock.monotonic() + timeout / 2
+    const commands = [...asks.map(ask => this.#commandOf(ask)), ...proof]
+    const found = await this.#connection.runTogether(commands, timeout + (disk ? diskPatience : 0))
+    const [answers, proofs] = [found.slice(0, asks.length), found.slice(asks.length)]
+    if (isMoved(proofs[0])) return this.#follow(answers)
+    if (proofs.length > 0) await this.#expectProof(proofs, { disk, needed, end })
+    if (this.#replicas.epoch !== epoch) throw new StoreAway(unconfirmed())
+    return answers
+  }
+
+  async #expectProof(
+    [set, source, ...rest]: readonly unknown[],
+    { disk, needed, end }: Wanted,
+  ): Promise<void> {
+    const waits = rest.slice(0, -this.#factCommands.length)
+    for (const answer of [set, ...waits]) this.#expectAnswer(answer)
+    if (disk && countIn(waits[0]) < 1) throw this.#refuse('the disk of Redis is too slow to confirm writes')
+    const confirmed = needed > 0 ? countIn(waits.at(-1)) : 0
+    if (confirmed < needed) throw this.#refuse(lackOf(confirmed, needed))
+    const before = factsOfSource(source)
+    let facts = this.#factsIn(rest.slice(-this.#factCommands.length))
+    while (before !== null && !this.#replicas.haveAll(facts.replicas ?? [], before.offset)) {
+      if (this.#options.clock.monotonic() > end)
+        throw this.#refuse('a replica that could become the primary is behind')
+      facts = await this.#awaitStragglers(facts)
+    }
+    // Another history: the server was a replica in between, and may have lost what it was told before.
+    if (before !== null && before.history !== facts.history) throw new StoreAway(unconfirmed())
+    this.#refusal = null
+    if (needed > 0 && before !== null) this.#noteReach(before)
+  }
+
+  /** Notes where a proof stood that succeeded: what it proves is all up to the proof before it, since others may have written beside it. */
+  #noteReach({ history, offset }: ServerFacts): void {
+    if (history === null) return
+    this.#proved = this.#reached?.history === history ? this.#reached : null
+    this.#reached = { history, offset }
+  }
+
+  /** The first time a script goes whole, so that it is run in the piece in which it is asked. */
+  #commandOf({ script, keys: names, args, isAgain }: Ask): Command {
+    if (script === null) return ['EXISTS', keys.format]
+    const isKnown = this.#known.has(script) && !isAgain
+    this.#known.add(script)
+    return isKnown ? byName(script, names, args) : whole(script, names, args)
+  }
+
+  /** Has the driver learn where the keys are now, and leaves to be asked again what was not done. */
+  async #follow(answers: readonly unknown[]): Promise<readonly unknown[]> {
+    await this.#connection.run(['GET', keys.format])
+    return answers.map(answer => (isMoved(answer) ? answer : unconfirmed()))
+  }
+
+  async #awaitStragglers({ replicas }: ServerFacts): Promise<ServerFacts> {
+    const all = replicas?.length ?? 0
+    const commands = [
+      ['EXISTS', keys.format] as const,
+      ['WAIT', all, stragglerPatience] as const,
+      ...this.#factCommands,
+    ]
+    const answers = await this.#connection.runTogether(commands, this.#options.timeout)
+    return this.#factsIn(answers.slice(2))
+  }
+
+  #factsIn(answers: readonly unknown[]): ServerFacts {
+    const facts = factsOf(answers)
+    if (facts?.role === 'primary') {
+      this.#hasLost ||= isShort(facts.former, this.#proved)
+      return facts
+    }
+    const reason = new NotPrimary()
+    this.#connection.leave(reason)
+    throw new StoreAway(reasonOf(reason))
+  }
+
+  #expectAnswer(answer: unknown): void {
+    if (!(answer instanceof Error)) return
+    const reason = reasonOf(answer)
+    if (isDemoted(answer)) this.#connection.leave(reason)
+    throw this.#refuse(refusalOf(reason), reason)
+  }
+
+  #refuse(refusal: string, reason = unconfirmed()): StoreAway {
+    this.#refusal = refusal
+    return new StoreAway(reason)
+  }
+}
+
+/** Whether a history was gone on with from before the place that it was proved to have reached. */
+function isShort(former: Reach | null, proved: Reach | null): boolean {
+  return former !== null && former.history === proved?.history && former.offset < proved.offset
+}
+
+/** Servers prove to each connection its own writes only, and with them all before. */
+function proofCommands(waits: readonly Command[], facts: FactCommands): readonly Command[] {
+  return [['SET', keys.proof, 1], facts[0], ...waits, ...facts]
+}
+
+/** WAIT answers with a number, WAITAOF with those of the server and of its replicas. */
+function countIn(answer: unknown): number {
+  return Number(Array.isArray(answer) ? answer[0] : answer)
+}
+
+function refusalOf({ message }: Error): string {
+  return `Redis refuses them: ${message}`
+}
+
+function unconfirmed(): Error {
+  return Object.assign(new Error('UNCONFIRMED'), { code: 'UNCONFIRMED' })
+}
+
+function ignore(): void {}

@@ -1,0 +1,211 @@
+// What the Sentinels of one primary say together: which server it is, and which replicas they could make the primary instead. One Sentinel
+// alone may be cut off with a primary that the others have replaced, so nothing holds without the answers of most of them.
+import type { Clock } from '../../../base/clock.ts'
+import type { Host } from './address.ts'
+import {
+  type Client,
+  connectToSentinel,
+  type Dialling,
+  type Guide,
+  isSame,
+  type Subscription,
+  subscribeToSentinel,
+} from './connect.ts'
+import { inTime } from './failure.ts'
+import { type Answer, answerOf, replicasIn } from './sentinel-answer.ts'
+
+/** Ms between two looks. */
+const period = 500
+/** For how long an answer holds, in ms. */
+const answerLife = 2_500
+const answerTimeout = 1_000
+
+/** What most Sentinels agree on. */
+export interface View {
+  readonly primary: Host
+  /** Grows with each primary that the Sentinels choose. */
+  readonly epoch: number
+  /** Those that could become the primary, each by its names as `host:port`. */
+  readonly electable: readonly (readonly string[])[]
+  /** How many replicas beside those are known. */
+  readonly spared: number
+}
+
+interface Voice {
+  readonly host: Host
+  readonly client: Client
+  readonly switches: Subscription
+  answer: Answer | null
+  /** Monotonic ms at which the answer was asked for. */
+  askedAt: number
+}
+
+export class Sentinels implements Guide {
+  readonly #dialling: Omit<Dialling, 'guide'>
+  readonly #clock: Clock
+  readonly #voices = new Map<string, Voice>()
+  readonly #listeners: (() => void)[] = []
+  #waiting = Promise.withResolvers<Host>()
+  #view: View | null = null
+  /** Monotonic ms until which the view holds if no Sentinel says more. */
+  #until = Number.NEGATIVE_INFINITY
+  /** The primary that listeners know of. */
+  #told: Host | null = null
+  #timer: NodeJS.Timeout | undefined
+  #looking: Promise<void> | null = null
+  #isClosed = false
+
+  constructor(dialling: Omit<Dialling, 'guide'>, clock: Clock) {
+    this.#dialling = dialling
+    this.#clock = clock
+    for (const host of dialling.address.hosts) this.#add(host)
+    void this.look()
+  }
+
+  /** Null while most Sentinels can't be asked. */
+  get view(): View | null {
+    return this.#clock.monotonic() < this.#until ? this.#view : null
+  }
+
+  get primary(): Host | null {
+    return this.view?.primary ?? null
+  }
+
+  /** Returns in a sentence how many Sentinels answer. */
+  get census(): string {
+    const answers = this.#fresh()
+    return `${answers.length} of ${this.#count(answers)} Sentinels name a primary ${this.#dialling.address.name}`
+  }
+
+  async found(): Promise<Host> {
+    return this.primary ?? this.#waiting.promise
+  }
+
+  /** Calls back when another server is the primary, or none any more as far as known. */
+  onSwitch(listener: () => void): void {
+    this.#listeners.push(listener)
+  }
+
+  /** Asks all of them. */
+  look(): Promise<void> {
+    return (this.#looking ??= this.#askAll())
+  }
+
+  close(): void {
+    this.#isClosed = true
+    clearTimeout(this.#timer)
+    for (const { client, switches } of this.#voices.values()) {
+      client.cut()
+      switches.end()
+    }
+  }
+
+  #add(host: Host): void {
+    const dialling = { ...this.#dialling, guide: null }
+    const client = connectToSentinel(dialling, host)
+    client.onLoss(ignore)
+    client.onReady(() => this.look())
+    const switches = subscribeToSentinel(dialling, host, '+switch-master', () => this.look())
+    const voice = { host, client, switches, answer: null, askedAt: 0 }
+    this.#voices.set(`${host.host}:${host.port}`, voice)
+  }
+
+  async #askAll(): Promise<void> {
+    clearTimeout(this.#timer)
+    await Promise.all([...this.#voices.values()].map(voice => this.#ask(voice)))
+    this.#looking = null
+    if (this.#isClosed) return
+    this.#forget()
+    this.#conclude()
+    this.#timer = setTimeout(() => this.look(), period)
+  }
+
+  async #ask(voice: Voice): Promise<void> {
+    const { client } = voice
+    if (!client.isReady) return
+    const askedAt = this.#clock.monotonic()
+    const { name } = this.#dialling.address
+    const commands = [
+      ['SENTINEL', 'MYID'],
+      ['SENTINEL', 'MASTER', name],
+      ['SENTINEL', 'REPLICAS', name],
+      ['SENTINEL', 'SENTINELS', name],
+    ] as const
+    try {
+      voice.answer = answerOf(await inTime(client.sendAll(commands), answerTimeout))
+      voice.askedAt = askedAt
+    } catch {
+      // A connection that hangs is of no use to anybody.
+      client.redial()
+    }
+    if (this.#isClosed) return
+    this.#meet(voice.answer)
+    this.#conclude()
+  }
+
+  /** Asks those, too, of whom a Sentinel knows, from now on. */
+  #meet(answer: Answer | null): void {
+    const known = new Set([...this.#voices.values()].map(({ answer }) => answer?.id))
+    for (const { id, host } of answer?.others ?? []) {
+      if (!known.has(id) && !this.#voices.has(`${host.host}:${host.port}`)) this.#add(host)
+    }
+  }
+
+  /** Lets go of those that are not in the URL, say nothing and are known to nobody any more. */
+  #forget(): void {
+    const { hosts } = this.#dialling.address
+    const fresh = this.#fresh()
+    if (fresh.length === 0) return
+    const known = [
+      ...hosts,
+      ...fresh.flatMap(voice => [voice.host, ...voice.answer!.others.map(({ host }) => host)]),
+    ]
+    for (const [name, voice] of this.#voices) {
+      if (known.some(host => isSame(host, voice.host))) continue
+      voice.client.cut()
+      voice.switches.end()
+      this.#voices.delete(name)
+    }
+  }
+
+  #conclude(): void {
+    const [view, until] = this.#agree(this.#fresh())
+    this.#view = view
+    this.#until = until
+    const primary = view?.primary ?? null
+    if (primary !== null) {
+      this.#waiting.resolve(primary)
+      this.#waiting = Promise.withResolvers()
+    }
+    if (primary === null ? this.#told === null : isSame(primary, this.#told)) return
+    this.#told = primary
+    for (const listener of this.#listeners) listener()
+  }
+
+  #agree(fresh: readonly Voice[]): readonly [View | null, until: number] {
+    const most = Math.floor(this.#count(fresh) / 2) + 1
+    const distinct = new Map(fresh.map(voice => [voice.answer!.id, voice]))
+    if (distinct.size < most) return [null, 0]
+    const times = [...distinct.values()].map(({ askedAt }) => askedAt).sort((a, b) => b - a)
+    const answers = fresh.map(({ answer }) => answer!)
+    const epoch = Math.max(...answers.map(answer => answer.epoch))
+    const newest = answers.filter(answer => answer.epoch === epoch)
+    const { primary } = newest[0]!
+    return [{ primary, epoch, ...replicasIn(newest, most) }, times[most - 1]! + answerLife]
+  }
+
+  /** Counts those of the URL at least: one that has lost its memory knows of no others. */
+  #count(fresh: readonly Voice[]): number {
+    return Math.max(
+      this.#dialling.address.hosts.length,
+      ...fresh.map(({ answer }) => answer!.others.length + 1),
+    )
+  }
+
+  #fresh(): readonly Voice[] {
+    const oldest = this.#clock.monotonic() - answerLife
+    return [...this.#voices.values()].filter(({ answer, askedAt }) => answer !== null && askedAt > oldest)
+  }
+}
+
+function ignore(): void {}

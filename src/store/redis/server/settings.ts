@@ -1,0 +1,139 @@
+// What a server does for the safety of writes: what its settings say, what they can lose, and what it can be asked to prove.
+// durability.ts asks for them.
+import type { Command } from './connect.ts'
+import { linesOf } from './facts.ts'
+
+/** What the settings of a server promise; null where it won't tell. */
+export interface Settings {
+  readonly version: readonly [major: number, minor: number]
+  readonly aof: boolean | null
+  readonly fsync: 'always' | 'everysec' | 'no' | null
+  readonly snapshots: boolean | null
+  /** Which keys it removes when its memory is full: any, or those alone that have a time to end. */
+  readonly evicts: 'any' | 'expiring' | null
+  /** How many replicas have to follow it closely so that it takes writes. */
+  readonly leastReplicas: number | null
+}
+
+/** How long a write may wait for the disk beyond the timeout of the connection, in ms: the usual server syncs once a second. */
+export const diskPatience = 1_500
+
+/** What is asked for the settings. */
+export const settingsCommands = [
+  ['INFO'],
+  ['HELLO'],
+  ['CONFIG', 'GET', 'appendfsync'],
+  ['CONFIG', 'GET', 'save'],
+  ['CONFIG', 'GET', 'min-replicas-to-write'],
+] as const satisfies readonly Command[]
+
+/** Reads what these commands answered; an error where one was denied. */
+export function settingsOf([info, hello, fsync, save, least]: readonly unknown[]): Settings {
+  const facts = linesOf(typeof info === 'string' ? info : '')
+  const [major = 0, minor = 0] = (facts.get('redis_version') ?? versionIn(hello)).split('.').map(Number)
+  const aof = facts.get('aof_enabled')
+  const [saves, replicas] = [settingIn(save), settingIn(least)]
+  return {
+    version: [major, minor],
+    aof: aof === undefined ? null : aof === '1',
+    fsync: settingIn(fsync) as Settings['fsync'],
+    snapshots: saves === null ? null : saves !== '',
+    evicts: evictionIn(facts),
+    leastReplicas: replicas === null ? null : Number(replicas),
+  }
+}
+
+/** Who confirms writes beside the server itself. */
+export interface Confirmers {
+  /** How many replicas have to. */
+  readonly needed: number
+  /** How many there are that need not, since they can't become the primary now. */
+  readonly spared: number
+  /** Who says which server is the primary: Sentinels, the nodes of a cluster, or nobody. */
+  readonly judges: 'sentinels' | 'nodes' | null
+}
+
+/** Says in sentences what a server with these settings can lose. */
+export function lossesOf(settings: Settings, confirmers: Confirmers): readonly string[] {
+  return [
+    diskLoss(settings),
+    evictionLoss(settings),
+    partitionLoss(settings, confirmers),
+    replacementLoss(confirmers),
+    spareLoss(confirmers),
+  ].filter(sentence => sentence !== null)
+}
+
+/** The commands that wait until what was written before is safe: on disk where asked for, and on so many replicas. */
+export function proofsOf({ disk, needed, timeout }: Needs): readonly Command[] {
+  return [
+    ...(disk ? [['WAITAOF', 1, 0, diskPatience] as const] : []),
+    // Half of the time, since a server looks at its clock ten times a second.
+    ...(needed > 0 ? [['WAIT', needed, Math.ceil(timeout / 2)] as const] : []),
+  ]
+}
+
+interface Needs {
+  readonly disk: boolean
+  readonly needed: number
+  readonly timeout: number
+}
+
+/** Tells whether the server can, and has to, say when its disk has a write. */
+export function waitsForDisk({ aof, fsync, version: [major, minor] }: Settings): boolean {
+  return aof === true && fsync !== 'always' && (major > 7 || (major === 7 && minor >= 2))
+}
+
+function diskLoss(settings: Settings): string | null {
+  const { aof, fsync, snapshots } = settings
+  if (aof === null)
+    return 'Redis does not tell whether it keeps an append-only file: unless it does, with appendfsync always, changes can be lost.'
+  if (!aof && snapshots === false)
+    return `Redis keeps nothing on disk: all is lost when it ends. Set appendonly yes and appendfsync always.`
+  if (!aof)
+    return `Redis writes ${snapshots ? '' : 'at most '}snapshots, and no append-only file: what changed since the last one is lost when it ends. Set appendonly yes and appendfsync always.`
+  if (fsync === 'always' || waitsForDisk(settings)) return null
+  if (fsync === 'everysec')
+    return 'Redis syncs its append-only file once a second: when it is killed or the power fails, the last seconds of changes can be lost. Set appendfsync always, or run Redis 7.2 or newer.'
+  if (fsync === 'no')
+    return 'Redis leaves it to the system when its append-only file is synced: when it is killed or the power fails, half a minute of changes can be lost. Set appendfsync always.'
+  return 'Redis does not tell how often it syncs its append-only file: unless appendfsync is always, the last changes can be lost when it is killed or the power fails.'
+}
+
+function evictionLoss({ evicts }: Settings): string | null {
+  if (evicts === 'any')
+    return 'Redis removes keys when its memory is full: gateways, tokens and OAuth clients can vanish. Set maxmemory-policy noeviction.'
+  if (evicts === 'expiring')
+    return 'Redis removes keys that expire when its memory is full: counts of rate limits can vanish, and answers under an Idempotency-Key, so that a request that is sent again is done again. Set maxmemory-policy noeviction.'
+  return null
+}
+
+function partitionLoss({ leastReplicas }: Settings, { needed }: Confirmers): string | null {
+  if (needed === 0 || leastReplicas !== 0) return null
+  return 'A primary that is cut off from its replicas takes log entries and counts that are lost when another takes its place. Set min-replicas-to-write 1.'
+}
+
+function replacementLoss({ needed, judges }: Confirmers): string | null {
+  if (needed === 0 || judges !== null) return null
+  return 'Redis has replicas, and the URL names no Sentinels: that another server took its place is known only when a replica leaves it. Each replica seen since the start must confirm writes; restart Gatehouse when one is taken away for good.'
+}
+
+function spareLoss({ needed, spared }: Confirmers): string | null {
+  if (spared === 0) return null
+  return `Sentinels call ${spared} of ${spared + needed} replicas down or unfit: only the others have what is written now, and it is lost if they are, or if one of those becomes the primary before it has caught up.`
+}
+
+function evictionIn(facts: ReadonlyMap<string, string>): Settings['evicts'] {
+  const policy = facts.get('maxmemory_policy')
+  if (Number(facts.get('maxmemory') ?? 0) === 0 || policy === 'noeviction') return null
+  return policy?.startsWith('volatile') ? 'expiring' : 'any'
+}
+
+function versionIn(hello: unknown): string {
+  return Array.isArray(hello) && hello.includes('version') ? String(hello[hello.indexOf('version') + 1]) : ''
+}
+
+/** Takes the value out of the answer to CONFIG GET. */
+function settingIn(answer: unknown): string | null {
+  return Array.isArray(answer) && typeof answer[1] === 'string' ? answer[1] : null
+}

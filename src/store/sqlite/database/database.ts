@@ -1,0 +1,183 @@
+// One connection to a file of SQLite: waits for locks without stalling the process, and turns what is out of reach into StoreAway.
+import { DatabaseSync, type SQLInputValue, type SQLOutputValue } from 'node:sqlite'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { StoreMetrics } from '../../../metrics/store-metrics.ts'
+import { StoreAway, StoreBusy } from '../../store.ts'
+import { isBusy, isOutOfReach, named, Transactions } from './transactions.ts'
+import { WriteQueue } from './write-queue.ts'
+
+export type Row = Record<string, SQLOutputValue>
+type Value = SQLInputValue
+
+/** A statement that reads, compiled once. */
+export interface Statement {
+  get(...values: Value[]): Row | undefined
+  all(...values: Value[]): Row[]
+  /** Reads row by row; whoever stops before the end must do so in the same turn. */
+  iterate(...values: Value[]): Iterable<Row>
+}
+
+/** Runs a statement that writes, compiled once; gives how many rows it changed. */
+export type Command = (...values: Value[]) => number
+
+interface DatabaseOptions {
+  /** FULL: a commit is on the disk before it is acknowledged. NORMAL: it outlives the process, not a power cut. */
+  readonly synchronous: 'FULL' | 'NORMAL'
+  /** Ms for which a command waits for a lock of another connection. */
+  readonly patience: number
+  /** The same for writes, of which many may be ahead; as `patience` when left out. */
+  readonly writePatience?: number
+  readonly metrics?: StoreMetrics
+}
+
+const probePeriod = 500
+
+// Bytes of a page, in files that are made here: log entries are most of what is written, and cost a fifth less than on the usual 4096.
+const pageSize = 16_384
+
+// The commit that finds so many pages in the write-ahead log moves them to the file and waits for the disk: 4 MB, so that it is not long.
+const checkpointPages = 250
+
+export class Database {
+  readonly #db: DatabaseSync
+  readonly #patience: number
+  readonly #transactions: Transactions
+  readonly #writes: WriteQueue
+  #probe: NodeJS.Timeout | null = null
+  #fault: string | null = null
+  #isUnreadable = false
+
+  /** Opens a file, or makes an empty one; rejects with what SQLite says. */
+  static async open(path: string, options: DatabaseOptions): Promise<Database> {
+    const { synchronous } = options
+    const db = new Database(path, options)
+    // Only macOS knows fullfsync: there, a plain fsync leaves the bytes in the cache of the disk.
+    const pragmas = `
+      PRAGMA page_size = ${pageSize};
+      PRAGMA wal_autocheckpoint = ${checkpointPages};
+      PRAGMA synchronous = ${synchronous};
+      PRAGMA fullfsync = ${synchronous === 'FULL'}`
+    try {
+      await db.read(() => db.exec(pragmas))
+      return db
+    } catch (error) {
+      db.close()
+      throw error
+    }
+  }
+
+  private constructor(
+    path: string,
+    { patience, writePatience = patience, metrics = new StoreMetrics() }: DatabaseOptions,
+  ) {
+    // Without a timeout: SQLite would hold the event loop while it waits for a lock.
+    this.#db = new DatabaseSync(path, { timeout: 0 })
+    this.#patience = patience
+    this.#transactions = new Transactions(this.#db)
+    this.#writes = new WriteQueue({
+      transactions: this.#transactions,
+      patience: writePatience,
+      metrics,
+      told: failure => (failure === null ? this.#comeBack() : this.#goAway(failure)),
+      isAway: () => this.isAway,
+    })
+  }
+
+  /** Whether the last command failed for want of the file, or of its lock, and no write has succeeded since. */
+  get isAway(): boolean {
+    return this.#probe !== null
+  }
+
+  /** What SQLite said when the file could not be used, as long as `isAway`. */
+  get fault(): string | null {
+    return this.#fault
+  }
+
+  /** Whether not even reads succeed. */
+  get isUnreadable(): boolean {
+    return this.#isUnreadable
+  }
+
+  prepare(sql: string): Statement {
+    return this.#db.prepare(sql)
+  }
+
+  command(sql: string): Command {
+    const statement = this.#db.prepare(sql)
+    // With each result comes the last key that was inserted, which may be more than a number can hold.
+    statement.setReadBigInts(true)
+    return (...values) => Number(statement.run(...values).changes)
+  }
+
+  /** Runs statements that need no parameters and give nothing. */
+  exec(sql: string): void {
+    this.#db.exec(sql)
+  }
+
+  /** Runs synchronous work that only reads. */
+  read<T>(work: () => T): Promise<T> {
+    return this.#attempt(work)
+  }
+
+  /** Runs synchronous work as one transaction, or as a part of one with others; what it throws undoes it alone. Rejects with `StoreBusy` when too many wait, or too long. */
+  write<T>(work: () => T): Promise<T> {
+    if (!this.#db.isOpen) return Promise.reject(new StoreAway())
+    return this.#writes.push(work)
+  }
+
+  /** Runs what was asked before, as far as that can be done at once. */
+  close(): void {
+    if (this.#db.isOpen) {
+      this.#writes.close()
+      this.#db.close()
+    }
+    this.#comeBack()
+  }
+
+  async #attempt<T>(work: () => T): Promise<T> {
+    const deadline = performance.now() + (this.isAway ? 0 : this.#patience)
+    for (;;) {
+      try {
+        const result = work()
+        this.#isUnreadable = false
+        return result
+      } catch (error) {
+        if (!this.#db.isOpen) throw new StoreAway(error)
+        if (!isOutOfReach(error)) throw error
+        if (!isBusy(error) || performance.now() >= deadline) {
+          this.#isUnreadable = true
+          this.#goAway(error)
+          throw isBusy(error) ? new StoreBusy(named(error)) : new StoreAway(named(error))
+        }
+      }
+      // Of random length, so that two who wait do not meet again.
+      await sleep(1 + 4 * Math.random())
+    }
+  }
+
+  #goAway(failure: unknown): void {
+    this.#fault = (failure as Error).message
+    this.#probe ??= setInterval(() => this.#lookAgain(), probePeriod).unref()
+  }
+
+  /** Writes what is there already: a full disk is seen by nothing less. */
+  #lookAgain(): void {
+    try {
+      this.#transactions.begin()
+      const { user_version } = this.#db.prepare('PRAGMA user_version').get()!
+      this.#db.exec(`PRAGMA user_version = ${user_version}`)
+      this.#transactions.commit()
+      this.#comeBack()
+    } catch (failure) {
+      this.#transactions.rollback()
+      if (this.#probe) this.#fault = (failure as Error).message
+    }
+  }
+
+  #comeBack(): void {
+    if (this.#probe) clearInterval(this.#probe)
+    this.#probe = null
+    this.#fault = null
+    this.#isUnreadable = false
+  }
+}

@@ -1,0 +1,127 @@
+// Rows of an account by a time and then by their ids, from either end, as lists show them: counted, skipped and read in steps, between which others have their
+// turn.
+import { nextTurn } from '../../../base/turns.ts'
+import type { Position } from '../../store.ts'
+import type { Database, Row, Statement } from './database.ts'
+
+/** The rows of an account behind a place, and up to a time: in rising order those before it, in falling order those from it on. */
+export interface Stretch {
+  readonly account: string
+  readonly descending: boolean
+  readonly from: Position
+  readonly until: number
+}
+
+/** Rows that one step counts, and that one reads; a step that has read so many characters ends, however few rows those were. */
+const countStep = 5_000
+const readStep = 200
+const readSize = 64 * 1024
+
+/** The statements of a direction; each takes the account, the place, the time, and a number. */
+interface Way {
+  readonly read: Statement
+  readonly skip: Statement
+  readonly count: Statement
+}
+
+export class OrderedRows {
+  readonly #db: Database
+  readonly #up: Way
+  readonly #down: Way
+
+  /** `time` is the column of the time; an index must have account, time and id. */
+  constructor(db: Database, table: string, time: 'at' | 'created_at') {
+    this.#db = db
+    const rows = `FROM ${table} WHERE account = ? AND`
+    this.#up = wayOf(db, time, `${rows} (${time}, id) > (?, ?) AND ${time} < ? ORDER BY ${time}, id`)
+    this.#down = wayOf(
+      db,
+      time,
+      `${rows} (${time}, id) < (?, ?) AND ${time} >= ? ORDER BY ${time} DESC, id DESC`,
+    )
+  }
+
+  async count(stretch: Stretch): Promise<number> {
+    const { account, until } = stretch
+    let { from } = stretch
+    for (let count = 0; ; count += countStep) {
+      const next = await this.skip({ ...stretch, from }, countStep)
+      if (next === null) {
+        const { at, id } = from
+        const row = await this.#db.read(() =>
+          this.#wayOf(stretch).count.get(account, at, id, until, countStep),
+        )
+        return count + Number(row!.count)
+      }
+      from = next
+      await nextTurn()
+    }
+  }
+
+  /** Finds the row that so many steps lead to; null where there are not so many. */
+  async skip(stretch: Stretch, steps: number): Promise<Position | null> {
+    const { account, until } = stretch
+    let position = stretch.from
+    for (let left = steps; left > 0; left -= countStep) {
+      if (left < steps) await nextTurn()
+      const { at, id } = position
+      const passed = Math.min(left, countStep) - 1
+      const row = await this.#db.read(() => this.#wayOf(stretch).skip.get(account, at, id, until, passed))
+      if (row === undefined) return null
+      position = positionOf(row)
+    }
+    return position
+  }
+
+  /** Reads at most so many rows: `at`, `id` and `record`. */
+  async *read(stretch: Stretch, limit = Infinity): AsyncGenerator<readonly Row[]> {
+    const { account, until } = stretch
+    let { from } = stretch
+    for (let left = limit; left > 0; ) {
+      const { at, id } = from
+      const wanted = Math.min(readStep, left)
+      const { rows, isCut } = await this.#db.read(() =>
+        firstOf(this.#wayOf(stretch).read.iterate(account, at, id, until, wanted)),
+      )
+      if (rows.length > 0) yield rows
+      if (rows.length < wanted && !isCut) return
+      left -= rows.length
+      if (left > 0) await nextTurn()
+      from = positionOf(rows.at(-1)!)
+    }
+  }
+
+  #wayOf({ descending }: Stretch): Way {
+    return descending ? this.#down : this.#up
+  }
+}
+
+/** The whole of what an account has, but what comes at a place and before in the order. */
+export function stretchOf(account: string, after: Position | null = null, descending = false): Stretch {
+  const end = descending ? Infinity : -Infinity
+  return { account, descending, from: after ?? { at: end, id: '' }, until: -end }
+}
+
+function wayOf(db: Database, time: string, rows: string): Way {
+  return {
+    read: db.prepare(`SELECT ${time} AS at, id, record ${rows} LIMIT ?`),
+    skip: db.prepare(`SELECT ${time} AS at, id ${rows} LIMIT 1 OFFSET ?`),
+    count: db.prepare(`SELECT count(*) AS count FROM (SELECT 1 ${rows} LIMIT ?)`),
+  }
+}
+
+/** Takes rows until they are heavy together, and says whether that ended it. */
+function firstOf(all: Iterable<Row>): { readonly rows: readonly Row[]; readonly isCut: boolean } {
+  const rows: Row[] = []
+  let size = 0
+  for (const row of all) {
+    rows.push(row)
+    size += String(row.record).length
+    if (size >= readSize) return { rows, isCut: true }
+  }
+  return { rows, isCut: false }
+}
+
+function positionOf({ at, id }: Row): Position {
+  return { at: Number(at), id: String(id) }
+}

@@ -1,0 +1,177 @@
+// Writes of one connection, in the order in which they were asked. Each commit waits for the disk, so those that wait share one; and while another process holds
+// the lock of the file, the event loop goes on: SQLite itself would hold it. database.ts has one.
+import type { StoreMetrics, WriteRefusal } from '../../../metrics/store-metrics.ts'
+import { StoreAway, StoreBusy, StoreUntouched } from '../../store.ts'
+import { isBusy, isOutOfReach, isTorn, named, type Transactions } from './transactions.ts'
+
+interface WriteQueueOptions {
+  readonly transactions: Transactions
+  /** Ms for which a write waits for the lock. */
+  readonly patience: number
+  readonly metrics: StoreMetrics
+  /** Hears that the file could be written, or why it could not. */
+  readonly told: (failure: unknown) => void
+  /** Whether the file could not be written the last time; then nothing waits. */
+  readonly isAway: () => boolean
+}
+
+interface Waiting {
+  readonly work: () => unknown
+  readonly resolve: (result: unknown) => void
+  readonly reject: (error: unknown) => void
+  /** Monotonic ms since when it waits, and until when. */
+  readonly since: number
+  readonly deadline: number
+}
+
+/** Work that was done in a transaction that is not committed yet. */
+interface Done {
+  readonly waiting: Waiting
+  readonly outcome: { readonly result: unknown } | { readonly failure: unknown }
+}
+
+/** The most writes that wait: more are turned away. */
+const mostWaiting = 1_000
+/** Ms after which a transaction takes no more work, so that neither the event loop nor the lock is held for long. */
+const budget = 5
+/** Ms between two tries to get the lock: of random length, so that two who wait do not meet again. */
+const [shortestPause, longestPause] = [1, 4]
+/** Ms for which the lock is left to others after a commit: longer than they pause. */
+const rest = longestPause + 2
+/** Ms for which others count as waiting since they were last met. */
+const contention = 250
+
+export class WriteQueue {
+  readonly #options: WriteQueueOptions
+  #waiting: Waiting[] = []
+  #isAtWork = false
+  #timer: NodeJS.Timeout | undefined
+  /** When this connection had the lock the last time, and when it met another that had it. */
+  #hadAt = Number.NEGATIVE_INFINITY
+  #metAt = Number.NEGATIVE_INFINITY
+  #restsUntil = Number.NEGATIVE_INFINITY
+
+  constructor(options: WriteQueueOptions) {
+    this.#options = options
+  }
+
+  /** Runs synchronous work in a transaction, alone or with others, and resolves when that is committed; what it throws undoes it alone. Rejects with `StoreBusy` when it was not run. */
+  push<T>(work: () => T): Promise<T> {
+    const { patience, isAway, metrics } = this.#options
+    if (this.#waiting.length >= mostWaiting) return Promise.reject(this.#refusal('queue_full'))
+    metrics.queuedWrites.inc()
+    const since = performance.now()
+    const deadline = since + (isAway() ? 0 : patience)
+    const { promise, resolve, reject } = Promise.withResolvers<T>()
+    this.#waiting.push({ work, resolve: resolve as Waiting['resolve'], reject, since, deadline })
+    this.#attend()
+    return promise
+  }
+
+  /** Runs what waits if the lock is free, and rejects the rest. */
+  close(): void {
+    clearTimeout(this.#timer)
+    try {
+      while (this.#waiting.length > 0) this.#transact()
+    } catch (error) {
+      this.#rejectAll(new StoreUntouched(named(error)))
+    }
+  }
+
+  #attend(): void {
+    if (this.#isAtWork) return
+    this.#isAtWork = true
+    // What the same turn asks goes into the same transaction.
+    if (performance.now() >= this.#restsUntil) setImmediate(this.#serve)
+    else this.#pause(this.#restsUntil - performance.now())
+  }
+
+  #pause(ms: number): void {
+    this.#timer = setTimeout(this.#serve, ms)
+  }
+
+  readonly #serve = (): void => {
+    if (this.#waiting.length > 0) {
+      try {
+        this.#transact()
+      } catch (error) {
+        this.#fail(error)
+        if (this.#waiting.length > 0)
+          return this.#pause(shortestPause + (longestPause - shortestPause) * Math.random())
+      }
+    }
+    this.#isAtWork = false
+    if (this.#waiting.length > 0) this.#attend()
+  }
+
+  /** Runs as much of what waits as one transaction takes; throws, and leaves all of it waiting, where none can be begun. */
+  #transact(): void {
+    const { transactions, told } = this.#options
+    transactions.begin()
+    this.#hadAt = performance.now()
+    const done: Done[] = []
+    try {
+      this.#work(done)
+      transactions.commit()
+    } catch (failure) {
+      transactions.rollback()
+      const error = isOutOfReach(failure) ? this.#away(failure) : failure
+      for (const { waiting } of done) waiting.reject(error)
+      return
+    }
+    told(null)
+    const now = performance.now()
+    if (now - this.#metAt < contention) this.#restsUntil = now + rest
+    for (const { waiting, outcome } of done)
+      if ('result' in outcome) waiting.resolve(outcome.result)
+      else waiting.reject(outcome.failure)
+  }
+
+  #work(done: Done[]): void {
+    const { transactions } = this.#options
+    const end = performance.now() + budget
+    const isAlone = this.#waiting.length === 1
+    do {
+      const waiting = this.#take()
+      const at = done.push({ waiting, outcome: { failure: null } }) - 1
+      try {
+        const result = isAlone ? waiting.work() : transactions.nested(waiting.work)
+        done[at] = { waiting, outcome: { result } }
+      } catch (failure) {
+        if (isAlone || isOutOfReach(failure) || !transactions.isOpen) throw failure
+        done[at] = { waiting, outcome: { failure } }
+      }
+    } while (!isAlone && this.#waiting.length > 0 && performance.now() < end)
+  }
+
+  #fail(error: unknown): void {
+    const { isAway, told } = this.#options
+    if (!isBusy(error)) return this.#rejectAll(isOutOfReach(error) ? this.#away(error) : error)
+    const now = performance.now()
+    this.#metAt = now
+    const { since, deadline } = this.#waiting[0]!
+    // Nobody of ours holds it for so long: it is stuck, and others would wait in vain.
+    if (deadline <= now && this.#hadAt < since) told(error)
+    while (this.#waiting.length > 0 && (isAway() || this.#waiting[0]!.deadline <= now))
+      this.#take().reject(this.#refusal('locked', error))
+  }
+
+  #away(cause: unknown): StoreAway {
+    this.#options.told(cause)
+    return isTorn(cause) ? new StoreAway(named(cause)) : new StoreUntouched(named(cause))
+  }
+
+  #refusal(reason: WriteRefusal, cause?: unknown): StoreBusy {
+    this.#options.metrics.refusedWrites[reason].inc()
+    return new StoreBusy(named(cause))
+  }
+
+  #rejectAll(error: unknown): void {
+    while (this.#waiting.length > 0) this.#take().reject(error)
+  }
+
+  #take(): Waiting {
+    this.#options.metrics.queuedWrites.dec()
+    return this.#waiting.shift()!
+  }
+}

@@ -1,0 +1,80 @@
+import { deepEqual, equal, notEqual, ok } from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import fc from 'fast-check'
+import { Capture, ENCODED_SIZE, HEAD_SIZE, TAIL_SIZE } from '../../src/ai-logs/capture.ts'
+
+function captured(pieces: readonly Buffer[], isEncoded = false): Capture {
+  const capture = new Capture({ isEncoded })
+  for (const piece of pieces) capture.take(piece)
+  return capture
+}
+
+/** Bytes that tell where they stood. */
+function numbered(size: number): Buffer {
+  const bytes = Buffer.alloc(size)
+  for (let i = 0; i + 4 <= size; i += 4) bytes.writeUInt32BE(i, i)
+  return bytes
+}
+
+function cut(bytes: Buffer, sizes: readonly number[]): Buffer[] {
+  const pieces: Buffer[] = []
+  let at = 0
+  for (const size of sizes) pieces.push(bytes.subarray(at, (at += size)))
+  return [...pieces, bytes.subarray(at)]
+}
+
+describe('Capture', () => {
+  test('keeps nothing of nothing', () => {
+    const capture = captured([])
+    deepEqual([capture.size, capture.head().length, capture.tail().length], [0, 0, 0])
+    equal(capture.isCut, false)
+  })
+
+  test('refers to a small body without copying it', () => {
+    const body = Buffer.from(new ArrayBuffer(700))
+    equal(captured([body]).head(), body)
+  })
+
+  test('copies a slice that would keep a large buffer alive', () => {
+    const slice = Buffer.alloc(64 * 1024).subarray(0, 2000)
+    const head = captured([slice]).head()
+    notEqual(head.buffer, slice.buffer)
+    deepEqual(head, slice)
+  })
+
+  test('keeps the beginning and the end of a body, wherever it is cut', () => {
+    const size = fc.oneof(fc.integer({ min: 0, max: 40 }), fc.integer({ min: 0, max: 100_000 }))
+    fc.assert(
+      fc.property(size, fc.array(size, { maxLength: 30 }), (total, sizes) => {
+        const body = numbered(total)
+        const capture = captured(cut(body, sizes))
+        equal(capture.size, total)
+        ok(capture.head().equals(body.subarray(0, HEAD_SIZE)))
+        const rest = body.subarray(HEAD_SIZE)
+        ok(capture.tail().equals(rest.subarray(Math.max(0, rest.length - TAIL_SIZE))))
+        equal(capture.isCut, total > HEAD_SIZE)
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  test('keeps as much of a stream of small pieces as of a whole body', () => {
+    const body = numbered(200_000)
+    const capture = captured(cut(body, Array(2000).fill(93)))
+    ok(capture.head().equals(body.subarray(0, HEAD_SIZE)))
+    ok(capture.tail().equals(body.subarray(-TAIL_SIZE)))
+  })
+
+  test('keeps an encoded body from its beginning, and no end', () => {
+    const body = numbered(ENCODED_SIZE + 10)
+    const capture = captured(cut(body, [ENCODED_SIZE - 1]), true)
+    ok(capture.head().equals(body.subarray(0, ENCODED_SIZE)))
+    equal(capture.tail().length, 0)
+    equal(capture.isCut, true)
+  })
+
+  test('weighs no more than it may keep', () => {
+    const capture = captured(Array(64).fill(Buffer.alloc(64 * 1024)))
+    equal(capture.weight, HEAD_SIZE + TAIL_SIZE)
+  })
+})

@@ -1,0 +1,279 @@
+import { deepEqual, equal } from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import fc from 'fast-check'
+import { usageOf } from '../../../src/ai/usage/usage.ts'
+
+const sizes = { head: 64 * 1024, tail: 8 * 1024 }
+
+/** Reads the usage of a text as the log keeps it: its beginning, and its end where that is not all. */
+function read(text: string, isEventStream = false): readonly [string | null, number | null, number | null] {
+  const bytes = Buffer.from(text)
+  const rest = bytes.subarray(sizes.head)
+  const { model, tokensIn, tokensOut } = usageOf(
+    bytes.subarray(0, sizes.head),
+    rest.subarray(-sizes.tail),
+    isEventStream,
+  )
+  return [model, tokensIn, tokensOut]
+}
+
+/** Writes an event stream; names events by their type, as Anthropic and the Responses API do. */
+function stream(...events: readonly (object | string)[]): string {
+  const write = (event: object | string) => {
+    if (typeof event === 'string') return `data: ${event}\n\n`
+    const name = 'type' in event ? `event: ${event.type}\n` : ''
+    return `${name}data: ${JSON.stringify(event)}\n\n`
+  }
+  return events.map(write).join('')
+}
+
+const filler = 'A "usage": {"prompt_tokens": 9} and "model": "x" in a text. '
+const long = filler.repeat(2000)
+
+function chat(content: string): object {
+  return {
+    id: 'chatcmpl-1',
+    object: 'chat.completion',
+    created: 1,
+    model: 'gpt-4o-2024-08-06',
+    choices: [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }],
+    usage: {
+      prompt_tokens: 19,
+      completion_tokens: 10,
+      total_tokens: 29,
+      prompt_tokens_details: { cached_tokens: 3, audio_tokens: 0 },
+      completion_tokens_details: { reasoning_tokens: 4 },
+    },
+    system_fingerprint: 'fp_1',
+  }
+}
+
+function message(text: string): object {
+  const input = { usage: { input_tokens: 1 }, model: 'mine' }
+  return {
+    model: 'claude-sonnet-4-5-20250929',
+    id: 'msg_1',
+    type: 'message',
+    role: 'assistant',
+    content: [
+      { type: 'text', text },
+      { type: 'tool_use', id: 't', name: 'n', input },
+    ],
+    stop_reason: 'tool_use',
+    usage: {
+      input_tokens: 5,
+      cache_creation_input_tokens: 100,
+      cache_read_input_tokens: 20,
+      cache_creation: { ephemeral_5m_input_tokens: 100 },
+      output_tokens: 7,
+    },
+  }
+}
+
+function generated(text: string): object {
+  return {
+    candidates: [{ content: { parts: [{ text }], role: 'model' }, finishReason: 'STOP' }],
+    usageMetadata: {
+      promptTokenCount: 8,
+      candidatesTokenCount: 20,
+      thoughtsTokenCount: 30,
+      totalTokenCount: 58,
+      promptTokensDetails: [{ modality: 'TEXT', tokenCount: 8 }],
+    },
+    modelVersion: 'gemini-2.5-flash',
+    responseId: 'r',
+  }
+}
+
+function response(text: string): object {
+  return {
+    id: 'resp_1',
+    object: 'response',
+    status: 'completed',
+    model: 'gpt-5-2025-08-07',
+    output: [{ type: 'message', content: [{ type: 'output_text', text }] }],
+    tools: [{ type: 'function', parameters: { properties: { usage: { type: 'object' } } } }],
+    usage: {
+      input_tokens: 36,
+      input_tokens_details: { cached_tokens: 0 },
+      output_tokens: 87,
+      total_tokens: 123,
+    },
+    metadata: {},
+  }
+}
+
+function embeddings(count: number): object {
+  const data = [{ object: 'embedding', index: 0, embedding: Array(count).fill(0.0123456789) }]
+  return {
+    object: 'list',
+    data,
+    model: 'text-embedding-3-small',
+    usage: { prompt_tokens: 6, total_tokens: 6 },
+  }
+}
+
+const asked = { model: 'llama3.2', created_at: '2026-01-01T00:00:00Z' }
+const ollamaEnd = { ...asked, done: true, total_duration: 5, prompt_eval_count: 26, eval_count: 298 }
+
+describe('usage of a JSON answer', () => {
+  const answers = [
+    ['a chat', chat('hi'), ['gpt-4o-2024-08-06', 19, 10]],
+    ['a long chat', chat(long), ['gpt-4o-2024-08-06', 19, 10]],
+    ['a message', message('hi'), ['claude-sonnet-4-5-20250929', 125, 7]],
+    ['a long message', message(long), ['claude-sonnet-4-5-20250929', 125, 7]],
+    ['a response', response('hi'), ['gpt-5-2025-08-07', 36, 87]],
+    ['a long response', response(long), ['gpt-5-2025-08-07', 36, 87]],
+    ['an embedding', embeddings(3), ['text-embedding-3-small', 6, null]],
+    ['a large embedding', embeddings(9000), ['text-embedding-3-small', 6, null]],
+    ['Gemini', generated('hi'), ['gemini-2.5-flash', 8, 50]],
+    ['a long answer of Gemini', generated(long), ['gemini-2.5-flash', 8, 50]],
+    [
+      'Ollama',
+      { ...asked, message: { role: 'assistant', content: 'hi' }, ...ollamaEnd },
+      ['llama3.2', 26, 298],
+    ],
+    ['an error', { error: { message: 'no', type: 'invalid_request_error' } }, [null, null, null]],
+    ['numbers that are none', { usage: { prompt_tokens: -1, completion_tokens: 1.5 } }, [null, null, null]],
+    ['a model that is no ASCII', { model: 'mödel-\u{1f600}', usage: null }, ['mödel-\u{1f600}', null, null]],
+    ['a usage of null', { model: 'm', usage: null }, ['m', null, null]],
+  ] as const
+  for (const [name, answer, usage] of answers) {
+    test(`is read from ${name}`, () => {
+      deepEqual(read(JSON.stringify(answer)), usage)
+      deepEqual(read(JSON.stringify(answer, null, 2)), usage)
+    })
+  }
+})
+
+describe('usage of an event stream', () => {
+  const delta = (content: string) => ({
+    object: 'chat.completion.chunk',
+    model: 'gpt-4o-2024-08-06',
+    choices: [{ index: 0, delta: { content } }],
+    usage: null,
+  })
+  const { usage: chatUsage } = chat('') as { usage: object }
+  const lastChunk = { ...delta(''), choices: [], usage: chatUsage }
+  const pieces = Array.from({ length: 900 }, () => delta(filler))
+
+  test('is read from the last chunk of a chat', () => {
+    deepEqual(read(stream(delta('hi'), lastChunk, '[DONE]'), true), ['gpt-4o-2024-08-06', 19, 10])
+    deepEqual(read(stream(...pieces, lastChunk, '[DONE]'), true), ['gpt-4o-2024-08-06', 19, 10])
+  })
+
+  test('is not known where a chat stream does not tell it', () => {
+    deepEqual(read(stream(...pieces, '[DONE]'), true), ['gpt-4o-2024-08-06', null, null])
+  })
+
+  test('is read from the extra member of Groq', () => {
+    const { usage: _, ...chunk } = delta('')
+    const last = {
+      ...chunk,
+      x_groq: { id: 'r', usage: { prompt_tokens: 4, completion_tokens: 5, total_time: 0.1 } },
+    }
+    deepEqual(read(stream(delta('hi'), last, '[DONE]'), true), ['gpt-4o-2024-08-06', 4, 5])
+  })
+
+  const start = {
+    type: 'message_start',
+    message: {
+      ...message(''),
+      content: [],
+      usage: {
+        input_tokens: 5,
+        cache_read_input_tokens: 20,
+        cache_creation_input_tokens: 0,
+        output_tokens: 1,
+      },
+    },
+  }
+  const text = { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: filler } }
+  const end = { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 44 } }
+
+  test('is read from the beginning and the end of a message', () => {
+    const usage = ['claude-sonnet-4-5-20250929', 25, 44]
+    deepEqual(read(stream(start, text, end, { type: 'message_stop' }), true), usage)
+    deepEqual(read(stream(start, ...Array(900).fill(text), end, { type: 'message_stop' }), true), usage)
+  })
+
+  test('is as far as it came in a message that was cut', () => {
+    deepEqual(read(stream(start, text), true), ['claude-sonnet-4-5-20250929', 25, 1])
+  })
+
+  test('is read from the last event of a response, however long that is', () => {
+    const created = { type: 'response.created', response: { ...response(''), usage: null } }
+    for (const text of ['hi', long]) {
+      const completed = { type: 'response.completed', response: response(text) }
+      deepEqual(read(stream(created, completed), true), ['gpt-5-2025-08-07', 36, 87])
+    }
+  })
+
+  test('is the last one that Gemini tells, as events and as a JSON array', () => {
+    const first = { ...generated('a'), usageMetadata: { promptTokenCount: 8, totalTokenCount: 8 } }
+    deepEqual(read(stream(first, generated('b')), true), ['gemini-2.5-flash', 8, 50])
+    deepEqual(read(JSON.stringify([first, generated(long)])), ['gemini-2.5-flash', 8, 50])
+  })
+})
+
+test('usage of JSON lines is read from the last one', () => {
+  const line = { ...asked, message: { role: 'assistant', content: filler }, done: false }
+  for (const count of [1, 900]) {
+    const lines = [...Array(count).fill(line), ollamaEnd].map(line => `${JSON.stringify(line)}\n`)
+    deepEqual(read(lines.join('')), ['llama3.2', 26, 298])
+  }
+})
+
+test('any text is read without throwing', () => {
+  const piece = fc.constantFrom(
+    '"usage"',
+    '"usageMetadata"',
+    ':',
+    '{',
+    '}',
+    '"prompt_tokens":1',
+    '"model":"x"',
+    'data: ',
+    '\n',
+    '[',
+    ' ',
+  )
+  const text = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.array(piece).map(pieces => pieces.join('')),
+    fc.json(),
+  )
+  fc.assert(
+    fc.property(
+      text,
+      text,
+      fc.boolean(),
+      (head, tail, isEventStream) => void usageOf(Buffer.from(head), Buffer.from(tail), isEventStream).model,
+    ),
+  )
+})
+
+test('a text made to be slow is read in no time', () => {
+  const startedAt = performance.now()
+  for (const piece of ['"usage":{', '"model"', '"model":"a', '"usage', '{"usage":{"a":1},']) {
+    const bytes = Buffer.alloc(sizes.head, piece)
+    void usageOf(bytes, bytes.subarray(-sizes.tail), true).model
+  }
+  equal(performance.now() - startedAt < 300, true)
+})
+
+test('tokens of a cache are read where those are that went in', () => {
+  const begin = {
+    type: 'message_start',
+    message: { usage: { input_tokens: 2, cache_read_input_tokens: 7, output_tokens: 1 } },
+  }
+  const end = (usage: object) => ({ type: 'message_delta', usage })
+  const whole = { input_tokens: 3, cache_read_input_tokens: 8, output_tokens: 5 }
+  for (const [last, cacheRead, tokensIn] of [
+    [{ output_tokens: 5 }, 7, 9],
+    [whole, 8, 11],
+  ] as const) {
+    const usage = usageOf(Buffer.from(stream(begin, end(last))), Buffer.alloc(0), true)
+    deepEqual([usage.cacheRead, usage.tokensIn, usage.tokensOut], [cacheRead, tokensIn, 5])
+  }
+})

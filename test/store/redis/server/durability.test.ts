@@ -1,0 +1,189 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import {
+  diskPatience,
+  lossesOf,
+  proofsOf,
+  type Settings,
+  settingsOf,
+  waitsForDisk,
+} from '../../../../src/store/redis/server/settings.ts'
+import { StoreAway } from '../../../../src/store/store.ts'
+import { type RedisSettings, replicates, startRedis } from '../../../help/redis.ts'
+import { until } from '../../../help/until.ts'
+import { keptAnswer, oauthClient, token } from '../../contract-specimens.ts'
+import { openRedis } from '../open.ts'
+
+const safest: Settings = {
+  version: [7, 0],
+  aof: true,
+  fsync: 'always',
+  snapshots: false,
+  evicts: null,
+  leastReplicas: 0,
+}
+
+const alone = { needed: 0, spared: 0, judges: null }
+
+test('a write waits for what the settings leave open: the disk where the server can tell, and the replicas that have to have it', () => {
+  const waits = (more: Partial<Settings>) => waitsForDisk({ ...safest, ...more })
+  assert.equal(waits({}), false)
+  assert.equal(waits({ fsync: 'everysec' }), false)
+  assert.equal(waits({ fsync: 'everysec', version: [7, 2] }), true)
+  assert.equal(waits({ fsync: null, version: [8, 0] }), true)
+  assert.equal(waits({ aof: false, fsync: 'everysec', version: [8, 0] }), false)
+  const proofs = (disk: boolean, needed: number) => proofsOf({ disk, needed, timeout: 250 })
+  assert.deepEqual(proofs(false, 0), [])
+  assert.deepEqual(proofs(true, 0), [['WAITAOF', 1, 0, diskPatience]])
+  assert.deepEqual(proofs(false, 2), [['WAIT', 2, 125]])
+  assert.deepEqual(proofs(true, 1), [
+    ['WAITAOF', 1, 0, diskPatience],
+    ['WAIT', 1, 125],
+  ])
+})
+
+test('what can be lost is said of each setting', () => {
+  const losses = (more: Partial<Settings>) => lossesOf({ ...safest, ...more }, alone).join(' ')
+  assert.equal(losses({}), '')
+  assert.equal(losses({ fsync: 'everysec', version: [7, 2] }), '')
+  assert.match(
+    losses({ fsync: 'everysec' }),
+    /when it is killed or the power fails, the last seconds of changes can be lost/,
+  )
+  assert.match(losses({ fsync: 'no' }), /half a minute of changes can be lost/)
+  assert.match(losses({ fsync: null }), /does not tell how often it syncs/)
+  assert.match(losses({ aof: false }), /keeps nothing on disk: all is lost/)
+  assert.match(losses({ aof: false, snapshots: true }), /what changed since the last one is lost/)
+  assert.match(losses({ aof: false, snapshots: null }), /at most snapshots/)
+  assert.match(losses({ aof: null }), /does not tell whether it keeps an append-only file/)
+  assert.match(losses({ evicts: 'any' }), /^Redis removes keys when its memory is full: gateways/)
+  assert.match(
+    losses({ evicts: 'expiring' }),
+    /^Redis removes keys that expire when its memory is full: counts/,
+  )
+  const guarded = { needed: 1, spared: 0, judges: 'sentinels' } as const
+  assert.match(lossesOf(safest, guarded).join(' '), /Set min-replicas-to-write 1/)
+  const strict = { ...safest, leastReplicas: 1 }
+  assert.deepEqual(lossesOf(strict, guarded), [])
+  assert.match(lossesOf(strict, { ...guarded, spared: 1 }).join(' '), /^Sentinels call 1 of 2 replicas down/)
+  assert.match(lossesOf(strict, { ...guarded, judges: null }).join(' '), /the URL names no Sentinels/)
+})
+
+test('settings are read from INFO and CONFIG GET, as far as they are told', () => {
+  const info =
+    '# Server\r\nredis_version:7.2.4\r\naof_enabled:1\r\nmaxmemory:1\r\nmaxmemory_policy:allkeys-lru\r\n'
+  const hello = ['server', 'redis', 'version', '7.0.15', 'role', 'master']
+  const told = (name: string, value: string) => [name, value]
+  const answers = [info, hello, told('appendfsync', 'everysec'), told('save', '3600 1'), told('', '2')]
+  assert.deepEqual(settingsOf(answers), {
+    version: [7, 2],
+    aof: true,
+    fsync: 'everysec',
+    snapshots: true,
+    evicts: 'any',
+    leastReplicas: 2,
+  })
+  const denied = new Error('NOPERM')
+  const none = { aof: null, fsync: null, snapshots: null, evicts: null, leastReplicas: null }
+  assert.deepEqual(settingsOf(Array(5).fill(denied)), { version: [0, 0], ...none })
+  assert.deepEqual(settingsOf([denied, hello, denied, denied, denied]), { version: [7, 0], ...none })
+})
+
+const setUps: readonly [name: string, settings: RedisSettings, expected: RegExp][] = [
+  ['syncs always', { aof: 'always' }, /^$/],
+  ['keeps nothing on disk', { aof: false }, /^Redis keeps nothing on disk/],
+  ['makes snapshots only', { aof: false, args: ['--save', '3600 1'] }, /^Redis writes snapshots/],
+  ['leaves syncing to the system', { aof: 'no' }, /^Redis (leaves it to|$)/],
+  [
+    'may evict',
+    { args: ['--maxmemory', '100mb', '--maxmemory-policy', 'allkeys-lru'] },
+    /^Redis removes keys when/,
+  ],
+  [
+    'may evict what expires',
+    { args: ['--maxmemory', '100mb', '--maxmemory-policy', 'volatile-ttl'] },
+    /^Redis removes keys that expire/,
+  ],
+  ['denies CONFIG', { args: ['--rename-command', 'CONFIG', ''] }, /^Redis does not tell/],
+]
+
+for (const [name, settings, expected] of setUps) {
+  test(`a server that ${name} is described as such`, async t => {
+    const server = await startRedis(t, settings)
+    const store = await openRedis(t, server.url)
+    assert.match((await store.durability()).join('\n'), expected)
+  })
+}
+
+test('a server that denies INFO is described as such', async t => {
+  const server = await startRedis(t)
+  await server.ask('ACL', 'SETUSER', 'default', '-info')
+  const store = await openRedis(t, server.url)
+  assert.match((await store.durability()).join('\n'), /^Redis does not tell whether/)
+  assert.equal(await store.tokens.insert(token()), true)
+})
+
+test('a write counts once a replica has it, and not before', async t => {
+  const primary = await startRedis(t)
+  const replica = await startRedis(t, { args: ['--replicaof', `127.0.0.1 ${primary.port}`] })
+  await replicates(primary)
+  // Long enough for a replica on a busy machine.
+  const store = await openRedis(t, primary.url, 3_000)
+  const kept = token()
+  assert.equal(await store.tokens.insert(kept), true)
+  assert.equal(await replica.ask('HEXISTS', '{gatehouse}:digests', kept.digest), 1)
+  replica.stop()
+  await assert.rejects(store.tokens.insert(token()), StoreAway)
+  assert.equal(store.isAway, false, 'it is there to be read')
+  await replica.kill()
+  await until(async () => String(await primary.ask('INFO', 'replication')).includes('connected_slaves:0'))
+  await assert.rejects(store.tokens.insert(token()), StoreAway, 'one that went away is missed')
+  assert.equal(store.refusal, '0 of 1 replica confirms writes')
+  await replica.restart()
+  await until(() => store.refusal === null)
+  assert.equal(await store.tokens.insert(token()), true)
+})
+
+test('an answer that no replica has is not given again before one has it', async t => {
+  const primary = await startRedis(t)
+  const replica = await startRedis(t, { args: ['--replicaof', `127.0.0.1 ${primary.port}`] })
+  await replicates(primary)
+  const store = await openRedis(t, primary.url, 3_000)
+  const client = oauthClient()
+  const answer = keptAnswer({ account: client.account })
+  replica.stop()
+  await assert.rejects(store.oauthClients.insert(client, { answer }), StoreAway)
+  await assert.rejects(store.answers.get(answer.account, answer.key), StoreAway)
+  await assert.rejects(store.confirm(), StoreAway)
+  replica.cont()
+  assert.deepEqual(await store.answers.get(answer.account, answer.key), answer)
+  await store.confirm()
+})
+
+test('a server that comes back without what was confirmed is told of', async t => {
+  const primary = await startRedis(t, { aof: false })
+  await startRedis(t, { args: ['--replicaof', `127.0.0.1 ${primary.port}`] })
+  await replicates(primary)
+  const store = await openRedis(t, primary.url, 2_000)
+  const write = async () => assert.equal(await store.tokens.insert(token()), true)
+  for (let i = 0; i < 2; i++) await write()
+  const saysLost = async () => (await store.durability()).some(loss => /^Changes are lost/.test(loss))
+  const comesBack = async () => {
+    await primary.restart()
+    await until(() => !store.isAway)
+    await until(() =>
+      write().then(
+        () => true,
+        () => false,
+      ),
+    )
+  }
+  await primary.ask('SAVE')
+  await comesBack()
+  assert.equal(await saysLost(), false, 'all was saved')
+  for (let i = 0; i < 2; i++) await write()
+  await primary.ask('SAVE')
+  for (let i = 0; i < 3; i++) await write()
+  await comesBack()
+  assert.equal(await saysLost(), true)
+})
