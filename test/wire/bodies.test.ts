@@ -34,18 +34,25 @@ test('a hundred thousand chunks of a byte arrive whole, some thousand at a turn'
   const origin = await startResponder(t, ({ body }) => ok(String(body.length)))
   const edge = await startEdge(t, [origin.url])
   const client = await edge.connect()
-  const read = t.mock.method(BodyReader.prototype, 'next')
-  let most = 0
-  let isOver = false
-  const look = () => {
-    most = Math.max(most, read.mock.callCount())
-    read.mock.resetCalls()
-    if (!isOver) setImmediate(look)
+  // Counted by hand: a mock keeps the stack of each of these calls.
+  const { next } = BodyReader.prototype
+  let reads = 0
+  BodyReader.prototype.next = function (...args) {
+    reads++
+    return next.apply(this, args)
   }
-  setImmediate(look)
+  let most = 0
+  let turn = setImmediate(function look() {
+    most = Math.max(most, reads)
+    reads = 0
+    turn = setImmediate(look)
+  })
+  t.after(() => {
+    clearImmediate(turn)
+    BodyReader.prototype.next = next
+  })
   const text = `${request('POST /', 'Transfer-Encoding: chunked')}${'1\r\na\r\n'.repeat(100_000)}0\r\n\r\n`
   await Promise.all([client.send(text), client.response().then(({ text }) => assert.equal(text, '100000'))])
-  isOver = true
   assert.ok(most <= 5_000, `${most} in one turn`)
 })
 
