@@ -1,4 +1,4 @@
-// What access rules look at, compiled. Called by rules.
+// What access rules look at, compiled.
 import { AddressTable, type Found } from '../base/address/address-table.ts'
 import { compileExpression, type Expression } from '../expression/expression.ts'
 import { holdsForAll, holdsForAny } from '../expression/readings.ts'

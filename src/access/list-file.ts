@@ -1,4 +1,4 @@
-// Reads a file of addresses and networks, one a line. Called by lists.
+// Reads a file of addresses and networks, one a line.
 import { createReadStream } from 'node:fs'
 import { type AddressTable, AddressTableBuilder } from '../base/address/address-table.ts'
 import { inSlices } from '../base/slices.ts'

@@ -1,4 +1,4 @@
-// The site that a Referer field names. Called by visit.
+// The site that a Referer field names.
 import { longestHost } from '../base/host-names.ts'
 
 /** The most characters of a URL in which its host is looked for: no browser sends more before it. */

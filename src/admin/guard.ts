@@ -1,6 +1,5 @@
-// Whoever asks the management API is checked here, once for every row of it: token, permission, account or zone; then query and body. routes.ts wraps its rows
-// with it.
-// While the store is away, whatever has to ask it is answered with 503, for callers that are remembered too.
+// Whoever asks the management API is checked here, once for every row of it: token, permission, account or zone; then query and body. While the store is
+// away, whatever has to ask it is answered with 503, for callers that are remembered too.
 
 import { type Clock, systemClock } from '../base/clock.ts'
 import type { Logger } from '../log/log.ts'

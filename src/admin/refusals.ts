@@ -1,5 +1,4 @@
-// What the management API refuses to callers for who they are or how much they ask: counted by reason, and told in the log as long as that is read. Called by
-// the guard.
+// What the management API refuses to callers for who they are or how much they ask: counted by reason, and told in the log as long as that is read.
 
 import type { Logger } from '../log/log.ts'
 import type { ManagementRefusal, Metrics } from '../metrics/metrics.ts'

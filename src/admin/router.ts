@@ -1,4 +1,4 @@
-// Finds the row of the table that a request is for, or says 404 or 405 in the envelope. The admin server asks it.
+// Finds the row of the table that a request is for, or says 404 or 405 in the envelope.
 
 import type { Shown } from '../tokens/verify.ts'
 import { type Answer, failure, notFound } from './envelope.ts'

@@ -1,4 +1,4 @@
-// The table of the admin listener: method, path, permission, handler. server.ts answers by it.
+// The table of the admin listener: method, path, permission, handler.
 
 import { metricsContentType, type StoreSigns } from '../metrics/metrics.ts'
 import { auditParameters, listAuditLogs } from './records/audit-logs.ts'

@@ -1,4 +1,4 @@
-// A row of the management API. routes.ts and zone-routes.ts are tables of it, guard.ts obeys what it says, openapi.ts tells it.
+// A row of the management API.
 
 import type { Permission } from '../tokens/permit.ts'
 import type { Answer } from './envelope.ts'

@@ -1,7 +1,6 @@
-// Who sent a request to the admin listener: the peer of its connection, or the client for whom the edge of this gateway vouches. server.ts asks.
-//
-// Another proxy could vouch for nobody: what it says, anyone could say. A request that one passed on shows it by the fields that proxies add, and then nobody
-// knows whose it is.
+// Who sent a request to the admin listener: the peer of its connection, or the client for whom the edge of this gateway vouches. Another proxy could
+// vouch for nobody: what it says, anyone could say. A request that one passed on shows it by the fields that proxies add, and then nobody knows whose it
+// is.
 
 import type { IncomingMessage } from 'node:http'
 import { canonicalAddress } from '../base/address/address.ts'

@@ -1,4 +1,4 @@
-// The admin listener: a small strict server beside the data plane. process/gateway.ts starts and stops it.
+// The admin listener: a small strict server beside the data plane.
 
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'

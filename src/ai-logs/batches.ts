@@ -1,4 +1,4 @@
-// The batches that are being filled, one for each gateway, and the memory of those that were written. Called by the queue.
+// The batches that are being filled, one for each gateway, and the memory of those that were written.
 
 import { LogBatchWriter } from '../store/log-batch/writer.ts'
 import type { Gateway } from '../store/records.ts'

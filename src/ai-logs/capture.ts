@@ -1,4 +1,4 @@
-// Bytes kept of a body as it passes. The edge feeds one for each direction of an AI call; entry.ts reads it when all is over.
+// Bytes kept of a body as it passes. The edge feeds one for each direction of an AI call.
 
 /** What is kept of a body: its beginning, and its end for the usage that stands there. */
 export const HEAD_SIZE = 64 * 1024

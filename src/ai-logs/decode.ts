@@ -1,4 +1,4 @@
-// Undoes the content coding of a kept answer, off the request path and within bounds. Called by entry.ts.
+// Undoes the content coding of a kept answer, off the request path and within bounds.
 
 import { PassThrough, type Transform } from 'node:stream'
 import {

@@ -1,4 +1,4 @@
-// From what the edge saw of a call to the entry that is kept: usage and cost are read, bodies copied, and nothing of the call lives on. Called by the queue.
+// From what the edge saw of a call to the entry that is kept: usage and cost are read, bodies copied, and nothing of the call lives on.
 
 import { isUtf8 } from 'node:buffer'
 import type { LogBatchWriter } from '../store/log-batch/writer.ts'

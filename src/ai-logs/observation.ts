@@ -1,4 +1,4 @@
-// What the edge saw of an AI call, raw: nothing is parsed or copied on the way of a request. The edge hands it to the queue, entry.ts makes an entry of it.
+// What the edge saw of an AI call, raw: nothing is parsed or copied on the way of a request.
 
 import type { Gateway, Metadata, Token } from '../store/records.ts'
 import type { Capture } from './capture.ts'

@@ -1,4 +1,4 @@
-// The model that a request names in plain ASCII, read from the bytes of its beginning. Called by requested-model.ts, which takes the long way for all others.
+// The model that a request names in plain ASCII, read from the bytes of its beginning.
 
 const LONGEST = 256
 

@@ -1,4 +1,4 @@
-// What a value in a query of the log must look like, by what it is compared with. Called by query.ts and query-filters.ts.
+// What a value in a query of the log must look like, by what it is compared with.
 
 import { parseMoment } from '../base/moment.ts'
 import type { Reading } from '../base/quantity.ts'

@@ -1,4 +1,4 @@
-// Which log entries a caller of the management API asks for, read from the query of the URL as the published clients write it. Called by its handlers.
+// Which log entries a caller of the management API asks for, read from the query of the URL as the published clients write it.
 
 import type { Fault } from '../errors/refusal.ts'
 import type { LogField, LogFilter, LogPlace, LogQuery } from '../store/store.ts'

@@ -1,4 +1,4 @@
-// The model that a request which nobody parsed asked for. Called by entry.ts.
+// The model that a request which nobody parsed asked for.
 
 import { plainModel } from './plain-model.ts'
 

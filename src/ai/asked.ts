@@ -1,4 +1,4 @@
-// What the body of a REST call asks for, before it is known who will do it: the model, and the request in the caller's own bytes. Called by plan.ts.
+// What the body of a REST call asks for, before it is known who will do it: the model, and the request in the caller's own bytes.
 
 import { isUtf8 } from 'node:buffer'
 import { type Refusal, refuse } from '../errors/refusal.ts'

@@ -1,4 +1,4 @@
-// The keys of one provider, taken in turn; one that the provider turns away rests for a while. Called by the edge.
+// The keys of one provider, taken in turn; one that the provider turns away rests for a while.
 
 /** One key, and how it has fared. */
 export interface Key {

@@ -1,4 +1,4 @@
-// Where the members of a JSON object stand in its bytes, so that one can be replaced and all others stay as they are. Called by plan.ts.
+// Where the members of a JSON object stand in its bytes, so that one can be replaced and all others stay as they are.
 
 /** A top-level member: its name, and where name and value stand. */
 export interface Member {

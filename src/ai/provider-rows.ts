@@ -1,4 +1,4 @@
-// What is known of each provider, one row each: pure data. providers.ts makes providers of the rows and of the configuration.
+// What is known of each provider, one row each: pure data.
 
 import type { ProviderConfig, ProviderName } from '../config/config.ts'
 

@@ -1,4 +1,4 @@
-// The providers that can be called: the rows and the configuration, compiled once for each snapshot. The edge and plan.ts look them up.
+// The providers that can be called: the rows and the configuration, compiled once for each snapshot.
 
 import { hasDotSegment, isPlainPath } from '../base/path.ts'
 import { pathReadings } from '../base/path-readings.ts'

@@ -1,4 +1,4 @@
-// Patterns in which a star stands for any text, in time that grows with the text and never with the ways to read it. Called by access rules.
+// Patterns in which a star stands for any text, in time that grows with the text and never with the ways to read it.
 
 /** Holds a pattern that has to match a whole text, in any case. */
 export class Glob {

@@ -1,4 +1,4 @@
-// Sets of host names and wildcards. Called by access rules, which look at where a request comes from.
+// Sets of host names and wildcards.
 
 /** The most characters of a host name (RFC 1035 section 2.3.4). */
 export const longestHost = 253

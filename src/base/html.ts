@@ -1,4 +1,4 @@
-// html`…`, the template tag that escapes what it is given. Whoever writes a page for a browser uses it.
+// html`…`, the template tag that escapes what it is given.
 
 /** Markup that is safe as it stands: made by html or raw, never by hand. */
 export class Html {

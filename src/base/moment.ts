@@ -1,4 +1,4 @@
-// Moments as text (RFC 3339) to ms since the epoch. The management API and the filters of logs read them.
+// Moments as text (RFC 3339) to ms since the epoch.
 
 /** Reads a date and time, or where `allowsDay` a day alone, which begins at midnight UTC; null where it is none, or a day that no calendar has. */
 export function parseMoment(text: string, { allowsDay = false } = {}): number | null {

@@ -1,4 +1,4 @@
-// The normal form of a request path (RFC 3986 section 6.2.2), in which routes and rules are compared. Called by config for checks, by zones and by access.
+// The normal form of a request path (RFC 3986 section 6.2.2), in which routes and rules are compared.
 
 /**
  * Whether a path is surely in normal form already, and the same to every reader (no `;`, no backslash, ASCII alone); looks no further than the query, and may

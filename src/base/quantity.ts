@@ -1,4 +1,4 @@
-// Quantities as people write them: "30s", "10MiB", "off". Called by config, and by whoever shows such a value to a person.
+// Quantities as people write them: "30s", "10MiB", "off".
 
 /** What was read, or the rule that the text broke, as a phrase that follows the name of a field: "must be …". */
 export type Reading<T> = { readonly value: T } | { readonly flaw: string }

@@ -1,4 +1,4 @@
-// Long work in small steps, so that a process that serves requests is never busy with something else for long. Called by those who read large files.
+// Long work in small steps, so that a process that serves requests is never busy with something else for long.
 
 /** Ms that work may take before others have a turn. */
 const SLICE = 5

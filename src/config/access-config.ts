@@ -1,5 +1,4 @@
-// Who may come in, as the operator says it: rules by address, origin and kind of request. schema.ts reads the file into it, the store keeps the same rules as
-// the management API sets them, and `access` compiles both.
+// Who may come in, as the operator says it: rules by address, origin and kind of request.
 
 /** One test of a request. */
 export type AccessCondition =

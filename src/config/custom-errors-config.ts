@@ -1,5 +1,4 @@
-// What an operator says in place of the usual error documents. schema.ts reads the file into it, the store keeps the same rules and pages as the management API
-// sets them, and `errors` compiles both.
+// What an operator says in place of the usual error documents.
 
 export const errorContentTypes = [
   'application/json',

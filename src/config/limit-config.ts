@@ -1,4 +1,4 @@
-// How much a client may ask, as the operator says it. schema.ts reads the file into it, `limits` counts by it.
+// How much a client may ask, as the operator says it.
 
 /** What requests are counted by; where a request has no such token or field, its client's address stands in. */
 export type LimitKey =

@@ -1,4 +1,4 @@
-// How the origins of a pool share its requests, and how they are kept healthy, as the operator says it. schema.ts reads the file into it.
+// How the origins of a pool share its requests, and how they are kept healthy, as the operator says it.
 
 export type BalanceConfig =
   | { readonly by: 'round_robin' }

@@ -1,4 +1,4 @@
-// One look at DNS for a verification: whether its answer still counts, and what it changes. Called by the watch.
+// One look at DNS for a verification: whether its answer still counts, and what it changes.
 
 import type { DnsAnswer, DomainVerification, OAuthClient } from '../store/oauth-client.ts'
 import { nextCheckAt } from './schedule.ts'

@@ -1,4 +1,4 @@
-// What the owner of a client has to publish, and what becomes of the proof when client_uri is set again. Called by the management API.
+// What the owner of a client has to publish, and what becomes of the proof when client_uri is set again.
 
 import { randomBytes } from 'node:crypto'
 import type { DomainVerification } from '../store/oauth-client.ts'

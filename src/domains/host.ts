@@ -1,4 +1,4 @@
-// Which host a client_uri names, and whether anybody could ever prove that it is theirs. Called where client_uri is set.
+// Which host a client_uri names, and whether anybody could ever prove that it is theirs.
 
 import { isIP } from 'node:net'
 import { parse } from 'tldts'

@@ -1,4 +1,4 @@
-// Asks DNS for the TXT records of a host. Called by the watch; whatever DNS does, there is an answer in time.
+// Asks DNS for the TXT records of a host.
 
 import { Resolver } from 'node:dns/promises'
 import type { DnsAnswer, DnsOutcome } from '../store/oauth-client.ts'

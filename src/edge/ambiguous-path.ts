@@ -1,4 +1,4 @@
-// What becomes of a request whose path not all read alike, where that matters. Called by the steps that depend on the path.
+// What becomes of a request whose path not all read alike, where that matters.
 import { type Refusal, refuse } from '../errors/refusal.ts'
 import type { Exchange } from './exchange.ts'
 

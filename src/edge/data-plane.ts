@@ -1,5 +1,4 @@
-// The data plane of one process: its listeners, connections and origins, and the configuration in force. Built by `process`, which tells it when to start,
-// reload and stop.
+// The data plane of one process: its listeners, connections and origins, and the configuration in force.
 import { createServer, type Server, type Socket } from 'node:net'
 import { setImmediate as immediate } from 'node:timers/promises'
 import { canonicalAddress } from '../base/address/address.ts'

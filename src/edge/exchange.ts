@@ -1,4 +1,4 @@
-// One request and everything that becomes known of it. Steps write what they learn here, `record.ts` reads it all; every field is set at birth so that
+// One request and everything that becomes known of it. Steps write what they learn here, the record reads it all; every field is set at birth so that
 // all exchanges have one shape.
 import type { Facts } from '../expression/expression.ts'
 import { pathReadings } from '../base/path-readings.ts'

@@ -1,4 +1,4 @@
-// The one reader of a finished exchange: metrics and access log. Called by the client connection, once per exchange.
+// The one reader of a finished exchange: metrics and access log.
 import type { EdgeMetrics, Phase } from '../metrics/edge-metrics.ts'
 import type { AccessEntry } from '../log/log.ts'
 import { ownText } from '../base/own-text.ts'

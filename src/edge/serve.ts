@@ -1,4 +1,4 @@
-// The story of a request, in the order of its steps. Called by the client connection once per request head.
+// The story of a request, in the order of its steps.
 import { admit } from './admit.ts'
 import { answer, answerBug } from './answer.ts'
 import { authenticate } from './ai/authenticate.ts'

@@ -1,4 +1,4 @@
-// The refusal of a body over its limit, announced or counted. Called by `plan.ts` and `connection.ts`.
+// The refusal of a body over its limit, announced or counted.
 import { formatSize } from '../base/quantity.ts'
 import { type Refusal, refuse } from '../errors/refusal.ts'
 import type { Exchange } from './exchange.ts'

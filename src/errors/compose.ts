@@ -1,4 +1,4 @@
-// Refusal in, answer out: the door of this folder for whoever answers a request. The edge and `gatehouse errors` knock; AI routes have compose-ai.ts.
+// Refusal in, answer out: the door of this folder for whoever answers a request. AI routes have a door of their own.
 
 import { escapeHtml } from '../base/html.ts'
 import type { Operator } from '../config/custom-errors-config.ts'

@@ -1,4 +1,4 @@
-// The status line and the header fields of an answer to a refusal. compose.ts and compose-ai.ts send it.
+// The status line and the header fields of an answer to a refusal.
 
 import { STATUS_CODES } from 'node:http'
 import { catalogue, type ErrorRow, errorRows } from './catalogue.ts'

@@ -1,5 +1,4 @@
-// Accept to the format of an error (RFC 9110, section 12.5.1). compose.ts, compose-ai.ts and document.ts ask.
-// negotiator ranks the ranges and knows which of them is specific; what a range stands for, and the choice, are ours.
+// Accept to the format of an error (RFC 9110, section 12.5.1).
 
 import Negotiator from 'negotiator'
 import { ownText } from '../base/own-text.ts'

@@ -1,5 +1,5 @@
-// What went wrong between us and an origin, as one table from phase and failure code to an error. The edge asks it.
-// Codes are those of node, c-ares and OpenSSL; GH_ marks what the edge finds itself.
+// What went wrong between us and an origin, as one table from phase and failure code to an error. Codes are those of node, c-ares and OpenSSL; GH_ marks
+// what the edge finds itself.
 
 import type { Phase } from '../metrics/edge-metrics.ts'
 import type { ErrorName } from './catalogue.ts'

@@ -1,4 +1,4 @@
-// The error record (RFC 9457 and its extensions): what every format of an error says. compose.ts makes it, the renderers write it.
+// The error record (RFC 9457 and its extensions): what every format of an error says.
 
 import { type ErrorCategory, type ErrorName, errorRows } from './catalogue.ts'
 import { type Refusal, retryAfterOf } from './refusal.ts'

@@ -1,4 +1,4 @@
-// A refusal says that a request stops here, and why. Every step returns one instead of throwing; compose.ts turns it into an answer.
+// A refusal says that a request stops here, and why. Every step returns one instead of throwing.
 
 import { catalogue, errorRows, type ErrorName } from './catalogue.ts'
 

@@ -1,4 +1,4 @@
-// What operators' expressions may look at, as our code gives it and as the language reads it. Called by expression.
+// What operators' expressions may look at, as our code gives it and as the language reads it.
 
 /** What an expression may look at; a member is read only where the expression does. */
 export interface Facts {

@@ -1,4 +1,4 @@
-// What expressions may call, of all that the language has, and what of it can fail. Called by expression-work.
+// What expressions may call, of all that the language has, and what of it can fail.
 
 /** Tells of our functions whether they can fail. */
 export const functions: ReadonlyMap<string, boolean> = new Map([

@@ -1,4 +1,4 @@
-// How large what an expression reads of a request is, and what the expression can cost then. Called by expression and -work.
+// How large what an expression reads of a request is, and what the expression can cost then.
 import type { RequestFacts } from './facts.ts'
 import { usual } from './turn-budget.ts'
 

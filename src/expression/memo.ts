@@ -1,4 +1,4 @@
-// What is made of a text, for as long as somebody uses it: policies are compiled again and again, mostly of the same texts. Called by expression.
+// What is made of a text, for as long as somebody uses it: policies are compiled again and again, mostly of the same texts.
 
 /** Remembers so many values, and of these only who is still in use elsewhere. */
 export class Memo<T extends object> {

@@ -1,4 +1,4 @@
-// How large a pattern would become, told from its text: to compile it could take seconds. Called by expression-pattern.
+// How large a pattern would become, told from its text: to compile it could take seconds.
 
 /** Tells what is wrong with a pattern that is not to be compiled: too many repetitions, or classes of Unicode. */
 export function patternFlaw(text: string, mostParts: number): string | null {

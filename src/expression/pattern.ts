@@ -1,5 +1,4 @@
-// Regular expressions of operators' expressions, in time linear to the text and counted: a backtracking engine could be held up by it. Called by expression and
-// -language.
+// Regular expressions of operators' expressions, in time linear to the text and counted: a backtracking engine could be held up by it.
 import { RE2JS } from '@bufbuild/re2'
 import { Automaton, mostSteps } from './automaton.ts'
 import { patternFlaw } from './pattern-size.ts'

@@ -1,5 +1,4 @@
-// Programs of RE2, as an automaton is made of them: what their instructions are, which bytes they tell apart, and the conditions of empty matches. Called by
-// expression-automaton.
+// Programs of RE2, as an automaton is made of them: what their instructions are, which bytes they tell apart, and the conditions of empty matches.
 
 /** One instruction; `arg` is the other way of a fork, or the conditions of an empty match. */
 export interface Instruction {

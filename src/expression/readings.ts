@@ -1,4 +1,4 @@
-// What conditions say of a path that origins may read in several ways: each reading is asked, so that none slips by. Called by access rules and rate limits.
+// What conditions say of a path that origins may read in several ways: each reading is asked, so that none slips by.
 import type { Expression, Facts } from './expression.ts'
 import type { Work } from './turn-budget.ts'
 

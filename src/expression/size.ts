@@ -1,4 +1,4 @@
-// How large the values of an expression can be. Called by expression-work.
+// How large the values of an expression can be.
 
 /** How large a value can be: characters of a text, members of a list or names of a map, and what one of these holds. */
 export interface Size {

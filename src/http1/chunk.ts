@@ -1,4 +1,4 @@
-// Chunked bodies as we write them (RFC 9112 section 7.1); `body.ts` reads them.
+// Chunked bodies as we write them (RFC 9112 section 7.1).
 
 /** Writes one chunk as latin1 text, of at least one byte, since an empty one would end the body; for small ones, where copying is cheaper than another write. */
 export function chunkText(bytes: Buffer): string {

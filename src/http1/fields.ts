@@ -1,5 +1,5 @@
-// Field lines as this gateway handles them: a flat list `name, value, name, value, …` in the order received, and beside it one number a line
-// that says which of the fields we care about it is. Used by both parsers, and by whoever copies a message to its next hop.
+// Field lines as this gateway handles them: a flat list `name, value, name, value, …` in the order received, and beside it one number a line that says
+// which of the fields we care about it is.
 
 import { isTokenByte } from './characters.ts'
 

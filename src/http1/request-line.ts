@@ -1,4 +1,4 @@
-// The first line of a request: method, target and version (RFC 9112 section 3), and the target brought into origin form. Called by `request-head.ts`.
+// The first line of a request: method, target and version (RFC 9112 section 3), and the target brought into origin form.
 import { isTargetByte, isTokenByte, SP } from './characters.ts'
 import type { HeadFault, RequestHead } from './request-head.ts'
 

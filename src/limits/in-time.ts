@@ -1,4 +1,4 @@
-// How long a request waits for an answer. Called by `limiter.ts`.
+// How long a request waits for an answer.
 
 /** Gives null when the answer isn't there in time; one that has come while this process itself was busy is. */
 export function inTime<T>(answer: Promise<T>, ms: number): Promise<T | null> {

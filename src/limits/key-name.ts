@@ -1,4 +1,4 @@
-// What the count of a key is known by in this process. Called by `limiter.ts` once a request and limit.
+// What the count of a key is known by in this process.
 import { hash } from 'node:crypto'
 import type { Limit } from './limit.ts'
 

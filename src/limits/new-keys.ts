@@ -1,5 +1,4 @@
-// How many keys the store is told of. Keys are free to whoever makes them up, and the store keeps each for a period; `limiter.ts` asks for each key that is new to
-// this process, and counts those for which there is no room alone, in memory that is bounded.
+// How many keys the store is told of. Keys are free to whoever makes them up, and the store keeps each for a period.
 import type { Limit } from './limit.ts'
 
 /** Of one limit. */

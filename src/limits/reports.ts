@@ -1,4 +1,4 @@
-// What the store still has to be told of counts, and when. `limiter.ts` lists each count that has let something in.
+// What the store still has to be told of counts, and when.
 import type { Clock } from '../base/clock.ts'
 import type { CountersWatch } from './counters-watch.ts'
 import type { KeyCount } from './key-count.ts'

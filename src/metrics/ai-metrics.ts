@@ -1,4 +1,4 @@
-// What is counted of AI gateways: by authenticate.ts of the edge, by tokens and by logs.
+// What is counted of AI gateways.
 
 import { tallies } from './distribution.ts'
 

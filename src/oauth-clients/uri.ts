@@ -1,5 +1,5 @@
-// The rules for the URIs of a client, as words that follow the name of a member. The management API asks. The URL parser repairs what it reads, and two
-// parsers repair differently: so the text is looked at first, and has to be as the parser would write it, without needless escapes.
+// The rules for the URIs of a client, as words that follow the name of a member. The URL parser repairs what it reads, and two parsers repair
+// differently: so the text is looked at first, and has to be as the parser would write it, without needless escapes.
 
 import type { TokenEndpointAuthMethod } from '../store/oauth-client.ts'
 

@@ -1,5 +1,4 @@
-// What the ways to share the requests of a pool know of its members, and what they must do: `pool.ts` has the members, `round-robin.ts`,
-// `least-outstanding.ts` and `rendezvous.ts` choose among them.
+// What the ways to share the requests of a pool know of its members, and what they must do.
 
 /** A member as it is chosen. */
 export interface Candidate {

@@ -1,5 +1,4 @@
-// The members of a pool, and which of them a request goes to: one that is healthy, by the balance that the operator chose. Called by the edge, whose origins
-// are what the members lead to.
+// The members of a pool, and which of them a request goes to: one that is healthy, by the balance that the operator chose.
 import type { Clock } from '../base/clock.ts'
 import type { PoolConfig } from '../config/config.ts'
 import type { BalanceConfig } from '../config/pool-config.ts'

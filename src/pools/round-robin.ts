@@ -1,4 +1,4 @@
-// Members in turn, each as often as its weight says. Chosen by `pool.ts`.
+// Members in turn, each as often as its weight says.
 import { type Asking, type Balance, type Candidate, weightOf } from './candidate.ts'
 import { Turns } from './turns.ts'
 

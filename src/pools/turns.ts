@@ -1,5 +1,4 @@
-// Turns by weight, spread evenly: of the weights 5, 1 and 1 the first gets five of seven turns, and never all five in a row. Called by `round-robin.ts` and
-// `least-outstanding.ts`.
+// Turns by weight, spread evenly: of the weights 5, 1 and 1 the first gets five of seven turns, and never all five in a row.
 
 /** Gives turns: all who take part `enter`, then one of them is `take`n. */
 export class Turns {

@@ -1,4 +1,4 @@
-// The door of the store: from a URL to a backend. Called by the process; a backend that was not asked for is never loaded.
+// The door of the store: from a URL to a backend.
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type Clock, systemClock } from '../base/clock.ts'

@@ -1,4 +1,4 @@
-// What is remembered of the store, so that most requests never ask it. tokens/verify.ts and ai/gateways.ts look through it.
+// What is remembered of the store, so that most requests never ask it.
 
 import { LRUCache } from 'lru-cache'
 import { type Change, type Changes, StoreAway } from './store.ts'

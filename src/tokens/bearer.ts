@@ -1,4 +1,4 @@
-// Reads the token out of a header field such as Authorization. The edge and the guard of the admin listener ask it.
+// Reads the token out of a header field such as Authorization.
 
 const scheme = 'bearer'
 

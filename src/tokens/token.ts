@@ -1,5 +1,4 @@
-// The format of an API token: `svct_`, 256 random bits, and a checksum, so that a typo is refused without asking anybody. Minted by
-// admin and process, read by verify.ts.
+// The format of an API token: `svct_`, 256 random bits, and a checksum, so that a typo is refused without asking anybody.
 
 import { hash, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'

@@ -1,4 +1,4 @@
-// What is set for zones, by zone, as it was read last. zone-records.ts keeps it up with the store, zone-copy.ts takes it to a file and back.
+// What is set for zones, by zone, as it was read last.
 import { isDeepStrictEqual } from 'node:util'
 import { type ErrorPages, errorPageTypes } from '../config/custom-errors-config.ts'
 import type {

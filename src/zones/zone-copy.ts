@@ -1,5 +1,4 @@
 // The copy of what is set for zones, in a file: a process that starts while the store is away serves with the rules of last time instead of none.
-// zone-records.ts reads it then, and writes it in the one process of a machine that does.
 import { createHash } from 'node:crypto'
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'

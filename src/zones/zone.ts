@@ -1,4 +1,4 @@
-// What a zone is once compiled: its routes behind a lookup, and all zones behind one. Called by edge when it builds a snapshot.
+// What a zone is once compiled: its routes behind a lookup, and all zones behind one.
 import type { RouteConfig, ZoneConfig } from '../config/config.ts'
 import { HostLookup, PathLookup } from './lookup.ts'
 

@@ -18,6 +18,11 @@ test('every file begins with a comment that says what it is for', () => {
   none(({ text }) => !/^(#!.*\n)?\/\/ \S/.test(text))
 })
 
+test('the comment says why the file exists, and not who calls it, which changes', () => {
+  const head = (text: string) => /^(#!.*\n)?((\/\/.*\n)+)/.exec(text)![2]!
+  none(({ text }) => /\.ts\b|\b(Called|Used|Asked) (by|once|where)\b/.test(head(text)))
+})
+
 test('no file is a barrel or a drawer', () => {
   none(({ path }) => /(^|\/)(index|utils?|helpers?|common)\.ts$/.test(path))
   none(({ text }) => /^export (\*|\{[^}]*\}) from/m.test(text))

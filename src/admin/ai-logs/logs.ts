@@ -1,4 +1,4 @@
-// Handlers of the logs of AI gateways. routes.ts lists them.
+// Handlers of the logs of AI gateways.
 
 import { logCursorOf, readQuery, readRemoval, readSums } from '../../ai-logs/query.ts'
 import { LogSums, MOST_GROUPS } from '../../ai-logs/sums.ts'

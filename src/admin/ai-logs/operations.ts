@@ -1,4 +1,4 @@
-// The operations of the logs of AI gateways, for the document of the API. operations.ts collects them.
+// The operations of the logs of AI gateways, for the document of the API.
 
 import { logCursorOf } from '../../ai-logs/query.ts'
 import { dimensions, MOST_GROUPS } from '../../ai-logs/sums.ts'

@@ -1,4 +1,4 @@
-// What the log entries of AI gateways look like. operations-logs.ts and schemas-named.ts use it.
+// What the log entries of AI gateways look like.
 
 import {
   about,

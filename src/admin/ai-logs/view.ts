@@ -1,4 +1,4 @@
-// How the management API shows the log entry of an AI call, in the shape of its published clients. Called by logs.ts.
+// How the management API shows the log entry of an AI call, in the shape of its published clients.
 
 import type { GroupKey, LogSums, Sum } from '../../ai-logs/sums.ts'
 import type { LogEntry, LogSummary, Payload } from '../../store/records.ts'

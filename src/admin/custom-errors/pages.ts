@@ -1,4 +1,4 @@
-// Handlers of the error pages that the API sets for a zone: HTML by type of error. zone-routes.ts lists them.
+// Handlers of the error pages that the API sets for a zone: HTML by type of error.
 
 import { nextTurn } from '../../base/turns.ts'
 import {

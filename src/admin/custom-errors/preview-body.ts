@@ -1,4 +1,4 @@
-// Reads what is to be previewed: an error, the request that it befalls, and a rule or page on trial. Called by error-preview.ts.
+// Reads what is to be previewed: an error, the request that it befalls, and a rule or page on trial.
 
 import { canonicalAddress } from '../../base/address/address.ts'
 import type { RequestFacts } from '../../expression/expression.ts'

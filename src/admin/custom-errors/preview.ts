@@ -1,4 +1,4 @@
-// The handler of dry runs: what a client would get for an error. Nothing is kept, and nothing served. zone-routes.ts lists it.
+// The handler of dry runs: what a client would get for an error. Nothing is kept, and nothing served.
 
 import { type Preview, previewError } from '../../errors/preview.ts'
 import { type Answer, failure, success } from '../envelope.ts'

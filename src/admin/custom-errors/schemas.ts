@@ -1,4 +1,4 @@
-// What error rules and error pages look like, in requests and in answers, and their dry runs. operations-zones.ts and schemas-named.ts use it.
+// What error rules and error pages look like, in requests and in answers, and their dry runs.
 
 import {
   errorContentTypes,

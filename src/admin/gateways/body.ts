@@ -1,4 +1,4 @@
-// What makes the body of an AI gateway valid, in the shape of its published clients. Called by gateways.ts.
+// What makes the body of an AI gateway valid, in the shape of its published clients.
 
 import { isGatewayId } from '../../ai/gateways.ts'
 import type { Fault } from '../../errors/refusal.ts'

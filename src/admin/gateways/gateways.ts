@@ -1,4 +1,4 @@
-// Handlers of AI gateways. routes.ts lists them.
+// Handlers of AI gateways.
 
 import { isGatewayId } from '../../ai/gateways.ts'
 import type { Gateway } from '../../store/records.ts'

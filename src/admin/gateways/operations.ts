@@ -1,4 +1,4 @@
-// The operations of AI gateways, for the document of the API. operations.ts collects them.
+// The operations of AI gateways, for the document of the API.
 
 import { json, type Operation } from '../openapi/operation.ts'
 import { about, named, page, success, text } from '../openapi/schemas.ts'

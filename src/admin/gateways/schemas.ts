@@ -1,4 +1,4 @@
-// What AI gateways look like, in requests and in answers. operations-gateways.ts and schemas-named.ts use it.
+// What AI gateways look like, in requests and in answers.
 
 import type { GatewayRateLimit, LogStrategy } from '../../store/records.ts'
 import { longestInterval, mostCalls, notBuilt } from './body.ts'

@@ -1,4 +1,4 @@
-// What makes the body of an OAuth client valid, when one is created and when it is changed. Called by clients.ts and client-change.ts.
+// What makes the body of an OAuth client valid, when one is created and when it is changed.
 
 import type { ClientSettings } from '../../oauth-clients/client.ts'
 import { clientNameFault } from '../../oauth-clients/client-name.ts'

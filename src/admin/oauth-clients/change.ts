@@ -1,4 +1,4 @@
-// What a PATCH makes of an OAuth client: its settings, and what follows for its secrets, its verification and its visibility. Called by clients.ts.
+// What a PATCH makes of an OAuth client: its settings, and what follows for its secrets, its verification and its visibility.
 
 import { revised } from '../../oauth-clients/client.ts'
 import { mintSecret } from '../../oauth-clients/secret.ts'

@@ -1,4 +1,4 @@
-// Handlers of OAuth clients. The value of a secret is shown once, when it is made. routes.ts lists them.
+// Handlers of OAuth clients. The value of a secret is shown once, when it is made.
 
 import { newClient } from '../../oauth-clients/client.ts'
 import { mintSecret } from '../../oauth-clients/secret.ts'

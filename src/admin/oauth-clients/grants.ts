@@ -1,4 +1,4 @@
-// Which flow an OAuth client may use and what it may ask for: grant types, response types and scopes. Called by client-body.ts.
+// Which flow an OAuth client may use and what it may ask for: grant types, response types and scopes.
 
 import type { ClientSettings } from '../../oauth-clients/client.ts'
 import { oauthScopes, withProtocolScopes } from '../../oauth-clients/scopes.ts'

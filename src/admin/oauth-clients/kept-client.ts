@@ -1,4 +1,4 @@
-// What the handlers of OAuth clients share: the one that a path names, and a change of it. Called by clients.ts and client-secrets.ts.
+// What the handlers of OAuth clients share: the one that a path names, and a change of it.
 
 import type { OAuthClient } from '../../store/oauth-client.ts'
 import type { Resource } from '../records/audit.ts'

@@ -1,4 +1,4 @@
-// The operations of OAuth clients and of the audit log, for the document of the API. operations.ts collects them.
+// The operations of OAuth clients and of the audit log, for the document of the API.
 
 import { faultCodes } from '../request/field.ts'
 import { json, type Operation, type Refusal } from '../openapi/operation.ts'

@@ -1,4 +1,4 @@
-// What OAuth clients and scopes look like, in requests and in answers. operations-clients.ts and schemas-named.ts use it.
+// What OAuth clients and scopes look like, in requests and in answers.
 
 import { checkOutcomes } from '../../metrics/metrics.ts'
 import { oauthScopes } from '../../oauth-clients/scopes.ts'

@@ -1,4 +1,4 @@
-// The handler of the scopes that an OAuth client can ask for. routes.ts lists it.
+// The handler of the scopes that an OAuth client can ask for.
 
 import { oauthScopes } from '../../oauth-clients/scopes.ts'
 import { type Answer, list } from '../envelope.ts'

@@ -1,4 +1,4 @@
-// Handlers of the secrets of OAuth clients, of which there are two while one takes the place of the other. routes.ts lists them.
+// Handlers of the secrets of OAuth clients, of which there are two while one takes the place of the other.
 
 import { revised as revisedClient } from '../../oauth-clients/client.ts'
 import { mintSecret, withNewSecret, withoutOldSecret } from '../../oauth-clients/secret.ts'

@@ -1,4 +1,4 @@
-// How the management API shows the proof that a host is owned: what to publish, what DNS said last, and what to do about it. Called by client-view.ts.
+// How the management API shows the proof that a host is owned: what to publish, what DNS said last, and what to do about it.
 
 import { challengePrefix, challengeText } from '../../domains/challenge.ts'
 import type { DnsAnswer, DnsOutcome, DomainVerification } from '../../store/oauth-client.ts'

@@ -1,4 +1,4 @@
-// How the management API shows an OAuth client: never a digest, and a secret only at its birth. Called by clients.ts.
+// How the management API shows an OAuth client: never a digest, and a secret only at its birth.
 
 import type { SecretKeys } from '../../oauth-clients/secret-keys.ts'
 import type { ClientSecret, OAuthClient } from '../../store/oauth-client.ts'

@@ -1,4 +1,4 @@
-// The header fields and parameters that operations share, as components of the document. openapi*.ts refer to them by name.
+// The header fields and parameters that operations share, as components of the document.
 
 import { errorPageTypes } from '../../config/custom-errors-config.ts'
 import { entries } from '../../errors/docs/entry.ts'

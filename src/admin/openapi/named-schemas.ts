@@ -1,4 +1,4 @@
-// The schemas that stand among the components of the document, by name. openapi.ts puts them there.
+// The schemas that stand among the components of the document, by name.
 
 import { about, open, type Schema, text, whole } from './schemas.ts'
 import { auditEntry } from '../records/audit-schemas.ts'

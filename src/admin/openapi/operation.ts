@@ -1,4 +1,4 @@
-// What a row of the table of routes is described by. operations*.ts describe, openapi*.ts read.
+// What a row of the table of routes is described by.
 
 import type { HeaderName } from './headers.ts'
 import type { Members, Schema } from './schemas.ts'

@@ -1,4 +1,4 @@
-// What the table of routes lacks to be a document: one entry for each row, by method and path. openapi.ts puts the two together.
+// What the table of routes lacks to be a document: one entry for each row, by method and path.
 
 import type { Operation } from './operation.ts'
 import { clientOperations } from '../oauth-clients/operations.ts'

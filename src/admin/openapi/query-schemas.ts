@@ -1,4 +1,4 @@
-// The query parameters that lists share. operations-*.ts use them.
+// The query parameters that lists share.
 
 import { cursorOf, mostPerPage } from '../request/query.ts'
 import { about, type Members, type Schema, text, time, whole } from './schemas.ts'

@@ -1,4 +1,4 @@
-// How a request may be refused by what its row says of itself: token, path, query, body, store. openapi.ts adds what operations.ts says of it.
+// How a request may be refused by what its row says of itself: token, path, query, body, store.
 
 import { faultCodes } from '../request/field.ts'
 import { type BodyKind, jsonBody } from '../request/input.ts'

@@ -1,4 +1,4 @@
-// JSON Schemas (2020-12) in few words: operations*.ts, schemas-*.ts and openapi*.ts are written with them.
+// JSON Schemas (2020-12) in few words.
 
 /** A JSON Schema, or a reference to one. */
 export type Schema = Readonly<Record<string, unknown>>

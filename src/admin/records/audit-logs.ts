@@ -1,4 +1,4 @@
-// The handler of the audit entries of an account, in the shape of the published clients. routes.ts lists it.
+// The handler of the audit entries of an account, in the shape of the published clients.
 
 import type { AuditEntry } from '../../store/records.ts'
 import { commandLine, keeper } from './audit.ts'

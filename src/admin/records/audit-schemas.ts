@@ -1,4 +1,4 @@
-// What audit entries look like. schemas-named.ts uses it.
+// What audit entries look like.
 
 import type { AuditAction, AuditEntry } from '../../store/records.ts'
 import { about, flag, id, listOf, oneOf, open, text, time, whole } from '../openapi/schemas.ts'

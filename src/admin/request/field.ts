@@ -1,5 +1,4 @@
 // One place in the body of a request, read by rule; what breaks a rule is noted with its pointer, so that all faults are told at once.
-// The files that read bodies (`*-body.ts`) are written with it.
 
 import { parseMoment } from '../../base/moment.ts'
 import type { Rule } from '../../config/settings/shape.ts'

@@ -1,4 +1,4 @@
-// Idempotency-Key: a request that is sent again gives the answer of the first, for a day. Called by the handlers that make secrets.
+// Idempotency-Key: a request that is sent again gives the answer of the first, for a day.
 
 import { createHash } from 'node:crypto'
 import type { KeptAnswer } from '../../store/records.ts'

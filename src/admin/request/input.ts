@@ -1,5 +1,4 @@
-// Reads the body of a request to the management API: its size, its type, its syntax. guard.ts calls it for every row, the rows of the table say which kind
-// of body they take.
+// Reads the body of a request to the management API: its size, its type, its syntax.
 
 import type { IncomingMessage } from 'node:http'
 import { largestErrorPage } from '../../config/custom-errors-config.ts'

@@ -1,4 +1,4 @@
-// If-Match (RFC 9110 section 13.1.1): a change only of what the caller has seen. Called by the handlers of OAuth clients and of lists of rules.
+// If-Match (RFC 9110 section 13.1.1): a change only of what the caller has seen.
 
 import { type Answer, failure } from '../envelope.ts'
 import { faultCodes } from './field.ts'

@@ -1,4 +1,4 @@
-// Reads the query parameters of the management API. guard.ts refuses those that are not known, the handlers of lists read the others.
+// Reads the query parameters of the management API.
 
 import { parseMoment } from '../../base/moment.ts'
 import type { Fault } from '../../errors/refusal.ts'

@@ -1,4 +1,4 @@
-// Finds members that stand twice in one JSON object: parsers keep either, so two readers of one text may disagree on what it says. Called by input.ts.
+// Finds members that stand twice in one JSON object: parsers keep either, so two readers of one text may disagree on what it says.
 
 const token = /"(?:[^"\\]+|\\.)*"|[{}[\],:]/g
 

@@ -1,4 +1,4 @@
-// Reads lists of texts: each is replaced whole, and nothing stands in one twice. Called by the files that read bodies of OAuth clients.
+// Reads lists of texts: each is replaced whole, and nothing stands in one twice.
 
 import { type Field, faultCodes } from './field.ts'
 

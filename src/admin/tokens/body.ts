@@ -1,4 +1,4 @@
-// What makes the body of an API token valid, when one is created and when one is updated. Called by tokens.ts.
+// What makes the body of an API token valid, when one is created and when one is updated.
 
 import { parseNetwork } from '../../base/address/address.ts'
 import type { Fault } from '../../errors/refusal.ts'

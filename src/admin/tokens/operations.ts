@@ -1,4 +1,4 @@
-// The operations of API tokens, for the document of the API. operations.ts collects them.
+// The operations of API tokens, for the document of the API.
 
 import { json, type Operation } from '../openapi/operation.ts'
 import { about, id, named, oneOf, open, page, success, text } from '../openapi/schemas.ts'

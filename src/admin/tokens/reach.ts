@@ -1,4 +1,4 @@
-// Does a token reach further than the caller's own? Nobody gives such a one, nor lays hands on it. Called by tokens.ts.
+// Does a token reach further than the caller's own? Nobody gives such a one, nor lays hands on it.
 
 import { AddressSet, parseNetwork } from '../../base/address/address.ts'
 import type { Policy, Token } from '../../store/records.ts'

@@ -1,4 +1,4 @@
-// What API tokens look like, in requests and in answers. operations-tokens.ts and schemas-named.ts use it.
+// What API tokens look like, in requests and in answers.
 
 import { permissionGroups } from '../../tokens/permission-groups.ts'
 import {

@@ -1,4 +1,4 @@
-// Handlers of API tokens. A value is shown once, when it is made; no token gives or touches one that reaches further. routes.ts lists them.
+// Handlers of API tokens. A value is shown once, when it is made; no token gives or touches one that reaches further.
 
 import type { Token } from '../../store/records.ts'
 import { newToken, withSettings } from '../../tokens/new-token.ts'

@@ -1,4 +1,4 @@
-// How the management API shows an API token: everything but its value and digest. Called by tokens.ts.
+// How the management API shows an API token: everything but its value and digest.
 
 import type { Policy, Token } from '../../store/records.ts'
 import { permissionGroups } from '../../tokens/permission-groups.ts'

@@ -1,4 +1,4 @@
-// What access rules look like, in requests and in answers. operations-zones.ts and schemas-named.ts use it.
+// What access rules look like, in requests and in answers.
 
 import { accessActions, conditionKinds, longestPath, mostValues } from './access-rule-body.ts'
 import {

@@ -1,4 +1,4 @@
-// The operations of zones, for the document of the API. operations.ts collects them.
+// The operations of zones, for the document of the API.
 
 import { faultCodes } from '../request/field.ts'
 import { json, type Operation, type Refusal, type Tag } from '../openapi/operation.ts'

@@ -1,4 +1,4 @@
-// What the origins of a zone look like in answers. operations-zones.ts and schemas-named.ts use it.
+// What the origins of a zone look like in answers.
 
 import { about, flag, listOf, number, oneOf, open, orNull, text, time, whole } from '../openapi/schemas.ts'
 import { originStates } from './zones.ts'

@@ -1,4 +1,4 @@
-// The handler that shows the origins of a zone. zone-routes.ts lists it.
+// The handler that shows the origins of a zone.
 
 import { type Answer, success } from '../envelope.ts'
 import type { Api, ZoneCall } from '../guard.ts'

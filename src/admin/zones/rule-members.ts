@@ -1,4 +1,4 @@
-// The members that rules of all kinds have in requests. Called by error-rule-body.ts and access-rule-body.ts, and for the place of a new rule by zone-rules.ts.
+// The members that rules of all kinds have in requests.
 
 import { compileExpression, describeFlaw, type Scope } from '../../expression/expression.ts'
 import type { Fault } from '../../errors/refusal.ts'

@@ -1,4 +1,4 @@
-// The body that puts the rules of a zone in another order: all their ids. Called by zone-rules.ts.
+// The body that puts the rules of a zone in another order: all their ids.
 
 import type { Fault } from '../../errors/refusal.ts'
 import { Field, faultCodes } from '../request/field.ts'

@@ -1,4 +1,4 @@
-// What the rules of zones have in common, in requests and in answers. operations-zones.ts, schemas-custom-errors.ts and schemas-access-rules.ts use it.
+// What the rules of zones have in common, in requests and in answers.
 
 import { mostRules } from './rule-members.ts'
 import {

@@ -1,4 +1,4 @@
-// The rows of the admin listener that are about zones: method, path, permission, handler. routes.ts puts them into its table.
+// The rows of the admin listener that are about zones: method, path, permission, handler.
 
 import { mostWork } from '../../expression/turn-budget.ts'
 import type { AccessRule } from '../../config/access-config.ts'

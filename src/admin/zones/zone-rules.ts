@@ -1,4 +1,4 @@
-// Handlers of the rules that the API sets for a zone, alike for all kinds: a list of which the first rule that matches wins. zone-routes.ts lists them.
+// Handlers of the rules that the API sets for a zone, alike for all kinds: a list of which the first rule that matches wins.
 
 import { createHash, randomBytes } from 'node:crypto'
 import { nextTurn } from '../../base/turns.ts'

@@ -1,4 +1,4 @@
-// A whole chat completion as an answer of Messages; translate-messages-to-chat.ts hands it out.
+// A whole chat completion as an answer of Messages.
 
 import { type JsonObject, objectIn, objectsIn, readObject, textIn } from './json.ts'
 import { countsOfChat, messagesUsage, stopReason } from './outcome.ts'

@@ -1,4 +1,4 @@
-// The conversation of a Chat Completions request, read as the turns of Messages. translate-chat-to-messages.ts builds the request around it.
+// The conversation of a Chat Completions request, read as the turns of Messages.
 
 import { type ImageSource, sourceOfUrl } from './images.ts'
 import { BOUNDS } from '../members.ts'

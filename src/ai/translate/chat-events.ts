@@ -1,4 +1,4 @@
-// The chunks of a chat completion as events of Messages, one at a time; translate-messages-to-chat.ts hands it out.
+// The chunks of a chat completion as events of Messages, one at a time.
 
 import { SseReader } from '../sse.ts'
 import { contentText, firstChoice, message, refusalDetails, textBlock, toolUse } from './chat-answer.ts'

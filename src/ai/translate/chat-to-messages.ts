@@ -1,4 +1,4 @@
-// A call of OpenAI Chat Completions for a provider that speaks Anthropic Messages. plan.ts asks for it.
+// A call of OpenAI Chat Completions for a provider that speaks Anthropic Messages.
 
 import { type Refusal, refuse } from '../../errors/refusal.ts'
 import { conversation } from './chat-conversation.ts'

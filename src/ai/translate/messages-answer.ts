@@ -1,4 +1,4 @@
-// A whole answer of Messages as a chat completion; translate-chat-to-messages.ts hands it out.
+// A whole answer of Messages as a chat completion.
 
 import { type JsonObject, objectIn, objectsIn, readObject, textIn } from './json.ts'
 import { chatUsage, countsOfMessages, finishReason } from './outcome.ts'

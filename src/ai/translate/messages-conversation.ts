@@ -1,4 +1,4 @@
-// The conversation of a Messages request, read as the messages of chat. translate-messages-to-chat.ts builds the request around it.
+// The conversation of a Messages request, read as the messages of chat.
 
 import { urlOfSource } from './images.ts'
 import type { Place } from './place.ts'

@@ -1,4 +1,4 @@
-// The events of Messages as chunks of a chat completion, one at a time; translate-chat-to-messages.ts hands it out.
+// The events of Messages as chunks of a chat completion, one at a time.
 
 import { SseReader } from '../sse.ts'
 import { type JsonObject, objectIn, readObject, textIn } from './json.ts'

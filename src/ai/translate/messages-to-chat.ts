@@ -1,4 +1,4 @@
-// A call of Anthropic Messages for a provider that speaks OpenAI Chat Completions. plan.ts asks for it.
+// A call of Anthropic Messages for a provider that speaks OpenAI Chat Completions.
 
 import { type Refusal, refuse } from '../../errors/refusal.ts'
 import { messagesAnswer } from './chat-answer.ts'

@@ -1,4 +1,4 @@
-// Where a value stands in a request that is translated, and what was found wrong with it. The rules of translate-rules.ts note their faults here.
+// Where a value stands in a request that is translated, and what was found wrong with it.
 import type { Fault } from '../../errors/refusal.ts'
 
 /** The two APIs of a translation, as messages call them. */

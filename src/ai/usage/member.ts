@@ -1,4 +1,4 @@
-// The member of an answer that counts its tokens, in the APIs of OpenAI, Anthropic and Google. Called by usage.ts.
+// The member of an answer that counts its tokens, in the APIs of OpenAI, Anthropic and Google.
 
 export interface Tokens {
   /** Cached ones included. */

@@ -1,5 +1,5 @@
-// Usage members of the forms that came before, read from their bytes where they lie: those of one model differ in nothing but their numbers, and to parse each
-// of them costs several times as much. Called by usage.ts.
+// Usage members of the forms that came before, read from their bytes where they lie: those of one model differ in nothing but their numbers, and to
+// parse each of them costs several times as much.
 
 import { countsIn, type Tokens, USAGE } from './member.ts'
 

@@ -1,6 +1,6 @@
-// What well-known models cost, in US dollars for a million tokens: pure data for prices.ts. These are the list prices of the providers' own price pages as of
-// the end of 2025, for ordinary calls: no discounts for batches, no surcharges for long contexts. Prices change: `ai.prices` of the configuration
-// overrides and adds to them.
+// What well-known models cost, in US dollars for a million tokens: pure data. These are the list prices of the providers' own price pages as of the end
+// of 2025, for ordinary calls: no discounts for batches, no surcharges for long contexts. Prices change: `ai.prices` of the configuration overrides and
+// adds to them.
 
 /** `cached`: of input that was read from a cache, where no factor of the provider gives it. */
 export type PriceRow = readonly [input: number, output: number, cached?: number]

@@ -1,4 +1,4 @@
-// Networks of one family in typed arrays, which are sorted and freed of what others cover. Called by address-table, a million at a time.
+// Networks of one family in typed arrays, which are sorted and freed of what others cover.
 
 /** Rows between two pauses. */
 const STEP = 16_384

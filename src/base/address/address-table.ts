@@ -1,4 +1,4 @@
-// Sets of addresses and networks that are searched at each request, from one member to some millions. Called by access rules and their lists.
+// Sets of addresses and networks that are searched at each request, from one member to some millions.
 import { AddressRows } from './address-rows.ts'
 import { AddressWords } from './address-words.ts'
 import { atOnce } from '../slices.ts'

@@ -1,4 +1,4 @@
-// Reads the configuration from its file, with the environment and the files that it refers to. Called at start-up, on reload, and by `check`.
+// Reads the configuration from its file, with the environment and the files that it refers to.
 import { isUtf8 } from 'node:buffer'
 import { accessSync, constants, readFileSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'

@@ -1,4 +1,4 @@
-// Mistakes in a configuration, and how a person reads them. Noted by every reader of this folder, printed by the commands.
+// Mistakes in a configuration, and how a person reads them.
 
 export interface Place {
   readonly line: number

@@ -1,4 +1,4 @@
-// YAML to a frozen configuration, or to every mistake in it. Called by load; the text comes in, what it refers to is looked up by its caller.
+// YAML to a frozen configuration, or to every mistake in it.
 import {
   type Alias,
   isAlias,

@@ -1,4 +1,4 @@
-// Where the gateway listens: which two addresses cannot both be had, whatever the system. Called by resolve.
+// Where the gateway listens: which two addresses cannot both be had, whatever the system.
 import { isIPv6 } from 'node:net'
 import type { Endpoint } from '../config.ts'
 import type { Findings } from '../file/mistake.ts'

@@ -1,4 +1,4 @@
-// What holds of names among themselves: each stands once, and leads somewhere. Called by resolve and by what it is made of.
+// What holds of names among themselves: each stands once, and leads somewhere.
 import { didYouMean, type Findings, type Place } from '../file/mistake.ts'
 import type { Placed } from '../settings/shape.ts'
 

@@ -1,4 +1,4 @@
-// What rules say that is allowed and yet most likely not meant. Called by warn.
+// What rules say that is allowed and yet most likely not meant.
 import { parseNetwork } from '../../base/address/address.ts'
 import type { AccessRuleSettings, AccessSettings } from '../settings/access-settings.ts'
 import type { ErrorRuleSettings } from '../settings/custom-errors-settings.ts'

@@ -1,4 +1,4 @@
-// What is allowed and yet most likely not meant: each a warning, with what follows from it. Called by resolve.
+// What is allowed and yet most likely not meant: each a warning, with what follows from it.
 import { isIPv4 } from 'node:net'
 import type { Findings } from '../file/mistake.ts'
 import type { OriginSettings } from '../settings/pool-settings.ts'

@@ -1,4 +1,4 @@
-// What the operator may tell us: the schema of the file, as data. parse.ts reads the file by it, resolve.ts makes the configuration of that.
+// What the operator may tell us: the schema of the file, as data.
 import { access, zoneAccess } from './access-settings.ts'
 import { azureResource, pricedModel, providerKey, providerName, providerUrl, usDollars } from './ai-rules.ts'
 import { providerNames } from '../config.ts'

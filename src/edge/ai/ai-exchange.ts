@@ -1,4 +1,4 @@
-// What becomes known of an AI call on its way, beside what every exchange knows. `locate-ai.ts` makes it; the AI steps write on it, `record.ts` reads it.
+// What becomes known of an AI call on its way, beside what every exchange knows.
 import type { Clock } from '../../base/clock.ts'
 import type { Refusal } from '../../errors/refusal.ts'
 import type { Gateway, Metadata, Token } from '../../store/records.ts'

@@ -1,4 +1,4 @@
-// Step 2 on the hosts of `ai.hosts`: which AI route a request is for. What is none is for the zone that has the host, if there is one. Called by `locate.ts`.
+// Step 2 on the hosts of `ai.hosts`: which AI route a request is for. What is none is for the zone that has the host, if there is one.
 import { negotiateForPrograms } from '../../errors/negotiate.ts'
 import { type Refusal, refuse } from '../../errors/refusal.ts'
 import type { RequestHead } from '../../http1/request-head.ts'

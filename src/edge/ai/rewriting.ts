@@ -1,5 +1,4 @@
-// A provider's answer on its way to a caller who speaks another API, or wants it in an envelope. Made by `plan-ai.ts`, used by `forward-http.ts`; answers that
-// tell of failure are never touched.
+// A provider's answer on its way to a caller who speaks another API, or wants it in an envelope.
 import type { Call } from '../../ai/plan.ts'
 import type { EventTranslator, Translation } from '../../ai/translate/translation.ts'
 import type { ResponseHead } from '../../http1/response-head.ts'

@@ -1,4 +1,4 @@
-// The stream of a chat whose usage the gateway asked for and its caller did not: the chunk that holds nothing else is left out. Made by `rewriting.ts`.
+// The stream of a chat whose usage the gateway asked for and its caller did not: the chunk that holds nothing else is left out.
 import type { Rewriter } from './rewriting.ts'
 
 /** Bytes of an event that is looked at; that of usage is far smaller. */

@@ -1,4 +1,4 @@
-// Asks a client for its body, and reads it whole for a step that can't go on without it. Called by `plan-ai.ts` and `forward-http.ts`.
+// Asks a client for its body, and reads it whole for a step that can't go on without it.
 import { type Refusal, refuse } from '../../errors/refusal.ts'
 import { answer } from '../answer.ts'
 import type { AiExchange } from '../ai/ai-exchange.ts'

@@ -1,5 +1,5 @@
-// Bytes of a body that is needed whole, in one piece however small those are that it comes in: a list of pieces of one byte would take a hundred times the
-// memory. Used by `gather-body.ts` and `rewriting.ts`.
+// Bytes of a body that is needed whole, in one piece however small those are that it comes in: a list of pieces of one byte would take a hundred times
+// the memory.
 
 export class GrowingBytes {
   size = 0

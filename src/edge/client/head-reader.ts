@@ -1,4 +1,4 @@
-// Finds request heads in what a client sends, however it is cut into packets, and refuses at once what can't become one. Called by the client connection.
+// Finds request heads in what a client sends, however it is cut into packets, and refuses at once what can't become one.
 import { endOfHead, mayContinue } from '../../http1/head.ts'
 import {
   type HeadFault,

@@ -1,5 +1,5 @@
-// The way that a request has come, as far as the word of trusted hops goes. Only one field is believed (`client_address`), and all that an origin is told agrees
-// with it: a proxy that keeps up one of them mostly passes the others on as its client wrote them. Asked by `exchange.ts`, `outbound.ts` and expressions.
+// The way that a request has come, as far as the word of trusted hops goes. Only one field is believed (`client_address`), and all that an origin is
+// told agrees with it: a proxy that keeps up one of them mostly passes the others on as its client wrote them.
 import { isIPv6 } from 'node:net'
 import { believedHops } from '../../base/address/address.ts'
 import { type FieldId, field } from '../../http1/fields.ts'

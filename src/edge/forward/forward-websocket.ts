@@ -1,5 +1,4 @@
-// What follows a 101: bytes of another protocol, passed both ways untouched until one side ends (RFC 9110 section 7.8, RFC 6455). Takes over from
-// `forward-http.ts`.
+// What follows a 101: bytes of another protocol, passed both ways untouched until one side ends (RFC 9110 section 7.8, RFC 6455).
 import { answerBug } from '../answer.ts'
 import type { Exchange, Upstream } from '../exchange.ts'
 import type { Lease } from '../origin/lease.ts'

@@ -1,4 +1,4 @@
-// Whether a request goes to the member it is for or to another one, and whether its failure speaks against the one that had it. Called by `forward-http.ts`.
+// Whether a request goes to the member it is for or to another one, and whether its failure speaks against the one that had it.
 import type { Phase } from '../../metrics/edge-metrics.ts'
 import { originFailure } from '../../errors/origin-failure.ts'
 import type { Exchange } from '../exchange.ts'

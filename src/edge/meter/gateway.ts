@@ -1,4 +1,4 @@
-// Whether the gateway of an AI call has allowance left for it. Called by `plan-ai.ts`, once a call is let in.
+// Whether the gateway of an AI call has allowance left for it.
 import { type Refusal, refuse } from '../../errors/refusal.ts'
 import type { Spent } from '../../limits/key-count.ts'
 import { type Limit, limitOf } from '../../limits/limit.ts'

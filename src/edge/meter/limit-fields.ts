@@ -1,5 +1,4 @@
-// The fields that tell clients of a limit (draft-ietf-httpapi-ratelimit-headers-10, sections 3 and 4). Called by the meters; compiled once a limit, since nearly
-// all of it is the same in each answer.
+// The fields that tell clients of a limit (draft-ietf-httpapi-ratelimit-headers-10, sections 3 and 4).
 import type { Spent } from '../../limits/key-count.ts'
 
 export class LimitFields {

@@ -1,4 +1,4 @@
-// One active check of one origin: a GET on a connection of its own. Called by `health-checker.ts`; not on the path of requests.
+// One active check of one origin: a GET on a connection of its own.
 import {
   type ClientRequest,
   type IncomingMessage,

@@ -1,4 +1,4 @@
-// Every origin of the configuration. Called by `snapshot.ts` for the origins themselves and by `data-plane.ts`, which sweeps and ends them.
+// Every origin of the configuration.
 import type { Endpoint, OriginConfig } from '../../config/config.ts'
 import { AddressGuard } from '../resolver/address-guard.ts'
 import { NameLookup } from '../resolver/name-lookup.ts'

@@ -1,4 +1,4 @@
-// Asks DNS for the addresses of names and how long they hold. Used by `name-lookup.ts`.
+// Asks DNS for the addresses of names and how long they hold.
 import { Resolver } from 'node:dns/promises'
 import { LookupQueue } from './lookup-queue.ts'
 import type { Failure } from '../origin/origin-connection.ts'

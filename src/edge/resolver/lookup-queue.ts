@@ -1,4 +1,4 @@
-// Bounds how many look-ups are under way, so that names without an answer keep none from those that have one. Used by `name-lookup.ts` and `dns-questions.ts`.
+// Bounds how many look-ups are under way, so that names without an answer keep none from those that have one.
 
 /** What is known of a name: that it was found last time, nothing, or that it was not, which may take long again. */
 export type Standing = 'found' | 'new' | 'failed'

@@ -1,4 +1,4 @@
-// Whether an address leads back to this gateway. Asked by `address-guard.ts` before each connection to an origin.
+// Whether an address leads back to this gateway.
 import { isIPv4 } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { AddressSet, canonicalAddress } from '../../base/address/address.ts'

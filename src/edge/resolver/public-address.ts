@@ -1,4 +1,4 @@
-// Whether an address is one of the public Internet. Asked by `address-guard.ts` where a pool may reach no others.
+// Whether an address is one of the public Internet.
 import { isIPv4 } from 'node:net'
 import { AddressSet, canonicalAddress } from '../../base/address/address.ts'
 

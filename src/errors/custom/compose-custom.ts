@@ -1,5 +1,4 @@
 // Custom content in, answer out: body, type and perhaps the status are the operator's, every other field is that of the record it stands for.
-// The edge knocks here, and preview.ts.
 
 import type { Facts } from '../../expression/expression.ts'
 import { errorRows } from '../catalogue.ts'

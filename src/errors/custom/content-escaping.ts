@@ -1,4 +1,4 @@
-// How a value is made safe in custom content, by the type of the content: wherever the operator put it, it stays a value. custom-content.ts asks.
+// How a value is made safe in custom content, by the type of the content: wherever the operator put it, it stays a value.
 
 import { escapeHtml } from '../../base/html.ts'
 import type { ErrorContentType } from '../../config/custom-errors-config.ts'

@@ -1,5 +1,4 @@
-// What an operator says in place of an error document: cut at its tokens once, so that an answer only fills them in. custom-errors.ts compiles it,
-// compose-custom.ts sends it.
+// What an operator says in place of an error document: cut at its tokens once, so that an answer only fills them in.
 
 import type { Facts } from '../../expression/expression.ts'
 import type { ErrorContentType } from '../../config/custom-errors-config.ts'

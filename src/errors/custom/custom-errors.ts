@@ -1,5 +1,5 @@
 // What the operator says in place of the usual error documents, compiled: rules of the zone, then of the account, then pages of the zone, then of the
-// account. A snapshot has one for every zone, and one for what is outside of all zones; answer.ts asks.
+// account. A snapshot has one for every zone, and one for what is outside of all zones.
 
 import type { CustomErrorSource } from '../../metrics/edge-metrics.ts'
 import type { Facts } from '../../expression/expression.ts'

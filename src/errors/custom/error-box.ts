@@ -1,4 +1,4 @@
-// The box that an Error Page may hold: what happened, in one piece that looks the same in whatever page it stands. custom-content.ts fills it in.
+// The box that an Error Page may hold: what happened, in one piece that looks the same in whatever page it stands.
 
 import { type Html, type HtmlValue, html, raw } from '../../base/html.ts'
 import { errorRows } from '../catalogue.ts'

@@ -1,4 +1,4 @@
-// A custom error rule, checked and compiled. custom-errors.ts asks it; whoever takes rules from outside can ask what is wrong with one.
+// A custom error rule, checked and compiled.
 
 import { compileExpression, describeFlaw, type Expression } from '../../expression/expression.ts'
 import { type ErrorRule, errorContentTypes, longestRuleContent } from '../../config/custom-errors-config.ts'

@@ -1,4 +1,4 @@
-// Which uploaded Error Page an error may have: the one table of it. custom-errors.ts asks.
+// Which uploaded Error Page an error may have: the one table of it.
 
 import type { ErrorPageType } from '../../config/custom-errors-config.ts'
 import { type ErrorName, errorRows } from '../catalogue.ts'

@@ -1,4 +1,4 @@
-// The documentation of the errors as pages for people; document.ts serves them.
+// The documentation of the errors as pages for people.
 
 import { type Html, type HtmlValue, html } from '../../base/html.ts'
 import type { ErrorCategory } from '../catalogue.ts'

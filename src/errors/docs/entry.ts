@@ -1,4 +1,4 @@
-// What operators are told of an error, made from its row. document.ts and its pages tell it.
+// What operators are told of an error, made from its row.
 
 import { type ErrorCategory, type ErrorName, errorRows } from '../catalogue.ts'
 

@@ -1,4 +1,4 @@
-// How a record is written in one format, once for every error and then only filled in. compose.ts and compose-ai.ts have theirs.
+// How a record is written in one format, once for every error and then only filled in.
 
 import type { Occasion } from '../problem.ts'
 import { type Refusal, refuse } from '../refusal.ts'

@@ -1,4 +1,4 @@
-// Style and script of the error page; render-html.ts puts them in line.
+// Style and script of the error page.
 
 export const STYLE = `
 main,footer{max-width:42rem;margin-inline:auto;padding-inline:clamp(1rem,4vw,2rem)}

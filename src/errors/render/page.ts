@@ -1,4 +1,4 @@
-// The frame that our own pages share: head, colours, type and the policy that lets nothing else in. render-html.ts and document.ts fill it.
+// The frame that our own pages share: head, colours, type and the policy that lets nothing else in.
 
 import { createHash } from 'node:crypto'
 import { type Html, html, raw } from '../../base/html.ts'

@@ -1,5 +1,4 @@
 // Renders an error once with sample values, and cuts the text where they stand: filling the gaps is then all that an answer costs.
-// compose.ts keeps one for every error and format.
 
 import { errorRows } from '../catalogue.ts'
 import { type Occasion, type Problem, problem, timestampOf } from '../problem.ts'

@@ -1,4 +1,4 @@
-// What Prometheus sees of access rules, and of the files that they look into. metric-families.ts lists them.
+// What Prometheus sees of access rules, and of the files that they look into.
 
 import type { AccessMetrics } from '../access-metrics.ts'
 import { byName, type Family, type Sample, sample } from './family.ts'

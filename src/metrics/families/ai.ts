@@ -1,4 +1,4 @@
-// What Prometheus sees of AI gateways. metric-families.ts lists them.
+// What Prometheus sees of AI gateways.
 
 import { byName, type Family } from './family.ts'
 

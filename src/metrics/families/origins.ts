@@ -1,4 +1,4 @@
-// What Prometheus sees of origins: their time and health, and what is asked of them again. metric-families.ts lists them.
+// What Prometheus sees of origins: their time and health, and what is asked of them again.
 
 import type { EdgeMetrics } from '../edge-metrics.ts'
 import { byName, type Family, histogram, type Sample, sample } from './family.ts'

@@ -1,4 +1,4 @@
-// What Prometheus sees of the processes themselves, and of what they do beside requests. metric-families.ts lists them.
+// What Prometheus sees of the processes themselves, and of what they do beside requests.
 
 import { byName, type Family, type Sample, sample } from './family.ts'
 import type { Metrics, StoreSigns } from '../metrics.ts'

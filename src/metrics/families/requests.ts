@@ -1,4 +1,4 @@
-// What Prometheus sees of requests and connections: how many, how long, and what became of them. metric-families.ts lists them.
+// What Prometheus sees of requests and connections: how many, how long, and what became of them.
 
 import type { EdgeMetrics } from '../edge-metrics.ts'
 import { byName, type Family, histogram, type Sample, sample } from './family.ts'

@@ -1,5 +1,5 @@
-// The commands of `gatehouse`: one table, from which help, options and dispatch are made. main.ts calls it.
-// A name may be two words, a noun and a verb: such commands share a help under their noun.
+// The commands of `gatehouse`: one table, from which help, options and dispatch are made. A name may be two words, a noun and a verb: such commands
+// share a help under their noun.
 
 import { parseArgs } from 'node:util'
 import type { Command } from './command.ts'

@@ -1,4 +1,4 @@
-// What a row of the table of commands says; cli.ts makes help, options and dispatch of it.
+// What a row of the table of commands says.
 
 import type { Input } from './input.ts'
 

@@ -1,4 +1,4 @@
-// What a command is given by cli.ts.
+// What a command is given: options, arguments, streams and the environment.
 
 import { fileURLToPath } from 'node:url'
 

@@ -1,4 +1,4 @@
-// How one gateway takes the place of another on the same machine. A note in the data folder proves that both are of one owner; gateway.ts leaves and uses it.
+// How one gateway takes the place of another on the same machine. A note in the data folder proves that both are of one owner.
 
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'

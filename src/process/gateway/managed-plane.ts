@@ -1,4 +1,4 @@
-// The data plane as the gateway handles it, be it in this process (local-plane.ts) or in workers (supervisor.ts).
+// The data plane as the gateway handles it, be it in this process or in workers.
 
 import type { Snapshot } from '../../metrics/metrics.ts'
 import type { Config, Endpoint } from '../../config/config.ts'

@@ -1,4 +1,4 @@
-// Runs a gateway for as long as its process lives: from the configuration to the exit code. The commands start and demo call it.
+// Runs a gateway for as long as its process lives: from the configuration to the exit code.
 
 import type { LineWriter } from '../../log/line-writer.ts'
 import { type Loaded, loadConfig } from '../../config/file/load.ts'

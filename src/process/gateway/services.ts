@@ -1,5 +1,4 @@
-// What a process shares that serves requests or the management API: the store, and what is remembered and written behind. One a process; `assemble.ts` and
-// `edge-worker.ts` open it.
+// What a process shares that serves requests or the management API: the store, and what is remembered and written behind. One a process.
 
 import { join } from 'node:path'
 

@@ -1,5 +1,5 @@
-// Keeps in the log what is wrong with a store that can be reached: that it refuses writes, that changes are not heard of at once, and what its
-// set-up can lose, each when it begins and when it is over. store-care.ts looks once a second.
+// Keeps in the log what is wrong with a store that can be reached: that it refuses writes, that changes are not heard of at once, and what its set-up
+// can lose, each when it begins and when it is over.
 
 import type { Logger } from '../../log/log.ts'
 import type { Store } from '../../store/store.ts'

@@ -1,4 +1,4 @@
-// Memory that the heads of log entries are written into as JSON arrays, value by value and with no string between. Called by `log-head.ts`.
+// Memory that the heads of log entries are written into as JSON arrays, value by value and with no string between.
 
 /** Bytes to begin with. */
 const smallest = 4096

@@ -1,4 +1,4 @@
-// All of a log entry but its id and bodies, as JSON. Called by the batches beside.
+// All of a log entry but its id and bodies, as JSON.
 import { LINE_END, type LogBytes, member, power } from './bytes.ts'
 import type { LogSummary } from '../records.ts'
 

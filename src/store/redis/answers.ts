@@ -1,4 +1,4 @@
-// Answers to requests with an Idempotency-Key in Redis: each a key that expires. records.ts writes them together with what they tell of.
+// Answers to requests with an Idempotency-Key in Redis: each a key that expires.
 import type { Clock } from '../../base/clock.ts'
 import type { KeptAnswer } from '../records.ts'
 import type { KeptAnswers } from '../store.ts'

@@ -1,4 +1,4 @@
-// Counts in Redis: a key and a script each, by the clock of the server. redis-store.ts makes them.
+// Counts in Redis: a key and a script each, by the clock of the server.
 import { bucketReach, bucketWidth } from '../../base/sliding-window.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { CounterAnswer, CounterAsk, Counters } from '../store.ts'

@@ -1,5 +1,4 @@
-// Counts in a file of their own beside that of the records, so that neither waits for the other. sqlite-store.ts opens it; what one turn of the event loop asks is
-// one transaction.
+// Counts in a file of their own beside that of the records, so that neither waits for the other.
 import { bucketReach, bucketWidth, SlidingWindow } from '../../base/sliding-window.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { CounterAnswer, CounterAsk, Counters } from '../store.ts'

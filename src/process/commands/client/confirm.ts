@@ -1,4 +1,4 @@
-// Asks a person before what can't be undone, or wants `--yes`. `client delete` and `client publish` call it.
+// Asks a person before what can't be undone, or wants `--yes`.
 
 import { createInterface } from 'node:readline/promises'
 import type { Input } from '../input.ts'

@@ -1,4 +1,4 @@
-// The verbs of `gatehouse client`, as rows of the table in cli.ts. They work over the management API, so the gateway has to run.
+// The verbs of `gatehouse client`, as rows of the table of commands. They work over the management API, so the gateway has to run.
 
 import type { Command, Option } from '../command.ts'
 

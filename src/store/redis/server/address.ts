@@ -1,4 +1,4 @@
-// The URL of a Redis to an address: one server, the Sentinels that know one, or some nodes of a cluster. redis-store.ts asks.
+// The URL of a Redis to an address: one server, the Sentinels that know one, or some nodes of a cluster.
 
 export interface Address {
   readonly kind: 'server' | 'sentinel' | 'cluster'

@@ -1,6 +1,5 @@
-// A connection that never keeps anybody waiting: it answers in time or says that the store is away, and only the first to ask finds
-// out the slow way that a server hangs. Only a primary counts as there, and is asked each second whether it still is one. redis-store.ts
-// opens three, so that bulk and waits for the disk are in nobody's way.
+// A connection that never keeps anybody waiting: it answers in time or says that the store is away, and only the first to ask finds out the slow way
+// that a server hangs. Only a primary counts as there, and is asked each second whether it still is one.
 import { StoreAway, StoreUntouched } from '../../store.ts'
 import { type Argument, type Client, type Command, pauseBefore } from './connect.ts'
 import { inTime, isDemoted, isReply, Late, NotPrimary, reasonOf } from './failure.ts'

@@ -1,4 +1,4 @@
-// Why Redis gave no answer, told apart for connection.ts, and reduced to what may be repeated.
+// Why Redis gave no answer, told apart for the connection, and reduced to what may be repeated.
 
 /** An answer that did not come in time. */
 export class Late extends Error {

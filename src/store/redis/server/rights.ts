@@ -1,4 +1,4 @@
-// What the user of a Redis server must be allowed, and the question which of that is denied. redis-store.ts asks it; the README has the line that grants all.
+// What the user of a Redis server must be allowed, and the question which of that is denied.
 import { StoreAway } from '../../store.ts'
 import { type Argument, type Client, connect, type Dialling } from './connect.ts'
 import { inTime, reasonOf } from './failure.ts'

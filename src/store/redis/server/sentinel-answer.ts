@@ -1,4 +1,4 @@
-// What one Sentinel says of a primary and its replicas. sentinels.ts puts the answers of several together.
+// What one Sentinel says of a primary and its replicas.
 import type { Host } from './address.ts'
 
 export interface Answer {

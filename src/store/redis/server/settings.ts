@@ -1,5 +1,4 @@
 // What a server does for the safety of writes: what its settings say, what they can lose, and what it can be asked to prove.
-// durability.ts asks for them.
 import type { Command } from './connect.ts'
 import { linesOf } from './facts.ts'
 
