@@ -45,7 +45,10 @@ export interface Config {
     readonly access: boolean
     readonly sample: Readonly<Record<StatusClass, number>> // the share that is written, 0 to 1
   }
-  readonly shutdown: { readonly grace: number } // ms
+  readonly shutdown: {
+    readonly grace: number // ms
+    readonly webSocketClose: number // ms before the end of the grace, at most half of it; 0: WebSockets are not closed, but cut
+  }
   readonly store: StoreConfig
   readonly secrets: SecretsConfig
   readonly domains: DomainsConfig

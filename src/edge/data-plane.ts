@@ -6,6 +6,7 @@ import { clientKey } from '../base/address/client-key.ts'
 import { type Clock, systemClock } from '../base/clock.ts'
 import type { EdgeMetrics } from '../metrics/edge-metrics.ts'
 import type { AccessLog, Logger } from '../log/log.ts'
+import { inSlices } from '../base/slices.ts'
 import { Vouch } from '../base/vouch.ts'
 import type { Config, Endpoint } from '../config/config.ts'
 import { Bans } from '../access/bans.ts'
@@ -66,6 +67,7 @@ export class DataPlane implements Plane {
   snapshot: Snapshot
   coarseNow: number
   isDraining = false
+  isGoingAway = false
   gathered = 0
   readonly #access: AccessParts
   readonly #bans: Bans
@@ -182,11 +184,30 @@ export class DataPlane implements Plane {
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#drained = resolve
     for (const connection of this.#connections) connection.drain()
+    const farewell = this.#farewellIn(grace)
     const timer = setTimeout(resolve, grace)
     if (this.#connections.size === 0) resolve()
     await promise
+    clearTimeout(farewell)
     clearTimeout(timer)
     this.destroy()
+  }
+
+  /** Has WebSockets closed some time before the end of the grace, at the earliest when half of it is over. */
+  #farewellIn(grace: number): NodeJS.Timeout | undefined {
+    const before = Math.min(this.#config.shutdown.webSocketClose, grace / 2)
+    if (before === 0) return undefined
+    return setTimeout(() => {
+      this.isGoingAway = true
+      void inSlices(this.#farewells())
+    }, grace - before)
+  }
+
+  *#farewells(): Generator<void> {
+    for (const connection of this.#connections) {
+      connection.goAway()
+      yield
+    }
   }
 
   /** Accepts the connections that wait, which the system resets with the listener, and returns in a turn short enough for hardly any other to have come. */

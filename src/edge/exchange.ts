@@ -55,6 +55,10 @@ export interface Upstream {
   clientDrained(): void
   /** The client is gone; nothing may be written any more. */
   abort(): void
+  /** A shutdown ends before long: both sides are told where their protocol has words for that. */
+  goAway?(): void
+  /** Whether the client has been told all that it will be, so that the end of its connection cuts nothing off. */
+  readonly isFarewellSaid?: boolean
 }
 
 /** What a step says: null to pass, a refusal to stop, or a promise to be asked again when it has settled. */

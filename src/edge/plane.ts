@@ -50,4 +50,6 @@ export interface Plane {
   readonly documentation: string
   /** Whether the data plane is shutting down: connections close after their current request. */
   isDraining: boolean
+  /** Whether WebSockets are being closed, since a drain ends before long. */
+  isGoingAway: boolean
 }

@@ -85,7 +85,7 @@ export function edgeConfig(members: readonly Member[], settings: EdgeSettings = 
     },
     client: { ...usualClient, ...settings.client },
     log: { level: 'error', access: true, sample: { '1xx': 1, '2xx': 1, '3xx': 1, '4xx': 1, '5xx': 1 } },
-    shutdown: { grace: 30_000 },
+    shutdown: { grace: 30_000, webSocketClose: 5_000 },
     store: {
       url: 'sqlite::memory:',
       ca: null,

@@ -84,7 +84,7 @@ export class Wire {
   }
 
   /** Sends on and on until the other side has taken nothing for a while, or 256 MiB; tells how many bytes were handed over. */
-  async pour(piece = Buffer.alloc(256 * 1024)): Promise<number> {
+  async pour(piece: Buffer = Buffer.alloc(256 * 1024)): Promise<number> {
     let poured = 0
     while (poured < 256 * 1024 * 1024) {
       poured += piece.length

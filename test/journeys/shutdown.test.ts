@@ -2,9 +2,10 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
-import { connect } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
+import { WebSocket, WebSocketServer } from 'ws'
 import { main, provokable, type RunningGateway, startGateway, writeConfig } from '../help/gateway.ts'
 import { siteConfig, startSite } from '../help/site.ts'
 
@@ -56,6 +57,22 @@ for (const workers of [0, 2]) {
     const { gateway, answer } = await startWithRequest(t, `workers: ${workers}\nshutdown: {grace: 100ms}`)
     gateway.signal('SIGTERM')
     await assert.rejects(answer)
+    assert.deepEqual(await gateway.exited, { code: 0, signal: null })
+  })
+
+  test(`WebSockets get 1001 at both ends before the grace is over (workers: ${workers})`, async t => {
+    const server = new WebSocketServer({ host: '127.0.0.1', port: 0 })
+    t.after(() => server.close())
+    await once(server, 'listening')
+    const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const shutdown = 'shutdown: {grace: 1s}'
+    const gateway = await startGateway(t, siteConfig(origin, `workers: ${workers}\n${shutdown}`))
+    const socket = new WebSocket(gateway.edge)
+    t.after(() => socket.terminate())
+    const [[peer]] = await Promise.all([once(server, 'connection'), once(socket, 'open')])
+    const codes = Promise.all([socket, peer].map(async end => (await once(end, 'close'))[0]))
+    gateway.signal('SIGTERM')
+    assert.deepEqual(await codes, [1001, 1001])
     assert.deepEqual(await gateway.exited, { code: 0, signal: null })
   })
 

@@ -51,7 +51,7 @@ export function resolve(settings: Settings, findings: Findings): Config {
       keepAlive: client.keep_alive,
     },
     log: { level: log.level, access: log.access, sample: log.sample },
-    shutdown: { grace: settings.shutdown.grace },
+    shutdown: { grace: settings.shutdown.grace, webSocketClose: settings.shutdown.websocket_close },
     store: resolveStore(settings, findings),
     secrets: resolveSecrets(settings.secrets),
     domains: settings.domains,

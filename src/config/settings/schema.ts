@@ -184,6 +184,7 @@ export const schema = mapping({
   }),
   shutdown: group({
     grace: optional(scalar(durationOrOff(1, hour)), 30 * second),
+    websocket_close: optional(scalar(durationOrOff(1, hour)), 5 * second),
   }),
   store: optional(shorthand('url', store.shape), store.fallback),
   secrets: optional(secrets, { key: null, old_keys: [] }),

@@ -169,13 +169,24 @@ export class ClientConnection implements Client {
     else if (this.#exchange === null && !this.#isResting) this.#close()
   }
 
+  /** Has a WebSocket closed by its ends. */
+  goAway(): void {
+    try {
+      this.#exchange?.upstream?.goAway?.()
+    } catch (bug) {
+      this.#crash(bug)
+    }
+  }
+
   /** Cuts the connection; a client in the middle of an answer sees that it is cut. */
   destroy(): void {
     const x = this.#exchange
     if (x === null) return void this.#socket.destroy()
+    const isWhole = x.upstream?.isFarewellSaid === true && this.#socket.writableLength === 0
     x.upstream?.abort()
     this.#conclude(x)
-    this.#socket.resetAndDestroy()
+    if (isWhole) this.#socket.destroy()
+    else this.#socket.resetAndDestroy()
   }
 
   // ── bytes in ──

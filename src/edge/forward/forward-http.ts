@@ -199,6 +199,7 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
     x.becomeTunnel(tunnel)
     x.client.write(relayedSwitch(x, head))
     x.client.readBody()
+    if (x.plane.isGoingAway) tunnel.goAway()
     return tunnel
   }
 

@@ -1,4 +1,6 @@
-// What follows a 101: bytes of another protocol, passed both ways untouched until one side ends (RFC 9110 section 7.8, RFC 6455).
+// What follows a 101: a WebSocket, whose bytes pass both ways untouched until one side ends, or a shutdown has both told to go (RFC 6455).
+import { FrameBorders } from '../../http1/frame-borders.ts'
+import { goingAway, maskedGoingAway } from '../../http1/going-away.ts'
 import { answerBug } from '../answer.ts'
 import type { Exchange, Upstream } from '../exchange.ts'
 import type { Lease } from '../origin/lease.ts'
@@ -8,6 +10,13 @@ export class Tunnel implements Upstream, TunnelUser {
   readonly #x: Exchange
   readonly #lease: Lease
   readonly #idle: number
+  readonly #fromOrigin = new FrameBorders('server')
+  readonly #fromClient = new FrameBorders('client')
+  #isGoingAway = false
+  // Who has got a Close frame, ours or that of the other side: nothing may follow it.
+  #isClientTold = false
+  #isOriginTold = false
+  #hasClientEnded = false
   deadline = Number.POSITIVE_INFINITY
 
   /** Takes over a connection whose origin has switched protocols; `idle` is ms without a byte either way, 0 for no limit. */
@@ -22,8 +31,9 @@ export class Tunnel implements Upstream, TunnelUser {
 
   tunnelData(bytes: Buffer): void {
     this.#touch()
-    this.#x.bytesOut += bytes.length
-    if (!this.#x.client.write(bytes)) this.#lease.pause()
+    if (this.#isGoingAway) return this.#passLastToClient(bytes)
+    this.#fromOrigin.follow(bytes)
+    this.#writeToClient(bytes)
   }
 
   tunnelEnd(): void {
@@ -48,13 +58,17 @@ export class Tunnel implements Upstream, TunnelUser {
 
   body(bytes: Buffer): void {
     this.#touch()
-    if (!this.#lease.write(bytes)) this.#x.client.pauseBody()
+    if (this.#isGoingAway) return this.#passLastToOrigin(bytes)
+    this.#fromClient.follow(bytes)
+    this.#writeToOrigin(bytes)
   }
 
   flushBody(): void {}
 
   bodyEnd(): void {
+    this.#hasClientEnded = true
     this.#lease.endSending()
+    if (this.#isGoingAway) this.#endIfClosed()
   }
 
   clientDrained(): void {
@@ -67,6 +81,81 @@ export class Tunnel implements Upstream, TunnelUser {
 
   expire(): void {
     this.tunnelEnd()
+  }
+
+  // What a shutdown asks.
+
+  /** Whether the client has got a Close frame, and so is not cut off by the end of its connection. */
+  get isFarewellSaid(): boolean {
+    return this.#isClientTold
+  }
+
+  /**
+   * Sends both sides a Close frame, 1001, each where the frame ends that is on its way to it; what comes behind that is dropped, and when both have closed, so
+   * are the connections. Leaves alone those who close already, and what is no WebSocket in truth.
+   */
+  goAway(): void {
+    const [origin, client] = [this.#fromOrigin, this.#fromClient]
+    if (this.#isGoingAway || origin.isLost || client.isLost || origin.isClosing || client.isClosing) return
+    this.#isGoingAway = true
+    if (origin.isAtBorder) this.#tellClient()
+    if (client.isAtBorder) this.#tellOrigin()
+  }
+
+  #passLastToClient(bytes: Buffer): void {
+    const borders = this.#fromOrigin
+    if (this.#isClientTold) borders.follow(bytes)
+    else {
+      const end = borders.next(bytes, 0)
+      this.#writeToClient(bytes.subarray(0, end))
+      if (!borders.isAtBorder) return
+      this.#tellClient()
+      borders.follow(bytes.subarray(end))
+    }
+    this.#endIfClosed()
+  }
+
+  #passLastToOrigin(bytes: Buffer): void {
+    const borders = this.#fromClient
+    if (this.#isOriginTold) borders.follow(bytes)
+    else {
+      const end = borders.next(bytes, 0)
+      this.#writeToOrigin(bytes.subarray(0, end))
+      if (!borders.isAtBorder) return
+      this.#tellOrigin()
+      borders.follow(bytes.subarray(end))
+    }
+    this.#endIfClosed()
+  }
+
+  #tellClient(): void {
+    this.#isClientTold = true
+    if (!this.#fromOrigin.isClosing) this.#writeToClient(goingAway)
+    // What the origin has yet to say is dropped, however slowly the client reads.
+    this.#lease.resume()
+  }
+
+  #tellOrigin(): void {
+    this.#isOriginTold = true
+    if (this.#hasClientEnded) return
+    if (!this.#fromClient.isClosing) this.#writeToOrigin(maskedGoingAway())
+    this.#x.client.readBody()
+  }
+
+  /** Ends what both sides have closed; the server closes the connection first (RFC 6455 section 7.1.1). */
+  #endIfClosed(): void {
+    const [origin, client] = [this.#fromOrigin, this.#fromClient]
+    const isClientDone = this.#hasClientEnded || (client.isClosing && client.isAtBorder)
+    if (isClientDone && origin.isClosing && origin.isAtBorder) this.tunnelEnd()
+  }
+
+  #writeToClient(bytes: Buffer): void {
+    this.#x.bytesOut += bytes.length
+    if (!this.#x.client.write(bytes)) this.#lease.pause()
+  }
+
+  #writeToOrigin(bytes: Buffer): void {
+    if (!this.#lease.write(bytes)) this.#x.client.pauseBody()
   }
 
   #touch(): void {

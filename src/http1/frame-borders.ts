@@ -1,0 +1,114 @@
+// Where the frames of a WebSocket end (RFC 6455 section 5.2), for who passes them on untouched and may have to say something between two of them.
+
+const MASKED = 0x80
+const FINAL = 0x80
+const CLOSE = 8
+/** The most bytes that the payload of a control frame may have (RFC 6455 section 5.5). */
+const LARGEST_CONTROL = 125
+const KEY_SIZE = 4
+
+/** Follows what one side sends; it reads the heads of frames and skips the rest. */
+export class FrameBorders {
+  /** Whether a Close frame has begun; its sender may send nothing behind it (RFC 6455 section 5.5.1). */
+  isClosing = false
+  /** Whether these are no frames, or not of this side: then nobody knows where one would end. */
+  isLost = false
+  readonly #masked: number
+  /** Bytes until the present frame ends, once its head is read. */
+  #left = 0
+  // A head that is not all there yet: its bytes so far, all it will have, and what they say.
+  #read = 0
+  #headSize = 2
+  #first = 0
+  #second = 0
+  #size = 0
+
+  /** Follows a client, which masks all frames, or a server, which masks none (RFC 6455 section 5.1). */
+  constructor(sender: 'client' | 'server') {
+    this.#masked = sender === 'client' ? MASKED : 0
+  }
+
+  /** Whether the last frame has ended and no other begun. */
+  get isAtBorder(): boolean {
+    return this.#left === 0 && this.#read === 0 && !this.isLost
+  }
+
+  /** Goes on over all bytes. */
+  follow(bytes: Buffer): void {
+    const { length } = bytes
+    if (this.#left >= length) {
+      this.#left -= length
+      return
+    }
+    for (let at = 0; at < length; ) {
+      if (this.#read === 0 && !this.isLost) at = this.#skipUsual(bytes, at)
+      at = this.next(bytes, at)
+    }
+  }
+
+  /** Goes on to the end of the present frame, or of the bytes where that comes first; returns the index behind it. */
+  next(bytes: Buffer, from: number): number {
+    const { length } = bytes
+    if (this.isLost) return length
+    const at = this.#left === 0 ? this.#readHead(bytes, from) : from
+    const end = at + this.#left
+    if (end > length) {
+      this.#left = end - length
+      return length
+    }
+    this.#left = 0
+    return end
+  }
+
+  /** Skips frames of data up to 64 KiB, as most are; returns the index of what is none, or at which the present frame ends. */
+  #skipUsual(bytes: Buffer, from: number): number {
+    const { length } = bytes
+    const masked = this.#masked
+    const more = masked === 0 ? 0 : KEY_SIZE
+    let at = from + this.#left
+    while (at + 4 <= length && (bytes[at]! & 0x0f) <= 2) {
+      const size = bytes[at + 1]! ^ masked
+      if (size < 126) at += 2 + more + size
+      else if (size === 126) at += 4 + more + ((bytes[at + 2]! << 8) | bytes[at + 3]!)
+      else break
+    }
+    this.#left = Math.max(0, at - length)
+    return Math.min(at, length)
+  }
+
+  #readHead(bytes: Buffer, from: number): number {
+    for (let at = from; at < bytes.length; at++) if (this.#take(bytes[at]!)) return at + 1
+    return bytes.length
+  }
+
+  /** Takes one byte of a head; true when it was the last. */
+  #take(byte: number): boolean {
+    const place = this.#read++
+    if (place === 0) this.#first = byte
+    else if (place > 1) this.#size = this.#size * 256 + byte
+    else {
+      const size = byte & 0x7f
+      this.#second = byte
+      this.#size = size < 126 ? size : 0
+      this.#headSize = size < 126 ? 2 : size === 126 ? 4 : 10
+    }
+    if (place === 0 || this.#read < this.#headSize) return false
+    this.#read = 0
+    this.#open(this.#first, this.#second, this.#size)
+    return true
+  }
+
+  #open(first: number, second: number, size: number): void {
+    const opcode = first & 0x0f
+    const isControl = opcode >= CLOSE
+    if (opcode === CLOSE) this.isClosing = true
+    if (
+      (second & MASKED) === this.#masked &&
+      size <= Number.MAX_SAFE_INTEGER &&
+      (opcode & 7) <= 2 &&
+      (!isControl || ((first & FINAL) !== 0 && size <= LARGEST_CONTROL))
+    ) {
+      this.#left = this.#masked === 0 ? size : size + KEY_SIZE
+    } else this.isLost = true
+  }
+}
