@@ -100,6 +100,28 @@ export function guardedForAll(path: string, handle: () => Answer): Route<Facts> 
   }
 }
 
+/** Makes a row about the gateway as a whole, for tokens of any account with the permission; nobody needs one where `isOpen`. */
+export function guardedUnless<F extends Facts>(
+  isOpen: (asker: Asker, facts: F) => boolean,
+  { path, permission }: { readonly path: string; readonly permission: Permission },
+  handle: (facts: F) => Promise<Answer>,
+): Route<F> {
+  const row = { method: 'GET', path } as const
+  return {
+    ...row,
+    handle: ({ asker }, facts) => {
+      if (isOpen(asker, facts)) return handle(facts)
+      return withApi(facts, async api => {
+        const caller = await callerOf(row, asker, api)
+        if ('body' in caller) return caller
+        if (permits(caller, permission, caller.account)) return handle(facts)
+        api.refusals?.note('forbidden', row, asker, caller)
+        return forbidden(permission)
+      })
+    },
+  }
+}
+
 function withApi(facts: Facts, ask: (api: Api) => Promise<Answer>): Answer | Promise<Answer> {
   const api = facts.api?.() ?? null
   return api === null ? storeAway : ask(api).catch(answerAway)

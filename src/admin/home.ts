@@ -14,7 +14,7 @@ const links = [
   ['client/v4/openapi.json', 'The management API, described by OpenAPI 3.1'],
 ] as const
 
-/** Returns links to what needs no token, as a page, or as JSON where that is accepted instead. */
+/** Returns links to what a browser can open, as a page, or as JSON where that is accepted instead. */
 export function home(accept: string | null, unready: Unready, store: StoreSigns | null): Answer {
   const { status, reason }: State = JSON.parse(ready(unready, store).body)
   if (negotiate(accept) !== 'html') {

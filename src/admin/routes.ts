@@ -1,6 +1,7 @@
 // The table of the admin listener: method, path, permission, handler.
 
 import { metricsContentType, type StoreSigns } from '../metrics/metrics.ts'
+import type { ManagementConfig } from '../config/config.ts'
 import { auditParameters, listAuditLogs } from './records/audit-logs.ts'
 import { deleteRotatedSecret, rotateSecret } from './oauth-clients/secrets.ts'
 import {
@@ -14,7 +15,7 @@ import {
 import type { Answer } from './envelope.ts'
 import { documentation, documentationIndex } from './errors.ts'
 import { createGateway, deleteGateway, getGateway, listGateways, updateGateway } from './gateways/gateways.ts'
-import { type Api, guarded, guardedForAll, guardedInZone } from './guard.ts'
+import { type Api, guarded, guardedForAll, guardedInZone, guardedUnless } from './guard.ts'
 import { type HandOver, handover } from './handover.ts'
 import { alive, ready, type Unready } from './health.ts'
 import { home } from './home.ts'
@@ -30,7 +31,7 @@ import {
 } from './ai-logs/logs.ts'
 import { openapi } from './openapi/openapi.ts'
 import { pageParameters } from './request/query.ts'
-import type { Route } from './router.ts'
+import type { Asker, Route } from './router.ts'
 import type { ApiRow } from './row.ts'
 import { listScopes } from './oauth-clients/scopes.ts'
 import {
@@ -50,6 +51,8 @@ export interface Facts {
   readonly unready: () => Unready
   /** Writes all metrics in the text format of Prometheus. */
   readonly metrics: () => Promise<string>
+  /** Who sees the metrics without a token. */
+  readonly metricsAccess: ManagementConfig['metrics']
   /** How the store is; null while it isn't open. */
   readonly storeSigns?: () => StoreSigns | null
   /** What the management API works on; without it, the API says that the store is away. */
@@ -181,7 +184,7 @@ export const routes: readonly Route<Facts>[] = [
     path: '/readyz',
     handle: (_, { unready, storeSigns }) => ready(unready(), storeSigns?.() ?? null),
   },
-  { method: 'GET', path: '/metrics', handle: (_, { metrics }) => exposition(metrics) },
+  guardedUnless(seesMetrics, { path: '/metrics', permission: 'Metrics Read' }, exposition),
   { method: 'POST', path: '/handover', handle: (question, { handOver }) => handover(question, handOver) },
   { method: 'GET', path: '/errors', handle: ({ asker }) => documentationIndex(asker.accept) },
   {
@@ -195,6 +198,10 @@ export const routes: readonly Route<Facts>[] = [
   ...zoneRows.map(guardedInZone),
 ]
 
-async function exposition(metrics: Facts['metrics']): Promise<Answer> {
+function seesMetrics({ isDirect }: Asker, { metricsAccess }: Facts): boolean {
+  return metricsAccess === 'open' || (metricsAccess === 'direct' && isDirect)
+}
+
+async function exposition({ metrics }: Facts): Promise<Answer> {
   return { status: 200, headers: { 'content-type': metricsContentType }, body: await metrics() }
 }

@@ -13,6 +13,8 @@ export interface Sender {
   readonly address: string | null
   /** The address of the other end of the connection. */
   readonly peer: string
+  /** Whether no proxy passed the request on, that of this gateway included. */
+  readonly isDirect: boolean
   /** The id of the request, which the answer shows in `svc-ray`: that of the edge where it vouches. */
   readonly ray: string
 }
@@ -27,9 +29,10 @@ export function senderOf({ rawHeaders, socket }: IncomingMessage, vouch: Vouch |
     if (tellsOfHop(id)) isPassedOn = true
     if (id === field.hop) hops.push(rawHeaders[at + 1]!)
   }
-  if (!isPassedOn) return { address: peer, peer, ray: nextRay() }
+  if (!isPassedOn) return { address: peer, peer, isDirect: true, ray: nextRay() }
   const vouched = hops.length === 1 ? (vouch?.read(hops[0]!) ?? null) : null
-  return vouched === null ? { address: null, peer, ray: nextRay() } : { ...vouched, peer }
+  const known = vouched ?? { address: null, ray: nextRay() }
+  return { ...known, peer, isDirect: false }
 }
 
 const via = 'via '

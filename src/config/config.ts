@@ -136,6 +136,7 @@ export interface Endpoint {
 
 export interface ManagementConfig {
   readonly writes: { readonly limit: number; readonly period: number } // requests that change something, of each token, in ms
+  readonly metrics: 'open' | 'direct' | 'token' // who sees them: all, all that come without a proxy, or who shows a token
   readonly audit: {
     readonly retention: number // ms
     readonly entriesPerToken: number

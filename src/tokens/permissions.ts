@@ -113,4 +113,12 @@ export const permissions = [
     description: 'See the origins of zones, and how they are doing.',
     scopes,
   },
+  {
+    id: '0ad1c68d6f0e4a86b5f9c3ab4f6f2f1e',
+    scope: 'metrics.read',
+    name: 'Metrics Read',
+    category: 'analytics',
+    description: 'See the metrics of the gateway, which are those of all its accounts.',
+    scopes,
+  },
 ] as const satisfies readonly PermissionRow[]

@@ -73,6 +73,7 @@ export async function startApi(
   }
   const facts = {
     unready: () => null,
+    metricsAccess: 'direct' as const,
     metrics: async () => '',
     storeSigns: () => store,
     api: () => ({ store, verifier, clock, log, secrets: keys.current, zones, ...guards }),

@@ -275,7 +275,10 @@ test('a write for which the store was too busy is 503 with Retry-After, and told
 })
 
 test('before there is a store the API says that it is away', async t => {
-  const server = new AdminServer({ unready: () => null, metrics: async () => '', api: () => null }, () => {})
+  const server = new AdminServer(
+    { unready: () => null, metricsAccess: 'token', metrics: async () => '', api: () => null },
+    () => {},
+  )
   const { port } = await server.listen({ host: '127.0.0.1', port: 0 })
   t.after(() => server.close())
   const response = await fetch(`http://127.0.0.1:${port}/client/v4/accounts/${account}/tokens`)

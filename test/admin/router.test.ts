@@ -21,6 +21,7 @@ const asker: Asker = {
   ifMatch: null,
   idempotencyKey: null,
   peer: '',
+  isDirect: true,
   address: '',
   ray: '',
   readBody: async () => null,

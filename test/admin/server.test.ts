@@ -9,7 +9,7 @@ import { AdminServer } from '../../src/admin/server.ts'
 /** Runs an admin listener with the facts given; returns its URL and what bugs it told of. */
 async function startAdmin(t: TestContext, facts: Partial<Facts> = {}) {
   const bugs: unknown[] = []
-  const usual: Facts = { unready: () => null, metrics: async () => 'up 1\n' }
+  const usual: Facts = { unready: () => null, metricsAccess: 'direct', metrics: async () => 'up 1\n' }
   const server = new AdminServer({ ...usual, ...facts }, bug => bugs.push(bug))
   const { port } = await server.listen({ host: '127.0.0.1', port: 0 })
   t.after(() => server.close())

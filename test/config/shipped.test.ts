@@ -201,10 +201,11 @@ function proven(text: string, env: Record<string, string>): Config {
 }
 
 /** Takes away what has no default that could be shown, and puts in place of origins how many they are. */
-function withoutExamples({ errors, access, rateLimits, lists, geo, zones, ai, ...rest }: Config) {
+function withoutExamples({ errors, management, access, rateLimits, lists, geo, zones, ai, ...rest }: Config) {
   return {
     ...rest,
     documentation: errors.documentation,
+    management: { ...management, metrics: null },
     access: access.otherwise,
     ai: { ...ai, providers: [], prices: [] },
     zones: zones.map(({ account, access, rateLimits, errors, routes, ...zone }) => ({

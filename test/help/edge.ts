@@ -98,6 +98,7 @@ export function edgeConfig(members: readonly Member[], settings: EdgeSettings = 
     domains: { resolvers: ['127.0.0.1:9'], timeout: 100 },
     management: {
       writes: { limit: 1_200, period: 300_000 },
+      metrics: 'direct',
       audit: { retention: 400 * 86_400_000, entriesPerToken: 100_000 },
     },
     ai: {

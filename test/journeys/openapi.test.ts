@@ -95,6 +95,22 @@ test('who is nobody, or may not, is refused as documented', async t => {
   }
 })
 
+test('who may not see the metrics is refused as documented', async t => {
+  const api = await startApi(t)
+  const passedOn = { headers: { 'x-forwarded-for': '192.0.2.1' } }
+  const powerless = await api.keepToken([])
+  await expect(api, 'getMetrics', passedOn, 200)
+  await expect(api, 'getMetrics', { ...passedOn, token: null }, 401, 10000)
+  await expect(api, 'getMetrics', { ...passedOn, token: powerless.value }, 403, 10000)
+  const facts = {
+    unready: () => null,
+    metricsAccess: 'token',
+    metrics: async () => '',
+    api: () => null,
+  } as const
+  await expect(api, 'getMetrics', { origin: await startWith(t, facts) }, 503, 10503)
+})
+
 test('what there is not is 404 as documented', async t => {
   const api = await startApi(t)
   for (const { id, path, body } of described) {
@@ -245,10 +261,16 @@ test('a method that a path does not have is 405, and told those that are documen
 test('a store that is away, a gateway that is not ready and a mistake of its own are told as documented', async t => {
   const api = await startApi(t)
   const metrics = async () => ''
-  const away = await startWith(t, { unready: () => 'starting', metrics, api: () => null })
+  const away = await startWith(t, {
+    unready: () => 'starting',
+    metricsAccess: 'token',
+    metrics,
+    api: () => null,
+  })
   await expect(api, 'isReady', { origin: away }, 503)
   const broken = await startWith(t, {
     unready: () => null,
+    metricsAccess: 'open',
     metrics: () => Promise.reject(new Error('a mistake')),
     api: () => {
       throw new Error('a mistake')

@@ -3,11 +3,12 @@ import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { createInterface, type Interface } from 'node:readline'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { parse as load } from 'yaml'
 import { parse } from '../../src/config/file/parse.ts'
 import { FirstFill } from '../../src/process/store/first-start.ts'
 import { openStore } from '../../src/store/open.ts'
@@ -261,13 +262,35 @@ test('a configuration of your own is started with --config, and nothing comes be
   assert.equal(JSON.parse(stdout).error_code, 522)
 })
 
-test('docker runs the image with the port, the data folder and the configuration that it has', () => {
+test('docker runs the image with the ports, the data folder and a time to stop that fit it', () => {
   const dockerfile = readFileSync(join(root, 'Dockerfile'), 'utf8')
-  const [, port] = /docker run .*-p \d+:(\d+)/.exec(readme)!
+  const ports = Array.from(readme.matchAll(/ -p (?:[\d.]+:)?\d+:(\d+)/g), ([, port]) => port)
   const [, data] = /docker run .*-v \w+:(\S+)/.exec(readme)!
-  const [, config] = /my\.yaml:(\S+):ro/.exec(readme)!
-  assert.match(dockerfile, new RegExp(`^EXPOSE ${port}$`, 'm'))
+  assert.match(dockerfile, new RegExp(`^EXPOSE ${ports.join(' ')}$`, 'm'))
   assert.match(dockerfile, new RegExp(`^VOLUME ${data}$`, 'm'))
-  assert.equal(config, '/app/config/gatehouse.yaml')
-  assert.match(dockerfile, /^WORKDIR \/app$/m)
+  const [, host, port] = /GATEHOUSE_ADMIN=([\d.]+):(\d+)/.exec(dockerfile)!
+  assert.ok(readme.includes(`the side port listens on \`${host}:${port}\``))
+  assert.equal(port, ports[1])
+  const parsed = parse('zones: []', { env: {}, readFile: String, findFile: String })
+  const { grace } = 'config' in parsed ? parsed.config.shutdown : assert.fail()
+  assert.ok(Number(/--stop-timeout (\d+)/.exec(readme)![1]) * 1_000 > grace + 5_000)
+})
+
+test('Prometheus, as it is set up here, scrapes a side port like that of the image', async t => {
+  const [text] = blocks('yml')
+  const { scrape_configs } = load(text!)
+  const [job, ...others] = scrape_configs
+  assert.deepEqual([Object.keys(job), others], [['job_name', 'authorization', 'static_configs'], []])
+  const file = writeConfig(t, "listen: ['127.0.0.1:0']\nzones: []")
+  const GATEHOUSE_DATA = join(dirname(file), 'data')
+  const env = { ...process.env, GATEHOUSE_CONFIG: file, GATEHOUSE_DATA, GATEHOUSE_ADMIN: '0.0.0.0:0' }
+  const { admin } = await start(t, 'npm start', env)
+  const command = commands.find(line => line.includes('Metrics Read'))!
+  const { stdout } = await run('sh', ['-c', command], { cwd: root, env })
+  const credentials = /svct_\S+/.exec(stdout)![0]
+  // The defaults of Prometheus: http, /metrics, Bearer.
+  const ask = (headers: Record<string, string>) => fetch(`http://${admin}/metrics`, { headers })
+  assert.equal((await ask({})).status, 401)
+  const response = await ask({ authorization: `Bearer ${credentials}` })
+  assert.match(await response.text(), /^gatehouse_build_info/m)
 })

@@ -38,6 +38,7 @@ test('ids and scopes are what they always were, since tokens and clients are kep
       '5421a228d5746a9e9e8074809d73a3cb access_rules.read',
       'a625243af08458175572c18f1c8b970b access_rules.write',
       '26b346ec70f520ed97a70f5e55e97cdf origins.read',
+      '0ad1c68d6f0e4a86b5f9c3ab4f6f2f1e metrics.read',
     ],
   )
 })

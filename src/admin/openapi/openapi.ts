@@ -77,11 +77,16 @@ function describe(operation: Operation, row: Row | null, path: string) {
     summary,
     ...descriptionOf(operation, row),
     ...(row?.permission && { 'x-permission': row.permission }),
-    ...(row === null && !operation.hasToken && { security: [] }),
+    ...(row === null && securityOf(operation)),
     ...(ownParameters.length > 0 && { parameters: ownParameters }),
     ...(body && row?.body && { requestBody: { required: true, content: { [row.body.type]: bodyOf(body) } } }),
     responses: responsesOf(operation, row, path),
   }
+}
+
+function securityOf({ hasToken = false }: Operation) {
+  if (hasToken === true) return {}
+  return { security: hasToken === 'maybe' ? [{}, { token: [] }] : [] }
 }
 
 function descriptionOf({ description }: Operation, row: Row | null) {

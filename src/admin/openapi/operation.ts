@@ -11,7 +11,7 @@ export interface Operation {
   readonly summary: string
   readonly description?: string
   /** Whether a token is asked for; of a row of the API that is clear. */
-  readonly hasToken?: boolean
+  readonly hasToken?: boolean | 'maybe'
   /** The query parameters, by name. */
   readonly query?: Members
   readonly body?: Body

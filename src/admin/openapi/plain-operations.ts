@@ -2,7 +2,7 @@
 
 import { metricsContentType } from '../../metrics/metrics.ts'
 import { entries } from '../../errors/docs/entry.ts'
-import { bug } from './refusals.ts'
+import { bug, forbidden, storeAway, unauthorized } from './refusals.ts'
 import { json, type Operation } from './operation.ts'
 import { exactly, flag, listOf, named, oneOf, open, page, text, whole } from './schemas.ts'
 
@@ -87,8 +87,11 @@ export const plainOperations: Readonly<Record<string, Operation>> = {
     id: 'getMetrics',
     tag,
     summary: 'Show metrics in the text format of Prometheus',
+    description:
+      'By `management.metrics` they may need a token with the permission `Metrics Read`, of any account: as it comes, where the side port is not on loopback, or the request came through a proxy.',
+    hasToken: 'maybe',
     answer: { content: { [metricsContentType]: text } },
-    refusals: [bug],
+    refusals: [unauthorized, forbidden, storeAway, bug],
   },
   'GET /errors': {
     id: 'listErrors',

@@ -61,14 +61,14 @@ const strayBody: Refusal = {
   description: 'There is a body that is not empty, nor an object of no members.',
 }
 
-const unauthorized: Refusal = {
+export const unauthorized: Refusal = {
   status: 401,
   codes: [10000],
   description: 'There is no token, or it is not valid.',
   headers: ['www-authenticate'],
 }
 
-const forbidden: Refusal = {
+export const forbidden: Refusal = {
   status: 403,
   codes: [10000],
   description: 'The token does not allow this on the account, or on that of the zone.',
@@ -136,7 +136,7 @@ export const bug: Refusal = {
   description: 'The gateway made a mistake, and has written it to its log.',
 }
 
-const storeAway: Refusal = {
+export const storeAway: Refusal = {
   status: 503,
   codes: [10503],
   description:

@@ -47,9 +47,11 @@ export class Findings {
   }
 }
 
-/** Writes a mistake as editors and terminals like it: file, line and column first. */
+/** Writes a mistake as editors and terminals like it: file, line and column first; a default stands in no line. */
 export function formatMistake(file: string, { line, column, path, message }: Mistake): string {
-  return [`${file}:${line}:${column}`, path && `${path}:`, message].filter(Boolean).join(' ')
+  return [line === 0 ? `${file}:` : `${file}:${line}:${column}`, path && `${path}:`, message]
+    .filter(Boolean)
+    .join(' ')
 }
 
 /** Gives the last step of a path, which is what a message calls the field. */

@@ -1,5 +1,5 @@
 // Where the gateway listens: which two addresses cannot both be had, whatever the system.
-import { isIPv6 } from 'node:net'
+import { isIPv4, isIPv6 } from 'node:net'
 import type { Endpoint } from '../config.ts'
 import type { Findings } from '../file/mistake.ts'
 import { whereabouts } from './names.ts'
@@ -16,6 +16,16 @@ export function resolveListeners({ listen, admin }: Settings, findings: Findings
     if (first !== undefined) findings.flaw(endpoint, `${relation(endpoint, first)}; ${RULE}`)
   }
   return listen.map(({ value }) => value)
+}
+
+/** Whether only this machine reaches it. */
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'))
+}
+
+/** Whether it stands for all addresses of this machine. */
+export function isWildcard(host: string): boolean {
+  return host === '0.0.0.0' || host === '::'
 }
 
 const RULE = 'each listener needs an address of its own'

@@ -5,7 +5,7 @@ import type { Config, SecretsConfig, StoreConfig } from '../config.ts'
 import { resolveCustomErrors } from '../settings/custom-errors-settings.ts'
 import { resolveRateLimits } from '../settings/limit-settings.ts'
 import type { Findings } from '../file/mistake.ts'
-import { resolveListeners } from './listeners.ts'
+import { isLoopback, resolveListeners } from './listeners.ts'
 import { resolvePools } from '../settings/pool-settings.ts'
 import { resolveAi } from './resolve-ai.ts'
 import { resolveZones } from './resolve-zones.ts'
@@ -55,7 +55,7 @@ export function resolve(settings: Settings, findings: Findings): Config {
     store: resolveStore(settings, findings),
     secrets: resolveSecrets(settings.secrets),
     domains: settings.domains,
-    management: resolveManagement(settings.management),
+    management: resolveManagement(settings),
     ai: resolveAi(settings.ai, findings),
     zones: resolveZones(settings, { data, pools: resolvePools(settings.pools, findings) }, findings, {
       rules,
@@ -108,9 +108,11 @@ function resolveSecrets({ key, old_keys }: Settings['secrets']): SecretsConfig {
   return { key, oldKeys: old_keys.flatMap(old => old ?? []) }
 }
 
-function resolveManagement({ writes, audit }: Settings['management']): Config['management'] {
+function resolveManagement({ admin, management }: Settings): Config['management'] {
+  const { writes, metrics, audit } = management
   return {
     writes,
+    metrics: metrics ?? (isLoopback(admin.value.host) ? 'direct' : 'token'),
     audit: { retention: audit.retention, entriesPerToken: audit.entries_per_token },
   }
 }

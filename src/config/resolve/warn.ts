@@ -1,5 +1,5 @@
 // What is allowed and yet most likely not meant: each a warning, with what follows from it.
-import { isIPv4 } from 'node:net'
+import { isLoopback, isWildcard } from './listeners.ts'
 import type { Findings } from '../file/mistake.ts'
 import type { OriginSettings } from '../settings/pool-settings.ts'
 import type { ProviderSettings, Settings } from '../settings/schema.ts'
@@ -29,15 +29,13 @@ function warnOfOpenTrust({ trusted_proxies: networks, client_address }: Settings
 }
 
 function warnOfPublishedAdmin({ admin, errors }: Settings, findings: Findings): void {
-  if (errors.documentation !== null || isLoopback(admin.value.host)) return
+  // A default that stands for all addresses is that of a container, and published as localhost.
+  const isLocal = isLoopback(admin.value.host) || (admin.line === 0 && isWildcard(admin.value.host))
+  if (errors.documentation !== null || isLocal) return
   findings.warn(
     admin,
     'the type of every error publishes this address, which is not of loopback: set errors.documentation to a URL for clients',
   )
-}
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'))
 }
 
 function warnOfUnverified(servers: readonly Placed<TlsSettings>[], kind: string, findings: Findings): void {

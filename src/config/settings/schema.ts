@@ -39,6 +39,7 @@ import {
   scalar,
   shorthand,
   unwritten,
+  unlessGiven,
   type Value,
 } from './shape.ts'
 import { sentinelCredential, storeCa, storeUrl } from './store-url.ts'
@@ -137,7 +138,10 @@ export const schema = mapping({
   listen: optional(list(placed(scalar(endpoint)), { least: 1 }), [
     unwritten('listen', { host: '0.0.0.0', port: 8080 }),
   ]),
-  admin: optional(placed(scalar(endpoint)), unwritten('admin', { host: '127.0.0.1', port: 8081 })),
+  admin: unlessGiven(
+    'GATEHOUSE_ADMIN',
+    optional(placed(scalar(endpoint)), unwritten('admin', { host: '127.0.0.1', port: 8081 })),
+  ),
   trusted_proxies: optional(list(placed(scalar(network))), []),
   client_address: optional(scalar(oneOf('x-forwarded-for', 'forwarded')), 'x-forwarded-for' as const),
   errors: group({
@@ -194,6 +198,7 @@ export const schema = mapping({
   }),
   management: group({
     writes: optional(scalar(rate), { limit: 1_200, period: 5 * minute }),
+    metrics: optional(scalar(oneOf('open', 'token')), null), // null: by where the admin listener is
     audit: group({
       retention: optional(scalar(duration(day, 3_650 * day)), 400 * day),
       entries_per_token: optional(scalar(whole(1_000, 1e7)), 100_000),

@@ -23,6 +23,7 @@ interface Field<T> {
   readonly shape: Shape<T>
   readonly fallback: T // stands in after a mistake too, so that the rest can still be checked
   readonly isRequired: boolean
+  readonly variable?: string // whose value stands in where the file says nothing
 }
 
 type Fields = Readonly<Record<string, Field<unknown>>>
@@ -42,6 +43,11 @@ export function unwritten<T>(path: string, value: T): Placed<T> {
 /** Makes a field that may be left out. */
 export function optional<T, U = T>(shape: Shape<T>, fallback: U): Field<T | U> {
   return { shape, fallback, isRequired: false }
+}
+
+/** Makes the default of a field come from a variable of the environment, unless that is unset or empty. */
+export function unlessGiven<T>(variable: string, field: Field<T>): Field<T> {
+  return { ...field, variable }
 }
 
 /** Makes a field that must be there; it is null after a mistake. */
@@ -192,8 +198,13 @@ function readField<T>(
     const value = field.shape.read(tree, context)
     return value === undefined ? field.fallback : value
   }
-  if (field.isRequired) context.findings.flaw({ ...parent, path: stepInto(parent.path, key) }, 'is missing')
-  return field.fallback
+  const path = stepInto(parent.path, key)
+  if (field.isRequired) context.findings.flaw({ ...parent, path }, 'is missing')
+  const { variable } = field
+  if (variable === undefined || !context.surroundings.env[variable]) return field.fallback
+  const text = `\${${variable}}`
+  const given = { kind: 'scalar', line: 0, column: 0, path, text, inset: null } as const
+  return field.shape.read(given, context) ?? field.fallback
 }
 
 function refuse(tree: Tree, rule: string, findings: Findings): undefined {

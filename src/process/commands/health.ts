@@ -5,7 +5,7 @@ import type { Endpoint } from '../../config/config.ts'
 import { loadConfig } from '../../config/file/load.ts'
 import { configPath, type Input } from './input.ts'
 import { isUsable } from './mistakes.ts'
-import { adminOf, runningHere } from '../presence.ts'
+import { adminOf, runningHere } from '../gateway/presence.ts'
 import { tell } from './terminal.ts'
 import { reachable, urlOf } from '../url.ts'
 

@@ -18,7 +18,7 @@ import { type Before, HandoverNote, takeOver } from './handover.ts'
 import { assertFree, isInUse, listenFailure, noneToReplace } from './listen-failure.ts'
 import type { ManagedPlane } from './managed-plane.ts'
 import type { Management } from './management.ts'
-import { Presence } from '../presence.ts'
+import { Presence } from './presence.ts'
 import type { Services } from './services.ts'
 import { urlOf } from '../url.ts'
 import { zoneFacts } from './zone-facts.ts'
@@ -101,6 +101,7 @@ export class Gateway {
       unready: () => this.unready,
       storeSigns: () => this.#storeSigns,
       api: () => this.#api,
+      metricsAccess: config.management.metrics,
       metrics: async () => metrics.expose(await this.#plane?.snapshots()),
       handOver: (authorization, replaces) => this.#handOver(authorization, replaces),
     }

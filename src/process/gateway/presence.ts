@@ -1,5 +1,5 @@
 // How `gatehouse health --running` finds the gateways that run here, whatever their configuration: each names its process by a Unix socket and tells there where
-// its side port is. The name is abstract (unix(7)): it needs no folder that can be written, is seen in its container alone, and ends with the process.
+// its side port is. The name is abstract (unix(7)): it needs no folder that can be written, and ends with the process.
 
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
@@ -7,8 +7,8 @@ import { readFileSync, readlinkSync, statSync } from 'node:fs'
 import { connect, createServer, type Server } from 'node:net'
 import { resolve } from 'node:path'
 import { json } from 'node:stream/consumers'
-import type { Endpoint } from '../config/config.ts'
-import { dataFolder } from './store/location.ts'
+import type { Endpoint } from '../../config/config.ts'
+import { dataFolder } from '../store/location.ts'
 
 /** Lets others on this machine find the gateway of this process, on Linux. */
 export class Presence {
