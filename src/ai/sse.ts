@@ -26,9 +26,10 @@ export class SseReader {
     this.#take(this.#decoder.write(bytes), onEvent)
   }
 
-  /** Tells whether the stream ended between two events; what was begun and never ended is no event. */
-  end(): boolean {
-    return !this.isOverfull && this.#line + this.#data + this.#event + this.#decoder.end() === ''
+  /** Tells the event that the stream has begun and not ended: some providers leave out the last blank line, so that it may be whole. */
+  end(onEvent: OnEvent): void {
+    if (this.isOverfull) return
+    this.#take(`${this.#decoder.end()}\n\n`, onEvent)
   }
 
   #take(text: string, onEvent: OnEvent): void {

@@ -1,18 +1,21 @@
-import { deepEqual, equal } from 'node:assert/strict'
+import { deepEqual } from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { SseReader } from '../../src/ai/sse.ts'
 
 interface Read {
   readonly events: readonly (readonly [event: string, data: string])[]
-  readonly endedBetween: boolean
+  /** What the end of the stream left. */
+  readonly left: readonly string[]
 }
 
 function read(...pieces: readonly (string | Buffer)[]): Read {
   const reader = new SseReader()
   const events: [string, string][] = []
   for (const piece of pieces) reader.push(Buffer.from(piece), (event, data) => events.push([event, data]))
-  return { events, endedBetween: reader.end() }
+  const left: string[] = []
+  reader.end((_, data) => left.push(data))
+  return { events, left }
 }
 
 describe('SseReader', () => {
@@ -47,17 +50,19 @@ describe('SseReader', () => {
     deepEqual(seen, ['a', 'b'])
   })
 
-  test('knows a stream that was cut within an event', () => {
-    equal(read('data: a\n\n').endedBetween, true)
-    equal(read('').endedBetween, true)
-    for (const cut of ['data: a\n', 'data: a', 'data: a\n\nd', 'event: a\n', Buffer.from([0xc3])]) {
-      const { events, endedBetween } = read(cut)
-      equal(endedBetween, false)
-      deepEqual(
-        events.filter(([, data]) => data !== 'a'),
-        [],
-      )
-    }
+  test('tells what the end leaves of an event, apart from all others', () => {
+    for (const [text, left] of [
+      ['data: a\n\n', []],
+      ['', []],
+      ['data: a', ['a']],
+      ['data: a\n', ['a']],
+      ['data: a\r', ['a']],
+      ['event: x\ndata: a\r\ndata:b', ['a\nb']],
+      ['data: a\n\nd', []],
+      ['event: a\n', []],
+    ] as const)
+      deepEqual([read(text).left, read(text).events.length], [left, text.includes('\n\n') ? 1 : 0], text)
+    deepEqual(read(Buffer.from([0xc3])).left, [])
   })
 
   test('reads the same wherever the bytes are cut', () => {
@@ -95,7 +100,7 @@ describe('SseReader', () => {
     const seen: string[] = []
     for (let i = 0; i < 18; i++) reader.push(mebibyte, () => {})
     reader.push(Buffer.from('\n\ndata: a\n\n'), (_, data) => seen.push(data))
+    reader.end((_, data) => seen.push(data))
     deepEqual(seen, [])
-    equal(reader.end(), false)
   })
 })

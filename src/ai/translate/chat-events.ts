@@ -43,7 +43,11 @@ export class MessageEvents implements EventTranslator {
 
   /** Ends a stream that told its finish_reason, and left out the `[DONE]` after it. */
   end(): string {
-    return this.#finish === '' ? '' : this.#complete()
+    let text = ''
+    this.#reader.end((_name, data) => {
+      if (data === '[DONE]' || readObject(data) !== null) text += this.#take(data)
+    })
+    return this.#finish === '' ? text : text + this.#complete()
   }
 
   #take(data: string): string {

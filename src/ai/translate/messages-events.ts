@@ -60,7 +60,11 @@ export class ChatEvents implements EventTranslator {
   }
 
   end(): string {
-    return ''
+    let text = ''
+    this.#reader.end((_name, data) => {
+      if (readObject(data) !== null) text += this.#take(data)
+    })
+    return text
   }
 
   /** Translates one event; of unknown types there may be more any day, but one that can't be read leaves a hole, so that nothing may follow it. */

@@ -15,10 +15,18 @@ interface Usage extends Tokens {
  */
 export function usageOf(head: Buffer, tail: Buffer, isEventStream: boolean): Usage {
   const last = lastTokens(tail.length === 0 ? head : tail)
-  // Anthropic counts what went in at the beginning of a stream.
+  // Anthropic counts what went in at the beginning of a stream, and for how long what is cached stays there alone.
   const isHalf = last === null || last.tokensIn === null || last.tokensOut === null
-  const first = isEventStream && isHalf ? within(head, firstUsage) : null
-  return new Found(head, tail, last?.tokensIn == null ? first : last, last?.tokensOut ?? first?.tokensOut)
+  const hidesLong = last !== null && last.cacheWritten > last.cacheWrittenLong
+  const first = isEventStream && (isHalf || hidesLong) ? within(head, firstUsage) : null
+  const wentIn = last?.tokensIn == null ? first : withLong(last, first)
+  return new Found(head, tail, wentIn, last?.tokensOut ?? first?.tokensOut)
+}
+
+/** Takes what stays long in a cache from what was counted first, where the last count of the same does not say. */
+function withLong(last: Tokens, first: Tokens | null): Tokens {
+  if (first === null || first.cacheWritten !== last.cacheWritten) return last
+  return { ...last, cacheWrittenLong: Math.max(last.cacheWrittenLong, first.cacheWrittenLong) }
 }
 
 /** Looks for the model only when it is asked for: mostly the request named it. */

@@ -295,3 +295,11 @@ test('blocks open and close in order, whatever the chunks', () => {
     }),
   )
 })
+
+test('a last chunk without its blank line counts if it is whole, and what is cut does not', () => {
+  const bytes = stream(talk)
+  const told = translate(bytes).text
+  for (const missing of [1, 2]) equal(translate(bytes.subarray(0, bytes.length - missing)).text, told)
+  for (const end of ['data: [DONE]', 'data: [DO', 'data: {"cho', 'da'])
+    deepEqual(translate(Buffer.concat([bytes, Buffer.from(end)])), { text: told, isComplete: true }, end)
+})

@@ -281,3 +281,13 @@ test('no stream makes the translator throw', () => {
     }),
   )
 })
+
+test('a last event without its blank line counts if it is whole, and what is cut does not', () => {
+  const bytes = stream(talk)
+  for (const missing of [1, 2]) {
+    const { text, isComplete } = translate(bytes.subarray(0, bytes.length - missing))
+    deepEqual([text, isComplete], [translate(bytes).text, true])
+  }
+  const cut = translate(bytes.subarray(0, bytes.length - 3))
+  deepEqual([cut.isComplete, cut.text.includes('[DONE]')], [false, false])
+})

@@ -277,3 +277,18 @@ test('tokens of a cache are read where those are that went in', () => {
     deepEqual([usage.cacheRead, usage.tokensIn, usage.tokensOut], [cacheRead, tokensIn, 5])
   }
 })
+
+test('what stays in a cache for an hour is told at the beginning of a stream alone', () => {
+  const usage = { input_tokens: 5, cache_creation_input_tokens: 100, cache_read_input_tokens: 0 }
+  const long = { ...usage, cache_creation: { ephemeral_1h_input_tokens: 60 }, output_tokens: 1 }
+  const stream = (...usages: object[]) =>
+    Buffer.from(usages.map(usage => `data: ${JSON.stringify({ type: 'x', usage })}\n\n`).join(''))
+  const { tokensIn, tokensOut, cacheWritten, cacheWrittenLong } = usageOf(
+    stream(long, { ...usage, output_tokens: 30 }),
+    Buffer.alloc(0),
+    true,
+  )
+  deepEqual([tokensIn, tokensOut, cacheWritten, cacheWrittenLong], [105, 30, 100, 60])
+  const other = stream(long, { ...usage, cache_creation_input_tokens: 7, output_tokens: 30 })
+  equal(usageOf(other, Buffer.alloc(0), true).cacheWrittenLong, 0)
+})
