@@ -129,6 +129,14 @@ test('a key that its caller brought, and the only one, are told of as the provid
     assert.deepEqual([(await alone.chat()).status, (await alone.chat()).text], [401, '{}'])
 })
 
+test('a key that its caller keeps from the provider is none', async t => {
+  const { native, words, keys } = await start(t)
+  words.set('a', [429, '30'])
+  const hidden = ['Authorization: Bearer own', 'Connection: authorization']
+  for (let i = 0; i < 3; i++) assert.equal((await native('{}', ...hidden)).status, 200)
+  assert.deepEqual(keys(), ['a', 'b', 'b', 'b'])
+})
+
 test('a reload keeps in mind which keys rest', async t => {
   const { ai, chat, words, keys } = await start(t)
   words.set('a', [429, '30'])

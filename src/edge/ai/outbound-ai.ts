@@ -30,10 +30,11 @@ export function providerFields(head: RequestHead, ai: AiExchange, keys: KeyRing,
 }
 
 /** Whether the caller brought a credential that takes the place of ours. */
-export function bringsCredential({ fields }: RequestHead, ai: AiExchange): boolean {
+export function bringsCredential({ fields, hopByHop }: RequestHead, ai: AiExchange): boolean {
   for (let i = 0; i < fields.length; i += 2) {
     const name = fields[i]!
-    if (isOneOf(name, CREDENTIALS) && broughtCredential(ai, name, fields[i + 1]!, name) !== '') return true
+    if (!isOneOf(name, CREDENTIALS) || hopByHop?.has(name.toLowerCase())) continue
+    if (broughtCredential(ai, name, fields[i + 1]!, name) !== '') return true
   }
   return hasKeyInQuery(ai.path, ai.provider!.credentialParameter)
 }
