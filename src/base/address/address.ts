@@ -71,9 +71,9 @@ export function canonicalAddress(text: string): string | null {
   return canonical.startsWith('::ffff:') && canonical.includes('.') ? canonical.slice(7) : canonical
 }
 
-const decorated = /^(?:\[(?<v6>[^\]]*)\]|(?<v4>[\d.]+))(?::\d{1,5})?$/
+const decorated = /^(?:\[(?<v6>[^\]]*)\]|(?<v4>[\d.]+))(?::(?:\d{1,5}|_[\w.-]+))?$/
 
-/** Reads one member of X-Forwarded-For, which proxies write with and without port, brackets and zone id. */
+/** Reads one member of X-Forwarded-For, or a node of Forwarded: proxies write them with and without port, which may be obfuscated (RFC 7239 section 6.3), brackets and zone id. */
 function hopAddress(member: string): string | null {
   const { v6, v4 } = decorated.exec(member)?.groups ?? {}
   if (v6 !== undefined) return isIPv6(v6) ? canonicalAddress(v6) : null
