@@ -1,7 +1,7 @@
 // What went wrong with a listening socket, as a sentence for the operator.
 
 import { once } from 'node:events'
-import { createServer } from 'node:net'
+import { createServer, isIPv6 } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Endpoint } from '../../config/config.ts'
 import { dataFolder } from '../store/location.ts'
@@ -9,21 +9,30 @@ import { dataFolder } from '../store/location.ts'
 /** Ms between two looks whether an address is free. */
 const pause = 50
 
+/** What Node says of a socket that cannot listen, or of a name that has no address. */
+interface ListenError extends NodeJS.ErrnoException {
+  readonly address?: string
+  readonly port?: number
+  readonly hostname?: string
+}
+
 const reasons: Readonly<Record<string, string>> = {
   EADDRINUSE: 'the address is already in use',
   EADDRNOTAVAIL: 'this machine does not have the address',
   EACCES: 'this user may not listen on the port',
   ENOTFOUND: 'the name does not resolve',
+  EAI_AGAIN: 'the name does not resolve at the moment',
   ENOTSUP: 'this system cannot share a port between workers',
 }
 
 /** Turns the error of a listening socket into one whose message is a sentence; what is no such error is returned as it is. */
 export function listenFailure(cause: unknown): unknown {
   if (!(cause instanceof Error)) return cause
-  const { code = '', address, port } = cause as NodeJS.ErrnoException & { address?: string; port?: number }
+  const { code = '', address, port, hostname } = cause as ListenError
   const reason = reasons[code]
-  if (!reason || address === undefined) return cause
-  return new Error(`cannot listen on ${address}:${port}: ${reason}`, { cause })
+  const where = address === undefined ? hostname : `${isIPv6(address) ? `[${address}]` : address}:${port}`
+  if (!reason || where === undefined) return cause
+  return new Error(`cannot listen on ${where}: ${reason}`, { cause })
 }
 
 /** Whether somebody listens there already. */
