@@ -172,9 +172,10 @@ export interface Listing<T> {
 /** Log entries, by gateway. Weaker than records: what was appended in the last second may be lost in a power cut, not by kill -9. */
 export interface Logs {
   /**
-   * Keeps entries of one gateway in order, as far as the limit allows: DELETE_OLDEST makes room by removing what was appended first, STOP_INSERTING keeps what
-   * fits. Gives how many were kept; none where there is no such gateway (any more). Those of a repeated batch that are there already stay as they are, and count
-   * as kept. The batch must not change before this is settled.
+   * Keeps entries of one gateway as far as the limit allows, whatever the order in which they come: with DELETE_OLDEST the last ones by time and then id, with
+   * STOP_INSERTING the first ones, so that one that comes late takes the place of another. A limit below what is there removes nothing with STOP_INSERTING, and
+   * then nothing is added. Gives how many were kept; none where there is no such gateway (any more). Those of a repeated batch that are there already stay as they
+   * are, and count as kept. The batch must not change before this is settled.
    */
   append(account: string, gateway: string, batch: LogBatch, limit: LogLimit): Promise<number>
   list(account: string, gateway: string, query: LogQuery): Promise<Listing<LogSummary>>

@@ -1,6 +1,7 @@
 // The promises of a store about keeping log entries, and about how many.
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import fc from 'fast-check'
 import { batchOf } from '../../src/store/log-batch/writer.ts'
 import type { Gateway, LogEntry, LogStrategy, LogSummary } from '../../src/store/records.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -96,6 +97,67 @@ export function logsContract(name: string, place: Place): void {
     assert.equal(await logs.count(kept.account, kept.id), 6, 'a lower limit removes nothing by itself')
   })
 
+  for (const strategy of ['DELETE_OLDEST', 'STOP_INSERTING'] as const) {
+    test(`${name}: what comes late is judged by its time, with ${strategy}`, async t => {
+      const { logs, kept, append, repeat } = await start(place, t)
+      const entries = logEntries(kept, 12)
+      const odd = entries.filter((_, i) => i % 2 === 1)
+      const even = entries.filter((_, i) => i % 2 === 0)
+      assert.equal(await append(odd, 6, strategy), 6)
+      assert.equal(await append(even, 6, strategy), 3)
+      const expected = strategy === 'DELETE_OLDEST' ? entries.slice(6) : entries.slice(0, 6)
+      assert.deepEqual(await ids(logs, kept, logQuery()), [6, ...idsOf(expected)])
+      for (const entry of entries) {
+        const isKept = expected.includes(entry)
+        assert.deepEqual(await logs.get(kept.account, kept.id, entry.id), isKept ? entry : null)
+      }
+      assert.equal(await repeat(even, 6, strategy), 3)
+      assert.deepEqual(await ids(logs, kept, logQuery()), [6, ...idsOf(expected)])
+    })
+
+    test(`${name}: in whatever order entries come, the same ones are kept, with ${strategy}`, async t => {
+      const { store, logs } = await start(place, t)
+      const times = fc.array(fc.integer({ min: 0, max: 12 }), { minLength: 1, maxLength: 40 })
+      const cuts = fc.array(fc.integer({ min: 1, max: 12 }), { minLength: 1, maxLength: 8 })
+      const rounds = fc.record({ times, cuts, most: fc.integer({ min: 0, max: 24 }), again: fc.nat() })
+      await fc.assert(
+        fc.asyncProperty(rounds, async ({ times, cuts, most, again }) => {
+          const kept = gateway()
+          await store.gateways.insert(kept)
+          const entries = logEntries(kept, times.length, i => ({ createdAt: times[i]! }))
+          const batches = batchesOf(entries, cuts)
+          for (const batch of batches)
+            await logs.append(kept.account, kept.id, batchOf(batch), limit(most, strategy))
+          const isRepeated = true
+          const repeated = { ...batchOf(batches[again % batches.length]!), isRepeated }
+          await logs.append(kept.account, kept.id, repeated, limit(most, strategy))
+          const inTime = entries.toSorted((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1))
+          const start = strategy === 'DELETE_OLDEST' ? Math.max(0, inTime.length - most) : 0
+          const expected = inTime.slice(start, start + most)
+          assert.deepEqual(await ids(logs, kept, logQuery()), [expected.length, ...idsOf(expected)])
+          assert.equal(await logs.count(kept.account, kept.id), expected.length)
+          const all = (await Array.fromAsync(logs.entries(kept.account, kept.id))).flat()
+          assert.deepEqual(
+            all.toSorted((a, b) => inTime.indexOf(find(a)) - inTime.indexOf(find(b))),
+            expected,
+          )
+          function find({ id }: LogEntry) {
+            return inTime.find(entry => entry.id === id)!
+          }
+        }),
+        { numRuns: 60 },
+      )
+    })
+  }
+
+  test(`${name}: a gateway whose limit was lowered below what it has takes nothing, whatever its time`, async t => {
+    const { logs, kept, append } = await start(place, t)
+    const entries = logEntries(kept, 8)
+    await append(entries.slice(2), 6, 'STOP_INSERTING')
+    assert.equal(await append(entries.slice(0, 2), 4, 'STOP_INSERTING'), 0)
+    assert.deepEqual(await ids(logs, kept, logQuery()), [6, ...idsOf(entries.slice(2))])
+  })
+
   test(`${name}: a gateway that deletes the oldest keeps the last entries`, async t => {
     const { logs, kept, append } = await start(place, t)
     const entries = logEntries(kept, 20)
@@ -105,7 +167,7 @@ export function logsContract(name: string, place: Place): void {
     assert.equal(await logs.get(kept.account, kept.id, entries[1]!.id), null)
     assert.equal(await append(entries.slice(8), 6), 6, 'a batch above the limit keeps its last ones')
     assert.deepEqual(await ids(logs, kept, logQuery()), [6, ...idsOf(entries.slice(14))])
-    assert.equal(await append(logEntries(kept, 1), 2), 1)
+    assert.equal(await append(logEntries(kept, 1), 2), 0, 'it is older than all of them')
     assert.equal(await logs.count(kept.account, kept.id), 2)
   })
 
@@ -128,9 +190,9 @@ export function logsContract(name: string, place: Place): void {
       const writes = stores.flatMap(({ logs }) =>
         [1, 2].map(() => logs.append(kept.account, kept.id, batchOf(logEntries(kept, 5)), limit(most))),
       )
-      assert.deepEqual(await Promise.all(writes), [5, 5, 5, 5])
+      return Promise.all(writes)
     }
-    await appendTwenty(100)
+    assert.deepEqual(await appendTwenty(100), [5, 5, 5, 5])
     assert.equal((await stores[0]!.logs.list(kept.account, kept.id, logQuery())).items.length, 20)
     await appendTwenty(30)
     assert.equal((await stores[1]!.logs.list(kept.account, kept.id, logQuery())).items.length, 30)
@@ -236,6 +298,14 @@ async function start(place: Place, t: TestContext) {
   const repeat = (entries: readonly LogEntry[], most = 1000, strategy?: LogStrategy) =>
     store.logs.append(kept.account, kept.id, { ...batchOf(entries), isRepeated: true }, limit(most, strategy))
   return { store, logs: store.logs, kept, append, repeat }
+}
+
+/** Cuts entries into batches of these sizes, from the beginning again where they are used up. */
+function batchesOf(entries: readonly LogEntry[], sizes: readonly number[]): LogEntry[][] {
+  const batches: LogEntry[][] = []
+  for (let at = 0; at < entries.length; at += batches.at(-1)!.length)
+    batches.push(entries.slice(at, at + sizes[batches.length % sizes.length]!))
+  return batches
 }
 
 const limit = (most: number, strategy: LogStrategy = 'DELETE_OLDEST') => ({ most, strategy })

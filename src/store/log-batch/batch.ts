@@ -1,5 +1,5 @@
 // Log entries on their way to a backend, as bytes: it keeps them as they are, or reads them.
-import { flags, headSlices, readHeads, summaryOf } from './head.ts'
+import { flags, headSlices, readHeads, readTimes, summaryOf } from './head.ts'
 import type { LogEntry, LogSummary, Payload } from '../records.ts'
 
 /** Entries of one gateway in the order in which they came. */
@@ -33,27 +33,32 @@ export function joined(first: LogBatch, second: LogBatch): LogBatch {
   }
 }
 
+/** Reads when each entry was made. */
+export function timesOf({ ids, heads }: Pick<LogBatch, 'ids' | 'heads'>): Float64Array {
+  return readTimes(heads, ids.length / idSize)
+}
+
 /** Reads the ids. */
 export function idsOf(ids: Buffer): string[] {
   const text = ids.toString('latin1')
   return Array.from({ length: text.length / idSize }, (_, i) => text.slice(i * idSize, (i + 1) * idSize))
 }
 
-/** Reads all but the bodies of what comes behind the first `hidden` entries, in slices of which each is work for one turn. */
+/** Reads all but the bodies of what is shown, in slices of which each is work for one turn. */
 export function* summarySlices(
   { ids, heads }: Pick<LogBatch, 'ids' | 'heads'>,
   account: string,
   gateway: string,
-  hidden = 0,
+  isShown: (place: number) => boolean = () => true,
 ): Generator<LogSummary[]> {
   const names = idsOf(ids)
-  let at = 0
+  let first = 0
   for (const slice of headSlices(heads)) {
-    const first = at
-    at += slice.length
-    if (at <= hidden) continue
-    const shown = slice.map((head, i) => summaryOf(head, names[first + i]!, account, gateway))
-    yield first < hidden ? shown.slice(hidden - first) : shown
+    const shown: LogSummary[] = []
+    for (const [i, head] of slice.entries())
+      if (isShown(first + i)) shown.push(summaryOf(head, names[first + i]!, account, gateway))
+    first += slice.length
+    if (shown.length > 0) yield shown
   }
 }
 

@@ -136,7 +136,7 @@ function lengthOf(value: number): number {
 }
 
 const ZERO = 0x30
-const COMMA = 0x2c
+export const COMMA = 0x2c
 export const LINE_END = 0x0a
 const BRACKET = 0x5b
 const BRACKET_END = 0x5d

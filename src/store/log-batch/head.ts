@@ -1,5 +1,5 @@
 // All of a log entry but its id and bodies, as JSON.
-import { LINE_END, type LogBytes, member, power } from './bytes.ts'
+import { COMMA, LINE_END, type LogBytes, member, power } from './bytes.ts'
 import type { LogSummary } from '../records.ts'
 
 /** The bodies of an entry, in the order in which they are kept. */
@@ -88,6 +88,20 @@ export function writeHead(to: LogBytes, e: LogSummary, bodies: Bodies): void {
 /** Reads heads that were written one behind the other. */
 export function readHeads(heads: Buffer): Head[] {
   return JSON.parse(`[${heads.toString('utf8', 1)}]`)
+}
+
+/** Reads only the first member of so many heads: all of them cost twenty times as much. */
+export function readTimes(heads: Buffer, count: number): Float64Array {
+  const times = new Float64Array(count)
+  let at = 0
+  for (let i = 0; i < count; i++) {
+    const start = heads.indexOf(LINE_END, at) + 2
+    // What was written before heads had lines of their own.
+    if (start === 1) return Float64Array.from(readHeads(heads), head => head[0])
+    at = heads.indexOf(COMMA, start)
+    times[i] = Number(heads.toString('latin1', start, at))
+  }
+  return times
 }
 
 /** Bytes of heads that are read in one step. */

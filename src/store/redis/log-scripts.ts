@@ -6,26 +6,45 @@ const mostTrimmed = 10_000
 /** What a batch of whole entries may weigh in bytes before it ends. */
 const heaviestBatch = 1024 * 1024
 
-/** ARGV: strategy, most, then of each entry id, time, summary and payloads; gives how many of them are kept. An entry that is there already is not kept twice. */
+/**
+ * ARGV: strategy, most, then of each entry id, time, summary and payloads; gives how many of them are kept. An entry that is there already is not kept twice. What
+ * goes is the first by time, or the last where the gateway stops at its limit, and not what came first: each process writes in batches of its own.
+ */
 export const appendEntries = lua`
 local deletes, most = ARGV[1] == 'DELETE_OLDEST', tonumber(ARGV[2])
-local count, kept = redis.call('ZCARD', KEYS[1]), 0
+local count, kept, added = redis.call('ZCARD', KEYS[2]), 0, {}
 local number = tonumber(redis.call('ZREVRANGE', KEYS[1], 0, 0, 'WITHSCORES')[2] or 0)
+local isOpen = most > 0 and (deletes or count <= most)
+local edge = nil
+if isOpen and count >= most then
+  if deletes then edge = redis.call('ZRANGE', KEYS[2], 0, 0, 'WITHSCORES')[2]
+  else edge = redis.call('ZREVRANGE', KEYS[2], 0, 0, 'WITHSCORES')[2] end
+  edge = tonumber(edge)
+end
+local function hasRoom(time)
+  if not isOpen or edge == nil then return isOpen end
+  if deletes then return time >= edge end
+  return time <= edge
+end
 for at = 3, #ARGV, 4 do
   local id, time, summary, payloads = ARGV[at], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]
   if redis.call('HEXISTS', KEYS[3], id) == 1 then
     kept = kept + 1
-  elseif deletes or count < most then
-    number, count, kept = number + 1, count + 1, kept + 1
+  elseif hasRoom(tonumber(time)) then
+    number, count, kept, added[id] = number + 1, count + 1, kept + 1, true
     redis.call('ZADD', KEYS[1], number, id)
     redis.call('ZADD', KEYS[2], time, id)
     redis.call('HSET', KEYS[3], id, summary)
     if payloads ~= '' then redis.call('HSET', KEYS[4], id, payloads) end
   end
 end
-local excess = deletes and math.min(count - most, kept + ${String(mostTrimmed)}) or 0
+local excess = (deletes or isOpen) and math.min(count - most, kept + ${String(mostTrimmed)}) or 0
 for _ = 1, excess do
-  local id = redis.call('ZPOPMIN', KEYS[1])[1]
+  local id = nil
+  if deletes then id = redis.call('ZPOPMIN', KEYS[2])[1]
+  else id = redis.call('ZREVRANGE', KEYS[2], 0, 0)[1] end
+  if added[id] then kept = kept - 1 end
+  redis.call('ZREM', KEYS[1], id)
   redis.call('ZREM', KEYS[2], id)
   redis.call('HDEL', KEYS[3], id)
   redis.call('HDEL', KEYS[4], id)

@@ -2,6 +2,7 @@
 // lists don't read those. Filters and other orders than time are worked out here, a page of summaries at a time.
 import { nextTurn } from '../../base/turns.ts'
 import { entriesOf, type LogBatch } from '../log-batch/batch.ts'
+import { fittest } from '../log-limit.ts'
 import { LogSelection } from '../log-selection.ts'
 import type { LogEntry, LogSummary } from '../records.ts'
 import type { Listing, LogLimit, LogQuery, Logs } from '../store.ts'
@@ -27,19 +28,13 @@ export class RedisLogs implements Logs {
     this.#logs = logs
   }
 
-  async append(
-    account: string,
-    gateway: string,
-    batch: LogBatch,
-    { most, strategy }: LogLimit,
-  ): Promise<number> {
+  async append(account: string, gateway: string, batch: LogBatch, limit: LogLimit): Promise<number> {
+    const { most, strategy } = limit
     const home = await this.#find(account, gateway)
     if (!home) return 0
     const entries = entriesOf(batch, account, gateway)
-    // Those that had to go again at once would take the place of others when the batch is repeated.
-    const wanted = strategy === 'DELETE_OLDEST' ? entries.slice(Math.max(0, entries.length - most)) : entries
     let kept = 0
-    for (const part of partsOf(wanted)) {
+    for (const part of partsOf(fittest(entries, limit))) {
       kept += Number(await this.#logs.script(appendEntries, home, [strategy, most, ...part]))
     }
     return kept

@@ -4,9 +4,10 @@
 export const applicationId = 0x47415445
 
 /*
- * A row of log_segments holds log entries that came one after the other, and later rows of a gateway hold later ones. Bodies stand last, so that lists never
- * read them. The index answers which segments there are, with none of their pages. A book says how many entries a gateway has, less those that were hidden at the
- * beginning of its first segment to make room. Keys of gateways are never used again, so the entries of one that was removed can be swept later.
+ * A row of log_segments holds log entries that came one after the other, and later rows of a gateway hold those that came later. Bodies stand last, so that lists
+ * never read them. Entries that had to make room are hidden first, and go with their segment. Its row in log_spans says how many it shows and how many it holds, the
+ * first and the last time of those it shows, and the time of each, NaN for one that is hidden; NULL where none is. Its indexes answer which segments there are, with
+ * none of their pages. A book has the sums for a gateway. Keys of gateways are never used again, so the entries of one that was removed can be swept later.
  *
  * In oauth_clients, due_at is when the next check of the domain is due, as the record says; ask_at is when it may be given to who asks for it: later, while another
  * one has it. A book of audit entries says how many an account has, and one of an actor how many of those are of one who asked. Times that are computed may have
@@ -156,5 +157,26 @@ export const migrations: readonly string[] = [
   ) STRICT, WITHOUT ROWID;
   INSERT INTO audit_actors (account, actor, count)
     SELECT account, actor, count(*) FROM audit_entries GROUP BY account, actor;
+  `,
+  // What was hidden of a first segment is shown again, until the next entry comes.
+  `
+  CREATE TABLE log_spans (
+    segment INTEGER PRIMARY KEY,
+    gateway INTEGER NOT NULL,
+    count INTEGER NOT NULL,
+    held INTEGER NOT NULL,
+    earliest REAL NOT NULL,
+    latest REAL NOT NULL,
+    times BLOB
+  ) STRICT;
+  INSERT INTO log_spans (segment, gateway, count, held, earliest, latest)
+    SELECT key, gateway, count, count, earliest, latest FROM log_segments;
+  CREATE INDEX log_spans_of_gateway ON log_spans (gateway, segment, count, earliest, latest);
+  CREATE INDEX log_spans_by_earliest ON log_spans (gateway, earliest);
+  CREATE INDEX log_spans_by_latest ON log_spans (gateway, latest);
+  UPDATE log_books SET count = count + hidden;
+  ALTER TABLE log_books DROP COLUMN hidden;
+  ALTER TABLE log_books ADD COLUMN held INTEGER NOT NULL DEFAULT 0;
+  UPDATE log_books SET held = count;
   `,
 ]

@@ -1,15 +1,19 @@
 // Log entries by gateway, on a connection of their own that does not wait for the disk.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { entriesOf, idsOf, type LogBatch, summarySlices } from '../../log-batch/batch.ts'
+import { entriesOf, idsOf, type LogBatch, summarySlices, timesOf } from '../../log-batch/batch.ts'
 import { partOf } from '../../log-batch/writer.ts'
+import { fittest } from '../../log-limit.ts'
 import type { LogEntry, LogSummary } from '../../records.ts'
 import { type Listing, type LogLimit, type LogQuery, type Logs, StoreAway } from '../../store.ts'
 import type { Database } from '../database/database.ts'
 import { pauses, scan } from './scan.ts'
-import { LogSegments, type Segment } from './segments.ts'
+import { LogSegments } from './segments.ts'
+import type { Segment } from './spans.ts'
 
-/** Entries that are removed without a pause for the rest of the process, and segments that are listed so. */
+/** Entries that are hidden without a pause for the rest of the process, and segments that are listed so. */
 const slice = 2000
+/** Segments that are removed without a pause. */
+const sweepSlice = 8
 
 export class SqliteLogs implements Logs {
   readonly #db: Database
@@ -21,17 +25,17 @@ export class SqliteLogs implements Logs {
   }
 
   async append(account: string, gateway: string, batch: LogBatch, limit: LogLimit): Promise<number> {
-    let { key, kept, excess } = await this.#db.write(() => this.#append(account, gateway, batch, limit))
-    while (excess > 0) excess = await this.#db.write(() => this.#trim(key, limit))
+    const { key, kept, excess } = await this.#db.write(() => this.#append(account, gateway, batch, limit))
+    for (let left = excess; left > 0; ) left = await this.#db.write(() => this.#makeRoom(key, limit))
     return kept
   }
 
   async list(account: string, gateway: string, query: LogQuery): Promise<Listing<LogSummary>> {
     const key = await this.#key(account, gateway)
     if (key === null) return { items: [], total: 0 }
-    const count = await this.#db.read(() => this.#segments.book(key).count)
+    const count = await this.#db.read(() => this.#segments.count(key))
     const segments = await Array.fromAsync(this.#list(key))
-    const read = (segment: Segment) => this.#read(key, segment, account, gateway)
+    const read = (segment: Segment) => this.#read(segment, account, gateway)
     return scan({ segments, count, read }, query)
   }
 
@@ -40,7 +44,7 @@ export class SqliteLogs implements Logs {
       const key = this.#segments.gatewayKey(account, gateway)
       const found = key === null ? null : this.#segments.find(key, id)
       if (key === null || found === null) return null
-      return entriesOf(this.#segments.entries(key, found.key)!, account, gateway, found.place)[0]!
+      return entriesOf(this.#segments.entries(found.key)!.batch, account, gateway, found.place)[0]!
     })
   }
 
@@ -61,7 +65,7 @@ export class SqliteLogs implements Logs {
   count(account: string, gateway: string): Promise<number> {
     return this.#db.read(() => {
       const key = this.#segments.gatewayKey(account, gateway)
-      return key === null ? 0 : this.#segments.book(key).count
+      return key === null ? 0 : this.#segments.count(key)
     })
   }
 
@@ -70,7 +74,7 @@ export class SqliteLogs implements Logs {
     if (key === null) return
     const pause = pauses()
     for await (const segment of this.#list(key))
-      for (const entries of await this.#read(key, segment, account, gateway)) {
+      for (const entries of await this.#read(segment, account, gateway)) {
         yield entries
         await pause()
       }
@@ -80,7 +84,7 @@ export class SqliteLogs implements Logs {
     const key = await this.#key(account, gateway)
     if (key === null) return
     for await (const segment of this.#list(key)) {
-      const entries = await this.#db.read(() => this.#shown(key, segment.key, account, gateway))
+      const entries = await this.#db.read(() => this.#shown(segment.key, account, gateway))
       if (entries.length > 0) yield entries
     }
   }
@@ -92,7 +96,7 @@ export class SqliteLogs implements Logs {
         const gone = await this.#db.read(() => this.#segments.orphan())
         if (gone === null) return
         await this.#db.write(() => {
-          if (this.#segments.removeOldest(gone, slice) === 0) this.#segments.closeBook(gone)
+          if (this.#segments.removeSome(gone, sweepSlice) === 0) this.#segments.closeBook(gone)
         })
         await sleep(5)
       }
@@ -102,28 +106,27 @@ export class SqliteLogs implements Logs {
   }
 
   /** Reads what a segment shows of its entries without bodies, in slices. */
-  #read(
-    key: number,
-    segment: Segment,
-    account: string,
-    gateway: string,
-  ): Promise<Iterable<readonly LogSummary[]>> {
+  #read(segment: Segment, account: string, gateway: string): Promise<Iterable<readonly LogSummary[]>> {
     return this.#db.read(() => {
-      const found = this.#segments.summaries(key, segment.key)
-      return found ? summarySlices(found, account, gateway, this.#segments.hidden(key, segment.key)) : []
+      const found = this.#segments.summaries(segment.key)
+      return found ? summarySlices(found.batch, account, gateway, found.isShown) : []
     })
   }
 
   #append(account: string, gateway: string, batch: LogBatch, limit: LogLimit) {
     const key = this.#segments.gatewayKey(account, gateway)
     if (key === null) return { key: 0, kept: 0, excess: 0 }
-    const wanted = limit.strategy === 'DELETE_OLDEST' ? lastOf(batch, limit.most) : batch
+    const wanted = fittestOf(batch, limit)
     const fresh = batch.isRepeated ? this.#unknownOf(key, wanted) : wanted
-    const room = limit.most - this.#segments.book(key).count
-    const fitting = limit.strategy === 'DELETE_OLDEST' ? fresh : firstOf(fresh, room)
-    this.#segments.append(key, fitting)
-    const kept = wanted.count - fresh.count + fitting.count
-    return { key, kept, excess: this.#trim(key, limit) }
+    const known = wanted.count - fresh.count
+    const fitting = this.#fitting(key, fresh, limit)
+    if (fitting.count === 0) return { key, kept: known, excess: this.#makeRoom(key, limit) }
+    const segment = this.#segments.append(key, fitting)
+    const before = this.#segments.count(key)
+    const excess = this.#makeRoom(key, limit, true)
+    const isWhole = this.#segments.count(key) === before
+    const kept = isWhole ? fitting.count : this.#segments.countShown(segment, new Set(idsOf(fitting.ids)))
+    return { key, kept: known + kept, excess }
   }
 
   #unknownOf(key: number, batch: LogBatch): LogBatch {
@@ -131,29 +134,43 @@ export class SqliteLogs implements Logs {
     return partOf(batch, id => !known.has(id))
   }
 
-  /** Gives how many are still too many. */
-  #trim(key: number, { most, strategy }: LogLimit): number {
-    const excess = this.#segments.book(key).count - most
-    if (strategy === 'STOP_INSERTING' || excess <= 0) return 0
-    return excess - this.#segments.removeOldest(key, Math.min(excess, slice))
+  /** Gives what may find room, by the times of the entries that are kept. */
+  #fitting(key: number, batch: LogBatch, { most, strategy }: LogLimit): LogBatch {
+    const count = this.#segments.count(key)
+    const deletes = strategy === 'DELETE_OLDEST'
+    if (most === 0 || (!deletes && count > most)) return partOf(batch, () => false)
+    if (count < most) return batch
+    const edge = this.#segments.edge(key, deletes ? 'first' : 'last')!
+    if (deletes ? batch.earliest >= edge : batch.latest <= edge) return batch
+    const times = timesOf(batch)
+    return partOf(batch, (_, place) => (deletes ? times[place]! >= edge : times[place]! <= edge))
+  }
+
+  /** Hides what is beyond the limit, where a gateway stops at it only what others were added for; gives how many entries are still too many. */
+  #makeRoom(key: number, { most, strategy }: LogLimit, hasAdded = false): number {
+    const deletes = strategy === 'DELETE_OLDEST'
+    const excess = this.#segments.count(key) - most
+    if (excess <= 0 || !(deletes || hasAdded)) return 0
+    this.#segments.hide(key, Math.min(excess, slice), deletes ? 'first' : 'last')
+    return Math.max(0, excess - slice)
   }
 
   /** Removes what a segment shows of these entries; gives how many there were. */
   #removeFrom(key: number, segment: number, ids: ReadonlySet<string>): number {
-    const names = this.#segments.summaries(key, segment)?.ids
+    const names = this.#segments.summaries(segment)?.batch.ids
     if (names === undefined || !idsOf(names).some(id => ids.has(id))) return 0
-    const batch = this.#segments.entries(key, segment)!
-    const hidden = this.#segments.hidden(key, segment)
-    const left = partOf(batch, (id, place) => place >= hidden && !ids.has(id))
-    const removed = batch.count - hidden - left.count
-    if (removed > 0) this.#segments.rewrite(key, segment, left, removed)
+    const { batch, isShown } = this.#segments.entries(segment)!
+    const shown = partOf(batch, (_, place) => isShown(place))
+    const left = partOf(shown, id => !ids.has(id))
+    const removed = shown.count - left.count
+    if (removed > 0) this.#segments.rewrite(key, segment, left)
     return removed
   }
 
   /** Reads the entries that a segment shows. */
-  #shown(key: number, segment: number, account: string, gateway: string): readonly LogEntry[] {
-    const batch = this.#segments.entries(key, segment)
-    return batch ? entriesOf(batch, account, gateway).slice(this.#segments.hidden(key, segment)) : []
+  #shown(segment: number, account: string, gateway: string): readonly LogEntry[] {
+    const found = this.#segments.entries(segment)
+    return found ? entriesOf(found.batch, account, gateway).filter((_, place) => found.isShown(place)) : []
   }
 
   async *#list(key: number): AsyncGenerator<Segment> {
@@ -171,10 +188,15 @@ export class SqliteLogs implements Logs {
   }
 }
 
-function firstOf(batch: LogBatch, count: number): LogBatch {
-  return count >= batch.count ? batch : partOf(batch, (_, place) => place < count)
-}
-
-function lastOf(batch: LogBatch, count: number): LogBatch {
-  return count >= batch.count ? batch : partOf(batch, (_, place) => place >= batch.count - count)
+function fittestOf(batch: LogBatch, limit: LogLimit): LogBatch {
+  if (batch.count <= limit.most) return batch
+  const times = timesOf(batch)
+  const names = idsOf(batch.ids)
+  const chosen = new Set(
+    fittest(
+      names.map((id, place) => ({ id, createdAt: times[place]! })),
+      limit,
+    ).map(({ id }) => id),
+  )
+  return partOf(batch, id => chosen.has(id))
 }

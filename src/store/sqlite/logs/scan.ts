@@ -4,7 +4,7 @@ import { comparePlaces, logOrder, matches, placeOf } from '../../log-match.ts'
 import { LogSelection } from '../../log-selection.ts'
 import type { LogSummary } from '../../records.ts'
 import type { Listing, LogFilter, LogQuery } from '../../store.ts'
-import type { Segment } from './segments.ts'
+import type { Segment } from './spans.ts'
 
 /** What is looked through. */
 interface Shelf {

@@ -1,65 +1,63 @@
 // The tables of log entries, a segment a row and all within a transaction of the caller. Gateways are named by their key.
-import { idsOf, joined, type LogBatch } from '../../log-batch/batch.ts'
+import { idsOf, joined, type LogBatch, timesOf } from '../../log-batch/batch.ts'
+import { partOf } from '../../log-batch/writer.ts'
 import type { Command, Database, Row, Statement } from '../database/database.ts'
+import { type End, LogSpans, type Segment, spanOf } from './spans.ts'
 
-/** What is known of a segment before its entries are read. */
-export interface Segment {
-  readonly key: number
-  /** Entries, the hidden ones included. */
-  readonly count: number
-  readonly earliest: number
-  readonly latest: number
-}
-
-/** How many entries a gateway shows, and how many it hides at the beginning of its first segment. */
-interface Book {
-  readonly count: number
-  readonly hidden: number
+/** Entries of a segment, hidden ones included. */
+interface Held<T> {
+  readonly batch: T
+  readonly isShown: (place: number) => boolean
 }
 
 type Summaries = Pick<LogBatch, 'ids' | 'heads'>
 
+/** The times of a segment's entries, and which of them are chosen. */
+interface Places {
+  readonly times: Float64Array
+  readonly places: number[]
+}
+
 /** Up to so many entries and bytes the last segment takes in what comes next: a quiet gateway would have one for each entry. */
 const smallCount = 128
 const smallSize = 128 * 1024
+/** Segments that hold more than so many times what they show are written anew once a gateway does, and holds this many entries more than that. */
+const mostHeld = 8
+const mostSpare = 4096
 
 export class LogSegments {
+  readonly #spans: LogSpans
   readonly #gatewayKey: Statement
   readonly #orphan: Statement
-  readonly #readBook: Statement
-  readonly #writeBook: Command
   readonly #closeBook: Command
-  readonly #list: Statement
   readonly #last: Statement
   readonly #having: Statement
+  readonly #ids: Statement
   readonly #summaries: Statement
   readonly #entries: Statement
-  readonly #insert: Command
+  readonly #insert: Statement
   readonly #replace: Command
   readonly #remove: Command
 
   constructor(db: Database) {
     const ofGateway = 'FROM log_segments WHERE gateway = ?'
-    const one = 'FROM log_segments WHERE gateway = ? AND key = ?'
+    const one = 'FROM log_segments WHERE key = ?'
+    this.#spans = new LogSpans(db)
     this.#gatewayKey = db.prepare('SELECT key FROM gateways WHERE account = ? AND id = ?')
     this.#orphan = db.prepare(
       'SELECT gateway FROM log_books WHERE gateway NOT IN (SELECT key FROM gateways) LIMIT 1',
     )
-    this.#readBook = db.prepare('SELECT count, hidden FROM log_books WHERE gateway = ?')
-    this.#writeBook = db.command('INSERT OR REPLACE INTO log_books (gateway, count, hidden) VALUES (?, ?, ?)')
     this.#closeBook = db.command('DELETE FROM log_books WHERE gateway = ?')
-    this.#list = db.prepare(
-      `SELECT key, count, earliest, latest ${ofGateway} AND key > ? ORDER BY key LIMIT ?`,
-    )
     this.#last = db.prepare(
       `SELECT key, count, length(heads) + length(payloads) AS size ${ofGateway} ORDER BY key DESC LIMIT 1`,
     )
     this.#having = db.prepare(`SELECT key, ids ${ofGateway} AND instr(ids, ?) ORDER BY key DESC`)
+    this.#ids = db.prepare(`SELECT ids ${one}`)
     this.#summaries = db.prepare(`SELECT ids, heads ${one}`)
     this.#entries = db.prepare(`SELECT count, earliest, latest, ids, heads, payloads ${one}`)
-    this.#insert = db.command(
+    this.#insert = db.prepare(
       `INSERT INTO log_segments (count, earliest, latest, ids, heads, payloads, gateway)
-       VALUES (?, ?, ?, ?, ?, ?, ?)`,
+       VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING key`,
     )
     this.#replace = db.command(
       `UPDATE log_segments SET count = ?, earliest = ?, latest = ?, ids = ?, heads = ?, payloads = ? WHERE key = ?`,
@@ -76,8 +74,9 @@ export class LogSegments {
     return (this.#orphan.get()?.gateway as number | undefined) ?? null
   }
 
-  book(gateway: number): Book {
-    return (this.#readBook.get(gateway) as unknown as Book | undefined) ?? { count: 0, hidden: 0 }
+  /** Gives how many entries a gateway shows. */
+  count(gateway: number): number {
+    return this.#spans.book(gateway).count
   }
 
   closeBook(gateway: number): void {
@@ -86,23 +85,18 @@ export class LogSegments {
 
   /** Lists segments behind a key in the order in which they came. */
   list(gateway: number, after: number, most: number): Segment[] {
-    return this.#list.all(gateway, after, most) as unknown as Segment[]
+    return this.#spans.list(gateway, after, most)
   }
 
-  /** Gives how many entries are hidden at the beginning of a segment. */
-  hidden(gateway: number, key: number): number {
-    const { hidden } = this.book(gateway)
-    return hidden > 0 && this.list(gateway, 0, 1)[0]?.key === key ? hidden : 0
+  summaries(key: number): Held<Summaries> | null {
+    const row = this.#summaries.get(key)
+    if (row === undefined) return null
+    return { batch: { ids: bytesOf(row, 'ids'), heads: bytesOf(row, 'heads') }, isShown: this.#shown(key) }
   }
 
-  summaries(gateway: number, key: number): Summaries | null {
-    const row = this.#summaries.get(gateway, key)
-    return row ? { ids: bytesOf(row, 'ids'), heads: bytesOf(row, 'heads') } : null
-  }
-
-  entries(gateway: number, key: number): LogBatch | null {
-    const row = this.#entries.get(gateway, key)
-    return row ? toBatch(row) : null
+  entries(key: number): Held<LogBatch> | null {
+    const row = this.#entries.get(key)
+    return row ? { batch: toBatch(row), isShown: this.#shown(key) } : null
   }
 
   /** Gives the segment that shows the entry of an id, and its place there. */
@@ -110,56 +104,154 @@ export class LogSegments {
     for (const row of this.#having.all(gateway, Buffer.from(id))) {
       const key = row.key as number
       const place = idsOf(bytesOf(row, 'ids')).lastIndexOf(id)
-      if (place >= this.hidden(gateway, key)) return { key, place }
+      if (place >= 0 && this.#shown(key)(place)) return { key, place }
     }
     return null
   }
 
-  /** Gives the ids of entries that were made within the time of a batch, and perhaps others. */
+  /** Gives the ids of entries that are shown and were made within the time of a batch, and perhaps others. */
   idsAround(gateway: number, { earliest, latest }: LogBatch): Set<string> {
     const around = this.list(gateway, 0, -1).filter(
       segment => segment.latest >= earliest && segment.earliest <= latest,
     )
-    return new Set(around.flatMap(({ key }) => idsOf(this.summaries(gateway, key)!.ids)))
+    return new Set(around.flatMap(({ key }) => this.#shownIds(key, this.#ids.get(key)!)))
   }
 
-  /** Writes entries behind those that there are. */
-  append(gateway: number, batch: LogBatch): void {
-    if (batch.count === 0) return
+  /** Gives the time of the first entry that a gateway shows, or of the last; null where it has none. */
+  edge(gateway: number, end: End): number | null {
+    for (const { edge } of this.#spans.inTime(gateway, end)) return edge
+    return null
+  }
+
+  /** Writes one entry or more behind those that there are; gives their segment. */
+  append(gateway: number, batch: LogBatch): number {
     const small = this.#smallLast(gateway, batch)
-    if (small === null) this.#insert(...columnsOf(batch), gateway)
-    else this.#replace(...columnsOf(joined(this.entries(gateway, small)!, batch)), small)
-    const { count, hidden } = this.book(gateway)
-    this.#writeBook(gateway, count + batch.count, hidden)
+    const key = small ?? (this.#insert.get(...columnsOf(batch), gateway)!.key as number)
+    if (small === null) this.#spans.write(gateway, { ...batch, key })
+    else this.#extend(gateway, small, batch)
+    return key
   }
 
-  /** Puts what is left of a segment in its place, without its hidden entries; `removed` is how many of the others are gone. */
-  rewrite(gateway: number, key: number, left: LogBatch, removed: number): void {
-    const { count, hidden } = this.book(gateway)
-    const isHiding = this.hidden(gateway, key) > 0
-    if (left.count === 0) this.#remove(key)
-    else this.#replace(...columnsOf(left), key)
-    this.#writeBook(gateway, count - removed, isHiding ? 0 : hidden)
+  /** Puts what is left of a segment in its place, without its hidden entries. */
+  rewrite(gateway: number, key: number, left: LogBatch): void {
+    if (left.count === 0) return this.#drop(gateway, key)
+    this.#replace(...columnsOf(left), key)
+    this.#spans.write(gateway, { ...left, key })
   }
 
-  /** Removes the entries that came first; gives how many there were. */
-  removeOldest(gateway: number, most: number): number {
-    let { count, hidden } = this.book(gateway)
-    let left = Math.min(most, count)
-    const removed = left
-    while (left > 0) {
-      const [first] = this.list(gateway, 0, 1)
-      const shown = first!.count - hidden
-      if (shown > left) {
-        hidden += left
-        break
-      }
-      this.#remove(first!.key)
-      left -= shown
-      hidden = 0
+  /** Hides up to so many entries from an end of time on, and removes segments that show nothing any more. */
+  hide(gateway: number, most: number, from: End): void {
+    const dropped = this.#dropWhole(gateway, most, from)
+    for (const [key, found] of this.#outermost(gateway, most - dropped, from))
+      this.#hideIn(gateway, key, found)
+    const { count, held } = this.#spans.book(gateway)
+    if (held <= mostHeld * count + mostSpare) return
+    for (const key of this.#spans.sparse(gateway, mostHeld)) {
+      const { batch, isShown } = this.entries(key)!
+      this.rewrite(
+        gateway,
+        key,
+        partOf(batch, (_, place) => isShown(place)),
+      )
     }
-    if (removed > 0) this.#writeBook(gateway, count - removed, hidden)
-    return removed
+  }
+
+  /** Gives how many of these ids a segment shows. */
+  countShown(key: number, ids: ReadonlySet<string>): number {
+    const row = this.#ids.get(key)
+    return row === undefined ? 0 : this.#shownIds(key, row).filter(id => ids.has(id)).length
+  }
+
+  /** Removes the segments that came first; gives how many there were. */
+  removeSome(gateway: number, most: number): number {
+    const some = this.list(gateway, 0, most)
+    for (const { key } of some) this.#drop(gateway, key)
+    return some.length
+  }
+
+  /** Drops the segments at an end of time that reach into no other and show no more than has to go: these need not be read. Gives how many they showed. */
+  #dropWhole(gateway: number, most: number, from: End): number {
+    for (let dropped = 0; ; ) {
+      const [first, next] = this.#spans.outermost(gateway, from)
+      if (first === undefined || dropped + first.count > most) return dropped
+      if (next !== undefined && isBehind(first, next, from)) return dropped
+      this.#drop(gateway, first.key)
+      dropped += first.count
+    }
+  }
+
+  /** Finds the first entries from an end of time on, by segment. */
+  #outermost(gateway: number, most: number, from: End): Map<number, Places> {
+    const turn = from === 'first' ? 1 : -1
+    const found = new Map<number, Places>()
+    if (most === 0) return found
+    let nearest = new Float64Array()
+    for (const { key, edge } of this.#spans.inTime(gateway, from)) {
+      if (nearest.length === most && turn * edge > nearest[most - 1]!) break
+      const times = this.#spans.times(key) ?? timesOf(this.summaries(key)!.batch)
+      found.set(key, { times, places: [] })
+      const limit = nearest.length < most ? Number.POSITIVE_INFINITY : nearest[most - 1]!
+      const near = times.map(time => turn * time).filter(time => time <= limit)
+      nearest = Float64Array.of(...nearest, ...near)
+        .sort()
+        .slice(0, most)
+    }
+    this.#choose(found, nearest, turn)
+    return found
+  }
+
+  /** Fills in the places of the entries that are nearest; what is equal in time goes by id. */
+  #choose(found: ReadonlyMap<number, Places>, nearest: Float64Array, turn: 1 | -1): void {
+    const last = nearest.at(-1)
+    if (last === undefined) return
+    const equal: { readonly id: string; readonly place: number; readonly places: number[] }[] = []
+    for (const [key, { times, places }] of found) {
+      let ids: readonly string[] | null = null
+      for (const [place, time] of times.entries()) {
+        if (turn * time < last) places.push(place)
+        else if (turn * time === last) {
+          ids ??= idsOf(bytesOf(this.#ids.get(key)!, 'ids'))
+          equal.push({ id: ids[place]!, place, places })
+        }
+      }
+    }
+    equal.sort((a, b) => (a.id < b.id ? -turn : turn))
+    const count = nearest.length - nearest.indexOf(last)
+    for (const { place, places } of equal.slice(0, count)) places.push(place)
+  }
+
+  #hideIn(gateway: number, key: number, { times, places }: Places): void {
+    if (places.length === 0) return
+    for (const place of places) times[place] = Number.NaN
+    const span = spanOf(key, times)
+    if (span.count === 0) this.#drop(gateway, key)
+    else this.#spans.write(gateway, span, times)
+  }
+
+  #extend(gateway: number, key: number, batch: LogBatch): void {
+    const whole = joined(this.entries(key)!.batch, batch)
+    const times = this.#spans.times(key)
+    this.#replace(...columnsOf(whole), key)
+    if (times === null) this.#spans.write(gateway, { ...whole, key })
+    else {
+      const all = Float64Array.of(...times, ...timesOf(batch))
+      this.#spans.write(gateway, spanOf(key, all), all)
+    }
+  }
+
+  #drop(gateway: number, key: number): void {
+    this.#remove(key)
+    this.#spans.remove(gateway, key)
+  }
+
+  #shownIds(key: number, row: Row): string[] {
+    const isShown = this.#shown(key)
+    return idsOf(bytesOf(row, 'ids')).filter((_, place) => isShown(place))
+  }
+
+  #shown(key: number): (place: number) => boolean {
+    const times = this.#spans.times(key)
+    return times === null ? () => true : place => !Number.isNaN(times[place])
   }
 
   /** Gives the key of the last segment where a batch goes in. */
@@ -168,6 +260,11 @@ export class LogSegments {
     if (last === undefined || last.count + count > smallCount) return null
     return last.size + heads.length + payloads.length > smallSize ? null : last.key
   }
+}
+
+/** Whether a segment that begins first ends behind the beginning of the next. */
+function isBehind(segment: Segment, next: Segment, from: End): boolean {
+  return from === 'first' ? segment.latest >= next.earliest : segment.earliest <= next.latest
 }
 
 function columnsOf({ count, earliest, latest, ids, heads, payloads }: LogBatch) {

@@ -4,6 +4,7 @@ import { batchOf } from '../../../../src/store/log-batch/writer.ts'
 import { Database } from '../../../../src/store/sqlite/database/database.ts'
 import { SqliteLogs } from '../../../../src/store/sqlite/logs/logs.ts'
 import { migrate } from '../../../../src/store/sqlite/database/migrate.ts'
+import { migrations } from '../../../../src/store/sqlite/database/schema.ts'
 import type { LogEntry } from '../../../../src/store/records.ts'
 import type { LogLimit } from '../../../../src/store/store.ts'
 import { gateway, logEntries, logQuery } from '../../contract-specimens.ts'
@@ -34,13 +35,17 @@ async function start(t: TestContext) {
   return { db, logs, owner, append, sizes, books }
 }
 
+/** Makes entries that come so many seconds after those that `logEntries` makes first. */
+const later = (owner: ReturnType<typeof gateway>, count: number, seconds: number) =>
+  logEntries(owner, seconds + count).slice(seconds)
+
 test('what makes room for others leaves no trace', async t => {
   const { logs, owner, append, sizes, books } = await start(t)
   const limit = { most: 300, strategy: 'DELETE_OLDEST' } as const
   const entries = logEntries(owner, 2000)
   for (let i = 0; i < 20; i++) await append(entries.slice(i * 100, i * 100 + 100), limit)
   assert.deepEqual(sizes(), [100, 100, 100])
-  await append(logEntries(owner, 110), limit)
+  await append(later(owner, 110, 2000), limit)
   assert.deepEqual([sizes(), books()], [[100, 100, 110], [300]])
   assert.equal(await logs.get('a', 'default', entries[1709]!.id), null, 'what is hidden is not found')
   assert.deepEqual(await logs.get('a', 'default', entries[1810]!.id), entries[1810])
@@ -73,7 +78,7 @@ test('a gateway that appends shares no segment with another', async t => {
 test('what is removed by a filter leaves no trace either, nor does what was hidden beside it', async t => {
   const { logs, owner, append, sizes, books } = await start(t)
   const limit = { most: 250, strategy: 'DELETE_OLDEST' } as const
-  for (let i = 0; i < 3; i++) await append(logEntries(owner, 100), limit)
+  for (let i = 0; i < 3; i++) await append(later(owner, 100, i * 100), limit)
   assert.deepEqual([sizes(), books()], [[100, 100, 100], [250]])
   assert.equal(await logs.remove('a', 'default', logQuery({ limit: 4 })), 4)
   assert.equal((await logs.list('a', 'default', logQuery())).total, 246)
@@ -86,10 +91,51 @@ test('what is removed by a filter leaves no trace either, nor does what was hidd
 
 test('a limit that is lowered by much is kept, bit by bit', async t => {
   const { logs, owner, append, sizes } = await start(t)
-  for (let i = 0; i < 28; i++) await append(logEntries(owner, 250))
-  await append(logEntries(owner, 4), { most: 10, strategy: 'DELETE_OLDEST' })
+  for (let i = 0; i < 28; i++) await append(later(owner, 250, i * 250))
+  await append(later(owner, 4, 7000), { most: 10, strategy: 'DELETE_OLDEST' })
   assert.deepEqual(sizes(), [250, 4])
   assert.equal((await logs.list('a', 'default', logQuery())).items.length, 10)
+})
+
+test('hidden entries of segments that stay long are written away', async t => {
+  const { logs, owner, append, sizes, books } = await start(t)
+  const limit = { most: 200, strategy: 'DELETE_OLDEST' } as const
+  const entries = logEntries(owner, 16_000, () => ({ request: null, response: null }))
+  // Each batch has one that stays the longest.
+  for (let i = 0; i < 150; i++)
+    await append([...entries.slice(i * 100, i * 100 + 100), entries[15_999 - i]!], limit)
+  const held = sizes().reduce<number>((sum, size) => sum + Number(size), 0)
+  assert.ok(held > 200 && held <= 8 * 200 + 4096, `${held} for 200`)
+  assert.deepEqual(books(), [200])
+  const { items } = await logs.list('a', 'default', logQuery({ limit: 1000 }))
+  assert.deepEqual(
+    items.map(({ id }) => id),
+    [...entries.slice(14_950, 15_000), ...entries.slice(15_850)].map(({ id }) => id),
+  )
+})
+
+test('a file from before entries were judged by their times is read, and goes on', async t => {
+  const db = await Database.open(':memory:', { synchronous: 'NORMAL', patience: 100 })
+  t.after(() => db.close())
+  await migrate(db, migrations.slice(0, 4))
+  const owner = gateway({ account: 'a' })
+  db.exec("INSERT INTO gateways VALUES (1, 'a', 'default', 0, 1, '{}')")
+  const insert = db.command('INSERT INTO log_segments VALUES (?, 1, ?, ?, ?, ?, ?, ?)')
+  const entries = logEntries(owner, 12)
+  for (const key of [0, 1]) {
+    const { count, earliest, latest, ids, heads, payloads } = batchOf(entries.slice(key * 5, key * 5 + 5))
+    insert(key + 1, count, earliest, latest, ids, heads, payloads)
+  }
+  db.exec('INSERT INTO log_books VALUES (1, 8, 2)')
+  await migrate(db)
+  const logs = new SqliteLogs(db)
+  assert.equal(await logs.count('a', 'default'), 10)
+  assert.equal(
+    await logs.append('a', 'default', batchOf(entries.slice(10)), { most: 8, strategy: 'DELETE_OLDEST' }),
+    2,
+  )
+  assert.deepEqual((await Array.fromAsync(logs.entries('a', 'default'))).flat(), entries.slice(4))
+  assert.equal(await logs.get('a', 'default', entries[3]!.id), null)
 })
 
 test('the entries of a gateway that is gone are swept, and no others', async t => {
