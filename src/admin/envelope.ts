@@ -48,14 +48,35 @@ export function list(
 const partSize = 64 * 1024
 
 /** As `list`, of items that may be many or large: they are shown and written with turns for others between. */
-export async function listInTurns<T>(
+export function listInTurns<T>(
   items: readonly T[],
   view: (item: T) => unknown,
   window: Window,
   headers: Answer['headers'] = {},
 ): Promise<Answer> {
+  const closing = `],"result_info":${JSON.stringify(infoOf(window, items.length))}}`
+  return inTurns(['{"success":true,"errors":[],"messages":[],"result":[', items, closing], view, headers)
+}
+
+/** Wraps a result whose member `name` is a list of many items, which are shown and written as in `listInTurns`. */
+export function successInTurns<T>(
+  result: Readonly<Record<string, unknown>>,
+  name: string,
+  items: readonly T[],
+  view: (item: T) => unknown,
+): Promise<Answer> {
+  const closing = ']}}'
+  const { body } = success({ ...result, [name]: [] })
+  return inTurns([body.slice(0, -closing.length), items, closing], view, {})
+}
+
+async function inTurns<T>(
+  [opening, items, closing]: readonly [opening: string, items: readonly T[], closing: string],
+  view: (item: T) => unknown,
+  headers: Answer['headers'],
+): Promise<Answer> {
   const parts: string[] = []
-  let part = '{"success":true,"errors":[],"messages":[],"result":['
+  let part = opening
   for (const [at, item] of items.entries()) {
     part += `${at > 0 ? ',' : ''}${JSON.stringify(view(item))}`
     if (part.length < partSize) continue
@@ -63,7 +84,7 @@ export async function listInTurns<T>(
     part = ''
     await nextTurn()
   }
-  parts.push(`${part}],"result_info":${JSON.stringify(infoOf(window, items.length))}}`)
+  parts.push(part + closing)
   const [body, ...rest] = parts
   return { status: 200, headers: { 'content-type': 'application/json', ...headers }, body: body!, rest }
 }

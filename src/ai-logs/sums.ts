@@ -28,7 +28,7 @@ export interface GroupKey {
   day?: string
 }
 
-interface Group extends Sum {
+export interface Group extends Sum {
   readonly key: GroupKey
 }
 

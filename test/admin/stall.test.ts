@@ -108,6 +108,8 @@ const searches = [
   '?order_by=cost&order_by_direction=asc&page=1000&per_page=100',
   '?model=gpt-5&status=500&page=50',
   '?min_tokens_in=5&start_date=2026-01-01&end_date=2026-01-02',
+  '/summary?group_by=token,model,provider,day',
+  '/summary?group_by=model&search=nobody',
 ]
 
 async function searchesShort(t: TestContext, url: string, entries: number, metadata: (i: number) => object) {
@@ -120,6 +122,7 @@ async function searchesShort(t: TestContext, url: string, entries: number, metad
         status: i % 7 === 0 ? 500 : 200,
         duration: (i * 7919) % 1_000,
         cost: i % 3 === 0 ? null : (i % 100) / 1_000,
+        model: `model ${(at + i) % 10_000}`,
         metadata: { user: `user ${at + i}`, ...metadata(at + i) },
       }),
     )

@@ -2,14 +2,15 @@
 
 import { logCursorOf, readQuery, readRemoval, readSums } from '../../ai-logs/query.ts'
 import { LogSums, MOST_GROUPS } from '../../ai-logs/sums.ts'
+import { sortInTurns } from '../../base/sort-in-turns.ts'
 import { matches, placeOf } from '../../store/log-match.ts'
 import type { LogEntry, Payload } from '../../store/records.ts'
 import { StoreAway } from '../../store/store.ts'
 import { auditOf, tellAudit } from '../records/audit.ts'
-import { type Answer, failure, listInTurns, notFound, success } from '../envelope.ts'
+import { type Answer, failure, listInTurns, notFound, success, successInTurns } from '../envelope.ts'
 import { findGateway, noGateway } from '../gateways/gateways.ts'
 import type { Api, Call } from '../guard.ts'
-import { showPayload, viewEntry, viewSums, viewSummary } from './view.ts'
+import { dearestFirst, showPayload, viewEntry, viewGroup, viewSum, viewSummary } from './view.ts'
 
 export async function listLogs({ account, params, query }: Call, { store }: Api): Promise<Answer> {
   const read = readQuery(query)
@@ -34,7 +35,8 @@ export async function sumLogs({ account, params, query }: Call, { store }: Api):
   const sums = new LogSums(groupBy)
   for await (const entries of store.logs.summaries(account, gateway.id))
     for (const entry of entries) if (matches(entry, filters) && !sums.add(entry)) return tooManyGroups
-  return success(viewSums(sums))
+  const ordered = await sortInTurns([...sums.groups.values()], dearestFirst)
+  return successInTurns(viewSum(sums.all), 'groups', ordered, viewGroup)
 }
 
 const tooManyGroups = failure(400, [

@@ -1,6 +1,6 @@
 // How the management API shows the log entry of an AI call, in the shape of its published clients.
 
-import type { GroupKey, LogSums, Sum } from '../../ai-logs/sums.ts'
+import type { Group, GroupKey, Sum } from '../../ai-logs/sums.ts'
 import type { LogEntry, LogSummary, Payload } from '../../store/records.ts'
 import type { Answer } from '../envelope.ts'
 import { isoTime } from '../records/kept.ts'
@@ -32,13 +32,17 @@ export function viewSummary(entry: LogSummary) {
   }
 }
 
-/** Shows sums, the most expensive of the groups first, and of those that cost the same the largest. */
-export function viewSums({ all, groups }: LogSums) {
-  const ordered = [...groups.values()].sort((a, b) => b.cost - a.cost || b.count - a.count)
-  return { ...viewSum(all), groups: ordered.map(group => ({ ...viewKey(group.key), ...viewSum(group) })) }
+/** Orders groups: the most expensive first, and of those that cost the same the largest. */
+export function dearestFirst(a: Group, b: Group): number {
+  return b.cost - a.cost || b.count - a.count
 }
 
-function viewSum({ count, tokensIn, tokensOut, cost, withoutCost }: Sum) {
+/** Shows what a group has in common, and its sums. */
+export function viewGroup(group: Group) {
+  return { ...viewKey(group.key), ...viewSum(group) }
+}
+
+export function viewSum({ count, tokensIn, tokensOut, cost, withoutCost }: Sum) {
   const rounded = Math.round(cost * 1e12) / 1e12
   return {
     count,

@@ -1,0 +1,38 @@
+// Sorts much in short steps, so that requests wait for none of it long.
+import { nextTurn } from './turns.ts'
+
+/** Items that are sorted at one go, and that are merged. */
+const RUN = 512
+const MERGED = 2048
+
+/** Returns the items in order, with turns for others between; items that are equal stay in theirs. */
+export async function sortInTurns<T>(
+  items: readonly T[],
+  compare: (a: T, b: T) => number,
+): Promise<readonly T[]> {
+  let runs: (readonly T[])[] = []
+  for (let at = 0; at < items.length; at += RUN) {
+    runs.push(items.slice(at, at + RUN).sort(compare))
+    await nextTurn()
+  }
+  while (runs.length > 1) {
+    const merged: (readonly T[])[] = []
+    for (let i = 0; i < runs.length; i += 2) merged.push(await merge(runs[i]!, runs[i + 1] ?? [], compare))
+    runs = merged
+  }
+  return runs[0] ?? []
+}
+
+async function merge<T>(
+  one: readonly T[],
+  other: readonly T[],
+  compare: (a: T, b: T) => number,
+): Promise<readonly T[]> {
+  const merged: T[] = []
+  for (let i = 0, j = 0; i < one.length || j < other.length; ) {
+    const isOther = i === one.length || (j < other.length && compare(one[i]!, other[j]!) > 0)
+    merged.push(isOther ? other[j++]! : one[i++]!)
+    if (merged.length % MERGED === 0) await nextTurn()
+  }
+  return merged
+}
