@@ -1,4 +1,5 @@
 // The stream of a chat whose usage the gateway asked for and its caller did not: the chunk that holds nothing else is left out.
+import { GrowingBytes } from '../client/growing-bytes.ts'
 import type { Rewriter } from './rewriting.ts'
 
 /** Bytes of an event that is looked at; that of usage is far smaller. */
@@ -7,31 +8,51 @@ const LARGEST_EVENT = 64 * 1024
 export class WithheldUsage implements Rewriter {
   readonly holdsHead = false
   /** The beginning of an event whose end has not come yet. */
-  #begun: Buffer | null = null
+  #begun: GrowingBytes | null = null
 
   push(bytes: Buffer): Buffer | null {
-    const all = this.#begun === null ? bytes : Buffer.concat([this.#begun, bytes])
-    const end = endOfEvents(all)
-    const isTooLarge = all.length - end > LARGEST_EVENT
-    this.#begun = isTooLarge || end === all.length ? null : all.subarray(end)
-    const whole = isTooLarge ? all : all.subarray(0, end)
-    return whole.includes(COUNTED) ? withoutUsage(whole) : orNull(whole)
+    const begun = this.#begun
+    if (begun === null) return this.#take(bytes, 0)
+    // However small the pieces are, each byte is looked at once.
+    const from = Math.max(0, begun.size - LONGEST_BLANK + 1)
+    begun.append(bytes)
+    return this.#take(begun.bytes, from)
   }
 
   end(): Buffer | null {
-    return this.#begun
+    return this.#begun === null ? null : orNull(this.#begun.bytes)
+  }
+
+  /** Takes bytes in whose beginning, up to `from`, no event ends. */
+  #take(all: Buffer, from: number): Buffer | null {
+    const end = endOfEvents(all, from)
+    const left = all.length - end
+    if (end === 0 && left <= LARGEST_EVENT) {
+      if (this.#begun === null) this.#begin(all)
+      return null
+    }
+    this.#begun = null
+    const whole = left > LARGEST_EVENT ? all : all.subarray(0, end)
+    if (whole.length < all.length) this.#begin(all.subarray(end))
+    return whole.includes(COUNTED) ? withoutUsage(whole) : whole
+  }
+
+  #begin(bytes: Buffer): void {
+    this.#begun = new GrowingBytes()
+    this.#begun.append(bytes)
   }
 }
 
 /** Stands in every event of usage, and in no text, where quotes are escaped. */
 const COUNTED = '"prompt_tokens"'
 
-/** Returns the offset behind the last event that is whole (WHATWG HTML, section 9.2.5). */
-function endOfEvents(bytes: Buffer): number {
+/** Returns the offset behind the last event that is whole (WHATWG HTML, section 9.2.5), none of which ends before `from`; 0 for none. */
+function endOfEvents(bytes: Buffer, from: number): number {
+  const fresh = bytes.subarray(from)
   let end = 0
   for (const blank of BLANKS) {
-    const at = bytes.lastIndexOf(blank)
-    if (at !== -1) end = Math.max(end, at + blank.length)
+    const at = fresh.lastIndexOf(blank)
+    if (at !== -1) end = Math.max(end, from + at + blank.length)
   }
   return end
 }
@@ -57,6 +78,7 @@ function endOfFirst(bytes: Buffer, from: number): number {
 }
 
 const BLANKS = ['\n\n', '\n\r\n', '\r\r'].map(blank => Buffer.from(blank))
+const LONGEST_BLANK = 3
 
 function isUsageAlone(event: Buffer): boolean {
   if (!event.includes(COUNTED)) return false

@@ -75,3 +75,11 @@ test('an event of any size passes', () => {
   const large = Buffer.from(`data: ${chunk('x'.repeat(300_000))}\n\ndata: [DONE]\n\n`)
   assert.equal(passed(large, [1000, 70_000, 140_000]), large.toString('latin1'))
 })
+
+test('an event that comes byte by byte costs no more than its bytes', () => {
+  const rewriter = new WithheldUsage()
+  const begun = process.cpuUsage()
+  for (let i = 0; i < 200_000; i++) rewriter.push(Buffer.from('x'))
+  const { user, system } = process.cpuUsage(begun)
+  assert.ok((user + system) / 1000 < 1500, `${user + system} µs`)
+})
