@@ -1,67 +1,19 @@
 // Whoever asks the management API is checked here, once for every row of it: token, permission, account or zone; then query and body. While the store is
 // away, whatever has to ask it is answered with 503, for callers that are remembered too.
 
-import { type Clock, systemClock } from '../base/clock.ts'
-import type { Logger } from '../log/log.ts'
+import { systemClock } from '../base/clock.ts'
 import type { ZoneConfig } from '../config/config.ts'
 import { refuse, retryAfterOf } from '../errors/refusal.ts'
 import type { Token } from '../store/records.ts'
 import { type Store, StoreAway, StoreBusy } from '../store/store.ts'
-import type { SecretKeys } from '../oauth-clients/secret-keys.ts'
 import { bearerOf } from '../tokens/bearer.ts'
 import { type Permission, permits } from '../tokens/permit.ts'
-import type { TokenVerifier } from '../tokens/verify.ts'
 import { type Answer, failure, notFound } from './envelope.ts'
 import { noInput, readInput } from './request/input.ts'
 import { strayParameters } from './request/query.ts'
-import type { Refusals } from './refusals.ts'
 import type { Asker, Question, Route } from './router.ts'
-import { type ApiRow, type Row, takesNoBody, type ZoneRow } from './row.ts'
+import { type Api, type ApiRow, type Call, type Row, takesNoBody, type ZoneRow } from './row.ts'
 import { addressOf } from './sender.ts'
-import type { WriteLimit } from './write-limit.ts'
-import type { Zones } from './zones/zones.ts'
-
-/** What the management API works on. */
-export interface Api {
-  readonly store: Store
-  readonly verifier: TokenVerifier
-  /** The server keys under which client secrets are kept. */
-  readonly secrets: SecretKeys
-  /** Hears of every change. */
-  readonly log: Logger
-  readonly zones: Zones
-  /** How much each token may change; any number where it is left out. */
-  readonly writes?: WriteLimit
-  /** Hears of every request that is refused for who asks, or how much. */
-  readonly refusals?: Refusals
-  readonly clock?: Clock
-}
-
-/** A request whose caller may ask it. */
-export interface Call {
-  /** That of the path; of a zone the one that owns it. */
-  readonly account: string
-  /** The token that asks. */
-  readonly caller: Token
-  readonly params: Question['params']
-  readonly query: URLSearchParams
-  /** The body, parsed; null where the row has none. */
-  readonly body: unknown
-  /** The body as it was sent. */
-  readonly bytes: Buffer | null
-  /** When it is asked, in ms since the epoch. */
-  readonly now: number
-  /** The caller's address, as `addressOf` has it, and the ray id of the request. */
-  readonly address: string
-  readonly ray: string
-  readonly ifMatch: string | null
-  readonly idempotencyKey: string | null
-}
-
-/** A request about a zone. */
-export interface ZoneCall extends Call {
-  readonly zone: ZoneConfig
-}
 
 type Facts = { readonly api?: () => Api | null }
 

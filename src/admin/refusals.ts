@@ -1,9 +1,8 @@
 // What the management API refuses to callers for who they are or how much they ask: counted by reason, and told in the log as long as that is read.
 
 import type { Logger } from '../log/log.ts'
-import type { ManagementRefusal, Metrics } from '../metrics/metrics.ts'
+import type { Counts, ManagementRefusal } from '../metrics/counts.ts'
 import type { Token } from '../store/records.ts'
-import type { Row } from './row.ts'
 import { addressOf, type Sender } from './sender.ts'
 
 /** Lines a second; a flood of refusals would drown all others. */
@@ -11,12 +10,12 @@ const mostLines = 10
 const second = 1_000
 
 export class Refusals {
-  readonly #counts: Metrics['managementRefusals'] | null
+  readonly #counts: Counts['managementRefusals'] | null
   readonly #log: Logger
   /** Those of the running second, which the first one begins. */
   #inSecond = 0
 
-  constructor(log: Logger, counts: Metrics['managementRefusals'] | null = null) {
+  constructor(log: Logger, counts: Counts['managementRefusals'] | null = null) {
     this.#log = log
     this.#counts = counts
   }
@@ -24,7 +23,7 @@ export class Refusals {
   /** Takes a request that is refused; `caller` is null where no token was good. */
   note(
     reason: ManagementRefusal,
-    { method, path }: Pick<Row, 'method' | 'path'>,
+    { method, path }: { readonly method: string; readonly path: string },
     sender: Sender,
     caller: Pick<Token, 'id' | 'account'> | null = null,
   ): void {

@@ -1,7 +1,8 @@
 // The table of the admin listener: method, path, permission, handler.
 
-import { metricsContentType, type StoreSigns } from '../metrics/metrics.ts'
 import type { ManagementConfig } from '../config/config.ts'
+import type { StoreSigns } from '../metrics/counts.ts'
+import { metricsContentType } from '../metrics/metrics.ts'
 import { auditParameters, listAuditLogs } from './records/audit-logs.ts'
 import { deleteRotatedSecret, rotateSecret } from './oauth-clients/secrets.ts'
 import {
@@ -15,7 +16,8 @@ import {
 import type { Answer } from './envelope.ts'
 import { documentation, documentationIndex } from './errors.ts'
 import { createGateway, deleteGateway, getGateway, listGateways, updateGateway } from './gateways/gateways.ts'
-import { type Api, guarded, guardedForAll, guardedInZone, guardedUnless } from './guard.ts'
+import { guarded, guardedForAll, guardedInZone, guardedUnless } from './guard.ts'
+import type { Api } from './row.ts'
 import { type HandOver, handover } from './handover.ts'
 import { alive, ready, type Unready } from './health.ts'
 import { home } from './home.ts'

@@ -1,10 +1,19 @@
-// A row of the management API.
+// A row of the management API, what its handler is given, and what all handlers work on.
 
+import type { Clock } from '../base/clock.ts'
+import type { ZoneConfig } from '../config/config.ts'
+import type { Logger } from '../log/log.ts'
+import type { SecretKeys } from '../oauth-clients/secret-keys.ts'
+import type { Token } from '../store/records.ts'
+import type { Store } from '../store/store.ts'
 import type { Permission } from '../tokens/permit.ts'
+import type { TokenVerifier } from '../tokens/verify.ts'
 import type { Answer } from './envelope.ts'
-import type { Api, Call, ZoneCall } from './guard.ts'
 import type { BodyKind } from './request/input.ts'
-import type { Method } from './router.ts'
+import type { Refusals } from './refusals.ts'
+import type { Method, Question } from './router.ts'
+import type { WriteLimit } from './write-limit.ts'
+import type { Zones } from './zones/zones.ts'
 
 /** What a row of the management API says of itself. */
 export interface Row {
@@ -29,6 +38,48 @@ export interface ApiRow extends Row {
 export interface ZoneRow extends Row {
   readonly permission: Permission
   readonly handle: (call: ZoneCall, api: Api) => Promise<Answer>
+}
+
+/** What the management API works on. */
+export interface Api {
+  readonly store: Store
+  readonly verifier: TokenVerifier
+  /** The server keys under which client secrets are kept. */
+  readonly secrets: SecretKeys
+  /** Hears of every change. */
+  readonly log: Logger
+  readonly zones: Zones
+  /** How much each token may change; any number where it is left out. */
+  readonly writes?: WriteLimit
+  /** Hears of every request that is refused for who asks, or how much. */
+  readonly refusals?: Refusals
+  readonly clock?: Clock
+}
+
+/** A request whose caller may ask it. */
+export interface Call {
+  /** That of the path; of a zone the one that owns it. */
+  readonly account: string
+  /** The token that asks. */
+  readonly caller: Token
+  readonly params: Question['params']
+  readonly query: URLSearchParams
+  /** The body, parsed; null where the row has none. */
+  readonly body: unknown
+  /** The body as it was sent. */
+  readonly bytes: Buffer | null
+  /** When it is asked, in ms since the epoch. */
+  readonly now: number
+  /** The caller's address, as `addressOf` has it, and the ray id of the request. */
+  readonly address: string
+  readonly ray: string
+  readonly ifMatch: string | null
+  readonly idempotencyKey: string | null
+}
+
+/** A request about a zone. */
+export interface ZoneCall extends Call {
+  readonly zone: ZoneConfig
 }
 
 /** Tells whether a row is of a method that has a body as a rule, and takes none. */

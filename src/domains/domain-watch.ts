@@ -3,7 +3,7 @@
 
 import { type Clock, systemClock } from '../base/clock.ts'
 import type { Logger } from '../log/log.ts'
-import type { Metrics } from '../metrics/metrics.ts'
+import type { Counts } from '../metrics/counts.ts'
 import type { DnsAnswer, DomainVerification, OAuthClient } from '../store/oauth-client.ts'
 import { type Store, StoreAway, type Versioned } from '../store/store.ts'
 import { afterAnswer, counts } from './attempt.ts'
@@ -16,7 +16,7 @@ interface DomainWatchOptions {
   readonly lookup: TxtLookup
   readonly log: Logger
   /** Counts what DNS said. */
-  readonly metrics?: Metrics['domainChecks']
+  readonly metrics?: Counts['domainChecks']
   readonly clock?: Clock
   /** Ms between two looks at what is due. */
   readonly period?: number
@@ -32,7 +32,7 @@ export class DomainWatch {
   readonly #store: Store
   readonly #lookup: TxtLookup
   readonly #log: Logger
-  readonly #metrics: Metrics['domainChecks'] | null
+  readonly #metrics: Counts['domainChecks'] | null
   readonly #clock: Clock
   readonly #period: number
   readonly #running = new Set<Promise<void>>()

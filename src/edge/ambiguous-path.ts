@@ -1,12 +1,11 @@
 // What becomes of a request whose path not all read alike, where that matters.
 import { type Refusal, refuse } from '../errors/refusal.ts'
-import type { Exchange } from './exchange.ts'
 
 /** Refuses a request (400) whose connection is to end, as with all that could be understood in more than one way. */
 export const AMBIGUOUS_PATH = refuse('bad_request', {}, { code: 'ambiguous path' })
 
 /** Refuses a request (400) and ends its connection. */
-export function refuseAmbiguousPath(x: Exchange): Refusal {
+export function refuseAmbiguousPath(x: { keepAlive: boolean }): Refusal {
   x.keepAlive = false
   return AMBIGUOUS_PATH
 }

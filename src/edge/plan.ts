@@ -2,6 +2,7 @@
 import { refuse } from '../errors/refusal.ts'
 import { listHas } from '../http1/fields.ts'
 import { AMBIGUOUS_PATH, refuseAmbiguousPath } from './ambiguous-path.ts'
+import { sentFactsOf } from './exchange-facts.ts'
 import type { Exchange, Verdict } from './exchange.ts'
 import { planAi } from './ai/plan-ai.ts'
 import { tooLarge } from './too-large.ts'
@@ -14,7 +15,7 @@ export function plan(x: Exchange): Verdict {
   if (x.head.cdnLoop !== null && passedHere(x)) return refuse('dns_loop')
   if (x.ai !== null) return planAi(x, x.ai)
   if (route.pool.members.length === 0) return refuse('dns_resolution_error')
-  const refusal = route.rewrite === null ? null : route.rewrite.begin(x)
+  const refusal = route.rewrite === null ? null : route.rewrite.begin(x, sentFactsOf(x), x.snapshot.limits)
   if (refusal !== null) return refusal === AMBIGUOUS_PATH ? refuseAmbiguousPath(x) : refusal
   x.member = route.pool.pick(x)
   return x.member === null ? refuse('tunnel_error', { retryAfter: route.pool.secondsUntilHope }) : null

@@ -4,6 +4,31 @@
 import type { Phase } from '../metrics/edge-metrics.ts'
 import type { ErrorName } from './catalogue.ts'
 
+/** Why a connection or its exchange ended badly, where no system call says so. */
+export type OriginFault =
+  | 'GH_QUEUE_FULL'
+  | 'GH_QUEUE_TIMEOUT'
+  | 'GH_PROHIBITED_ADDRESS'
+  | 'GH_OWN_ADDRESS'
+  | 'GH_CONNECT_TIMEOUT'
+  | 'GH_HANDSHAKE_TIMEOUT'
+  | 'GH_RESPONSE_TIMEOUT'
+  | 'GH_WRITE_TIMEOUT'
+  | 'GH_IDLE_TIMEOUT'
+  | 'GH_TOTAL_TIMEOUT'
+  | 'GH_CLOSED'
+  | 'GH_BAD_HEAD'
+  | 'GH_HEAD_TOO_LARGE'
+  | 'GH_BAD_FRAMING'
+  | 'GH_BAD_UPGRADE'
+  | 'GH_BAD_ANSWER'
+
+/** A failure as the error table reads it: a system, TLS or DNS error, or a fault of ours. */
+export interface Failure {
+  readonly code?: string
+  readonly syscall?: string
+}
+
 /** Names the error for a failure; a code that nobody foresaw is ours before the connection stands, and the origin's afterwards. */
 export function originFailure(phase: Phase, cause: { readonly code?: string | undefined }): ErrorName {
   const code = cause.code ?? ''

@@ -4,16 +4,13 @@ import { BodyReader } from './body.ts'
 import { connectionOptions } from './connection-options.ts'
 import { equalsIgnoreCase, type FieldId, field } from './fields.ts'
 import { type FieldReader, parseContentLength, readFieldLines } from './head.ts'
-import { AROUND_TARGET, readRequestLine, settleTarget } from './request-line.ts'
-
-/** Why a head is refused; each is the name of an error. */
-export type HeadFault =
-  | 'bad_request'
-  | 'uri_too_long'
-  | 'http_headers_exceed_limit'
-  | 'http_version_not_supported'
-  | 'not_implemented'
-  | 'host_invalid'
+import {
+  AROUND_TARGET,
+  type HeadFault,
+  type RequestLine,
+  readRequestLine,
+  settleTarget,
+} from './request-line.ts'
 
 export interface HeadLimits {
   /** Bytes of the request target. */
@@ -25,7 +22,7 @@ export interface HeadLimits {
 }
 
 /** A parsed request head. The fields stand as received; what they mean for framing and routing stands beside them. */
-export class RequestHead implements FieldReader {
+export class RequestHead implements FieldReader, RequestLine {
   readonly kind = 'request'
   method = ''
   /** The request target in origin form, bytes as received (latin1). */

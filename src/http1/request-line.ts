@@ -1,6 +1,5 @@
 // The first line of a request: method, target and version (RFC 9112 section 3), and the target brought into origin form.
 import { isTargetByte, isTokenByte, SP } from './characters.ts'
-import type { HeadFault, RequestHead } from './request-head.ts'
 
 /** Bytes of the longest method that is accepted. */
 const LONGEST_METHOD = 64
@@ -8,8 +7,26 @@ const LONGEST_METHOD = 64
 /** Most bytes of an acceptable line, less those of its target, as long as its LF is missing. */
 export const AROUND_TARGET = LONGEST_METHOD + '  HTTP/1.1\r'.length
 
+/** Why a head is refused; each is the name of an error. */
+export type HeadFault =
+  | 'bad_request'
+  | 'uri_too_long'
+  | 'http_headers_exceed_limit'
+  | 'http_version_not_supported'
+  | 'not_implemented'
+  | 'host_invalid'
+
+/** What the line says, in the head that it begins. */
+export interface RequestLine {
+  method: string
+  target: string
+  minor: number
+  host: string | null
+  fault: HeadFault | null
+}
+
 /** Reads `METHOD SP target SP HTTP/1.x CRLF` into the head; returns the offset behind it, or -1. */
-export function readRequestLine(bytes: Buffer, text: string, start: number, head: RequestHead): number {
+export function readRequestLine(bytes: Buffer, text: string, start: number, head: RequestLine): number {
   let at = start
   while (isTokenByte[bytes[at]!] === 1) at++
   if (at === start || at - start > LONGEST_METHOD || bytes[at] !== SP) return -1
@@ -22,7 +39,7 @@ export function readRequestLine(bytes: Buffer, text: string, start: number, head
 }
 
 /** Brings the target into origin form; an absolute one must agree with Host (RFC 9112 section 3.2). */
-export function settleTarget(head: RequestHead): HeadFault | null {
+export function settleTarget(head: RequestLine): HeadFault | null {
   const { target, method } = head
   if (target.charCodeAt(0) === 0x2f) return null
   if (method === 'CONNECT') return null
@@ -37,7 +54,7 @@ export function settleTarget(head: RequestHead): HeadFault | null {
   return null
 }
 
-function readVersion(text: string, at: number, head: RequestHead): boolean {
+function readVersion(text: string, at: number, head: RequestLine): boolean {
   if (text.startsWith('HTTP/1.1\r\n', at)) return true
   if (text.startsWith('HTTP/1.0\r\n', at)) {
     head.minor = 0

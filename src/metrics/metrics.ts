@@ -2,64 +2,19 @@
 // those of its workers.
 
 import { AggregatorRegistry, collectDefaultMetrics, type Metric, Registry } from 'prom-client'
-import { Tally, tallies } from './distribution.ts'
-import { EdgeMetrics } from './edge-metrics.ts'
+import { Counts } from './counts.ts'
 import { families } from './families/families.ts'
 import type { Family } from './families/family.ts'
 
 /** What one process has counted, as data that crosses from process to process. */
 export type Snapshot = Awaited<ReturnType<Registry['getMetricsAsJSON']>>
 
-/** What DNS can say of a host whose owner is to be proven. */
-export const checkOutcomes = [
-  'found',
-  'no_match',
-  'no_records',
-  'no_such_name',
-  'server_failure',
-  'refused',
-  'timeout',
-  'error',
-] as const
-
-/** Why the management API refused a request: a closed set, so that no caller can make labels grow. */
-export const managementRefusals = [
-  'missing',
-  'malformed',
-  'unknown',
-  'disabled',
-  'expired',
-  'not_yet_valid',
-  'address_denied',
-  'address_unknown',
-  'forbidden',
-  'beyond_token',
-  'too_many',
-] as const
-export type ManagementRefusal = (typeof managementRefusals)[number]
-
-/** How the store is: out of reach, or why it refuses writes or can't be heard; null where all is well. */
-export interface StoreSigns {
-  readonly isAway: boolean
-  readonly refusal: string | null
-  readonly deafness: string | null
-}
-
 /** All that one process counts, and the registry that shows it. */
-export class Metrics {
-  readonly edge = new EdgeMetrics()
-  readonly domainChecks = tallies(checkOutcomes)
-  readonly managementRefusals = tallies(managementRefusals)
-  readonly workerRestarts = new Tally()
-  readonly droppedLogLines = new Tally()
-  /** Returns how the store is; null in a process that is not asked for it. */
-  storeSigns: (() => StoreSigns | null) | null = null
-  readonly reloads = { success: new Tally(), failure: new Tally() }
-  readonly version: string
+export class Metrics extends Counts {
   readonly #registry = new Registry()
 
   constructor(version: string) {
-    this.version = version
+    super(version)
     for (const family of families) this.#registry.registerMetric(readOut(family, this))
     collectDefaultMetrics({ register: this.#registry })
   }
@@ -84,8 +39,8 @@ export async function remains(ended: readonly Snapshot[]): Promise<Snapshot> {
 export const metricsContentType = Registry.PROMETHEUS_CONTENT_TYPE
 
 /** Dresses a family as a metric of prom-client, whose registry asks no more of one than its `get`. */
-function readOut({ type, name, help, read, together }: Family, metrics: Metrics): Metric {
+function readOut({ type, name, help, read, together }: Family, counts: Counts): Metric {
   const aggregator = together ?? (name.endsWith('_info') ? 'first' : 'sum')
-  const get = () => ({ name, help, type, aggregator, values: read(metrics) })
+  const get = () => ({ name, help, type, aggregator, values: read(counts) })
   return { name, help, type, aggregator, get } as unknown as Metric
 }

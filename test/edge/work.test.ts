@@ -15,7 +15,7 @@ import type { RateLimitConfig } from '../../src/config/limit-config.ts'
 import { accessWork, expressionWork, limitWork, rewriteWork } from '../../src/config/resolve/rule-work.ts'
 import { admit } from '../../src/edge/admit.ts'
 import { Exchange } from '../../src/edge/exchange.ts'
-import { factsOf } from '../../src/edge/exchange-facts.ts'
+import { factsOf, sentFactsOf } from '../../src/edge/exchange-facts.ts'
 import { meter } from '../../src/edge/meter/meter.ts'
 import { compileRateLimits } from '../../src/edge/meter/rules.ts'
 import { Rewrite } from '../../src/edge/rewrite/rewrite.ts'
@@ -248,7 +248,7 @@ test('rewrites take no more steps than they may', () => {
   fc.assert(
     fc.property(heads, head => {
       const x = exchangeOf(head, empty, { zone: null })
-      check(x, () => void rewrite.begin(x))
+      check(x, () => void rewrite.begin(x, sentFactsOf(x), x.snapshot.limits))
     }),
     { numRuns: 25 },
   )

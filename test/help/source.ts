@@ -10,8 +10,6 @@ export interface SourceFile {
   readonly text: string
   /** Paths relative to src of our own files that it imports, types included. */
   readonly imports: readonly string[]
-  /** Those of them that are loaded when it runs. */
-  readonly loads: readonly string[]
   /** Names of the packages that it imports, those of Node left out. */
   readonly packages: readonly string[]
 }
@@ -23,16 +21,13 @@ const specifiers = /(?:^(?:import|export)\b[^'"`]*?\bfrom |^import |\bimport\()'
 export function sourceFiles(): readonly SourceFile[] {
   return globSync('**/*.ts', { cwd: join(root, 'src') }).map(path => {
     const text = readFileSync(join(root, 'src', path), 'utf8')
-    const named = [...text.matchAll(specifiers)].map(([statement, name]) => ({ statement, name: name! }))
-    const own = named
-      .filter(({ name }) => name.startsWith('.') && name.endsWith('.ts'))
-      .map(({ statement, name }) => ({ statement, path: slashes(normalize(join(dirname(path), name))) }))
-    const foreign = named.map(({ name }) => name).filter(name => !/^(\.|node:)/.test(name))
+    const named = [...text.matchAll(specifiers)].map(([, name]) => name!)
+    const own = named.filter(name => name.startsWith('.') && name.endsWith('.ts'))
+    const foreign = named.filter(name => !/^(\.|node:)/.test(name))
     return {
       path: slashes(path),
       text,
-      imports: own.map(({ path }) => path),
-      loads: own.filter(({ statement }) => !statement.startsWith('import type')).map(({ path }) => path),
+      imports: own.map(name => slashes(normalize(join(dirname(path), name)))),
       packages: foreign.map(name => /^(@[^/]+\/)?[^/]+/.exec(name)![0]),
     }
   })

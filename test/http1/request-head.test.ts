@@ -4,13 +4,13 @@ import fc from 'fast-check'
 import { crossingLines } from '../../src/http1/fields.ts'
 import { endOfHead, mayContinue } from '../../src/http1/head.ts'
 import {
-  type HeadFault,
   overLimit,
   parseRequestHead,
   type RequestHead,
   requestBody,
   startsBadly,
 } from '../../src/http1/request-head.ts'
+import type { HeadFault } from '../../src/http1/request-line.ts'
 
 const limits = { url: 100, headerSection: 1000, headers: 100 }
 

@@ -1,6 +1,7 @@
 import { deepEqual, equal, ok } from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { type HeadFault, parseRequestHead, type RequestHead } from '../../src/http1/request-head.ts'
+import { parseRequestHead, type RequestHead } from '../../src/http1/request-head.ts'
+import type { HeadFault } from '../../src/http1/request-line.ts'
 
 describe('a request line', () => {
   test('gives method, target and version as they came', () => {

@@ -9,7 +9,7 @@ import { StoreAway } from '../../store/store.ts'
 import { auditOf, tellAudit } from '../records/audit.ts'
 import { type Answer, failure, listInTurns, notFound, success, successInTurns } from '../envelope.ts'
 import { findGateway, noGateway } from '../gateways/gateways.ts'
-import type { Api, Call } from '../guard.ts'
+import type { Api, Call } from '../row.ts'
 import { dearestFirst, showPayload, viewEntry, viewGroup, viewSum, viewSummary } from './view.ts'
 
 export async function listLogs({ account, params, query }: Call, { store }: Api): Promise<Answer> {

@@ -11,7 +11,7 @@ import { type ErrorPage, zoneOwner } from '../../store/zone-lists.ts'
 import { auditOf, type Resource } from '../records/audit.ts'
 import { type Answer, failure, list, notFound, success } from '../envelope.ts'
 import { faultCodes } from '../request/field.ts'
-import type { Api, ZoneCall } from '../guard.ts'
+import type { Api, ZoneCall } from '../row.ts'
 import { drop, isoTime, upsert } from '../records/kept.ts'
 
 /** Answers with those that are set, without their HTML. */

@@ -2,7 +2,7 @@
 
 import { type Preview, previewError } from '../../errors/preview.ts'
 import { type Answer, failure, success } from '../envelope.ts'
-import type { Api, ZoneCall } from '../guard.ts'
+import type { Api, ZoneCall } from '../row.ts'
 import { readPreview } from './preview-body.ts'
 
 export async function previewZoneError({ body, zone }: ZoneCall, { zones }: Api): Promise<Answer> {

@@ -5,7 +5,7 @@ import type { Gateway } from '../../store/records.ts'
 import { auditOf, changedMembers, membersSet, type Resource } from '../records/audit.ts'
 import { type Answer, failure, notFound, success } from '../envelope.ts'
 import { notBuilt, readGateway, readNewGateway } from './body.ts'
-import type { Api, Call } from '../guard.ts'
+import type { Api, Call } from '../row.ts'
 import { add, drop, isoTime, pageOf, revise } from '../records/kept.ts'
 import { Parameters } from '../request/query.ts'
 

@@ -3,7 +3,7 @@
 import type { OAuthClient } from '../../store/oauth-client.ts'
 import type { Resource } from '../records/audit.ts'
 import { notFound } from '../envelope.ts'
-import type { Api, Call } from '../guard.ts'
+import type { Api, Call } from '../row.ts'
 import { type Revised, revise } from '../records/kept.ts'
 import { unmet } from '../request/precondition.ts'
 

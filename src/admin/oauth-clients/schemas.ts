@@ -1,6 +1,6 @@
 // What OAuth clients and scopes look like, in requests and in answers.
 
-import { checkOutcomes } from '../../metrics/metrics.ts'
+import { checkOutcomes } from '../../metrics/counts.ts'
 import { oauthScopes } from '../../oauth-clients/scopes.ts'
 import { challengePrefix } from '../../domains/challenge.ts'
 import type { DnsOutcome, VerificationStatus } from '../../store/oauth-client.ts'

@@ -3,7 +3,7 @@
 import type { AuditEntry } from '../../store/records.ts'
 import { commandLine, keeper } from './audit.ts'
 import { type Answer, failure } from '../envelope.ts'
-import type { Api, Call } from '../guard.ts'
+import type { Api, Call } from '../row.ts'
 import { answerOf, cutOf, isoTime } from './kept.ts'
 import { pageParameters, Parameters } from '../request/query.ts'
 import { proxyIn } from '../sender.ts'

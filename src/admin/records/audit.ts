@@ -4,7 +4,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Logger } from '../../log/log.ts'
 import type { AuditAction, AuditEntry } from '../../store/records.ts'
-import type { Call } from '../guard.ts'
+import type { Call } from '../row.ts'
 
 /** What a change was made to. */
 export type Resource = Pick<AuditEntry, 'resourceKind' | 'resource'>

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import type { KeptAnswer } from '../../store/records.ts'
 import { type Answer, failure } from '../envelope.ts'
 import { faultCodes } from './field.ts'
-import type { Api, Call } from '../guard.ts'
+import type { Api, Call } from '../row.ts'
 
 /** Makes of an answer what is written together with what it tells of; nothing where the request has no key. */
 type Keep = (answer: Answer) => { readonly answer?: KeptAnswer }

@@ -4,7 +4,6 @@ import type { ExpressionSettings } from './expression-shape.ts'
 import type { Findings, Place } from '../file/mistake.ts'
 import { describe, FileFault } from '../file/references.ts'
 import { shortName } from './rules.ts'
-import type { Settings } from './schema.ts'
 import {
   dictionary,
   group,
@@ -49,7 +48,7 @@ export interface RuleData {
 }
 
 /** Tells what rules may look up in; what has mistakes counts as there, so that nothing follows from them. */
-export function dataFor({ lists, geo }: Pick<Settings, keyof typeof ruleData>, findings: Findings): RuleData {
+export function dataFor({ lists, geo }: Values<typeof ruleData>, findings: Findings): RuleData {
   return { lists: [...lists.keys()], hasGeo: geo.databases.length > 0 || findings.concern('geo') }
 }
 

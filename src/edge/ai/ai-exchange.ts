@@ -10,7 +10,8 @@ import type { TokenFault } from '../../tokens/verify.ts'
 import { Capture } from '../../ai-logs/capture.ts'
 import type { ResponseHead } from '../../http1/response-head.ts'
 import type { AiFields } from './ai-fields.ts'
-import { Recorded, type Rewriter, type Rewriting } from './rewriting.ts'
+import type { Rewriter } from './rewriter.ts'
+import { Recorded, type Rewriting } from './rewriting.ts'
 
 export class AiExchange {
   readonly target: AiTarget

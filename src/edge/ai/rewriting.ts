@@ -5,17 +5,8 @@ import type { ResponseHead } from '../../http1/response-head.ts'
 import type { Capture } from '../../ai-logs/capture.ts'
 import { GrowingBytes } from '../client/growing-bytes.ts'
 import { JSON_TYPE } from './json-type.ts'
+import type { Rewriter } from './rewriter.ts'
 import { WithheldUsage } from './withheld-usage.ts'
-
-/** What becomes of the body of one answer. */
-export interface Rewriter {
-  /** Whether nothing may be sent before the end, which can still turn out to be an error. */
-  readonly holdsHead: boolean
-  /** Takes bytes as they come; gives those to send on at once; false for more than can be kept. */
-  push(bytes: Buffer): Buffer | null | false
-  /** Gives what is still to be sent; false when the answer can't be understood, or ended before it was whole. */
-  end(): Buffer | null | false
-}
 
 export class Rewriting {
   readonly #translation: Translation | null

@@ -1,6 +1,6 @@
 // The stream of a chat whose usage the gateway asked for and its caller did not: the chunk that holds nothing else is left out.
 import { GrowingBytes } from '../client/growing-bytes.ts'
-import type { Rewriter } from './rewriting.ts'
+import type { Rewriter } from './rewriter.ts'
 
 /** Bytes of an event that is looked at; that of usage is far smaller. */
 const LARGEST_EVENT = 64 * 1024

@@ -1,13 +1,13 @@
 // Finds request heads in what a client sends, however it is cut into packets, and refuses at once what can't become one.
 import { endOfHead, mayContinue } from '../../http1/head.ts'
 import {
-  type HeadFault,
   type HeadLimits,
   overLimit,
   parseRequestHead,
   type RequestHead,
   startsBadly,
 } from '../../http1/request-head.ts'
+import type { HeadFault } from '../../http1/request-line.ts'
 
 /** Empty lines that may precede a request line, as some clients send them after a body (RFC 9112 section 2.2). */
 const MOST_EMPTY_LINES = 4

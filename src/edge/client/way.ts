@@ -1,11 +1,11 @@
 // The way that a request has come, as far as the word of trusted hops goes. Only one field is believed (`client_address`), and all that an origin is
 // told agrees with it: a proxy that keeps up one of them mostly passes the others on as its client wrote them.
 import { isIPv6 } from 'node:net'
-import { believedHops } from '../../base/address/address.ts'
+import { type AddressSet, believedHops } from '../../base/address/address.ts'
+import type { Config } from '../../config/config.ts'
 import { type FieldId, field } from '../../http1/fields.ts'
 import { parseForwarded } from '../../http1/forwarded.ts'
 import type { RequestHead } from '../../http1/request-head.ts'
-import type { Exchange } from '../exchange.ts'
 
 /** What trusted hops say of a request. */
 export interface Way {
@@ -16,8 +16,22 @@ export interface Way {
   readonly host: string | null
 }
 
+/** A request as it arrived, and whom this gateway trusts. */
+interface Arrival {
+  readonly client: { readonly peer: string; readonly node: string }
+  readonly head: RequestHead
+  readonly snapshot: { readonly trusted: AddressSet; readonly clientAddress: Config['clientAddress'] }
+}
+
+/** A request that goes on, and the way that it has come. */
+interface Departure extends Arrival {
+  readonly way: Way | null
+  readonly outgoing: RequestHead
+  readonly clientAddress: string
+}
+
 /** Finds the way of a request whose peer is trusted; null for a Forwarded that can't be read. */
-export function wayOf({ client, head, snapshot }: Exchange): Way | null {
+export function wayOf({ client, head, snapshot }: Arrival): Way | null {
   const { trusted, clientAddress } = snapshot
   if (clientAddress === 'x-forwarded-for') {
     const hops = believedHops(client.peer, head.xForwardedFor, trusted)
@@ -32,12 +46,12 @@ export function wayOf({ client, head, snapshot }: Exchange): Way | null {
 }
 
 /** Writes what an origin is told of a request that a stranger sent: nothing of what it claims. */
-export function strangersLines({ client, head }: Exchange): string {
+export function strangersLines({ client, head }: Arrival): string {
   return `X-Forwarded-For: ${client.peer}\r\nX-Forwarded-Proto: http\r\n${hostLine(head.host)}Forwarded: ${thisHop(client.node, head.host)}\r\n`
 }
 
 /** Writes what an origin is told of a request that a trusted hop sent: the field that is believed as it came, with that hop added to it, and the rest so that it agrees. */
-export function trustedLines(x: Exchange): string {
+export function trustedLines(x: Departure): string {
   const { client, head, snapshot } = x
   const way = x.way!
   const ours = thisHop(client.node, head.host)
@@ -55,7 +69,7 @@ export function trustedLines(x: Exchange): string {
 }
 
 /** Writes the other fields that only a trusted hop may send: each address as the one that is believed. */
-function claims({ outgoing, snapshot, clientAddress }: Exchange): string {
+function claims({ outgoing, snapshot, clientAddress }: Departure): string {
   const { fields, ids, hopByHop } = outgoing
   const believesOthers = snapshot.clientAddress === 'x-forwarded-for'
   let lines = ''

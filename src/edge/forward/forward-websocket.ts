@@ -4,7 +4,7 @@ import { goingAway, maskedGoingAway } from '../../http1/going-away.ts'
 import { answerBug } from '../answer.ts'
 import type { Exchange, Upstream } from '../exchange.ts'
 import type { Lease } from '../origin/lease.ts'
-import type { TunnelUser } from '../origin/origin-connection.ts'
+import type { TunnelUser } from '../origin/connection-user.ts'
 
 export class Tunnel implements Upstream, TunnelUser {
   readonly #x: Exchange

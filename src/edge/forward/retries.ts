@@ -1,8 +1,7 @@
 // Whether a request goes to the member it is for or to another one, and whether its failure speaks against the one that had it.
 import type { Phase } from '../../metrics/edge-metrics.ts'
-import { originFailure } from '../../errors/origin-failure.ts'
+import { originFailure, type Failure } from '../../errors/origin-failure.ts'
 import type { Exchange } from '../exchange.ts'
-import type { Failure } from '../origin/origin-connection.ts'
 import type { EdgeMember } from '../origin/pools.ts'
 
 /** Sets out for the member that was picked, or for another one, if it became somebody else's trial while the body of the request came. */

@@ -6,7 +6,7 @@ import type { OriginConfig, Timeouts } from '../../config/config.ts'
 import type { AddressBook, Asker } from '../resolver/address-book.ts'
 import type { AddressGuard } from '../resolver/address-guard.ts'
 import { guarded } from '../guarded.ts'
-import type { Failure } from './origin-connection.ts'
+import type { Failure } from '../../errors/origin-failure.ts'
 
 /** Bytes that a socket may hold, unsent or unread, before its peer is asked to wait: one read. More costs memory with each slow client, and saves no time. */
 export const HIGH_WATER_MARK = 64 * 1024

@@ -12,7 +12,7 @@ import type { CheckConfig } from '../../config/pool-config.ts'
 import type { AddressGuard } from '../resolver/address-guard.ts'
 import { guarded } from '../guarded.ts'
 import { hasVanished, type NameAnswer, type NameLookup } from '../resolver/name-lookup.ts'
-import type { Failure } from './origin-connection.ts'
+import type { Failure } from '../../errors/origin-failure.ts'
 
 /** Most bytes of a body that are read; the connection is cut at more. */
 const LARGEST_BODY = 64 * 1024

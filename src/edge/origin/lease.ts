@@ -4,7 +4,19 @@ import { misuse } from '../../base/misuse.ts'
 import type { Phase } from '../../metrics/edge-metrics.ts'
 import type { ByteSink } from '../forward/body-writer.ts'
 import type { Dial } from './dial.ts'
-import type { ConnectionUser, OriginConnection, TunnelUser } from './origin-connection.ts'
+import type { ConnectionUser, TunnelUser } from './connection-user.ts'
+
+/** A connection as its lease sees it. */
+interface Leased extends ByteSink {
+  readonly isReused: boolean
+  readonly times: Dial['times']
+  readonly address: string
+  pause(): void
+  resume(): void
+  endSending(): void
+  takeBack(): void
+  close(): void
+}
 
 type End = 'given back' | 'destroyed' | 'lost'
 
@@ -23,10 +35,10 @@ export class Lease implements ByteSink {
   phase: Phase = 'send'
   /** Whether any byte of the answer has come. */
   hasAnswerBegun = false
-  readonly #connection: OriginConnection
+  readonly #connection: Leased
   #end: End | null = null
 
-  constructor(connection: OriginConnection) {
+  constructor(connection: Leased) {
     this.#connection = connection
     this.isReused = connection.isReused
     this.times = connection.times

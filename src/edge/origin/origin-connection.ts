@@ -1,8 +1,8 @@
 // One open connection to an origin, used by one exchange at a time. It reads answers and tells its user; it decides nothing.
 import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
-import type { Phase } from '../../metrics/edge-metrics.ts'
 import { misuse } from '../../base/misuse.ts'
+import type { Failure, OriginFault } from '../../errors/origin-failure.ts'
 import type { BodyReader } from '../../http1/body.ts'
 import { endOfHead, mayContinue } from '../../http1/head.ts'
 import { parseResponseHead, type ResponseHead, responseBody } from '../../http1/response-head.ts'
@@ -13,60 +13,6 @@ import { Lease } from './lease.ts'
 
 /** Most bytes that the head of an answer may have; more is 520. */
 const LARGEST_HEAD = 64 * 1024
-
-/** Why a connection or its exchange ended badly, where no system call says so. */
-export type OriginFault =
-  | 'GH_QUEUE_FULL'
-  | 'GH_QUEUE_TIMEOUT'
-  | 'GH_PROHIBITED_ADDRESS'
-  | 'GH_OWN_ADDRESS'
-  | 'GH_CONNECT_TIMEOUT'
-  | 'GH_HANDSHAKE_TIMEOUT'
-  | 'GH_RESPONSE_TIMEOUT'
-  | 'GH_WRITE_TIMEOUT'
-  | 'GH_IDLE_TIMEOUT'
-  | 'GH_TOTAL_TIMEOUT'
-  | 'GH_CLOSED'
-  | 'GH_BAD_HEAD'
-  | 'GH_HEAD_TOO_LARGE'
-  | 'GH_BAD_FRAMING'
-  | 'GH_BAD_UPGRADE'
-  | 'GH_BAD_ANSWER'
-
-/** A failure as the error table reads it: a system, TLS or DNS error, or a fault of ours. */
-export interface Failure {
-  readonly code?: string
-  readonly syscall?: string
-}
-
-/** Who uses the connection for one exchange. */
-export interface ConnectionUser {
-  readonly method: string
-  /** Whether the request asked for a WebSocket, so that a 101 may come. */
-  readonly wantsUpgrade: boolean
-  /** An interim answer (1xx other than 101). */
-  interim(head: ResponseHead): void
-  head(head: ResponseHead, body: BodyReader): void
-  data(bytes: Buffer): void
-  /** All that was read is delivered for now. */
-  flushAnswer(): void
-  end(trailers: string[] | null): void
-  /** The answer was 101: gives who takes the bytes of the other protocol. */
-  switched(head: ResponseHead): TunnelUser
-  originDrained(): void
-  failed(phase: Phase, failure: Failure): void
-  /** A bug of ours was met while the answer was read. */
-  crashed(bug: unknown): void
-}
-
-/** Who uses the connection after a switch of protocols. */
-export interface TunnelUser {
-  tunnelData(bytes: Buffer): void
-  tunnelEnd(): void
-  originDrained(): void
-  failed(phase: Phase, failure: Failure): void
-  crashed(bug: unknown): void
-}
 
 /** How long a connection is listened to before it serves again: not at all, until the loop has polled once more, or for a while. */
 export type Rest = 'none' | 'turn' | 'while'

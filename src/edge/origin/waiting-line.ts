@@ -2,7 +2,8 @@
 import type { Timeouts } from '../../config/config.ts'
 import type { Dial, DialPhase } from './dial.ts'
 import type { Lease } from './lease.ts'
-import type { Failure, OriginConnection } from './origin-connection.ts'
+import type { Failure } from '../../errors/origin-failure.ts'
+import type { OriginConnection } from './origin-connection.ts'
 
 /** Who wants a connection. */
 export interface Waiter {

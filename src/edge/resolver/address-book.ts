@@ -4,7 +4,7 @@ import type { EdgeMetrics } from '../../metrics/edge-metrics.ts'
 import type { TransportConfig } from '../../config/pool-config.ts'
 import { guarded } from '../guarded.ts'
 import { hasVanished, type NameAnswer, type NameLookup } from './name-lookup.ts'
-import type { Failure } from '../origin/origin-connection.ts'
+import type { Failure } from '../../errors/origin-failure.ts'
 
 /** Ms between look-ups: what holds without a TTL and is most with one, and least. */
 const LONGEST = 30_000

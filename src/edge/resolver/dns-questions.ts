@@ -1,7 +1,7 @@
 // Asks DNS for the addresses of names and how long they hold.
 import { Resolver } from 'node:dns/promises'
 import { LookupQueue } from './lookup-queue.ts'
-import type { Failure } from '../origin/origin-connection.ts'
+import type { Failure } from '../../errors/origin-failure.ts'
 
 /** Addresses of both families, at least one, and the seconds for which all of them hold. */
 export interface DnsAnswer {

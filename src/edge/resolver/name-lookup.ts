@@ -4,7 +4,7 @@ import { lookup } from 'node:dns/promises'
 import { type Clock, systemClock } from '../../base/clock.ts'
 import { DnsQuestions } from './dns-questions.ts'
 import { LookupQueue, type Standing } from './lookup-queue.ts'
-import type { Failure } from '../origin/origin-connection.ts'
+import type { Failure } from '../../errors/origin-failure.ts'
 
 /** Where a name leads: IP addresses, at least one. */
 export interface NameAnswer {

@@ -4,11 +4,17 @@ import type { Tally } from '../../metrics/distribution.ts'
 import type { Read } from '../../expression/readings.ts'
 import type { RewriteConfig } from '../../config/rewrite-config.ts'
 import { type Refusal, refuse } from '../../errors/refusal.ts'
-import { RequestHead } from '../../http1/request-head.ts'
-import type { Exchange } from '../exchange.ts'
-import { sentFactsOf } from '../exchange-facts.ts'
+import { type HeadLimits, RequestHead } from '../../http1/request-head.ts'
 import { HeaderChanges, HeaderRules } from './headers.ts'
 import { PathRule } from './path.ts'
+
+/** A request that is rewritten, and where it is noted what changes. */
+export interface Rewritten extends Read {
+  readonly head: RequestHead
+  outgoing: RequestHead
+  requestChanges: HeaderChanges | null
+  answerChanges: HeaderChanges | null
+}
 
 export class Rewrite {
   readonly #path: PathRule | null
@@ -27,11 +33,9 @@ export class Rewrite {
    * Changes the request and finds the changes of its answer, or refuses (400, 1035, 1036, 1037, 1038, 1041). Those of the answer depend on the request alone, and what
    * fails has to fail before an origin has done anything.
    */
-  begin(x: Exchange): Refusal | null {
-    const facts = sentFactsOf(x)
-    const { head, snapshot } = x
-    const target =
-      this.#path === null ? head.target : this.#path.targetFor(head.target, facts, x, snapshot.limits.url)
+  begin(x: Rewritten, facts: Facts, limits: HeadLimits): Refusal | null {
+    const { head } = x
+    const target = this.#path === null ? head.target : this.#path.targetFor(head.target, facts, x, limits.url)
     if (typeof target !== 'string') return target
     const forRequest = changes(this.#request, facts, x)
     if (forRequest !== null && !(forRequest instanceof HeaderChanges)) return forRequest
@@ -40,7 +44,7 @@ export class Rewrite {
     x.requestChanges = forRequest
     x.answerChanges = forAnswer
     x.outgoing = Object.assign(new RequestHead(), head, forRequest?.applyTo(head), { target })
-    return sizeOf(x.outgoing) > snapshot.limits.headerSection ? refuse('http_headers_exceed_limit') : null
+    return sizeOf(x.outgoing) > limits.headerSection ? refuse('http_headers_exceed_limit') : null
   }
 }
 

@@ -1,7 +1,7 @@
 // What a family of metrics is: name, help, type, and how its numbers are read out; and the ways in which the lists of them read.
 
 import { bucketBounds, type Distribution, type Tally } from '../distribution.ts'
-import type { Metrics } from '../metrics.ts'
+import type { Counts } from '../counts.ts'
 
 /** One line of a family; a histogram has several names. */
 export interface Sample {
@@ -14,7 +14,7 @@ export interface Family {
   readonly type: 'counter' | 'gauge' | 'histogram'
   readonly name: string
   readonly help: string
-  readonly read: (metrics: Metrics) => readonly Sample[]
+  readonly read: (counts: Counts) => readonly Sample[]
   /** What becomes of the numbers of several processes; the sum where nothing is said. */
   readonly together?: 'min' | 'max'
 }

@@ -1,7 +1,7 @@
 // What Prometheus sees of the processes themselves, and of what they do beside requests.
 
 import { byName, type Family, type Sample, sample } from './family.ts'
-import type { Metrics, StoreSigns } from '../metrics.ts'
+import type { Counts, StoreSigns } from '../counts.ts'
 
 export const processFamilies: readonly Family[] = [
   {
@@ -76,7 +76,7 @@ export const processFamilies: readonly Family[] = [
 ]
 
 /** Shows 1 or 0 in the process that is asked for the store. */
-function storeSample(read: Metrics['storeSigns'], holds: (signs: StoreSigns) => boolean): readonly Sample[] {
+function storeSample(read: Counts['storeSigns'], holds: (signs: StoreSigns) => boolean): readonly Sample[] {
   if (read === null) return []
   const signs = read()
   return [{ labels: {}, value: signs === null || holds(signs) ? 1 : 0 }]

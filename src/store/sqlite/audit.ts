@@ -3,8 +3,7 @@ import { nextTurn } from '../../base/turns.ts'
 import type { AuditEntry, DroppedEntries } from '../records.ts'
 import type { AuditLimit, AuditLog, AuditQuery, DropTeller, Listing, Position } from '../store.ts'
 import type { Command, Database, Statement } from './database/database.ts'
-import { OrderedRows, type Stretch } from './database/ordered-rows.ts'
-import { fromRow } from './records.ts'
+import { fromRow, OrderedRows, type Stretch } from './database/ordered-rows.ts'
 
 /** Entries that one step removes, and actors that one reads. */
 const trimStep = 200

@@ -4,7 +4,7 @@ import type { SqliteAnswers } from './answers.ts'
 import type { SqliteAudit } from './audit.ts'
 import type { SqliteChanges } from './changes.ts'
 import type { Command, Database, Row, Statement } from './database/database.ts'
-import { OrderedRows, stretchOf } from './database/ordered-rows.ts'
+import { fromRow, OrderedRows, stretchOf } from './database/ordered-rows.ts'
 
 /** What a kind of records is: its table, and when one was created. */
 interface Kind<T> {
@@ -135,9 +135,4 @@ export class SqliteRecords<T extends { readonly account: string; readonly id: st
 /** Reads the record of a row, and its version. */
 export function versionedOf<T>(row: Row): Versioned<T> {
   return { record: fromRow<T>(row), version: Number(row.version) }
-}
-
-/** Reads the record of a row. */
-export function fromRow<T>(row: Row): T {
-  return JSON.parse(String(row.record))
 }

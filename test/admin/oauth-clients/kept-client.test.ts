@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Api, Call } from '../../../src/admin/guard.ts'
+import type { Api, Call } from '../../../src/admin/row.ts'
 import {
   findClient,
   noClient,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { auditOf, changedMembers, membersSet } from '../../../src/admin/records/audit.ts'
-import type { Call } from '../../../src/admin/guard.ts'
+import type { Call } from '../../../src/admin/row.ts'
 import { permissionGroups } from '../../../src/tokens/permission-groups.ts'
 import { account, tokenWith } from '../../tokens/token-with.ts'
 import { resourcePrefix } from '../../../src/admin/tokens/body.ts'

@@ -102,6 +102,11 @@ export function stretchOf(account: string, after: Position | null = null, descen
   return { account, descending, from: after ?? { at: end, id: '' }, until: -end }
 }
 
+/** Reads the record of a row. */
+export function fromRow<T>(row: Row): T {
+  return JSON.parse(String(row.record))
+}
+
 function wayOf(db: Database, time: string, rows: string): Way {
   return {
     read: db.prepare(`SELECT ${time} AS at, id, record ${rows} LIMIT ?`),

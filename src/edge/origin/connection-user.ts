@@ -1,0 +1,35 @@
+// What is told, by an open connection to an origin, to whoever uses it.
+
+import type { Phase } from '../../metrics/edge-metrics.ts'
+import type { Failure } from '../../errors/origin-failure.ts'
+import type { BodyReader } from '../../http1/body.ts'
+import type { ResponseHead } from '../../http1/response-head.ts'
+
+/** Who uses the connection for one exchange. */
+export interface ConnectionUser {
+  readonly method: string
+  /** Whether the request asked for a WebSocket, so that a 101 may come. */
+  readonly wantsUpgrade: boolean
+  /** An interim answer (1xx other than 101). */
+  interim(head: ResponseHead): void
+  head(head: ResponseHead, body: BodyReader): void
+  data(bytes: Buffer): void
+  /** All that was read is delivered for now. */
+  flushAnswer(): void
+  end(trailers: string[] | null): void
+  /** The answer was 101: gives who takes the bytes of the other protocol. */
+  switched(head: ResponseHead): TunnelUser
+  originDrained(): void
+  failed(phase: Phase, failure: Failure): void
+  /** A bug of ours was met while the answer was read. */
+  crashed(bug: unknown): void
+}
+
+/** Who uses the connection after a switch of protocols. */
+export interface TunnelUser {
+  tunnelData(bytes: Buffer): void
+  tunnelEnd(): void
+  originDrained(): void
+  failed(phase: Phase, failure: Failure): void
+  crashed(bug: unknown): void
+}

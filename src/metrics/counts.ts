@@ -1,0 +1,55 @@
+// The numbers of one process: what it counts, whatever shows them.
+import { Tally, tallies } from './distribution.ts'
+import { EdgeMetrics } from './edge-metrics.ts'
+
+/** What DNS can say of a host whose owner is to be proven. */
+export const checkOutcomes = [
+  'found',
+  'no_match',
+  'no_records',
+  'no_such_name',
+  'server_failure',
+  'refused',
+  'timeout',
+  'error',
+] as const
+
+/** Why the management API refused a request: a closed set, so that no caller can make labels grow. */
+export const managementRefusals = [
+  'missing',
+  'malformed',
+  'unknown',
+  'disabled',
+  'expired',
+  'not_yet_valid',
+  'address_denied',
+  'address_unknown',
+  'forbidden',
+  'beyond_token',
+  'too_many',
+] as const
+export type ManagementRefusal = (typeof managementRefusals)[number]
+
+/** How the store is: out of reach, or why it refuses writes or can't be heard; null where all is well. */
+export interface StoreSigns {
+  readonly isAway: boolean
+  readonly refusal: string | null
+  readonly deafness: string | null
+}
+
+/** All that one process counts. */
+export class Counts {
+  readonly edge = new EdgeMetrics()
+  readonly domainChecks = tallies(checkOutcomes)
+  readonly managementRefusals = tallies(managementRefusals)
+  readonly workerRestarts = new Tally()
+  readonly droppedLogLines = new Tally()
+  /** Returns how the store is; null in a process that is not asked for it. */
+  storeSigns: (() => StoreSigns | null) | null = null
+  readonly reloads = { success: new Tally(), failure: new Tally() }
+  readonly version: string
+
+  constructor(version: string) {
+    this.version = version
+  }
+}
