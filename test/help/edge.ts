@@ -235,6 +235,7 @@ export class Edge {
     const client = await this.connect()
     await client.send(request)
     const answer = await client.response(/^[A-Z]+/.exec(request)?.[0])
+    assert.equal(client.unread, '', 'nothing strays behind an answer')
     client.leave()
     return answer
   }

@@ -1,5 +1,6 @@
-// An origin that does on the wire exactly what a test says, and keeps what it received.
+// An origin that does on the wire exactly what a test says, keeps what it received, and takes nothing that strays.
 
+import assert from 'node:assert/strict'
 import { EventEmitter, once } from 'node:events'
 import { type AddressInfo, createServer, type Server } from 'node:net'
 import type { TestContext } from 'node:test'
@@ -78,20 +79,32 @@ export async function startOrigin(
   return origin
 }
 
-/** Starts an origin that reads each request whole, keeps it, and answers. */
+/** Starts an origin that reads each request whole, keeps it, and answers; the test fails where bytes stray behind a request that is not answered yet, or behind the last. */
 export async function startResponder(
   t: TestContext,
   respond: Respond | string,
   port = 0,
   host = '127.0.0.1',
 ): Promise<Origin> {
+  const strays: string[] = []
+  const answered = new Set<Wire>()
+  const look = ({ stray }: Wire) => stray !== '' && strays.push(stray)
+  t.after(() => {
+    answered.forEach(look)
+    assert.deepEqual(strays, [], 'nothing strays behind a request')
+  })
   const origin = await startOrigin(t, answerAll, port, host)
   async function answerAll(wire: Wire): Promise<void> {
     for (;;) {
       const request = await wire.request()
       origin.requests.push(request)
+      answered.delete(wire)
+      look(wire)
       const answer = typeof respond === 'string' ? respond : await respond(request, wire)
-      if (answer !== undefined) await wire.send(answer)
+      if (answer === undefined) continue
+      look(wire)
+      answered.add(wire)
+      await wire.send(answer)
     }
   }
   return origin

@@ -62,6 +62,7 @@ export class Wire {
   #chunks: Buffer[] = []
   #unread = 0
   #ended = false
+  #isWithin = false
   readonly #news = new EventEmitter().setMaxListeners(50)
 
   constructor(socket: Socket) {
@@ -135,11 +136,19 @@ export class Wire {
     return this.#joined().toString('latin1')
   }
 
-  /** Reads a request with its body. */
+  /** Reads a request with its body; fails where it does not begin as one, since then something strayed behind the one before. */
   async request(): Promise<Message> {
     const message = await this.head()
+    assert.match(message.startLine, /^[!-~]+ [!-~\x80-\xff]+ HTTP\/1\.1$/, 'a request begins with its line')
+    this.#isWithin = true
     await this.body(message, false)
+    this.#isWithin = false
     return message
+  }
+
+  /** What has come and belongs to no request that is being read. */
+  get stray(): string {
+    return this.#isWithin ? '' : this.unread
   }
 
   /** Reads a final or interim response with its body; `method` is what it answers. */
