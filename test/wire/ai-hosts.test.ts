@@ -95,3 +95,12 @@ test('a preview on a host of AI routes is that of its zone', async t => {
   const answer = await ai.edge.ask(get('/cdn-cgi/error/522', 'Accept: */*'))
   assert.deepEqual([answer.status, answer.field('content-type')], [522, 'text/html; charset=utf-8'])
 })
+
+test('a path beside Messages is told of in the way of Messages', async t => {
+  const { ai } = await start(t, ['elsewhere.test'])
+  for (const path of [`${ai.rest}/v1/messages/count_tokens`, `${ai.rest}/v1/messages/batches`]) {
+    const answer = JSON.parse((await ai.edge.ask(get(path))).text)
+    assert.deepEqual([answer.type, answer.error.type], ['error', 'not_found'])
+  }
+  assert.equal('type' in JSON.parse((await ai.edge.ask(get(`${ai.rest}/v1/models`))).text), false)
+})

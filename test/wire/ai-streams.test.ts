@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import type { ProviderConfig } from '../../src/config/config.ts'
 import { type AiEdge, type AiSettings, call, startAi } from '../help/ai.ts'
 import { type Origin, startOrigin } from '../help/origin.ts'
 import { chunks, type Wire } from '../help/raw.ts'
@@ -37,6 +38,7 @@ async function stream(
   path: (ai: AiEdge) => string,
   text: string,
   settings: AiSettings = {},
+  provided: Partial<ProviderConfig> = {},
 ): Promise<Streaming> {
   const asked = Promise.withResolvers<Wire>()
   const provider = await startOrigin(t, async wire => {
@@ -44,7 +46,7 @@ async function stream(
     asked.resolve(wire)
     await wire.ending
   })
-  const ai = await startAi(t, { [name]: provider.url }, settings)
+  const ai = await startAi(t, { [name]: { url: provider.url, ...provided } }, settings)
   const client = await ai.edge.connect()
   const field = path(ai).startsWith('/v1/') ? 'svc-aig-authorization' : 'Authorization'
   await client.send(call(path(ai), text, `${field}: Bearer ${ai.token}`))
@@ -100,16 +102,32 @@ test('a provider that dies in mid-stream is told of in the dialect of OpenAI', a
   assert.deepEqual([entry.success, entry.error, entry.status], [false, 'origin_unknown_error', 200])
 })
 
-test('a provider that dies in mid-stream is told of in the dialect of Anthropic', async t => {
-  const native = (ai: AiEdge) => `${ai.native('anthropic')}/v1/messages`
-  const { client, wire } = await stream(t, 'anthropic', native, body)
-  await wire.send(head + chunks(messageEvents[0]!))
-  await client.until('message_start')
+for (const [name, speaks, path] of [
+  ['anthropic', 'openai', '/v1/messages'],
+  ['custom-mine', 'anthropic', '/messages'],
+  ['openrouter', 'openai', '/v1/messages?beta=true'],
+] as const)
+  test(`a provider that dies in mid-stream is told of in the dialect of Anthropic (${name})`, async t => {
+    const native = (ai: AiEdge) => ai.native(name) + path
+    const { client, wire } = await stream(t, name, native, body, {}, { speaks })
+    await wire.send(head + chunks(messageEvents[0]!))
+    await client.until('message_start')
+    wire.reset()
+    const end = await client.rest()
+    const [, data] = /event: error\ndata: (\{.*\})\n\n/.exec(end)!
+    const { type, error, error_code } = JSON.parse(data!)
+    assert.deepEqual([type, error.type, error_code], ['error', 'origin_unknown_error', 520])
+  })
+
+test('messages of a thread are no Messages', async t => {
+  const native = (ai: AiEdge) => `${ai.native('openai')}/threads/t/messages`
+  const { client, wire } = await stream(t, 'openai', native, body)
+  await wire.send(head + chunks(event({})))
+  await client.until('data: ')
   wire.reset()
   const end = await client.rest()
-  const [, data] = /event: error\ndata: (\{.*\})\n\n/.exec(end)!
-  const { type, error, error_code } = JSON.parse(data!)
-  assert.deepEqual([type, error.type, error_code], ['error', 'origin_unknown_error', 520])
+  assert.match(end, /data: \{"error":/)
+  assert.doesNotMatch(end, /event: error/)
 })
 
 test('a translated stream that ends before its last event looks cut, however politely it ended', async t => {

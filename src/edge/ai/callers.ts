@@ -19,10 +19,16 @@ export function callerOf(target: AiTarget, dialect: Dialect = dialectOf(target))
 
 /** Gives the caller of a path that is no route. */
 export function callerAt(path: string): AiCaller {
-  return callers[path.startsWith('/v1/') ? 'native' : 'rest'].openai
+  return callers[path.startsWith('/v1/') ? 'native' : 'rest'][isOfMessages(path) ? 'anthropic' : 'openai']
 }
 
 function dialectOf(target: AiTarget): Dialect {
-  if (target.api === 'native') return target.provider === 'anthropic' ? 'anthropic' : 'openai'
+  if (target.api === 'native')
+    return target.provider === 'anthropic' || isOfMessages(target.path) ? 'anthropic' : 'openai'
   return target.operation === 'messages' ? 'anthropic' : 'openai'
+}
+
+/** Whether a path is one of Messages, whichever provider has it: `/threads/{id}/messages` of OpenAI is none. */
+function isOfMessages(path: string): boolean {
+  return path.includes('/v1/messages')
 }

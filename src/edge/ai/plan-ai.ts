@@ -51,9 +51,11 @@ function isWish(value: Once): boolean {
 }
 
 /** Leaves the body alone: it is passed on byte for byte, and as it comes where the call has no choice of keys. */
-function planNative(x: Exchange, ai: AiExchange, { provider: name, path }: Native): Verdict {
+function planNative(x: Exchange, ai: AiExchange, target: Native): Verdict {
+  const { provider: name, path } = target
   const route = x.snapshot.ai!.providers.native(name, path)
   if ('error' in route) return route
+  if (route.provider.dialect === 'anthropic') x.aiCaller = callerOf(target, 'anthropic')
   if (ai.keepsPayloads) ai.request = new Capture({ isEncoded: ai.fields.contentEncoding !== null })
   if (ai.body !== null) ai.request?.take(ai.body)
   const refusal = sendTo(x, ai, route.provider, route.path)
