@@ -9,6 +9,8 @@ interface DirectoryOptions {
   readonly store: Store
   /** How long a gateway lives on while the store is away, in ms. */
   readonly grace: number
+  /** Hears of each gateway that the store has, by account and id. */
+  readonly found?: ((key: string) => void) | undefined
   readonly clock?: Clock
 }
 
@@ -22,7 +24,7 @@ const gatewayId = /^[a-z0-9_-]{1,64}$/
 export class GatewayDirectory {
   readonly #gateways: ReadThrough<Gateway>
 
-  constructor({ store, grace, clock = systemClock }: DirectoryOptions) {
+  constructor({ store, grace, found, clock = systemClock }: DirectoryOptions) {
     this.#gateways = new ReadThrough({
       load: async key => {
         const [account, id] = key.split('/') as [string, string]
@@ -34,8 +36,14 @@ export class GatewayDirectory {
       size,
       missLife,
       grace,
+      found,
       now: () => clock.monotonic(),
     })
+  }
+
+  /** Asks the store for a gateway that another process has found, unless it is remembered; rejects with `StoreAway`. */
+  recall(key: string): Promise<void> {
+    return this.#gateways.recall(key)
   }
 
   /** Answers at once for a gateway that is remembered, and for names that none can have. */

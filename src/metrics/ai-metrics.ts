@@ -26,5 +26,5 @@ export class AiMetrics {
   readonly logEntries = tallies(['written', 'dropped', 'over_limit'])
   /** By the status that the provider gave. */
   readonly keysSetAside = tallies(['401', '429'])
-  readonly lookups = tallies(['remembered', 'asked'])
+  readonly lookups = tallies(['remembered', 'asked', 'told'])
 }

@@ -16,6 +16,8 @@ export interface ReadThroughOptions<T> {
   readonly missLife: number
   /** How long a value lives on while the store is away, in ms since it was last known to be right. */
   readonly grace: number
+  /** Hears of each key for which the store has something, unless it was asked by `recall`. */
+  readonly found?: ((key: string) => void) | undefined
   /** Monotonic ms, as `Changes.knownUntil` counts them. */
   readonly now?: () => number
 }
@@ -34,6 +36,8 @@ const trust = 5_000
 const pause = 1_000
 /** The most questions that wait for the store at once; more are turned away, so that a flood of random keys is not passed on to it. */
 const mostLoads = 1_000
+/** How often one recall asks. */
+const mostRecalls = 3
 
 export class ReadThrough<T extends object> {
   readonly #options: ReadThroughOptions<T>
@@ -66,6 +70,13 @@ export class ReadThrough<T extends object> {
     return this.#loads.get(key) ?? this.#ask(key, now)
   }
 
+  /** Asks the store for what another process has found there, unless something is remembered; rejects with `StoreAway`. */
+  async recall(key: string): Promise<void> {
+    // What a change overtakes is not remembered, though it may have been a change of something else.
+    for (let attempt = 0; attempt < mostRecalls && !this.#values.has(key); attempt++)
+      if ((await (this.#loads.get(key) ?? this.#ask(key, this.#now(), true))) === null) return
+  }
+
   #holds(remembered: Remembered<T>, now: number): boolean {
     const age = this.#ageOf(remembered, now)
     if (age <= trust) return true
@@ -80,14 +91,14 @@ export class ReadThrough<T extends object> {
     return now - Math.max(askedAt, this.#options.changes.knownUntil)
   }
 
-  #ask(key: string, now: number): Promise<T | null> {
+  #ask(key: string, now: number, isRecalled = false): Promise<T | null> {
     if (this.#loading >= mostLoads) return Promise.reject(new StoreAway('too many lookups at once'))
-    const load = this.#load(key, now)
+    const load = this.#load(key, now, isRecalled)
     this.#loads.set(key, load)
     return load
   }
 
-  async #load(key: string, askedAt: number): Promise<T | null> {
+  async #load(key: string, askedAt: number, isRecalled: boolean): Promise<T | null> {
     const epoch = this.#epoch
     this.#loading++
     try {
@@ -95,6 +106,7 @@ export class ReadThrough<T extends object> {
       this.#triesAt = null
       // A change was told meanwhile: the value may be older than it, good enough for those who asked before, and for nobody after.
       if (epoch === this.#epoch) this.#remember(key, { value, askedAt })
+      if (value !== null && !isRecalled) this.#options.found?.(key)
       return value
     } catch (error) {
       return this.#oldValue(key, error)

@@ -19,6 +19,8 @@ interface VerifierOptions {
   readonly grace: number
   /** Its `lookups` are counted here; decisions are counted by whoever takes them. */
   readonly metrics: AiMetrics
+  /** Hears of each digest of which the store has the token. */
+  readonly found?: ((digest: string) => void) | undefined
   readonly clock?: Clock
 }
 
@@ -44,7 +46,7 @@ export class TokenVerifier {
   readonly #lookups: AiMetrics['lookups']
   readonly #clock: Clock
 
-  constructor({ store, grace, metrics, clock = systemClock }: VerifierOptions) {
+  constructor({ store, grace, metrics, found, clock = systemClock }: VerifierOptions) {
     this.#lookups = metrics.lookups
     this.#clock = clock
     this.#known = new ReadThrough({
@@ -55,6 +57,7 @@ export class TokenVerifier {
       size,
       missLife,
       grace,
+      found,
       now: () => clock.monotonic(),
     })
   }
@@ -75,6 +78,12 @@ export class TokenVerifier {
       shown.digest = digest
     }
     return verdict
+  }
+
+  /** Asks the store for a token that another process has found by its digest, unless it is remembered; rejects with `StoreAway`. */
+  async recall(digest: string): Promise<void> {
+    await this.#known.recall(digest)
+    this.#lookups.told.inc()
   }
 
   #verifyDigest(digest: string, address: string | null): Token | TokenFault | Promise<Token | TokenFault> {

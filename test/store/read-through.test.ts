@@ -202,3 +202,55 @@ test('a bug of the store is no absence: it is thrown, old value or not', async (
   clock.advance(6_000)
   await assert.rejects(async () => memory.get('1'), TypeError)
 })
+
+test('each key is told for which the store has something, but for those that others have told of', async () => {
+  const told: string[] = []
+  const { memory, things, change } = setUp({ found: key => told.push(key) })
+  things.set('2', { id: '2', shade: 'blue' })
+  await memory.get('1')
+  await memory.get('none')
+  await memory.recall('2')
+  memory.get('1')
+  memory.get('2')
+  assert.deepEqual(told, ['1'])
+  change('1')
+  await memory.get('1')
+  assert.deepEqual(told, ['1', '1'], 'the others have forgotten it, too')
+})
+
+test('what others have found is asked for once, and then lives on as what was asked for here', async () => {
+  const { clock, memory, steered } = setUp()
+  assert.equal(await memory.get('none'), null)
+  await Promise.all([memory.recall('1'), memory.recall('1')])
+  await memory.recall('1')
+  assert.equal(steered.asked, 2)
+  steered.isAway = true
+  steered.changes.fallSilent()
+  clock.advance(30_000)
+  await memory.recall('1')
+  assert.deepEqual(await memory.get('1'), { id: '1', shade: 'red' })
+  await assert.rejects(memory.recall('2'), StoreAway)
+})
+
+test('a key that others have told of brings nothing back that was removed meanwhile', async () => {
+  const { memory, steered, things, change } = setUp()
+  const release = steered.hold()
+  const recalled = memory.recall('1')
+  things.delete('1')
+  change('1')
+  release()
+  await recalled
+  assert.equal(await memory.get('1'), null)
+  await memory.recall('1')
+  assert.equal(await memory.get('1'), null)
+})
+
+test('a key that others have told of is asked for again where a change of something else overtook the answer', async () => {
+  const { memory, steered, change } = setUp()
+  const release = steered.hold()
+  const recalled = memory.recall('1')
+  change('2')
+  release()
+  await recalled
+  assert.deepEqual(memory.get('1'), { id: '1', shade: 'red' })
+})

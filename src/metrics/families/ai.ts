@@ -15,7 +15,7 @@ export const aiFamilies: readonly Family[] = [
   {
     type: 'counter',
     name: 'gatehouse_token_lookups_total',
-    help: 'Tokens looked up, by where the answer came from: remembered, or asked of the store.',
+    help: 'Tokens looked up, by where the answer came from: remembered, asked of the store, or asked since another worker told of it.',
     read: ({ edge: { ai } }) => byName(ai.lookups, source => ({ source })),
   },
   {

@@ -6,6 +6,7 @@ import { systemClock } from '../../base/clock.ts'
 import type { EdgeMetrics } from '../../metrics/edge-metrics.ts'
 import type { Logger } from '../../log/log.ts'
 import type { Config } from '../../config/config.ts'
+import { type FoundKey, FoundPost, FoundReader } from '../../store/found-keys.ts'
 import { openStore } from '../../store/open.ts'
 import type { Store } from '../../store/store.ts'
 import { GatewayDirectory } from '../../ai/gateways.ts'
@@ -23,6 +24,8 @@ interface ServicesOptions {
   readonly log: Logger
   /** Whether this process of the machine keeps the copy of what the API has set, for starts while the store is away. */
   readonly writesCopy?: boolean
+  /** Tells the processes beside this one what it has found in the store; it must not reject. */
+  readonly tellFound?: (keys: readonly FoundKey[]) => Promise<unknown>
 }
 
 export class Services implements AiServices {
@@ -33,13 +36,20 @@ export class Services implements AiServices {
   readonly limiter: Limiter
   /** What the API has set for zones. */
   readonly zones: ZoneRecords
+  readonly #found: FoundReader
   #prices: PriceTable
 
-  private constructor(store: Store, config: Config, { metrics, log, writesCopy = false }: ServicesOptions) {
+  private constructor(store: Store, config: Config, options: ServicesOptions) {
+    const { metrics, log, writesCopy = false, tellFound } = options
     const { grace } = config.store
+    const post = tellFound && new FoundPost(tellFound)
+    const found = (kind: FoundKey[0]) => post && ((key: string) => post.add([kind, key]))
     this.store = store
-    this.tokens = new TokenVerifier({ store, grace, metrics: metrics.ai })
-    this.gateways = new GatewayDirectory({ store, grace })
+    this.tokens = new TokenVerifier({ store, grace, metrics: metrics.ai, found: found('token') })
+    this.gateways = new GatewayDirectory({ store, grace, found: found('gateway') })
+    this.#found = new FoundReader(([kind, key]) =>
+      kind === 'token' ? this.tokens.recall(key) : this.gateways.recall(key),
+    )
     this.#prices = new PriceTable(config.ai.prices)
     const costOf: PriceTable['costOf'] = (...call) => this.#prices.costOf(...call)
     this.logs = new LogQueue({ store, meter: { usageOf, costOf }, metrics: metrics.ai, log })
@@ -67,8 +77,14 @@ export class Services implements AiServices {
     this.#prices = new PriceTable(ai.prices)
   }
 
+  /** Hears what the processes beside this one have found. */
+  hearFound(keys: readonly FoundKey[]): void {
+    this.#found.hear(keys)
+  }
+
   /** Writes what waits to be written, and lets go of the store. */
   async close(): Promise<void> {
+    this.#found.close()
     await this.limiter.close()
     await this.logs.close()
     await this.zones.close()

@@ -62,6 +62,9 @@ async function answer(ask: Ask): Promise<Reply[Ask['kind']]> {
     case 'bans':
       bans.impose(ask.bans)
       return null
+    case 'found':
+      services!.hearFound(ask.keys)
+      return null
     case 'ping':
       return null
     case 'pools':
@@ -74,7 +77,11 @@ async function answer(ask: Ask): Promise<Reply[Ask['kind']]> {
 async function start(ask: Ask & { kind: 'start' }): Promise<readonly Endpoint[]> {
   const { config, documentation, sidePort, checks } = ask
   log.level = config.log.level
-  services = await Services.open(config, { metrics: metrics.edge, log })
+  services = await Services.open(config, {
+    metrics: metrics.edge,
+    log,
+    tellFound: found => tell({ found }),
+  })
   const parts = { documentation, sidePort, metrics, destination, log, services, bans }
   plane = new LocalPlane(config, { ...parts, reusePort: true })
   plane.takeChecks(checks)

@@ -2,6 +2,7 @@
 
 import type { Snapshot } from '../../metrics/metrics.ts'
 import type { Config, Endpoint } from '../../config/config.ts'
+import type { FoundKey } from '../../store/found-keys.ts'
 import type { BanNews } from '../../access/bans.ts'
 import type { KeyedCheckResult } from '../../edge/origin/health-checker.ts'
 import type { SidePort } from '../../edge/plane.ts'
@@ -22,6 +23,7 @@ export type Ask =
   | { readonly kind: 'cut' }
   | { readonly kind: 'checks'; readonly results: readonly KeyedCheckResult[] }
   | { readonly kind: 'bans'; readonly bans: BanNews }
+  | { readonly kind: 'found'; readonly keys: readonly FoundKey[] }
   | { readonly kind: 'ping' }
   | { readonly kind: 'pools' }
   | { readonly kind: 'snapshot' }
@@ -33,6 +35,7 @@ export interface Reply {
   readonly cut: null
   readonly checks: null
   readonly bans: null
+  readonly found: null
   readonly ping: null
   readonly pools: readonly PoolState[]
   readonly snapshot: Snapshot
@@ -43,9 +46,10 @@ export interface ToWorker {
   readonly ask: Ask
 }
 
-/** An answer to an ask, or what a worker tells unasked: the refusals that it has noted towards bans, and its last numbers when it dies. */
+/** An answer to an ask, or what a worker tells unasked: the refusals that it has noted towards bans, what it has found in the store, and its last numbers when it dies. */
 export type FromWorker =
   | { readonly id: number; readonly value: unknown }
   | { readonly id: number; readonly error: string }
   | { readonly refusals: BanNews }
+  | { readonly found: readonly FoundKey[] }
   | { readonly last: Snapshot }

@@ -5,6 +5,7 @@ import { systemClock } from '../../base/clock.ts'
 import type { Logger } from '../../log/log.ts'
 import { type Metrics, remains, type Snapshot } from '../../metrics/metrics.ts'
 import type { Config, Endpoint } from '../../config/config.ts'
+import { type FoundKey, LatestKeys } from '../../store/found-keys.ts'
 import { BanPost } from '../../access/ban-post.ts'
 import { type BanNews, Bans } from '../../access/bans.ts'
 import { checkKeys, type KeyedCheckResult } from '../../edge/origin/health-checker.ts'
@@ -50,6 +51,8 @@ export class Supervisor implements ManagedPlane {
   /** The last result of each check, for workers that begin later. */
   readonly #checks = new Map<string, KeyedCheckResult>()
   readonly #bans: Bans
+  /** What workers have found in the store, for those that begin later. */
+  readonly #found = new LatestKeys()
   #config: Config
   #isEnding = false
   #heartbeat: NodeJS.Timeout | undefined
@@ -153,6 +156,11 @@ export class Supervisor implements ManagedPlane {
     for (const worker of this.#up) worker.ask({ kind: 'bans', bans }).catch(ignore)
   }
 
+  #tellFound(keys: readonly FoundKey[], by: WorkerHandle): void {
+    for (const found of keys) this.#found.add(found)
+    for (const worker of this.#up) if (worker !== by) worker.ask({ kind: 'found', keys }).catch(ignore)
+  }
+
   #ping(): void {
     for (const worker of this.#up) if (worker.ping() >= mostMissed) void this.#endHung(worker)
   }
@@ -172,7 +180,10 @@ export class Supervisor implements ManagedPlane {
 
   /** Starts a worker and has it listen; `attempt` counts the crashes in a row before it. */
   async #start(attempt: number): Promise<readonly Endpoint[]> {
-    const worker = new WorkerHandle(refusals => this.#bans.count(refusals))
+    const worker = new WorkerHandle({
+      refused: refusals => this.#bans.count(refusals),
+      found: (keys, by) => this.#tellFound(keys, by),
+    })
     const born = performance.now()
     this.#workers.add(worker)
     void worker.ended.then(end => {
@@ -187,6 +198,7 @@ export class Supervisor implements ManagedPlane {
       this.#up.add(worker)
       worker.ask({ kind: 'checks', results: [...this.#checks.values()] }).catch(ignore)
       worker.ask({ kind: 'bans', bans: this.#bans.standing }).catch(ignore)
+      worker.ask({ kind: 'found', keys: this.#found.all }).catch(ignore)
       return endpoints
     } catch (cause) {
       worker.kill()

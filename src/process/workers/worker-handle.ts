@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import { getCompileCacheDir } from 'node:module'
 import type { Interface } from 'node:readline'
 import type { Snapshot } from '../../metrics/metrics.ts'
+import type { FoundKey } from '../../store/found-keys.ts'
 import type { BanNews } from '../../access/bans.ts'
 import { blockedStack, errorLines, inspectable } from './blocked-stack.ts'
 import type { Ask, FromWorker, Reply, ToWorker } from './messages.ts'
@@ -19,10 +20,16 @@ export interface WorkerEnd {
 /** What an ask is told when its worker has ended, or cannot be reached. */
 export class Unanswered extends Error {}
 
+/** Hears what a worker tells unasked: what it notes towards bans, and what it has found in the store. */
+interface Heard {
+  refused(refusals: BanNews): void
+  found(keys: readonly FoundKey[], by: WorkerHandle): void
+}
+
 export class WorkerHandle {
   readonly #child: ChildProcess
   readonly #errors: Interface
-  readonly #refused: (refusals: BanNews) => void
+  readonly #heard: Heard
   readonly #waiting = new Map<number, PromiseWithResolvers<unknown>>()
   readonly ended: Promise<WorkerEnd>
   #nextId = 0
@@ -30,9 +37,9 @@ export class WorkerHandle {
   #missed = 0
   #last: Snapshot | null = null
 
-  /** Starts a process; it inherits the environment and the log, and learns the rest from the first ask. `refused` hears of what it notes towards bans. */
-  constructor(refused: (refusals: BanNews) => void) {
-    this.#refused = refused
+  /** Starts a process; it inherits the environment and the log, and learns the rest from the first ask. */
+  constructor(heard: Heard) {
+    this.#heard = heard
     const NODE_COMPILE_CACHE = getCompileCacheDir()
     this.#child = fork(new URL('./edge-worker.ts', import.meta.url), {
       serialization: 'advanced',
@@ -103,7 +110,8 @@ export class WorkerHandle {
 
   #receive(message: FromWorker): void {
     if ('last' in message) this.#last = message.last
-    else if ('refusals' in message) this.#refused(message.refusals)
+    else if ('refusals' in message) this.#heard.refused(message.refusals)
+    else if ('found' in message) this.#heard.found(message.found, this)
     else if ('error' in message) this.#settle(message.id)?.reject(new Error(message.error))
     else this.#settle(message.id)?.resolve(message.value)
   }

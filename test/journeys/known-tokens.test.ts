@@ -1,0 +1,148 @@
+// Two workers and a store that goes away: a token that one of them has seen is good on both, and one that was revoked is on neither.
+
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
+import { permissionGroups } from '../../src/tokens/permission-groups.ts'
+import { completion } from '../help/ai.ts'
+import { type RunningGateway, startGateway } from '../help/gateway.ts'
+import { readMetrics } from '../help/prometheus.ts'
+import { say, startProvider } from '../help/provider.ts'
+import { type RedisServer, startRedis } from '../help/redis.ts'
+import { until } from '../help/until.ts'
+import { lineToEach, type WorkerLine } from '../help/workers.ts'
+
+const run = permissionGroups.find(({ name }) => name === 'AI Gateway Run')!
+
+interface Minted {
+  readonly id: string
+  readonly value: string
+}
+
+interface Envelope<T> {
+  readonly success: boolean
+  readonly result: T
+  readonly errors: unknown
+}
+
+async function start(t: TestContext) {
+  const provider = await startProvider(t, (_, response) => say(response, completion))
+  const redis = await startRedis(t)
+  const gateway = await startGateway(
+    t,
+    `
+workers: 2
+log: { level: debug }
+store: '\${STORE}'
+ai: { hosts: [127.0.0.1], providers: { openai: { url: '${provider.url}' } } }
+zones: []
+`,
+    { env: { STORE: redis.url } },
+  )
+  return new Journey(gateway, redis, await gateway.firstStart)
+}
+
+class Journey {
+  readonly gateway: RunningGateway
+  readonly redis: RedisServer
+  readonly first: string
+  readonly #account: string
+
+  constructor(
+    gateway: RunningGateway,
+    redis: RedisServer,
+    { account, token }: { account: string; token: string },
+  ) {
+    this.gateway = gateway
+    this.redis = redis
+    this.first = token
+    this.#account = account
+  }
+
+  async call(line: WorkerLine, token: string): Promise<number> {
+    const { status } = await line.send(`/client/v4/accounts/${this.#account}/ai/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'openai/gpt-4o-mini', messages: [] }),
+    })
+    return status
+  }
+
+  mint(): Promise<Minted> {
+    const resources = { [`svc.api.account.${this.#account}`]: '*' }
+    const policies = [{ effect: 'allow', permission_groups: [{ id: run.id }], resources }]
+    return this.#ask('POST', 'tokens', { name: 'one', policies })
+  }
+
+  /** Tells how many tokens workers have asked for since another one had found them; one that was killed is counted as far as it was seen. */
+  async told(): Promise<number> {
+    const { samples } = readMetrics(await this.gateway.metrics())
+    return samples.get('gatehouse_token_lookups_total{source="told"}')!
+  }
+
+  async revoke({ id }: Minted): Promise<void> {
+    await this.#ask('DELETE', `tokens/${id}`)
+  }
+
+  async #ask<T>(method: string, path: string, body?: object): Promise<T> {
+    const response = await fetch(`${this.gateway.admin}/client/v4/accounts/${this.#account}/${path}`, {
+      method,
+      headers: { authorization: `Bearer ${this.first}`, 'content-type': 'application/json' },
+      ...(body && { body: JSON.stringify(body) }),
+    })
+    const { success, result, errors } = (await response.json()) as Envelope<T>
+    assert.ok(success, JSON.stringify(errors))
+    return result
+  }
+}
+
+test('a token that one worker has seen is good on both while the store is away, and an unknown one on neither', async t => {
+  const journey = await start(t)
+  const { gateway, redis } = journey
+  const [seen, unseen] = [await journey.mint(), await journey.mint()]
+  const [a, b] = (await lineToEach(t, gateway)) as [WorkerLine, WorkerLine]
+  assert.equal(await journey.call(a, seen.value), 200)
+  await until(async () => (await journey.told()) === 1, 1_000)
+  await redis.kill()
+  for (const line of [a, b, a, b]) assert.equal(await journey.call(line, seen.value), 200)
+  for (const line of [a, b]) assert.equal(await journey.call(line, unseen.value), 503)
+  const digests = gateway.lines.filter(line => /\b[0-9a-f]{64}\b|svct_/.test(JSON.stringify(line)))
+  assert.deepEqual(digests, [])
+})
+
+test('a worker that starts later knows what the others have seen', async t => {
+  const journey = await start(t)
+  const { gateway, redis } = journey
+  const token = await journey.mint()
+  const [a, b] = (await lineToEach(t, gateway)) as [WorkerLine, WorkerLine]
+  assert.equal(await journey.call(a, token.value), 200)
+  await until(async () => (await journey.told()) === 1, 1_000)
+  process.kill(b.pid, 'SIGKILL')
+  await until(async () => (await journey.told()) === 2)
+  const lines = await lineToEach(t, gateway)
+  await redis.kill()
+  for (const line of lines) assert.equal(await journey.call(line, token.value), 200)
+})
+
+test('a token that is revoked just as workers tell each other of it is refused by both within a second, and stays so', async t => {
+  const journey = await start(t)
+  const { gateway, redis } = journey
+  const lines = (await lineToEach(t, gateway)) as [WorkerLine, WorkerLine]
+  const tokens = await Promise.all(Array.from({ length: 12 }, () => journey.mint()))
+  for (const [i, token] of tokens.entries()) {
+    const revoked = wait(i % 4).then(() => journey.revoke(token))
+    const call = journey.call(lines[i % 2]!, token.value)
+    await Promise.all([revoked, call])
+    const since = performance.now()
+    for (const line of lines) await until(async () => (await journey.call(line, token.value)) === 401, 1_000)
+    assert.ok(performance.now() - since < 1_000)
+  }
+  const refused = async () => {
+    for (const token of tokens)
+      for (const line of lines) assert.equal(await journey.call(line, token.value), 401)
+  }
+  await refused()
+  await redis.kill()
+  for (const token of tokens)
+    for (const line of lines) assert.notEqual(await journey.call(line, token.value), 200)
+})
