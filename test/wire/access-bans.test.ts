@@ -114,6 +114,16 @@ test('a ban outlives a reload, unless that changes it', async t => {
   assert.equal(await ask('127.0.0.8', '/'), 200)
 })
 
+test('a reload that fails lifts no ban, though it would have changed it', async t => {
+  const { ask, edge, config } = await start(t, { zone: { rules: [noAdmin], ban } })
+  for (let i = 0; i < 3; i++) await ask('127.0.0.8', '/admin')
+  const [site] = config.zones
+  const zones = [{ ...site!, access: { ...site!.access, ban: { ...ban, refusals: 4 } } }]
+  assert.throws(() => edge.plane.reload({ ...config, zones, trustedProxies: ['nonsense'] }))
+  edge.plane.reload({ ...config })
+  assert.equal(await ask('127.0.0.8', '/'), 1012)
+})
+
 interface Rules extends Pick<EdgeSettings, 'trustedProxies'> {
   readonly all?: Partial<AccessConfig>
   readonly zone?: Partial<AccessConfig>
