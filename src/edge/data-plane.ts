@@ -177,10 +177,10 @@ export class DataPlane implements Plane {
 
   /** Stops accepting, lets what runs finish, and cuts what is left after `grace` ms. */
   async drain(grace: number): Promise<void> {
-    this.isDraining = true
-    for (const connection of this.#connections) connection.drain()
     await this.#acceptWaiting()
     for (const server of this.#servers) server.close()
+    // Only now: whoever is told that its connection closes comes back at once, and must not meet a listener that is about to close.
+    this.isDraining = true
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#drained = resolve
     for (const connection of this.#connections) connection.drain()

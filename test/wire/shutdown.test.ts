@@ -7,6 +7,7 @@ import { test } from 'node:test'
 import { Edge, edgeConfig, startEdge } from '../help/edge.ts'
 import { ok, startOrigin, startResponder } from '../help/origin.ts'
 import { chunks, post, request } from '../help/raw.ts'
+import { until } from '../help/until.ts'
 
 test('a drain finishes what runs, closes what is idle and refuses what is new', async t => {
   const { promise: asked, resolve: ask } = Promise.withResolvers<void>()
@@ -50,10 +51,38 @@ test('a drain lets a request come to its end that has only begun its body', asyn
   await client.send(`${request('POST /', 'Transfer-Encoding: chunked')}${chunks('x'.repeat(100_000))}`)
   await origin.wire()
   const drained = edge.plane.drain(5_000)
+  await until(() => edge.plane.isDraining)
   await client.send(`${chunks('llo')}0\r\n\r\n`)
   const answer = await client.response()
   assert.deepEqual([answer.text, answer.field('connection')], ['100003', 'close'])
   client.leave()
+  await drained
+})
+
+test('who is told in a drain that a connection closes, and comes back, finds nobody listening', async t => {
+  const origin = await startResponder(t, ok('x'))
+  const edge = await startEdge(t, [origin.url])
+  const comeBack = () =>
+    new Promise<string>(resolve => {
+      const socket = connect(edge.port, '127.0.0.1', () => {
+        socket.destroy()
+        resolve('connected')
+      })
+      socket.on('error', error => resolve((error as NodeJS.ErrnoException).code!))
+    })
+  const returns = Array.from({ length: 16 }, async () => {
+    const client = await edge.connect()
+    for (;;) {
+      await client.send(request('GET /'))
+      if ((await client.response()).field('connection') !== 'close') continue
+      const met = await comeBack()
+      client.leave()
+      return met
+    }
+  })
+  await until(() => origin.requests.length > 100)
+  const drained = edge.plane.drain(5_000)
+  assert.deepEqual(new Set(await Promise.all(returns)), new Set(['ECONNREFUSED']))
   await drained
 })
 
