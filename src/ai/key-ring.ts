@@ -7,7 +7,7 @@ export interface Key {
   restsUntil: number
   /** How often in a row it was turned away without a word on how long. */
   failures: number
-  /** Monotonic ms at which the provider took it last; -Infinity where it did not since it was turned away. */
+  /** Monotonic ms at which the provider took it last; -Infinity where it did not since it was refused. */
   workedAt: number
 }
 
@@ -69,7 +69,6 @@ export class KeyRing {
   /** Lets a key rest for as long as the provider says, in ms, or each time twice as long; returns for how long, or 0 where it rests so long already. */
   setAside(key: Key, now: number, word: number | null): number {
     const isResting = key.restsUntil > now
-    key.workedAt = Number.NEGATIVE_INFINITY
     // What was under way when it was turned away says the same once more.
     if (isResting && word === null) return 0
     const rest =
@@ -85,6 +84,11 @@ export class KeyRing {
   worked(key: Key, now: number): void {
     key.failures = 0
     key.workedAt = now
+  }
+
+  /** Notes that the provider does not know the key. */
+  refused(key: Key): void {
+    key.workedAt = Number.NEGATIVE_INFINITY
   }
 
   /** Whether the provider took the key of late, so that a call that it is turned away with may be to blame itself. */

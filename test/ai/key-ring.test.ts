@@ -75,12 +75,14 @@ test('a call gets no key that it has tried, and all others go on in turn', () =>
   assert.deepEqual(placesOf(ring, 0), [1, 2, 1, 2])
 })
 
-test('a key is trusted for ten minutes from when it worked, until it is turned away', () => {
+test('a key is trusted for ten minutes from when it worked, until it is refused', () => {
   const ring = new KeyRing(['a'])
   const key = ring.next(0)!
   assert.equal(ring.isTrusted(key, 0), false)
   ring.worked(key, 1000)
   assert.deepEqual([ring.isTrusted(key, 600_999), ring.isTrusted(key, 601_000)], [true, false])
   ring.setAside(key, 2000, null)
+  assert.equal(ring.isTrusted(key, 2000), true)
+  ring.refused(key)
   assert.equal(ring.isTrusted(key, 2000), false)
 })

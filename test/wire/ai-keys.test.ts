@@ -167,8 +167,12 @@ test('what no provider means by Retry-After is no word, so that the back-off gro
 })
 
 test('a call that its provider refuses whatever the key takes none from the others', async t => {
-  const { ai, chat, native, words, keys } = await start(t)
+  const { ai, chat, native, words, keys, clock } = await start(t)
   for (let i = 0; i < 2; i++) assert.equal((await chat()).status, 200)
+  // A key at its limit is still known.
+  words.set('a', [429, '5'])
+  assert.equal((await chat()).status, 200)
+  clock.advance(5000)
   words.set('a', [401]).set('b', [401])
   keys()
   const calls = [native, native, () => chat('OpenAI-Organization: org-of-another')]

@@ -46,6 +46,8 @@ export function verdictOnKey(
 
 function setAside(x: Exchange, ai: AiExchange, key: Key, status: 401 | 429, word: number | null): void {
   const keys = ai.keys!
+  // At 429 the provider knows the key all the same.
+  if (status === 401) keys.refused(key)
   const rest = keys.setAside(key, x.plane.clock.monotonic(), word)
   if (rest === 0) return
   x.plane.metrics.ai.keysSetAside[`${status}`].inc()
