@@ -169,6 +169,13 @@ test('a REST call picks its gateway by svc-aig-gateway-id', async t => {
     (await ai.edge.ask(call(path, chat, 'svc-aig-gateway-id: open', 'svc-aig-gateway-id: open'))).status,
     401,
   )
+  const mine = `Authorization: Bearer ${ai.token}`
+  const twice = await ai.edge.ask(
+    call(path, chat, mine, 'svc-aig-gateway-id: open', 'SVC-AIG-Gateway-Id: default'),
+  )
+  assert.equal(twice.status, 400)
+  assert.equal(JSON.parse(twice.text).errors[0].message, 'svc-aig-gateway-id must come once')
+  assert.equal((await ai.edge.ask(call(path, chat, mine, 'svc-aig-gateway-id: none'))).status, 404)
 })
 
 test('a refused client keeps its connection when its body is small, and loses it when it is large', async t => {

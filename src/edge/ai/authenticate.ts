@@ -26,7 +26,8 @@ export function authenticate(x: Exchange): Verdict {
   if (typeof token === 'string') return turnAway(x, ai, token)
   if (!permits(token, 'AI Gateway Run', ai.target.account)) return turnAway(x, ai, 'forbidden')
   // Asked only now, so that none but those who may know learn which gateways there are.
-  return gateway === null ? NO_GATEWAY : letIn(x, ai, 'authenticated')
+  if (gateway !== null) return letIn(x, ai, 'authenticated')
+  return ai.fields.gatewayId === REPEATED ? REPEATED_ID : NO_GATEWAY
 }
 
 function gatewayOf(x: Exchange, ai: AiExchange): ReturnType<GatewayDirectory['find']> {
@@ -68,6 +69,7 @@ const NOT_ALLOWED = 'Forbidden: the token needs the permission AI Gateway Run on
 
 const STORE_AWAY = refuse('service_unavailable')
 const NO_GATEWAY = refuse('not_found', { faults: [fault(7003, 'There is no gateway of this name')] })
+const REPEATED_ID = refuse('bad_request', { faults: [fault(10001, 'svc-aig-gateway-id must come once')] })
 const UNAUTHORIZED = {
   rest: refuse('unauthorized', { faults: [fault(10000, 'Authentication error')] }),
   native: refuse('unauthorized', { faults: [fault(2009, 'Unauthorized')] }),
