@@ -25,6 +25,24 @@ test('an address is banned at the refusal that is one too many, for as long as i
   assert.ok(!ban.has('192.0.2.1'), 'it begins anew')
 })
 
+test('the first refusal behind a ban is the first of a window, however short the ban was', () => {
+  const clock = new ManualClock()
+  const bans = new Bans(clock)
+  const ban = bans.of('site', { refusals: 3, within: 60_000, lasts: 1_000 })
+  for (let i = 0; i < 3; i++) ban.note('own')
+  for (let i = 0; i < 2; i++) ban.note('imposed')
+  ban.impose('imposed', 1_000)
+  assert.equal(ban.active, 2)
+  clock.advance(1_000)
+  for (const key of ['own', 'imposed']) {
+    ban.note(key)
+    ban.note(key)
+    assert.ok(!ban.has(key), key)
+    ban.note(key)
+    assert.ok(ban.has(key), key)
+  }
+})
+
 test('refusals count together only within their window', () => {
   const clock = new ManualClock()
   const ban = new Bans(clock).of('site', config)

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
 import { type Format, negotiate, negotiateForPrograms } from '../../src/errors/negotiate.ts'
 
@@ -236,6 +238,21 @@ test('an Accept is read up to its last comma within 4 KiB', () => {
   assert.equal(negotiate(filledTo(4097, end)), 'markdown')
   assert.equal(negotiate(filledTo(120_000, end)), 'markdown')
   assert.equal(negotiate(`application/json;x="${'x'.repeat(4096)}"`), 'html')
+})
+
+test('whatever clients accept, what is remembered of it stays small', () => {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  collect()
+  const before = process.memoryUsage().heapUsed
+  for (let i = 0; i < 60_000; i++) {
+    const accept = `text/html;v="${String(i).padStart(200, '-')}"`
+    assert.equal(negotiate(accept), 'html')
+    assert.equal(negotiateForPrograms(accept), 'html')
+  }
+  collect()
+  const grown = process.memoryUsage().heapUsed - before
+  assert.ok(grown < 4_000_000, `${grown} bytes`)
 })
 
 test('an Accept of the size of a whole header section is answered without delay', () => {

@@ -122,8 +122,9 @@ describe('a chunked body', () => {
 
   test('refuses extensions beyond 16 KiB, together over all chunks', () => {
     const chunk = `1;${'x'.repeat(4096)}\r\n!\r\n`
-    equal(chunked(`${chunk.repeat(3)}0\r\n\r\n`).state, 'done')
+    equal(chunked(`${chunk.repeat(4)}0\r\n\r\n`).state, 'done')
     equal(chunked(`${chunk.repeat(4)}1;x\r\n!\r\n0\r\n\r\n`).state, 'faulty')
+    equal(chunked(`${chunk.repeat(3)}1;${'x'.repeat(4097)}\r\n!\r\n0\r\n\r\n`).state, 'faulty')
   })
 
   test('is truncated when the connection ends before its last chunk', () => {

@@ -270,6 +270,25 @@ for (const [failure, code] of [
   })
 }
 
+test('a look-up without an answer is made once more before anything is called a failure', async t => {
+  const origin = await startResponder(t, ok('hi'))
+  let lost = 1
+  let asked = 0
+  const system = async () => {
+    asked++
+    if (lost-- > 0) throw Object.assign(new Error('no answer'), { code: 'EAI_AGAIN' })
+    return ['127.0.0.1']
+  }
+  const start = (host: string) =>
+    startEdge(t, [`http://${host}:${origin.port}`], { lookup: new NameLookup({ system }) })
+  const edge = await start(name)
+  assert.equal((await edge.ask(ask)).text, 'hi')
+  assert.deepEqual([asked, edge.metrics.retries.value], [2, 0])
+  lost = Number.POSITIVE_INFINITY
+  assert.equal(codeOf(await (await start('dead.test')).ask(ask)), 1016)
+  assert.equal(asked, 4)
+})
+
 test('a DNS server that is silent is 1016 when the time to connect is over', async t => {
   const dns = await startDns(t)
   dns.fail(name, 'silence')

@@ -120,6 +120,31 @@ test('a trial whose client leaves makes room for another', async t => {
   assert.deepEqual(states(edge), ['trial', 'healthy'])
 })
 
+test("a trial that ends by nobody's fault makes room for another", async t => {
+  const clock = new ManualClock()
+  let isIll = true
+  const first = await startOrigin(t, async wire => {
+    await wire.request()
+    if (!isIll) await wire.ending
+  })
+  const second = await startResponder(t, ok('b'))
+  const settings = { clock, pool: { ejection, retries }, timeouts: { total: 3_000 } }
+  const edge = await startEdge(t, [first.url, second.url], settings)
+  assert.equal(await ask(edge, 6), '!b!b!b')
+  isIll = false
+  await pass(edge, clock, 10_000)
+  for (let i = 0; i < 2; i++) {
+    const clients = [await edge.connect(), await edge.connect()]
+    for (const client of clients) await client.send(get)
+    await first.wire(3 + i)
+    await pass(edge, clock, 3_000)
+    const answers = await Promise.all(clients.map(client => client.response()))
+    assert.deepEqual(answers.map(({ status }) => status).toSorted(), [200, 504])
+    for (const client of clients) client.leave()
+  }
+  assert.deepEqual(states(edge), ['trial', 'healthy'])
+})
+
 test('answers of an origin with an error status are no failures of its own', async t => {
   const bad = await startResponder(t, 'HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n')
   const edge = await startEdge(t, [bad.url, bad.url], { pool: { ejection, retries } })

@@ -25,6 +25,8 @@ export interface NameLookupOptions {
 const MOST = Math.ceil((Number(process.env.UV_THREADPOOL_SIZE) || 4) / 2)
 /** Ms for which the system is not asked again for a name that it did not find. */
 const REMEMBERED = 1_000
+/** The monotonic ms of what is not remembered. */
+const LONG_AGO = Number.NEGATIVE_INFINITY
 /** Names that are remembered. */
 const MOST_NAMES = 4_096
 
@@ -84,10 +86,12 @@ export class NameLookup {
     if (last?.failure && this.#clock.monotonic() - last.at < REMEMBERED) throw last.failure
     try {
       const addresses = await this.#queue.run(standingAfter(last), () => system(name))
-      this.#note(name, null)
+      this.#note(name, null, this.#clock.monotonic())
       return { addresses, ttl: () => this.#ttlOf(name) }
     } catch (failure) {
-      this.#note(name, failure as Failure)
+      // One lost packet is no verdict: who asks once more at once must reach the system.
+      const isFirst = isTemporary(failure as Failure) && !last?.failure
+      this.#note(name, failure as Failure, isFirst ? LONG_AGO : this.#clock.monotonic())
       throw failure
     }
   }
@@ -100,9 +104,9 @@ export class NameLookup {
     }
   }
 
-  #note(name: string, failure: Failure | null): void {
+  #note(name: string, failure: Failure | null, at: number): void {
     this.#outcomes.delete(name)
-    this.#outcomes.set(name, { failure, at: this.#clock.monotonic() })
+    this.#outcomes.set(name, { failure, at })
     // Names that no configuration has any more are asked for no more, and so are the oldest.
     if (this.#outcomes.size > MOST_NAMES) this.#outcomes.delete(this.#outcomes.keys().next().value!)
   }
@@ -116,6 +120,11 @@ function standingAfter(last: Outcome | null): Standing {
 /** Tells whether the name is no more; any other failure is one of those who were asked. */
 export function hasVanished({ code }: Failure): boolean {
   return code === 'ENOTFOUND' || code === 'ENODATA'
+}
+
+/** Whether the system got no answer, rather than one that there is no such name. */
+function isTemporary({ code }: Failure): boolean {
+  return code === 'EAI_AGAIN'
 }
 
 async function askSystem(name: string): Promise<readonly string[]> {

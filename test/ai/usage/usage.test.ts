@@ -262,6 +262,27 @@ test('a text made to be slow is read in no time', () => {
   equal(performance.now() - startedAt < 300, true)
 })
 
+test('of many members that only seem to count, a bounded number is looked at', () => {
+  const counts = '"usage":{"prompt_tokens":3,"completion_tokens":4} '
+  const none = (count: number) => '"usage":0 '.repeat(count)
+  const tokensOf = (text: string) => usageOf(Buffer.from(text), Buffer.alloc(0), false).tokensOut
+  equal(tokensOf(counts + none(63)), 4)
+  equal(tokensOf(counts + none(64)), null)
+  // Of a stream the beginning counts what went in, where the end does not.
+  const end = Buffer.from('"usage":{"completion_tokens":4} ')
+  const tokensInOf = (text: string) => usageOf(Buffer.from(text), end, true).tokensIn
+  equal(tokensInOf(none(63) + counts), 3)
+  equal(tokensInOf(none(64) + counts), null)
+})
+
+test('what an answer that is no stream holds before its usage adds nothing to that', () => {
+  const head = Buffer.from('{"input":{"usage":{"prompt_tokens":3,"completion_tokens":4}},')
+  const tail = Buffer.from('"usage":{"completion_tokens":5}}')
+  const usage = usageOf(head, tail, false)
+  deepEqual([usage.tokensIn, usage.tokensOut], [null, 5])
+  equal(usageOf(head, tail, true).tokensIn, 3)
+})
+
 test('tokens of a cache are read where those are that went in', () => {
   const begin = {
     type: 'message_start',

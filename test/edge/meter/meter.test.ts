@@ -43,8 +43,9 @@ function exchange(count: number, refused = -1) {
     if (turn < 1000) setImmediate(count1)
   }
   setImmediate(count1)
-  const access = { note: () => {} }
-  return { x: { ...x, ...none, snapshot: { access } } as unknown as Exchange, asked, given }
+  const noted: string[] = []
+  const access = { note: (address: string) => noted.push(address) }
+  return { x: { ...x, ...none, snapshot: { access } } as unknown as Exchange, asked, given, noted }
 }
 
 test('a request that is near many limits asks the store a few at a turn, and meets them all', async () => {
@@ -61,7 +62,7 @@ test('a request that is near many limits asks the store a few at a turn, and mee
 })
 
 test('what refuses a request ends the questions, and is given back to the limits before it', async () => {
-  const { x, asked, given } = exchange(100, 12)
+  const { x, asked, given, noted } = exchange(100, 12)
   await meter(x)
   assert.equal(x.limited?.error, 'rate_limited')
   assert.equal(
@@ -69,4 +70,5 @@ test('what refuses a request ends the questions, and is given back to the limits
     16,
   )
   assert.equal(given.length, 15)
+  assert.deepEqual(noted, ['192.0.2.1'])
 })

@@ -126,6 +126,46 @@ test('an idle connection makes room for a fresh one that is asked for', async t 
   assert.equal(origin.outstanding, 1)
 })
 
+test('the connection that came back last goes out first, so that what a peak has opened may close', async t => {
+  const peer = await startOrigin(t, wire => wire.ending)
+  const { origin, origins, clock } = originAt(t, peer.url)
+  const [old, late] = [await connectionOf(origin), await connectionOf(origin)]
+  old.giveBack()
+  late.giveBack()
+  for (let i = 0; i < 2; i++) {
+    clock.advance(2_500)
+    const lease = await connectionOf(origin)
+    assert.equal(lease.times, late.times)
+    lease.giveBack()
+    origins.sweep(clock.monotonic())
+  }
+  await peer.wires[0]!.ending
+})
+
+test('a dial that takes too long fails who waited for it, and nobody who has time left', async t => {
+  const peer = await startOrigin(t, wire => wire.ending)
+  const { origin, origins, clock } = originAt(t, peer.url.replace('http', 'https'))
+  /** Lets the next dial run out of time, for the one who waits longest. */
+  const timeOut = async (nth: number) => {
+    await peer.wire(nth)
+    const told: unknown[] = []
+    void waiting.shift()!.outcome.then(outcome => told.push(outcome))
+    await until(() => {
+      if (told.length > 0) return true
+      clock.advance(timeouts.handshake)
+      origins.sweep(clock.monotonic())
+      return false
+    })
+    assert.match(String(told[0]), /^GH_(CONNECT|HANDSHAKE)_TIMEOUT$/)
+  }
+  const waiting = [new Asker()]
+  origin.acquire(waiting[0]!, { fresh: false })
+  await timeOut(0)
+  for (let i = 0; i < 3; i++) origin.acquire((waiting[i] = new Asker()), { fresh: false })
+  await timeOut(1)
+  assert.equal(origin.outstanding, 2)
+})
+
 test('a place in the queue has a deadline, but not where a connection is being dialled', async t => {
   const peer = await startOrigin(t, wire => wire.ending)
   const { origin, origins, clock } = originAt(t, peer.url, {
