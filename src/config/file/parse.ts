@@ -70,6 +70,8 @@ function readTree(text: string, findings: Findings): Tree | undefined {
 const parserOptions = {
   schema: 'failsafe',
   uniqueKeys: false,
+  // Else values and keys come as bytes, dates and pairs.
+  resolveKnownTags: false,
   prettyErrors: false,
   logLevel: 'silent',
 } as const

@@ -39,6 +39,14 @@ describe('parse', () => {
     equal('config' in parse(`\uFEFF${example}`, nothing), true)
   })
 
+  test('takes no tag for more than a mistake, on values and on keys', () => {
+    const tags = ['binary', 'bool', 'float', 'int', 'merge', 'null', 'omap', 'pairs', 'set', 'timestamp', 'x']
+    for (const tag of tags)
+      for (const value of ['aGk=', '5', '2026-01-01', '{ a: 1 }', '[a: 1, { b: 2 }]', '[a]', ''])
+        for (const text of [`name: !!${tag} ${value}`, `!!${tag} ${value}`, `? !!${tag} ${value}\n: x`])
+          notEqual(mistakesOf(parse(`${text}\n`, nothing)).length, 0, text)
+  })
+
   test('refuses a text beyond 1 MiB, unread', () => {
     match(onlyMessage(parse(`zones: []\n#${'x'.repeat(2 ** 20)}`, nothing)), /larger than 1 MiB/)
   })
