@@ -11,10 +11,8 @@ import type { Exchange } from './exchange.ts'
 
 /** Refuses whom a rule denies (1005 to 1012, 1020, 1026, 1039, 1050, 1106 to 1109), everybody where a rule fails (1052), and a path that can't be read where a rule looks at it (400). */
 export function admit(x: Exchange): Refusal | null {
-  if (x.isAdmitted) return null
   const refusal = accessRefusal(x)
   if (refusal !== null && isHeldAgainst(refusal)) noteRefusal(x)
-  x.isAdmitted = refusal === null
   return refusal
 }
 

@@ -61,8 +61,11 @@ export interface Upstream {
   readonly isFarewellSaid?: boolean
 }
 
-/** What a step says: null to pass, a refusal to stop, or a promise to be asked again when it has settled. */
-export type Verdict = Refusal | Promise<void> | null
+/** What a step says: null to pass, a refusal to stop, or the promise of one of them. */
+export type Verdict = Refusal | null | Promise<Refusal | null>
+
+/** One step of the story of a request. */
+export type Step = (x: Exchange) => Verdict
 
 /** What has reached the client: nothing yet, the head (and perhaps some of the body), or everything. */
 type ResponseStage = 'none' | 'begun' | 'complete'
@@ -89,11 +92,6 @@ export class Exchange {
   facts: Facts | null = null
   /** What rate limits have found to count it by. */
   keyParts: Map<string, string> | null = null
-  /** Whether the access rules let it in, and the limits have counted it: a story that is told again passes them by. */
-  isAdmitted = false
-  isMetered = false
-  /** What the limits refused it with. */
-  limited: Refusal | null = null
   /** RateLimit and RateLimit-Policy lines for the answer; empty for none. */
   limitFields = ''
   /** The request as origins are asked it: that of the client, until it is rewritten or a redirect is followed. */

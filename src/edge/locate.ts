@@ -9,7 +9,6 @@ import { refuseAmbiguousPath } from './ambiguous-path.ts'
 
 /** Finds zone and route, or refuses: a host that nobody serves (1001, 1003), a zone that can't serve (1004, 1023, 1049), a path that not all read alike where that matters (400). A paused zone still shows previews. */
 export function locate(x: Exchange): Refusal | null {
-  if (x.ai !== null) return null
   const { ai, zones } = x.snapshot
   x.asksForPreview = asksForPreview(x)
   const zone = zones.find(x.host)

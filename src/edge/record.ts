@@ -7,7 +7,6 @@ import type { Refusal } from '../errors/refusal.ts'
 import type { Provider } from '../ai/providers.ts'
 import type { Observation } from '../ai-logs/observation.ts'
 import { holdsOurs } from '../tokens/misplaced.ts'
-import type { Gateway, Token } from '../store/records.ts'
 import type { AiExchange } from './ai/ai-exchange.ts'
 import type { Dial } from './origin/dial.ts'
 import type { Exchange } from './exchange.ts'
@@ -97,7 +96,7 @@ function entryOf(x: Exchange, now: number): AccessEntry {
 
 function observationOf(x: Exchange, ai: AiExchange, now: number): Observation {
   return {
-    gateway: ai.gateway as Gateway,
+    gateway: ai.gateway!,
     ray: x.ray,
     startedAt: x.plane.clock.now() - (now - x.startedAt),
     provider: ai.provider!.name,
@@ -108,8 +107,8 @@ function observationOf(x: Exchange, ai: AiExchange, now: number): Observation {
     isWhole: x.refusal === null && !x.aborted,
     duration: now - x.startedAt,
     timeToFirstByte: ai.firstByteAt === 0 ? null : ai.firstByteAt - x.startedAt,
-    authenticated: ai.isAuthenticated,
-    token: ai.isAuthenticated ? (ai.token as Token) : null,
+    authenticated: ai.token !== null,
+    token: ai.token,
     metadata: ai.metadata,
     requestContentType: cut(ai.fields.contentType),
     responseContentType: cut(ai.responseHead?.contentType ?? null),

@@ -1,12 +1,10 @@
 // What becomes known of an AI call on its way, beside what every exchange knows.
 import type { Clock } from '../../base/clock.ts'
-import type { Refusal } from '../../errors/refusal.ts'
 import type { Gateway, Metadata, Token } from '../../store/records.ts'
 import type { Key, KeyRing } from '../../ai/key-ring.ts'
 import type { Dialect } from '../../ai/provider-rows.ts'
 import type { Provider } from '../../ai/providers.ts'
 import type { AiTarget } from '../../ai/target.ts'
-import type { TokenFault } from '../../tokens/verify.ts'
 import { Capture } from '../../ai-logs/capture.ts'
 import type { ResponseHead } from '../../http1/response-head.ts'
 import type { AiFields } from './ai-fields.ts'
@@ -16,16 +14,10 @@ import { Recorded, type Rewriting } from './rewriting.ts'
 export class AiExchange {
   readonly target: AiTarget
   readonly fields: AiFields
-  /** The gateway; null where there is none of this name. */
-  gateway: Asked<Gateway | null | 'store_away'> = undefined
-  /** The token, where the gateway asks for one. */
-  token: Asked<Token | TokenFault> = undefined
-  isLetIn = false
-  /** Whether the limit of its gateway has counted it, and what that refused it with. */
-  isMetered = false
-  limited: Refusal | null = null
-  /** Whether it was let in for a valid token, not because the gateway asks for none. */
-  isAuthenticated = false
+  /** Its gateway, once it is let in. */
+  gateway: Gateway | null = null
+  /** The token for which it was let in; null where the gateway asks for none. */
+  token: Token | null = null
   /** Whether the caller was turned away for lack of a valid token: then nothing is written of the call. */
   isTurnedAway = false
   /** The body of a call that can't be planned without it. */
@@ -103,6 +95,3 @@ export class AiExchange {
     this.response?.take(bytes)
   }
 }
-
-/** Undefined before it is asked for, a promise while the store is asked. */
-type Asked<T> = T | Promise<T> | undefined

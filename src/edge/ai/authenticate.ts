@@ -4,7 +4,9 @@ import type { RefuseReason } from '../../metrics/ai-metrics.ts'
 import type { GatewayDirectory } from '../../ai/gateways.ts'
 import { type Fault, type Refusal, refuse } from '../../errors/refusal.ts'
 import { bearerOf } from '../../tokens/bearer.ts'
+import type { Gateway, Token } from '../../store/records.ts'
 import { permits } from '../../tokens/permit.ts'
+import type { TokenFault } from '../../tokens/verify.ts'
 import type { AiExchange } from './ai-exchange.ts'
 import { REPEATED } from './ai-fields.ts'
 import type { Exchange, Verdict } from '../exchange.ts'
@@ -15,32 +17,46 @@ import type { Exchange, Verdict } from '../exchange.ts'
  */
 export function authenticate(x: Exchange): Verdict {
   const { ai } = x
-  if (ai === null || ai.isLetIn) return null
+  if (ai === null) return null
   if (ai.fields.misplaced !== null) return turnAway(x, ai, 'misplaced')
-  const gateway = (ai.gateway ??= gatewayOf(x, ai))
-  if (gateway instanceof Promise) return gateway.then(found => void (ai.gateway = found))
-  if (gateway === 'store_away') return turnAway(x, ai, 'store_away')
-  if (gateway !== null && !gateway.authentication) return letIn(x, ai, 'authentication_off')
-  const token = (ai.token ??= x.plane.ai!.tokens.verify(tokenIn(ai), x.clientAddress, x.client.shown))
-  if (token instanceof Promise) return token.then(verified => void (ai.token = verified))
-  if (typeof token === 'string') return turnAway(x, ai, token)
-  if (!permits(token, 'AI Gateway Run', ai.target.account)) return turnAway(x, ai, 'forbidden')
-  // Asked only now, so that none but those who may know learn which gateways there are.
-  if (gateway !== null) return letIn(x, ai, 'authenticated')
-  return ai.fields.gatewayId === REPEATED ? REPEATED_ID : NO_GATEWAY
+  const gateway = gatewayOf(x, ai)
+  return gateway instanceof Promise
+    ? gateway.then(found => authenticateFor(x, ai, found))
+    : authenticateFor(x, ai, gateway)
 }
 
-function gatewayOf(x: Exchange, ai: AiExchange): ReturnType<GatewayDirectory['find']> {
-  const { target, fields } = ai
+function gatewayOf(x: Exchange, { target, fields }: AiExchange): ReturnType<GatewayDirectory['find']> {
   const id = target.api === 'rest' ? (fields.gatewayId ?? 'default') : target.gateway
   if (id === REPEATED) return null
   return x.plane.ai!.gateways.find(target.account, id)
 }
 
-function letIn(x: Exchange, ai: AiExchange, reason: 'authenticated' | 'authentication_off'): null {
-  ai.isLetIn = true
-  ai.isAuthenticated = reason === 'authenticated'
-  x.plane.metrics.ai.allowed[reason].inc()
+function authenticateFor(x: Exchange, ai: AiExchange, gateway: Gateway | null | 'store_away'): Verdict {
+  if (gateway === 'store_away') return turnAway(x, ai, 'store_away')
+  if (gateway !== null && !gateway.authentication) return letIn(x, ai, gateway, null)
+  const token = x.plane.ai!.tokens.verify(tokenIn(ai), x.clientAddress, x.client.shown)
+  return token instanceof Promise
+    ? token.then(verified => judge(x, ai, gateway, verified))
+    : judge(x, ai, gateway, token)
+}
+
+function judge(
+  x: Exchange,
+  ai: AiExchange,
+  gateway: Gateway | null,
+  token: Token | TokenFault,
+): Refusal | null {
+  if (typeof token === 'string') return turnAway(x, ai, token)
+  if (!permits(token, 'AI Gateway Run', ai.target.account)) return turnAway(x, ai, 'forbidden')
+  // Asked only now, so that none but those who may know learn which gateways there are.
+  if (gateway !== null) return letIn(x, ai, gateway, token)
+  return ai.fields.gatewayId === REPEATED ? REPEATED_ID : NO_GATEWAY
+}
+
+function letIn(x: Exchange, ai: AiExchange, gateway: Gateway, token: Token | null): null {
+  ai.gateway = gateway
+  ai.token = token
+  x.plane.metrics.ai.allowed[token === null ? 'authentication_off' : 'authenticated'].inc()
   return null
 }
 

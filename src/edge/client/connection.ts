@@ -20,7 +20,7 @@ import type { Plane } from '../plane.ts'
 import { ReadPace } from './read-pace.ts'
 import { record } from '../record.ts'
 import { serve } from '../serve.ts'
-import { tooLarge } from '../too-large.ts'
+import { tooLarge } from '../bound.ts'
 import { nodeOf } from './way.ts'
 import { salvage } from './wire.ts'
 

@@ -14,15 +14,12 @@ const MOST_GATHERED = 512 * 1024 * 1024
  * Reads the body of a call; refuses (503) where there is no room for it. The promise never settles for a client that leaves, is too slow or sends too much: its
  * exchange is over by then.
  */
-export function gatherBody(x: Exchange, ai: AiExchange): Promise<void> | Refusal {
-  if (x.requestBody.done) {
-    ai.body = Buffer.alloc(0)
-    return Promise.resolve()
-  }
+export function gatherBody(x: Exchange): Promise<Buffer> | Refusal {
+  if (x.requestBody.done) return Promise.resolve(Buffer.alloc(0))
   if (x.plane.gathered + Math.max(0, x.head.contentLength) > MOST_GATHERED)
     return refuse('service_unavailable')
   return new Promise(resolve => {
-    x.upstream = new Gathering(x, ai, resolve)
+    x.upstream = new Gathering(x, x.ai!, resolve)
     inviteBody(x)
     x.client.readBody()
   })
@@ -44,10 +41,11 @@ class Gathering implements Upstream {
   readonly deadline: number
   readonly #x: Exchange
   readonly #ai: AiExchange
-  readonly #done: () => void
-  #body: GrowingBytes | null = null
+  readonly #done: (body: Buffer) => void
+  #whole: Buffer | null = null
+  #pieces: GrowingBytes | null = null
 
-  constructor(x: Exchange, ai: AiExchange, done: () => void) {
+  constructor(x: Exchange, ai: AiExchange, done: (body: Buffer) => void) {
     this.deadline = x.plane.coarseNow + PATIENCE
     this.#x = x
     this.#ai = ai
@@ -59,15 +57,14 @@ class Gathering implements Upstream {
     this.#ai.gathered += bytes.length
     plane.gathered += bytes.length
     // Mostly all of it comes at once.
-    if (this.#body === null && requestBody.done) this.#ai.body = bytes
-    else (this.#body ??= new GrowingBytes()).append(bytes)
+    if (this.#pieces === null && requestBody.done) this.#whole = bytes
+    else (this.#pieces ??= new GrowingBytes()).append(bytes)
     if (plane.gathered > MOST_GATHERED) this.#stop('service_unavailable')
   }
 
   bodyEnd(): void {
     this.#x.upstream = null
-    this.#ai.body ??= this.#body!.bytes
-    this.#done()
+    this.#done(this.#whole ?? this.#pieces!.bytes)
   }
 
   expire(): void {

@@ -1,4 +1,4 @@
-// Step 8: carry the request to its origin and the answer back, piece by piece as it comes.
+// Step 11: carry the request to its origin and the answer back, piece by piece as it comes.
 import type { Phase } from '../../metrics/edge-metrics.ts'
 import type { Timeouts } from '../../config/config.ts'
 import { isRefusedHandshake, originFailure, type Failure } from '../../errors/origin-failure.ts'

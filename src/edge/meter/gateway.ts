@@ -1,23 +1,21 @@
-// Whether the gateway of an AI call has allowance left for it.
+// Step 8: whether the gateway of an AI call has allowance left for it.
 import { type Refusal, refuse } from '../../errors/refusal.ts'
 import type { Spent } from '../../limits/key-count.ts'
 import { type Limit, limitOf } from '../../limits/limit.ts'
 import type { Gateway, GatewayRateLimit } from '../../store/records.ts'
-import type { AiExchange } from '../ai/ai-exchange.ts'
 import type { Exchange, Verdict } from '../exchange.ts'
 import { LimitFields, secondsOf } from './limit-fields.ts'
 
-/** Refuses a call over the limit of its gateway (1015); waits for the store only near it. */
-export function meterGateway(x: Exchange, ai: AiExchange): Verdict {
-  if (ai.isMetered) return ai.limited
-  ai.isMetered = true
-  const gateway = ai.gateway as Gateway
+/** Refuses an AI call over the limit of its gateway (1015); waits for the store only near it. */
+export function meterGateway(x: Exchange): Verdict {
+  if (x.ai === null) return null
+  const gateway = x.ai.gateway!
   const known = knownLimit(gateway)
   if (known === null) return null
   const spent = x.plane.limiter.spend(known.limit, `${gateway.account}/${gateway.id}`)
-  if (spent instanceof Promise)
-    return spent.then(spent => void (ai.limited = conclude(x, gateway, known, spent)))
-  return (ai.limited = conclude(x, gateway, known, spent))
+  return spent instanceof Promise
+    ? spent.then(spent => conclude(x, gateway, known, spent))
+    : conclude(x, gateway, known, spent)
 }
 
 function conclude(x: Exchange, { id }: Gateway, { fields }: Known, spent: Spent): Refusal | null {

@@ -28,11 +28,9 @@ interface Settled extends Counted {
 
 /** Refuses what is over a rate limit (1015) or over the quota of the zone (1027, 1025), or a path that can't be read where a limit looks at it (400); waits for the store only near a limit. */
 export function meter(x: Exchange): Verdict {
-  if (x.isMetered) return x.limited
-  x.isMetered = true
   const { limits } = (x.route ?? x.zone)!
   if (limits.length === 0) return null
-  if (limits.some(readsPath) && x.paths === null) return (x.limited = refuseAmbiguousPath(x))
+  if (limits.some(readsPath) && x.paths === null) return refuseAmbiguousPath(x)
   return spend(x, limits)
 }
 
@@ -78,7 +76,7 @@ async function spendRest(
   rules: readonly MeterRule[],
   from: number,
   counted: readonly Counted[],
-): Promise<void> {
+): Promise<Refusal | null> {
   let settled = await settle(counted)
   for (let next = from; next < rules.length && !settled.some(isOver); ) {
     await new Promise(setImmediate)
@@ -86,7 +84,7 @@ async function spendRest(
     next = spendSome(x, rules, next, more)
     settled = [...settled, ...(await settle(more))]
   }
-  x.limited = conclude(x, settled)
+  return conclude(x, settled)
 }
 
 function isWaiting({ spent }: Counted): boolean {

@@ -1,0 +1,31 @@
+// Step 7: whether a request keeps within bounds: the bytes of its body, and the hops that it has come by.
+
+import { formatSize } from '../base/quantity.ts'
+import { type Refusal, refuse } from '../errors/refusal.ts'
+import { listHas } from '../http1/fields.ts'
+import type { Exchange } from './exchange.ts'
+
+/** Refuses a body that is announced over the limit (413), and a request that was here before (1000). */
+export function bound(x: Exchange): Refusal | null {
+  x.bodyLimit = x.route!.config.bodyLimit
+  if (x.head.contentLength > x.bodyLimit) return tooLarge(x)
+  return x.head.cdnLoop !== null && passedHere(x) ? refuse('dns_loop') : null
+}
+
+/** Refuses a body over the limit (413), announced or counted; a caller of an AI route is told the limit. */
+export function tooLarge(x: Exchange): Refusal {
+  if (x.aiCaller === null) return refuse('content_too_large')
+  const message = `The body must have at most ${formatSize(x.bodyLimit)}`
+  return refuse('content_too_large', { faults: [{ code: 6005, message, pointer: null }] })
+}
+
+/** Whether this gateway stands among the hops so far (RFC 8586); its parameters don't matter. */
+function passedHere(x: Exchange): boolean {
+  // As many hops as that are a loop, whoever they are.
+  if (x.head.cdnLoop!.length > LONGEST_LOOP) return true
+  const hops = x.head.cdnLoop!.replace(/;[^,]*/g, '')
+  return listHas(hops, x.snapshot.name.toLowerCase())
+}
+
+/** Characters of CDN-Loop. */
+const LONGEST_LOOP = 4096
