@@ -45,9 +45,9 @@ export function isRefusedHandshake({ code }: { readonly code?: string | undefine
   return code !== undefined && REFUSED_HANDSHAKE.test(code)
 }
 
-/** Alerts as OpenSSL names them: its names differ by the version of TLS that an alert came with. */
+/** Alerts as OpenSSL names them: its names differ by the version of TLS that knew an alert first, which is `SSL/TLS` for the oldest. */
 const REFUSED_HANDSHAKE =
-  /^ERR_SSL_\w+_ALERT_(\w*CERTIFICATE\w*|UNKNOWN_CA|ACCESS_DENIED|HANDSHAKE_FAILURE|DECRYPT_ERROR|INSUFFICIENT_SECURITY)$/
+  /^ERR_SSL_[\w/]+_ALERT_(\w*CERTIFICATE\w*|UNKNOWN_CA|ACCESS_DENIED|HANDSHAKE_FAILURE|DECRYPT_ERROR|INSUFFICIENT_SECURITY)$/
 
 interface Row {
   readonly failures: readonly (readonly [codes: RegExp, error: ErrorName])[]

@@ -10,7 +10,7 @@ import { connect as connectTls, type ConnectionOptions, createServer as createTl
 import fc from 'fast-check'
 import type { Phase } from '../../src/metrics/edge-metrics.ts'
 import type { ErrorName } from '../../src/errors/catalogue.ts'
-import { originFailure } from '../../src/errors/origin-failure.ts'
+import { isRefusedHandshake, originFailure } from '../../src/errors/origin-failure.ts'
 import { root } from '../help/source.ts'
 
 const expected: Readonly<Record<Phase, Readonly<Record<string, ErrorName>>>> = {
@@ -218,3 +218,20 @@ function certificate(t: TestContext): { readonly key: string; readonly cert: str
   made.set(t, pair)
   return pair
 }
+
+test('an alert about a certificate refuses the handshake, by whatever name it has', () => {
+  for (const alert of [
+    'SSL/TLS_ALERT_BAD_CERTIFICATE',
+    'SSL/TLS_ALERT_CERTIFICATE_EXPIRED',
+    'SSL/TLS_ALERT_CERTIFICATE_REVOKED',
+    'SSL/TLS_ALERT_CERTIFICATE_UNKNOWN',
+    'SSL/TLS_ALERT_UNSUPPORTED_CERTIFICATE',
+    'SSL/TLS_ALERT_HANDSHAKE_FAILURE',
+    'SSLV3_ALERT_BAD_CERTIFICATE',
+    'TLSV1_ALERT_UNKNOWN_CA',
+    'TLSV13_ALERT_CERTIFICATE_REQUIRED',
+  ])
+    assert.equal(isRefusedHandshake({ code: `ERR_SSL_${alert}` }), true, alert)
+  for (const code of ['ERR_SSL_SSL/TLS_ALERT_BAD_RECORD_MAC', 'ERR_SSL_WRONG_VERSION_NUMBER', 'ECONNRESET'])
+    assert.equal(isRefusedHandshake({ code }), false, code)
+})
