@@ -24,24 +24,38 @@ import type { Services } from './services.ts'
 import { urlOf } from '../url.ts'
 import { zoneFacts } from './zone-facts.ts'
 
-/** How much longer than the grace the data plane may take to stop. */
-const drainSlack = 5_000
-/** How long the admin listener may take to answer what it is asked when it stops. */
-const adminGrace = 2_000
-/** How long what waits to be written may take. */
-const storeGrace = 5_000
-/** How often a gateway that has left its side port looks who has it, in ms. */
-const successionInterval = 500
-/** How often a gateway tries to get a side port that another one leaves. */
-const mostTries = 3
-/** How long the edge of a gateway that is stopping may take to be free, in ms. */
-const edgePatience = 5_000
+/** How patient a gateway is while it starts and stops; in ms, but for `mostTries`. */
+interface Patience {
+  /** How much longer than the grace the data plane may take to stop. */
+  readonly drainSlack: number
+  /** How long the admin listener may take to answer what it is asked when it stops. */
+  readonly adminGrace: number
+  /** How long what waits to be written may take. */
+  readonly storeGrace: number
+  /** How often a gateway that has left its side port looks who has it. */
+  readonly successionInterval: number
+  /** How often a gateway tries to get a side port that another one leaves. */
+  readonly mostTries: number
+  /** How long the edge of a gateway that is stopping may take to be free. */
+  readonly edgePatience: number
+}
+
+const usualPatience: Patience = {
+  drainSlack: 5_000,
+  adminGrace: 2_000,
+  storeGrace: 5_000,
+  successionInterval: 500,
+  mostTries: 3,
+  edgePatience: 5_000,
+}
 
 interface GatewayParts {
   readonly log: Logger
   readonly metrics: Metrics
   /** Whether it takes the place of the gateway that runs here. */
   readonly replaces?: boolean
+  /** What differs from the usual. */
+  readonly patience?: Partial<Patience>
   readonly openServices: (config: Config) => Promise<Services>
   readonly openManagement: (config: Config, store: Store) => Promise<Management>
   /** Builds the data plane, once it is known where the side port is. */
@@ -64,6 +78,7 @@ export class Gateway {
   #secret: Buffer = randomBytes(32)
   readonly #server: AdminServer
   readonly #replaces: boolean
+  readonly #patience: Patience
   readonly #note = new HandoverNote()
   readonly #presence = new Presence()
   #succession: NodeJS.Timeout | undefined
@@ -82,12 +97,13 @@ export class Gateway {
 
   constructor(
     config: Config,
-    { log, metrics, replaces = false, openServices, openManagement, buildPlane }: GatewayParts,
+    { log, metrics, replaces = false, patience, openServices, openManagement, buildPlane }: GatewayParts,
   ) {
     this.#config = config
     this.#admin = config.admin
     this.#log = log
     this.#replaces = replaces
+    this.#patience = { ...usualPatience, ...patience }
     this.#openServices = openServices
     this.#openManagement = openManagement
     metrics.storeSigns = () => this.#storeSigns
@@ -233,7 +249,7 @@ export class Gateway {
         this.#admin = await this.#server.listen(this.#config.admin)
         break
       } catch (cause) {
-        if (!isInUse(cause) || tries > mostTries) throw cause
+        if (!isInUse(cause) || tries > this.#patience.mostTries) throw cause
         await takeOver(this.#config.admin, true)
       }
     }
@@ -261,7 +277,10 @@ export class Gateway {
     this.#server.hush()
     clearInterval(this.#succession)
     if (phase === 'running')
-      this.#succession = setInterval(() => void this.#lookForNext(), successionInterval).unref()
+      this.#succession = setInterval(
+        () => void this.#lookForNext(),
+        this.#patience.successionInterval,
+      ).unref()
     this.#log.info('side port handed over')
     return true
   }
@@ -283,7 +302,7 @@ export class Gateway {
   #storePart(): Part {
     return {
       name: 'store',
-      deadline: () => storeGrace,
+      deadline: () => this.#patience.storeGrace,
       start: async () => {
         this.#services = await this.#openServices(this.#config)
         this.#management = await this.#openManagement(this.#config, this.#services.store)
@@ -298,7 +317,7 @@ export class Gateway {
   #adminPart(): Part {
     return {
       name: 'admin listener',
-      deadline: () => adminGrace,
+      deadline: () => this.#patience.adminGrace,
       start: async () => {
         this.#admin = await this.#listenOrTakeOver(this.#config.admin)
         if (this.#isToSucceed) return
@@ -317,11 +336,11 @@ export class Gateway {
   #planePart(): Part {
     return {
       name: 'data plane',
-      deadline: () => this.#config.shutdown.grace + drainSlack,
+      deadline: () => this.#config.shutdown.grace + this.#patience.drainSlack,
       start: async () => {
         // Where ports are shared, the kernel would not say so; a gateway that is replaced shares them until this one is up.
         const isAlone = !this.#replaces || this.#before === null
-        const patience = this.#before === null ? 0 : edgePatience
+        const patience = this.#before === null ? 0 : this.#patience.edgePatience
         if (isAlone) for (const endpoint of this.#config.listen) await assertFree(endpoint, patience)
         const sidePort = { endpoint: this.#admin, secret: this.#secret }
         const shared = { documentation: this.#documentation, sidePort }

@@ -5,15 +5,17 @@ import { type Store, StoreAway } from '../../store/store.ts'
 import { FirstFill, type FirstStart } from './first-start.ts'
 import { StoreSigns } from './signs.ts'
 
-/** Ms between two looks at the store. */
-const period = 1_000
+interface Care {
+  /** The token that an empty store gets; null for a new one. */
+  readonly firstToken: string | null
+  /** Hears of a store that was filled. */
+  readonly told: (first: FirstStart) => void
+  /** Ms between two looks at the store. */
+  readonly period?: number
+}
 
 /** Begins, and goes on as long as the process lives; a store that is away at first is filled when it is there, with `firstToken` or a new one. */
-export function careForStore(
-  store: Store,
-  log: Logger,
-  { firstToken, told }: { readonly firstToken: string | null; readonly told: (first: FirstStart) => void },
-): void {
+export function careForStore(store: Store, log: Logger, { firstToken, told, period = 1_000 }: Care): void {
   const details = { store: store.location }
   const fill = new FirstFill(store, firstToken)
   const signs = new StoreSigns(store, log)

@@ -11,12 +11,9 @@ import { BanPost } from '../../access/ban-post.ts'
 import { Bans } from '../../access/bans.ts'
 import { LocalPlane } from '../gateway/local-plane.ts'
 import type { Ask, FromWorker, Reply, ToWorker } from './messages.ts'
+import { usualSupervision } from './supervision.ts'
 import { Services } from '../gateway/services.ts'
 import { version } from '../version.ts'
-
-const orphanGrace = 30_000
-/** How long the last lines of the log may take, in ms. */
-const lastWords = 1000
 
 const metrics = new Metrics(version)
 const destination = new LineWriter(process.stdout, { dropped: metrics.droppedLogLines })
@@ -24,6 +21,7 @@ const log = createLogger('info', destination)
 // The supervisor adds up what all workers note.
 const post = new BanPost(refusals => tell({ refusals }))
 const bans = new Bans(systemClock, { noted: (id, key, refusals) => post.add(id, key, refusals) })
+let { orphanGrace, lastWords } = usualSupervision
 let services: Services | null = null
 let plane: LocalPlane | null = null
 
@@ -76,6 +74,7 @@ async function answer(ask: Ask): Promise<Reply[Ask['kind']]> {
 
 async function start(ask: Ask & { kind: 'start' }): Promise<readonly Endpoint[]> {
   const { config, documentation, sidePort, checks } = ask
+  ;({ orphanGrace, lastWords } = ask)
   log.level = config.log.level
   services = await Services.open(config, {
     metrics: metrics.edge,

@@ -17,6 +17,9 @@ export type Ask =
       readonly checks: readonly KeyedCheckResult[]
       /** The ms that each has left. */
       readonly bans: BanNews
+      /** In ms, as `Supervision` has them. */
+      readonly orphanGrace: number
+      readonly lastWords: number
     }
   | { readonly kind: 'reload'; readonly config: Config }
   | { readonly kind: 'drain'; readonly grace: number }

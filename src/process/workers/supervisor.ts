@@ -1,7 +1,7 @@
 // Holds N workers that share the listening addresses: replaces those that crash or hang, hands a reload to all, adds up what they count.
 
 import { once } from 'node:events'
-import { systemClock } from '../../base/clock.ts'
+import { type Clock, systemClock } from '../../base/clock.ts'
 import type { Logger } from '../../log/log.ts'
 import { type Metrics, remains, type Snapshot } from '../../metrics/metrics.ts'
 import type { Config, Endpoint } from '../../config/config.ts'
@@ -14,36 +14,24 @@ import type { PoolState } from '../../edge/origin/pools.ts'
 import { backoff } from './backoff.ts'
 import type { ManagedPlane } from '../gateway/managed-plane.ts'
 import type { Ask } from './messages.ts'
+import { type Supervision, usualSupervision } from './supervision.ts'
 import { Unanswered, type WorkerEnd, WorkerHandle } from './worker-handle.ts'
-
-/** A worker that lived as long is no longer held to be in a loop of crashes. */
-const steadyLife = 10_000
-/** How much longer than the grace a worker may take to end. */
-const drainSlack = 2_000
-/** How long a worker may take to reload, in ms; one that has just been started has yet to listen. */
-const reloadPatience = 10_000
-/** How often each worker is asked for a sign of life, in ms. */
-const heartbeat = 1_000
-/** How many in a row it may miss. Counted rather than timed: after a sleep of the whole machine nobody is late. */
-const mostMissed = 10
-/** How long the stack of a hung worker may take, in ms. */
-const stackPatience = 2_000
-/** How long a worker may take to tell how its pools are doing, in ms; nobody needs to know enough to end it. */
-const viewPatience = 1_000
-
-/** How long a worker may take to reset its connections, in ms. */
-const cutPatience = 500
 
 interface SupervisorParts {
   readonly documentation: string
   readonly sidePort: SidePort
   readonly metrics: Metrics
   readonly log: Logger
+  readonly clock?: Clock
+  /** What differs from the usual. */
+  readonly supervision?: Partial<Supervision>
 }
 
 export class Supervisor implements ManagedPlane {
   readonly #count: number
   readonly #parts: SupervisorParts
+  readonly #clock: Clock
+  readonly #patience: Supervision
   readonly #workers = new Set<WorkerHandle>()
   readonly #up = new Set<WorkerHandle>()
   readonly #restarts = new Set<NodeJS.Timeout>()
@@ -62,8 +50,10 @@ export class Supervisor implements ManagedPlane {
     this.#count = count
     this.#config = config
     this.#parts = parts
+    this.#clock = parts.clock ?? systemClock
+    this.#patience = { ...usualSupervision, ...parts.supervision }
     const post = new BanPost(bans => this.#tellBans(bans))
-    this.#bans = new Bans(systemClock, { banned: (id, key, lasts) => post.add(id, key, lasts) })
+    this.#bans = new Bans(this.#clock, { banned: (id, key, lasts) => post.add(id, key, lasts) })
     this.#bans.keep(config)
     process.once('exit', this.#destroy)
   }
@@ -74,7 +64,7 @@ export class Supervisor implements ManagedPlane {
 
   /** Starts the first worker alone: it proves the configuration, and finds the ports that the others share. */
   async listen(): Promise<readonly Endpoint[]> {
-    this.#heartbeat = setInterval(() => this.#ping(), heartbeat).unref()
+    this.#heartbeat = setInterval(() => this.#ping(), this.#patience.heartbeat).unref()
     const listen = await this.#start(0)
     this.#config = { ...this.#config, listen }
     await Promise.all(Array.from({ length: this.#count - 1 }, () => this.#start(0)))
@@ -89,14 +79,16 @@ export class Supervisor implements ManagedPlane {
     this.#bans.keep(config)
     // Read only now: a worker that took another's place meanwhile was started with what was in force before.
     const others = [...this.#workers].filter(worker => worker !== first)
-    await Promise.all(others.map(worker => worker.demand(ask, reloadPatience).catch(() => worker.kill())))
+    await Promise.all(
+      others.map(worker => worker.demand(ask, this.#patience.reloadPatience).catch(() => worker.kill())),
+    )
     const wanted = checkKeys(config)
     for (const key of this.#checks.keys()) if (!wanted.has(key)) this.#checks.delete(key)
   }
 
   async drain(grace: number): Promise<void> {
     this.#end()
-    const cut = setTimeout(this.#destroy, grace + drainSlack)
+    const cut = setTimeout(this.#destroy, grace + this.#patience.drainSlack)
     await Promise.all([...this.#workers].map(worker => this.#retire(worker, grace)))
     clearTimeout(cut)
     process.off('exit', this.#destroy)
@@ -105,7 +97,7 @@ export class Supervisor implements ManagedPlane {
   async cut(): Promise<void> {
     this.#end()
     // The system ends the connections of a killed process with a FIN, which may look like the end of a response.
-    const cuts = [...this.#workers].map(worker => worker.demand({ kind: 'cut' }, cutPatience))
+    const cuts = [...this.#workers].map(worker => worker.demand({ kind: 'cut' }, this.#patience.cutPatience))
     await Promise.allSettled(cuts)
     this.destroy()
   }
@@ -121,7 +113,7 @@ export class Supervisor implements ManagedPlane {
   }
 
   async pools(): Promise<readonly (readonly PoolState[])[]> {
-    const late = once(AbortSignal.timeout(viewPatience), 'abort').then(() => [])
+    const late = once(AbortSignal.timeout(this.#patience.viewPatience), 'abort').then(() => [])
     const views = [...this.#up].map(worker => worker.ask({ kind: 'pools' }).catch(() => []))
     return Promise.all(views.map(view => Promise.race([view, late])))
   }
@@ -137,7 +129,7 @@ export class Supervisor implements ManagedPlane {
   async #prove(ask: Ask & { kind: 'reload' }): Promise<WorkerHandle | null> {
     for (const worker of [...this.#workers]) {
       try {
-        await worker.demand(ask, reloadPatience)
+        await worker.demand(ask, this.#patience.reloadPatience)
         return worker
       } catch (cause) {
         if (!(cause instanceof Unanswered)) throw cause
@@ -162,13 +154,13 @@ export class Supervisor implements ManagedPlane {
   }
 
   #ping(): void {
-    for (const worker of this.#up) if (worker.ping() >= mostMissed) void this.#endHung(worker)
+    for (const worker of this.#up) if (worker.ping() >= this.#patience.mostMissed) void this.#endHung(worker)
   }
 
   async #endHung(worker: WorkerHandle): Promise<void> {
     this.#up.delete(worker)
-    const stack = await worker.stack(stackPatience)
-    const pings = { missed: mostMissed, interval: heartbeat }
+    const stack = await worker.stack(this.#patience.stackPatience)
+    const pings = { missed: this.#patience.mostMissed, interval: this.#patience.heartbeat }
     this.#parts.log.error({ worker: worker.pid, pings, stack }, 'worker unresponsive, killing it')
     worker.kill()
   }
@@ -180,20 +172,23 @@ export class Supervisor implements ManagedPlane {
 
   /** Starts a worker and has it listen; `attempt` counts the crashes in a row before it. */
   async #start(attempt: number): Promise<readonly Endpoint[]> {
-    const worker = new WorkerHandle({
-      refused: refusals => this.#bans.count(refusals),
-      found: (keys, by) => this.#tellFound(keys, by),
-    })
-    const born = performance.now()
+    const heard = {
+      refused: (refusals: BanNews) => this.#bans.count(refusals),
+      found: (keys: readonly FoundKey[], by: WorkerHandle) => this.#tellFound(keys, by),
+    }
+    const worker = new WorkerHandle(heard, this.#patience.snapshotPatience)
+    const born = this.#clock.monotonic()
     this.#workers.add(worker)
     void worker.ended.then(end => {
-      const crashes = performance.now() - born < steadyLife ? attempt + 1 : 0
+      const crashes = this.#clock.monotonic() - born < this.#patience.steadyLife ? attempt + 1 : 0
       this.#bury(worker, end, crashes)
     })
     try {
       const { documentation, sidePort } = this.#parts
       const checks = [...this.#checks.values()]
-      const means = { config: this.#config, documentation, sidePort, checks, bans: this.#bans.standing }
+      const { orphanGrace, lastWords } = this.#patience
+      const news = { checks, bans: this.#bans.standing }
+      const means = { config: this.#config, documentation, sidePort, ...news, orphanGrace, lastWords }
       const endpoints = await worker.ask({ kind: 'start', ...means })
       this.#up.add(worker)
       worker.ask({ kind: 'checks', results: [...this.#checks.values()] }).catch(ignore)
@@ -213,7 +208,7 @@ export class Supervisor implements ManagedPlane {
     const { last } = worker
     if (last) this.#ended = this.#ended.then(ended => remains([ended, last]))
     if (this.#isEnding) return
-    const delay = backoff(crashes)
+    const delay = backoff(crashes, this.#patience)
     this.#parts.log.error({ worker: worker.pid, ...end, delay }, 'a worker ended; another takes its place')
     const timer = setTimeout(() => {
       this.#restarts.delete(timer)

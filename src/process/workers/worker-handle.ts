@@ -10,8 +10,6 @@ import type { BanNews } from '../../access/bans.ts'
 import { blockedStack, errorLines, inspectable } from './blocked-stack.ts'
 import type { Ask, FromWorker, Reply, ToWorker } from './messages.ts'
 
-const snapshotPatience = 1000
-
 export interface WorkerEnd {
   readonly code: number | null
   readonly signal: NodeJS.Signals | null
@@ -30,6 +28,7 @@ export class WorkerHandle {
   readonly #child: ChildProcess
   readonly #errors: Interface
   readonly #heard: Heard
+  readonly #snapshotPatience: number
   readonly #waiting = new Map<number, PromiseWithResolvers<unknown>>()
   readonly ended: Promise<WorkerEnd>
   #nextId = 0
@@ -37,9 +36,10 @@ export class WorkerHandle {
   #missed = 0
   #last: Snapshot | null = null
 
-  /** Starts a process; it inherits the environment and the log, and learns the rest from the first ask. */
-  constructor(heard: Heard) {
+  /** Starts a process; it inherits the environment and the log, and learns the rest from the first ask. It has `snapshotPatience` ms to tell what it has counted. */
+  constructor(heard: Heard, snapshotPatience: number) {
     this.#heard = heard
+    this.#snapshotPatience = snapshotPatience
     const NODE_COMPILE_CACHE = getCompileCacheDir()
     this.#child = fork(new URL('./edge-worker.ts', import.meta.url), {
       serialization: 'advanced',
@@ -96,9 +96,9 @@ export class WorkerHandle {
     return blockedStack(this.#child, this.#errors, patience)
   }
 
-  /** Returns what the worker has counted; one that does not say so within a second is taken at its last word. */
+  /** Returns what the worker has counted; one that does not say so in time is taken at its last word. */
   async snapshot(): Promise<Snapshot | null> {
-    const patience = AbortSignal.timeout(snapshotPatience)
+    const patience = AbortSignal.timeout(this.#snapshotPatience)
     const late = once(patience, 'abort').then(() => null)
     const fresh = await Promise.race([this.ask({ kind: 'snapshot' }).catch(() => null), late])
     return (this.#last = fresh ?? this.#last)

@@ -4,11 +4,14 @@ import { get, type IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
+import type { Clock } from '../../../src/base/clock.ts'
 import { createLogger } from '../../../src/log/log.ts'
 import { Metrics } from '../../../src/metrics/metrics.ts'
 import type { Config } from '../../../src/config/config.ts'
 import { checkKeys } from '../../../src/edge/origin/health-checker.ts'
+import type { Supervision } from '../../../src/process/workers/supervision.ts'
 import { Supervisor } from '../../../src/process/workers/supervisor.ts'
+import { ManualClock } from '../../help/clock.ts'
 import { edgeConfig } from '../../help/edge.ts'
 import { provokable } from '../../help/gateway.ts'
 import { startSite } from '../../help/site.ts'
@@ -23,16 +26,21 @@ interface Line {
   readonly msg: string
   readonly worker: number
   readonly stack: string | null
+  readonly delay: number
 }
 
 /** Starts workers, by default two, whose site answers `old`, with a configuration that has it answer `new`. */
-async function startWorkers(t: TestContext, count = 2) {
+async function startWorkers(
+  t: TestContext,
+  count = 2,
+  more: { readonly clock?: Clock; readonly supervision?: Partial<Supervision> } = {},
+) {
   const [before, after] = await Promise.all([configFor(t, 'old'), configFor(t, 'new')])
   const metrics = new Metrics('0')
   const lines: Line[] = []
   const log = createLogger('error', { write: (line: string) => lines.push(JSON.parse(line)) })
   const sidePort = { endpoint: { host: '127.0.0.1', port: 1 }, secret: new Uint8Array(32) }
-  const means = { documentation: 'http://127.0.0.1/errors', sidePort, metrics, log }
+  const means = { documentation: 'http://127.0.0.1/errors', sidePort, metrics, log, ...more }
   const supervisor = new Supervisor(count, before, means)
   t.after(() => supervisor.destroy())
   const [endpoint] = await supervisor.listen()
@@ -178,4 +186,33 @@ test('a worker that answers late, or is asked late, lives on', async t => {
     await supervisor.snapshots()
   }
   assert.deepEqual([metrics.workerRestarts.value, lines, children()], [0, [], workers])
+})
+
+test('the more often in a row a worker crashes, the later it is back; one that has lived for long begins anew', async t => {
+  const clock = new ManualClock()
+  const supervision = { steadyLife: 1_000, shortestWait: 8, longestWait: 50 }
+  const { supervisor, metrics, lines } = await startWorkers(t, 1, { clock, supervision })
+  const crash = async () => {
+    const before = metrics.workerRestarts.value
+    process.kill(children()[0]!, 'SIGKILL')
+    await until(() => metrics.workerRestarts.value > before && supervisor.isUp)
+    return lines.at(-1)!.delay
+  }
+  const expectWithin = (delay: number, least: number, most: number) =>
+    assert.ok(delay >= least && delay <= most, `${delay} ms`)
+  expectWithin(await crash(), 8, 16)
+  clock.advance(999)
+  expectWithin(await crash(), 16, 32)
+  for (let i = 0; i < 3; i++) expectWithin(await crash(), 25, 50)
+  clock.advance(1_000)
+  expectWithin(await crash(), 4, 8)
+  expectWithin(await crash(), 8, 16)
+})
+
+test('a worker that does not drain in time is cut', async t => {
+  const supervision = { drainSlack: 50 }
+  const { supervisor, workers } = await startWorkers(t, 1, { supervision })
+  process.kill(workers[0]!, 'SIGSTOP')
+  await supervisor.drain(10)
+  assert.ok(!children().includes(workers[0]!))
 })
