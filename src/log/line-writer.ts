@@ -8,6 +8,8 @@ interface LineWriterOptions {
   readonly patience?: number
   /** How much may wait for a reader that does not keep up, in bytes; what comes then is dropped. */
   readonly most?: number
+  /** Writes each line in another form, such as one for people. */
+  readonly render?: (line: string) => string
   /** Counts the lines that were dropped. */
   readonly dropped?: Tally
 }
@@ -20,6 +22,7 @@ export class LineWriter {
   readonly #patience: number
   readonly #most: number
   readonly #dropped: Tally
+  readonly #render: ((line: string) => string) | null
   readonly #pieces: string[] = []
   #piece = ''
   #pieceBytes = 0
@@ -30,16 +33,18 @@ export class LineWriter {
   #emptied: (() => void) | null = null
 
   constructor(stream: Writable, options: LineWriterOptions = {}) {
-    const { patience = 250, most = 8 * 1024 * 1024, dropped = new Tally() } = options
+    const { patience = 250, most = 8 * 1024 * 1024, dropped = new Tally(), render = null } = options
     this.#stream = stream
     this.#patience = patience
     this.#most = most
     this.#dropped = dropped
+    this.#render = render
     stream.on('error', () => this.#giveUp())
   }
 
   /** Takes a line, its line feed included. */
-  write(line: string): void {
+  write(given: string): void {
+    const line = this.#render === null ? given : this.#render(given)
     const bytes = Buffer.byteLength(line)
     if (this.#isGone || this.#waitingBytes + bytes > this.#most) return this.#dropped.inc()
     if (this.#pieceBytes + bytes > pieceSize) this.flush()

@@ -1,6 +1,7 @@
-// The log: JSON lines on stdout. A logger for what happens to the gateway, and the access log with one line a request.
+// The log: JSON lines. A logger for what happens to the gateway, and the access log with one line a request.
 
 import { type Level, type Logger, pino } from 'pino'
+import { visibleJson } from '../base/visible.ts'
 import type { Phase, StatusClass } from '../metrics/edge-metrics.ts'
 
 export type { Logger }
@@ -43,7 +44,7 @@ const longestText = 1024
 export function createLogger(level: Level, destination: LogDestination): Logger {
   const serializers = { err: describeError, cause: describeError }
   const write = (line: string) => {
-    destination.write(line)
+    destination.write(visibleJson(line))
     destination.flush?.()
   }
   return pino({ level, base: { pid }, serializers }, { write })
@@ -86,7 +87,7 @@ function sharesOf(sample: LogSample): readonly number[] {
 function accessLine(e: AccessEntry): string {
   return (
     `{"level":30,"time":${Math.trunc(e.time)},"pid":${pid},"ray":"${e.ray}","zone":${quote(e.zone)}` +
-    `,"client":${quote(e.client)},"method":${quote(e.method)},"host":${quote(e.host)},"path":${quote(pathOf(e.target))}` +
+    `,"client":${quote(e.client)},"method":${quote(e.method)},"host":${quoteSent(e.host)},"path":${quoteSent(pathOf(e.target))}` +
     `,"version":${quote(e.version)},"status":${e.status},"error":${quote(e.error)},"cause":${quote(e.cause)},"bytes_in":${e.bytesIn}` +
     `,"bytes_out":${e.bytesOut},"duration":${round(e.duration)},"phases":${phasesOf(e)},"origin":${quote(e.origin)}` +
     `,"retries":${e.retries},"aborted":${e.aborted},"msg":"request"}\n`
@@ -96,6 +97,15 @@ function accessLine(e: AccessEntry): string {
 function quote(text: string | null): string {
   return JSON.stringify(text !== null && text.length > longestText ? text.slice(0, longestText) : text)
 }
+
+/** Quotes what a client sent, bytes as they are: some of those above ASCII steer terminals. */
+function quoteSent(text: string | null): string {
+  const json = quote(text)
+  for (let at = 0; at < json.length; at++) if (json.charCodeAt(at) > TILDE) return visibleJson(json)
+  return json
+}
+
+const TILDE = 0x7e
 
 /** Leaves out the query, and whole targets that are no path: they may hold a user name and a password. */
 function pathOf(target: string): string | null {

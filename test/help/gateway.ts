@@ -139,7 +139,7 @@ function firstStartIn(child: ChildProcess): RunningGateway['firstStart'] {
   let told = ''
   child.stderr!.on('data', (bytes: Buffer) => {
     told += bytes
-    const [, account, token] = /account +([0-9a-f]{32})\n.*\n +token +(svct_\S+)\n/.exec(told) ?? []
+    const [, account, token] = /"account":"([0-9a-f]{32})".*"token":"(svct_[^"]+)"/.exec(told) ?? []
     if (account !== undefined && token !== undefined) resolve({ account, token })
   })
   return promise

@@ -62,8 +62,8 @@ async function start(t: TestContext, command: string, env: NodeJS.ProcessEnv): P
   const told = createInterface({ input: child.stderr! })
   const logged = createInterface({ input: child.stdout! })
   const [account, token, ready] = await Promise.all([
-    found(told, /account +([0-9a-f]{32})/),
-    found(told, /token +(svct_\S+)/),
+    found(told, /"account":"([0-9a-f]{32})"/),
+    found(told, /"token":"(svct_[^"]+)"/),
     found(logged, /(.*"msg":"ready".*)/),
   ])
   const { edge, admin } = JSON.parse(ready)

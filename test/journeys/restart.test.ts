@@ -155,8 +155,8 @@ test('a second gateway that is not told to replace the first does not start, and
   const { code, stderr } = await gatehouse(['start', '--config', file], env)
   const { host } = new URL(first.admin)
   assert.deepEqual(
-    [code, stderr],
-    [1, `gatehouse: cannot listen on ${host}: the address is already in use\n`],
+    [code, JSON.parse(stderr).msg],
+    [1, `cannot listen on ${host}: the address is already in use`],
   )
   assert.equal((await fetch(`${first.admin}/readyz`)).status, 200)
 })

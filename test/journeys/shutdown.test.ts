@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
+import type { Readable } from 'node:stream'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { WebSocket, WebSocketServer } from 'ws'
@@ -155,7 +156,8 @@ test('a reader of the log that has stalled, or left, does not hold up the exit',
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     t.after(() => child.kill('SIGKILL'))
-    const edge = /listens on +(\S+)/.exec(String(await once(child.stderr, 'data')))![1]!
+    const edge = await edgeOf(child.stdout)
+    child.stdout.pause()
     if (leaves) child.stdout.destroy()
     for (let i = 0; i < 60; i++) {
       await Promise.all(
@@ -166,3 +168,13 @@ test('a reader of the log that has stalled, or left, does not hold up the exit',
     assert.deepEqual(await once(child, 'exit'), [0, null])
   }
 })
+
+/** Reads the log until it says where the gateway listens. */
+async function edgeOf(log: Readable): Promise<string> {
+  let told = ''
+  for (;;) {
+    told += await once(log, 'data')
+    const [, host, port] = /"edge":\[\{"host":"([\d.]+)","port":(\d+)/.exec(told) ?? []
+    if (port !== undefined) return `http://${host}:${port}`
+  }
+}

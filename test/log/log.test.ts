@@ -76,6 +76,23 @@ test('neither members beyond the closed list nor targets that are no path reach 
   )
 })
 
+test('what steers terminals is escaped, in requests and all else', () => {
+  const steering = '\u007f\u009b2J\u0085'
+  const escaped = String.raw`\u007f\u009b2J\u0085`
+  let text = ''
+  const destination = { write: (line: string) => (text += line) }
+  new AccessLog(destination, everything).write({
+    ...entry,
+    host: `${steering}.test`,
+    target: `/é${steering}`,
+  })
+  createLogger('info', destination).info({ name: `${steering}\u202e` }, steering)
+  for (const wanted of [`"host":"${escaped}.test"`, `"path":"/é${escaped}"`, String.raw`${escaped}\u202e`])
+    assert.ok(text.includes(wanted), text)
+  assert.doesNotMatch(text, /[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]/)
+  assert.equal(JSON.parse(text.split('\n')[0]!).path, `/é${steering}`)
+})
+
 test('texts are quoted and cut, so that a client can neither forge a line nor flood the log', () => {
   const { destination, lines } = collect()
   const log = new AccessLog(destination, everything)

@@ -2,10 +2,11 @@
 // share a help under their noun.
 
 import { parseArgs } from 'node:util'
+import { visible } from '../../base/visible.ts'
 import type { Command } from './command.ts'
 import { clientCommands } from './client/verbs.ts'
 import type { Input } from './input.ts'
-import { columns, visible } from './table.ts'
+import { columns } from './table.ts'
 import { print, tell } from './terminal.ts'
 import { version } from '../version.ts'
 

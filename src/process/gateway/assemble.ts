@@ -1,12 +1,13 @@
 // Builds every object of a gateway by hand, in the order of their ranks. No container: this file is the wiring.
 
 import { availableParallelism } from 'node:os'
-import { LineWriter } from '../../log/line-writer.ts'
+import type { LineWriter } from '../../log/line-writer.ts'
 import { createLogger, type Logger } from '../../log/log.ts'
 import { Metrics } from '../../metrics/metrics.ts'
 import type { Config } from '../../config/config.ts'
 import { Gateway } from './gateway.ts'
 import { LocalPlane } from './local-plane.ts'
+import { openOutput } from './log-output.ts'
 import { Management } from './management.ts'
 import { Services } from './services.ts'
 import { Supervisor } from '../workers/supervisor.ts'
@@ -25,7 +26,7 @@ export interface Assembly {
 
 export function assemble(config: Config, replaces = false): Assembly {
   const metrics = new Metrics(version)
-  const destination = new LineWriter(process.stdout, { dropped: metrics.droppedLogLines })
+  const destination = openOutput(metrics.droppedLogLines)
   const log = createLogger(config.log.level, destination)
   const workers = config.workers === 'auto' ? availableParallelism() : config.workers
   const gateway = new Gateway(config, {

@@ -5,7 +5,7 @@ import type { FirstStart } from '../store/first-start.ts'
 import { urlOf } from '../url.ts'
 import { version } from '../version.ts'
 
-/** Writes the greeting; it goes to stderr, so that stdout holds nothing but the log. */
+/** Returns the greeting, for a terminal. */
 export function banner(config: Config, edge: readonly Endpoint[], admin: Endpoint): string {
   const site = urlOf(edge[0]!)
   const host = hostToTry(config, site)

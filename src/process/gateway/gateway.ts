@@ -22,6 +22,7 @@ import type { Management } from './management.ts'
 import { Presence } from './presence.ts'
 import type { Services } from './services.ts'
 import { urlOf } from '../url.ts'
+import { version } from '../version.ts'
 import { zoneFacts } from './zone-facts.ts'
 
 /** How patient a gateway is while it starts and stops; in ms, but for `mostTries`. */
@@ -171,7 +172,7 @@ export class Gateway {
     }
     this.#started.resolve()
     if (this.#life.phase !== 'running') return
-    this.#log.info({ edge: this.#edge, admin: this.#admin }, 'ready')
+    this.#log.info({ version, edge: this.#edge, admin: this.#admin }, 'ready')
   }
 
   /** Swaps the configuration, once it is started; rejects and changes nothing when the data plane does not build from it. */

@@ -8,6 +8,7 @@ import { banner, welcome } from './banner.ts'
 import type { FirstStart } from '../store/first-start.ts'
 import { readFirstToken } from '../store/first-token.ts'
 import { isUsable } from '../commands/mistakes.ts'
+import { announce, greet, logWarningsOfNode, missesLog } from './log-output.ts'
 import { logWarnings, reload } from './reload.ts'
 import { obeySignals } from './signals.ts'
 import { careForStore } from '../store/care.ts'
@@ -24,13 +25,14 @@ export async function run(path: string, replaces = false): Promise<number> {
   // Of this very object, since workers inherit it: the token must not be in it any more.
   const { env } = process
   const loaded = loadConfig(path, env)
-  if (!isUsable(path, loaded)) return 2
+  if (('mistakes' in loaded || missesLog()) && !isUsable(path, loaded)) return 2
   const given = readFirstToken(env)
   if ('mistake' in given) {
     tell(`gatehouse: ${given.mistake}`)
     return 2
   }
   const assembly = assemble(loaded.config, replaces)
+  logWarningsOfNode(assembly.log)
   logWarnings(loaded, assembly.log)
   exitOnBug(assembly)
   return serve(
@@ -65,12 +67,22 @@ async function serve(
   try {
     await gateway.start()
   } catch (cause) {
-    tell(`gatehouse: ${(cause as Error).message}`)
+    const { message } = cause as Error
+    announce('fatal', {}, message, `gatehouse: ${message}`)
     return leave(1, destination)
   }
   if (gateway.unready === null) {
-    tell(banner(gateway.config, gateway.edge, gateway.admin))
-    const told = (first: FirstStart) => tell(welcome(first, gateway.config, gateway.edge))
+    greet(banner(gateway.config, gateway.edge, gateway.admin))
+    const told = (first: FirstStart) => {
+      const { token, ...made } = first
+      const fields = token === null ? made : first
+      announce(
+        'info',
+        fields,
+        'first start: the store was empty',
+        welcome(first, gateway.config, gateway.edge),
+      )
+    }
     careForStore(gateway.store, log, { firstToken, told })
   }
   await stopped.promise

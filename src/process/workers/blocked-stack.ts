@@ -7,9 +7,9 @@ import { createInterface, type Interface } from 'node:readline'
 export const inspectable: readonly string[] = ['--inspect-port=127.0.0.1:0', '--inspect-publish-uid=stderr']
 
 /** Passes on what the process writes to its standard error, one line after the other. */
-export function errorLines({ stderr }: ChildProcess): Interface {
+export function errorLines({ stderr }: ChildProcess, told: (line: string) => void): Interface {
   return createInterface({ input: stderr! }).on('line', line => {
-    if (!OF_INSPECTOR.test(line)) process.stderr.write(`${line}\n`)
+    if (!OF_INSPECTOR.test(line)) told(line)
   })
 }
 

@@ -3,21 +3,22 @@
 import '../heap.ts'
 import '../threads.ts'
 import { systemClock } from '../../base/clock.ts'
-import { LineWriter } from '../../log/line-writer.ts'
 import { createLogger } from '../../log/log.ts'
 import { Metrics } from '../../metrics/metrics.ts'
 import type { Endpoint } from '../../config/config.ts'
 import { BanPost } from '../../access/ban-post.ts'
 import { Bans } from '../../access/bans.ts'
 import { LocalPlane } from '../gateway/local-plane.ts'
+import { logWarningsOfNode, openOutput } from '../gateway/log-output.ts'
 import type { Ask, FromWorker, Reply, ToWorker } from './messages.ts'
 import { usualSupervision } from './supervision.ts'
 import { Services } from '../gateway/services.ts'
 import { version } from '../version.ts'
 
 const metrics = new Metrics(version)
-const destination = new LineWriter(process.stdout, { dropped: metrics.droppedLogLines })
+const destination = openOutput(metrics.droppedLogLines)
 const log = createLogger('info', destination)
+logWarningsOfNode(log)
 // The supervisor adds up what all workers note.
 const post = new BanPost(refusals => tell({ refusals }))
 const bans = new Bans(systemClock, { noted: (id, key, refusals) => post.add(id, key, refusals) })

@@ -172,9 +172,12 @@ export class Supervisor implements ManagedPlane {
 
   /** Starts a worker and has it listen; `attempt` counts the crashes in a row before it. */
   async #start(attempt: number): Promise<readonly Endpoint[]> {
+    const { documentation, sidePort, log } = this.#parts
     const heard = {
       refused: (refusals: BanNews) => this.#bans.count(refusals),
       found: (keys: readonly FoundKey[], by: WorkerHandle) => this.#tellFound(keys, by),
+      wrote: (line: string, { pid }: WorkerHandle) =>
+        log.warn({ worker: pid, line }, 'worker wrote to stderr'),
     }
     const worker = new WorkerHandle(heard, this.#patience.snapshotPatience)
     const born = this.#clock.monotonic()
@@ -184,7 +187,6 @@ export class Supervisor implements ManagedPlane {
       this.#bury(worker, end, crashes)
     })
     try {
-      const { documentation, sidePort } = this.#parts
       const checks = [...this.#checks.values()]
       const { orphanGrace, lastWords } = this.#patience
       const news = { checks, bans: this.#bans.standing }

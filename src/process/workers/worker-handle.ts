@@ -22,6 +22,8 @@ export class Unanswered extends Error {}
 interface Heard {
   refused(refusals: BanNews): void
   found(keys: readonly FoundKey[], by: WorkerHandle): void
+  /** Takes each line of its stderr. */
+  wrote(line: string, by: WorkerHandle): void
 }
 
 export class WorkerHandle {
@@ -47,7 +49,7 @@ export class WorkerHandle {
       stdio: ['inherit', 'inherit', 'pipe', 'ipc'],
       env: { ...process.env, ...(NODE_COMPILE_CACHE !== undefined && { NODE_COMPILE_CACHE }) },
     })
-    this.#errors = errorLines(this.#child)
+    this.#errors = errorLines(this.#child, line => heard.wrote(line, this))
     this.#child.on('message', message => this.#receive(message as FromWorker))
     const ended = Promise.withResolvers<WorkerEnd>()
     this.#child.once('exit', (code, signal) => ended.resolve({ code, signal }))

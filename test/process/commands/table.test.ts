@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { visible } from '../../../src/base/visible.ts'
 import fc from 'fast-check'
-import { columns, json, visible } from '../../../src/process/commands/table.ts'
+import { columns, json } from '../../../src/process/commands/table.ts'
 
 test('columns stand below each other, and no line ends in spaces', () => {
   const rows = [

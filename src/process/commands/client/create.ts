@@ -1,7 +1,8 @@
 // `gatehouse client create`: an OAuth client from options, or from a file with the whole body.
 
+import { visible } from '../../../base/visible.ts'
 import type { Input } from '../input.ts'
-import { columns, json, visible } from '../table.ts'
+import { columns, json } from '../table.ts'
 import { print, tell } from '../terminal.ts'
 import { clients, complain, withApi } from './session.ts'
 import { type Body, bodyIn, settingsOf } from './settings.ts'

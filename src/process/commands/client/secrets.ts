@@ -1,8 +1,9 @@
 // `gatehouse client rotate` and `gatehouse client drop-old-secret`: from one secret to the next, without a moment in which none works.
 
+import { visible } from '../../../base/visible.ts'
 import { type ApiClient, ApiRefusal } from './api-client.ts'
 import type { Input } from '../input.ts'
-import { json, visible } from '../table.ts'
+import { json } from '../table.ts'
 import { print, tell } from '../terminal.ts'
 import { withClient } from './session.ts'
 

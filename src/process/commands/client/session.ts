@@ -2,11 +2,11 @@
 
 import { readFileSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
+import { visible } from '../../../base/visible.ts'
 import { loadConfig } from '../../../config/file/load.ts'
 import { type ApiAccess, ApiAway, ApiClient, type ApiMistake, ApiRefusal } from './api-client.ts'
 import { configPath, type Input } from '../input.ts'
 import { isUsable } from '../mistakes.ts'
-import { visible } from '../table.ts'
 import { tell } from '../terminal.ts'
 import { urlOf } from '../../url.ts'
 import type { ShownClient } from './view.ts'

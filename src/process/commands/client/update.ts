@@ -1,8 +1,9 @@
 // `gatehouse client update`: other settings for an OAuth client, and word of what that changed.
 
 import { isDeepStrictEqual } from 'node:util'
+import { visible } from '../../../base/visible.ts'
 import type { Input } from '../input.ts'
-import { json, visible } from '../table.ts'
+import { json } from '../table.ts'
 import { print, tell } from '../terminal.ts'
 import { changeAsRead, complain, withClient } from './session.ts'
 import { type Body, bodyIn, settingsOf } from './settings.ts'

@@ -1,9 +1,10 @@
 // `gatehouse client verify`: has DNS asked now, starts a failed proof again, and waits for its end where it is told to.
 
 import { setTimeout as sleep } from 'node:timers/promises'
+import { visible } from '../../../base/visible.ts'
 import { ApiAway, type ApiClient, ApiRefusal } from './api-client.ts'
 import type { Input } from '../input.ts'
-import { json, visible } from '../table.ts'
+import { json } from '../table.ts'
 import { print, tell } from '../terminal.ts'
 import { changeAsRead, withClient } from './session.ts'
 import { answerInWords, failedSentence, proofText, type ShownClient, type ShownVerification } from './view.ts'

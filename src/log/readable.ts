@@ -1,0 +1,80 @@
+// Lines of the log as a person reads them at a terminal: time, level, message, fields. What came from outside stands there in one line and in its field, whatever
+// it holds.
+
+import { inspect } from 'node:util'
+import { visible, visibleJson } from '../base/visible.ts'
+
+/** Writes one line of JSON, a line feed at its end, as a readable one; stacks follow it, indented. */
+export function readable(line: string, hasColours: boolean): string {
+  const { level, time, pid, msg, ...fields } = JSON.parse(line) as Line
+  const paint = hasColours ? coloured : plain
+  const words: string[] = []
+  const stacks: string[] = []
+  for (const [name, value] of Object.entries({ ...fields, pid })) {
+    if (value === null || value === undefined) continue
+    const stack = stackOf(name, value)
+    if (stack === null) words.push(`${paint(`${name}=`, 'gray')}${written(value)}`)
+    else stacks.push(stack)
+  }
+  const [word, colour] = levels[level] ?? levels[30]!
+  const head = `${paint(timeOf(time), 'gray')} ${paint(word, colour)} ${visible(msg ?? '')}`
+  return `${[head, ...words].join(' ')}\n${stacks.join('')}`
+}
+
+interface Line {
+  readonly level: number
+  readonly time: number
+  readonly pid?: number
+  readonly msg?: string
+  readonly [field: string]: unknown
+}
+
+type Colour = 'gray' | 'green' | 'yellow' | 'red'
+
+/** By the numbers of pino; each word has the same length. */
+const levels: Readonly<Record<number, readonly [word: string, colour: Colour]>> = {
+  20: ['DEBUG', 'gray'],
+  30: ['INFO ', 'green'],
+  40: ['WARN ', 'yellow'],
+  50: ['ERROR', 'red'],
+  60: ['FATAL', 'red'],
+}
+
+function coloured(text: string, colour: Colour): string {
+  const [on, off] = inspect.colors[colour]!
+  return `\u001b[${on}m${text}\u001b[${off}m`
+}
+
+function plain(text: string): string {
+  return text
+}
+
+/** In local time, as the clock of whoever reads it. */
+function timeOf(time: number): string {
+  const at = new Date(time)
+  const [hours, minutes, seconds] = [at.getHours(), at.getMinutes(), at.getSeconds()].map(part =>
+    String(part).padStart(2, '0'),
+  )
+  return `${hours}:${minutes}:${seconds}.${String(at.getMilliseconds()).padStart(3, '0')}`
+}
+
+/** As it is where nobody could take it for another field, else quoted. */
+function written(value: unknown): string {
+  if (typeof value === 'string' && clear.test(value)) return value
+  return visibleJson(JSON.stringify(value))
+}
+
+/** ASCII without spaces, quotes, the sign behind names, and backslashes. */
+const clear = /^[!#-<>-[\]-~]+$/
+
+/** Returns the stack of an error, or one that is told by itself, as lines; null of anything else. */
+function stackOf(name: string, value: unknown): string | null {
+  const stack = name === 'stack' ? value : (value as { readonly stack?: unknown }).stack
+  if (typeof stack !== 'string') return null
+  const { code } = value as { readonly code?: unknown }
+  const lines = code === undefined ? stack : `${stack}\n(${code})`
+  return lines
+    .split('\n')
+    .map(line => `    ${visible(line)}\n`)
+    .join('')
+}

@@ -1,0 +1,39 @@
+// The ways of a process that serves to whoever reads along: its log on stdout, and what is said beside it on stderr. A terminal gets text for people; anything
+// else gets JSON lines on both, which mostly end in one place, as those of a container do.
+
+import { LineWriter } from '../../log/line-writer.ts'
+import { createLogger, type Logger } from '../../log/log.ts'
+import { readable } from '../../log/readable.ts'
+import type { Metrics } from '../../metrics/metrics.ts'
+import { tell } from '../commands/terminal.ts'
+
+/** Opens the log of this process on stdout; `dropped` counts the lines that nobody took. */
+export function openOutput(dropped: Metrics['droppedLogLines']): LineWriter {
+  const { stdout } = process
+  if (!stdout.isTTY) return new LineWriter(stdout, { dropped })
+  const hasColours = stdout.hasColors()
+  return new LineWriter(stdout, { dropped, render: line => readable(line, hasColours) })
+}
+
+/** Whether a person is at the terminal to whom the log goes elsewhere. */
+export function missesLog(): boolean {
+  return process.stderr.isTTY === true && !process.stdout.isTTY
+}
+
+/** Tells a person at the terminal; nobody else, since the log has the facts. */
+export function greet(text: string): void {
+  if (process.stderr.isTTY) tell(text)
+}
+
+/** Tells on stderr what must not be, or cannot be, in the log: `text` on a terminal, else a line with `fields` and `msg`. */
+export function announce(level: 'info' | 'fatal', fields: object, msg: string, text: string): void {
+  if (process.stderr.isTTY) return tell(text)
+  const write = (line: string) => tell(line.trimEnd())
+  createLogger('info', { write })[level](fields, msg)
+}
+
+/** Has the warnings of Node written to the log; by itself it writes them to stderr, as text. */
+export function logWarningsOfNode(log: Logger): void {
+  process.removeAllListeners('warning')
+  process.on('warning', warning => log.warn({ err: warning }, 'warning of Node'))
+}
