@@ -42,6 +42,8 @@ export class AdminServer {
   readonly #server: Server
   readonly #router = new Router(routes)
   readonly #facts: Facts
+  /** Resolves with the end of the last connection; null while it listens, and before. */
+  #closed: Promise<void> | null = null
   /** The tokens that connections showed last. */
   readonly #shown = new WeakMap<Socket, Shown>()
   readonly #bug: (cause: unknown) => void
@@ -61,22 +63,23 @@ export class AdminServer {
   async listen({ host, port }: Endpoint): Promise<Endpoint> {
     this.#server.listen({ host, port })
     await once(this.#server, 'listening')
+    this.#closed = null
     return { host, port: (this.#server.address() as AddressInfo).port }
   }
 
   /** Stops listening, and goes on with the connections that are there. */
   hush(): void {
+    if (!this.#server.listening) return
+    this.#closed = new Promise(resolve => this.#server.once('close', resolve))
     this.#server.close()
   }
 
   /** Stops listening, finishes what runs and ends idle connections. */
   async close(): Promise<void> {
-    if (!this.#server.listening) return
-    const closed = once(this.#server, 'close')
-    this.#server.close()
+    this.hush()
     // One that was answered before all of its body had come is idle only later.
     const idle = setInterval(() => this.#server.closeIdleConnections(), 50)
-    await closed
+    await this.#closed
     clearInterval(idle)
   }
 

@@ -4,9 +4,10 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { Agent, createServer as createHttpServer, get } from 'node:http'
-import { createServer, type AddressInfo } from 'node:net'
+import { connect, createServer, type AddressInfo } from 'node:net'
 import { once } from 'node:events'
 import { dirname, join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { takeOver } from '../../src/process/gateway/handover.ts'
@@ -235,6 +236,25 @@ test('no process is told to stop by an id that somebody at the side port names',
   const second = spawnGateway(t, [main, 'start', '--replace', '--config', file], { env }, file)
   await second.catch(() => {})
   assert.equal(await Promise.race([ended, wait(300)]), undefined)
+})
+
+test('a request that the side port of a replaced gateway has begun to read is answered', async t => {
+  const { start } = await prepare(t, 0)
+  const first = await start()
+  const { account, token } = await first.firstStart
+  const { hostname, port } = new URL(first.admin)
+  const socket = connect(Number(port), hostname)
+  t.after(() => socket.destroy())
+  const answer = text(socket)
+  const head = `POST /client/v4/accounts/${account}/tokens HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n`
+  socket.write(`${head}Content-Type: application/json\r\nAuthorization: Bearer ${token}\r\n\r\n{`)
+  await start('--replace')
+  await first.logged('stopping')
+  // Longer than a gateway takes to end that nobody holds up.
+  await wait(300)
+  socket.write('}')
+  assert.match(await answer, /^HTTP\/1\.1 400 /)
+  assert.deepEqual(await first.exited, { code: 0, signal: null })
 })
 
 test('two that replace a gateway at once lose nothing, and one of them stays', async t => {
