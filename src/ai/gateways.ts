@@ -1,6 +1,7 @@
 // Finds the gateway that a call names. The edge asks for each AI call; a gateway that was found lives on for the grace while the store is away.
 
 import { type Clock, systemClock } from '../base/clock.ts'
+import type { Lent } from '../store/lending.ts'
 import { ReadThrough } from '../store/read-through.ts'
 import type { Gateway } from '../store/records.ts'
 import { type Store, StoreAway } from '../store/store.ts'
@@ -11,6 +12,8 @@ interface DirectoryOptions {
   readonly grace: number
   /** Hears of each gateway that the store has, by account and id. */
   readonly found?: ((key: string) => void) | undefined
+  /** Asks other processes for what they know while the store is away; never rejects. */
+  readonly borrow?: ((key: string) => Promise<Lent<Gateway> | null>) | undefined
   readonly clock?: Clock
 }
 
@@ -24,7 +27,7 @@ const gatewayId = /^[a-z0-9_-]{1,64}$/
 export class GatewayDirectory {
   readonly #gateways: ReadThrough<Gateway>
 
-  constructor({ store, grace, found, clock = systemClock }: DirectoryOptions) {
+  constructor({ store, grace, found, borrow, clock = systemClock }: DirectoryOptions) {
     this.#gateways = new ReadThrough({
       load: async key => {
         const [account, id] = key.split('/') as [string, string]
@@ -37,6 +40,7 @@ export class GatewayDirectory {
       missLife,
       grace,
       found,
+      borrow,
       now: () => clock.monotonic(),
     })
   }
@@ -44,6 +48,11 @@ export class GatewayDirectory {
   /** Asks the store for a gateway that another process has found, unless it is remembered; rejects with `StoreAway`. */
   recall(key: string): Promise<void> {
     return this.#gateways.recall(key)
+  }
+
+  /** Returns what is known of a gateway, for a process beside this one; null where nothing is. */
+  lend(key: string): Lent<Gateway> | null {
+    return this.#gateways.lend(key)
   }
 
   /** Answers at once for a gateway that is remembered, and for names that none can have. */

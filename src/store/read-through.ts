@@ -1,6 +1,7 @@
 // What is remembered of the store, so that most requests never ask it.
 
 import { LRUCache } from 'lru-cache'
+import type { Lent } from './lending.ts'
 import { type Change, type Changes, StoreAway } from './store.ts'
 
 export interface ReadThroughOptions<T> {
@@ -18,6 +19,8 @@ export interface ReadThroughOptions<T> {
   readonly grace: number
   /** Hears of each key for which the store has something, unless it was asked by `recall`. */
   readonly found?: ((key: string) => void) | undefined
+  /** Asks other processes for what they remember while the store is away; never rejects. */
+  readonly borrow?: ((key: string) => Promise<Lent<T> | null>) | undefined
   /** Monotonic ms, as `Changes.knownUntil` counts them. */
   readonly now?: () => number
 }
@@ -49,6 +52,8 @@ export class ReadThrough<T extends object> {
   #loading = 0
   /** Grows with each change. */
   #epoch = 0
+  /** When the last change was told. */
+  #changedAt = Number.NEGATIVE_INFINITY
   /** When to try whether the store is still away; null while it answers. */
   #triesAt: number | null = null
 
@@ -75,6 +80,14 @@ export class ReadThrough<T extends object> {
     // What a change overtakes is not remembered, though it may have been a change of something else.
     for (let attempt = 0; attempt < mostRecalls && !this.#values.has(key); attempt++)
       if ((await (this.#loads.get(key) ?? this.#ask(key, this.#now(), true))) === null) return
+  }
+
+  /** Hands out what is remembered, for a process that has nothing; null where it is too old even for this one. */
+  lend(key: string): Lent<T> | null {
+    const remembered = this.#values.peek(key)
+    if (remembered === undefined) return null
+    const age = Math.max(0, this.#ageOf(remembered, this.#now()))
+    return age > this.#options.grace ? null : { value: remembered.value, age }
   }
 
   #holds(remembered: Remembered<T>, now: number): boolean {
@@ -109,7 +122,7 @@ export class ReadThrough<T extends object> {
       if (value !== null && !isRecalled) this.#options.found?.(key)
       return value
     } catch (error) {
-      return this.#oldValue(key, error)
+      return this.#oldValue(key, error) ?? (await this.#borrowed(key, error))
     } finally {
       this.#loading--
       if (epoch === this.#epoch) this.#loads.delete(key)
@@ -122,18 +135,31 @@ export class ReadThrough<T extends object> {
     this.#misses.set(key, askedAt + this.#options.missLife)
   }
 
-  #oldValue(key: string, error: unknown): T {
+  #oldValue(key: string, error: unknown): T | null {
     if (!(error instanceof StoreAway)) throw error
     const now = this.#now()
     this.#triesAt = now + pause
     const old = this.#values.peek(key)
-    if (!old || this.#ageOf(old, now) > this.#options.grace) throw error
-    return old.value
+    return old && this.#ageOf(old, now) <= this.#options.grace ? old.value : null
+  }
+
+  async #borrowed(key: string, error: unknown): Promise<T> {
+    const { borrow, grace, missLife } = this.#options
+    const askedAt = this.#now()
+    const lent = await borrow?.(key)
+    if (!lent) throw error
+    const knownAt = askedAt - lent.age
+    const missedAt = (this.#misses.peek(key) ?? Number.NEGATIVE_INFINITY) - missLife
+    // Any change that was told since may be one of this, and what was gone before may be told of never.
+    if (knownAt <= Math.max(this.#changedAt, missedAt) || this.#now() - knownAt > grace) throw error
+    this.#values.set(key, { value: lent.value, askedAt: knownAt })
+    return lent.value
   }
 
   #forget(change: Change): void {
     if (change.kind !== this.#options.kind && change.kind !== 'everything') return
     this.#epoch++
+    this.#changedAt = this.#now()
     this.#loads.clear()
     this.#misses.clear()
     if (change.kind === 'everything') return this.#values.clear()

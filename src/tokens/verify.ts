@@ -6,6 +6,7 @@ import { AddressSet } from '../base/address/address.ts'
 import type { AiMetrics, RefuseReason } from '../metrics/ai-metrics.ts'
 import { ownText } from '../base/own-text.ts'
 import { type Clock, systemClock } from '../base/clock.ts'
+import type { Lent } from '../store/lending.ts'
 import { ReadThrough } from '../store/read-through.ts'
 import type { Token } from '../store/records.ts'
 import { type Store, StoreAway } from '../store/store.ts'
@@ -21,6 +22,8 @@ interface VerifierOptions {
   readonly metrics: AiMetrics
   /** Hears of each digest of which the store has the token. */
   readonly found?: ((digest: string) => void) | undefined
+  /** Asks other processes for what they know while the store is away; never rejects. */
+  readonly borrow?: ((digest: string) => Promise<Lent<Token> | null>) | undefined
   readonly clock?: Clock
 }
 
@@ -46,7 +49,7 @@ export class TokenVerifier {
   readonly #lookups: AiMetrics['lookups']
   readonly #clock: Clock
 
-  constructor({ store, grace, metrics, found, clock = systemClock }: VerifierOptions) {
+  constructor({ store, grace, metrics, found, borrow, clock = systemClock }: VerifierOptions) {
     this.#lookups = metrics.lookups
     this.#clock = clock
     this.#known = new ReadThrough({
@@ -58,6 +61,7 @@ export class TokenVerifier {
       missLife,
       grace,
       found,
+      borrow: borrow && (async digest => compileLent(await borrow(digest))),
       now: () => clock.monotonic(),
     })
   }
@@ -84,6 +88,12 @@ export class TokenVerifier {
   async recall(digest: string): Promise<void> {
     await this.#known.recall(digest)
     this.#lookups.told.inc()
+  }
+
+  /** Returns what is known of a token, for a process beside this one; null where nothing is. */
+  lend(digest: string): Lent<Token> | null {
+    const lent = this.#known.lend(digest)
+    return lent && { value: lent.value.token, age: lent.age }
   }
 
   #verifyDigest(digest: string, address: string | null): Token | TokenFault | Promise<Token | TokenFault> {
@@ -121,6 +131,12 @@ export class TokenVerifier {
   }
 }
 
+function compileLent(lent: Lent<Token> | null): Lent<Known> | null {
+  return lent && { value: compile(lent.value), age: lent.age }
+}
+
+function compile(token: Token): Known
+function compile(token: Token | null): Known | null
 function compile(token: Token | null): Known | null {
   if (token === null) return null
   const { digest, addressesIn, addressesNotIn } = token

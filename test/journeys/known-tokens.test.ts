@@ -124,6 +124,28 @@ test('a worker that starts later knows what the others have seen', async t => {
   for (const line of lines) assert.equal(await journey.call(line, token.value), 200)
 })
 
+test('a worker that starts while the store is away borrows what the others know, and no more', async t => {
+  const journey = await start(t)
+  const { gateway, redis } = journey
+  const [seen, unseen] = [await journey.mint(), await journey.mint()]
+  const [a, b] = (await lineToEach(t, gateway)) as [WorkerLine, WorkerLine]
+  assert.equal(await journey.call(a, seen.value), 200)
+  await redis.kill()
+  process.kill(b.pid, 'SIGKILL')
+  await gateway.logged('a worker ended; another takes its place')
+  const [c, d] = (await lineToEach(t, gateway)) as [WorkerLine, WorkerLine]
+  assert.ok([c.pid, d.pid].includes(a.pid) && !(c.pid === b.pid || d.pid === b.pid))
+  for (const line of [c, d]) {
+    assert.equal(await journey.call(line, seen.value), 200)
+    assert.equal(await journey.call(line, unseen.value), 503)
+  }
+  await redis.start()
+  await gateway.logged('the store is back')
+  await until(async () => (await journey.call(c, unseen.value)) === 200)
+  await journey.revoke(seen)
+  for (const line of [c, d]) await until(async () => (await journey.call(line, seen.value)) === 401, 1_000)
+})
+
 test('a token that is revoked just as workers tell each other of it is refused by both within a second, and stays so', async t => {
   const journey = await start(t)
   const { gateway, redis } = journey

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
+import fc from 'fast-check'
 import { ReadThrough, type ReadThroughOptions } from '../../src/store/read-through.ts'
 import { StoreAway } from '../../src/store/store.ts'
 import { ManualClock } from '../help/clock.ts'
@@ -254,3 +256,142 @@ test('a key that others have told of is asked for again where a change of someth
   await recalled
   assert.deepEqual(memory.get('1'), { id: '1', shade: 'red' })
 })
+
+/** Sets up two processes that borrow of each other; `pass` is how a loan gets from one to the other. */
+function setUpTwo(pass: <L>(loan: L) => Promise<L> = async loan => loan) {
+  const clock = new ManualClock(1_000_000)
+  const things = new Map<string, Thing>([['1', { id: '1', shade: 'red' }]])
+  const processes = [0, 1].map(place => {
+    const steered = new SteeredStore(clock)
+    const memory: ReadThrough<Thing> = new ReadThrough<Thing>({
+      load: key => steered.look(() => things.get(key)),
+      changes: steered.changes,
+      kind: 'token',
+      concerns: ({ id }, thing) => thing.id === id,
+      size: 10,
+      missLife: 5_000,
+      grace: 60_000,
+      borrow: key => pass(processes[1 - place]!.memory.lend(key)),
+      now: () => clock.monotonic(),
+    })
+    let isSilent = false
+    const fallSilent = () => {
+      if (!isSilent) steered.changes.fallSilent()
+      isSilent = true
+    }
+    const speakAgain = () => {
+      steered.changes.speakAgain()
+      isSilent = false
+    }
+    const goAway = () => {
+      steered.isAway = true
+      fallSilent()
+    }
+    return { steered, memory, goAway, fallSilent, speakAgain, isPending: false, isTold: false }
+  })
+  return { clock, things, processes: processes as [(typeof processes)[0], (typeof processes)[0]] }
+}
+
+test('while the store is away what another process remembers is borrowed, for as long as that may live on there', async () => {
+  const { clock, processes } = setUpTwo()
+  const [a, b] = processes
+  await a.memory.get('1')
+  a.goAway()
+  b.goAway()
+  clock.advance(50_000)
+  assert.deepEqual(await b.memory.get('1'), { id: '1', shade: 'red' })
+  await assert.rejects(async () => b.memory.get('2'), StoreAway)
+  clock.advance(9_000)
+  assert.deepEqual(await b.memory.get('1'), { id: '1', shade: 'red' })
+  clock.advance(2_000)
+  await assert.rejects(async () => b.memory.get('1'), StoreAway)
+  await assert.rejects(async () => a.memory.get('1'), StoreAway)
+})
+
+test('what was last known to be right before a change was told is not borrowed', async () => {
+  const { clock, processes } = setUpTwo()
+  const [a, b] = processes
+  await a.memory.get('1')
+  a.goAway()
+  clock.advance(100)
+  b.steered.changes.tell({ kind: 'token', account, id: '1' })
+  b.goAway()
+  await assert.rejects(async () => b.memory.get('1'), StoreAway)
+})
+
+test('what the store no longer had is not borrowed of who has not heard of it', async () => {
+  const { clock, things, processes } = setUpTwo()
+  const [a, b] = processes
+  await a.memory.get('1')
+  a.goAway()
+  clock.advance(10)
+  things.delete('1')
+  assert.equal(await b.memory.get('1'), null)
+  b.goAway()
+  clock.advance(6_000)
+  await assert.rejects(async () => b.memory.get('1'), StoreAway)
+})
+
+test('what is borrowed is forgotten by the changes that are told when the store is back', async () => {
+  const { things, processes } = setUpTwo()
+  const [a, b] = processes
+  await a.memory.get('1')
+  a.goAway()
+  b.goAway()
+  await b.memory.get('1')
+  things.delete('1')
+  b.steered.changes.tell({ kind: 'everything' })
+  b.steered.isAway = false
+  b.steered.changes.speakAgain()
+  assert.equal(await b.memory.get('1'), null)
+})
+
+test('whatever crosses, no process gives out what it was told is gone', async () => {
+  const events = fc.constantFrom('get', 'recall', 'hear', 'away', 'back', 'remove', 'wait', 'pass')
+  const steps = fc.array(fc.tuple(events, fc.constantFrom(0, 1)), { minLength: 5, maxLength: 40 })
+  await fc.assert(
+    fc.asyncProperty(fc.scheduler(), steps, async (scheduler, steps) => {
+      const { clock, things, processes } = setUpTwo(loan => scheduler.schedule(Promise.resolve(loan)))
+      const running: Promise<unknown>[] = []
+      for (const [event, place] of steps) {
+        const process = processes[place]!
+        const { steered, memory } = process
+        if (event === 'remove' && things.has('1'))
+          for (const one of processes) {
+            one.isPending = true
+            one.fallSilent()
+          }
+        clock.advance(1)
+        if (event === 'get') running.push(judged(memory.get('1'), process.isTold))
+        else if (event === 'recall') running.push(memory.recall('1').catch(() => {}))
+        else if (event === 'remove') things.delete('1')
+        else if (event === 'away') process.goAway()
+        else if (event === 'back' || (event === 'hear' && !steered.isAway)) {
+          steered.isAway = false
+          if (process.isPending) steered.changes.tell({ kind: 'token', account, id: '1' })
+          process.isTold ||= process.isPending
+          process.isPending = false
+          process.speakAgain()
+        } else if (event === 'wait') clock.advance(3_000)
+        else if (scheduler.count() > 0) await scheduler.waitNext(1)
+        await turn()
+      }
+      const settle = async () => {
+        for (await turn(); scheduler.count() > 0; await turn()) await scheduler.waitIdle()
+      }
+      await settle()
+      await Promise.all(running)
+      for (const { memory, isTold } of processes) {
+        const last = judged(memory.get('1'), isTold)
+        await settle()
+        await last
+      }
+    }),
+    { numRuns: 300 },
+  )
+})
+
+async function judged(found: Thing | null | Promise<Thing | null>, isTold: boolean): Promise<void> {
+  const thing = await Promise.resolve(found).catch(() => null)
+  if (isTold) assert.equal(thing, null)
+}

@@ -7,6 +7,7 @@ import type { EdgeMetrics } from '../../metrics/edge-metrics.ts'
 import type { Logger } from '../../log/log.ts'
 import type { Config } from '../../config/config.ts'
 import { type FoundKey, FoundPost, FoundReader } from '../../store/found-keys.ts'
+import type { Lent, Loan } from '../../store/lending.ts'
 import { openStore } from '../../store/open.ts'
 import type { Store } from '../../store/store.ts'
 import { GatewayDirectory } from '../../ai/gateways.ts'
@@ -26,6 +27,8 @@ interface ServicesOptions {
   readonly writesCopy?: boolean
   /** Tells the processes beside this one what it has found in the store; it must not reject. */
   readonly tellFound?: (keys: readonly FoundKey[]) => Promise<unknown>
+  /** Asks them for what they remember while the store is away; it must not reject. */
+  readonly borrow?: (found: FoundKey) => Promise<Loan | null>
 }
 
 export class Services implements AiServices {
@@ -40,13 +43,27 @@ export class Services implements AiServices {
   #prices: PriceTable
 
   private constructor(store: Store, config: Config, options: ServicesOptions) {
-    const { metrics, log, writesCopy = false, tellFound } = options
+    const { metrics, log, writesCopy = false, tellFound, borrow } = options
     const { grace } = config.store
     const post = tellFound && new FoundPost(tellFound)
     const found = (kind: FoundKey[0]) => post && ((key: string) => post.add([kind, key]))
+    // What is asked for as a token is a token.
+    const borrower = <T>(kind: FoundKey[0]) =>
+      borrow && ((key: string) => borrow([kind, key]) as Promise<Lent<T> | null>)
     this.store = store
-    this.tokens = new TokenVerifier({ store, grace, metrics: metrics.ai, found: found('token') })
-    this.gateways = new GatewayDirectory({ store, grace, found: found('gateway') })
+    this.tokens = new TokenVerifier({
+      store,
+      grace,
+      metrics: metrics.ai,
+      found: found('token'),
+      borrow: borrower('token'),
+    })
+    this.gateways = new GatewayDirectory({
+      store,
+      grace,
+      found: found('gateway'),
+      borrow: borrower('gateway'),
+    })
     this.#found = new FoundReader(([kind, key]) =>
       kind === 'token' ? this.tokens.recall(key) : this.gateways.recall(key),
     )
@@ -80,6 +97,11 @@ export class Services implements AiServices {
   /** Hears what the processes beside this one have found. */
   hearFound(keys: readonly FoundKey[]): void {
     this.#found.hear(keys)
+  }
+
+  /** Returns what is remembered here; null where nothing is. */
+  lend([kind, key]: FoundKey): Loan | null {
+    return kind === 'token' ? this.tokens.lend(key) : this.gateways.lend(key)
   }
 
   /** Writes what waits to be written, and lets go of the store. */

@@ -6,6 +6,7 @@ import { systemClock } from '../../base/clock.ts'
 import { createLogger } from '../../log/log.ts'
 import { Metrics } from '../../metrics/metrics.ts'
 import type { Endpoint } from '../../config/config.ts'
+import { Borrower } from '../../store/lending.ts'
 import { BanPost } from '../../access/ban-post.ts'
 import { Bans } from '../../access/bans.ts'
 import { LocalPlane } from '../gateway/local-plane.ts'
@@ -22,6 +23,7 @@ logWarningsOfNode(log)
 // The supervisor adds up what all workers note.
 const post = new BanPost(refusals => tell({ refusals }))
 const bans = new Bans(systemClock, { noted: (id, key, refusals) => post.add(id, key, refusals) })
+const borrower = new Borrower((as, borrow) => void tell({ borrow, as }))
 let { orphanGrace, lastWords } = usualSupervision
 let services: Services | null = null
 let plane: LocalPlane | null = null
@@ -64,6 +66,11 @@ async function answer(ask: Ask): Promise<Reply[Ask['kind']]> {
     case 'found':
       services!.hearFound(ask.keys)
       return null
+    case 'lend':
+      return services!.lend(ask.found)
+    case 'lent':
+      borrower.settle(ask.id, ask.loan)
+      return null
     case 'ping':
       return null
     case 'pools':
@@ -81,6 +88,7 @@ async function start(ask: Ask & { kind: 'start' }): Promise<readonly Endpoint[]>
     metrics: metrics.edge,
     log,
     tellFound: found => tell({ found }),
+    borrow: found => borrower.ask(found),
   })
   const parts = { documentation, sidePort, metrics, destination, log, services, bans }
   plane = new LocalPlane(config, { ...parts, reusePort: true })

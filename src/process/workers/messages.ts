@@ -3,6 +3,7 @@
 import type { Snapshot } from '../../metrics/metrics.ts'
 import type { Config, Endpoint } from '../../config/config.ts'
 import type { FoundKey } from '../../store/found-keys.ts'
+import type { Loan } from '../../store/lending.ts'
 import type { BanNews } from '../../access/bans.ts'
 import type { KeyedCheckResult } from '../../edge/origin/health-checker.ts'
 import type { SidePort } from '../../edge/plane.ts'
@@ -27,6 +28,8 @@ export type Ask =
   | { readonly kind: 'checks'; readonly results: readonly KeyedCheckResult[] }
   | { readonly kind: 'bans'; readonly bans: BanNews }
   | { readonly kind: 'found'; readonly keys: readonly FoundKey[] }
+  | { readonly kind: 'lend'; readonly found: FoundKey }
+  | { readonly kind: 'lent'; readonly id: number; readonly loan: Loan | null }
   | { readonly kind: 'ping' }
   | { readonly kind: 'pools' }
   | { readonly kind: 'snapshot' }
@@ -39,6 +42,8 @@ export interface Reply {
   readonly checks: null
   readonly bans: null
   readonly found: null
+  readonly lend: Loan | null
+  readonly lent: null
   readonly ping: null
   readonly pools: readonly PoolState[]
   readonly snapshot: Snapshot
@@ -49,10 +54,11 @@ export interface ToWorker {
   readonly ask: Ask
 }
 
-/** An answer to an ask, or what a worker tells unasked: the refusals that it has noted towards bans, what it has found in the store, and its last numbers when it dies. */
+/** An answer to an ask, or what a worker tells unasked: the refusals that it has noted towards bans, what it has found in the store, what it would borrow, and its last numbers when it dies. */
 export type FromWorker =
   | { readonly id: number; readonly value: unknown }
   | { readonly id: number; readonly error: string }
   | { readonly refusals: BanNews }
   | { readonly found: readonly FoundKey[] }
+  | { readonly borrow: FoundKey; readonly as: number }
   | { readonly last: Snapshot }

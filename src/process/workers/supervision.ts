@@ -19,6 +19,8 @@ export interface Supervision {
   readonly stackPatience: number
   /** How long a worker may take to tell how its pools are doing; nobody needs to know enough to end it. */
   readonly viewPatience: number
+  /** How long a worker may take to lend what it remembers: a request waits. */
+  readonly lendPatience: number
   /** How long a worker may take to tell what it has counted. */
   readonly snapshotPatience: number
   /** How long a worker may take to reset its connections. */
@@ -39,6 +41,7 @@ export const usualSupervision: Supervision = {
   mostMissed: 10,
   stackPatience: 2_000,
   viewPatience: 1_000,
+  lendPatience: 100,
   snapshotPatience: 1_000,
   cutPatience: 500,
   orphanGrace: 30_000,

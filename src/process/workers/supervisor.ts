@@ -6,6 +6,7 @@ import type { Logger } from '../../log/log.ts'
 import { type Metrics, remains, type Snapshot } from '../../metrics/metrics.ts'
 import type { Config, Endpoint } from '../../config/config.ts'
 import { type FoundKey, LatestKeys } from '../../store/found-keys.ts'
+import { freshest, type Loan } from '../../store/lending.ts'
 import { BanPost } from '../../access/ban-post.ts'
 import { type BanNews, Bans } from '../../access/bans.ts'
 import { checkKeys, type KeyedCheckResult } from '../../edge/origin/health-checker.ts'
@@ -153,6 +154,13 @@ export class Supervisor implements ManagedPlane {
     for (const worker of this.#up) if (worker !== by) worker.ask({ kind: 'found', keys }).catch(ignore)
   }
 
+  async #borrow(found: FoundKey, by: WorkerHandle): Promise<Loan | null> {
+    const others = [...this.#up].filter(worker => worker !== by)
+    const late = once(AbortSignal.timeout(this.#patience.lendPatience), 'abort').then(() => null)
+    const loans = others.map(worker => worker.ask({ kind: 'lend', found }).catch(() => null))
+    return freshest(await Promise.all(loans.map(loan => Promise.race([loan, late]))))
+  }
+
   #ping(): void {
     for (const worker of this.#up) if (worker.ping() >= this.#patience.mostMissed) void this.#endHung(worker)
   }
@@ -176,6 +184,7 @@ export class Supervisor implements ManagedPlane {
     const heard = {
       refused: (refusals: BanNews) => this.#bans.count(refusals),
       found: (keys: readonly FoundKey[], by: WorkerHandle) => this.#tellFound(keys, by),
+      borrow: (found: FoundKey, by: WorkerHandle) => this.#borrow(found, by),
       wrote: (line: string, { pid }: WorkerHandle) =>
         log.warn({ worker: pid, line }, 'worker wrote to stderr'),
     }

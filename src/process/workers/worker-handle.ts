@@ -6,6 +6,7 @@ import { getCompileCacheDir } from 'node:module'
 import type { Interface } from 'node:readline'
 import type { Snapshot } from '../../metrics/metrics.ts'
 import type { FoundKey } from '../../store/found-keys.ts'
+import type { Loan } from '../../store/lending.ts'
 import type { BanNews } from '../../access/bans.ts'
 import { blockedStack, errorLines, inspectable } from './blocked-stack.ts'
 import type { Ask, FromWorker, Reply, ToWorker } from './messages.ts'
@@ -18,10 +19,11 @@ export interface WorkerEnd {
 /** What an ask is told when its worker has ended, or cannot be reached. */
 export class Unanswered extends Error {}
 
-/** Hears what a worker tells unasked: what it notes towards bans, and what it has found in the store. */
+/** Hears what a worker tells unasked: what it notes towards bans, what it has found in the store, and what it would borrow. */
 interface Heard {
   refused(refusals: BanNews): void
   found(keys: readonly FoundKey[], by: WorkerHandle): void
+  borrow(found: FoundKey, by: WorkerHandle): Promise<Loan | null>
   /** Takes each line of its stderr. */
   wrote(line: string, by: WorkerHandle): void
 }
@@ -114,8 +116,14 @@ export class WorkerHandle {
     if ('last' in message) this.#last = message.last
     else if ('refusals' in message) this.#heard.refused(message.refusals)
     else if ('found' in message) this.#heard.found(message.found, this)
+    else if ('borrow' in message) void this.#borrow(message.borrow, message.as)
     else if ('error' in message) this.#settle(message.id)?.reject(new Error(message.error))
     else this.#settle(message.id)?.resolve(message.value)
+  }
+
+  async #borrow(found: FoundKey, id: number): Promise<void> {
+    const loan = await this.#heard.borrow(found, this)
+    this.ask({ kind: 'lent', id, loan }).catch(() => {})
   }
 
   #giveUp(): void {
