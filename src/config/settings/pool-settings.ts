@@ -154,15 +154,16 @@ export function resolvePools(pools: ReadonlyMap<string, PoolSettings | null>, fi
 function resolvePool(name: string, settings: PoolSettings, findings: Findings): PoolConfig {
   const members = settings.origins.filter(({ value }) => value.url !== null)
   const means = { transport: resolveTransport(settings), identity: resolveIdentity(settings, findings) }
+  const retries = settings.retries ?? { ...usualRetries, most: 0 }
   return {
     name,
     origins: members.map(origin => resolveOrigin(origin, means, findings)),
     weights: members.map(({ value }) => value.weight),
     balance: settings.balance,
-    retries: settings.retries ?? { ...usualRetries, most: 0 },
+    retries,
     retryOn: resolveStatuses(
       settings.retry_on,
-      { needs: 'retries', isOff: settings.retries === null },
+      { needs: 'retries', isOff: retries.most === 0 || retries.budget === 0 },
       findings,
     ),
     ejectOn: resolveStatuses(
