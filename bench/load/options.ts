@@ -22,7 +22,7 @@ export const USAGE = `npm run bench -- [options]
   --seconds N     length of one measurement (2)
   --quick         one round of one second
   --soak          memory over two million requests as well
-A run that is narrowed or quick only prints; a whole one also writes bench/results and README.md.`
+A run that is narrowed or quick only prints; a whole one also writes bench/results, README.md and docs/benchmarks.md.`
 
 /** Returns the options, or a sentence that says what is wrong with them. */
 export function parseOptions(args: readonly string[], peers: readonly string[]): Options | string {

@@ -9,7 +9,7 @@ import { type Options, parseOptions, USAGE } from './options.ts'
 import { launchOrigin, launchPeer, PEERS } from './peers.ts'
 import { gatehouse } from './peers/gatehouse.ts'
 import { gatehouseAi } from './peers/gatehouse-ai.ts'
-import { withResults } from './readme.ts'
+import { published, withResults } from './published.ts'
 import { stopRedisServer } from './redis-server.ts'
 import { report } from './report.ts'
 import type { Results } from './results.ts'
@@ -19,7 +19,6 @@ import { soak } from './soak.ts'
 import { median } from './statistics.ts'
 
 const RESULTS = join(ROOT, 'bench/results')
-const README = join(ROOT, 'README.md')
 const STARTS = 5
 const SOAK_REQUESTS = 2_000_000
 
@@ -89,7 +88,10 @@ function save(results: Results): void {
   mkdirSync(RESULTS, { recursive: true })
   writeFileSync(join(RESULTS, `${results.date}.json`), `${JSON.stringify(results, null, 2)}\n`)
   writeFileSync(join(RESULTS, 'latest.md'), report(results))
-  writeFileSync(README, withResults(readFileSync(README, 'utf8'), results))
+  for (const page of published.keys()) {
+    const path = join(ROOT, page)
+    writeFileSync(path, withResults(page, readFileSync(path, 'utf8'), results))
+  }
 }
 
 function exit(message: string): never {

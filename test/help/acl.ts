@@ -1,13 +1,11 @@
-// Users of a Redis server with the rights that the README names.
+// Users of a Redis server with the rights that docs/operations.md names.
 
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { readPage } from './docs.ts'
 import type { RedisServer } from './redis.ts'
-import { root } from './source.ts'
 
-/** Reads the line of the README, and returns the arguments of ACL SETUSER for a user of this name and password. */
+/** Reads the line of docs/operations.md, and returns the arguments of ACL SETUSER for a user of this name and password. */
 export function aclLine(user: string, password: string): readonly string[] {
-  const [line] = /^ACL SETUSER gatehouse .*$/m.exec(readFileSync(join(root, 'README.md'), 'utf8'))!
+  const [line] = /^ACL SETUSER gatehouse .*$/m.exec(readPage('docs/operations.md').text)!
   return line
     .replace('SETUSER gatehouse', `SETUSER ${user}`)
     .replace('>PASSWORD', `>${password}`)

@@ -1,5 +1,4 @@
 import { deepEqual, equal } from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import {
@@ -12,8 +11,7 @@ import {
   isSettable,
   listHas,
 } from '../../src/http1/fields.ts'
-
-const readme = new URL('../../README.md', import.meta.url)
+import { readPage } from '../help/docs.ts'
 
 describe('fieldId', () => {
   const known = [
@@ -164,10 +162,10 @@ describe('crosses', () => {
   }
 })
 
-test('every name of an address is one, and the README has them all', () => {
+test('every name of an address is one, and docs/proxying.md has them all', () => {
   for (const name of addressNames) equal(fieldId(name), field.clientAddress, name)
   const [, told = ''] =
-    /^Names under which only trusted proxies.*?: (.*)\.$/m.exec(readFileSync(readme, 'utf8')) ?? []
+    /^Names under which only trusted proxies.*?: (.*)\.$/m.exec(readPage('docs/proxying.md').text) ?? []
   deepEqual(
     told.split(', '),
     addressNames.map(name => `\`${name}\``),

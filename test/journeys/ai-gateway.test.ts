@@ -103,7 +103,7 @@ async function statusOf(client: OpenAI): Promise<number> {
 
 const stores = {
   SQLite: async () => ({ env: {}, denied: async () => [] }),
-  /** As the user of the README, with no right beyond. */
+  /** As a user of the first steps, with no right beyond. */
   Redis: async (t: TestContext) => {
     const redis = await startRedis(t, { aof: 'always' })
     await redis.ask('ACL', 'SETUSER', ...aclLine('gatehouse', 'secret'))

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, type TestContext, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
@@ -30,6 +30,17 @@ async function openDemo(t: TestContext, options = {}): Promise<{ page: Page; com
   await page.goto(edge)
   return { page, complaints }
 }
+
+/** Makes room for all of each format, and a border like that of the page. */
+const pictured = `
+main{max-width:none}
+.shown{grid-template-columns:1fr 1fr 1fr!important;margin:0!important;padding:1rem;background:var(--card)}
+pre,iframe{height:31rem!important}
+pre{font-size:11px!important}
+iframe{zoom:.67;height:calc(31rem/.67)!important}`
+
+/** Returns the width of a PNG (PNG 11.2.1). */
+const widthOf = (png: Buffer): number => png.readUInt32BE(16)
 
 const caseOf = (page: Page, name: string) =>
   page.locator('article').filter({ has: page.getByRole('link', { name, exact: true }) })
@@ -98,4 +109,25 @@ for (const colorScheme of ['light', 'dark'] as const)
     await caseOf(page, 'down.localhost').locator('iframe').waitFor()
     assert.ok((await page.evaluate<number>('document.documentElement.scrollWidth')) <= 320)
     for (const { text, ratio } of await contrastsIn(page)) assert.ok(ratio >= 4.5, text)
+  })
+
+for (const colorScheme of ['light', 'dark'] as const)
+  test(`the ${colorScheme} picture in docs/images shows a dead origin in three formats; WRITE_DOCS=1 takes it anew`, async t => {
+    const { page } = await openDemo(t, {
+      colorScheme,
+      bypassCSP: true,
+      viewport: { width: 1200, height: 900 },
+    })
+    const shown = caseOf(page, 'down.localhost')
+    await page.addStyleTag({ content: pictured })
+    await shown.getByRole('button').click()
+    await shown.locator('pre').filter({ hasText: '"error_code": 521,' }).waitFor()
+    await shown.locator('pre').filter({ hasText: '# Error 521: Web server is down' }).waitFor()
+    await shown.frameLocator('iframe').getByText('Try now').waitFor()
+    const file = join(root, `docs/images/error-${colorScheme}.png`)
+    const taken = await shown.locator('.shown').screenshot()
+    if (process.env.WRITE_DOCS) writeFileSync(file, taken)
+    const kept = readFileSync(file)
+    assert.deepEqual(widthOf(kept), widthOf(taken))
+    assert.ok(kept.length < 150_000, `${kept.length} bytes`)
   })

@@ -1,4 +1,4 @@
-// What a client that does not read, or sends slowly, costs the gateway in memory: the bound that the README states.
+// What a client that does not read, or sends slowly, costs the gateway in memory: the bound that docs/operations.md states.
 
 import assert from 'node:assert/strict'
 import { createServer, type Server } from 'node:net'
@@ -91,7 +91,7 @@ const held = 2 * piece
 /** Connections, requests and their timers. */
 const objects = 16 * KiB
 
-/** What clients send before they stop, and the bytes that each may cost; the README states the most. How full the pieces are depends on how busy the machine is. */
+/** What clients send before they stop, and the bytes that each may cost; docs/operations.md states the most. How full the pieces are depends on how busy the machine is. */
 const misdeeds: Record<string, readonly [string, bound: number]> = {
   'read nothing of a large response': [request('GET /'), held + held + objects],
   'send a body of 64 KiB but for its end': [

@@ -1,29 +1,30 @@
-// The recipes of the README as they are written, with only ports and files put in their place.
+// The recipes of the pages as they are written, with only ports and files put in their place.
 
 import assert from 'node:assert/strict'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { connectTo } from '../help/raw.ts'
+import { blocksOf, readPage, section } from '../help/docs.ts'
 import { startGateway } from '../help/gateway.ts'
 import { mmdb } from '../help/mmdb.ts'
 import { ok, type Origin, startResponder } from '../help/origin.ts'
-import { root } from '../help/source.ts'
+import { connectTo } from '../help/raw.ts'
 
-const readme = readFileSync(join(root, 'README.md'), 'utf8')
-
-/** Gives the configuration that follows the title of a recipe. */
-function recipe(title: string): string {
-  const at = readme.indexOf(`**${title}`)
-  assert.notEqual(at, -1, title)
-  const [, yaml] = /^```yaml\n(.*?)^```$/ms.exec(readme.slice(at)) ?? []
-  return yaml!
+/** Returns the configuration under the heading of a recipe. */
+function recipe(heading: string, page: string): string {
+  const [block] = blocksOf(section(readPage(page), heading)).filter(({ language }) => language === 'yaml')
+  return block!.text
 }
 
 /** Starts a gateway by a recipe before these origins; what asks it gives fields of the request and gets the answer. */
-async function follow(t: TestContext, title: string, origins: readonly Origin[]) {
-  const yaml = recipe(title)
+async function follow(
+  t: TestContext,
+  heading: string,
+  origins: readonly Origin[],
+  page = 'docs/rules-and-limits.md',
+) {
+  const yaml = recipe(heading, page)
     .replace('127.0.0.1:3000', `127.0.0.1:${origins[0]!.port}`)
     .replace('127.0.0.1:3001', `127.0.0.1:${origins[1]?.port}`)
     .replace('GeoLite2-Country.mmdb', writeCountries(t))
@@ -49,7 +50,7 @@ function writeCountries(t: TestContext): string {
 test('JSON for agents, a page for people', async t => {
   const origin = await startResponder(t, ok())
   await origin.goDown()
-  const ask = await follow(t, 'JSON for agents, a page for people.', [origin])
+  const ask = await follow(t, 'JSON for agents, a page for people', [origin])
   const [agent, person] = [await ask('Accept: application/json'), await ask('Accept: text/html')]
   assert.deepEqual(JSON.parse(agent.text), { error: 'unavailable', ray_id: agent.field('svc-ray') })
   assert.match(person.text, new RegExp(`<.*Error 521.*${person.field('svc-ray')}`, 's'))
@@ -67,27 +68,31 @@ test('ban a country', async t => {
   assert.equal((await ask('X-Forwarded-For: 192.0.2.7, 198.51.100.7')).status, 200)
 })
 
-test('10 requests a second per token', async t => {
-  const ask = await follow(t, '10 requests a second per token', [await startResponder(t, ok())])
-  const askFor = async (token: string) => {
-    const answers = await Promise.all(
-      Array.from({ length: 20 }, () => ask(`Authorization: Bearer ${token}`, 'Accept: application/json')),
-    )
-    const limited = answers.filter(({ status }) => status === 429)
-    for (const answer of limited) {
-      assert.equal(JSON.parse(answer.text).error_code, 1015)
-      // A second, and what is left of the smallest step in which time is counted, in whole seconds.
-      assert.match(answer.field('retry-after') ?? '', /^[12]$/)
-      assert.equal(String(JSON.parse(answer.text).retry_after), answer.field('retry-after'))
+for (const [heading, page] of [
+  ['10 requests a second per token', 'docs/rules-and-limits.md'],
+  ['4. Limit who comes in, and how often', 'README.md'],
+] as const)
+  test(`10 requests a second per token, in ${page}`, async t => {
+    const ask = await follow(t, heading, [await startResponder(t, ok())], page)
+    const askFor = async (token: string) => {
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, () => ask(`Authorization: Bearer ${token}`, 'Accept: application/json')),
+      )
+      const limited = answers.filter(({ status }) => status === 429)
+      for (const answer of limited) {
+        assert.equal(JSON.parse(answer.text).error_code, 1015)
+        // A second, and what is left of the smallest step in which time is counted, in whole seconds.
+        assert.match(answer.field('retry-after') ?? '', /^[12]$/)
+        assert.equal(String(JSON.parse(answer.text).retry_after), answer.field('retry-after'))
+      }
+      return answers.length - limited.length
     }
-    return answers.length - limited.length
-  }
-  assert.deepEqual(await Promise.all([askFor('one'), askFor('another')]), [10, 10])
-})
+    assert.deepEqual(await Promise.all([askFor('one'), askFor('another')]), [10, 10])
+  })
 
 test('two origins, one dies', async t => {
   const origins = [await startResponder(t, ok('a')), await startResponder(t, ok('b'))]
-  const ask = await follow(t, 'Two origins, one dies.', origins)
+  const ask = await follow(t, 'Two origins, one dies', origins)
   const seen = new Set<string>()
   while (seen.size < 2) seen.add((await ask()).text)
   await origins[0]!.goDown()

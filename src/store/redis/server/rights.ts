@@ -174,7 +174,7 @@ function sentenceOf(user: string, { needs, place, loss }: Purpose, denied: reado
   const commands = isAll
     ? 'every command'
     : inWords(denied.map(({ rule }) => rule.toUpperCase().replace('|', ' ')))
-  const rules = isAll ? ['the commands of the README'] : denied.map(({ rule }) => `+${rule}`)
+  const rules = isAll ? ['the commands listed in docs/operations.md'] : denied.map(({ rule }) => `+${rule}`)
   const where = place ? ` on ${place[0]}` : ''
   const grants = place ? [place[1], ...rules] : rules
   return `Redis denies the user ${user} ${commands}${where}: ${loss}. Grant ${inWords(grants)} with ACL SETUSER.`

@@ -1,16 +1,15 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { aclRules, clusterRules } from '../../../../src/store/redis/server/rights.ts'
 import type { RedisStore } from '../../../../src/store/redis/redis-store.ts'
 import { type Store, StoreAway } from '../../../../src/store/store.ts'
 import { aclLine, deniedOn } from '../../../help/acl.ts'
+import { readPage } from '../../../help/docs.ts'
 import { type RedisServer, startCluster, startRedis } from '../../../help/redis.ts'
-import { root, sourceFiles } from '../../../help/source.ts'
+import { sourceFiles } from '../../../help/source.ts'
 import { methods, openRedis } from '../open.ts'
 
-/** Opens a store as a user with the rights of the README and then these. */
+/** Opens a store as a user with the rights of the documentation and then these. */
 async function openAs(t: TestContext, server: RedisServer, ...more: string[]): Promise<RedisStore> {
   await server.ask('ACL', 'SETUSER', ...aclLine('limited', 'secret'), ...more)
   return openRedis(t, `redis://limited:secret@127.0.0.1:${server.port}`, 2_000)
@@ -31,10 +30,10 @@ const others = new Set([
   'WAITAOF',
 ])
 
-test('the README grants what is needed, and that is every command of the code', () => {
-  const readme = readFileSync(join(root, 'README.md'), 'utf8')
-  assert.ok(readme.includes(`\nACL SETUSER gatehouse reset on >PASSWORD ${aclRules.join(' ')}\n`))
-  assert.ok(readme.includes(`\`${clusterRules.join(' ')}\``))
+test('docs/operations.md grants what is needed, and that is every command of the code', () => {
+  const { text } = readPage('docs/operations.md')
+  assert.ok(text.includes(`\nACL SETUSER gatehouse reset on >PASSWORD ${aclRules.join(' ')}\n`))
+  assert.ok(text.includes(`\`${clusterRules.join(' ')}\``))
   const files = sourceFiles().filter(({ path }) => path.startsWith('store/redis/'))
   const found = files.flatMap(({ text }) => [...text.matchAll(/(?:redis\.p?call\(|\[)'([A-Z]{3,})'/g)])
   const commands = new Set(found.map(([, name]) => name!)).difference(others)
@@ -46,7 +45,7 @@ test('the README grants what is needed, and that is every command of the code', 
   assert.deepEqual([...needless], [])
 })
 
-test('a user with the rights of the README is denied nothing, whatever is asked', async t => {
+test('a user with the rights of the documentation is denied nothing, whatever is asked', async t => {
   const server = await startRedis(t)
   const store = await openAs(t, server)
   assert.deepEqual(await store.rights(), [])
@@ -54,7 +53,7 @@ test('a user with the rights of the README is denied nothing, whatever is asked'
   assert.deepEqual(await deniedOn(server), [])
 })
 
-test('a user with the rights of the README and those of a cluster is denied nothing there', async t => {
+test('a user with the rights of the documentation and those of a cluster is denied nothing there', async t => {
   const nodes = await startCluster(t)
   const user = aclLine('limited', 'secret')
   for (const node of nodes) await node.ask('ACL', 'SETUSER', ...user, ...clusterRules)
@@ -79,7 +78,7 @@ const denials: readonly [rules: readonly string[], expected: string][] = [
   [['-eval'], `EVAL on the keys {gatehouse*: ${refused}. Grant ~{gatehouse* and +eval with ACL SETUSER.`],
   [
     ['resetkeys', '~other:*'],
-    `every command on the keys {gatehouse*: ${refused}. Grant ~{gatehouse* and the commands of the README with ACL SETUSER.`,
+    `every command on the keys {gatehouse*: ${refused}. Grant ~{gatehouse* and the commands listed in docs/operations.md with ACL SETUSER.`,
   ],
   [
     ['resetchannels'],

@@ -1,3 +1,5 @@
+// Every command, program and configuration in README.md and docs/, done as a reader would.
+
 import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -9,30 +11,58 @@ import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { parse as load } from 'yaml'
+import { parseOptions } from '../../bench/load/options.ts'
 import { parse } from '../../src/config/file/parse.ts'
 import { FirstFill } from '../../src/process/store/first-start.ts'
 import { openStore } from '../../src/store/open.ts'
 import { completion } from '../help/ai.ts'
+import { blocksOf, readPage, readPages } from '../help/docs.ts'
 import { startDns } from '../help/dns.ts'
 import { writeConfig } from '../help/gateway.ts'
 import { say, startProvider, stream } from '../help/provider.ts'
 import { root } from '../help/source.ts'
 
-const readme = readFileSync(join(root, 'README.md'), 'utf8')
+const blocks = readPages().flatMap(blocksOf)
 const integration = readFileSync(join(root, '.ci/run'), 'utf8')
 const run = promisify(execFile)
 const curl = process.env.CURL ?? 'curl'
 
-/** The fenced blocks in this language. */
-function blocks(language: string): string[] {
-  return [...readme.matchAll(/^```(\w*)\n(.*?)^```$/gms)].flatMap(([, tag, text]) =>
-    tag === language ? [text!] : [],
-  )
+/** What holds a block, by its language: tests below, or what is said here. */
+const holders: Readonly<Record<string, string>> = {
+  sh: 'each line is held by one of the ways below',
+  console: 'run, and compared with what it shows',
+  js: 'run',
+  yaml: 'read here; the recipes are run by recipes.test.ts',
+  yml: 'the set-up of Prometheus, done below as it would',
+  redis: 'run by test/store/redis/server/rights.test.ts',
+  text: 'not run: a picture of the code, compared with its folders by test/house/docs.test.ts',
 }
 
-const commands = blocks('sh').flatMap(block => block.trimEnd().split('\n'))
-const starting = new Set(['npm start', 'npm run demo', 'npm start -- --config my.yaml'])
-const installing = new Set(['npm ci', 'npm run check', 'npm test'])
+/** How a command is held, by its form. */
+const ways = {
+  started: /^npm (start|run demo|start -- --config my\.yaml)$/,
+  installs: /^npm (ci|run check|test)$/,
+  asksForClients: /^curl .*\/oauth_clients/,
+  asks: /^curl (?!.*\/oauth_clients)/,
+  managesClients: /^npx gatehouse client /,
+  runs: /^npx gatehouse (?!client )/,
+  // Not run: there is no engine here. Ports, folders and the time to stop are compared with the Dockerfile.
+  needsDocker: /^docker /,
+  // Not run: it takes minutes and needs wrk. Its options are read as the bench does.
+  measures: /^(npm run bench( |$)|node bench\/compare\.ts )/,
+  // Not run: it needs dnsmasq. The record is published by the DNS server of the tests.
+  needsDnsmasq: /^dnsmasq .*--txt-record=app\.example\.com,"\$TEXT"$/,
+} satisfies Readonly<Record<string, RegExp>>
+
+const linesIn = (language: string) =>
+  blocks.filter(block => block.language === language).flatMap(({ text }) => text.trimEnd().split('\n'))
+
+/** Returns all commands of this form, each once. */
+const commands = (form: RegExp): readonly string[] =>
+  [...new Set(linesIn('sh'))].filter(line => form.test(line))
+
+const textsIn = (language: string) =>
+  blocks.filter(block => block.language === language).map(({ text }) => text)
 
 interface Running {
   /** The port of the edge, and the address of the side port. */
@@ -74,7 +104,7 @@ async function start(t: TestContext, command: string, env: NodeJS.ProcessEnv): P
   }
 }
 
-/** Gives what the pattern finds, in the first line where it does. */
+/** Returns what the pattern finds, in the first line where it does. */
 function found(lines: Interface, pattern: RegExp): Promise<string> {
   return new Promise(resolve => {
     lines.on('line', line => {
@@ -108,27 +138,34 @@ async function runCurl(command: string, { port, admin, env }: Running): Promise<
   return stdout
 }
 
-test('every command of the README is of a kind that is run here, by continuous integration, or read against the Dockerfile', () => {
-  for (const command of commands) {
-    const isKnown =
-      starting.has(command) ||
-      installing.has(command) ||
-      command.startsWith('curl ') ||
-      command.startsWith('docker ') ||
-      command.startsWith('npx gatehouse ')
-    assert.ok(isKnown, command)
+test('every block is in a language that a test holds, and every language is there', () => {
+  assert.deepEqual(new Set(blocks.map(({ language }) => language)), new Set(Object.keys(holders)))
+})
+
+test('every command is held in exactly one way, and every way has a command', () => {
+  for (const command of linesIn('sh')) {
+    const forms = Object.entries(ways).filter(([, form]) => form.test(command))
+    assert.equal(forms.length, 1, command)
   }
+  for (const [way, form] of Object.entries(ways)) assert.ok(commands(form).length > 0, way)
 })
 
 test('continuous integration runs the commands that install and check', () => {
-  for (const command of installing) assert.ok(integration.split('\n').includes(command), command)
+  for (const command of commands(ways.installs)) assert.ok(integration.split('\n').includes(command), command)
+})
+
+test('the bench takes the options shown', () => {
+  for (const command of commands(ways.measures)) {
+    const [program, ...args] = command.replace('npm run bench', 'bench').replace(' -- ', ' ').split(' ')
+    if (program === 'bench') assert.notEqual(typeof parseOptions(args, []), 'string', command)
+    else
+      assert.match(readFileSync(join(root, args[0]!), 'utf8'), /`node bench\/compare\.ts REF \[--mix get\]/)
+  }
 })
 
 test('every curl line answers what the text around it says', async t => {
   const running = await startDefault(t)
-  for (const command of commands.filter(
-    line => line.startsWith('curl ') && !line.includes('/oauth_clients'),
-  )) {
+  for (const command of commands(ways.asks)) {
     const output = await runCurl(command, running)
     if (command.includes('/client/v4/zones/')) assert.equal(JSON.parse(output).success, true, output)
     else if (command.includes('/oauth/scopes')) assert.match(output, /"id":"oauth_clients\.read"/)
@@ -147,7 +184,7 @@ test('a client is created, gets a new secret, proves its domain and becomes publ
   const dns = await startDns(t)
   dns.txt('app.example.com')
   const running = await startDefault(t, { domains: `  resolvers: ['${dns.address}']` })
-  const lines = commands.filter(line => line.startsWith('curl ') && line.includes('/oauth_clients'))
+  const lines = commands(ways.asksForClients)
   const say = async (line: string, CLIENT = '') => {
     const env = { ...running.env, CLIENT }
     const { success, result } = JSON.parse(await runCurl(line, { ...running, env }))
@@ -165,7 +202,7 @@ test('a client is created, gets a new secret, proves its domain and becomes publ
   await say(describe!, id)
   while ((await say(read!, id)).client_uri_verification.status !== 'verified') await sleep(50)
   assert.equal((await say(publish!, id)).visibility, 'public')
-  for (const line of commands.filter(line => line.startsWith('npx gatehouse client '))) {
+  for (const line of commands(ways.managesClients)) {
     const env = {
       ...process.env,
       ...{ GATEHOUSE_ACCOUNT: running.env.ACCOUNT, GATEHOUSE_TOKEN: running.env.TOKEN, CLIENT: id },
@@ -176,15 +213,16 @@ test('a client is created, gets a new secret, proves its domain and becomes publ
   }
 })
 
-test('the example at the top is what the gateway answers', async t => {
+test('what a command shows is what the gateway answers', async t => {
   const running = await startDefault(t)
-  const [example] = blocks('')
-  const [command, ...lines] = example!.trimEnd().split('\n')
-  const output = (await runCurl(command!.replace(/^\$ /, ''), running)).split('\n')
-  let at = -1
-  for (const line of lines.filter(line => line !== '…')) {
-    at = output.indexOf(line, at + 1)
-    assert.notEqual(at, -1, line)
+  for (const example of textsIn('console')) {
+    const [command, ...lines] = example.trimEnd().split('\n')
+    const output = (await runCurl(command!.replace(/^\$ /, ''), running)).split('\n')
+    let at = -1
+    for (const line of lines.filter(line => line !== '…')) {
+      at = output.indexOf(line, at + 1)
+      assert.notEqual(at, -1, line)
+    }
   }
 })
 
@@ -194,16 +232,17 @@ test('the demo shows its page', async t => {
   assert.match(page, /misbehaves on demand/)
 })
 
-test('the program of the README streams an answer, and the call is in the log', async t => {
+test('the program streams an answer, and the call is in the log', async t => {
   const running = await startDefault(t)
-  const [program] = blocks('js')
+  const [program, ...more] = textsIn('js')
+  assert.deepEqual(more, [])
   const text = program!.replace(':8080', `:${running.port}`)
   const { stdout } = await run(process.execPath, ['--input-type=module', '-e', text], {
     cwd: root,
     env: { ...process.env, ...running.env },
   })
   assert.equal(stdout, 'Hello.')
-  const logs = commands.find(line => line.includes('/logs'))!
+  const logs = commands(ways.asks).find(line => line.includes('/logs'))!
   for (;;) {
     const { result } = JSON.parse(await runCurl(logs, running))
     if (result.length === 0) continue
@@ -219,8 +258,7 @@ test('every line of the command line runs', async t => {
   const store = await openStore(`sqlite:${GATEHOUSE_DATA}/gatehouse.db`, { commandTimeout: 1_000 })
   await new FirstFill(store).run(Date.now())
   await store.close()
-  const local = commands.filter(line => line.startsWith('npx gatehouse ') && !line.includes(' client '))
-  for (const command of local) {
+  for (const command of commands(ways.runs)) {
     const { stdout, stderr } = await run('sh', ['-c', command], { cwd: root, env })
     assert.ok(`${stdout}${stderr}`.length > 0, command)
   }
@@ -228,15 +266,15 @@ test('every line of the command line runs', async t => {
 
 test('it has as many dependencies as it says', () => {
   const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-  assert.match(readme, /has ten small dependencies/)
+  assert.match(readPage('README.md').text, /has ten small dependencies/)
   assert.equal(Object.keys(dependencies).length, 10)
 })
 
 test('the configurations shown are good ones', () => {
   const surroundings = { env: {}, readFile: () => '<p>page</p>', findFile: (path: string) => path }
-  for (const yaml of blocks('yaml')) {
+  for (const yaml of textsIn('yaml')) {
     const parsed = parse(yaml, surroundings)
-    assert.ok('config' in parsed, JSON.stringify(parsed))
+    assert.ok('config' in parsed, `${yaml}${JSON.stringify(parsed)}`)
   }
 })
 
@@ -244,18 +282,25 @@ test('the numbered life of a request is the story that serve.ts tells', () => {
   const story = readFileSync(join(root, 'src/edge/serve.ts'), 'utf8')
   const list = /const steps: readonly Step\[\] = \[([^\]]+)\]/.exec(story)![1]!
   const steps = [...list.matchAll(/\w+/g)].map(([step]) => step)
-  const told = [...readme.matchAll(/^\d+\. \*\*(\w+)\*\*/gm)].map(([, name]) => name)
+  const told = [...readPage('docs/architecture.md').text.matchAll(/^\d+\. \*\*(\w+)\*\*/gm)].map(
+    ([, name]) => name,
+  )
   assert.deepEqual(told, steps)
 })
 
 test('a configuration of your own is started with --config, and nothing comes before what is piped', async t => {
-  const [yaml] = blocks('yaml')
-  const file = writeConfig(t, `listen: ['127.0.0.1:0']\nadmin: 127.0.0.1:0\n${yaml}`)
-  const { admin, env } = await start(t, `npm start -- --config ${file}`, {})
-  assert.equal(
-    JSON.parse(await runCurl('curl http://127.0.0.1:8081/readyz', { port: '0', admin, env })).status,
-    'ready',
+  const shown = new Set(
+    blocks.filter(({ text }) => text.includes('--config my.yaml')).map(({ page }) => page),
   )
+  for (const page of shown) {
+    const yaml = blocks.find(block => block.page === page && block.language === 'yaml')!.text
+    const file = writeConfig(t, yaml)
+    const { admin, env } = await start(t, `npm start -- --config ${file}`, {})
+    assert.equal(
+      JSON.parse(await runCurl('curl http://127.0.0.1:8081/readyz', { port: '0', admin, env })).status,
+      'ready',
+    )
+  }
   const { stdout } = await run('sh', ['-c', 'npx gatehouse errors 522 --accept application/json'], {
     cwd: root,
   })
@@ -263,21 +308,28 @@ test('a configuration of your own is started with --config, and nothing comes be
 })
 
 test('docker runs the image with the ports, the data folder and a time to stop that fit it', () => {
+  const { text } = readPage('docs/operations.md')
   const dockerfile = readFileSync(join(root, 'Dockerfile'), 'utf8')
-  const ports = Array.from(readme.matchAll(/ -p (?:[\d.]+:)?\d+:(\d+)/g), ([, port]) => port)
-  const [, data] = /docker run .*-v \w+:(\S+)/.exec(readme)!
-  assert.match(dockerfile, new RegExp(`^EXPOSE ${ports.join(' ')}$`, 'm'))
-  assert.match(dockerfile, new RegExp(`^VOLUME ${data}$`, 'm'))
   const [, host, port] = /GATEHOUSE_ADMIN=([\d.]+):(\d+)/.exec(dockerfile)!
-  assert.ok(readme.includes(`the side port listens on \`${host}:${port}\``))
-  assert.equal(port, ports[1])
+  assert.ok(text.includes(`the side port listens on \`${host}:${port}\``))
   const parsed = parse('zones: []', { env: {}, readFile: String, findFile: String })
   const { grace } = 'config' in parsed ? parsed.config.shutdown : assert.fail()
-  assert.ok(Number(/--stop-timeout (\d+)/.exec(readme)![1]) * 1_000 > grace + 5_000)
+  const [build, ...runs] = commands(ways.needsDocker)
+  assert.equal(build, 'docker build -t gatehouse .')
+  for (const command of runs) {
+    const ports = Array.from(command.matchAll(/ -p (?:[\d.]+:)?\d+:(\d+)/g), ([, port]) => port)
+    assert.match(dockerfile, new RegExp(`^EXPOSE ${ports.join(' ')}$`, 'm'), command)
+    assert.equal(port, ports[1])
+    const [, data] = / -v \w+:(\S+)/.exec(command)!
+    assert.match(dockerfile, new RegExp(`^VOLUME ${data}$`, 'm'))
+    assert.ok(Number(/--stop-timeout (\d+)/.exec(command)![1]) * 1_000 > grace + 5_000)
+    const [, folder, file] = / -v "\$PWD:(.+):ro".* start --config (.+)\/my\.yaml$/.exec(command) ?? []
+    assert.equal(file, folder)
+  }
 })
 
 test('Prometheus, as it is set up here, scrapes a side port like that of the image', async t => {
-  const [text] = blocks('yml')
+  const [text] = textsIn('yml')
   const { scrape_configs } = load(text!)
   const [job, ...others] = scrape_configs
   assert.deepEqual([Object.keys(job), others], [['job_name', 'authorization', 'static_configs'], []])
@@ -285,7 +337,7 @@ test('Prometheus, as it is set up here, scrapes a side port like that of the ima
   const GATEHOUSE_DATA = join(dirname(file), 'data')
   const env = { ...process.env, GATEHOUSE_CONFIG: file, GATEHOUSE_DATA, GATEHOUSE_ADMIN: '0.0.0.0:0' }
   const { admin } = await start(t, 'npm start', env)
-  const command = commands.find(line => line.includes('Metrics Read'))!
+  const command = commands(ways.runs).find(line => line.includes('Metrics Read'))!
   const { stdout } = await run('sh', ['-c', command], { cwd: root, env })
   const credentials = /svct_\S+/.exec(stdout)![0]
   // The defaults of Prometheus: http, /metrics, Bearer.

@@ -1,20 +1,37 @@
-// Puts the results of a bench, in short, into the README: pure functions for run.ts.
+// Puts the results of a bench into the pages that people read: pure functions for run.ts.
 import { CONNECTIONS, GATEWAYS, type MixName } from './mixes.ts'
 import { cell, short, table, targetTable } from './report.ts'
 import { type Metric, type Results, typical } from './results.ts'
 
 const BLOCK = /(?<=^<!-- bench -->\n).*(?=^<!-- \/bench -->$)/ms
 
-/** Returns the README with the results between its two marks; throws when it has none. */
-export function withResults(readme: string, results: Results): string {
-  if (!BLOCK.test(readme)) throw new Error('README.md has no <!-- bench --> and <!-- /bench -->')
-  return readme.replace(BLOCK, () => `\n${summary(results)}\n\n`)
+/** The pages with results, each with what it shows of them. */
+export const published: ReadonlyMap<string, (results: Results) => string> = new Map([
+  ['README.md', results => parts(peerTable(results), setting(results))],
+  [
+    'docs/benchmarks.md',
+    results =>
+      parts(
+        '### Proxies',
+        peerTable(results),
+        '### AI gateways',
+        gatewayTable(results),
+        '### Targets',
+        targetTable(results),
+        '### How it was measured',
+        setting(results),
+        '[The whole report](../bench/results/latest.md) has every measurement.',
+      ),
+  ],
+])
+
+/** Returns the text of a page with what it shows of the results between its two marks; throws when it has none. */
+export function withResults(page: string, text: string, results: Results): string {
+  if (!BLOCK.test(text)) throw new Error(`${page} has no <!-- bench --> and <!-- /bench -->`)
+  return text.replace(BLOCK, () => `\n${published.get(page)!(results)}\n\n`)
 }
 
-function summary(results: Results): string {
-  const tables = [targetTable(results), peerTable(results), gatewayTable(results)]
-  return [...tables, setting(results)].join('\n\n')
-}
+const parts = (...all: readonly string[]): string => all.join('\n\n')
 
 function peerTable({ runs, peers }: Results): string {
   const head = ['', 'GET µs', 'POST µs', '1 MiB body µs', 'GET requests/s', 'error µs']
@@ -47,9 +64,9 @@ function gatewayTable({ runs, peers }: Results): string {
 
 function setting({ date, machine, rounds, seconds }: Results): string {
   return [
-    `µs are CPU time of the proxy per request, in brackets the ratio to nginx; those of an error with ${CONNECTIONS} requests waiting for an origin that refuses, who share its refusals here and pay a connect each elsewhere.`,
+    'µs are CPU time of the proxy per request. The ratio to nginx is in brackets.',
+    `For "error µs", ${CONNECTIONS} requests wait for an origin that refuses connections. In Gatehouse they share a refusal; elsewhere each pays for a connect.`,
     `Medians over ${rounds} × ${seconds} s on ${date}:`,
     `${machine.processor}, ${machine.memory}, ${machine.system}, Node ${machine.node}.`,
-    '`bench/results/latest.md` has the rest.',
   ].join('\n')
 }

@@ -1,11 +1,9 @@
-// The results in the README.
+// The results in the pages that people read.
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { test } from 'node:test'
-import { withResults } from '../../../bench/load/readme.ts'
+import { published, withResults } from '../../../bench/load/published.ts'
 import type { Results } from '../../../bench/load/results.ts'
-import { root } from '../../help/source.ts'
+import { readPage } from '../../help/docs.ts'
 
 const SAMPLE = {
   round: 1,
@@ -36,6 +34,7 @@ const RESULTS: Results = {
   soak: null,
   scan: null,
 }
+const PAGE = 'docs/benchmarks.md'
 const MARKED = '# Proxy\n<!-- bench -->\nold\n<!-- /bench -->\nThe end\n'
 
 test('a peer that was measured has a row, with its ratios to nginx in brackets', () => {
@@ -53,29 +52,36 @@ test('a gateway has a row in a table of its own, with its chats a second of a wh
   ])
 })
 
-test('the targets stand before it, and the machine and the date behind', () => {
-  const text = withResults(MARKED, RESULTS).replace(/ +/g, ' ')
-  assert.match(
-    text,
-    /\| GET: CPU per request against nginx \| at most 2.2× \| 2.10× \| ✓ \|[\s\S]*\| gatehouse \|/,
-  )
+test('the targets are in a table, and the machine and the date below', () => {
+  const text = withResults(PAGE, MARKED, RESULTS).replace(/ +/g, ' ')
+  assert.match(text, /\| GET: CPU per request against nginx \| at most 2.2× \| 2.10× \| ✓ \|/)
   assert.match(text, /Medians over 5 × 3 s on 2026-01-02:\n2 × \$& Quick, 4 GiB, Linux 6.1, Node 26.0.0.\n/)
 })
 
-test('only what is between the marks changes, and again the same gives the same', () => {
-  const once = withResults(MARKED, RESULTS)
-  assert.match(once, /^# Proxy\n<!-- bench -->\n\n\|[\s\S]*\n\n<!-- \/bench -->\nThe end\n$/)
-  assert.doesNotMatch(once, /old/)
-  assert.equal(withResults(once, RESULTS), once)
+test('the README has the proxies alone, with the machine and the date', () => {
+  const text = withResults('README.md', MARKED, RESULTS)
+  assert.match(text, /\| gatehouse +\| 21.0[\s\S]*Medians over 5 × 3 s on 2026-01-02:/)
+  assert.doesNotMatch(text, /gatehouse native|at most/)
 })
 
-test('a README without the marks is an error, and the one of this project has them', () => {
-  assert.throws(() => withResults('# Proxy\n', RESULTS), /has no <!-- bench -->/)
-  assert.doesNotThrow(() => withResults(readFileSync(join(root, 'README.md'), 'utf8'), RESULTS))
+test('only what is between the marks changes, and again the same gives the same', () => {
+  const once = withResults(PAGE, MARKED, RESULTS)
+  assert.match(once, /^# Proxy\n<!-- bench -->\n\n###[\s\S]*\n\n<!-- \/bench -->\nThe end\n$/)
+  assert.doesNotMatch(once, /old/)
+  assert.equal(withResults(PAGE, once, RESULTS), once)
+})
+
+test('a page without the marks is an error, and those of this project have them', () => {
+  assert.throws(
+    () => withResults(PAGE, '# Proxy\n', RESULTS),
+    /^Error: docs\/benchmarks\.md has no <!-- bench -->/,
+  )
+  for (const page of published.keys())
+    assert.doesNotThrow(() => withResults(page, readPage(page).text, RESULTS))
 })
 
 function rowsUnder(heading: string): string[] {
-  const blocks = withResults(MARKED, RESULTS).replace(/ +/g, ' ').split('\n\n')
+  const blocks = withResults(PAGE, MARKED, RESULTS).replace(/ +/g, ' ').split('\n\n')
   const block = blocks.find(block => block.startsWith(`| | ${heading} `))
   return block!.split('\n').slice(2)
 }
