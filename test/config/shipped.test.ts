@@ -119,20 +119,22 @@ zones: [{ default: on, routes: [{ path: /, pool: a }] }]`,
     ])
   })
 
-  test('names the settings that only a restart changes', () => {
+  test('names the settings that only a restart changes, as docs/configuration.md does', () => {
     const bound = read('src/process/gateway/reload.ts').matchAll(/^ {2}'?([\w.]+)'?: config =>/gm)
-    const names = Array.from(bound, ([, name]) => name!)
+    const names = Array.from(bound, ([, name]) => name!).sort()
     const [, told] = /except those of (.+):\n# they need a restart/.exec(shipped)!
-    deepEqual(told!.split(/, | and /).sort(), names.sort())
+    deepEqual(told!.split(/, | and /).sort(), names)
+    const [, listed] = /^These settings need a restart: (.+?)\. /ms.exec(read('docs/configuration.md'))!
+    deepEqual(Array.from(listed!.matchAll(/`(.+?)`/g), ([, name]) => name!).sort(), names)
   })
 
   test('says that gateways in a chain need different names', () => {
-    match(shipped, /^# Of two gateways in a chain, each needs a name of its own, .+ error 1000\.\n#name:/m)
+    match(shipped, /^# Of two gateways in a chain, each needs its own name\. .+ error 1000\.\n#name:/m)
   })
 
   test('says what the limit of a header section counts, and what X-Forwarded-Proto is', () => {
     match(shipped, /^ +# The request line and all header lines together: 1038\.\n +#header_section:/m)
-    match(shipped, /^# X-Forwarded-Proto is http unless one of them says more, .+\n#trusted_proxies:/m)
+    match(shipped, /^# X-Forwarded-Proto is http unless one of them reports https, .+\n#trusted_proxies:/m)
   })
 
   test('names every provider that is known', () => {
