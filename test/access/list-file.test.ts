@@ -6,7 +6,7 @@ import { parseNetwork } from '../../src/base/address/address.ts'
 import type { AddressTable } from '../../src/base/address/address-table.ts'
 import { AddressWords } from '../../src/base/address/address-words.ts'
 import { watchedFolder } from './watched-folder.ts'
-import { longestStall } from '../help/stall.ts'
+import { cpuTime, longestStall } from '../help/stall.ts'
 
 function holds(table: AddressTable, address: string): boolean {
   const words = new AddressWords()
@@ -127,14 +127,15 @@ test('a million addresses are read while others go on, into less than 200 MB', a
   } = await longestStall(() => readListFile(path))
   assert.equal(table.size, 1_000_000)
   assert.ok(process.memoryUsage().rss - before < 200e6)
-  // Some 10 ms on a machine with nothing else to do.
-  assert.ok(longest < 60, `${longest} ms`)
+  // Some 10 ms on a machine with nothing else to do; all at once they take seconds.
+  assert.ok(longest < 250, `${longest} ms`)
   const words = new AddressWords()
-  const began = performance.now()
-  for (let i = 0; i < 200_000; i++) {
-    words.read(lines[(i * 7) % lines.length]!.replace('/64', ''))
-    assert.notEqual(table.find(words), 'nothing')
-  }
-  // The replacing and asserting included, on a machine that may be busy.
-  assert.ok(performance.now() - began < 200_000 * 0.01)
+  const took = cpuTime(() => {
+    for (let i = 0; i < 200_000; i++) {
+      words.read(lines[(i * 7) % lines.length]!.replace('/64', ''))
+      assert.notEqual(table.find(words), 'nothing')
+    }
+  })
+  // The replacing and asserting included.
+  assert.ok(took < 200_000 * 0.01, `${took} ms`)
 })

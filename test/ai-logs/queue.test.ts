@@ -257,7 +257,7 @@ describe('LogQueue', () => {
     add(queue)
     const startedAt = performance.now()
     await queue.close()
-    ok(performance.now() - startedAt < 2000)
+    ok(performance.now() - startedAt < 20_000)
     deepEqual(ground.counts, [0, 1, 0])
     add(queue)
     await queue.close()

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { Glob } from '../../src/base/glob.ts'
+import { cpuTime } from '../help/stall.ts'
 
 const matches = (pattern: string, text: string) => new Glob(pattern).matches(text.toLowerCase())
 
@@ -33,10 +34,11 @@ test('a pattern agrees with a reading of it that tries everything', () => {
 })
 
 test('no text holds a pattern up', () => {
-  const began = performance.now()
-  assert.ok(!matches('*a*a*a*a*a*a*a*a*a*a*a*ab*c', 'a'.repeat(128 * 1024)))
-  assert.ok(!matches(`*${'a'.repeat(500)}b*`, 'a'.repeat(128 * 1024)))
-  assert.ok(performance.now() - began < 500)
+  const took = cpuTime(() => {
+    assert.ok(!matches('*a*a*a*a*a*a*a*a*a*a*a*ab*c', 'a'.repeat(128 * 1024)))
+    assert.ok(!matches(`*${'a'.repeat(500)}b*`, 'a'.repeat(128 * 1024)))
+  })
+  assert.ok(took < 2_500, `${took} ms`)
 })
 
 function isMatch(pattern: string, text: string): boolean {

@@ -270,7 +270,7 @@ test('a store that is away is told of once, and its clients are asked for when i
   const server = await startRedis(t, { aof: 'always' })
   const proving = await Proving.open(t, async () => server.url)
   const { dns } = proving
-  const store = await openStore(server.url, { commandTimeout: 200, clock: proving.clock })
+  const store = await openStore(server.url, { commandTimeout: 2_000, clock: proving.clock })
   t.after(() => store.close())
   const client = await proving.client(host)
   const release = dns.hold(host)

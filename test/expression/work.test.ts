@@ -1,6 +1,7 @@
 import { equal, match, ok } from 'node:assert/strict'
 import { test } from 'node:test'
 import { Work } from '../../src/expression/turn-budget.ts'
+import { cpuTime } from '../help/stall.ts'
 import { compiled, facts, refused, request } from '../base/expressions.ts'
 
 const bombs = [
@@ -21,9 +22,10 @@ test('a pattern that would backtrack is quick', () => {
   const path = 'a'.repeat(8000)
   for (const pattern of ['^(a+)+$b', '(a|aa)+!', '(.*)*.*(.*)*!$', '^(a?){99}a{99}!', 'a.{200}!']) {
     const expression = compiled(`request.path.matches("${pattern}")`)
-    const [result, elapsed] = timed(() => expression.evaluate({ ...facts, request: { ...request, path } }))
-    ok(result !== true, pattern)
-    ok(elapsed < 100, `${pattern} took ${elapsed} ms`)
+    const took = cpuTime(() =>
+      ok(expression.evaluate({ ...facts, request: { ...request, path } }) !== true, pattern),
+    )
+    ok(took < 1_000, `${pattern} took ${took} ms`)
   }
 })
 
@@ -79,9 +81,4 @@ function headersOf(names: number, values: number, length = 1000): Map<string, st
 /** Gives a and b by chance, which builds the largest automata. */
 function words(length: number): string {
   return Array.from({ length }, () => (Math.random() < 0.5 ? 'a' : 'b')).join('')
-}
-
-function timed<T>(call: () => T): [T, number] {
-  const began = performance.now()
-  return [call(), performance.now() - began]
 }

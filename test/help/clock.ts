@@ -24,6 +24,32 @@ export class ManualClock implements Clock {
   }
 }
 
+/** Ms between two looks at the time, and the most that it goes on at one of them. */
+const beat = 10
+const step = 25
+
+/** Time that stands still while the process does, so that on a busy machine nobody is late who was in time. */
+export class HaltingClock implements Clock {
+  #readAt = performance.now()
+  #ms = this.#readAt
+
+  constructor(t: TestContext) {
+    const timer = setInterval(() => this.monotonic(), beat)
+    t.after(() => clearInterval(timer))
+  }
+
+  now(): number {
+    return Date.now()
+  }
+
+  monotonic(): number {
+    const now = performance.now()
+    this.#ms += Math.min(now - this.#readAt, step)
+    this.#readAt = now
+    return this.#ms
+  }
+}
+
 /** Settings of an edge whose clock leaps: no connection is cut off for it. */
 export const patient = {
   client: {

@@ -29,6 +29,7 @@ import type { ZoneDirectory } from '../../src/edge/zone-settings.ts'
 import type { Limiter } from '../../src/limits/limiter.ts'
 import { DataPlane } from '../../src/edge/data-plane.ts'
 import type { NameLookup } from '../../src/edge/resolver/name-lookup.ts'
+import { HaltingClock } from './clock.ts'
 import { forbidMisuse } from './misuse.ts'
 import { connectTo, type Message, type Wire } from './raw.ts'
 
@@ -222,6 +223,7 @@ export class Edge {
       accessLog: new AccessLog(linesTo(this.accesses), config.log.sample),
       log: createLogger('error', linesTo(this.events)),
       ...parts,
+      clock: parts.clock ?? new HaltingClock(t),
       metrics: this.metrics,
     })
   }

@@ -51,7 +51,7 @@ export class Message {
 export class Ended extends Error {}
 
 /** Ms that anything awaited may take before the test fails with what came instead. */
-const PATIENCE = 8_000
+const PATIENCE = 60_000
 
 export class Wire {
   readonly socket: Socket

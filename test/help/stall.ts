@@ -19,6 +19,13 @@ export async function longestStall<T>(work: () => Promise<T>): Promise<{ result:
   return { result, longest }
 }
 
+/** Runs the work, and returns the CPU time in ms that it took of this thread. */
+export function cpuTime(work: () => void): number {
+  const began = used()
+  work()
+  return used() - began
+}
+
 /** Gives the CPU time of this thread in ms. The system counts that of a running thread by ticks of 4 ms, and exactly when it pauses. */
 function used(): number {
   Atomics.wait(cell, 0, 0, 0.01)

@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /** Asks again and again until it holds; fails when it takes too long. */
-export async function until(holds: () => boolean | Promise<boolean>, ms = 20_000): Promise<void> {
+export async function until(holds: () => boolean | Promise<boolean>, ms = 60_000): Promise<void> {
   const end = performance.now() + ms
   while (!(await holds())) {
     if (performance.now() > end) throw new Error(`not so within ${ms} ms: ${holds}`)

@@ -10,7 +10,7 @@ import { root } from '../help/source.ts'
 
 const configuration = readFileSync(join(root, 'config/demo.yaml'), 'utf8').replace(
   'response: 5s',
-  'response: 200ms',
+  'response: 3s',
 )
 const env = { DEMO_LISTEN: '127.0.0.1:0', DEMO_ADMIN: '127.0.0.1:0' }
 
@@ -34,7 +34,7 @@ test('each misdeed of the demo origin shows the error that its front page promis
     ['/reset', 520],
     ['/garbage', 520],
     ['/huge-headers', 520],
-    ['/slow?ms=2000', 524],
+    ['/slow?ms=60000', 524],
   ]
   for (const [path, code] of promises) {
     const { status, body } = await ask(gateway, path)

@@ -127,7 +127,8 @@ for (const workers of [0, 2]) {
     t.diagnostic(`${load.count} requests, the longest ${Math.round(load.longest)} ms`)
     assert.deepEqual(load.failures, [])
     assert.deepEqual(unready, [])
-    assert.ok(load.longest < 1_000, `nothing was served for ${load.longest} ms`)
+    // What waits for the open stream waits for ever.
+    assert.ok(load.longest < 20_000, `nothing was served for ${load.longest} ms`)
     end()
     assert.match(await stream.text, /^(tick)+end$/)
     for (const { exited } of before) assert.deepEqual(await exited, { code: 0, signal: null })

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { AccessCondition, AccessConfig, AccessRule, BanConfig } from '../../src/config/access-config.ts'
 import type { Config } from '../../src/config/config.ts'
-import { ManualClock } from '../help/clock.ts'
+import { ManualClock, patient } from '../help/clock.ts'
 import { codeOf, Edge, edgeConfig, type EdgeSettings, listenAt, openAccess, zoneTo } from '../help/edge.ts'
 import { ok, startResponder } from '../help/origin.ts'
 
@@ -134,6 +134,7 @@ async function start(t: TestContext, { all = {}, zone, zones = [], trustedProxie
   const clock = new ManualClock()
   const origin = await startResponder(t, ok())
   const config = edgeConfig([origin.url], {
+    ...patient,
     access: all,
     zone: { access: { ...openAccess, ...zone } },
     zones: zones.map(other => zoneTo([origin.url], { zone: other })),

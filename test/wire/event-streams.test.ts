@@ -52,12 +52,12 @@ test('each event arrives before the origin sends the next, for longer than any l
     resolve(wire)
     await wire.request()
   })
-  const edge = await startEdge(t, [origin.url], { timeouts: { idle: 250, response: 150, total: 200 } })
+  const edge = await startEdge(t, [origin.url], { timeouts: { idle: 1_000, response: 600, total: 800 } })
   const client = await edge.connect()
   await client.send(request('GET /'))
   const wire = await connected
   const start = Date.now()
-  for (let i = 0; Date.now() - start < 700; i++) {
+  for (let i = 0; Date.now() - start < 2_000; i++) {
     await wire.send(chunks(`data: ${i}\n\n`))
     await client.until(`data: ${i}\n\n`)
     if (i % 50 === 0) await new Promise(resolve => setTimeout(resolve, 50))

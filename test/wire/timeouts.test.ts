@@ -42,11 +42,11 @@ test('a kept connection is closed without a word when it was idle too long', asy
 
 test('an empty line behind a request does not begin the next one', async t => {
   const origin = await startResponder(t, ok('hi'))
-  const edge = await startEdge(t, [origin.url], { client: { headerTimeout: 150, keepAlive: 450 } })
+  const edge = await startEdge(t, [origin.url], { client: { headerTimeout: 300, keepAlive: 2_000 } })
   const client = await edge.connect()
   await client.send(`${request('GET /')}\r\n`)
   await client.response()
-  await wait(300)
+  await wait(600)
   await client.send(request('GET /'))
   assert.equal((await client.response()).text, 'hi')
   await client.send('\r\n')
@@ -71,11 +71,11 @@ test('a body that stops coming is 408, and its origin is left', async t => {
 
 test('a body that comes slowly but steadily comes through', async t => {
   const origin = await startResponder(t, ({ text }) => ok(text))
-  const edge = await startEdge(t, [origin.url], { timeouts: { idle: 250, write: 150, response: 150 } })
+  const edge = await startEdge(t, [origin.url], { timeouts: { idle: 1_000, write: 600, response: 600 } })
   const client = await edge.connect()
   await client.send(request('POST /', 'Transfer-Encoding: chunked'))
   for (let i = 0; i < 6; i++) {
-    await wait(80)
+    await wait(200)
     await client.send(chunks(String(i)))
   }
   await client.send('0\r\n\r\n')
@@ -84,11 +84,11 @@ test('a body that comes slowly but steadily comes through', async t => {
 
 test('the limit on the whole does not count the time that a client takes for a small body', async t => {
   const origin = await startResponder(t, ({ text }) => ok(text))
-  const edge = await startEdge(t, [origin.url], { timeouts: { total: 250 } })
+  const edge = await startEdge(t, [origin.url], { timeouts: { total: 1_000 } })
   const client = await edge.connect()
   await client.send(request('POST /', 'Content-Length: 4'))
   for (const letter of 'slow') {
-    await wait(120)
+    await wait(300)
     await client.send(letter)
   }
   assert.equal((await client.response()).text, 'slow')
@@ -142,11 +142,11 @@ test('an upload behind an early answer keeps that answer alive', async t => {
     await wire.body(message, false)
     await wire.send(`${chunks(message.text)}0\r\n\r\n`)
   })
-  const edge = await startEdge(t, [origin.url], { timeouts: { idle: 250 } })
+  const edge = await startEdge(t, [origin.url], { timeouts: { idle: 1_000 } })
   const client = await edge.connect()
   await client.send(request('POST /', 'Transfer-Encoding: chunked'))
   for (let i = 0; i < 6; i++) {
-    await wait(80)
+    await wait(200)
     await client.send(chunks(String(i)))
   }
   await client.send('0\r\n\r\n')

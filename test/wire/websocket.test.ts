@@ -133,7 +133,7 @@ test('a client that leaves closes the origin, an origin that dies closes the cli
 })
 
 test('a socket on which nothing moves either way is closed after the idle limit, and not before', async t => {
-  const { server, edge } = await startEcho(t, { timeouts: { idle: 250, response: 150, total: 200 } })
+  const { server, edge } = await startEcho(t, { timeouts: { idle: 1_000, response: 600, total: 800 } })
   const socket = open(t, edge)
   await once(socket, 'open')
   const [peer] = server.clients
@@ -145,7 +145,7 @@ test('a socket on which nothing moves either way is closed after the idle limit,
       // A pong that nobody asked for is not answered.
       from.pong()
       await once(to, 'pong')
-      await wait(100)
+      await wait(250)
     }
   }
   const [code] = await once(socket, 'close')

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { repeatedMembers } from '../../../src/admin/request/repeated-members.ts'
+import { cpuTime } from '../../help/stall.ts'
 
 test('a member that stands twice in one object is found, wherever it is', () => {
   assert.deepEqual(repeatedMembers('{"a":1,"a":2}', 9), ['/a'])
@@ -42,8 +43,9 @@ test('whatever a serialiser writes has none, and with one member said again has 
 })
 
 test('a body of one long text, or of brackets alone, is read in no time', () => {
-  const started = performance.now()
-  repeatedMembers(JSON.stringify({ a: '"\\'.repeat(300_000), b: 'x'.repeat(900_000) }), 9)
-  repeatedMembers('['.repeat(500_000) + ']'.repeat(500_000), 9)
-  assert.ok(performance.now() - started < 2_000)
+  const took = cpuTime(() => {
+    repeatedMembers(JSON.stringify({ a: '"\\'.repeat(300_000), b: 'x'.repeat(900_000) }), 9)
+    repeatedMembers('['.repeat(500_000) + ']'.repeat(500_000), 9)
+  })
+  assert.ok(took < 5_000, `${took} ms`)
 })

@@ -109,8 +109,8 @@ test('a million networks are sorted in steps that leave time for others', async 
   }
   const { result: table, longest } = await longestStall(() => inSlices(builder.build()))
   assert.equal(table.size, 1_000_000)
-  // Some 8 ms on a machine with nothing else to do.
-  assert.ok(longest < 60, `${longest} ms`)
+  // Some 8 ms on a machine with nothing else to do; all at once they take half a second.
+  assert.ok(longest < 150, `${longest} ms`)
 })
 
 function familyOf(address: string): 'ipv4' | 'ipv6' {
