@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { existsSync, globSync, readdirSync, readFileSync, statSync } from 'node:fs'
-import { dirname, join, normalize } from 'node:path'
+import { basename, dirname, join, normalize } from 'node:path'
 import { test } from 'node:test'
 import { blocksOf, type Page, readPage, readPages, section } from '../help/docs.ts'
 import { root, sourceFiles } from '../help/source.ts'
@@ -89,6 +89,13 @@ test('files of the project that pages name are there', () => {
     for (const code of codes(text))
       if (/^(src|test|bench|config|docs)\/[\w./-]+\.\w+$/.test(code))
         assert.ok(existsSync(join(root, code)), `${path}: ${code}`)
+})
+
+test('files of code that pages name without a folder are somewhere in src', () => {
+  const names = new Set(sourceFiles().map(({ path }) => basename(path)))
+  for (const { path, text } of docs)
+    for (const code of codes(text))
+      if (/^[\w-]+\.ts$/.test(code)) assert.ok(names.has(code), `${path}: ${code}`)
 })
 
 test('metrics that pages name are counted', () => {

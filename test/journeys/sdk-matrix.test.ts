@@ -1,4 +1,4 @@
-// What callers of the published SDKs live through when a call fails: how often they ask, how long they wait, and what they read. The table in docs/sdks.md is
+// What callers of the published SDKs experience when a call fails: how often they ask, how long they wait, and what they read. The table in docs/sdks.md is
 // what this finds; WRITE_DOCS=1 writes it anew.
 
 import assert from 'node:assert/strict'
@@ -180,7 +180,7 @@ function versionOf({ sdk }: Caller): string {
   return JSON.parse(readFileSync(join(root, 'node_modules', sdk, 'package.json'), 'utf8')).version
 }
 
-test('what callers live through is what docs/sdks.md says', async t => {
+test('what callers experience is what docs/sdks.md says', async t => {
   const sdks = callers.map(
     caller => `| ${caller.name} | \`${caller.sdk}\` ${versionOf(caller)} | ${caller.route} |`,
   )
@@ -193,7 +193,7 @@ test('what callers live through is what docs/sdks.md says', async t => {
   const tables = [
     '| caller | package | route |\n| --- | --- | --- |',
     ...sdks,
-    '\n| caller | failure | attempts | waits in all | reads |\n| --- | --- | --: | --: | --- |',
+    '\n| caller | failure | attempts | total wait | message |\n| --- | --- | --: | --: | --- |',
     ...rows,
   ].join('\n')
   const text = readFileSync(page, 'utf8')
