@@ -19,14 +19,16 @@ export interface LimiterOptions {
   readonly counters?: Counters
   readonly metrics?: LimitMetrics
   readonly log?: Logger
+  /** How long one waits for the store before nobody does, in ms. */
+  readonly patience?: number
 }
 
 /** The most keys that are remembered; of others the store has to be asked. */
 const mostKeys = 50_000
 /** The most keys for which requests wait at once. */
 const mostAsking = 1_000
-/** How long one waits for the store before nobody does, in ms: a busy machine is forgiven. */
-const patience = 150
+/** Ms: a busy machine is forgiven. */
+const usualPatience = 150
 
 export class Limiter {
   readonly #clock: Clock
@@ -36,10 +38,13 @@ export class Limiter {
   readonly #counts: LRUCache<string, KeyCount>
   readonly #newKeys = new NewKeys()
   readonly #reports: Reports | null
+  readonly #patience: number
   #asking = 0
 
-  constructor({ clock, counters, metrics = new LimitMetrics(), log }: LimiterOptions) {
+  constructor(options: LimiterOptions) {
+    const { clock, counters, metrics = new LimitMetrics(), log, patience = usualPatience } = options
     this.#clock = clock
+    this.#patience = patience
     this.#counters = counters ?? null
     this.#watch = counters ? new CountersWatch(counters, log ?? null) : null
     this.#reports = this.#watch && new Reports(count => this.#call(count, 0), this.#watch, clock)
@@ -134,7 +139,7 @@ export class Limiter {
     if (count.isFull(this.#clock.monotonic())) return 0
     if (this.#watch!.isOut) return null
     const call = this.#call(count, wanted)
-    const granted = await inTime(call, patience)
+    const granted = await inTime(call, this.#patience)
     if (granted !== null) return granted
     if (!this.#watch!.isOut) {
       this.#watch!.pause()
@@ -154,7 +159,7 @@ export class Limiter {
     try {
       const answer = await this.#counters!.spend(ask)
       const now = this.#clock.monotonic()
-      if (now - askedAt <= patience) this.#watch!.hear()
+      if (now - askedAt <= this.#patience) this.#watch!.hear()
       count.learn(ask, answer, askedAt, now)
       return answer.granted
     } catch (error) {

@@ -13,19 +13,25 @@ export interface Order {
   readonly from: number // ms since the epoch
 }
 
-/** When requests were let in, in ms since the epoch, how many were refused, and the longest that one waited. */
+/** When a request was asked for and when it was let in, in ms since the epoch. */
+export type Admission = readonly [asked: number, admitted: number]
+
+/** The requests that were let in, how many were refused, and the longest that one waited. */
 export interface Outcome {
-  readonly admitted: readonly number[]
+  readonly admitted: readonly Admission[]
   readonly refused: number
   readonly longest: number
   readonly storeCalls: number
   readonly fallbacks: number
 }
 
+/** Ms: no machine is so busy that one decides alone. */
+const patience = 30_000
+
 const [, , url, most, period] = process.argv as string[]
-const store = await openStore(url!, { commandTimeout: 250 })
+const store = await openStore(url!, { commandTimeout: patience })
 const metrics = new LimitMetrics()
-const limiter = new Limiter({ clock: systemClock, counters: store.counters, metrics })
+const limiter = new Limiter({ clock: systemClock, counters: store.counters, metrics, patience })
 const limit = limitOf('shared', Number(most), { kind: 'sliding', period: Number(period) })
 
 process.on('disconnect', () => process.exit())
@@ -33,7 +39,7 @@ process.on('message', order => void carryOut(order as Order).then(outcome => pro
 process.send!('ready')
 
 async function carryOut({ rate, duration, from }: Order): Promise<Outcome> {
-  const admitted: number[] = []
+  const admitted: Admission[] = []
   const underWay = new Set<Promise<void>>()
   let refused = 0
   let longest = 0
@@ -42,7 +48,8 @@ async function carryOut({ rate, duration, from }: Order): Promise<Outcome> {
     const { isAllowed } = await limiter.spend(limit, 'key')
     const ended = performance.now()
     longest = Math.max(longest, ended - began)
-    if (isAllowed) admitted.push(performance.timeOrigin + ended)
+    const { timeOrigin } = performance
+    if (isAllowed) admitted.push([timeOrigin + began, timeOrigin + ended])
     else refused++
   }
   await new Promise(resolve => setTimeout(resolve, from - Date.now()))
