@@ -13,23 +13,25 @@ import { openRedis } from '../store/redis/open.ts'
 
 const period = 2_000
 const limit = limitOf('shared', 40, { kind: 'sliding', period })
-/** Ms that a decision may take at the most: what the store is waited for, and a busy machine. */
-const bearable = 400
+/** Ms that one waits for the store: longer than a busy machine keeps anybody waiting. */
+const patience = 1_000
 
 async function setUp(t: TestContext) {
   const server = await startRedis(t, { aof: 'everysec' })
   const store = await openRedis(t, server.url)
   const metrics = new LimitMetrics()
-  const limiter = new Limiter({ clock: systemClock, counters: store.counters, metrics })
+  const limiter = new Limiter({ clock: systemClock, counters: store.counters, metrics, patience })
   const admitted: number[] = []
-  let longest = 0
-  /** Asks every few ms, at ten times the limit. */
+  /** Asks every few ms, at ten times the limit, and returns how many had to wait. */
   const flood = async (ms: number) => {
+    let waits = 0
     for (const end = performance.now() + ms; performance.now() < end; await sleep(5)) {
       const began = performance.now()
-      if ((await limiter.spend(limit, 'key')).isAllowed) admitted.push(began)
-      longest = Math.max(longest, performance.now() - began)
+      const spent = limiter.spend(limit, 'key')
+      if (spent instanceof Promise) waits++
+      if ((await spent).isAllowed) admitted.push(began)
     }
+    return waits
   }
   const within = () => {
     let most = 0
@@ -37,7 +39,7 @@ async function setUp(t: TestContext) {
       most = Math.max(most, admitted.slice(i).filter(at => at - time < period).length)
     return most
   }
-  return { server, metrics, store, flood, admitted, within, longest: () => longest }
+  return { server, metrics, store, flood, admitted, within }
 }
 
 for (const [what, strike, heal] of [
@@ -45,11 +47,13 @@ for (const [what, strike, heal] of [
   ['hangs', 'stop', 'cont'],
 ] as const) {
   test(`when Redis ${what} counting goes on, and is shared again when it is back`, async t => {
-    const { server, metrics, store, flood, admitted, within, longest } = await setUp(t)
+    const { server, metrics, store, flood, admitted, within } = await setUp(t)
     await flood(1_000)
     assert.equal(metrics.fallbacks.value, 0)
     await server[strike]()
-    await flood(2.5 * period)
+    const waits = await flood(2.5 * period)
+    t.diagnostic(`${waits} waited`)
+    assert.ok(waits <= 2, `${waits} waited for a store that is away`)
     const alone = metrics.fallbacks.value
     assert.ok(alone > 0)
     assert.ok(admitted.length >= 2 * limit.most, `${admitted.length}`)
@@ -58,7 +62,6 @@ for (const [what, strike, heal] of [
     const calls = metrics.storeCalls.value
     await flood(period)
     assert.ok(metrics.storeCalls.value > calls)
-    assert.ok(longest() < bearable, `${longest()} ms`)
     // When it goes away nobody knows how what it counted was spread.
     assert.ok(within() <= 1.25 * limit.most, `${within()} within one period`)
   })
