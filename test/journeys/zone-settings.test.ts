@@ -102,7 +102,7 @@ test('one process checks the origins, and all workers heed it', async t => {
   const gateway = await startGateway(
     t,
     `workers: 2
-pools: {site: {origins: ['${sick.url}', '${well.url}'], check: {path: /health, interval: 200ms, timeout: 10s, unhealthy: 2}}}
+pools: {site: {origins: ['${sick.url}', '${well.url}'], check: {path: /health, interval: 2s, timeout: 2s, unhealthy: 2}}}
 zones: [{name: site, hosts: [127.0.0.1], routes: [{path: /, pool: site}]}]
 `,
   )
