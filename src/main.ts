@@ -2,9 +2,13 @@
 // The door: hands the arguments to the table of commands.
 
 import { enableCompileCache } from 'node:module'
+import { join } from 'node:path'
 import './process/heap.ts'
 import './process/threads.ts'
 
-enableCompileCache()
+const { HOME, XDG_CACHE_HOME = HOME && join(HOME, '.cache') } = process.env
+// Never in the temporary folder of all users, where another could have left code for us to run.
+if (XDG_CACHE_HOME) enableCompileCache(join(XDG_CACHE_HOME, 'gatehouse'))
+
 const { runCommand } = await import('./process/commands/cli.ts')
 process.exitCode = await runCommand(process.argv.slice(2))

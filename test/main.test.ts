@@ -1,0 +1,31 @@
+// The door of the program.
+
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { main } from './help/gateway.ts'
+
+for (const [where, envOf] of Object.entries({
+  'the cache folder of the user': (home: string) => ({ XDG_CACHE_HOME: join(home, '.cache') }),
+  'the home of the user': (home: string) => ({ HOME: home }),
+  nowhere: () => ({}),
+})) {
+  test(`compiled code is kept in ${where}, and never in the temporary folder of all users`, t => {
+    const [home, temporary] = [folder(), folder()]
+    t.after(() => {
+      for (const path of [home, temporary]) rmSync(path, { recursive: true })
+    })
+    const env = { PATH: process.env.PATH!, TMPDIR: temporary, ...envOf(home) }
+    const { status } = spawnSync(process.execPath, [main, '--version'], { env })
+    assert.equal(status, 0)
+    assert.equal(existsSync(join(home, '.cache/gatehouse')), where !== 'nowhere')
+    assert.deepEqual(readdirSync(temporary), [])
+  })
+}
+
+function folder(): string {
+  return mkdtempSync(join(tmpdir(), 'gatehouse-main-'))
+}
