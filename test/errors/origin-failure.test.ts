@@ -10,8 +10,16 @@ import { connect as connectTls, type ConnectionOptions, createServer as createTl
 import fc from 'fast-check'
 import type { Phase } from '../../src/metrics/edge-metrics.ts'
 import type { ErrorName } from '../../src/errors/catalogue.ts'
-import { isRefusedHandshake, originFailure } from '../../src/errors/origin-failure.ts'
-import { root } from '../help/source.ts'
+import {
+  blamesMember,
+  type Failure,
+  failureOf as classify,
+  fault,
+  originFailure,
+  type OriginFault,
+  type Way,
+  ways,
+} from '../../src/errors/origin-failure.ts'
 
 const expected: Readonly<Record<Phase, Readonly<Record<string, ErrorName>>>> = {
   resolve: {
@@ -37,9 +45,13 @@ const expected: Readonly<Record<Phase, Readonly<Record<string, ErrorName>>>> = {
     EHOSTUNREACH: 'origin_unreachable',
     ENETUNREACH: 'origin_unreachable',
     EADDRNOTAVAIL: 'origin_unreachable',
+    EHOSTDOWN: 'origin_unreachable',
+    ENETDOWN: 'origin_unreachable',
+    EAFNOSUPPORT: 'internal_server_error',
     ENOTFOUND: 'origin_dns_error',
     GH_TOTAL_TIMEOUT: 'origin_gateway_timeout',
     EMFILE: 'internal_server_error',
+    ENFILE: 'internal_server_error',
   },
   handshake: {
     CERT_HAS_EXPIRED: 'invalid_ssl_certificate',
@@ -88,14 +100,14 @@ const expected: Readonly<Record<Phase, Readonly<Record<string, ErrorName>>>> = {
 for (const phase of Object.keys(expected) as Phase[]) {
   test(`each failure of the phase ${phase} has its error`, () => {
     for (const [code, error] of Object.entries(expected[phase]))
-      assert.equal(originFailure(phase, { code }), error, code)
+      assert.equal(originFailure(phase, failureWith(code)), error, code)
   })
 }
 
 test('a failure that nobody foresaw is ours before the connection stands, and of the origin afterwards', () => {
   const phases = Object.keys(expected) as Phase[]
   assert.deepEqual(
-    phases.map(phase => originFailure(phase, {})),
+    phases.map(phase => originFailure(phase, classify(undefined))),
     [
       'internal_server_error',
       'internal_server_error',
@@ -107,28 +119,100 @@ test('a failure that nobody foresaw is ours before the connection stands, and of
   )
   fc.assert(
     fc.property(fc.constantFrom(...phases), fc.string(), (phase, code) => {
-      assert.equal(originFailure(phase, { code: `?${code}` }), originFailure(phase, {}))
+      assert.equal(originFailure(phase, classify({ code: `?${code}` })), originFailure(phase, classify({})))
     }),
   )
 })
 
-test('the faults told here are those that the edge finds itself', () => {
-  const source = readFileSync(join(root, 'src/errors/origin-failure.ts'), 'utf8')
-  const found = /export type OriginFault =([^/]+)/.exec(source)![1]!.match(/'GH_[A-Z_]+'/g)
-  const told = Object.values(expected).flatMap(row => Object.keys(row).filter(code => code.startsWith('GH_')))
-  assert.deepEqual(new Set(told.map(code => `'${code}'`)), new Set(found))
+test('every way stands in the expectations of this test, with each code that a system has for it', () => {
+  const told = Object.values(expected).flatMap(row => Object.keys(row))
+  const missing = new Set<Way>(ways).difference(new Set(told.map(code => failureWith(code).way)))
+  assert.deepEqual([...missing], [])
+})
+
+test('codes from outside are classified, and never taken for a fault of ours', () => {
+  for (const way of ways) if (isFault(way)) assert.equal(classify({ code: way }).way, 'unforeseen')
+  for (const thrown of [null, undefined, 'ECONNRESET', 7, {}, { code: '' }, { code: 104 }, new Error('bug')])
+    assert.equal(classify(thrown).way, 'unforeseen')
+})
+
+test('a failure keeps what came for the log, or the code of what was found here', () => {
+  const error = Object.assign(new Error('reset'), { code: 'ECONNRESET', syscall: 'read' })
+  assert.equal(classify(error).cause, error)
+  assert.deepEqual(fault('GH_CLOSED').cause, { code: 'GH_CLOSED' })
+})
+
+test('the member is to blame, but not for queues, addresses, the time of all and what is wrong here', () => {
+  const phases = Object.keys(expected) as Phase[]
+  const blameless = (phase: Phase) =>
+    Object.keys(expected[phase]).filter(code => !blamesMember(phase, failureWith(code)))
+  assert.deepEqual(Object.fromEntries(phases.map(phase => [phase, blameless(phase)])), {
+    resolve: ['GH_TOTAL_TIMEOUT', 'EMFILE'],
+    connect: [
+      'GH_QUEUE_FULL',
+      'GH_QUEUE_TIMEOUT',
+      'GH_PROHIBITED_ADDRESS',
+      'GH_OWN_ADDRESS',
+      'EAFNOSUPPORT',
+      'GH_TOTAL_TIMEOUT',
+      'EMFILE',
+      'ENFILE',
+    ],
+    handshake: ['GH_TOTAL_TIMEOUT'],
+    send: ['GH_TOTAL_TIMEOUT'],
+    wait: ['GH_TOTAL_TIMEOUT'],
+    receive: ['GH_IDLE_TIMEOUT'],
+  })
+})
+
+test('what says more of a failure than its error', () => {
+  const such = (is: (failure: Failure) => boolean) => {
+    const codes = new Set(Object.values(expected).flatMap(row => Object.keys(row)))
+    return [...codes].filter(code => is(failureWith(code))).sort()
+  }
+  assert.deepEqual(
+    such(({ row }) => row.isLoss),
+    ['ECONNRESET', 'EPIPE', 'GH_CLOSED'],
+  )
+  assert.deepEqual(
+    such(({ row }) => row.isTimeout),
+    [
+      'GH_CONNECT_TIMEOUT',
+      'GH_HANDSHAKE_TIMEOUT',
+      'GH_IDLE_TIMEOUT',
+      'GH_QUEUE_TIMEOUT',
+      'GH_RESPONSE_TIMEOUT',
+      'GH_TOTAL_TIMEOUT',
+      'GH_WRITE_TIMEOUT',
+    ],
+  )
+  assert.deepEqual(
+    such(({ row }) => row.isWithoutRoute),
+    ['EADDRNOTAVAIL', 'EAFNOSUPPORT', 'EHOSTUNREACH', 'ENETUNREACH'],
+  )
+  assert.deepEqual(
+    such(({ way }) => way === 'no_descriptor'),
+    ['EMFILE', 'ENFILE'],
+  )
+  assert.deepEqual(
+    such(({ way }) => way === 'name_vanished'),
+    ['ENODATA', 'ENOTFOUND'],
+  )
 })
 
 test('a port where nobody listens is an origin that is down', async t => {
   const port = await portOf(t, createServer(), { closed: true })
-  assert.equal(originFailure('connect', await failureOf(t, connect(port, '127.0.0.1'))), 'origin_down')
+  assert.equal(
+    originFailure('connect', classify(await failureOf(t, connect(port, '127.0.0.1')))),
+    'origin_down',
+  )
 })
 
 test('a name that cannot exist is an origin that does not resolve', async () => {
   const failure = await new Promise<NodeJS.ErrnoException>(resolve =>
     lookup('origin.invalid', error => resolve(error!)),
   )
-  assert.equal(originFailure('resolve', failure), 'origin_dns_error')
+  assert.equal(originFailure('resolve', classify(failure)), 'origin_dns_error')
 })
 
 test('a server that speaks no TLS fails the handshake', async t => {
@@ -168,13 +252,22 @@ test('a certificate for another name is not trusted, even from a trusted issuer'
   )
 })
 
+function isFault(way: string): way is OriginFault {
+  return way.startsWith('GH_')
+}
+
+/** Makes the failure of which the log would have this code. */
+function failureWith(code: string): Failure {
+  return isFault(code) ? fault(code) : classify({ code })
+}
+
 async function handshakeWith(
   t: TestContext,
   port: number,
   options: ConnectionOptions = {},
 ): Promise<ErrorName> {
   const socket = connectTls({ port, host: '127.0.0.1', servername: 'origin.example', ...options })
-  return originFailure('handshake', await failureOf(t, socket))
+  return originFailure('handshake', classify(await failureOf(t, socket)))
 }
 
 function failureOf(t: TestContext, socket: Socket): Promise<NodeJS.ErrnoException> {
@@ -231,7 +324,7 @@ test('an alert about a certificate refuses the handshake, by whatever name it ha
     'TLSV1_ALERT_UNKNOWN_CA',
     'TLSV13_ALERT_CERTIFICATE_REQUIRED',
   ])
-    assert.equal(isRefusedHandshake({ code: `ERR_SSL_${alert}` }), true, alert)
+    assert.equal(classify({ code: `ERR_SSL_${alert}` }).way, 'handshake_refused', alert)
   for (const code of ['ERR_SSL_SSL/TLS_ALERT_BAD_RECORD_MAC', 'ERR_SSL_WRONG_VERSION_NUMBER', 'ECONNRESET'])
-    assert.equal(isRefusedHandshake({ code }), false, code)
+    assert.notEqual(classify({ code }).way, 'handshake_refused', code)
 })

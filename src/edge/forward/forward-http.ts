@@ -1,7 +1,7 @@
 // Step 11: carry the request to its origin and the answer back, piece by piece as it comes.
 import type { Phase } from '../../metrics/edge-metrics.ts'
 import type { Timeouts } from '../../config/config.ts'
-import { isRefusedHandshake, originFailure, type Failure } from '../../errors/origin-failure.ts'
+import { type Failure, fault, originFailure } from '../../errors/origin-failure.ts'
 import { refuse } from '../../errors/refusal.ts'
 import type { BodyReader } from '../../http1/body.ts'
 import { isIdempotent } from '../../http1/method.ts'
@@ -126,12 +126,12 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
     const x = this.#x
     this.#endUpload()
     x.openingTimes = times
-    if (failure.code === 'EAI_AGAIN' && !this.#hasAskedNameAgain) {
+    if (failure.way === 'name_unanswered' && !this.#hasAskedNameAgain) {
       this.#hasAskedNameAgain = true
       return this.#connect(this.#hasAskedAgain)
     }
     // Who has waited its time in one queue must not wait as long in the next.
-    this.#lose(phase, failure, failure.code !== 'GH_QUEUE_TIMEOUT')
+    this.#lose(phase, failure, failure.way !== 'GH_QUEUE_TIMEOUT')
   }
 
   interim(head: ResponseHead): void {
@@ -215,7 +215,7 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
     if (this.#stage === 'draining a redirect') return this.#connect(false)
     // The origin closed an idle connection as we wrote to it. It has most likely seen nothing, and where it has, asking again does no harm.
     const wasIdle = lease.isReused && !lease.hasAnswerBegun
-    if (!wasIdle || !isLoss(failure)) return this.#lose(phase, failure, isRepeatable && !this.wantsUpgrade)
+    if (!wasIdle || !failure.row.isLoss) return this.#lose(phase, failure, isRepeatable && !this.wantsUpgrade)
     if (isRepeatable && !this.#hasAskedAgain) return this.#askAgain()
     this.#x.member!.health.released(this.#x)
     this.#fail(phase, failure)
@@ -270,12 +270,12 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
     const isTotal = this.#answer === null && this.#x.plane.clock.monotonic() >= this.#totalDeadline
     const isRepeatable = this.#isRepeatable && !this.wantsUpgrade
     this.#letGo()
-    if (isTotal) this.#lose('wait', { code: 'GH_TOTAL_TIMEOUT' }, false)
+    if (isTotal) this.#lose('wait', fault('GH_TOTAL_TIMEOUT'), false)
     else if (stage === 'draining a redirect') this.#connect(false)
-    else if (stage === 'connecting') this.#lose('connect', { code: 'GH_CONNECT_TIMEOUT' }, true)
-    else if (stage === 'sending') this.#lose('send', { code: 'GH_WRITE_TIMEOUT' }, isRepeatable)
-    else if (stage === 'waiting') this.#lose('wait', { code: 'GH_RESPONSE_TIMEOUT' }, isRepeatable)
-    else this.#lose('receive', { code: 'GH_IDLE_TIMEOUT' }, false)
+    else if (stage === 'connecting') this.#lose('connect', fault('GH_CONNECT_TIMEOUT'), true)
+    else if (stage === 'sending') this.#lose('send', fault('GH_WRITE_TIMEOUT'), isRepeatable)
+    else if (stage === 'waiting') this.#lose('wait', fault('GH_RESPONSE_TIMEOUT'), isRepeatable)
+    else this.#lose('receive', fault('GH_IDLE_TIMEOUT'), false)
   }
 
   #gather(bytes: Buffer): void {
@@ -335,7 +335,10 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
   /** Whether the origin surely has read nothing of a request that is here whole: it refused the handshake behind which that was sent. */
   #isUnread(phase: Phase, failure: Failure): boolean {
     return (
-      phase === 'handshake' && isRefusedHandshake(failure) && this.#isWhole && this.#lease?.isReused === false
+      phase === 'handshake' &&
+      failure.way === 'handshake_refused' &&
+      this.#isWhole &&
+      this.#lease?.isReused === false
     )
   }
 
@@ -503,7 +506,7 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
   /** Fails for an answer that came whole and yet is none. */
   #spoil(): void {
     this.#letGo()
-    this.#fail('receive', { code: 'GH_BAD_ANSWER' })
+    this.#fail('receive', fault('GH_BAD_ANSWER'))
   }
 
   #relay(bytes: Buffer): void {
@@ -533,10 +536,13 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
     this.#over()
     const error = originFailure(phase, failure)
     // No fault of the origin and none of a line of code: what this machine has run out of.
-    if (failure.code === 'EMFILE' || failure.code === 'ENFILE') x.plane.noteShortage(failure)
+    if (failure.way === 'no_descriptor') x.plane.noteShortage(failure.cause)
     else if (error === 'internal_server_error')
-      x.plane.log.error({ err: failure, ray: x.ray, phase }, 'this machine kept a request from its origin')
-    answer(x, refuse(error, {}, failure))
+      x.plane.log.error(
+        { err: failure.cause, ray: x.ray, phase },
+        'this machine kept a request from its origin',
+      )
+    answer(x, refuse(error, {}, failure.cause))
   }
 
   #over(): void {
@@ -558,8 +564,4 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
 /** Returns the trailers that go on: what ends at the gateway ends there behind the body too, and no provider asks for any. */
 function trailersOf(x: Exchange): string[] | null {
   return x.ai === null ? keptTrailers(x.requestChanges, x.requestBody.trailers) : null
-}
-
-function isLoss({ code }: Failure): boolean {
-  return code === 'GH_CLOSED' || code === 'ECONNRESET' || code === 'EPIPE'
 }

@@ -1,6 +1,6 @@
 // Whether a request goes to the member it is for or to another one, and whether its failure speaks against the one that had it.
 import type { Phase } from '../../metrics/edge-metrics.ts'
-import { originFailure, type Failure } from '../../errors/origin-failure.ts'
+import { blamesMember, type Failure } from '../../errors/origin-failure.ts'
 import type { Exchange } from '../exchange.ts'
 import type { EdgeMember } from '../origin/pools.ts'
 
@@ -30,13 +30,11 @@ export function anotherMember(x: Exchange, tried: EdgeMember[]): EdgeMember | nu
 }
 
 /**
- * Tells whether a failure counts against the member; not so that of this machine, a queue, where a name leads, and all the time that a client may have taken too. Once the request was
- * sent it may be the cause itself, so that nothing counts against the last member that is healthy: whoever knows such a request could take down the whole pool.
+ * Whether a failure counts against the member that has the request. Once that was sent it may be the cause itself, so that nothing counts against the last member that is healthy:
+ * whoever knows such a request could take down the whole pool.
  */
 export function isFaultOfMember(x: Exchange, phase: Phase, failure: Failure): boolean {
-  if (originFailure(phase, failure) === 'internal_server_error') return false
-  if (failure.code !== undefined && FAULTLESS.has(failure.code)) return false
-  return !IN_EXCHANGE.has(phase) || x.route!.pool.hasAnother(x.member!)
+  return blamesMember(phase, failure) && (!IN_EXCHANGE.has(phase) || x.route!.pool.hasAnother(x.member!))
 }
 
 /** Takes note of an answer with a status of the server's own failures, which counts against the member where it is to blame, but not against the last one that is healthy. */
@@ -48,12 +46,3 @@ export function noteStatus(x: Exchange, isBlamed: boolean): void {
 }
 
 const IN_EXCHANGE: ReadonlySet<Phase> = new Set(['send', 'wait', 'receive'])
-
-const FAULTLESS: ReadonlySet<string> = new Set([
-  'GH_QUEUE_FULL',
-  'GH_QUEUE_TIMEOUT',
-  'GH_PROHIBITED_ADDRESS',
-  'GH_OWN_ADDRESS',
-  'GH_TOTAL_TIMEOUT',
-  'GH_IDLE_TIMEOUT',
-])

@@ -6,7 +6,7 @@ import type { OriginConfig, Timeouts } from '../../config/config.ts'
 import type { AddressBook, Asker } from '../resolver/address-book.ts'
 import type { AddressGuard } from '../resolver/address-guard.ts'
 import { guarded } from '../guarded.ts'
-import type { Failure } from '../../errors/origin-failure.ts'
+import { type Cause, type Failure, failureOf, fault } from '../../errors/origin-failure.ts'
 
 /** Bytes that a socket may hold, unsent or unread, before its peer is asked to wait: one read. More costs memory with each slow client, and saves no time. */
 export const HIGH_WATER_MARK = 64 * 1024
@@ -102,16 +102,17 @@ export class Dial implements Asker {
 
   #expire(): void {
     if (this.#phase === 'resolve') this.#giveUpLookup()
-    else if (this.#phase === 'handshake') this.#fail({ code: 'GH_HANDSHAKE_TIMEOUT' })
-    else if (this.#phase === 'connect' && this.deadline < this.#connectBy) this.#giveUpAddress(timedOut)
-    else this.#fail(timedOut)
+    else if (this.#phase === 'handshake') this.#fail(fault('GH_HANDSHAKE_TIMEOUT'))
+    else if (this.#phase === 'connect' && this.deadline < this.#connectBy)
+      this.#giveUpAddress(fault('GH_CONNECT_TIMEOUT'))
+    else this.#fail(fault('GH_CONNECT_TIMEOUT'))
   }
 
   #giveUpLookup(): void {
     const { book } = this.#dialer
     book!.forget(this)
     const old = book!.oldInTurn()
-    if (old.length === 0) return this.#fail(timedOut)
+    if (old.length === 0) return this.#fail(fault('GH_CONNECT_TIMEOUT'))
     this.#enter('connect')
     this.#tryAll(old)
   }
@@ -124,11 +125,9 @@ export class Dial implements Asker {
   #tryNext(): void {
     const address = this.#addresses[this.#tried++]
     if (address === undefined) return process.nextTick(this.#guarded(() => this.#fail(this.#failure!)))
-    const fault =
-      this.#dialer.guard.faultOf(address, this.#dialer.config) ??
-      (this.#dialer.hasDescriptor ? null : 'EMFILE')
-    if (fault !== null) {
-      this.#note({ code: fault })
+    const obstacle = this.#obstacleTo(address)
+    if (obstacle !== null) {
+      this.#note(obstacle)
       return this.#tryNext()
     }
     this.address = address
@@ -138,12 +137,20 @@ export class Dial implements Asker {
     this.#listen(this.#socket)
   }
 
+  /** Returns what keeps this machine from dialling an address; null for nothing. */
+  #obstacleTo(address: string): Failure | null {
+    const { guard, config, hasDescriptor } = this.#dialer
+    const found = guard.faultOf(address, config)
+    if (found !== null) return fault(found)
+    return hasDescriptor ? null : shortage
+  }
+
   #listen(socket: Socket): void {
     const isTls = this.#dialer.config.protocol === 'https'
     this.#once(socket, 'connect', () => (isTls ? this.#shakeHands(socket) : this.#done(socket)))
     this.#once(socket, 'secureConnect', () => this.#done(socket))
-    this.#once(socket, 'error', (error: Failure) => this.#broke(error))
-    this.#once(socket, 'close', () => this.#broke({ code: 'GH_CLOSED' }))
+    this.#once(socket, 'error', (error: Cause) => this.#broke(failureOf(error)))
+    this.#once(socket, 'close', () => this.#broke(fault('GH_CLOSED')))
   }
 
   #once<T = void>(socket: Socket, event: string, handle: (what: T) => void): void {
@@ -159,7 +166,7 @@ export class Dial implements Asker {
     this.#dialer.crashed(bug)
     if (this.#isOver) return void this.#socket?.destroy()
     this.abort()
-    process.nextTick(() => this.#dialer.dialFailed(this, 'connect', bug as Failure))
+    process.nextTick(() => this.#dialer.dialFailed(this, 'connect', failureOf(bug)))
   }
 
   #enter(phase: DialPhase): void {
@@ -198,7 +205,7 @@ export class Dial implements Asker {
 
   /** Keeps the failure that says most, where addresses fail in several ways: that of a family without a route says least. */
   #note(failure: Failure): void {
-    if (this.#failure === null || isWithoutRoute(this.#failure)) this.#failure = failure
+    if (this.#failure === null || this.#failure.row.isWithoutRoute) this.#failure = failure
   }
 
   #fail(failure: Failure): void {
@@ -218,13 +225,8 @@ export class Dial implements Asker {
   }
 }
 
-const timedOut: Failure = { code: 'GH_CONNECT_TIMEOUT' }
-
-function isWithoutRoute({ code }: Failure): boolean {
-  return (
-    code === 'ENETUNREACH' || code === 'EHOSTUNREACH' || code === 'EADDRNOTAVAIL' || code === 'EAFNOSUPPORT'
-  )
-}
+/** The process may have no more descriptors, by its own count. */
+const shortage = failureOf({ code: 'EMFILE' })
 
 function open({ config, session }: Dialer, host: string): Socket {
   const { verify, serverName, ca, identity } = config.tls

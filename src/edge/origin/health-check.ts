@@ -11,8 +11,8 @@ import type { OriginConfig } from '../../config/config.ts'
 import type { CheckConfig } from '../../config/pool-config.ts'
 import type { AddressGuard } from '../resolver/address-guard.ts'
 import { guarded } from '../guarded.ts'
-import { hasVanished, type NameAnswer, type NameLookup } from '../resolver/name-lookup.ts'
-import type { Failure } from '../../errors/origin-failure.ts'
+import type { NameAnswer, NameLookup } from '../resolver/name-lookup.ts'
+import type { Cause, Failure, OriginFault } from '../../errors/origin-failure.ts'
 
 /** Most bytes of a body that are read; the connection is cut at more. */
 const LARGEST_BODY = 64 * 1024
@@ -69,7 +69,7 @@ function optionsFor(origin: OriginConfig, { path, host }: CheckConfig, means: Ch
 function lookupFor(origin: OriginConfig, means: CheckMeans): LookupFunction {
   return (name, _, tell) => {
     const answered = (answer: Addresses | Failure) => {
-      if (!('addresses' in answer)) return tell(errorOf(answer.code), [])
+      if (!('addresses' in answer)) return tell(errorOf(answer.cause.code), [])
       const faults = answer.addresses.map(address => means.guard.faultOf(address, origin))
       const allowed = answer.addresses.filter((_, i) => faults[i] === null)
       if (allowed.length === 0) return tell(errorOf(faults[0]!), [])
@@ -87,7 +87,7 @@ async function addressesOf(name: string, { lookup, known }: CheckMeans): Promise
   const before = known.get(name)
   const asked = lookup.ask(name).then(answer => {
     if ('addresses' in answer) known.set(name, answer.addresses)
-    else if (hasVanished(answer)) known.delete(name)
+    else if (answer.way === 'name_vanished') known.delete(name)
     return answer
   })
   return before === undefined ? asked : { addresses: before }
@@ -101,12 +101,13 @@ function errorOf(code = 'ENOTFOUND'): NodeJS.ErrnoException {
 
 function outcomeOf(request: ClientRequest, timeout: number): Promise<CheckOutcome> {
   const { promise, resolve, reject } = Promise.withResolvers<CheckOutcome>()
+  const fail = (error: OriginFault) => resolve({ error })
   const crashed = (bug: unknown) => {
     reject(bug)
     request.destroy()
   }
   const timer = setTimeout(() => {
-    resolve({ error: 'GH_RESPONSE_TIMEOUT' })
+    fail('GH_RESPONSE_TIMEOUT')
     request.destroy()
   }, timeout)
   const answered = (answer: IncomingMessage) => {
@@ -119,10 +120,10 @@ function outcomeOf(request: ClientRequest, timeout: number): Promise<CheckOutcom
     }
     answer.on('data', guarded(count, crashed))
   }
-  const failed = ({ code }: Failure) => resolve({ error: code ?? 'GH_BAD_ANSWER' })
+  const failed = ({ code }: Cause) => (code === undefined ? fail('GH_BAD_ANSWER') : resolve({ error: code }))
   const closed = () => {
     clearTimeout(timer)
-    resolve({ error: 'GH_CLOSED' })
+    fail('GH_CLOSED')
   }
   request.on('response', guarded(answered, crashed))
   request.on('error', guarded(failed, crashed))

@@ -2,7 +2,7 @@
 import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
 import { misuse } from '../../base/misuse.ts'
-import type { Failure, OriginFault } from '../../errors/origin-failure.ts'
+import { type Cause, type Failure, failureOf, fault, type OriginFault } from '../../errors/origin-failure.ts'
 import type { BodyReader } from '../../http1/body.ts'
 import { endOfHead, mayContinue } from '../../http1/head.ts'
 import { parseResponseHead, type ResponseHead, responseBody } from '../../http1/response-head.ts'
@@ -60,8 +60,8 @@ export class OriginConnection {
     this.isProvenLate = socket instanceof TLSSocket && socket.getProtocol() === 'TLSv1.3'
     this.#on('data', (bytes: Buffer) => this.#read(bytes))
     this.#on('end', () => this.#ended())
-    this.#on('error', (error: Failure) => this.#failed(error))
-    this.#on('close', () => this.#failed({ code: 'GH_CLOSED' }))
+    this.#on('error', (error: Cause) => this.#failed(failureOf(error)))
+    this.#on('close', () => this.#failed(fault('GH_CLOSED')))
     this.#on('drain', () => (this.#lease?.tunnel ?? this.#lease?.user)?.originDrained())
   }
 
@@ -244,16 +244,16 @@ export class OriginConnection {
       body.end()
       lease.user!.end(null)
     }
-    this.#failed({ code: 'GH_CLOSED' })
+    this.#failed(fault('GH_CLOSED'))
   }
 
-  #fail(fault: OriginFault): void {
-    this.#failed({ code: fault })
+  #fail(way: OriginFault): void {
+    this.#failed(fault(way))
   }
 
   /** `#fail` for places that answer whether to read on. */
-  #refuse(fault: OriginFault): false {
-    this.#fail(fault)
+  #refuse(way: OriginFault): false {
+    this.#fail(way)
     return false
   }
 

@@ -4,7 +4,7 @@ import type { Clock } from '../../base/clock.ts'
 import type { EdgeMetrics } from '../../metrics/edge-metrics.ts'
 import type { Logger } from '../../log/log.ts'
 import type { OriginConfig, Timeouts } from '../../config/config.ts'
-import { isRefusedHandshake, type Failure } from '../../errors/origin-failure.ts'
+import { type Failure, fault } from '../../errors/origin-failure.ts'
 import { AddressBook } from '../resolver/address-book.ts'
 import type { AddressGuard } from '../resolver/address-guard.ts'
 import { Dial, type Dialer, type DialPhase } from './dial.ts'
@@ -122,7 +122,7 @@ export class Origin implements Dialer, ConnectionOwner {
     if (!options.fresh && this.#handIdle(waiter)) return
     this.#makeRoom()
     if (!options.fresh && this.#isFull())
-      return waiter.unconnected('connect', { code: 'GH_QUEUE_FULL' }, undialled)
+      return waiter.unconnected('connect', fault('GH_QUEUE_FULL'), undialled)
     this.#await(waiter, options)
   }
 
@@ -133,7 +133,7 @@ export class Origin implements Dialer, ConnectionOwner {
       return this.acquire(waiter, { fresh: false })
     }
     if (this.#uploads.waiting >= this.config.transport.queue.size)
-      return waiter.unconnected('connect', { code: 'GH_QUEUE_FULL' }, undialled)
+      return waiter.unconnected('connect', fault('GH_QUEUE_FULL'), undialled)
     this.#uploads.wait(waiter, this.#clock.monotonic())
   }
 
@@ -217,19 +217,18 @@ export class Origin implements Dialer, ConnectionOwner {
   dialFailed(dial: Dial, phase: DialPhase, failure: Failure): void {
     this.#dials.delete(dial)
     // What this machine lacks says nothing of the origin, and the next may find it.
-    const isOurs = failure.code === 'EMFILE' || failure.code === 'ENFILE'
+    const isOurs = failure.way === 'no_descriptor'
     // A timeout has only cost the oldest its whole time; the others have their own deadlines.
-    const isTimeout = failure.code === 'GH_CONNECT_TIMEOUT' || failure.code === 'GH_HANDSHAKE_TIMEOUT'
-    const isForAll = this.#isDown && !isTimeout && !isOurs
+    const isForAll = this.#isDown && !failure.row.isTimeout && !isOurs
     this.#isDown ||= !isOurs
     this.#waiting.refuse(isForAll, phase, failure, dial.times)
     this.#dialMore()
   }
 
   hasRefused(connection: OriginConnection, failure: Failure): boolean {
-    if (!isRefusedHandshake(failure)) {
+    if (failure.way !== 'handshake_refused') {
       // What it has against the handshake is never read where a body is still being written as it resets.
-      const isUnheard = failure.syscall === 'write' && !connection.isReused
+      const isUnheard = failure.cause.syscall === 'write' && !connection.isReused
       return isUnheard && !this.#isProven && connection.isProvenLate
     }
     this.#isProven = false

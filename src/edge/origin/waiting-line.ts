@@ -2,7 +2,7 @@
 import type { Timeouts } from '../../config/config.ts'
 import type { Dial, DialPhase } from './dial.ts'
 import type { Lease } from './lease.ts'
-import type { Failure } from '../../errors/origin-failure.ts'
+import { type Failure, fault } from '../../errors/origin-failure.ts'
 import type { OriginConnection } from './origin-connection.ts'
 
 /** Who wants a connection. */
@@ -94,7 +94,7 @@ function expireIn(line: Map<Waiter, number>, by: number, dialled: number): void 
     if (since > by) return
     if (place++ < dialled) continue
     line.delete(waiter)
-    tell(waiter, 'connect', { code: 'GH_QUEUE_TIMEOUT' }, undialled)
+    tell(waiter, 'connect', fault('GH_QUEUE_TIMEOUT'), undialled)
   }
 }
 

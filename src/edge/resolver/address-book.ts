@@ -3,8 +3,8 @@ import type { Clock } from '../../base/clock.ts'
 import type { EdgeMetrics } from '../../metrics/edge-metrics.ts'
 import type { TransportConfig } from '../../config/pool-config.ts'
 import { guarded } from '../guarded.ts'
-import { hasVanished, type NameAnswer, type NameLookup } from './name-lookup.ts'
-import type { Failure } from '../../errors/origin-failure.ts'
+import type { NameAnswer, NameLookup } from './name-lookup.ts'
+import { type Failure, failureOf } from '../../errors/origin-failure.ts'
 
 /** Ms between look-ups: what holds without a TTL and is most with one, and least. */
 const LONGEST = 30_000
@@ -123,7 +123,7 @@ export class AddressBook {
 
   #crashed(bug: unknown): void {
     this.#parts.crashed(bug)
-    for (const asker of this.#takeAskers()) asker.unresolved(bug as Failure)
+    for (const asker of this.#takeAskers()) asker.unresolved(failureOf(bug))
   }
 
   #found({ addresses, ttl }: NameAnswer): void {
@@ -148,7 +148,7 @@ export class AddressBook {
     metrics.originLookups.failed.inc()
     const now = clock.monotonic()
     // While nobody asked it may have vanished at any time.
-    if (hasVanished(failure))
+    if (failure.way === 'name_vanished')
       this.#endsAt = Math.min(this.#endsAt, Math.min(now, this.#believedUntil) + dns.keep)
     const isLost = this.#addresses.length === 0 || this.#isTooOld(now)
     if (isLost) this.#replace(NONE)

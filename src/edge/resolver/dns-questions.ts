@@ -1,7 +1,7 @@
 // Asks DNS for the addresses of names and how long they hold.
 import { Resolver } from 'node:dns/promises'
 import { LookupQueue } from './lookup-queue.ts'
-import type { Failure } from '../../errors/origin-failure.ts'
+import type { Cause } from '../../errors/origin-failure.ts'
 
 /** Addresses of both families, at least one, and the seconds for which all of them hold. */
 export interface DnsAnswer {
@@ -63,14 +63,14 @@ export class DnsQuestions {
   }
 }
 
-const cancelled: Failure = { code: 'ECANCELLED' }
+const cancelled: Cause = { code: 'ECANCELLED' }
 
 /** What an alias that leads nowhere amounts to, which c-ares does not call a failure. */
-const nothingThere: Failure = { code: 'ENODATA' }
+const nothingThere: Cause = { code: 'ENODATA' }
 
 /** Gives why one family failed; that there is nothing of it is no reason while the other one may have another. */
-function failureOf(answer: PromiseSettledResult<unknown>): Failure | null {
+function failureOf(answer: PromiseSettledResult<unknown>): Cause | null {
   if (answer.status === 'fulfilled') return null
-  const failure = answer.reason as Failure
+  const failure = answer.reason as Cause
   return failure.code === nothingThere.code ? null : failure
 }

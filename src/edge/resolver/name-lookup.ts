@@ -4,7 +4,7 @@ import { lookup } from 'node:dns/promises'
 import { type Clock, systemClock } from '../../base/clock.ts'
 import { DnsQuestions } from './dns-questions.ts'
 import { LookupQueue, type Standing } from './lookup-queue.ts'
-import type { Failure } from '../../errors/origin-failure.ts'
+import { type Failure, failureOf } from '../../errors/origin-failure.ts'
 
 /** Where a name leads: IP addresses, at least one. */
 export interface NameAnswer {
@@ -69,8 +69,8 @@ export class NameLookup {
   async #ask(name: string): Promise<NameAnswer | Failure> {
     try {
       return await (this.#system === null ? this.#askDns(name) : this.#askSystem(name, this.#system))
-    } catch (failure) {
-      return failure as Failure
+    } catch (thrown) {
+      return failureOf(thrown)
     } finally {
       this.#underWay.delete(name)
     }
@@ -81,18 +81,22 @@ export class NameLookup {
     return { addresses, ttl: () => Promise.resolve(ttl) }
   }
 
-  async #askSystem(name: string, system: NonNullable<NameLookupOptions['system']>): Promise<NameAnswer> {
+  async #askSystem(
+    name: string,
+    system: NonNullable<NameLookupOptions['system']>,
+  ): Promise<NameAnswer | Failure> {
     const last = this.#outcomes.get(name) ?? null
-    if (last?.failure && this.#clock.monotonic() - last.at < REMEMBERED) throw last.failure
+    if (last?.failure && this.#clock.monotonic() - last.at < REMEMBERED) return last.failure
     try {
       const addresses = await this.#queue.run(standingAfter(last), () => system(name))
       this.#note(name, null, this.#clock.monotonic())
       return { addresses, ttl: () => this.#ttlOf(name) }
-    } catch (failure) {
+    } catch (thrown) {
+      const failure = failureOf(thrown)
       // One lost packet is no verdict: who asks once more at once must reach the system.
-      const isFirst = isTemporary(failure as Failure) && !last?.failure
-      this.#note(name, failure as Failure, isFirst ? LONG_AGO : this.#clock.monotonic())
-      throw failure
+      const isFirst = failure.way === 'name_unanswered' && !last?.failure
+      this.#note(name, failure, isFirst ? LONG_AGO : this.#clock.monotonic())
+      return failure
     }
   }
 
@@ -115,16 +119,6 @@ export class NameLookup {
 function standingAfter(last: Outcome | null): Standing {
   if (last === null) return 'new'
   return last.failure === null ? 'found' : 'failed'
-}
-
-/** Tells whether the name is no more; any other failure is one of those who were asked. */
-export function hasVanished({ code }: Failure): boolean {
-  return code === 'ENOTFOUND' || code === 'ENODATA'
-}
-
-/** Whether the system got no answer, rather than one that there is no such name. */
-function isTemporary({ code }: Failure): boolean {
-  return code === 'EAI_AGAIN'
 }
 
 async function askSystem(name: string): Promise<readonly string[]> {

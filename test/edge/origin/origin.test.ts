@@ -35,7 +35,7 @@ class Asker implements Waiter {
   }
 
   unconnected(_phase: string, failure: Failure): void {
-    this.#settle(failure.code ?? '')
+    this.#settle(failure.cause.code ?? '')
   }
 
   crashed(bug: unknown): void {

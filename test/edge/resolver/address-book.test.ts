@@ -42,7 +42,7 @@ async function start(t: TestContext, settings = { refresh: 0, keep: 60_000 }): P
   const book: AddressBook = new AddressBook({ name, dns: settings, lookup, clock, metrics, changed, crashed })
   const ask = () =>
     new Promise<string | null>(resolve =>
-      book.ask({ resolved: () => resolve(null), unresolved: ({ code }) => resolve(code ?? '') }),
+      book.ask({ resolved: () => resolve(null), unresolved: ({ cause }) => resolve(cause.code ?? '') }),
     )
   const answered = async (times: number) => {
     while (found.value + failed.value < times) await once(news, 'answer')
