@@ -3,12 +3,12 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { EventEmitter, once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import type { TestContext } from 'node:test'
+import { quickFolder } from './quick-folder.ts'
 import { root } from './source.ts'
 
 export const main = join(root, 'src/main.ts')
@@ -28,9 +28,7 @@ export interface GatewayOptions {
 
 /** Writes the configuration to a file of its own, with free ports on loopback unless it names some. */
 export function writeConfig(t: TestContext, yaml: string): string {
-  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-'))
-  t.after(() => rmSync(folder, { recursive: true }))
-  const file = join(folder, 'gatehouse.yaml')
+  const file = join(quickFolder(t, 'run'), 'gatehouse.yaml')
   writeFileSync(file, withPorts(yaml))
   return file
 }

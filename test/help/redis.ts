@@ -2,13 +2,13 @@
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { TestContext } from 'node:test'
 import { Redis } from 'ioredis'
+import { quickFolder } from './quick-folder.ts'
 import { until } from './until.ts'
 
 export interface RedisSettings {
@@ -103,12 +103,10 @@ export class RedisServer {
 /** Starts a server that ends with the test. */
 export async function startRedis(t: TestContext, settings: RedisSettings = {}): Promise<RedisServer> {
   const port = settings.port ?? (await freePort())
-  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-redis-'))
-  const server = new RedisServer(port, argumentsOf(settings, port, folder), settings.password)
-  t.after(async () => {
-    await server.end()
-    rmSync(folder, { recursive: true, force: true })
-  })
+  let server: RedisServer | null = null
+  // Before the folder goes.
+  t.after(() => server?.end())
+  server = new RedisServer(port, argumentsOf(settings, port, quickFolder(t, 'redis')), settings.password)
   await server.start()
   return server
 }

@@ -1,7 +1,4 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { AiMetrics } from '../../src/metrics/ai-metrics.ts'
 import { openStore } from '../../src/store/open.ts'
@@ -11,6 +8,7 @@ import { mintToken } from '../../src/tokens/token.ts'
 import { TokenVerifier } from '../../src/tokens/verify.ts'
 import { startRedis } from '../help/redis.ts'
 import { until } from '../help/until.ts'
+import { temporaryFile } from '../store/sqlite/temporary-file.ts'
 import { account, tokenWith } from './token-with.ts'
 
 const here = '192.0.2.7'
@@ -60,9 +58,7 @@ async function seesChanges({ verifier, there, value, token }: Awaited<ReturnType
 }
 
 test('SQLite: what another process disables, rolls or deletes is refused within a second', async t => {
-  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-tokens-'))
-  t.after(() => rmSync(folder, { recursive: true, force: true }))
-  await seesChanges(await openTwo(t, `sqlite:${join(folder, 'gatehouse.db')}`))
+  await seesChanges(await openTwo(t, `sqlite:${temporaryFile(t)}`))
 })
 
 test('Redis: what another process disables, rolls or deletes is refused within a second', async t => {
