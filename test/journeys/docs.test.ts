@@ -54,15 +54,20 @@ const ways = {
   needsDnsmasq: /^dnsmasq .*--txt-record=app\.example\.com,"\$TEXT"$/,
 } satisfies Readonly<Record<string, RegExp>>
 
-const linesIn = (language: string) =>
-  blocks.filter(block => block.language === language).flatMap(({ text }) => text.trimEnd().split('\n'))
+const textsIn = (language: string) =>
+  blocks.filter(block => block.language === language).map(({ text }) => text)
+
+/** A command ends with its line, unless that ends with a backslash or within single quotes. */
+const command = /(?:'[^']*'|\\\n|[^\n'])+/g
+
+/** All commands in order, those over several lines in one as a shell reads them. */
+const allCommands = textsIn('sh').flatMap(text =>
+  Array.from(text.matchAll(command), ([found]) => found.replaceAll(/ \\\n */g, ' ')),
+)
 
 /** Returns all commands of this form, each once. */
 const commands = (form: RegExp): readonly string[] =>
-  [...new Set(linesIn('sh'))].filter(line => form.test(line))
-
-const textsIn = (language: string) =>
-  blocks.filter(block => block.language === language).map(({ text }) => text)
+  [...new Set(allCommands)].filter(found => form.test(found))
 
 interface Running {
   /** The port of the edge, and the address of the side port. */
@@ -143,7 +148,7 @@ test('every block is in a language that a test holds, and every language is ther
 })
 
 test('every command is held in exactly one way, and every way has a command', () => {
-  for (const command of linesIn('sh')) {
+  for (const command of allCommands) {
     const forms = Object.entries(ways).filter(([, form]) => form.test(command))
     assert.equal(forms.length, 1, command)
   }
