@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import fc from 'fast-check'
+import { Vouch } from '../../../src/base/vouch.ts'
+import { outboundHead } from '../../../src/edge/forward/outbound.ts'
+import type { EdgeSettings } from '../../help/edge.ts'
+import { stepsOver } from '../../help/exchange.ts'
+import { request } from '../../help/raw.ts'
+
+const origin = 'http://127.0.0.1:8080'
+
+/** Tells the head that an origin gets, line by line, but for the ray. */
+function linesFor(t: TestContext, text: string, settings: EdgeSettings = {}, peer?: string): string[] {
+  const x = stepsOver(t, [origin], settings).located(text, peer)
+  const lines = outboundHead(x, '127.0.0.1').split('\r\n')
+  assert.deepEqual(lines.slice(-3), [`svc-ray: ${x.ray}`, '', ''])
+  return lines.slice(0, -3)
+}
+
+test('a request goes on as it came, less what ends here, with what a gateway says of itself', t => {
+  const text = request(
+    'POST /a?b=1',
+    'Accept: */*',
+    'Connection: X-Mine, close',
+    'X-Mine: ends here',
+    'Keep-Alive: timeout=5',
+    'TE: trailers',
+    'Content-Length: 3',
+    'X-Forwarded-For: 203.0.113.7',
+    'X-Real-IP: 203.0.113.7',
+    'svc-hop: forged',
+    'X-Other: stays',
+  )
+  assert.deepEqual(linesFor(t, text, { name: 'gate' }), [
+    'POST /a?b=1 HTTP/1.1',
+    'Host: site.test',
+    'Accept: */*',
+    'X-Other: stays',
+    'Content-Length: 3',
+    'X-Forwarded-For: 192.0.2.1',
+    'X-Forwarded-Proto: http',
+    'X-Forwarded-Host: site.test',
+    'Forwarded: for=192.0.2.1;host=site.test;proto=http',
+    'Via: 1.1 gate',
+    'CDN-Loop: gate',
+  ])
+})
+
+test('what a trusted hop says goes on with that hop added to it', t => {
+  const text = request(
+    'GET /',
+    'X-Forwarded-For: 203.0.113.7',
+    'X-Forwarded-Proto: https',
+    'X-Real-IP: 198.51.100.1',
+  )
+  const lines = linesFor(t, text, { trustedProxies: ['192.0.2.1'] })
+  assert.ok(lines.includes('X-Forwarded-For: 203.0.113.7, 192.0.2.1'))
+  assert.ok(lines.includes('X-Forwarded-Proto: https'))
+  assert.ok(lines.includes('X-Real-IP: 203.0.113.7'))
+})
+
+test('the Host is that of the client, of the origin, or one that is set', t => {
+  for (const [host, line] of [
+    ['preserve', 'Host: Site.test:80'],
+    ['origin', 'Host: 127.0.0.1:8080'],
+    [{ name: 'other.test' }, 'Host: other.test'],
+  ] as const) {
+    const lines = linesFor(t, 'GET / HTTP/1.1\r\nHost: Site.test:80\r\n\r\n', { route: { host } })
+    assert.deepEqual(
+      lines.filter(line => line.startsWith('Host:')),
+      [line],
+    )
+  }
+  const bare = linesFor(t, 'GET / HTTP/1.0\r\n\r\n', { zone: { hosts: ['site.test'], isDefault: true } })
+  assert.equal(bare[1], 'Host: 127.0.0.1:8080')
+})
+
+test('the body is framed as it came, once', t => {
+  for (const [framing, line] of [
+    ['Content-Length: 7', 'Content-Length: 7'],
+    ['Transfer-Encoding: chunked', 'Transfer-Encoding: chunked'],
+  ] as const) {
+    const lines = linesFor(t, request('POST /', framing))
+    assert.deepEqual(
+      lines.filter(line => /^(content-length|transfer-encoding)/i.test(line)),
+      [line],
+    )
+  }
+  assert.ok(!linesFor(t, request('GET /')).some(line => /^(content-length|transfer-encoding)/i.test(line)))
+})
+
+test('hops are added to those before', t => {
+  const text = request('GET /', 'Via: 1.1 first', 'CDN-Loop: first; a=1', 'CDN-Loop: second')
+  const lines = linesFor(t, text, { name: 'gate' })
+  assert.deepEqual(lines.slice(-2), ['Via: 1.1 first, 1.1 gate', 'CDN-Loop: first; a=1, second, gate'])
+  assert.ok(linesFor(t, 'GET / HTTP/1.0\r\nHost: site.test\r\n\r\n').includes('Via: 1.0 gatehouse'))
+})
+
+test('a client is vouched for at the side port of this gateway, and nowhere else', t => {
+  const secret = Buffer.alloc(32, 7)
+  const vouch = new Vouch(secret)
+  for (const [port, address, isOurs] of [
+    [8080, '127.0.0.1', true],
+    [8080, '127.0.0.2', false],
+    [8080, '203.0.113.9', false],
+    [8081, '127.0.0.1', false],
+  ] as const) {
+    const sidePort = { endpoint: { host: '127.0.0.1', port }, secret }
+    const x = stepsOver(t, [origin], {}, sidePort).located(request('GET /', 'svc-hop: forged'))
+    const hops = /^svc-hop: (.*)$/gm.exec(outboundHead(x, address).replaceAll('\r', ''))
+    assert.deepEqual(hops && vouch.read(hops[1]!), isOurs ? { address: '192.0.2.1', ray: x.ray } : null)
+  }
+})
+
+test('whatever a client sends, its head goes on as one head with one Host and one framing', t => {
+  const steps = stepsOver(t, [origin], { zone: { hosts: ['site.test'], isDefault: true } })
+  const name = fc.constantFrom(
+    'X-A',
+    'Connection',
+    'Transfer_Encoding',
+    'Content.Length',
+    'Keep-Alive',
+    'Via',
+  )
+  const value = fc.string({ unit: fc.constantFrom('a', ',', ' ', ';', 'host', '\x80', 'x-a'), maxLength: 8 })
+  const fields = fc.array(
+    fc.tuple(name, value).map(([name, value]) => `${name}: ${value}`),
+    { maxLength: 8 },
+  )
+  fc.assert(
+    fc.property(fields, fields => {
+      const x = steps.located(request('POST /x', ...fields, 'Content-Length: 1'))
+      const text = outboundHead(x, '127.0.0.1')
+      assert.equal(text.indexOf('\r\n\r\n'), text.length - 4)
+      const names = text
+        .split('\r\n')
+        .slice(1, -2)
+        .map(line => line.split(':')[0]!.toLowerCase())
+      for (const once of ['host', 'content-length', 'forwarded', 'x-forwarded-for', 'svc-ray'])
+        assert.equal(names.filter(name => name === once).length, 1, once)
+      for (const never of [
+        'connection',
+        'keep-alive',
+        'transfer_encoding',
+        'content.length',
+        'transfer-encoding',
+      ])
+        assert.ok(!names.includes(never), never)
+    }),
+  )
+})
