@@ -1,6 +1,8 @@
 // The envelope of the management API: what every JSON answer of it is wrapped in.
 
 import { nextTurn } from '../base/turns.ts'
+import { type ApiFaultName, apiFaults, fault, type WordsOf } from '../errors/api-faults.ts'
+import type { Fault } from '../errors/refusal.ts'
 
 export interface Answer {
   readonly status: number
@@ -8,15 +10,6 @@ export interface Answer {
   readonly body: string
   /** What follows the body where it is large, so that no turn of the event loop has to do with all of it. */
   readonly rest?: readonly string[]
-}
-
-/** One mistake of a caller; a `Fault` is one. */
-export interface Mistake {
-  /** 4 or 5 digits. */
-  readonly code: number
-  readonly message: string
-  /** The member of the body that it is about (RFC 6901). */
-  readonly pointer?: string | null
 }
 
 /** What part of a list an answer shows. */
@@ -94,21 +87,22 @@ function infoOf({ page, perPage, total, cursor = null }: Window, count: number) 
   return cursor === null ? info : { ...info, cursor }
 }
 
-/** Wraps all mistakes of a request; `headers` are added, as `Allow` to a 405. */
-export function failure(
-  status: number,
-  mistakes: readonly Mistake[],
-  headers: Answer['headers'] = {},
-): Answer {
-  const errors = mistakes.map(({ code, message, pointer = null }) =>
-    pointer === null ? { code, message } : { code, message, source: { pointer } },
-  )
-  return wrap(status, { success: false, errors, messages: [], result: null }, headers)
+/** Refuses a request by a row of the catalogue. */
+export function failure<Name extends ApiFaultName>(name: Name, ...words: WordsOf<Name>): Answer {
+  return failures([fault(name, ...words)], apiFaults[name].status)
 }
 
-/** Says that what the path names does not exist. */
-export function notFound(message: string): Answer {
-  return failure(404, [{ code: 7003, message }])
+/** Refuses a request for all that is wrong with it. */
+export function failures(faults: readonly Fault[], status = 400): Answer {
+  const errors = faults.map(({ code, message, pointer }) =>
+    pointer === null ? { code, message } : { code, message, source: { pointer } },
+  )
+  return wrap(status, { success: false, errors, messages: [], result: null })
+}
+
+/** Adds headers to an answer, as `Allow` to a 405. */
+export function withHeaders(answer: Answer, headers: Answer['headers']): Answer {
+  return { ...answer, headers: { ...answer.headers, ...headers } }
 }
 
 function wrap(status: number, content: object, headers: Answer['headers'] = {}): Answer {

@@ -2,7 +2,7 @@
 
 import { documentError, documentIndex } from '../errors/docs/document.ts'
 import type { Answer as ErrorAnswer } from '../errors/compose.ts'
-import { type Answer, notFound } from './envelope.ts'
+import { type Answer, failure } from './envelope.ts'
 
 export function documentationIndex(accept: string | null): Answer {
   return adopt(documentIndex(accept))
@@ -10,7 +10,7 @@ export function documentationIndex(accept: string | null): Answer {
 
 export function documentation(code: string, accept: string | null): Answer {
   const answer = documentError(code, accept)
-  return answer ? adopt(answer) : notFound(`There is no error ${code.slice(0, 20)}`)
+  return answer ? adopt(answer) : failure('no_error', code.slice(0, 20))
 }
 
 /** Folds the list of header names and values into a record with lower-case names, as this listener keeps them. */

@@ -8,7 +8,7 @@ import type { Token } from '../store/records.ts'
 import { type Store, StoreAway, StoreBusy } from '../store/store.ts'
 import { bearerOf } from '../tokens/bearer.ts'
 import { type Permission, permits } from '../tokens/permit.ts'
-import { type Answer, failure, notFound } from './envelope.ts'
+import { type Answer, failure, failures, withHeaders } from './envelope.ts'
 import { noInput, readInput } from './request/input.ts'
 import { strayParameters } from './request/query.ts'
 import type { Asker, Question, Route } from './router.ts'
@@ -47,7 +47,7 @@ export function guardedForAll(path: string, handle: () => Answer): Route<Facts> 
         const caller = await callerOf(row, asker, api)
         if ('body' in caller) return caller
         const strays = strayParameters(query, [])
-        return strays.length > 0 ? failure(400, strays) : handle()
+        return strays.length > 0 ? failures(strays) : handle()
       }),
   }
 }
@@ -113,8 +113,7 @@ async function admit(row: ApiRow, question: Question, api: Api): Promise<Answer>
     api.refusals?.note('forbidden', row, asker, caller)
     return forbidden(row.permission)
   }
-  if (caller.account !== account && !(await exists(account, api.store)))
-    return notFound('There is no such account')
+  if (caller.account !== account && !(await exists(account, api.store))) return failure('no_such', 'account')
   const call = await callOf(row, question, { account, caller }, api)
   if ('status' in call) return call
   const answer = await row.handle(call, api)
@@ -145,7 +144,7 @@ async function callOf(
   { clock = systemClock }: Api,
 ): Promise<Call | Answer> {
   const strays = row.query === null ? [] : strayParameters(query, row.query ?? [])
-  if (strays.length > 0) return failure(400, strays)
+  if (strays.length > 0) return failures(strays)
   const { contentType, readBody, ray, ifMatch, idempotencyKey } = asker
   const { body: kind = null } = row
   const input = kind || takesNoBody(row) ? await readInput(kind, contentType, readBody) : noInput
@@ -187,28 +186,22 @@ async function ownerOf(zone: ZoneConfig | null, { accounts }: Store): Promise<st
 
 const accountId = /^[0-9a-f]{32}$/
 
-const unauthorized = failure(401, [{ code: 10000, message: 'Authentication error' }], {
-  'www-authenticate': 'Bearer',
-})
+const unauthorized = withHeaders(failure('unauthorized'), { 'www-authenticate': 'Bearer' })
+const storeAway = unavailable('store_away')
+const storeBusy = unavailable('store_busy')
+const noZone = failure('no_zone')
 
-const storeAway = unavailable('The store is away: ask again later, and look first whether a change was made')
-
-const storeBusy = unavailable('The store is busy: nothing was changed; ask again later')
-
-function unavailable(message: string): Answer {
+function unavailable(fault: 'store_away' | 'store_busy'): Answer {
   const retryAfter = String(retryAfterOf(refuse('service_unavailable')))
-  return failure(503, [{ code: 10503, message }], { 'retry-after': retryAfter })
+  return withHeaders(failure(fault), { 'retry-after': retryAfter })
 }
 
 function tooMany(seconds: number): Answer {
-  const message = 'This token has asked for too many changes: wait as long as Retry-After says'
-  return failure(429, [{ code: 10429, message }], { 'retry-after': String(seconds) })
+  return withHeaders(failure('too_many_changes'), { 'retry-after': String(seconds) })
 }
-
-const noZone = notFound('There is no such zone, or it is not of an account that this token may ask for')
 
 function forbidden(permission: Permission | null): Answer {
   const need =
     permission === null ? 'a token of this account' : `the permission ${permission} on this account`
-  return failure(403, [{ code: 10000, message: `Forbidden: this needs ${need}` }])
+  return failure('forbidden', need)
 }

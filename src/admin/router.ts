@@ -1,7 +1,7 @@
 // Finds the row of the table that a request is for, or says 404 or 405 in the envelope.
 
 import type { Shown } from '../tokens/verify.ts'
-import { type Answer, failure, notFound } from './envelope.ts'
+import { type Answer, failure, withHeaders } from './envelope.ts'
 import type { Sender } from './sender.ts'
 
 /** What the handlers may know of a request beside its method and target. */
@@ -62,11 +62,11 @@ export class Router<Facts> {
     const row = alike.find(row => row.route.method === asked && fits(row.segments, segments))
     if (row === undefined) {
       const others = alike.filter(row => fits(row.segments, segments))
-      if (others.length === 0) return notFound(`No route for ${path.slice(0, 200)}`)
+      if (others.length === 0) return failure('no_route', path.slice(0, 200))
       return notAllowed(others.map(({ route }) => route.method))
     }
     const params = paramsOf(row.segments, segments)
-    if (params === null) return notFound('The path is not valid percent-encoding')
+    if (params === null) return failure('bad_path_encoding')
     return row.route.handle(
       { params, query: query === '' ? noQuery : new URLSearchParams(query), asker },
       facts,
@@ -99,7 +99,7 @@ function notAllowed(methods: readonly string[]): Answer {
   const allow = [...new Set(methods.flatMap(method => (method === 'GET' ? ['GET', 'HEAD'] : [method])))].join(
     ', ',
   )
-  return failure(405, [{ code: 7001, message: `Method not allowed; allowed: ${allow}` }], { allow })
+  return withHeaders(failure('method_not_allowed', allow), { allow })
 }
 
 /** Gives what the `{name}` segments of a row stand for; null where that is not valid percent-encoding. */

@@ -1,7 +1,7 @@
 // The admin listener: a small strict server beside the data plane.
 
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -113,7 +113,7 @@ export class AdminServer {
     } catch (cause) {
       // A caller who went away in the middle of a body is no bug, and nobody reads the answer.
       if (cause !== request.errored) this.#bug(cause)
-      return failure(500, [{ code: 10500, message: 'Internal error' }])
+      return failure('internal_error')
     }
   }
 }
@@ -161,17 +161,13 @@ function onlyOne({ headers, rawHeaders }: IncomingMessage, name: string): string
 /** Answers bytes that are no request, so that the person who sent them reads why instead of a reset. */
 function refuseBytes(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
-  const [line, message] =
-    error.code === 'HPE_HEADER_OVERFLOW'
-      ? [
-          '431 Request Header Fields Too Large',
-          `The header section is larger than ${limits.maxHeaderSize} bytes`,
-        ]
-      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
-        ? ['408 Request Timeout', 'The request did not arrive in time']
-        : ['400 Bad Request', 'This is not a valid HTTP/1.1 request']
-  const { body } = failure(400, [{ code: 6003, message }])
+  const { status, body } = bytesFailure(error)
   socket.end(
-    `HTTP/1.1 ${line}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
   )
+}
+
+function bytesFailure({ code }: NodeJS.ErrnoException): Answer {
+  if (code === 'HPE_HEADER_OVERFLOW') return failure('head_too_large', limits.maxHeaderSize)
+  return failure(code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 'late_request' : 'no_request')
 }

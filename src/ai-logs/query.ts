@@ -1,5 +1,6 @@
 // Which log entries a caller of the management API asks for, read from the query of the URL as the published clients write it.
 
+import { fault } from '../errors/api-faults.ts'
 import type { Fault } from '../errors/refusal.ts'
 import type { LogField, LogFilter, LogPlace, LogQuery } from '../store/store.ts'
 import { filterParameters, readFilters } from './query-filters.ts'
@@ -96,10 +97,6 @@ const orders = [
 
 const MOST_REMOVED = 10_000
 const MOST_FAULTS = 20
-/** The codes of the management API for a bad value, a name that is not known and one that comes twice. */
-const INVALID = 10001
-const UNKNOWN = 10003
-const REPEATED = 10004
 
 class QueryReader {
   readonly faults: Fault[] = []
@@ -111,9 +108,9 @@ class QueryReader {
 
   refuseStrangers(known: readonly string[]): void {
     for (const name of new Set(this.#params.keys())) {
-      if (!known.includes(name)) this.#refuse(name, 'is not a query parameter that is known here', UNKNOWN)
+      if (!known.includes(name)) this.#refuse(name, 'is not a query parameter that is known here', 'unknown')
       else if (!name.startsWith('filters.') && this.#params.getAll(name).length > 1) {
-        this.#refuse(name, 'must come once', REPEATED)
+        this.#refuse(name, 'must come once', 'repeated')
       }
     }
   }
@@ -188,9 +185,9 @@ class QueryReader {
     if (text !== null && text !== 'false') this.#refuse('meta_info', 'can only be false')
   }
 
-  #refuse(name: string, rule: string, code = INVALID): void {
+  #refuse(name: string, rule: string, kind: 'invalid' | 'unknown' | 'repeated' = 'invalid'): void {
     if (this.faults.length === MOST_FAULTS) return
-    this.faults.push({ code, message: `${name.slice(0, 100)} ${rule}`, pointer: null })
+    this.faults.push(fault(kind, name.slice(0, 100), rule))
   }
 }
 

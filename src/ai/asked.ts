@@ -1,7 +1,8 @@
 // What the body of a REST call asks for, before it is known who will do it: the model, and the request in the caller's own bytes.
 
 import { isUtf8 } from 'node:buffer'
-import { type Refusal, refuse } from '../errors/refusal.ts'
+import { refuseCall, refuseCallAt } from '../errors/api-faults.ts'
+import type { Refusal } from '../errors/refusal.ts'
 import { BOUNDS, brokenBound, type Member, membersOf, splice } from './members.ts'
 
 /** A request, and where in the body it stands. */
@@ -71,7 +72,7 @@ export function promptAsMessage(asked: Asked): Asked {
 /** Refuses a call for one member of its body. */
 export function fault(pointer: string | null, rule: string): Refusal {
   const name = pointer === null ? 'The body' : pointer.slice(1).replaceAll('/', '.')
-  return refuse('bad_request', { faults: [{ code: 10001, message: `${name} ${rule}`, pointer }] })
+  return refuseCallAt(pointer, 'invalid', name, rule)
 }
 
 function readBareInput(body: Buffer, model: string): Asked | Refusal {
@@ -108,9 +109,7 @@ const OUT_OF_BOUNDS = {
   depth: fault(null, `must not nest deeper than ${BOUNDS.depth} levels`),
   values: fault(null, `must not have more than ${BOUNDS.values} values`),
 }
-const NOT_AN_OBJECT = refuse('bad_request', {
-  faults: [{ code: 6003, message: 'The body must be a JSON object in UTF-8', pointer: null }],
-})
+const NOT_AN_OBJECT = refuseCall('no_json_object')
 
 /** Whether a value is a JSON object. */
 export function isObject(value: unknown): value is Record<string, unknown> {

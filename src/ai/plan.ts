@@ -1,6 +1,7 @@
 // From a REST call to the call of a provider: who, at which path, with what body. The edge asks once the body is there.
 
-import { type Refusal, refuse } from '../errors/refusal.ts'
+import { refuseCallAt } from '../errors/api-faults.ts'
+import type { Refusal } from '../errors/refusal.ts'
 import { type Asked, fault, isObject, promptAsMessage, readRequest, readRun, withModel } from './asked.ts'
 import { membersOf, splice } from './members.ts'
 import type { Dialect, Endpoint } from './provider-rows.ts'
@@ -134,8 +135,8 @@ function translate(
   const way = api === 'chat' || api === 'messages' ? translations[api] : null
   const path = way === null ? undefined : provider.endpoints[way.target]
   if (way === null || path === undefined) {
-    const message = `${provider.name} has no API for ${api} that is known here`
-    return refuse('bad_request', { faults: [{ code: 10001, message, pointer: asked.modelPointer }] })
+    const lack = `has no API for ${api} that is known here`
+    return refuseCallAt(asked.modelPointer, 'invalid', provider.name, lack)
   }
   // Read anew: JSON.parse rounds numbers of many digits, which matters as soon as they are written again.
   const request = readObject(asked.bytes.toString()) ?? asked.request
@@ -158,8 +159,7 @@ function formOf(asked: Asked, { provider, name }: Model): { asked: Asked; api: E
 const FORMS = ['messages', 'input', 'prompt'] as const
 
 function unknownModel({ model, modelPointer }: Asked): Refusal {
-  const message = `There is no model ${JSON.stringify(model.slice(0, 100))}: models are named AUTHOR/MODEL, such as openai/gpt-4o`
-  return refuse('not_found', { faults: [{ code: 7003, message, pointer: modelPointer }] })
+  return refuseCallAt(modelPointer, 'no_model', model.slice(0, 100))
 }
 
 /** Lets pointers into the request point into the body. */

@@ -3,7 +3,8 @@
 import { hasDotSegment, isPlainPath } from '../base/path.ts'
 import { pathReadings } from '../base/path-readings.ts'
 import type { AiConfig, ProviderConfig } from '../config/config.ts'
-import { type Refusal, refuse } from '../errors/refusal.ts'
+import { refuseCall } from '../errors/api-faults.ts'
+import type { Refusal } from '../errors/refusal.ts'
 import { customRow, type Dialect, type Endpoint, type ProviderRow, providerRows } from './provider-rows.ts'
 
 export interface Provider {
@@ -110,16 +111,11 @@ export class Providers {
   }
 
   #unknown(name: string): Refusal {
-    const message = this.#withResources.has(name)
-      ? `The path must go on with one of the resources that the configuration lists for ${name}`
-      : `There is no provider with the name ${name}`
-    return refuse('not_found', { faults: [{ code: 7003, message, pointer: null }] })
+    return this.#withResources.has(name) ? refuseCall('no_resource', name) : refuseCall('no_provider', name)
   }
 }
 
-const CLIMBING = refuse('bad_request', {
-  faults: [{ code: 10001, message: 'The path must not contain dot segments', pointer: null }],
-})
+const CLIMBING = refuseCall('invalid', 'The path', 'must not contain dot segments')
 
 function entryOf(name: string, row: ProviderRow, config: ProviderConfig | null, base: string): Entry {
   const url = new URL(config?.url ?? base)

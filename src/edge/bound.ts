@@ -1,6 +1,7 @@
 // Step 7: whether a request keeps within bounds: the bytes of its body, and the hops that it has come by.
 
 import { formatSize } from '../base/quantity.ts'
+import { refuseCall } from '../errors/api-faults.ts'
 import { type Refusal, refuse } from '../errors/refusal.ts'
 import { listHas } from '../http1/fields.ts'
 import type { Exchange } from './exchange.ts'
@@ -15,8 +16,7 @@ export function bound(x: Exchange): Refusal | null {
 /** Refuses a body over the limit (413), announced or counted; a caller of an AI route is told the limit. */
 export function tooLarge(x: Exchange): Refusal {
   if (x.aiCaller === null) return refuse('content_too_large')
-  const message = `The body must have at most ${formatSize(x.bodyLimit)}`
-  return refuse('content_too_large', { faults: [{ code: 6005, message, pointer: null }] })
+  return refuseCall('call_too_large', formatSize(x.bodyLimit))
 }
 
 /** Whether this gateway stands among the hops so far (RFC 8586); its parameters don't matter. */

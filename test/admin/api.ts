@@ -17,6 +17,7 @@ import type { Store } from '../../src/store/store.ts'
 import { permissionGroups } from '../../src/tokens/permission-groups.ts'
 import type { Permission } from '../../src/tokens/permit.ts'
 import { TokenVerifier } from '../../src/tokens/verify.ts'
+import { assertOfCatalogue } from '../help/api-fault.ts'
 import { ManualClock } from '../help/clock.ts'
 import { account, tokenWith } from '../tokens/token-with.ts'
 import { testZones } from './zones/zones.ts'
@@ -92,7 +93,9 @@ export async function startApi(
       : `${origin}/client/v4/accounts/${account}${path}`
     const response = await fetch(url, { method, ...requestOf(options, owner.value) })
     const text = await response.text()
-    return { status: response.status, headers: response.headers, json: text === '' ? null : JSON.parse(text) }
+    const json = text === '' ? null : JSON.parse(text)
+    for (const mistake of json?.errors ?? []) assertOfCatalogue(response.status, mistake)
+    return { status: response.status, headers: response.headers, json }
   }
 
   /** Keeps another token of the account, allowing what is named. */

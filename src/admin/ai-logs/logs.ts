@@ -7,14 +7,14 @@ import { matches, placeOf } from '../../store/log-match.ts'
 import type { LogEntry, Payload } from '../../store/records.ts'
 import { StoreAway } from '../../store/store.ts'
 import { auditOf, tellAudit } from '../records/audit.ts'
-import { type Answer, failure, listInTurns, notFound, success, successInTurns } from '../envelope.ts'
+import { type Answer, failure, failures, listInTurns, success, successInTurns } from '../envelope.ts'
 import { findGateway, noGateway } from '../gateways/gateways.ts'
 import type { Api, Call } from '../row.ts'
 import { dearestFirst, showPayload, viewEntry, viewGroup, viewSum, viewSummary } from './view.ts'
 
 export async function listLogs({ account, params, query }: Call, { store }: Api): Promise<Answer> {
   const read = readQuery(query)
-  if (Array.isArray(read)) return failure(400, read)
+  if (Array.isArray(read)) return failures(read)
   const gateway = await findGateway(store, account, params.gateway_id!)
   if (gateway === null) return noGateway
   const { offset, limit, orderBy } = read
@@ -28,7 +28,7 @@ export async function listLogs({ account, params, query }: Call, { store }: Api)
 /** Answers with sums over what the filters match, in all and by token, model, provider or day. */
 export async function sumLogs({ account, params, query }: Call, { store }: Api): Promise<Answer> {
   const read = readSums(query)
-  if (Array.isArray(read)) return failure(400, read)
+  if (Array.isArray(read)) return failures(read)
   const gateway = await findGateway(store, account, params.gateway_id!)
   if (gateway === null) return noGateway
   const { filters, groupBy } = read as Exclude<typeof read, readonly unknown[]>
@@ -39,13 +39,11 @@ export async function sumLogs({ account, params, query }: Call, { store }: Api):
   return successInTurns(viewSum(sums.all), 'groups', ordered, viewGroup)
 }
 
-const tooManyGroups = failure(400, [
-  {
-    code: 10001,
-    message: `group_by makes more than ${MOST_GROUPS} sums: filter, or group by less`,
-    pointer: null,
-  },
-])
+const tooManyGroups = failure(
+  'invalid',
+  'group_by',
+  `makes more than ${MOST_GROUPS} sums: filter, or group by less`,
+)
 
 export async function getLog(call: Call, api: Api): Promise<Answer> {
   const entry = await entryOf(call, api)
@@ -71,7 +69,7 @@ export async function getLogProviderResponse(call: Call, api: Api): Promise<Answ
 export async function deleteLogs(call: Call, { store, log }: Api): Promise<Answer> {
   const { account, params, query } = call
   const read = readRemoval(query)
-  if (Array.isArray(read)) return failure(400, read)
+  if (Array.isArray(read)) return failures(read)
   const gateway = await findGateway(store, account, params.gateway_id!)
   if (gateway === null) return noGateway
   const audit = auditOf(call, 'delete_logs', { resourceKind: 'gateway', resource: gateway.id })
@@ -93,8 +91,8 @@ export async function deleteLogs(call: Call, { store, log }: Api): Promise<Answe
   }
 }
 
-const noLog = notFound('There is no such log entry')
-const noPayload = notFound('This body was not kept')
+const noLog = failure('no_such', 'log entry')
+const noPayload = failure('no_payload')
 
 async function entryOf({ account, params }: Call, { store }: Api): Promise<LogEntry | null> {
   const gateway = await findGateway(store, account, params.gateway_id!)

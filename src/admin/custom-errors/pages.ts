@@ -1,5 +1,6 @@
 // Handlers of the error pages that the API sets for a zone: HTML by type of error.
 
+import { faultAt } from '../../errors/api-faults.ts'
 import { nextTurn } from '../../base/turns.ts'
 import {
   type ErrorPageType,
@@ -9,8 +10,7 @@ import {
 } from '../../config/custom-errors-config.ts'
 import { type ErrorPage, zoneOwner } from '../../store/zone-lists.ts'
 import { auditOf, type Resource } from '../records/audit.ts'
-import { type Answer, failure, list, notFound, success } from '../envelope.ts'
-import { faultCodes } from '../request/field.ts'
+import { type Answer, failure, failures, list, success } from '../envelope.ts'
 import type { Api, ZoneCall } from '../row.ts'
 import { drop, isoTime, upsert } from '../records/kept.ts'
 
@@ -71,12 +71,12 @@ function resourceOf(id: string): Resource {
   return { resourceKind: 'error_page', resource: id }
 }
 
-const noType = notFound(`There is no error page of such a type; there are ${errorPageTypes.join(', ')}`)
-const noPage = notFound('There is no error page of this type set')
+const noType = failure('no_page_type', errorPageTypes.join(', '))
+const noPage = failure('no_page')
 
-const tooManyTokens = failure(400, [
-  { code: faultCodes.invalid, message: `The body must have at most ${mostPageTokens} tokens`, pointer: '' },
+const tooManyTokens = failures([
+  faultAt('', 'invalid', 'The body', `must have at most ${mostPageTokens} tokens`),
 ])
 
 /** A blank page would hide the error. */
-const blank = failure(400, [{ code: faultCodes.invalid, message: 'The body must not be blank', pointer: '' }])
+const blank = failures([faultAt('', 'invalid', 'The body', 'must not be blank')])

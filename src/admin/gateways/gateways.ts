@@ -3,7 +3,7 @@
 import { isGatewayId } from '../../ai/gateways.ts'
 import type { Gateway } from '../../store/records.ts'
 import { auditOf, changedMembers, membersSet, type Resource } from '../records/audit.ts'
-import { type Answer, failure, notFound, success } from '../envelope.ts'
+import { type Answer, failure, failures, success } from '../envelope.ts'
 import { notBuilt, readGateway, readNewGateway } from './body.ts'
 import type { Api, Call } from '../row.ts'
 import { add, drop, isoTime, pageOf, revise } from '../records/kept.ts'
@@ -12,7 +12,7 @@ import { Parameters } from '../request/query.ts'
 export async function createGateway(call: Call, { store, log }: Api): Promise<Answer> {
   const { account, body, now } = call
   const read = readNewGateway(body)
-  if (!('id' in read)) return failure(400, read)
+  if (!('id' in read)) return failures(read)
   const gateway: Gateway = { account, ...read, createdAt: now, modifiedAt: now }
   const audit = auditOf(call, 'create', resourceOf(gateway), membersSet(body))
   return (await add(store.gateways, gateway, { audit }, log)) ? success(view(gateway)) : taken
@@ -21,7 +21,7 @@ export async function createGateway(call: Call, { store, log }: Api): Promise<An
 export async function listGateways({ account, query }: Call, { store }: Api): Promise<Answer> {
   const parameters = new Parameters(query)
   const page = parameters.page()
-  if (parameters.faults.length > 0) return failure(400, parameters.faults)
+  if (parameters.faults.length > 0) return failures(parameters.faults)
   const search = query.get('search')?.toLowerCase() ?? ''
   return pageOf(store.gateways, account, page, {
     createdAt: ({ createdAt }) => createdAt,
@@ -39,7 +39,7 @@ export async function updateGateway(call: Call, { store, log }: Api): Promise<An
   const { account, params, body, now } = call
   const id = params.gateway_id!
   const read = readGateway(body, id)
-  if (!('collectLogs' in read)) return failure(400, read)
+  if (!('collectLogs' in read)) return failures(read)
   const change = (kept: Gateway) => {
     const authentication = read.authentication ?? kept.authentication
     const settings = { ...kept, ...read, authentication }
@@ -71,9 +71,9 @@ export async function findGateway(
   return isGatewayId(id) ? ((await gateways.get(account, id))?.record ?? null) : null
 }
 
-export const noGateway = notFound('There is no such gateway')
+export const noGateway = failure('no_such', 'gateway')
 
-const taken = failure(409, [{ code: 10001, message: 'id is that of another gateway', pointer: '/id' }])
+const taken = failure('gateway_taken')
 
 function resourceOf({ id }: Gateway): Resource {
   return { resourceKind: 'gateway', resource: id }

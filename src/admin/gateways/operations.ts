@@ -1,6 +1,6 @@
 // The operations of AI gateways, for the document of the API.
 
-import { json, type Operation } from '../openapi/operation.ts'
+import { json, type Operation, refusal } from '../openapi/operation.ts'
 import { about, named, page, success, text } from '../openapi/schemas.ts'
 import { changedGateway, newGateway } from './schemas.ts'
 import { pageQuery } from '../openapi/query-schemas.ts'
@@ -29,7 +29,7 @@ export const gatewayOperations: Readonly<Record<string, Operation>> = {
       },
     },
     answer: json(success(named('Gateway'))),
-    refusals: [{ status: 409, codes: [10001], description: 'There is a gateway of this id.' }],
+    refusals: [refusal('gateway_taken')],
   },
   [`GET ${gateways}`]: {
     id: 'listGateways',

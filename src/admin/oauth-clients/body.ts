@@ -7,7 +7,7 @@ import { hostFault, hostOf } from '../../domains/host.ts'
 import type { Fault } from '../../errors/refusal.ts'
 import type { OAuthClient, TokenEndpointAuthMethod } from '../../store/oauth-client.ts'
 import { readGrants } from './grants.ts'
-import { Field, faultCodes } from '../request/field.ts'
+import { Field } from '../request/field.ts'
 import { readList } from '../request/text-list.ts'
 
 /** What a body changes: the settings as they are to be, and the visibility where it speaks of it. What of it was refused is as before. */
@@ -89,7 +89,7 @@ export function readNewClient(body: unknown): ClientSettings | readonly Fault[] 
   if (members.visibility.value !== undefined)
     members.visibility.refuse(
       'is set by the server: a new client is private, until a PATCH publishes it',
-      faultCodes.owned,
+      'owned',
     )
   const settings = readMembers(members, blank)
   return faults.length > 0 ? faults : settings
@@ -109,7 +109,7 @@ function readMembers(
   kept: ClientSettings,
 ): ClientSettings {
   for (const name of owned)
-    if (members[name].value !== undefined) members[name].refuse('is set by the server', faultCodes.owned)
+    if (members[name].value !== undefined) members[name].refuse('is set by the server', 'owned')
   for (const name of requiredMembers)
     if (members[name].value === null) members[name].refuse('is required, so it can not be null')
   return { ...readTexts(members, kept), ...readUris(members, kept), ...readGrants(members, kept) }

@@ -1,5 +1,6 @@
 // What a PATCH makes of an OAuth client: its settings, and what follows for its secrets, its verification and its visibility.
 
+import { fault, faultAt } from '../../errors/api-faults.ts'
 import { revised } from '../../oauth-clients/client.ts'
 import { mintSecret } from '../../oauth-clients/secret.ts'
 import type { SecretKeys } from '../../oauth-clients/secret-keys.ts'
@@ -31,7 +32,11 @@ export function changeClient(
   const verification = isFrozen ? kept.verification : proof
   const visibility = change.visibility ?? kept.visibility
   const wanted = { ...kept, ...settings, verification, visibility }
-  const faults = [...change.faults, ...(isFrozen ? [frozen] : []), ...settledFaults(kept, wanted)]
+  const faults = [
+    ...change.faults,
+    ...(isFrozen ? [fault('host_verified')] : []),
+    ...settledFaults(kept, wanted),
+  ]
   faults.push(...missingFaults(kept, wanted, faults))
   if (faults.length > 0) return faults
   const { secrets, secret } = secretsFor(kept, change, keys, now)
@@ -57,7 +62,10 @@ function secretsFor(
 /** Public is for ever, and so is having a client_uri then. */
 function settledFaults(kept: OAuthClient, { visibility, clientUri }: OAuthClient): readonly Fault[] {
   if (kept.visibility === 'private') return []
-  return [...(visibility === 'private' ? [forEver] : []), ...(clientUri === null ? [stillPublic] : [])]
+  return [
+    ...(visibility === 'private' ? [fault('public_for_ever')] : []),
+    ...(clientUri === null ? [fault('uri_for_ever')] : []),
+  ]
 }
 
 /** What a public client needs, and this one has not. Of a member that has a fault already it can't be judged. */
@@ -67,29 +75,11 @@ function missingFaults(kept: OAuthClient, wanted: OAuthClient, told: readonly Fa
   const refused = new Set(told.map(({ pointer }) => pointer?.split('/')[1]))
   return missingForPublic(wanted)
     .filter(({ member }) => !refused.has(member))
-    .map(({ member, sentence }) => ({
-      code: 10412,
-      message: sentence,
-      pointer: isPublic ? `/${member}` : '/visibility',
-    }))
+    .map(({ member, sentence }) =>
+      faultAt(isPublic ? `/${member}` : '/visibility', 'not_ready_for_public', sentence),
+    )
 }
 
 function isSame(kept: OAuthClient, client: OAuthClient): boolean {
   return JSON.stringify(kept) === JSON.stringify({ ...kept, ...client })
-}
-
-const frozen: Fault = {
-  code: 10413,
-  message: 'client_uri must stay at the host that is verified; its path may change',
-  pointer: '/client_uri',
-}
-const forEver: Fault = {
-  code: 10413,
-  message: 'visibility can not go back to private: a public client stays public',
-  pointer: '/visibility',
-}
-const stillPublic: Fault = {
-  code: 10413,
-  message: 'client_uri can not be removed from a public client',
-  pointer: '/client_uri',
 }

@@ -9,7 +9,7 @@ import { auditOf, changedMembers, membersSet } from '../records/audit.ts'
 import { readNewClient } from './body.ts'
 import { changeClient } from './change.ts'
 import { viewClient } from './view.ts'
-import { type Answer, failure, success } from '../envelope.ts'
+import { type Answer, failures, success } from '../envelope.ts'
 import type { Api, Call } from '../row.ts'
 import { once } from '../request/idempotency.ts'
 import { add, drop, pageOf } from '../records/kept.ts'
@@ -23,7 +23,7 @@ export async function createClient(call: Call, api: Api): Promise<Answer> {
   return once(call, api, ['POST', 'oauth_clients'], async keep => {
     const { account, body, now } = call
     const settings = readNewClient(body)
-    if (!('name' in settings)) return failure(400, settings)
+    if (!('name' in settings)) return failures(settings)
     const verification = verificationFor(null, settings.clientUri, now)
     if (verification === 'host_frozen') throw new Error('the host of a new client is frozen')
     const isSecret = settings.tokenEndpointAuthMethod !== 'none'
@@ -41,7 +41,7 @@ export async function listClients({ account, query }: Call, { store, secrets }: 
   const parameters = new Parameters(query)
   const page = parameters.page(mostOfSinglePage, mostOfSinglePage)
   const visibility = query.has('visibility') ? parameters.choice('visibility', ['private', 'public']) : null
-  if (parameters.faults.length > 0) return failure(400, parameters.faults)
+  if (parameters.faults.length > 0) return failures(parameters.faults)
   const name = query.get('client_name')?.toLowerCase() ?? ''
   const isWanted = (client: OAuthClient) =>
     (visibility === null || client.visibility === visibility) && client.name.toLowerCase().includes(name)
@@ -73,7 +73,7 @@ export async function updateClient(call: Call, api: Api): Promise<Answer> {
   let isUnchanged = false
   const revised = await reviseClient(call, api, kept => {
     const changed = changeClient(kept, call.body, api.secrets, call.now)
-    if (!('client' in changed)) return failure(400, changed)
+    if (!('client' in changed)) return failures(changed)
     const { client, secret } = changed
     isUnchanged = client === kept
     if (isUnchanged) return success(viewClient(kept, api.secrets), etagOf(kept))

@@ -2,12 +2,12 @@
 
 import type { OAuthClient } from '../../store/oauth-client.ts'
 import type { Resource } from '../records/audit.ts'
-import { notFound } from '../envelope.ts'
+import { failure } from '../envelope.ts'
 import type { Api, Call } from '../row.ts'
 import { type Revised, revise } from '../records/kept.ts'
 import { unmet } from '../request/precondition.ts'
 
-export const noClient = notFound('There is no such OAuth client')
+export const noClient = failure('no_such', 'OAuth client')
 
 /** Finds the client that the path names; null where the account has none such. */
 export async function findClient({ account, params }: Call, { store }: Pick<Api, 'store'>) {

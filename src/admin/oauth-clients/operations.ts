@@ -1,7 +1,7 @@
 // The operations of OAuth clients and of the audit log, for the document of the API.
 
-import { faultCodes } from '../request/field.ts'
-import { json, type Operation, type Refusal } from '../openapi/operation.ts'
+import { apiFaults } from '../../errors/api-faults.ts'
+import { json, type Operation, refusal, refusals } from '../openapi/operation.ts'
 import { about, id, named, oneOf, open, page, success, text, whole } from '../openapi/schemas.ts'
 import { mostOfSinglePage } from '../request/query.ts'
 import { changedClient, newClient, secret } from './schemas.ts'
@@ -33,11 +33,12 @@ const app = {
   token_endpoint_auth_method: 'none',
 }
 
-const ownedMember: Refusal = {
-  status: 400,
-  codes: [faultCodes.owned],
-  description: 'A member is one that only the server sets.',
-}
+const ownedMember = refusal('owned')
+
+const settled = refusals(
+  ['not_ready_for_public', 'host_verified', 'public_for_ever', 'uri_for_ever'],
+  `Something is missing before the client can be public (${apiFaults.not_ready_for_public.code}), or what is asked for is settled for good (${apiFaults.host_verified.code}).`,
+)
 
 export const clientOperations: Readonly<Record<string, Operation>> = {
   [`POST ${clients}`]: {
@@ -81,15 +82,7 @@ anew that has failed. A change of \`token_endpoint_auth_method\` from \`none\` m
       },
     },
     answer: json(success(named('OAuthClientWithSecret')), ['etag']),
-    refusals: [
-      ownedMember,
-      {
-        status: 400,
-        codes: [10412, 10413],
-        description:
-          'Something is missing before the client can be public (10412), or what is asked for is settled for good (10413).',
-      },
-    ],
+    refusals: [ownedMember, settled],
   },
   [`DELETE ${client}`]: {
     id: 'deleteOAuthClient',
@@ -103,17 +96,14 @@ anew that has failed. A change of \`token_endpoint_auth_method\` from \`none\` m
     summary: 'Make a second secret',
     description: 'Both are good until the older one is deleted. The new one is shown this once.',
     answer: json(success(open({ client_secret: secret }))),
-    refusals: [
-      { status: 400, codes: [10410], description: 'The client has no secrets.' },
-      { status: 409, codes: [10409], description: 'There are two secrets: delete the older one first.' },
-    ],
+    refusals: [refusal('no_secrets'), refusal('two_secrets')],
   },
   [`DELETE ${client}/rotate_secret`]: {
     id: 'deleteRotatedOAuthClientSecret',
     tag,
     summary: 'Delete the older of two secrets',
     answer: json(success(open({ id }))),
-    refusals: [{ status: 404, codes: [10411], description: 'There are no two secrets.' }],
+    refusals: [refusal('one_secret')],
   },
   [`GET ${account}/audit_logs`]: {
     id: 'listAuditLogs',

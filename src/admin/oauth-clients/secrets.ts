@@ -44,17 +44,7 @@ export async function deleteRotatedSecret(call: Call, api: Api): Promise<Answer>
 const secretMembers = ['client_secrets', 'has_rotated_secret']
 
 const refusals = {
-  two_secrets: failure(409, [
-    {
-      code: 10409,
-      message: 'The client has two secrets: drop the old one (DELETE rotate_secret) before you make another',
-    },
-  ]),
-  no_secrets: failure(400, [
-    {
-      code: 10410,
-      message: 'The client has no secrets to rotate, since its token_endpoint_auth_method is none',
-    },
-  ]),
-  one_secret: failure(404, [{ code: 10411, message: 'The client has no old secret to drop' }]),
+  two_secrets: failure('two_secrets'),
+  no_secrets: failure('no_secrets'),
+  one_secret: failure('one_secret'),
 } as const

@@ -1,6 +1,7 @@
 // GET /client/v4/openapi.json: the API as an OpenAPI 3.1 document, made from the table of routes and the operations that describe its rows. The table is
 // handed in, since this is a row of it.
 
+import { apiFaults } from '../../errors/api-faults.ts'
 import type { Answer } from '../envelope.ts'
 import { type HeaderName, headers, parameters } from './headers.ts'
 import { refusalsOf, sharedRefusals } from './refusals.ts'
@@ -40,8 +41,8 @@ const info = {
 Answers stand in an envelope: \`success\`, \`errors\`, \`messages\`, \`result\`, and \`result_info\` beside a page of a list. All mistakes of a request are told at once; those
 of a body point to their place with \`source.pointer\` (RFC 6901). Members and query parameters that are not known are refused by name.
 
-A path that there is not is 404 with code 7003. A method that a path does not have is 405 with code 7001 and \`Allow\`. HEAD is answered as GET, without the body. Bytes that
-are no HTTP/1.1 request are 400, a header section that is too large 431, both with code 6003.`,
+A path that there is not is 404 with code ${apiFaults.no_route.code}. A method that a path does not have is 405 with code ${apiFaults.method_not_allowed.code} and \`Allow\`. HEAD is answered as GET, without the body. Bytes that
+are no HTTP/1.1 request are 400, a header section that is too large 431, both with code ${apiFaults.no_request.code}.`,
 } as const
 
 const securitySchemes = {
@@ -132,7 +133,8 @@ function refusalOrRef(refusal: Refusal) {
   return name === undefined ? refused(refusal) : { $ref: `#/components/responses/${name}` }
 }
 
-function refused({ description, codes, content, headers }: Refusal) {
+function refused({ description, faults, content, headers }: Refusal) {
+  const codes = [...new Set(faults.map(name => apiFaults[name].code))]
   return response(description, content ?? { 'application/json': refusal(codes) }, headers)
 }
 

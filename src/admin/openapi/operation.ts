@@ -1,5 +1,6 @@
 // What a row of the table of routes is described by.
 
+import { type ApiFaultName, apiFaults } from '../../errors/api-faults.ts'
 import type { HeaderName } from './headers.ts'
 import type { Members, Schema } from './schemas.ts'
 
@@ -33,11 +34,11 @@ interface Good {
   readonly headers?: readonly HeaderName[]
 }
 
-/** A refusal: in the envelope with one of the codes, or with content of its own. */
+/** A refusal: in the envelope with a fault of one of the rows, or with content of its own. */
 export interface Refusal {
   readonly status: number
   readonly description: string
-  readonly codes: readonly number[]
+  readonly faults: readonly ApiFaultName[]
   readonly content?: Content
   readonly headers?: readonly HeaderName[]
 }
@@ -70,4 +71,14 @@ export const tags = [
 /** Answers in JSON. */
 export function json(schema: Schema, headers: readonly HeaderName[] = []): Good {
   return { content: { 'application/json': schema }, headers }
+}
+
+/** Describes the refusal by a row of the catalogue as the row does. */
+export function refusal(name: ApiFaultName, headers: readonly HeaderName[] = []): Refusal {
+  return { ...refusals([name], apiFaults[name].when), headers }
+}
+
+/** Describes the refusals by rows of one status. */
+export function refusals(faults: readonly [ApiFaultName, ...ApiFaultName[]], description: string): Refusal {
+  return { status: apiFaults[faults[0]].status, faults, description }
 }

@@ -72,7 +72,7 @@ export const plainOperations: Readonly<Record<string, Operation>> = {
     refusals: [
       {
         status: 503,
-        codes: [],
+        faults: [],
         description: 'Traffic is not welcome.',
         content: {
           'application/json': open({

@@ -2,7 +2,7 @@
 
 import type { AuditEntry } from '../../store/records.ts'
 import { commandLine, keeper } from './audit.ts'
-import { type Answer, failure } from '../envelope.ts'
+import { type Answer, failures } from '../envelope.ts'
 import type { Api, Call } from '../row.ts'
 import { answerOf, cutOf, isoTime } from './kept.ts'
 import { pageParameters, Parameters } from '../request/query.ts'
@@ -17,7 +17,7 @@ export async function listAuditLogs({ account, query }: Call, { store }: Api): P
   const since = parameters.time('since')
   const before = parameters.time('before')
   const descending = parameters.choice('direction', ['desc', 'asc']) === 'desc'
-  if (parameters.faults.length > 0) return failure(400, parameters.faults)
+  if (parameters.faults.length > 0) return failures(parameters.faults)
   const { items, total } = await store.audit.list(account, { ...cutOf(page), since, before, descending })
   return answerOf(items, page, total, { view, placeOf: entry => entry })
 }

@@ -2,19 +2,13 @@
 
 import { parseMoment } from '../../base/moment.ts'
 import type { Rule } from '../../config/settings/shape.ts'
+import { faultAt } from '../../errors/api-faults.ts'
 import type { Fault } from '../../errors/refusal.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
 
-/** The codes of what can be wrong with a body. */
-export const faultCodes = {
-  invalid: 10001,
-  missing: 10002,
-  unknown: 10003,
-  repeated: 10004,
-  /** It belongs to the server. */
-  owned: 10005,
-} as const
+/** What can be wrong with a place. */
+type PlaceFault = 'invalid' | 'missing' | 'unknown' | 'repeated' | 'owned'
 
 /** The most faults that are told of one request. */
 const mostFaults = 100
@@ -38,10 +32,9 @@ export class Field {
   }
 
   /** Notes that a rule is broken here, in words that follow the name of the field; the first such rule is told. */
-  refuse(rule: string, code: number = faultCodes.invalid): null {
-    const message = `${this.#name || 'The body'} ${rule}`
+  refuse(rule: string, fault: PlaceFault = 'invalid'): null {
     if (!this.#isRefused && this.#faults.length < mostFaults)
-      this.#faults.push({ code, message, pointer: this.#pointer })
+      this.#faults.push(faultAt(this.#pointer, fault, this.#name || 'The body', rule))
     this.#isRefused = true
     return null
   }
@@ -127,11 +120,11 @@ export class Field {
     const names: readonly string[] = [...required, ...optional]
     for (const name of Object.keys(object ?? {}))
       if (!names.includes(name))
-        this.#member(undefined, name).refuse('is not a member that is known here', faultCodes.unknown)
+        this.#member(undefined, name).refuse('is not a member that is known here', 'unknown')
     const fields = names.map(name => [name, this.#member(ownValue(object, name), name)] as const)
     if (object)
       for (const [, field] of fields.slice(0, required.length))
-        if (field.value === undefined) field.refuse('is required', faultCodes.missing)
+        if (field.value === undefined) field.refuse('is required', 'missing')
     return Object.fromEntries(fields) as Record<Required | Optional, Field>
   }
 

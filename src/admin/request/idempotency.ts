@@ -3,7 +3,6 @@
 import { createHash } from 'node:crypto'
 import type { KeptAnswer } from '../../store/records.ts'
 import { type Answer, failure } from '../envelope.ts'
-import { faultCodes } from './field.ts'
 import type { Api, Call } from '../row.ts'
 
 /** Makes of an answer what is written together with what it tells of; nothing where the request has no key. */
@@ -58,21 +57,10 @@ function sha256(text: string | Buffer): string {
 
 const printable = /^[\x20-\x7e]{1,255}$/
 
-const malformed = failure(400, [
-  {
-    code: faultCodes.invalid,
-    message: 'Idempotency-Key must come once, as 1 to 255 printable ASCII characters',
-  },
-])
-
-const otherBody = failure(422, [
-  { code: 10422, message: 'This Idempotency-Key was sent before, with another body: take a new key' },
-])
-
-const unreadable = failure(409, [
-  {
-    code: 10421,
-    message:
-      'This was done before, under this Idempotency-Key, but the server key that sealed its answer is gone',
-  },
-])
+const malformed = failure(
+  'invalid',
+  'Idempotency-Key',
+  'must come once, as 1 to 255 printable ASCII characters',
+)
+const otherBody = failure('key_used')
+const unreadable = failure('answer_unreadable')

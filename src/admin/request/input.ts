@@ -1,10 +1,11 @@
 // Reads the body of a request to the management API: its size, its type, its syntax.
 
+import { faultAt } from '../../errors/api-faults.ts'
 import type { IncomingMessage } from 'node:http'
 import { largestErrorPage } from '../../config/custom-errors-config.ts'
 import type { Fault } from '../../errors/refusal.ts'
-import { type Answer, failure } from '../envelope.ts'
-import { Field, faultCodes } from './field.ts'
+import { type Answer, failure, failures } from '../envelope.ts'
+import { Field } from './field.ts'
 import { repeatedMembers } from './repeated-members.ts'
 
 /** A kind of body. */
@@ -73,14 +74,12 @@ function parseBody(
   contentType: string | null,
   { type, isType, most, parse }: BodyKind,
 ): { value: unknown } | Answer {
-  if (body === null) return failure(413, [{ code: 6005, message: `The body is larger than ${most} bytes` }])
-  if (!isType.test(contentType ?? ''))
-    return failure(415, [{ code: 6004, message: `The Content-Type must be ${type}` }])
+  if (body === null) return failure('too_large', most)
+  if (!isType.test(contentType ?? '')) return failure('wrong_type', type)
   try {
     return parse(utf8.decode(body))
   } catch {
-    const what = type === jsonBody.type ? 'valid JSON in UTF-8' : 'in UTF-8'
-    return failure(400, [{ code: 6003, message: `The body is not ${what}` }])
+    return failure('unreadable_body', type === jsonBody.type ? 'valid JSON in UTF-8' : 'in UTF-8')
   }
 }
 
@@ -88,7 +87,7 @@ function parseBody(
 function expectNothing(value: unknown): Input | Answer {
   const faults: Fault[] = []
   new Field(value, faults).members([])
-  return faults.length > 0 ? failure(400, faults) : noInput
+  return faults.length > 0 ? failures(faults) : noInput
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
@@ -97,11 +96,11 @@ const mostRepeated = 100
 function parseJson(text: string): { value: unknown } | Answer {
   const value: unknown = JSON.parse(text)
   const repeated = repeatedMembers(text, mostRepeated)
-  return repeated.length === 0 ? { value } : failure(400, repeated.map(toMistake))
+  return repeated.length === 0 ? { value } : failures(repeated.map(repetition))
 }
 
-function toMistake(pointer: string) {
-  return { code: faultCodes.repeated, message: `${pointer} stands more than once`, pointer }
+function repetition(pointer: string): Fault {
+  return faultAt(pointer, 'repeated', pointer, 'stands more than once')
 }
 
 async function collect(request: IncomingMessage, most: number): Promise<Buffer | null> {

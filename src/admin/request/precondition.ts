@@ -1,7 +1,6 @@
 // If-Match (RFC 9110 section 13.1.1): a change only of what the caller has seen.
 
-import { type Answer, failure } from '../envelope.ts'
-import { faultCodes } from './field.ts'
+import { type Answer, failure, withHeaders } from '../envelope.ts'
 
 /** What has an entity tag: no two states of it have the same revision, of letters and digits. */
 interface Revision {
@@ -19,7 +18,7 @@ export function unmet(ifMatch: string | null, current: Revision): Answer | null 
   const tags = parseIfMatch(ifMatch)
   if (tags === null) return malformed
   const headers = etagOf(current)
-  return tags === '*' || tags.includes(headers.etag!) ? null : failure(412, [stale], headers)
+  return tags === '*' || tags.includes(headers.etag!) ? null : withHeaders(failure('stale'), headers)
 }
 
 /** Reads the strong tags of a list, since a weak one matches nothing here; null where it is no list of tags. */
@@ -41,11 +40,4 @@ export function parseIfMatch(field: string): readonly string[] | '*' | null {
 /** A tag or nothing, and the comma or end behind it: empty members are passed over (RFC 9110 section 5.6.1.2). */
 const member = /[ \t]*(?:(W\/)?("[\x21\x23-\x7e\x80-\xff]*")[ \t]*)?(?:,|$)/y
 
-const stale = {
-  code: 10420,
-  message: 'Precondition failed: this was changed since you read it; read it again, then decide anew',
-}
-
-const malformed = failure(400, [
-  { code: faultCodes.invalid, message: 'If-Match must be * or a list of entity tags as in "7"' },
-])
+const malformed = failure('invalid', 'If-Match', 'must be * or a list of entity tags as in "7"')

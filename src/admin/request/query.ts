@@ -1,9 +1,9 @@
 // Reads the query parameters of the management API.
 
+import { fault } from '../../errors/api-faults.ts'
 import { parseMoment } from '../../base/moment.ts'
 import type { Fault } from '../../errors/refusal.ts'
 import type { Position } from '../../store/store.ts'
-import { faultCodes } from './field.ts'
 
 /** Which part of a list is asked for. */
 export interface PageQuery {
@@ -25,9 +25,8 @@ const mostFaults = 20
 export function strayParameters(query: URLSearchParams, known: readonly string[]): readonly Fault[] {
   if (query.size === 0) return []
   const faults = [...new Set(query.keys())].flatMap(name => {
-    if (!known.includes(name))
-      return [fault(name, 'is not a query parameter that is known here', faultCodes.unknown)]
-    return query.getAll(name).length > 1 ? [fault(name, 'must come once', faultCodes.repeated)] : []
+    if (!known.includes(name)) return [wrong('unknown', name, 'is not a query parameter that is known here')]
+    return query.getAll(name).length > 1 ? [wrong('repeated', name, 'must come once')] : []
   })
   return faults.slice(0, mostFaults)
 }
@@ -84,7 +83,7 @@ export class Parameters {
   }
 
   #refuse<T>(name: string, rule: string, usual: T): T {
-    this.faults.push(fault(name, rule))
+    this.faults.push(wrong('invalid', name, rule))
     return usual
   }
 }
@@ -100,6 +99,6 @@ function readCursor(text: string): Position | null {
   return at === undefined || id === undefined ? null : { at: Number(at), id }
 }
 
-function fault(name: string, rule: string, code: number = faultCodes.invalid): Fault {
-  return { code, message: `${name.slice(0, 100)} ${rule}`, pointer: null }
+function wrong(kind: 'invalid' | 'unknown' | 'repeated', name: string, rule: string): Fault {
+  return fault(kind, name.slice(0, 100), rule)
 }

@@ -1,6 +1,6 @@
 // Reads lists of texts: each is replaced whole, and nothing stands in one twice.
 
-import { type Field, faultCodes } from './field.ts'
+import type { Field } from './field.ts'
 
 /** Reads a list, whose texts a rule finds no fault with; what is kept where it is absent, and none for null where it may be empty. */
 export function readList(
@@ -29,7 +29,7 @@ export function distinct(items: readonly Field[]): readonly Field[] {
     // Of the URI of a bare host the slash may lack: with it, it is the same.
     const { value } = item
     const whole = typeof value === 'string' && /^https?:\/\/[^/?]+$/.test(value) ? `${value}/` : value
-    if (seen.has(whole)) item.refuse('stands in the list before', faultCodes.repeated)
+    if (seen.has(whole)) item.refuse('stands in the list before', 'repeated')
     seen.add(whole)
   }
   return items

@@ -1,17 +1,18 @@
 // Does a token reach further than the caller's own? Nobody gives such a one, nor lays hands on it.
 
+import type { Fault } from '../../errors/refusal.ts'
+import { faultAt } from '../../errors/api-faults.ts'
 import { AddressSet, parseNetwork } from '../../base/address/address.ts'
 import type { Policy, Token } from '../../store/records.ts'
 import { permissionGroups } from '../../tokens/permission-groups.ts'
 import { permits } from '../../tokens/permit.ts'
-import type { Mistake } from '../envelope.ts'
 import { isoTime } from '../records/kept.ts'
 
 type Policies = readonly Omit<Policy, 'id'>[]
 type Limits = Pick<Token, 'expiresOn' | 'addressesIn' | 'addressesNotIn'>
 
 /** Finds what a token would allow, and when and from where, that the caller's does not. */
-export function reachBeyond(token: Limits & { readonly policies: Policies }, caller: Token): Mistake[] {
+export function reachBeyond(token: Limits & { readonly policies: Policies }, caller: Token): Fault[] {
   return [
     ...powersBeyond(token.policies, caller),
     ...lifeBeyond(token, caller),
@@ -20,7 +21,7 @@ export function reachBeyond(token: Limits & { readonly policies: Policies }, cal
 }
 
 /** Finds what policies would allow, each without the others, and the caller's token does not; by the names of the permissions. */
-export function powersBeyond(policies: Policies, caller: Token): Mistake[] {
+export function powersBeyond(policies: Policies, caller: Token): Fault[] {
   return policies.flatMap((policy, i) =>
     policy.permissionGroups.flatMap((group, j) => {
       const alone = { ...caller, policies: [{ ...policy, id: '', permissionGroups: [group] }] }
@@ -39,7 +40,7 @@ export function powersBeyond(policies: Policies, caller: Token): Mistake[] {
 }
 
 /** A not-before needs no rule: for whoever can ask, it is over. */
-function lifeBeyond({ expiresOn }: Limits, { expiresOn: end }: Token): Mistake[] {
+function lifeBeyond({ expiresOn }: Limits, { expiresOn: end }: Token): Fault[] {
   if (end === null || (expiresOn !== null && expiresOn <= end)) return []
   const rule = `expires_on must be set, and no later than that of your token, ${isoTime(end)}`
   return [forbidden(rule, '/expires_on')]
@@ -48,8 +49,8 @@ function lifeBeyond({ expiresOn }: Limits, { expiresOn: end }: Token): Mistake[]
 function addressesBeyond(
   { addressesIn, addressesNotIn }: Limits,
   { addressesIn: allowed, addressesNotIn: denied }: Token,
-): Mistake[] {
-  const mistakes: Mistake[] = []
+): Fault[] {
+  const mistakes: Fault[] = []
   if (allowed.length > 0 && (addressesIn.length === 0 || !areWithin(addressesIn, allowed))) {
     const rule = `condition.request_ip.in must be set, and each entry lie within one of your token's: ${allowed.join(', ')}`
     mistakes.push(forbidden(rule, '/condition/request_ip/in'))
@@ -72,6 +73,6 @@ function isWithin(network: string, other: string): boolean {
   return new AddressSet([other]).has(inner.address)
 }
 
-function forbidden(rule: string, pointer: string): Mistake {
-  return { code: 10000, message: `Forbidden: ${rule}`, pointer }
+function forbidden(rule: string, pointer: string): Fault {
+  return faultAt(pointer, 'beyond_token', rule)
 }

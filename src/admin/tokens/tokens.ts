@@ -1,12 +1,14 @@
 // Handlers of API tokens. A value is shown once, when it is made; no token gives or touches one that reaches further.
 
+import type { Fault } from '../../errors/refusal.ts'
+import { apiFaults } from '../../errors/api-faults.ts'
 import type { Token } from '../../store/records.ts'
 import { newToken, withSettings } from '../../tokens/new-token.ts'
 import { permissionGroups } from '../../tokens/permission-groups.ts'
 import { permits } from '../../tokens/permit.ts'
 import { mintToken } from '../../tokens/token.ts'
 import { auditOf, changedMembers, membersSet, type Resource } from '../records/audit.ts'
-import { type Answer, failure, list, type Mistake, notFound, success } from '../envelope.ts'
+import { type Answer, failure, failures, list, success } from '../envelope.ts'
 import type { Api, Call } from '../row.ts'
 import { add, drop, pageOf, type Revised, revise } from '../records/kept.ts'
 import { Parameters } from '../request/query.ts'
@@ -17,9 +19,9 @@ import { statusOf, viewLimits, viewToken } from './view.ts'
 export async function createToken(call: Call, { store, log }: Api): Promise<Answer> {
   const { account, caller, body, now } = call
   const read = readNewToken(body, account, now)
-  if (!('name' in read)) return failure(400, read)
+  if (!('name' in read)) return failures(read)
   const excess = reachBeyond(read, caller)
-  if (excess.length > 0) return failure(403, excess)
+  if (excess.length > 0) return failures(excess, apiFaults.beyond_token.status)
   const { token, value } = newToken(account, read, now)
   const audit = auditOf(call, 'create', resourceOf(token.id), membersSet(body))
   if (!(await add(store.tokens, token, { audit }, log)))
@@ -32,7 +34,7 @@ export async function listTokens({ account, query, now }: Call, { store }: Api):
   const page = parameters.page()
   const descending = parameters.choice('direction', ['asc', 'desc']) === 'desc'
   const takesExpired = parameters.choice('include_expired', ['false', 'true']) === 'true'
-  if (parameters.faults.length > 0) return failure(400, parameters.faults)
+  if (parameters.faults.length > 0) return failures(parameters.faults)
   return pageOf(store.tokens, account, page, {
     createdAt: ({ issuedOn }) => issuedOn,
     view: token => viewToken(token, now),
@@ -50,9 +52,9 @@ export async function getToken({ account, params, now }: Call, { store }: Api): 
 export async function updateToken(call: Call, api: Api): Promise<Answer> {
   const { account, caller, params, body, now } = call
   const read = readToken(body, account, params.token_id!)
-  if (!('name' in read)) return failure(400, read)
+  if (!('name' in read)) return failures(read)
   const excess = reachBeyond(read, caller)
-  if (excess.length > 0) return failure(403, excess)
+  if (excess.length > 0) return failures(excess, apiFaults.beyond_token.status)
   const revised = await reviseToken(call, api, kept => {
     const refusal = untouchable(powersBeyond(kept.policies, caller))
     if (refusal) return refusal
@@ -105,7 +107,7 @@ export async function listPermissionGroups({ account, caller, query }: Call): Pr
   return list(groups, { page: 1, perPage: permissionGroups.length, total: groups.length })
 }
 
-const noToken = notFound('There is no such token')
+const noToken = failure('no_such', 'token')
 
 async function reviseToken(
   { account, params }: Call,
@@ -127,11 +129,11 @@ function settingsOf(token: Token, now: number) {
 }
 
 /** Refuses to touch a token that is kept; no member of a body is to blame. */
-function untouchable(excess: readonly Mistake[]): Answer | null {
+function untouchable(excess: readonly Fault[]): Answer | null {
   if (excess.length === 0) return null
-  return failure(
-    403,
-    excess.map(({ code, message }) => ({ code, message })),
+  return failures(
+    excess.map(fault => ({ ...fault, pointer: null })),
+    apiFaults.beyond_token.status,
   )
 }
 

@@ -7,7 +7,7 @@ import { network, routePath } from '../../config/settings/rules.ts'
 import { accessWork } from '../../config/resolve/rule-work.ts'
 import type { Rule } from '../../config/settings/shape.ts'
 import type { KeptAccessRule } from '../../store/zone-lists.ts'
-import { type Field, faultCodes } from '../request/field.ts'
+import type { Field } from '../request/field.ts'
 import { besideRule, needsGeo, type ReadRule, readDescription, readExpression } from './rule-members.ts'
 import type { Zones } from './zones.ts'
 
@@ -45,7 +45,7 @@ export function readAccessRule(field: Field, data: Data): ReadRule<AccessRule> {
   if (field.object() && isSet.length !== 1)
     field.refuse(
       `must have exactly one condition of ${conditionKinds.join(', ')}`,
-      isSet.length === 0 ? faultCodes.missing : faultCodes.invalid,
+      isSet.length === 0 ? 'missing' : 'invalid',
     )
   const [condition = none] = isSet.map(kind => conditions[kind](members[kind], data))
   const action = members.action.oneOf(accessActions) ?? 'deny'

@@ -1,7 +1,6 @@
 // The operations of zones, for the document of the API.
 
-import { faultCodes } from '../request/field.ts'
-import { json, type Operation, type Refusal, type Tag } from '../openapi/operation.ts'
+import { json, type Operation, refusal, refusals, type Tag } from '../openapi/operation.ts'
 import { id, listOf, named, open, page, success } from '../openapi/schemas.ts'
 import { changedAccessRule, newAccessRule } from './access-rule-schemas.ts'
 import {
@@ -13,6 +12,7 @@ import {
   preview,
   previewRequest,
 } from '../custom-errors/schemas.ts'
+import { mostRules } from './rule-members.ts'
 import { order } from './rule-schemas.ts'
 
 const zone = '/client/v4/zones/{zone}'
@@ -49,13 +49,9 @@ interface RuleWords {
   readonly changed: Operation['body']
 }
 
-const owned: Refusal = {
-  status: 400,
-  codes: [faultCodes.owned],
-  description: 'A member is one that only the server sets.',
-}
+const owned = refusal('owned')
 
-const full: Refusal = { status: 409, codes: [10414], description: 'There are 100 rules already.' }
+const full = refusals(['too_many_rules'], `There are ${mostRules} rules already.`)
 
 export const zoneOperations: Readonly<Record<string, Operation>> = {
   ...ruleOperations(`${zone}/error_rules`, {

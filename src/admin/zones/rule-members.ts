@@ -1,8 +1,9 @@
 // The members that rules of all kinds have in requests.
 
+import { faultAt } from '../../errors/api-faults.ts'
 import { compileExpression, describeFlaw, type Scope } from '../../expression/expression.ts'
 import type { Fault } from '../../errors/refusal.ts'
-import { type Field, faultCodes } from '../request/field.ts'
+import type { Field } from '../request/field.ts'
 
 /** The most rules of a kind that a zone has by the API. */
 export const mostRules = 100
@@ -33,8 +34,8 @@ export function readExpression(field: Field, scope: Scope, hasGeo: boolean): str
 /** Returns why a list may not become what it is to be: more work than one request may be, and than the list was; null where it may. */
 export function workFault(before: number, after: number, most: number): Fault | null {
   if (after <= most || after <= before) return null
-  const message = `The rules of the zone could be too much work for one request: ${Math.ceil(after)} steps, of at most ${most}`
-  return { code: faultCodes.invalid, message, pointer: '' }
+  const rule = `could be too much work for one request: ${Math.ceil(after)} steps, of at most ${most}`
+  return faultAt('', 'invalid', 'The rules of the zone', rule)
 }
 
 export const needsGeo =
@@ -69,5 +70,5 @@ export function placeAmong(rules: readonly { readonly id: string }[], position: 
 }
 
 function misplaced(name: string, rule: string): Fault {
-  return { code: faultCodes.invalid, message: `position.${name} ${rule}`, pointer: `/position/${name}` }
+  return faultAt(`/position/${name}`, 'invalid', `position.${name}`, rule)
 }

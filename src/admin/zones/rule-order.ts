@@ -1,7 +1,8 @@
 // The body that puts the rules of a zone in another order: all their ids.
 
+import { faultAt } from '../../errors/api-faults.ts'
 import type { Fault } from '../../errors/refusal.ts'
-import { Field, faultCodes } from '../request/field.ts'
+import { Field } from '../request/field.ts'
 import { mostRules } from './rule-members.ts'
 
 /** Reads the ids; what is none is noted. */
@@ -16,21 +17,21 @@ export function orderFaults(
   rules: readonly { readonly id: string }[],
 ): readonly Fault[] {
   const known = new Set(rules.map(({ id }) => id))
-  const wrong = ids.flatMap((id, i) => {
+  const faults = ids.flatMap((id, i) => {
     const first = ids.indexOf(id)
-    if (!known.has(id)) return fault(`ids[${i}] must be the id of a rule of this list`, `/ids/${i}`)
-    return first < i ? fault(`ids[${i}] repeats ids[${first}]`, `/ids/${i}`) : []
+    if (!known.has(id)) return wrong(`ids[${i}]`, 'must be the id of a rule of this list', `/ids/${i}`)
+    return first < i ? wrong(`ids[${i}]`, `repeats ids[${first}]`, `/ids/${i}`) : []
   })
   const left = [...known.difference(new Set(ids))]
   return left.length === 0
-    ? wrong
-    : [...wrong, fault(`ids must have all rules; left out: ${left.join(', ')}`, '/ids')]
+    ? faults
+    : [...faults, wrong('ids', `must have all rules; left out: ${left.join(', ')}`, '/ids')]
 }
 
 function idFault(id: string): string | null {
   return /^[0-9a-f]{32}$/.test(id) ? null : 'must be the id of a rule: 32 hex digits'
 }
 
-function fault(message: string, pointer: string): Fault {
-  return { code: faultCodes.invalid, message, pointer }
+function wrong(place: string, rule: string, pointer: string): Fault {
+  return faultAt(pointer, 'invalid', place, rule)
 }

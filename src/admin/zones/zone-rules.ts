@@ -7,8 +7,8 @@ import type { AuditEntry } from '../../store/records.ts'
 import type { Records, Store } from '../../store/store.ts'
 import { type RuleList, zoneOwner } from '../../store/zone-lists.ts'
 import { auditOf, changedMembers, membersSet, type Resource } from '../records/audit.ts'
-import { type Answer, failure, listInTurns, notFound, success } from '../envelope.ts'
-import { Field, faultCodes } from '../request/field.ts'
+import { type Answer, failure, failures, listInTurns, success } from '../envelope.ts'
+import { Field } from '../request/field.ts'
 import type { Api, ZoneCall } from '../row.ts'
 import { type Revised, upsert } from '../records/kept.ts'
 import { etagOf, unmet } from '../request/precondition.ts'
@@ -49,15 +49,15 @@ export class ZoneRules<Rule extends object> {
   async create(call: ZoneCall, api: Api): Promise<Answer> {
     const faults: Fault[] = []
     const { rule, id, position } = this.#kind.read(new Field(call.body, faults), api.zones)
-    if (id.value !== undefined) id.refuse('is given by the server', faultCodes.owned)
+    if (id.value !== undefined) id.refuse('is given by the server', 'owned')
     const place = readPosition(position)
-    if (faults.length > 0) return failure(400, faults)
+    if (faults.length > 0) return failures(faults)
     const made = { ...rule, id: randomBytes(16).toString('hex') }
     const audit = auditOf(call, 'create', this.#resource(call, made.id), membersSet(call.body))
     const rules = await this.#revise(call, api, rules => {
       if (rules.length >= mostRules) return full
       const at = placeAmong(rules, place)
-      return typeof at === 'number' ? { rules: rules.toSpliced(at, 0, made), audit } : failure(400, [at])
+      return typeof at === 'number' ? { rules: rules.toSpliced(at, 0, made), audit } : failures([at])
     })
     return 'status' in rules ? rules : success(this.#kind.view(made), tagOf(rules))
   }
@@ -70,7 +70,7 @@ export class ZoneRules<Rule extends object> {
     const { rule, id, position } = read(new Field(call.body, faults), api.zones)
     id.mustBe(ruleId)
     if (position.value !== undefined) position.refuse('is for a new rule: the order has a path of its own')
-    if (faults.length > 0) return failure(400, faults)
+    if (faults.length > 0) return failures(faults)
     const next = { ...rule, id: ruleId }
     const rules = await this.#revise(call, api, rules => {
       const at = rules.findIndex(({ id }) => id === ruleId)
@@ -96,11 +96,11 @@ export class ZoneRules<Rule extends object> {
   async reorder(call: ZoneCall, api: Api): Promise<Answer> {
     const faults: Fault[] = []
     const ids = readOrder(call.body, faults)
-    if (faults.length > 0) return failure(400, faults)
+    if (faults.length > 0) return failures(faults)
     const audit = auditOf(call, 'reorder', this.#resource(call), ['ids'])
     const rules = await this.#revise(call, api, rules => {
       const faults = orderFaults(ids, rules)
-      if (faults.length > 0) return failure(400, faults)
+      if (faults.length > 0) return failures(faults)
       const byId = new Map(rules.map(rule => [rule.id, rule]))
       return { rules: ids.map(id => byId.get(id)!), audit }
     })
@@ -119,7 +119,7 @@ export class ZoneRules<Rule extends object> {
       const changed = unmet(ifMatch, revisionOf(list.rules)) ?? change(list.rules)
       if ('status' in changed) return changed
       const fault = workFault(this.#workOf(list.rules), this.#workOf(changed.rules), this.#kind.mostWork)
-      if (fault !== null) return failure(400, [fault])
+      if (fault !== null) return failures([fault])
       return { record: { ...list, rules: changed.rules, modifiedAt: now }, audit: changed.audit }
     }
     const revised = await upsert(this.#kind.recordsOf(store), name, make, log)
@@ -143,11 +143,9 @@ export class ZoneRules<Rule extends object> {
   }
 }
 
-const noRule = notFound('There is no such rule')
+const noRule = failure('no_such', 'rule')
 
-const full = failure(409, [
-  { code: 10414, message: `The zone has ${mostRules} rules of this kind already: delete one first` },
-])
+const full = failure('too_many_rules', mostRules)
 
 function tagOf(rules: readonly object[]): Answer['headers'] {
   return etagOf(revisionOf(rules))

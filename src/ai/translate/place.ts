@@ -1,4 +1,6 @@
 // Where a value stands in a request that is translated, and what was found wrong with it.
+
+import { faultAt } from '../../errors/api-faults.ts'
 import type { Fault } from '../../errors/refusal.ts'
 
 /** The two APIs of a translation, as messages call them. */
@@ -41,11 +43,7 @@ export class Place {
 
   /** Notes what is wrong, as words that follow the name of the member. */
   fault(rule: string): undefined {
-    this.findings.add(() => ({
-      code: INVALID_MEMBER,
-      message: `${this.#name || 'the body'} ${rule}`,
-      pointer: this.#pointer,
-    }))
+    this.findings.add(() => faultAt(this.#pointer, 'invalid', this.#name || 'the body', rule))
   }
 
   /** Notes that the member has no equal in the other API. */
@@ -72,4 +70,3 @@ export function shorten(word: string): string {
 }
 
 const MOST_FAULTS = 100
-const INVALID_MEMBER = 10001

@@ -2,7 +2,8 @@
 // behind but a count. While the store is away, tokens and gateways that are remembered live on for `store.grace`; others are refused with 503.
 import type { RefuseReason } from '../../metrics/ai-metrics.ts'
 import type { GatewayDirectory } from '../../ai/gateways.ts'
-import { type Fault, type Refusal, refuse } from '../../errors/refusal.ts'
+import { refuseCall } from '../../errors/api-faults.ts'
+import { type Refusal, refuse } from '../../errors/refusal.ts'
 import { bearerOf } from '../../tokens/bearer.ts'
 import type { Gateway, Token } from '../../store/records.ts'
 import { permits } from '../../tokens/permit.ts'
@@ -71,8 +72,8 @@ function turnAway(x: Exchange, ai: AiExchange, reason: RefuseReason): Refusal {
 /** Returns where the credential was found, and nothing of it. */
 function misplaced({ target, fields }: AiExchange): Refusal {
   const field = target.api === 'rest' ? 'Authorization' : 'svc-aig-authorization'
-  const message = `A credential of this gateway must not be in ${fields.misplaced}: send it in ${field}: Bearer`
-  return refuse('bad_request', { faults: [fault(10001, message)] })
+  const rule = `must not be in ${fields.misplaced}: send it in ${field}: Bearer`
+  return refuseCall('invalid', 'A credential of this gateway', rule)
 }
 
 function tokenIn({ target, fields }: AiExchange): string | null {
@@ -81,20 +82,8 @@ function tokenIn({ target, fields }: AiExchange): string | null {
   return field === REPEATED ? '' : bearerOf(field)
 }
 
-const NOT_ALLOWED = 'Forbidden: the token needs the permission AI Gateway Run on this account'
-
 const STORE_AWAY = refuse('service_unavailable')
-const NO_GATEWAY = refuse('not_found', { faults: [fault(7003, 'There is no gateway of this name')] })
-const REPEATED_ID = refuse('bad_request', { faults: [fault(10001, 'svc-aig-gateway-id must come once')] })
-const UNAUTHORIZED = {
-  rest: refuse('unauthorized', { faults: [fault(10000, 'Authentication error')] }),
-  native: refuse('unauthorized', { faults: [fault(2009, 'Unauthorized')] }),
-}
-const FORBIDDEN = {
-  rest: refuse('forbidden', { faults: [fault(10000, NOT_ALLOWED)] }),
-  native: refuse('forbidden', { faults: [fault(2009, NOT_ALLOWED)] }),
-}
-
-function fault(code: number, message: string): Fault {
-  return { code, message, pointer: null }
-}
+const NO_GATEWAY = refuseCall('no_gateway')
+const REPEATED_ID = refuseCall('invalid', 'svc-aig-gateway-id', 'must come once')
+const UNAUTHORIZED = { rest: refuseCall('unauthorized'), native: refuseCall('native_unauthorized') }
+const FORBIDDEN = { rest: refuseCall('call_forbidden'), native: refuseCall('native_forbidden') }

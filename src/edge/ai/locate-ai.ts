@@ -1,4 +1,6 @@
 // Step 2 on the hosts of `ai.hosts`: which AI route a request is for. What is none is for the zone that has the host, if there is one.
+
+import { refuseCall } from '../../errors/api-faults.ts'
 import { negotiateForPrograms } from '../../errors/negotiate.ts'
 import { type Refusal, refuse } from '../../errors/refusal.ts'
 import type { RequestHead } from '../../http1/request-head.ts'
@@ -37,10 +39,5 @@ function noRouteFor({ head }: Exchange): Refusal {
 }
 
 const NO_SUCH_PAGE = refuse('not_found')
-const NO_ROUTE = refuse('not_found', {
-  faults: [{ code: 7003, message: 'This path is no route of an AI gateway', pointer: null }],
-})
-const ONLY_POST = refuse('method_not_allowed', {
-  allow: 'POST',
-  faults: [{ code: 7001, message: 'Method not allowed; allowed: POST', pointer: null }],
-})
+const NO_ROUTE = refuseCall('no_ai_route')
+const ONLY_POST = { ...refuseCall('method_not_allowed', 'POST'), allow: 'POST' }

@@ -2,7 +2,8 @@
 
 import { Capture } from '../../ai-logs/capture.ts'
 import { parseMetadata } from '../../ai-logs/metadata.ts'
-import { type Refusal, refuse } from '../../errors/refusal.ts'
+import { refuseCall } from '../../errors/api-faults.ts'
+import type { Refusal } from '../../errors/refusal.ts'
 import type { Exchange } from '../exchange.ts'
 import { type Once, REPEATED } from './ai-fields.ts'
 
@@ -10,20 +11,21 @@ import { type Once, REPEATED } from './ai-fields.ts'
 export function openLog({ ai }: Exchange): Refusal | null {
   if (ai === null) return null
   const { gatewayId, metadata, collectLog, collectLogPayload, contentEncoding, unknown } = ai.fields
-  if (unknown !== null) return badField(`${unknown} is not supported by this gateway`)
+  if (unknown !== null) return badField(unknown, 'is not supported by this gateway')
   if (ai.target.api !== 'rest' && gatewayId !== null && gatewayId !== ai.target.gateway)
-    return badField('svc-aig-gateway-id must name the gateway of the path, or be left out')
-  if (!isWish(collectLog)) return badField('svc-aig-collect-log must be true or false, once')
-  if (!isWish(collectLogPayload)) return badField('svc-aig-collect-log-payload must be true or false, once')
+    return badField('svc-aig-gateway-id', 'must name the gateway of the path, or be left out')
+  if (!isWish(collectLog)) return badField('svc-aig-collect-log', 'must be true or false, once')
+  if (!isWish(collectLogPayload))
+    return badField('svc-aig-collect-log-payload', 'must be true or false, once')
   const { logManagement, collectLogs } = ai.gateway!
   ai.isLogged = logManagement > 0 && collectLog !== 'false'
   ai.keepsPayloads = ai.isLogged && collectLogs && collectLogPayload !== 'false'
   // Only a native body can be encoded: others are read here.
   if (ai.keepsPayloads) ai.request = new Capture({ isEncoded: contentEncoding !== null })
   if (metadata === null) return null
-  if (metadata === REPEATED) return badField('svc-aig-metadata must come once')
+  if (metadata === REPEATED) return badField('svc-aig-metadata', 'must come once')
   const reading = parseMetadata(metadata)
-  if ('flaw' in reading) return badField(`svc-aig-metadata ${reading.flaw}`)
+  if ('flaw' in reading) return badField('svc-aig-metadata', reading.flaw)
   ai.metadata = reading.value
   return null
 }
@@ -32,6 +34,6 @@ function isWish(value: Once): boolean {
   return value === null || value === 'true' || value === 'false'
 }
 
-function badField(message: string): Refusal {
-  return refuse('bad_request', { faults: [{ code: 10001, message, pointer: null }] })
+function badField(name: string, rule: string): Refusal {
+  return refuseCall('invalid', name, rule)
 }

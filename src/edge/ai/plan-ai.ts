@@ -2,7 +2,8 @@
 import { planCall } from '../../ai/plan.ts'
 import type { Provider } from '../../ai/providers.ts'
 import type { AiTarget } from '../../ai/target.ts'
-import { type Fault, type Refusal, refuse } from '../../errors/refusal.ts'
+import { refuseCall } from '../../errors/api-faults.ts'
+import type { Refusal } from '../../errors/refusal.ts'
 import { callerOf } from './callers.ts'
 import type { AiExchange } from './ai-exchange.ts'
 import type { Exchange, Verdict } from '../exchange.ts'
@@ -74,10 +75,5 @@ function sendTo(x: Exchange, ai: AiExchange, provider: Provider, path: string): 
 function wrongType({ fields: { contentType, contentEncoding } }: AiExchange): Refusal | null {
   const isJson = contentType === null || JSON_TYPE.test(contentType)
   if (isJson && contentEncoding === null) return null
-  const message = 'The body must be JSON: Content-Type: application/json, without Content-Encoding'
-  return refuse('unsupported_media_type', { faults: [fault(6004, message)] })
-}
-
-function fault(code: number, message: string): Fault {
-  return { code, message, pointer: null }
+  return refuseCall('no_plain_json')
 }

@@ -185,7 +185,7 @@ test('changes at once are all kept', async t => {
 test('nothing is changed where there is none, or where the change has an answer of its own', async t => {
   const { records, clients, log, told } = await start(t, 1)
   const [{ id }] = clients as [OAuthClient]
-  const answer = failure(400, [])
+  const answer = failure('no_secrets')
   assert.equal(await revise(records, account, id, () => answer, log), answer)
   const unasked = () => assert.fail('the change was asked')
   assert.equal(await revise(records, account, '0'.repeat(32), unasked, log), null)
@@ -211,7 +211,7 @@ test('of many that put a record where there is none one adds it, and the others 
   const { record } = (await records.get(account, client.id))!
   assert.match(record.name, /^new /)
   assert.deepEqual([record.name.slice(4).split('').sort().join(''), await told()], ['abcd', 4])
-  const gone = failure(404, [])
+  const gone = failure('no_such', 'thing')
   assert.equal(await upsert(records, client, () => gone, log), gone)
   assert.equal(await told(), 4)
 })

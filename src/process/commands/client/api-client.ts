@@ -1,5 +1,6 @@
 // Asks the management API of a running gateway, for the commands that work over it. What it refuses is thrown, since a command ends there.
 
+import { type ApiFaultName, apiFaults } from '../../../errors/api-faults.ts'
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 
@@ -42,6 +43,11 @@ export class ApiRefusal extends Error {
     super(`the API refused with ${status}`)
     this.status = status
     this.mistakes = mistakes
+  }
+
+  /** Whether the first mistake is one of the catalogue. */
+  isFor(name: ApiFaultName): boolean {
+    return this.mistakes[0]?.code === apiFaults[name].code
   }
 }
 

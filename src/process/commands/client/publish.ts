@@ -7,9 +7,6 @@ import { print, tell } from '../terminal.ts'
 import { confirmed } from './confirm.ts'
 import type { ShownClient } from './view.ts'
 
-/** The code of a precondition that is missing. */
-const missing = 10412
-
 const deed = {
   consequence: 'a public client can never be private again',
   question:
@@ -26,7 +23,7 @@ export function publish(input: Input): Promise<number> {
       if (input.json) print(json(result))
       return 0
     } catch (cause) {
-      if (!(cause instanceof ApiRefusal) || cause.mistakes[0]?.code !== missing) throw cause
+      if (!(cause instanceof ApiRefusal) || !cause.isFor('not_ready_for_public')) throw cause
       const { result } = await api.ask<ShownClient>('GET', path)
       tell(`The client ${id} can't be public yet. What is missing:`)
       tell(columns(cause.mistakes.map(mistake => rowOf(mistake, result))).trimEnd())

@@ -7,9 +7,6 @@ import { json } from '../table.ts'
 import { print, tell } from '../terminal.ts'
 import { withClient } from './session.ts'
 
-/** The code of a client that has two secrets. */
-const twoSecrets = 10409
-
 /** Writes the new secret to stdout and all else to stderr, so that a script can keep it. */
 export function rotate(input: Input): Promise<number> {
   return withClient(input, async (api, path, id) => {
@@ -31,7 +28,7 @@ async function another(api: ApiClient, path: string): Promise<{ readonly client_
   try {
     return (await api.ask<{ client_secret: string }>('POST', `${path}/rotate_secret`, { once: true })).result
   } catch (cause) {
-    if (!(cause instanceof ApiRefusal) || cause.mistakes[0]?.code !== twoSecrets) throw cause
+    if (!(cause instanceof ApiRefusal) || !cause.isFor('two_secrets')) throw cause
     return null
   }
 }
