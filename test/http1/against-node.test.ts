@@ -20,7 +20,7 @@ interface Understood {
 
 const limits = { url: 4096, headerSection: 8192, headers: 256 }
 
-test('accepts no request that node refuses or reads in another way', { timeout: 60_000 }, async t => {
+test('accepts no request that node refuses or reads in another way', async t => {
   const node = await nodeParser(t)
   let accepted = 0
   await fc.assert(

@@ -17,7 +17,7 @@ const check: CheckConfig = {
   path: '/health',
   host: null,
   interval: 25,
-  timeout: 1_000,
+  timeout: 20_000,
   healthy: 2,
   unhealthy: 2,
   least: 200,

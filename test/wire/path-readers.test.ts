@@ -31,7 +31,7 @@ test('the readers read as they are known to', () => {
   assert.deepEqual(readByUrl('//x/admin'), ['/admin', '/admin', '//x/admin', '//x/admin'])
 })
 
-test('what any origin would read as protected is not let by', { timeout: 120_000 }, async t => {
+test('what any origin would read as protected is not let by', async t => {
   const site = await startSite(t)
   let protectedOnes = 0
   let passed = 0

@@ -26,7 +26,7 @@ const often: CheckConfig = {
   path: '/health?deep',
   host: null,
   interval: 20,
-  timeout: 2_000,
+  timeout: 20_000,
   healthy: 2,
   unhealthy: 3,
   least: 200,
@@ -298,7 +298,7 @@ test('an origin whose DNS server is silent, or fails, is checked where it was', 
   const dns = await startDns(t)
   dns.addresses('origin.test', ['127.0.0.1'])
   const checks = new Checks(t, new NameLookup({ servers: [dns.address] }))
-  const check = { ...often, timeout: 300, unhealthy: 1 }
+  const check = { ...often, timeout: 2_000, unhealthy: 1 }
   checks.checker.watch([{ origin: at(`http://origin.test:${origin.port}`), check }])
   for (const failure of ['server_failure', 'silence'] as const) {
     await checks.next()
