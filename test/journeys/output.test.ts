@@ -61,6 +61,19 @@ for (const workers of [0, 2])
     assert.doesNotMatch(text, /^\{/m)
   })
 
+for (const workers of [0, 1])
+  test(`a terminal that is stopped holds up no request, and shows what it missed when it goes on (workers: ${workers})`, async t => {
+    const { terminal } = startAtTerminal(t, `workers: ${workers}${closed}`)
+    const [, port] = await terminal.shows(/listens on {2}http:\/\/127\.0\.0\.1:(\d+)\r\n/)
+    await terminal.shows(/token/)
+    terminal.press('\x13')
+    for (let i = 0; i < 100; i++) await askOddly(Number(port), Buffer.from(`/${'x'.repeat(500)}/${i}.`))
+    terminal.press('\x11')
+    await terminal.shows(/\/99\. /)
+    terminal.press('\x03')
+    assert.equal(await terminal.exited, 0)
+  })
+
 test('colours are left out where nobody wants them', async t => {
   const { terminal } = startAtTerminal(t, closed, '', { NO_COLOR: '1' })
   await terminal.shows(/ready/)

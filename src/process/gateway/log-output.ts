@@ -11,8 +11,15 @@ import { tell } from '../commands/terminal.ts'
 export function openOutput(dropped: Metrics['droppedLogLines']): LineWriter {
   const { stdout } = process
   if (!stdout.isTTY) return new LineWriter(stdout, { dropped })
+  neverWait(stdout)
   const hasColours = stdout.hasColors()
   return new LineWriter(stdout, { dropped, render: line => readable(line, hasColours) })
+}
+
+/** Has a terminal taken as others are: Node would wait for one that is stopped (Ctrl-S), and nobody would be served. */
+function neverWait(terminal: NodeJS.WriteStream): void {
+  const { _handle: handle } = terminal as { readonly _handle?: { setBlocking?(isBlocking: boolean): void } }
+  handle?.setBlocking?.(false)
 }
 
 /** Whether a person is at the terminal to whom the log goes elsewhere. */
