@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { existsSync, globSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { basename, dirname, join, normalize } from 'node:path'
 import { test } from 'node:test'
+import { catalogue } from '../../src/errors/catalogue.ts'
 import { blocksOf, type Page, readPage, readPages, section } from '../help/docs.ts'
 import { root, sourceFiles } from '../help/source.ts'
 
@@ -96,6 +97,13 @@ test('files of code that pages name without a folder are somewhere in src', () =
   for (const { path, text } of docs)
     for (const code of codes(text))
       if (/^[\w-]+\.ts$/.test(code)) assert.ok(names.has(code), `${path}: ${code}`)
+})
+
+test('errors that pages name are in the catalogue', () => {
+  const known = new Set(Object.values(catalogue).map(({ code }) => String(code)))
+  for (const { path, text } of docs)
+    for (const [code] of prose(text).matchAll(/(?<![\d.,:])1[0-2]\d\d(?![.,]?\d)/g))
+      assert.ok(known.has(code), `${path}: ${code}`)
 })
 
 test('metrics that pages name are counted', () => {

@@ -1,9 +1,12 @@
 // The results in the pages that people read.
 import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { published, withResults } from '../../../bench/load/published.ts'
-import type { Results } from '../../../bench/load/results.ts'
+import { type Results, ratio } from '../../../bench/load/results.ts'
 import { readPage } from '../../help/docs.ts'
+import { root } from '../../help/source.ts'
 
 const SAMPLE = {
   round: 1,
@@ -78,6 +81,25 @@ test('a page without the marks is an error, and those of this project have them'
   )
   for (const page of published.keys())
     assert.doesNotThrow(() => withResults(page, readPage(page).text, RESULTS))
+})
+
+test('the pages show the last results, and the README claims no more than these say', () => {
+  const folder = join(root, 'bench/results')
+  const last = readdirSync(folder)
+    .filter(name => name.endsWith('.json'))
+    .sort()
+    .at(-1)!
+  const results: Results = JSON.parse(readFileSync(join(folder, last), 'utf8'))
+  for (const page of published.keys()) {
+    const { text } = readPage(page)
+    assert.equal(withResults(page, text, results), text)
+  }
+  const claim = readPage('README.md').text.replaceAll(/\s+/g, ' ')
+  assert.match(claim, /uses less than twice as much CPU per request as nginx/)
+  for (const mix of ['get', 'post'] as const) {
+    const cost = (peer: string) => ({ peer, mix, metric: 'cost' }) as const
+    assert.ok(ratio(results.runs, cost('gatehouse'), cost('nginx'))! < 2, mix)
+  }
 })
 
 function rowsUnder(heading: string): string[] {
