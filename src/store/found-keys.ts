@@ -28,8 +28,12 @@ export class LatestKeys {
     return [...this.#keys.values()]
   }
 
+  has(found: FoundKey): boolean {
+    return this.#keys.has(nameOf(found))
+  }
+
   add(found: FoundKey): void {
-    const name = found.join(' ')
+    const name = nameOf(found)
     this.#keys.delete(name)
     this.#keys.set(name, found)
     if (this.#keys.size > mostKept) this.take()
@@ -61,7 +65,7 @@ export class FoundPost {
   }
 
   add(found: FoundKey): void {
-    if (this.#waiting.size < mostSent - this.#keys) this.#waiting.set(found.join(' '), found)
+    if (this.#waiting.size < mostSent - this.#keys) this.#waiting.set(nameOf(found), found)
     if (!this.#isSending) void this.#post()
   }
 
@@ -90,7 +94,7 @@ export class FoundPost {
 export class FoundReader {
   readonly #recall: (found: FoundKey) => Promise<void>
   readonly #waiting = new LatestKeys()
-  #asking = 0
+  readonly #asking = new Set<string>()
   #timer: NodeJS.Timeout | null = null
 
   /** Takes what asks the store for a key and remembers the answer, and rejects with `StoreAway`. */
@@ -103,25 +107,32 @@ export class FoundReader {
     this.#ask()
   }
 
+  /** Whether others have found a key that is still to be asked for here. */
+  awaits(found: FoundKey): boolean {
+    return this.#waiting.has(found) || this.#asking.has(nameOf(found))
+  }
+
   close(): void {
     if (this.#timer !== null) clearTimeout(this.#timer)
     while (this.#waiting.take() !== undefined) {}
   }
 
   #ask(): void {
-    while (this.#asking < mostAsking && this.#waiting.count > 0 && this.#timer === null) void this.#askOne()
+    while (this.#asking.size < mostAsking && this.#waiting.count > 0 && this.#timer === null)
+      void this.#askOne()
   }
 
   async #askOne(): Promise<void> {
     const found = this.#waiting.take()!
-    this.#asking++
+    const name = nameOf(found)
+    this.#asking.add(name)
     try {
       await this.#recall(found)
     } catch (failure) {
       // Whatever else is wrong with it, those who need it will be told.
       if (failure instanceof StoreAway) this.#askLater(found)
     }
-    this.#asking--
+    this.#asking.delete(name)
     this.#ask()
   }
 
@@ -132,4 +143,8 @@ export class FoundReader {
       this.#ask()
     }, retry).unref()
   }
+}
+
+function nameOf(found: FoundKey): string {
+  return found.join(' ')
 }

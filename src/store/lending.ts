@@ -11,27 +11,32 @@ export interface Lent<T> {
 
 export type Loan = Lent<Token | Gateway>
 
-/** Ms in which loans are asked for, how many in that time, and ms that one may take. */
+/** Ms in which loans are asked for, and ms that one may take. */
 const period = 100
-const mostAsked = 100
 const patience = 250
+/** How many are asked for in a period: of keys that another process is known to have found, and of others. */
+const mostFound = 1_000
+const mostOthers = 100
 
-/** Asks the others for loans; a flood of unknown tokens is not passed on to them. */
+/** Asks the others for loans. A flood of unknown tokens is not passed on to them, and keeps nobody from what they have found. */
 export class Borrower {
   readonly #send: (id: number, found: FoundKey) => void
   readonly #waiting = new Map<number, (loan: Loan | null) => void>()
   #nextId = 0
-  #asked = 0
+  #askedFound = 0
+  #askedOthers = 0
   #timer: NodeJS.Timeout | null = null
 
   constructor(send: (id: number, found: FoundKey) => void) {
     this.#send = send
   }
 
-  /** Returns what another worker remembers; null where none does, or none says so within 250 ms. */
-  ask(found: FoundKey): Promise<Loan | null> {
-    if (this.#asked === mostAsked) return Promise.resolve(null)
-    this.#asked++
+  /** Returns what another worker remembers; null where none does, or none says so within 250 ms. `isFound`: one of them has told that it found the key. */
+  ask(found: FoundKey, isFound: boolean): Promise<Loan | null> {
+    if (isFound ? this.#askedFound === mostFound : this.#askedOthers === mostOthers)
+      return Promise.resolve(null)
+    if (isFound) this.#askedFound++
+    else this.#askedOthers++
     this.#timer ??= setTimeout(() => this.#beginAnew(), period).unref()
     const id = this.#nextId++
     return new Promise(resolve => {
@@ -52,7 +57,8 @@ export class Borrower {
 
   #beginAnew(): void {
     this.#timer = null
-    this.#asked = 0
+    this.#askedFound = 0
+    this.#askedOthers = 0
   }
 }
 

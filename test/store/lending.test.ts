@@ -11,7 +11,7 @@ test('a loan is for who asked for it; one that comes late is for nobody', async 
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const asked: number[] = []
   const borrower = new Borrower(id => asked.push(id))
-  const [first, second, third] = [borrower.ask(key), borrower.ask(key), borrower.ask(key)]
+  const [first, second, third] = [borrower.ask(key, true), borrower.ask(key, false), borrower.ask(key, false)]
   const lent = loan(1)
   borrower.settle(asked[1]!, lent)
   borrower.settle(asked[0]!, null)
@@ -21,20 +21,35 @@ test('a loan is for who asked for it; one that comes late is for nobody', async 
   assert.equal(await third, null)
 })
 
-test('a flood asks for no more than 100 loans in 100 ms', async t => {
+for (const [isFound, most] of [
+  [false, 100],
+  [true, 1_000],
+] as const)
+  test(`a flood asks for no more than ${most} loans in 100 ms (found by others: ${isFound})`, async t => {
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    const asked: number[] = []
+    const borrower = new Borrower(id => asked.push(id))
+    const flood = () => Array.from({ length: 1_500 }, () => borrower.ask(key, isFound))
+    const loans = flood()
+    assert.equal(asked.length, most)
+    assert.deepEqual(await Promise.all(loans.slice(most)), Array(1_500 - most).fill(null))
+    t.mock.timers.tick(99)
+    flood()
+    assert.equal(asked.length, most)
+    t.mock.timers.tick(1)
+    flood()
+    assert.equal(asked.length, 2 * most)
+  })
+
+test('a flood of unknown keys keeps nobody from what others have found', async t => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const asked: number[] = []
   const borrower = new Borrower(id => asked.push(id))
-  const flood = () => Array.from({ length: 500 }, () => borrower.ask(key))
-  const loans = flood()
-  assert.equal(asked.length, 100)
-  assert.deepEqual(await Promise.all(loans.slice(100)), Array(400).fill(null))
-  t.mock.timers.tick(99)
-  flood()
-  assert.equal(asked.length, 100)
-  t.mock.timers.tick(1)
-  flood()
-  assert.equal(asked.length, 200)
+  for (let i = 0; i < 500; i++) void borrower.ask(['token', String(i)], false)
+  const found = borrower.ask(key, true)
+  const lent = loan(1)
+  borrower.settle(asked.at(-1)!, lent)
+  assert.equal(await found, lent)
 })
 
 test('of several loans the one counts that was known to be right last', () => {

@@ -27,8 +27,8 @@ interface ServicesOptions {
   readonly writesCopy?: boolean
   /** Tells the processes beside this one what it has found in the store; it must not reject. */
   readonly tellFound?: (keys: readonly FoundKey[]) => Promise<unknown>
-  /** Asks them for what they remember while the store is away; it must not reject. */
-  readonly borrow?: (found: FoundKey) => Promise<Loan | null>
+  /** Asks them for what they remember while the store is away, `isFound` where one has told that it found the key; it must not reject. */
+  readonly borrow?: (found: FoundKey, isFound: boolean) => Promise<Loan | null>
 }
 
 export class Services implements AiServices {
@@ -49,7 +49,11 @@ export class Services implements AiServices {
     const found = (kind: FoundKey[0]) => post && ((key: string) => post.add([kind, key]))
     // What is asked for as a token is a token.
     const borrower = <T>(kind: FoundKey[0]) =>
-      borrow && ((key: string) => borrow([kind, key]) as Promise<Lent<T> | null>)
+      borrow &&
+      ((key: string) => {
+        const found: FoundKey = [kind, key]
+        return borrow(found, this.#found.awaits(found)) as Promise<Lent<T> | null>
+      })
     this.store = store
     this.tokens = new TokenVerifier({
       store,

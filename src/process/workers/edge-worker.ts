@@ -88,7 +88,7 @@ async function start(ask: Ask & { kind: 'start' }): Promise<readonly Endpoint[]>
     metrics: metrics.edge,
     log,
     tellFound: found => tell({ found }),
-    borrow: found => borrower.ask(found),
+    borrow: (found, isFound) => borrower.ask(found, isFound),
   })
   const parts = { documentation, sidePort, metrics, destination, log, services, bans }
   plane = new LocalPlane(config, { ...parts, reusePort: true })
