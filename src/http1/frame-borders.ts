@@ -46,11 +46,11 @@ export class FrameBorders {
     }
   }
 
-  /** Goes on to the end of the present frame, or of the bytes where that comes first; returns the index behind it. */
+  /** Goes on to the end of the present frame, or of the bytes where that comes first or no frame is known; returns the index behind it. */
   next(bytes: Buffer, from: number): number {
     const { length } = bytes
+    const at = this.#left === 0 && !this.isLost ? this.#readHead(bytes, from) : from
     if (this.isLost) return length
-    const at = this.#left === 0 ? this.#readHead(bytes, from) : from
     const end = at + this.#left
     if (end > length) {
       this.#left = end - length

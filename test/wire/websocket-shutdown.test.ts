@@ -278,6 +278,28 @@ test('nothing is said where no frames are spoken, and none where it is turned of
   }
 })
 
+test('what turns out to be no frame as it goes on is passed on without a gap', async t => {
+  const { edge, client, origin } = await openRaw(t)
+  // One byte of a head that the next makes wrong: an opcode that nobody has defined, and a length without a mask.
+  await origin.send(Buffer.from([0x83]))
+  await client.send(Buffer.from([0x82]))
+  await Promise.all([client.bytes(1), origin.bytes(1)])
+  const drained = edge.plane.drain(400)
+  await whenGoingAway(edge)
+  for (const [from, to] of [
+    [origin, client],
+    [client, origin],
+  ] as const) {
+    await from.send('\x05hello')
+    assert.equal(String(await to.bytes(6)), '\x05hello')
+    await from.send('more')
+    assert.equal(String(await to.bytes(4)), 'more')
+  }
+  await drained
+  assert.equal(await client.ending, 'RST')
+  assert.deepEqual([client.unread, origin.unread], ['', ''])
+})
+
 /** Waits for the moment at which all WebSockets have been told that can be. */
 async function whenGoingAway(edge: Edge): Promise<void> {
   while (!edge.plane.isGoingAway) await new Promise(setImmediate)
