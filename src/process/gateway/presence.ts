@@ -3,7 +3,7 @@
 
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { readFileSync, readlinkSync, statSync } from 'node:fs'
+import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
 import { connect, createServer, type Server } from 'node:net'
 import { resolve } from 'node:path'
 import { json } from 'node:stream/consumers'
@@ -33,13 +33,19 @@ export class Presence {
 export function runningHere(): readonly number[] {
   try {
     const prefix = `@${namePrefix()}`
-    const names = readFileSync('/proc/net/unix', 'latin1').match(/@gatehouse\/\S+$/gm) ?? []
-    const pids = names.filter(name => name.startsWith(prefix)).map(name => Number(name.slice(prefix.length)))
-    return [...new Set(pids)].filter(isOurs)
+    const pids = new Set<number>()
+    for (const [, inode, name] of readFileSync('/proc/net/unix', 'latin1').matchAll(namedSockets)) {
+      const pid = name!.startsWith(prefix) ? Number(name!.slice(prefix.length)) : Number.NaN
+      if (isOurs(pid) && holds(pid, inode!)) pids.add(pid)
+    }
+    return [...pids]
   } catch {
     return []
   }
 }
+
+/** Lines of the system's list of Unix sockets (proc_net(5)): inode and name. */
+const namedSockets = /(\d+) (@gatehouse\/\S+)$/gm
 
 /** Asks a gateway where its side port is; rejects where it does not say. */
 export async function adminOf(pid: number, signal: AbortSignal): Promise<Endpoint> {
@@ -54,10 +60,30 @@ function namePrefix(): string {
   return `gatehouse/${namespace}/${folder}/`
 }
 
-/** Whether the process is of this user, or this user is root: anybody can take a name. */
+/** Whether the process is of this user, or this user is root. */
 function isOurs(pid: number): boolean {
   const user = process.getuid!()
-  return user === 0 || statSync(`/proc/${pid}`, { throwIfNoEntry: false })?.uid === user
+  const owner = statSync(`/proc/${pid}`, { throwIfNoEntry: false })?.uid
+  return owner !== undefined && (user === 0 || owner === user)
+}
+
+/** Whether a socket is that of the process, as far as the system says: anybody can take a name, that of a process of somebody else too. */
+function holds(pid: number, inode: string): boolean {
+  const folder = `/proc/${pid}/fd`
+  try {
+    return readdirSync(folder).some(fd => leadsTo(`${folder}/${fd}`, `socket:[${inode}]`))
+  } catch (cause) {
+    return (cause as NodeJS.ErrnoException).code === 'EACCES'
+  }
+}
+
+function leadsTo(link: string, target: string): boolean {
+  try {
+    return readlinkSync(link) === target
+  } catch {
+    // It was closed meanwhile.
+    return false
+  }
 }
 
 function ignore(): void {}

@@ -89,6 +89,19 @@ test('what takes the name of a process and says nonsense is not taken for well',
   assert.deepEqual([outcome.code, outcome.stderr], [1, `gatehouse: process ${process.pid} does not answer\n`])
 })
 
+test('who takes the name of a process that is not its own is not asked', async t => {
+  const env = elsewhere(t)
+  const gateway = await startGateway(t, closed, { env })
+  const [name] = /@gatehouse\/.*/.exec(await namesOf(gateway.pid))!
+  const other = spawn('sleep', ['60'])
+  t.after(() => other.kill())
+  const liar = createServer(socket => socket.on('error', () => {}).end('nonsense'))
+  t.after(() => liar.close())
+  liar.listen(`\0${name.slice(1).replace(/\d+$/, String(other.pid))}`)
+  await once(liar, 'listening')
+  assert.deepEqual(await gatehouse(['health', '--running'], env), well)
+})
+
 /** Returns the line of the system's list of Unix sockets that names the process. */
 async function namesOf(pid: number): Promise<string> {
   const child = spawn('grep', [`@gatehouse/.*/${pid}$`, '/proc/net/unix'])
