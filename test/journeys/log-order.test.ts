@@ -8,7 +8,7 @@ import { type RunningGateway, startGateway } from '../help/gateway.ts'
 import { readMetrics } from '../help/prometheus.ts'
 import { say, startProvider } from '../help/provider.ts'
 import { startRedis } from '../help/redis.ts'
-import { until } from '../help/until.ts'
+import { busySecond, until } from '../help/until.ts'
 import { lineToEach, type WorkerLine } from '../help/workers.ts'
 
 const most = 6
@@ -77,11 +77,11 @@ zones: []
       const inOrder = ['slow', ...users]
       const expected = (all: string[]) =>
         strategy === 'DELETE_OLDEST' ? all.slice(-most) : all.slice(0, most)
-      await until(async () => (await told(gateway)) === calls, 1_000)
+      await until(async () => (await told(gateway)) === calls, busySecond)
       assert.deepEqual(await kept(), expected(users))
       slow.resolve()
       await first
-      await until(async () => (await told(gateway)) === calls + 1, 1_000)
+      await until(async () => (await told(gateway)) === calls + 1, busySecond)
       assert.deepEqual(await kept(), expected(inOrder), 'what ends late counts by its beginning')
     })
 

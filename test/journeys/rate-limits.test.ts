@@ -7,7 +7,7 @@ import { completion } from '../help/ai.ts'
 import { say, startProvider } from '../help/provider.ts'
 import { startRedis } from '../help/redis.ts'
 import { startSite } from '../help/site.ts'
-import { until } from '../help/until.ts'
+import { busySecond, until } from '../help/until.ts'
 
 const stores = ['SQLite', 'Redis'] as const
 
@@ -88,7 +88,7 @@ zones: []
   }
   assert.deepEqual(await Promise.all(Array.from({ length: 10 }, call)), Array(10).fill(200))
   assert.equal((await put({ rate_limiting_limit: 3, rate_limiting_interval: 3_600 })).status, 200)
-  await until(async () => (await call()) === 429, 1_000)
+  await until(async () => (await call()) === 429, busySecond)
   assert.equal((await put({})).status, 200)
-  await until(async () => (await call()) === 200, 1_000)
+  await until(async () => (await call()) === 200, busySecond)
 })

@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { type RunningGateway, startGateway } from '../help/gateway.ts'
-import { until } from '../help/until.ts'
+import { busySecond, until } from '../help/until.ts'
 import { siteConfig, startSite } from '../help/site.ts'
 
 interface Envelope {
@@ -63,7 +63,10 @@ test('agents get JSON by a rule and browsers keep the page, served as it was sho
   ])
   const { result: rule } = await manage('POST', 'error_rules', forAgents)
   assert.equal((await manage('PUT', 'error_pages/500_errors', page)).status, 200)
-  await until(async () => (await served(gateway, 522, 'text/html')).body.startsWith('<p>Back soon'), 1_000)
+  await until(
+    async () => (await served(gateway, 522, 'text/html')).body.startsWith('<p>Back soon'),
+    busySecond,
+  )
   const got = [await served(gateway, 522, 'application/json'), await served(gateway, 522, 'text/html')]
   assert.deepEqual(got, tried)
   const shown = await manage('POST', 'error_preview', { code: 522, accept: 'application/json' })
@@ -77,7 +80,7 @@ test('the first rule that matches wins, also after another order; a bad rule cha
       .id
   const ids = [await make('first'), await make('second')]
   const says = async (body: string) =>
-    until(async () => (await served(gateway, 522, '*/*')).body === body, 1_000)
+    until(async () => (await served(gateway, 522, '*/*')).body === body, busySecond)
   await says('first')
   await manage('PUT', 'error_rules/order', { ids: ids.toReversed() })
   await says('second')
@@ -105,5 +108,5 @@ test('an access rule may name the lists of the configuration; a database that th
   const origin = await startSite(t, (_, response) => response.end('hello'))
   gateway.rewrite(siteConfig(origin, `lists: {local: '${list}'}`))
   await until(async () => (await deny({ list: 'local' })).status === 200)
-  await until(async () => (await fetch(gateway.edge)).status === 403, 1_000)
+  await until(async () => (await fetch(gateway.edge)).status === 403, busySecond)
 })

@@ -7,7 +7,7 @@ import { ManualClock } from '../help/clock.ts'
 import { recordOf } from '../help/edge.ts'
 import { type Origin, startResponder } from '../help/origin.ts'
 import type { Message } from '../help/raw.ts'
-import { until } from '../help/until.ts'
+import { busySecond, until } from '../help/until.ts'
 
 const chat = '{"model":"openai/gpt-4o-mini","messages":[{"role":"user","content":"Hi"}]}'
 
@@ -143,9 +143,9 @@ for (const [name, { path, field, assertUnauthorized }] of Object.entries(routes)
     const ask = async () => (await ai.edge.ask(call(path(ai), chat))).status
     assert.equal(await ask(), 401)
     await ai.change({ authentication: false })
-    await until(async () => (await ask()) === 200, 1_000)
+    await until(async () => (await ask()) === 200, busySecond)
     await ai.change({ authentication: true })
-    await until(async () => (await ask()) === 401, 1_000)
+    await until(async () => (await ask()) === 401, busySecond)
   })
 }
 

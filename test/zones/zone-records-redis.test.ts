@@ -71,7 +71,7 @@ test('what is known stays while Redis is gone, and what was changed meanwhile is
   await server.restart()
   await until(() => !writer.isAway)
   await put(writer.accessRules, { ...access, rules: [] })
-  await until(() => zones.of(id)?.accessRules.length === 0, 5_000)
+  await until(() => zones.of(id)?.accessRules.length === 0)
   assert.deepEqual(zones.of(id), { ...all, accessRules: [] })
   assert.deepEqual(
     lines.filter(({ level }) => level === 50),
@@ -91,9 +91,9 @@ test('a start while Redis is away takes the copy of last time, and what is true 
   await server.restart()
   const writer = await opened(t, server.url)
   await put(writer.errorRules, { ...errors, rules: [] })
-  await until(() => told() > 0, 5_000)
+  await until(() => told() > 0)
   assert.deepEqual(zones.of(id)?.accessRules, access.rules)
-  await until(() => zones.of(id)?.errorRules.length === 0, 5_000)
+  await until(() => zones.of(id)?.errorRules.length === 0)
 })
 
 test('a start while Redis is away knows nothing without a copy, until it is back', async t => {
@@ -107,7 +107,7 @@ test('a start while Redis is away knows nothing without a copy, until it is back
     msg: 'what is set for zones is not known until the store is back',
   })
   await startRedis(t, { port })
-  await until(() => told() > 0, 5_000)
+  await until(() => told() > 0)
   assert.deepEqual(zones.of(id), { errorRules: [], accessRules: [], errorPages: {} })
 })
 
