@@ -30,7 +30,8 @@ async function start(t: TestContext, port: number, settings: EdgeSettings = {}):
   const dns = await startDns(t)
   const clock = new ManualClock()
   const lookup = new NameLookup({ servers: [dns.address] })
-  const edge = await startEdge(t, [`http://${name}:${port}`], { ...settings, clock, lookup })
+  const parts = { ...patient, ...settings, clock, lookup }
+  const edge = await startEdge(t, [`http://${name}:${port}`], parts)
   return { edge, dns, clock }
 }
 

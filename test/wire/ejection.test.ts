@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { checkKey } from '../../src/edge/origin/health-checker.ts'
 import { poolState } from '../../src/edge/origin/pools.ts'
-import { ManualClock } from '../help/clock.ts'
+import { ManualClock, patient } from '../help/clock.ts'
 import { codeOf, type Edge, edgeConfig, type EdgeSettings, recordOf, startEdge } from '../help/edge.ts'
 import { type Origin, ok, startOrigin, startResponder } from '../help/origin.ts'
 import { post, request } from '../help/raw.ts'
@@ -31,7 +31,7 @@ async function startWard(t: TestContext, names: readonly string[], pool: EdgeSet
   const clock = new ManualClock()
   const patients = await Promise.all(names.map(name => startPatient(t, name)))
   const urls = patients.map(({ origin }) => origin.url)
-  const edge = await startEdge(t, urls, { clock, pool: { ejection, retries, ...pool } })
+  const edge = await startEdge(t, urls, { ...patient, clock, pool: { ejection, retries, ...pool } })
   return { clock, patients, edge, urls }
 }
 

@@ -22,7 +22,7 @@ import {
 } from '../contract-specimens.ts'
 
 /** The usual time until a command is called lost, in ms: longer than a busy machine keeps anybody waiting. */
-export const commandTimeout = 2_000
+export const commandTimeout = 4_000
 
 export async function openRedis(
   t: TestContext,
