@@ -5,6 +5,7 @@ import { existsSync, globSync, readdirSync, readFileSync, statSync } from 'node:
 import { basename, dirname, join, normalize } from 'node:path'
 import { test } from 'node:test'
 import { catalogue } from '../../src/errors/catalogue.ts'
+import { permissions } from '../../src/tokens/permissions.ts'
 import { blocksOf, type Page, readPage, readPages, section } from '../help/docs.ts'
 import { root, sourceFiles } from '../help/source.ts'
 
@@ -97,6 +98,12 @@ test('files of code that pages name without a folder are somewhere in src', () =
   for (const { path, text } of docs)
     for (const code of codes(text))
       if (/^[\w-]+\.ts$/.test(code)) assert.ok(names.has(code), `${path}: ${code}`)
+})
+
+test('docs/operations.md has every permission', () => {
+  const { text } = section(readPage('docs/operations.md'), 'Tokens and permissions')
+  const told = Array.from(text.matchAll(/^\| ((?:[A-Z]\w+ ?)+) \|/gm), ([, name]) => name!)
+  assert.deepEqual(told.sort(), permissions.map(({ name }) => name).sort())
 })
 
 test('errors that pages name are in the catalogue', () => {
