@@ -150,3 +150,10 @@ test('the ranks and rooms of docs/architecture.md are the folders of src', () =>
     }
   }
 })
+
+test('pages and configurations say one word for one thing, as CONTRIBUTING.md has it', () => {
+  const others =
+    /\b(whoever|can not|upstreams?|waiting line|in force|stands? twice|could be had|lives? through)\b/i
+  const configurations = globSync('config/**/*.yaml', { cwd: root }).map(readPage)
+  for (const { path, text } of [...docs, ...configurations]) assert.doesNotMatch(text, others, path)
+})
