@@ -3,24 +3,26 @@
 // is.
 
 import type { IncomingMessage } from 'node:http'
+import { isIP } from 'node:net'
 import { canonicalAddress } from '../base/address/address.ts'
 import { nextRay } from '../base/ray.ts'
 import type { Vouch } from '../base/vouch.ts'
 import { field, fieldId, tellsOfHop } from '../http1/fields.ts'
+import { hostName } from '../http1/host.ts'
 
 export interface Sender {
   /** The client's address; null where a proxy passed the request on for which nobody vouches. */
   readonly address: string | null
   /** The address of the other end of the connection. */
   readonly peer: string
-  /** Whether no proxy passed the request on, that of this gateway included. */
+  /** Whether no proxy passed the request on, that of this gateway included, and no page of a site can have sent it to read the answer. */
   readonly isDirect: boolean
   /** The id of the request, which the answer shows in `svc-ray`: that of the edge where it vouches. */
   readonly ray: string
 }
 
 /** Finds who sent a request. */
-export function senderOf({ rawHeaders, socket }: IncomingMessage, vouch: Vouch | null): Sender {
+export function senderOf({ headers, rawHeaders, socket }: IncomingMessage, vouch: Vouch | null): Sender {
   const peer = canonicalAddress(socket.remoteAddress ?? '') ?? ''
   let isPassedOn = false
   const hops: string[] = []
@@ -29,10 +31,17 @@ export function senderOf({ rawHeaders, socket }: IncomingMessage, vouch: Vouch |
     if (tellsOfHop(id)) isPassedOn = true
     if (id === field.hop) hops.push(rawHeaders[at + 1]!)
   }
-  if (!isPassedOn) return { address: peer, peer, isDirect: true, ray: nextRay() }
+  if (!isPassedOn) return { address: peer, peer, isDirect: namesThisMachine(headers.host), ray: nextRay() }
   const vouched = hops.length === 1 ? (vouch?.read(hops[0]!) ?? null) : null
   const known = vouched ?? { address: null, ray: nextRay() }
   return { ...known, peer, isDirect: false }
+}
+
+/** Whether a Host cannot be the name of a site, which may lead here for as long as its pages like to read what is here (DNS rebinding). */
+function namesThisMachine(host: string | undefined): boolean {
+  if (host === undefined) return true
+  const name = hostName(host)
+  return name !== null && (isIP(name) !== 0 || name === 'localhost' || name.endsWith('.localhost'))
 }
 
 const via = 'via '

@@ -1,6 +1,8 @@
 // Who sees the metrics: by where the side port listens, how a request came, and the setting; probes see whether it is alive all the while.
 
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { type IncomingMessage, request } from 'node:http'
 import { test } from 'node:test'
 import { gatehouse } from '../help/command.ts'
 import { type RunningGateway, startGateway } from '../help/gateway.ts'
@@ -59,6 +61,32 @@ zones: [{ default: true, routes: [{ path: /, pool: side }] }]
   assert.equal((await statuses(gateway.edge, token)).metrics, 200)
   const headers = { 'X-Forwarded-For': '127.0.0.1' }
   assert.equal((await fetch(`${gateway.admin}/metrics`, { headers })).status, 401)
+})
+
+test('a page of a site whose name leads to loopback does not read the metrics', async t => {
+  const { admin } = await startGateway(t, closed)
+  const { port } = new URL(admin)
+  const statusFor = async (host: string) => {
+    const [response] = await once(request(`${admin}/metrics`, { headers: { host } }).end(), 'response')
+    return (response as IncomingMessage).resume().statusCode
+  }
+  for (const host of [
+    'localhost',
+    `LOCALHOST:${port}`,
+    'a.localhost',
+    '127.0.0.1',
+    `127.0.0.9:${port}`,
+    '[::1]:80',
+  ])
+    assert.equal(await statusFor(host), 200, host)
+  for (const host of [
+    'site.example',
+    `site.example:${port}`,
+    '127.0.0.1.site.example',
+    'notlocalhost',
+    'x@127.0.0.1',
+  ])
+    assert.equal(await statusFor(host), 401, host)
 })
 
 test('metrics can be open to everybody, and closed on loopback', async t => {
