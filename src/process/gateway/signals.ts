@@ -14,16 +14,22 @@ interface SignalHandlers {
 
 /** Obeys SIGHUP, SIGTERM and SIGINT from now on, also as the first process of a container. */
 export function obeySignals({ reload, stop, force }: SignalHandlers): void {
-  let interrupted = Number.NEGATIVE_INFINITY
+  let echoes: NodeJS.Timeout | null = null
   let isStopping = false
   const end = (signal: 'SIGTERM' | 'SIGINT') => {
-    const now = performance.now()
-    const isEcho = signal === 'SIGINT' && now - interrupted < echo
-    if (signal === 'SIGINT') interrupted = now
-    if (isEcho) return
+    if (signal === 'SIGINT') {
+      const isEcho = echoes !== null
+      if (echoes !== null) clearTimeout(echoes)
+      // One that came while this process was busy is heard before the turn ends.
+      echoes = setTimeout(() => setImmediate(settle), echo).unref()
+      if (isEcho) return
+    }
     if (isStopping) return force(128 + constants.signals[signal])
     isStopping = true
     stop(signal)
+  }
+  const settle = () => {
+    echoes = null
   }
   process.on('SIGTERM', end)
   process.on('SIGINT', end)
