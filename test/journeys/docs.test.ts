@@ -269,6 +269,17 @@ test('every line of the command line runs', async t => {
   }
 })
 
+test('commands that a sentence names are there', async () => {
+  const { stdout, stderr } = await run(process.execPath, ['src/main.ts', '--help'], { cwd: root })
+  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  const sentences = readPages().flatMap(({ text }) => text.match(/`[^`\n]+`/g) ?? [])
+  const named = (form: RegExp) => sentences.flatMap(code => form.exec(code)?.[1] ?? [])
+  const verbs = named(/\bgatehouse (?!gatehouse )((?:token|store) [a-z]+|[a-z]+)/)
+  assert.ok(verbs.length > 5)
+  for (const verb of verbs) assert.match(`${stdout}${stderr}`, new RegExp(`^ +gatehouse ${verb}\\b`, 'm'))
+  for (const name of named(/\bnpm run ([a-z]+)/)) assert.ok(name in scripts, name)
+})
+
 test('it has as many dependencies as it says', () => {
   const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   assert.match(readPage('README.md').text, /has ten small dependencies/)
