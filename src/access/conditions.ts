@@ -1,4 +1,5 @@
 // What access rules look at, compiled.
+import { rememberLast } from '../base/remember.ts'
 import { AddressTable, type Found } from '../base/address/address-table.ts'
 import { compileExpression, type Expression } from '../expression/expression.ts'
 import { holdsForAll, holdsForAny } from '../expression/readings.ts'
@@ -78,7 +79,7 @@ function isOnList(list: AddressList): Condition {
 
 function isOfCountry(countries: ReadonlySet<string>, geo: Geo | null): Condition {
   needGeo(geo)
-  const isListed = remembering((country: string) => countries.has(country))
+  const isListed = rememberLast((country: string) => countries.has(country))
   return ({ country }) => (country === null ? null : isListed(country))
 }
 
@@ -88,7 +89,7 @@ function isOfNetwork(numbers: ReadonlySet<number>, geo: Geo | null): Condition {
 }
 
 function hasUserAgent(patterns: readonly Glob[]): Condition {
-  const isMatch = remembering((userAgent: string) => patterns.some(pattern => pattern.matches(userAgent)))
+  const isMatch = rememberLast((userAgent: string) => patterns.some(pattern => pattern.matches(userAgent)))
   const workFor = (length: number) => patterns.reduce((sum, pattern) => sum + pattern.workFor(length), 0)
   const least = workFor(0)
   const perCharacter = workFor(1) - least
@@ -147,17 +148,4 @@ function compiled(text: string): Expression<boolean> {
 
 function needGeo(geo: Geo | null): void {
   if (geo === null) throw new TypeError('there is no database of countries and networks')
-}
-
-/** Asks a test only for another text than the last: clients repeat themselves. */
-function remembering(test: (text: string) => boolean): (text: string) => boolean {
-  let last: string | null = null
-  let result = false
-  return text => {
-    if (text !== last) {
-      result = test(text)
-      last = text
-    }
-    return result
-  }
 }

@@ -1,6 +1,7 @@
 // Whoever asks the management API is checked here, once for every row of it: token, permission, account or zone; then query and body. While the store is
 // away, whatever has to ask it is answered with 503, for callers that are remembered too.
 
+import { isId } from '../base/id.ts'
 import { systemClock } from '../base/clock.ts'
 import type { ZoneConfig } from '../config/config.ts'
 import { refuse, retryAfterOf } from '../errors/refusal.ts'
@@ -176,15 +177,13 @@ function mayAsk(caller: Token, permission: Permission | null, account: string): 
 }
 
 async function exists(account: string, { accounts }: Store): Promise<boolean> {
-  return accountId.test(account) && (await accounts.get(account)) !== null
+  return isId(account) && (await accounts.get(account)) !== null
 }
 
 /** Gives the account whose tokens may change a zone: the oldest, unless the configuration says another. */
 async function ownerOf(zone: ZoneConfig | null, { accounts }: Store): Promise<string | null> {
   return zone?.account ?? (await accounts.list())[0]?.id ?? null
 }
-
-const accountId = /^[0-9a-f]{32}$/
 
 const unauthorized = withHeaders(failure('unauthorized'), { 'www-authenticate': 'Bearer' })
 const storeAway = unavailable('store_away')

@@ -1,5 +1,6 @@
 // The model that a request names in plain ASCII, read from the bytes of its beginning.
 
+import { isSpace } from '../ai/members.ts'
 const LONGEST = 256
 
 /** The model that was read last: mostly it comes again. */
@@ -51,10 +52,6 @@ function isLast(body: Buffer, start: number, end: number): boolean {
   if (last.length !== end - start) return false
   for (let at = start; at < end; at++) if (body[at] !== last.charCodeAt(at - start)) return false
   return true
-}
-
-function isSpace(byte: number): boolean {
-  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
 }
 
 const NAME = Buffer.from('"model"')

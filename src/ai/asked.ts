@@ -1,5 +1,6 @@
 // What the body of a REST call asks for, before it is known who will do it: the model, and the request in the caller's own bytes.
 
+import { isObject, pointerStep } from '../base/json.ts'
 import { isUtf8 } from 'node:buffer'
 import { refuseCall, refuseCallAt } from '../errors/api-faults.ts'
 import type { Refusal } from '../errors/refusal.ts'
@@ -111,18 +112,13 @@ const OUT_OF_BOUNDS = {
 }
 const NOT_AN_OBJECT = refuseCall('no_json_object')
 
-/** Whether a value is a JSON object. */
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 function isRepeated(members: readonly Member[], name: string): boolean {
   let count = 0
   for (const member of members) if (member.name === name) count++
   return count > 1
 }
 
-/** Writes a name as a JSON pointer (RFC 6901); one of any length is shown by its beginning. */
+/** Points at a member; a name of any length is shown by its beginning. */
 function pointerOf(name: string): string {
-  return `/${name.slice(0, 100).replaceAll('~', '~0').replaceAll('/', '~1')}`
+  return pointerStep(name.slice(0, 100))
 }

@@ -1,5 +1,6 @@
 // Finds the gateway that a call names. The edge asks for each AI call; a gateway that was found lives on for the grace while the store is away.
 
+import { isId } from '../base/id.ts'
 import { type Clock, systemClock } from '../base/clock.ts'
 import type { Lent } from '../store/lending.ts'
 import { ReadThrough } from '../store/read-through.ts'
@@ -21,7 +22,6 @@ type Found = Gateway | null | 'store_away'
 
 const size = 10_000
 const missLife = 5_000
-const accountId = /^[0-9a-f]{32}$/
 const gatewayId = /^[a-z0-9_-]{1,64}$/
 
 export class GatewayDirectory {
@@ -57,7 +57,7 @@ export class GatewayDirectory {
 
   /** Answers at once for a gateway that is remembered, and for names that none can have. */
   find(account: string, id: string): Found | Promise<Found> {
-    if (!accountId.test(account) || !isGatewayId(id)) return null
+    if (!isId(account) || !isGatewayId(id)) return null
     const gateway = this.#gateways.get(`${account}/${id}`)
     return gateway instanceof Promise ? gateway.catch(unlessAway) : gateway
   }

@@ -104,7 +104,7 @@ function textOf(json: Buffer, start: number, end: number): string {
   return text.includes('\\') ? JSON.parse(`"${text}"`) : text
 }
 
-function isSpace(byte: number | undefined): boolean {
+export function isSpace(byte: number | undefined): boolean {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
 }
 

@@ -1,8 +1,9 @@
 // From a REST call to the call of a provider: who, at which path, with what body. The edge asks once the body is there.
 
+import { isObject } from '../base/json.ts'
 import { refuseCallAt } from '../errors/api-faults.ts'
 import type { Refusal } from '../errors/refusal.ts'
-import { type Asked, fault, isObject, promptAsMessage, readRequest, readRun, withModel } from './asked.ts'
+import { type Asked, fault, promptAsMessage, readRequest, readRun, withModel } from './asked.ts'
 import { membersOf, splice } from './members.ts'
 import type { Dialect, Endpoint } from './provider-rows.ts'
 import type { Model, Provider, Providers } from './providers.ts'

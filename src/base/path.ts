@@ -29,10 +29,15 @@ export function normalPath(target: string): string {
   return withoutDots(withoutEmpty(withPlainDots(decodedPath(target))))
 }
 
+/** Returns what stands before the query of a target, or of a path. */
+export function withoutQuery(target: string): string {
+  const query = target.indexOf('?')
+  return query === -1 ? target : target.slice(0, query)
+}
+
 /** Returns the path of a target with one spelling for each byte, dots apart: visible ASCII as it is but for `%/;?#` and backslash, all others as upper-case triplets. */
 export function decodedPath(target: string): string {
-  const query = target.indexOf('?')
-  const path = query === -1 ? target : target.slice(0, query)
+  const path = withoutQuery(target)
   return ENCODED.test(path) ? respelled(path) : path
 }
 

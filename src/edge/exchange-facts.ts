@@ -1,6 +1,6 @@
 // What the expressions of operators may look at of one exchange, found when it is first looked at, once. Access rules, rate limits, rewrites and error rules ask for it.
 import type { Facts, RequestFacts } from '../expression/expression.ts'
-import { normalPath } from '../base/path.ts'
+import { normalPath, withoutQuery } from '../base/path.ts'
 import { errorRows } from '../errors/catalogue.ts'
 import type { Refusal } from '../errors/refusal.ts'
 import { equalsIgnoreCase } from '../http1/fields.ts'
@@ -114,11 +114,6 @@ class SentRequestFacts extends ExchangeRequestFacts {
 function queryOf(target: string): string {
   const query = target.indexOf('?')
   return query === -1 ? '' : target.slice(query + 1)
-}
-
-function withoutQuery(target: string): string {
-  const query = target.indexOf('?')
-  return query === -1 ? target : target.slice(0, query)
 }
 
 function headersOf(fields: readonly string[]): ReadonlyMap<string, readonly string[]> {

@@ -1,4 +1,5 @@
 // Step 5: the error that a client asked to see, at /cdn-cgi/error/{code} on every host that is served. It comes after rules and limits, which hold for it too.
+import { withoutQuery } from '../base/path.ts'
 import { type Refusal, refusalFor } from '../errors/refusal.ts'
 import type { Exchange } from './exchange.ts'
 
@@ -13,7 +14,5 @@ export function asksForPreview(x: Exchange): boolean {
 export function preview(x: Exchange): Refusal | null {
   if (!x.asksForPreview) return null
   x.isPreview = true
-  const { target } = x.head
-  const query = target.indexOf('?')
-  return refusalFor(target.slice(PREVIEW.length, query === -1 ? target.length : query))
+  return refusalFor(withoutQuery(x.head.target).slice(PREVIEW.length))
 }

@@ -1,4 +1,5 @@
 // The one reader of a finished exchange: metrics and access log.
+import { withoutQuery } from '../base/path.ts'
 import type { EdgeMetrics, Phase } from '../metrics/edge-metrics.ts'
 import type { AccessEntry } from '../log/log.ts'
 import { ownText } from '../base/own-text.ts'
@@ -134,11 +135,6 @@ function pathOf({ target, provider, path }: AiExchange): string {
   if (target.path !== last.asked || provider !== last.provider)
     last = { provider, asked: target.path, path: cut(withoutQuery(path)) }
   return last.path
-}
-
-function withoutQuery(path: string): string {
-  const query = path.indexOf('?')
-  return query === -1 ? path : path.slice(0, query)
 }
 
 /** Bounds what callers and providers can put into an entry. */

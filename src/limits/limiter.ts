@@ -1,5 +1,6 @@
 // Counts requests against limits, here and with all who share the store. The edge asks once a request and limit. While the store is away, or slow, this process
 // counts alone with the same limits, and no request waits for it; so it does with more new keys than the store should keep.
+import { inTime } from '../base/in-time.ts'
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '../base/clock.ts'
 import { LimitMetrics } from '../metrics/limit-metrics.ts'
@@ -7,7 +8,6 @@ import type { Logger } from '../log/log.ts'
 import type { Counters } from '../store/store.ts'
 import { CountersWatch } from './counters-watch.ts'
 import { KeyCount, type Spent } from './key-count.ts'
-import { inTime } from './in-time.ts'
 import { keyName } from './key-name.ts'
 import type { Limit } from './limit.ts'
 import { NewKeys } from './new-keys.ts'
@@ -139,7 +139,7 @@ export class Limiter {
     if (count.isFull(this.#clock.monotonic())) return 0
     if (this.#watch!.isOut) return null
     const call = this.#call(count, wanted)
-    const granted = await inTime(call, this.#patience)
+    const granted = await inTime(call, this.#patience, () => null)
     if (granted !== null) return granted
     if (!this.#watch!.isOut) {
       this.#watch!.pause()

@@ -1,6 +1,6 @@
 // The record of a client, from what it is to be. The management API makes and changes them.
 
-import { randomBytes } from 'node:crypto'
+import { newId } from '../base/id.ts'
 import type { ClientSecret, DomainVerification, OAuthClient } from '../store/oauth-client.ts'
 
 /** What its owner decides; all of it is valid already. */
@@ -38,7 +38,7 @@ export function newClient(
   return {
     ...settings,
     account,
-    id: randomBytes(16).toString('hex'),
+    id: newId(),
     visibility: 'private',
     secrets: secret === null ? [] : [secret],
     verification,

@@ -1,6 +1,6 @@
 // The record of a token, from what it is to be. The management API makes them, the first start and `gatehouse token create`.
 
-import { randomBytes } from 'node:crypto'
+import { newId } from '../base/id.ts'
 import type { Policy, Token } from '../store/records.ts'
 import { mintToken } from './token.ts'
 
@@ -42,8 +42,4 @@ export function withSettings(
     issuedOn,
     modifiedOn: now,
   }
-}
-
-function newId(): string {
-  return randomBytes(16).toString('hex')
 }

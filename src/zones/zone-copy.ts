@@ -1,6 +1,7 @@
 // The copy of what is set for zones, in a file: a process that starts while the store is away serves with the rules of last time instead of none.
-import { createHash } from 'node:crypto'
-import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
+import { writeNew } from '../base/whole-file.ts'
+import { hash } from 'node:crypto'
+import { mkdir, readFile, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Clock } from '../base/clock.ts'
 import type { Logger } from '../log/log.ts'
@@ -112,7 +113,7 @@ function contentOf(file: Buffer): CopiedZones {
 }
 
 function digestOf(text: string): string {
-  return createHash('sha256').update(text).digest('hex')
+  return hash('sha256', text)
 }
 
 /** Writes under another name first, so that whoever reads finds the old file or the new one, also after a power cut. */
@@ -120,12 +121,6 @@ async function writeWhole(path: string, text: string): Promise<void> {
   const draft = `${path}.new`
   await mkdir(dirname(path), { recursive: true, mode: 0o700 })
   await rm(draft, { force: true })
-  const file = await open(draft, 'wx', 0o600)
-  try {
-    await file.writeFile(text)
-    await file.sync()
-  } finally {
-    await file.close()
-  }
+  await writeNew(draft, text)
   await rename(draft, path)
 }

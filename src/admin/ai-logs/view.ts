@@ -1,5 +1,6 @@
 // How the management API shows the log entry of an AI call, in the shape of its published clients.
 
+import { isJson } from '../../base/json.ts'
 import type { Group, GroupKey, Sum } from '../../ai-logs/sums.ts'
 import type { LogEntry, LogSummary, Payload } from '../../store/records.ts'
 import type { Answer } from '../envelope.ts'
@@ -95,13 +96,4 @@ export function showPayload({ text, isCut, isBase64 }: Payload): Answer {
     }
   const type = !isCut && isJson(text) ? 'application/json' : 'text/plain; charset=utf-8'
   return { status: 200, headers: { 'content-type': type }, body: text }
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
 }

@@ -1,5 +1,6 @@
 // What the handlers of OAuth clients share: the one that a path names, and a change of it.
 
+import { isId } from '../../base/id.ts'
 import type { OAuthClient } from '../../store/oauth-client.ts'
 import type { Resource } from '../records/audit.ts'
 import { failure } from '../envelope.ts'
@@ -29,8 +30,4 @@ export async function reviseClient(
 /** Names a client as a resource of audit entries. */
 export function resourceOf(id: string): Resource {
   return { resourceKind: 'oauth_client', resource: id }
-}
-
-function isId(text: string): boolean {
-  return /^[0-9a-f]{32}$/.test(text)
 }

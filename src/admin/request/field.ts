@@ -1,5 +1,6 @@
 // One place in the body of a request, read by rule; what breaks a rule is noted with its pointer, so that all faults are told at once.
 
+import { isObject, pointerStep } from '../../base/json.ts'
 import { parseMoment } from '../../base/moment.ts'
 import type { Rule } from '../../config/settings/shape.ts'
 import { faultAt } from '../../errors/api-faults.ts'
@@ -132,7 +133,7 @@ export class Field {
   object(): JsonObject | null {
     const { value } = this
     if (value === undefined) return null
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonObject
+    if (isObject(value)) return value
     return this.refuse('must be an object')
   }
 
@@ -142,8 +143,7 @@ export class Field {
   }
 
   #at(value: unknown, token: string, name: string): Field {
-    const escaped = token.replaceAll('~', '~0').replaceAll('/', '~1')
-    return new Field(value, this.#faults, `${this.#pointer}/${escaped}`, name)
+    return new Field(value, this.#faults, this.#pointer + pointerStep(token), name)
   }
 }
 

@@ -1,6 +1,6 @@
 // Idempotency-Key: a request that is sent again gives the answer of the first, for a day.
 
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { KeptAnswer } from '../../store/records.ts'
 import { type Answer, failure } from '../envelope.ts'
 import type { Api, Call } from '../row.ts'
@@ -52,7 +52,7 @@ function replay({ sealed, key }: KeptAnswer, { secrets }: Api): Answer {
 }
 
 function sha256(text: string | Buffer): string {
-  return createHash('sha256').update(text).digest('hex')
+  return hash('sha256', text)
 }
 
 const printable = /^[\x20-\x7e]{1,255}$/

@@ -1,5 +1,7 @@
 // Finds members that stand twice in one JSON object: parsers keep either, so two readers of one text may disagree on what it says.
 
+import { pointerStep } from '../../base/json.ts'
+
 const token = /"(?:[^"\\]+|\\.)*"|[{}[\],:]/g
 
 const deepest = 20
@@ -36,6 +38,6 @@ export function repeatedMembers(json: string, most: number): readonly string[] {
 function pointerOf(path: readonly Open[]): string {
   return path
     .slice(0, deepest)
-    .map(({ at }) => `/${String(at).slice(0, 100).replaceAll('~', '~0').replaceAll('/', '~1')}`)
+    .map(({ at }) => pointerStep(String(at).slice(0, 100)))
     .join('')
 }

@@ -1,5 +1,6 @@
 // Handlers of API tokens. A value is shown once, when it is made; no token gives or touches one that reaches further.
 
+import { isId } from '../../base/id.ts'
 import type { Fault } from '../../errors/refusal.ts'
 import { apiFaults } from '../../errors/api-faults.ts'
 import type { Token } from '../../store/records.ts'
@@ -135,8 +136,4 @@ function untouchable(excess: readonly Fault[]): Answer | null {
     excess.map(fault => ({ ...fault, pointer: null })),
     apiFaults.beyond_token.status,
   )
-}
-
-function isId(text: string): boolean {
-  return /^[0-9a-f]{32}$/.test(text)
 }

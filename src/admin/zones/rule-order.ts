@@ -1,5 +1,6 @@
 // The body that puts the rules of a zone in another order: all their ids.
 
+import { isId } from '../../base/id.ts'
 import { faultAt } from '../../errors/api-faults.ts'
 import type { Fault } from '../../errors/refusal.ts'
 import { Field } from '../request/field.ts'
@@ -29,7 +30,7 @@ export function orderFaults(
 }
 
 function idFault(id: string): string | null {
-  return /^[0-9a-f]{32}$/.test(id) ? null : 'must be the id of a rule: 32 hex digits'
+  return isId(id) ? null : 'must be the id of a rule: 32 hex digits'
 }
 
 function wrong(place: string, rule: string, pointer: string): Fault {

@@ -1,6 +1,7 @@
 // Handlers of the rules that the API sets for a zone, alike for all kinds: a list of which the first rule that matches wins.
 
-import { createHash, randomBytes } from 'node:crypto'
+import { newId } from '../../base/id.ts'
+import { hash } from 'node:crypto'
 import { nextTurn } from '../../base/turns.ts'
 import type { Fault } from '../../errors/refusal.ts'
 import type { AuditEntry } from '../../store/records.ts'
@@ -52,7 +53,7 @@ export class ZoneRules<Rule extends object> {
     if (id.value !== undefined) id.refuse('is given by the server', 'owned')
     const place = readPosition(position)
     if (faults.length > 0) return failures(faults)
-    const made = { ...rule, id: randomBytes(16).toString('hex') }
+    const made = { ...rule, id: newId() }
     const audit = auditOf(call, 'create', this.#resource(call, made.id), membersSet(call.body))
     const rules = await this.#revise(call, api, rules => {
       if (rules.length >= mostRules) return full
@@ -153,5 +154,5 @@ function tagOf(rules: readonly object[]): Answer['headers'] {
 
 /** Tells lists apart by what they hold: one that was changed back is the same again. */
 function revisionOf(rules: readonly object[]) {
-  return { revision: createHash('sha256').update(JSON.stringify(rules)).digest('hex').slice(0, 32) }
+  return { revision: hash('sha256', JSON.stringify(rules)).slice(0, 32) }
 }

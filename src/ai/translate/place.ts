@@ -1,5 +1,6 @@
 // Where a value stands in a request that is translated, and what was found wrong with it.
 
+import { pointerStep } from '../../base/json.ts'
 import { faultAt } from '../../errors/api-faults.ts'
 import type { Fault } from '../../errors/refusal.ts'
 
@@ -53,7 +54,7 @@ export class Place {
 
   get #pointer(): string {
     if (!this.#parent) return ''
-    return `${this.#parent.#pointer}/${shorten(String(this.#key)).replaceAll('~', '~0').replaceAll('/', '~1')}`
+    return this.#parent.#pointer + pointerStep(shorten(String(this.#key)))
   }
 
   get #name(): string {

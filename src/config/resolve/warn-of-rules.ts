@@ -1,4 +1,5 @@
 // What rules say that is allowed and yet most likely not meant.
+import { isJson } from '../../base/json.ts'
 import { parseNetwork } from '../../base/address/address.ts'
 import type { AccessRuleSettings, AccessSettings } from '../settings/access-settings.ts'
 import type { ErrorRuleSettings } from '../settings/custom-errors-settings.ts'
@@ -53,14 +54,5 @@ function warnOfUnfollowed(routes: Routes, findings: Findings): void {
       path,
       'the redirects of this route are never followed, since where they lead back to is not known',
     )
-  }
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
   }
 }

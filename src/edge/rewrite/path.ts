@@ -2,7 +2,7 @@
 import type { Facts } from '../../expression/expression.ts'
 import type { Tally } from '../../metrics/distribution.ts'
 import type { Read } from '../../expression/readings.ts'
-import { isPlainPath, leads } from '../../base/path.ts'
+import { isPlainPath, leads, withoutQuery } from '../../base/path.ts'
 import { pathReadings, readingWork } from '../../base/path-readings.ts'
 import { type Refusal, refuse } from '../../errors/refusal.ts'
 import { isTargetByte } from '../../http1/characters.ts'
@@ -48,11 +48,6 @@ function leadsOutside(target: string, { work }: Read): boolean {
 
 const OWN = '/cdn-cgi'
 const UP = /\/\.\.(?:\/|$)/
-
-function withoutQuery(target: string): string {
-  const query = target.indexOf('?')
-  return query === -1 ? target : target.slice(0, query)
-}
 
 /** Keeps the query of the request where the rule says nothing of it. */
 function withQuery(path: string, target: string): string {

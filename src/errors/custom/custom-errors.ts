@@ -1,6 +1,7 @@
 // What the operator says in place of the usual error documents, compiled: rules of the zone, then of the account, then pages of the zone, then of the
 // account. A snapshot has one for every zone, and one for what is outside of all zones.
 
+import { rememberEach } from '../../base/remember.ts'
 import type { CustomErrorSource } from '../../metrics/edge-metrics.ts'
 import type { Facts } from '../../expression/expression.ts'
 import { mostWork, Work } from '../../expression/turn-budget.ts'
@@ -131,7 +132,7 @@ class CustomPage {
 }
 
 // All zones share the layer of the account, and a zone that did not change shares its own with the snapshot before.
-const compiledRules = remembering((rules: readonly ErrorRule[], failed) =>
+const compiledRules = rememberEach((rules: readonly ErrorRule[], failed: Failed) =>
   rules.flatMap((rule, index): IndexedRule | readonly [] => {
     const compiled = attempt(rule)
     if (compiled !== null) return { ...compiled, rule, index }
@@ -150,8 +151,8 @@ function attempt(rule: ErrorRule): CompiledRule | null {
   }
 }
 
-const compiledPages = remembering(
-  (pages: ErrorPages, failed): Level['pages'] =>
+const compiledPages = rememberEach(
+  (pages: ErrorPages, failed: Failed): Level['pages'] =>
     new Map(
       Object.entries(pages).flatMap(([type, html]): [ErrorPageType, CustomPage][] => {
         if (isPage(html)) return [[type as ErrorPageType, new CustomPage(html)]]
@@ -165,15 +166,4 @@ const compiledPages = remembering(
 function isPage(html: unknown): html is string {
   if (typeof html !== 'string' || html.trim() === '') return false
   return Buffer.byteLength(html) <= largestErrorPage && !hasTooManyTokens(html)
-}
-
-function remembering<Source extends object, Compiled>(
-  compile: (source: Source, failed: Failed) => Compiled,
-): (source: Source, failed: Failed) => Compiled {
-  const known = new WeakMap<Source, Compiled>()
-  return (source, failed) => {
-    const compiled = known.get(source) ?? compile(source, failed)
-    known.set(source, compiled)
-    return compiled
-  }
 }

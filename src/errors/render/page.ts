@@ -1,6 +1,6 @@
 // The frame that our own pages share: head, colours, type and the policy that lets nothing else in.
 
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { type Html, html, raw } from '../../base/html.ts'
 
 export class Frame {
@@ -51,7 +51,7 @@ ${this.#script}
 }
 
 function digest(text: string): string {
-  return `sha256-${createHash('sha256').update(text).digest('base64')}`
+  return `sha256-${hash('sha256', text, 'base64')}`
 }
 
 /** The gatehouse, as one path on a square of 24. */

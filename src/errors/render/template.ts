@@ -1,5 +1,6 @@
 // Renders an error once with sample values, and cuts the text where they stand: filling the gaps is then all that an answer costs.
 
+import { rememberLast } from '../../base/remember.ts'
 import { errorRows } from '../catalogue.ts'
 import { type Occasion, type Problem, problem, timestampOf } from '../problem.ts'
 import { type Refusal, retryAfterOf } from '../refusal.ts'
@@ -41,8 +42,8 @@ const sample: Occasion = {
   time: Date.UTC(2001, 1, 3, 4, 5, 6),
 }
 
-const [sampleDate, sampleClock] = write(sample.time)
-const [sampleRetryDate, sampleRetryClock] = write(sample.time + SAMPLE_WAIT * 1000)
+const [sampleDate, sampleClock] = write(secondOf(sample.time))
+const [sampleRetryDate, sampleRetryClock] = write(secondOf(sample.time) + SAMPLE_WAIT)
 
 const slotOf: ReadonlyMap<string, Slot> = new Map([
   [sample.ray, 'ray'],
@@ -56,8 +57,8 @@ const slotOf: ReadonlyMap<string, Slot> = new Map([
 
 const MARKS = new RegExp(`(${Array.from(slotOf.keys(), RegExp.escape).join('|')})`)
 
-const now = remembering(write)
-const then = remembering(write)
+const now = rememberLast(write)
+const then = rememberLast(write)
 
 function valueFor(slot: Slot, refusal: Refusal, occasion: Occasion, zone: string): string {
   switch (slot) {
@@ -68,33 +69,24 @@ function valueFor(slot: Slot, refusal: Refusal, occasion: Occasion, zone: string
     case 'wait':
       return String(retryAfterOf(refusal))
     case 'date':
-      return now(occasion.time)[0]
+      return now(secondOf(occasion.time))[0]
     case 'clock':
-      return now(occasion.time)[1]
+      return now(secondOf(occasion.time))[1]
     case 'retry date':
-      return then(occasion.time + retryAfterOf(refusal)! * 1000)[0]
+      return then(secondOf(occasion.time) + retryAfterOf(refusal)!)[0]
     case 'retry clock':
-      return then(occasion.time + retryAfterOf(refusal)! * 1000)[1]
+      return then(secondOf(occasion.time) + retryAfterOf(refusal)!)[1]
   }
 }
 
 type Moment = readonly [date: string, clock: string]
 
-function write(time: number): Moment {
-  const timestamp = timestampOf(time)
-  return [timestamp.slice(0, 10), timestamp.slice(11, 19)]
+/** Within a second one moment serves every answer. */
+function secondOf(time: number): number {
+  return Math.floor(time / 1000)
 }
 
-/** Keeps the last moment written: within a second it serves every answer. */
-function remembering(write: (time: number) => Moment): (time: number) => Moment {
-  let second = Number.NaN
-  let moment: Moment = ['', '']
-  return time => {
-    const current = Math.floor(time / 1000)
-    if (current !== second) {
-      moment = write(time)
-      second = current
-    }
-    return moment
-  }
+function write(second: number): Moment {
+  const timestamp = timestampOf(second * 1000)
+  return [timestamp.slice(0, 10), timestamp.slice(11, 19)]
 }

@@ -1,7 +1,7 @@
 // How `gatehouse health --running` finds the gateways that run here, whatever their configuration: each names its process by a Unix socket and tells there where
 // its side port is. The name is abstract (unix(7)): it needs no folder that can be written, and ends with the process.
 
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { once } from 'node:events'
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
 import { connect, createServer, type Server } from 'node:net'
@@ -56,7 +56,7 @@ export async function adminOf(pid: number, signal: AbortSignal): Promise<Endpoin
 /** Containers may share their network, and with it these names: only those that share the process ids can mean each other. */
 function namePrefix(): string {
   const [namespace] = /\d+/.exec(readlinkSync('/proc/self/ns/pid'))!
-  const folder = createHash('sha256').update(resolve(dataFolder())).digest('hex').slice(0, 16)
+  const folder = hash('sha256', resolve(dataFolder())).slice(0, 16)
   return `gatehouse/${namespace}/${folder}/`
 }
 

@@ -1,6 +1,6 @@
 // What an empty store is given at the first start: an account, its gateway `default`, closed to everybody without a token, and one token that may do everything.
 
-import { randomBytes } from 'node:crypto'
+import { newId } from '../../base/id.ts'
 import type { Gateway } from '../../store/records.ts'
 import type { Bootstrap, Store } from '../../store/store.ts'
 import { newToken } from '../../tokens/new-token.ts'
@@ -54,7 +54,7 @@ export class FirstFill {
 }
 
 function makeFirst(now: number, given: string | null): Made {
-  const account = { id: randomBytes(16).toString('hex'), name: 'default', createdAt: now }
+  const account = { id: newId(), name: 'default', createdAt: now }
   const everything = {
     effect: 'allow',
     permissionGroups: permissionGroups.map(({ id }) => id),

@@ -1,5 +1,6 @@
 // The keys of client secrets: those of the configuration, else one in the data folder, which is made when there is none. Read once, before anything is served.
 
+import { writeNew } from '../../base/whole-file.ts'
 import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
 import { type FileHandle, link, mkdir, open, unlink } from 'node:fs/promises'
@@ -64,7 +65,7 @@ async function makeKey(folder: string, path: string, made: (path: string) => voi
   const draft = `${path}.${randomBytes(8).toString('hex')}`
   let isOurs = false
   try {
-    await writeWhole(draft, `${randomBytes(keyLength).toString('base64url')}\n`)
+    await writeNew(draft, `${randomBytes(keyLength).toString('base64url')}\n`)
     isOurs = (await link(draft, path).catch(ifCode('EEXIST'))) !== null
   } finally {
     await unlink(draft).catch(ifCode('ENOENT'))
@@ -74,16 +75,6 @@ async function makeKey(folder: string, path: string, made: (path: string) => voi
   if (key === null) throw new Error(`${path} was removed just after it was made`)
   if (isOurs) made(path)
   return key
-}
-
-async function writeWhole(path: string, text: string): Promise<void> {
-  const file = await open(path, 'wx', 0o600)
-  try {
-    await file.writeFile(text)
-    await file.sync()
-  } finally {
-    await file.close()
-  }
 }
 
 /** Windows has no way to; there, folders need none. */

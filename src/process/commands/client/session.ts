@@ -1,5 +1,6 @@
 // How the verbs of `gatehouse client` get to the management API, and what becomes of it when the API refuses.
 
+import { isId } from '../../../base/id.ts'
 import { readFileSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
 import { visible } from '../../../base/visible.ts'
@@ -86,10 +87,6 @@ async function accessOf(input: Input): Promise<ApiAccess | string | null> {
   if (url === null) return input.url === undefined ? null : '--url must be as in http://127.0.0.1:8081'
   const token = await tokenOf(input)
   return 'flaw' in token ? token.flaw : { url, account, token: token.value }
-}
-
-function isId(text: string): boolean {
-  return /^[0-9a-f]{32}$/.test(text)
 }
 
 /** Takes the address as people have it at hand: with the base path of the API, or without. */

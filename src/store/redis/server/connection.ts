@@ -1,8 +1,9 @@
 // A connection that never keeps anybody waiting: it answers in time or says that the store is away, and only the first to ask finds out the slow way
 // that a server hangs. Only a primary counts as there, and is asked each second whether it still is one.
+import { inTime } from '../../../base/in-time.ts'
 import { StoreAway, StoreUntouched } from '../../store.ts'
 import { type Argument, type Client, type Command, pauseBefore } from './connect.ts'
-import { inTime, isDemoted, isReply, Late, NotPrimary, reasonOf } from './failure.ts'
+import { isDemoted, isReply, Late, NotPrimary, reasonOf, tooLate } from './failure.ts'
 import { keys } from '../keys.ts'
 import { byName, isUnknownScript, type Script, whole } from './script.ts'
 import { allFacts, factsOf, fewFacts, type ServerFacts } from './facts.ts'
@@ -102,13 +103,13 @@ export class Connection {
     this.#isClosed = true
     clearTimeout(this.#retry)
     this.#lose(new Error('closed'))
-    await inTime(this.#client.end(), this.#options.timeout).catch(() => this.#client.cut())
+    await inTime(this.#client.end(), this.#options.timeout, tooLate).catch(() => this.#client.cut())
   }
 
   async #ask<T>(run: () => Promise<T>, timeout: number): Promise<T> {
     if (this.isAway) throw new StoreUntouched(this.#reason)
     try {
-      return await inTime(run(), timeout)
+      return await inTime(run(), timeout, tooLate)
     } catch (error) {
       if (isDemoted(error)) this.leave(new NotPrimary())
       else if (!isReply(error)) this.#doubt()
@@ -136,8 +137,8 @@ export class Connection {
     clearTimeout(this.#retry)
     const isOver = () => greeting !== this.#greeting || this.#isClosed
     try {
-      const facts = await inTime(this.#readFacts(allFacts), greetTimeout)
-      const format = await inTime(this.#readFormat(), greetTimeout)
+      const facts = await inTime(this.#readFacts(allFacts), greetTimeout, tooLate)
+      const format = await inTime(this.#readFormat(), greetTimeout, tooLate)
       if (isOver()) return
       if (format > knownFormat) this.#refuse(format)
       else this.#arrive(facts)
@@ -180,7 +181,7 @@ export class Connection {
     this.#look = setTimeout(async () => {
       const greeting = this.#greeting
       try {
-        await inTime(this.#readFacts(fewFacts), greetTimeout)
+        await inTime(this.#readFacts(fewFacts), greetTimeout, tooLate)
       } catch (error) {
         if (greeting !== this.#greeting) return
         if (error instanceof NotPrimary) return this.leave(error)

@@ -10,14 +10,9 @@ export class NotPrimary extends Error {
   readonly code = 'READONLY'
 }
 
-/** Rejects with `Late` when the answer isn't there after `ms`; one that came while our own process was busy still counts. */
-export function inTime<T>(answer: Promise<T>, ms: number): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => setImmediate(() => reject(new Late())), ms)
-    const settled = () => clearTimeout(timer)
-    answer.then(resolve, reject)
-    answer.then(settled, settled)
-  })
+/** Rejects a wait that was too long. */
+export function tooLate(): never {
+  throw new Late()
 }
 
 /** Tells whether a server said so: then it is there. */

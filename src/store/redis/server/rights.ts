@@ -1,7 +1,8 @@
 // What the user of a Redis server must be allowed, and the question which of that is denied.
+import { inTime } from '../../../base/in-time.ts'
 import { StoreAway } from '../../store.ts'
 import { type Argument, type Client, connect, type Dialling } from './connect.ts'
-import { inTime, reasonOf } from './failure.ts'
+import { reasonOf, tooLate } from './failure.ts'
 import { changeChannel } from '../keys.ts'
 
 /** All keys begin so, in a cluster too. */
@@ -143,6 +144,7 @@ async function ask(
     const denied = await inTime(
       ready.promise.then(() => deniedOf(client, all)),
       timeout,
+      tooLate,
     )
     const { username } = dialling.address
     return wanted.flatMap(purpose => {

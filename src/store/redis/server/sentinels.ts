@@ -1,5 +1,6 @@
 // What the Sentinels of one primary say together: which server it is, and which replicas they could make the primary instead. One Sentinel
 // alone may be cut off with a primary that the others have replaced, so nothing holds without the answers of most of them.
+import { inTime } from '../../../base/in-time.ts'
 import type { Clock } from '../../../base/clock.ts'
 import type { Host } from './address.ts'
 import {
@@ -11,7 +12,7 @@ import {
   type Subscription,
   subscribeToSentinel,
 } from './connect.ts'
-import { inTime } from './failure.ts'
+import { tooLate } from './failure.ts'
 import { type Answer, answerOf, replicasIn } from './sentinel-answer.ts'
 
 /** Ms between two looks. */
@@ -132,7 +133,7 @@ export class Sentinels implements Guide {
       ['SENTINEL', 'SENTINELS', name],
     ] as const
     try {
-      voice.answer = answerOf(await inTime(client.sendAll(commands), answerTimeout))
+      voice.answer = answerOf(await inTime(client.sendAll(commands), answerTimeout, tooLate))
       voice.askedAt = askedAt
     } catch {
       // A connection that hangs is of no use to anybody.

@@ -1,0 +1,15 @@
+// Ids of what the API keeps: accounts, tokens, clients, rules.
+
+import { randomBytes } from 'node:crypto'
+
+/** Makes an id that nobody has: 32 hex digits. */
+export function newId(): string {
+  return randomBytes(16).toString('hex')
+}
+
+/** Whether a text can be such an id. */
+export function isId(text: string): boolean {
+  return ID.test(text)
+}
+
+const ID = /^[0-9a-f]{32}$/

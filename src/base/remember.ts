@@ -1,0 +1,24 @@
+// Results that are kept because the same is asked for again.
+
+/** Makes a function that works anew only for another key than the last. */
+export function rememberLast<Key extends string | number, Value>(
+  make: (key: Key) => Value,
+): (key: Key) => Value {
+  let last: { readonly key: Key; readonly value: Value } | null = null
+  return key => {
+    if (last === null || last.key !== key) last = { key, value: make(key) }
+    return last.value
+  }
+}
+
+/** Makes a function that works once for each source, and knows the result as long as the source lives; what else it takes counts for the first time alone. */
+export function rememberEach<Source extends object, Others extends unknown[], Value>(
+  make: (source: Source, ...others: Others) => Value,
+): (source: Source, ...others: Others) => Value {
+  const known = new WeakMap<Source, { readonly value: Value }>()
+  return (source, ...others) => {
+    let kept = known.get(source)
+    if (kept === undefined) known.set(source, (kept = { value: make(source, ...others) }))
+    return kept.value
+  }
+}

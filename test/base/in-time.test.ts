@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { inTime } from '../../src/base/in-time.ts'
+
+const late = () => 'late'
+
+test('an answer in time is given as it is, and so is its failure', async () => {
+  assert.equal(await inTime(Promise.resolve('answer'), 60_000, late), 'answer')
+  await assert.rejects(inTime(Promise.reject(new Error('failed')), 60_000, late), /failed/)
+})
+
+test('an answer that does not come is replaced', async () => {
+  const { promise } = Promise.withResolvers<string>()
+  assert.equal(await inTime(promise, 1, late), 'late')
+  const tooLate = () => {
+    throw new Error('too late')
+  }
+  await assert.rejects(inTime(promise, 1, tooLate), /too late/)
+})
+
+test('an answer that comes late, or fails late, troubles nobody', async () => {
+  const { promise, reject } = Promise.withResolvers<string>()
+  assert.equal(await inTime(promise, 1, late), 'late')
+  reject(new Error('failed late'))
+  await new Promise(resolve => setImmediate(resolve))
+})
+
+test('an answer that came while this process was busy is in time', async () => {
+  const { promise, resolve } = Promise.withResolvers<string>()
+  const answer = inTime(promise, 1, late)
+  setImmediate(() => resolve('answer'))
+  for (const end = performance.now() + 20; performance.now() < end; );
+  assert.equal(await answer, 'answer')
+})
