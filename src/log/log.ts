@@ -38,7 +38,9 @@ export interface AccessEntry {
 }
 
 const { pid } = process
+/** Characters of a text, and those of one whose escapes make it longer than two bytes a character. */
 const longestText = 1024
+const longestEscaped = Math.floor(longestText / 3)
 
 /** Makes the logger, whose lines go out at once; of an error it writes message, code and stack, never the request that the error may carry. */
 export function createLogger(level: Level, destination: LogDestination): Logger {
@@ -101,8 +103,15 @@ function quote(text: string | null): string {
 /** Quotes what a client sent, bytes as they are: some of those above ASCII steer terminals. */
 function quoteSent(text: string | null): string {
   const json = quote(text)
-  for (let at = 0; at < json.length; at++) if (json.charCodeAt(at) > TILDE) return visibleJson(json)
+  for (let at = 0; at < json.length; at++) if (json.charCodeAt(at) > TILDE) return quoteVisibly(text!, json)
   return json
+}
+
+/** Cuts more of what gets many escapes: a line that is longer than a pipe takes in one piece would mix with those of other processes. */
+function quoteVisibly(text: string, json: string): string {
+  const shown = visibleJson(json)
+  const isLong = Buffer.byteLength(shown) > 2 * longestText
+  return isLong ? visibleJson(quote(text.slice(0, longestEscaped))) : shown
 }
 
 const TILDE = 0x7e

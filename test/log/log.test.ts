@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import fc from 'fast-check'
 import { type AccessEntry, AccessLog, createLogger } from '../../src/log/log.ts'
 
 const everything = { '1xx': 1, '2xx': 1, '3xx': 1, '4xx': 1, '5xx': 1 }
@@ -103,6 +104,24 @@ test('texts are quoted and cut, so that a client can neither forge a line nor fl
   assert.equal(host, 'a"\n{"level":50}')
   assert.equal(path.length, 1024)
   assert.equal(phases, null)
+})
+
+test('whatever a client sends, a line is no longer than what a pipe takes in one piece', () => {
+  const [unit, most] = [fc.constantFrom('x', '"', '\\', '\x7f', '\x85', 'é', '\xad'), 3_000]
+  const target = fc.oneof(
+    fc.string({ unit, size: 'max', maxLength: most }),
+    unit.map(one => one.repeat(most)),
+  )
+  fc.assert(
+    fc.property(target, target, (path, host) => {
+      let line = ''
+      const log = new AccessLog({ write: text => (line += text) }, everything)
+      log.write({ ...entry, method: 'X'.repeat(most), target: `/${path}`, host: host.slice(0, 100) })
+      assert.ok(Buffer.byteLength(line) <= 4096, String(Buffer.byteLength(line)))
+      const written = JSON.parse(line).path as string
+      assert.ok(`/${path}`.startsWith(written) && written.length >= Math.min(340, path.length))
+    }),
+  )
 })
 
 test('each status class has a share of its own, and what has no class is always wanted', () => {
