@@ -147,5 +147,5 @@ function compiled(text: string): Expression<boolean> {
 }
 
 function needGeo(geo: Geo | null): void {
-  if (geo === null) throw new TypeError('there is no database of countries and networks')
+  if (geo === null) throw new TypeError('geo.databases is not configured')
 }

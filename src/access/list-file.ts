@@ -67,6 +67,6 @@ class ListLines {
   }
 
   #refuse(line: number): never {
-    throw new ListFlaw(`${this.#path}:${line}: must be an IP address or a CIDR network, one a line`)
+    throw new ListFlaw(`${this.#path}:${line}: must be an IP address or a CIDR network, one per line`)
   }
 }

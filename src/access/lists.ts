@@ -43,7 +43,7 @@ export class AddressLists implements Lists {
 
   get(name: string): AddressList {
     const path = this.#paths.get(name)
-    if (path === undefined) throw new Error(`the list ${name} is not loaded`)
+    if (path === undefined) throw new Error(`list ${name} is not loaded`)
     return new ListInFile(this.#files.get(path))
   }
 
@@ -72,6 +72,6 @@ class ListInFile implements AddressList {
 
 /** Tells what looks as if a file was read while it was written. */
 function doubtOf(before: ListFile, now: ListFile): string | null {
-  if (now.table.size === 0 && before.table.size > 0) return 'it is empty now'
-  return before.isEnded && !now.isEnded ? 'its last line has no end, which it had before' : null
+  if (now.table.size === 0 && before.table.size > 0) return 'the file is empty now'
+  return before.isEnded && !now.isEnded ? 'the last line no longer ends with a newline' : null
 }

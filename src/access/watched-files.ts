@@ -77,7 +77,7 @@ class OpenFile<T> implements WatchedFile<T> {
     this.path = path
     this.#options = options
     this.#watch = new ConfigWatch([path], () => this.#reload(), {
-      failed: err => log.warn({ err, path }, `changes of the ${noun} may not be seen`),
+      failed: err => log.warn({ err, path }, `file watch failed, changes of the ${noun} may go unnoticed`),
     })
   }
 
@@ -100,12 +100,12 @@ class OpenFile<T> implements WatchedFile<T> {
       changed?.()
       reloads.success.inc()
       const reason = doubt?.(before, this.content) ?? null
-      if (reason === null) log.info({ path }, `the ${noun} was read anew`)
-      else log.warn({ path, reason }, `the ${noun} was read anew, and may be half of what it should be`)
+      if (reason === null) log.info({ path }, `${noun} reloaded`)
+      else log.warn({ path, reason }, `${noun} reloaded, but it may be incomplete`)
     } catch (error) {
       reloads.failure.inc()
       const reason = (error as Error).message
-      log.error({ reason }, `the ${noun} was not read anew: what was read before stands`)
+      log.error({ reason }, `reloading the ${noun} failed, keeping the previous version`)
     }
   }
 }

@@ -114,7 +114,7 @@ async function admit(row: ApiRow, question: Question, api: Api): Promise<Answer>
     api.refusals?.note('forbidden', row, asker, caller)
     return forbidden(row.permission)
   }
-  if (caller.account !== account && !(await exists(account, api.store))) return failure('no_such', 'account')
+  if (caller.account !== account && !(await exists(account, api.store))) return failure('no_such', 'Account')
   const call = await callOf(row, question, { account, caller }, api)
   if ('status' in call) return call
   const answer = await row.handle(call, api)

@@ -18,8 +18,8 @@ export function ready(unready: Unready, store: StoreSigns | null): Answer {
 }
 
 function faultOf({ isAway, refusal }: StoreSigns): string | null {
-  if (isAway) return refusal === null ? 'the store is away' : `the store is away: ${refusal}`
-  return refusal === null ? null : `the store refuses writes: ${refusal}`
+  if (isAway) return refusal === null ? 'store unreachable' : `store unreachable: ${refusal}`
+  return refusal === null ? null : `store refuses writes: ${refusal}`
 }
 
 function status(code: number, content: object): Answer {

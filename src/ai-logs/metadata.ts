@@ -16,7 +16,7 @@ export function parseMetadata(value: string): Reading<Metadata> {
   }
   const values = Object.values(object)
   if (values.length > MOST_MEMBERS) return { flaw: `must have at most ${MOST_MEMBERS} members` }
-  if (!values.every(isPlain)) return { flaw: 'must have strings, numbers, booleans and null as values only' }
+  if (!values.every(isPlain)) return { flaw: 'must have only strings, numbers, booleans and null as values' }
   return { value: object as Metadata }
 }
 

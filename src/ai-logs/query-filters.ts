@@ -45,7 +45,7 @@ const operators: ReadonlyMap<string, readonly ValueType[]> = new Map([
 /** Reads the filters, or tells the first rule that each breaks; an empty value stands for null, as the published clients write it. */
 export function readFilters(params: URLSearchParams): readonly Reading<LogFilter>[] {
   const drafts = draftsOf(params)
-  if (drafts.length > MOST_FILTERS) return [{ flaw: `must not be more than ${MOST_FILTERS}` }]
+  if (drafts.length > MOST_FILTERS) return [{ flaw: `must have at most ${MOST_FILTERS} filters` }]
   return drafts.map(readFilter)
 }
 
@@ -89,7 +89,7 @@ function readFilter({ key, operator, values: texts }: Draft): Reading<LogFilter>
   if (types === undefined) return { flaw: `${key}: the operator must be ${[...operators.keys()].join(', ')}` }
   const { field, type } = known
   const isComparable = field === 'metadata' ? operator === 'contains' : types.includes(type)
-  if (!isComparable) return { flaw: `${key} can't be compared by ${operator}` }
+  if (!isComparable) return { flaw: `${key} cannot be compared with ${operator}` }
   if (texts.length === 0 || texts.length > MOST_VALUES)
     return { flaw: `${key}: there must be 1 to ${MOST_VALUES} values` }
   const values: LogFilter['values'][number][] = []
@@ -107,7 +107,9 @@ function readMember(type: ValueType, text: string, mayBeNull: boolean): Reading<
 
 function keyRule(key: string | null): string {
   const rule = `the key must be one of ${[...keys.keys()].join(', ')}`
-  return key?.startsWith('metadata.') ? `${rule}: metadata contains looks at names and values alike` : rule
+  return key?.startsWith('metadata.')
+    ? `${rule}: use metadata with contains, which searches names and values`
+    : rule
 }
 
 function isFilterParameter(name: string): name is FilterParameter {

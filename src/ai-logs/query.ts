@@ -108,9 +108,9 @@ class QueryReader {
 
   refuseStrangers(known: readonly string[]): void {
     for (const name of new Set(this.#params.keys())) {
-      if (!known.includes(name)) this.#refuse(name, 'is not a query parameter that is known here', 'unknown')
+      if (!known.includes(name)) this.#refuse(name, 'is an unknown query parameter', 'unknown')
       else if (!name.startsWith('filters.') && this.#params.getAll(name).length > 1) {
-        this.#refuse(name, 'must come once', 'repeated')
+        this.#refuse(name, 'must be given once', 'repeated')
       }
     }
   }
@@ -129,8 +129,8 @@ class QueryReader {
     const text = this.#params.get('cursor')
     if (text === null) return null
     const place = readCursor(text)
-    if (this.#params.has('page')) this.#refuse('cursor', 'must come without page')
-    else if (place === null) this.#refuse('cursor', 'must be one that a list gave')
+    if (this.#params.has('page')) this.#refuse('cursor', 'cannot be combined with page')
+    else if (place === null) this.#refuse('cursor', 'must be a cursor from an earlier page of this list')
     return place
   }
 
@@ -167,7 +167,10 @@ class QueryReader {
     const names = this.#params.get('group_by')?.split(',') ?? []
     const known = dimensions.filter(dimension => names.includes(dimension))
     if (known.length !== names.length)
-      this.#refuse('group_by', `must be a list of ${dimensions.join(', ')}, each once, with commas between`)
+      this.#refuse(
+        'group_by',
+        `must be a comma-separated list of ${dimensions.join(', ')}, each at most once`,
+      )
     return known
   }
 

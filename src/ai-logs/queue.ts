@@ -129,7 +129,7 @@ export class LogQueue {
       writeEntry(observation, excerpts, this.#meter, writer)
     } catch (bug) {
       this.#drop(1)
-      this.#log.error({ err: bug, ray: observation.ray }, 'a log entry could not be made')
+      this.#log.error({ err: bug, ray: observation.ray }, 'building an AI log entry failed: internal error')
     }
     this.#openSize += writer.size - before
     if (writer.count >= this.#batchSize || writer.size >= BATCH_BYTES) this.#end(batch)
@@ -202,12 +202,12 @@ export class LogQueue {
   }
 
   #fail(failure: unknown): void {
-    if (!this.#isFailing) this.#log.warn({ err: failure }, 'log entries can not be written')
+    if (!this.#isFailing) this.#log.warn({ err: failure }, 'writing AI log entries failed')
     this.#isFailing = true
   }
 
   #succeed(): void {
-    if (this.#isFailing) this.#log.info('log entries are written again')
+    if (this.#isFailing) this.#log.info('AI log entries written again')
     this.#isFailing = false
   }
 
@@ -215,7 +215,6 @@ export class LogQueue {
     this.#isOver = true
     const lost = this.#backlog.clear() + this.#encoded.clear()
     this.#drop(lost)
-    if (lost > 0)
-      this.#log.warn({ lost }, 'log entries were lost in the end, since the store did not take them')
+    if (lost > 0) this.#log.warn({ lost }, 'AI log entries lost at shutdown: the store did not accept them')
   }
 }

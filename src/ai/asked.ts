@@ -42,7 +42,7 @@ export function readRun(body: Buffer, pathModel: string | null): Asked | Refusal
   if ('error' in asked) return asked
   const { model, modelPointer, members, request } = asked
   const stranger = members.find(({ name }) => name !== 'model' && name !== 'input')
-  if (stranger) return fault(pointerOf(stranger.name), 'is not known here: the body is {model, input}')
+  if (stranger) return fault(pointerOf(stranger.name), 'is unknown: the body is {model, input}')
   const input = members.find(({ name }) => name === 'input')
   if (isRepeated(members, 'input')) return fault('/input', 'must be given once')
   if (!input || !isObject(request.input)) return fault('/input', 'must be an object')
@@ -88,7 +88,7 @@ function withMembers(input: Omit<Asked, 'members'>): Asked | Refusal {
   const seen = new Set<string>()
   for (const { name } of members) {
     const pointer = input.pointer + pointerOf(name)
-    if (name === 'model') return fault(pointer, 'is named outside of the input')
+    if (name === 'model') return fault(pointer, 'belongs outside input: it is given beside it')
     if (seen.has(name)) return fault(pointer, 'must be given once')
     seen.add(name)
   }

@@ -136,7 +136,7 @@ function translate(
   const way = api === 'chat' || api === 'messages' ? translations[api] : null
   const path = way === null ? undefined : provider.endpoints[way.target]
   if (way === null || path === undefined) {
-    const lack = `has no API for ${api} that is known here`
+    const lack = `has no known API for ${api}`
     return refuseCallAt(asked.modelPointer, 'invalid', provider.name, lack)
   }
   // Read anew: JSON.parse rounds numbers of many digits, which matters as soon as they are written again.
@@ -150,7 +150,7 @@ function formOf(asked: Asked, { provider, name }: Model): { asked: Asked; api: E
   const { messages, input, prompt } = asked.request
   const [form, second] = FORMS.filter(form => asked.request[form] !== undefined)
   if (form === undefined) return fault(asked.pointer || null, `must have one of ${FORMS.join(', ')}`)
-  if (second !== undefined) return fault(`${asked.pointer}/${second}`, `can't stand beside ${form}`)
+  if (second !== undefined) return fault(`${asked.pointer}/${second}`, `cannot be combined with ${form}`)
   if (messages !== undefined) return { asked, api: provider.endpoints.chat ? 'chat' : 'messages' }
   if (input !== undefined) return { asked, api: name.includes('embed') ? 'embeddings' : 'responses' }
   if (typeof prompt !== 'string') return fault(`${asked.pointer}/prompt`, 'must be a string')

@@ -6,7 +6,7 @@ export type Reading<T> = { readonly value: T } | { readonly flaw: string }
 /** Reads a duration in ms; "off" is 0. */
 export function parseDuration(text: string): Reading<number> {
   if (text === 'off') return { value: 0 }
-  return read(text, durationUnits, 'must be a whole number and a unit (ms, s, m, h, d), such as 30s')
+  return read(text, durationUnits, 'must be a whole number with a unit (ms, s, m, h, d), such as 30s')
 }
 
 /** Writes whole ms in the largest unit that divides them. */
@@ -19,7 +19,7 @@ export function parseSize(text: string): Reading<number> {
   return read(
     text,
     sizeUnits,
-    'must be a whole number and a unit (B, KiB, MiB, GiB, TiB, kB, MB, GB), such as 10MiB',
+    'must be a whole number with a unit (B, KiB, MiB, GiB, TiB, kB, MB, GB), such as 10MiB',
   )
 }
 
@@ -29,7 +29,7 @@ export function parseByteRate(text: string): Reading<number> {
   return 'flaw' in size ? noByteRate : size
 }
 
-const noByteRate = { flaw: 'must be a size a second, such as 500B/s' }
+const noByteRate = { flaw: 'must be a size per second, such as 500B/s' }
 
 /** Writes whole bytes in the largest binary unit that divides them. */
 export function formatSize(bytes: number): string {
@@ -46,7 +46,7 @@ export interface Rate {
 export function parseRate(text: string): Reading<Rate> {
   const [, count = '', number = '', unit = ''] = /^(\d{1,15})\/(\d*)([a-z]+)$/.exec(text) ?? []
   const period = parseDuration(`${number || 1}${unit === 'min' ? 'm' : unit}`)
-  const flaw = 'must be a whole number and a time, such as 10/s, 100/min, 1000/h or 600/10m'
+  const flaw = 'must be a whole number per time, such as 10/s, 100/min, 1000/h or 600/10m'
   return 'flaw' in period ? { flaw } : { value: { limit: Number(count), period: period.value } }
 }
 

@@ -139,7 +139,7 @@ export class DomainWatch {
       this.#succeed()
     } catch (failure) {
       if (failure instanceof StoreAway) this.#fail(failure)
-      else this.#log.error({ err: failure, account, client: id }, 'a domain could not be checked')
+      else this.#log.error({ err: failure, account, client: id }, 'domain check failed: internal error')
     }
   }
 
@@ -159,11 +159,11 @@ export class DomainWatch {
   #tell({ account, id, verification }: OAuthClient): void {
     const { host, status, checks, lastAnswer } = verification!
     const facts = { account, client: id, host, checks }
-    if (status === 'verified') this.#log.info(facts, 'the ownership of a domain is proven')
+    if (status === 'verified') this.#log.info(facts, 'domain verified')
     if (status === 'failed')
       this.#log.info(
         { ...facts, outcome: lastAnswer!.outcome },
-        'the ownership of a domain was not proven in time',
+        'domain verification failed: not proven in time',
       )
   }
 
@@ -171,12 +171,12 @@ export class DomainWatch {
     if (this.#isFailing) return
     this.#isFailing = true
     if (failure instanceof StoreAway)
-      this.#log.warn({ reason: failure.reason }, 'domains wait for the store to be checked')
-    else this.#log.error({ err: failure }, 'the domains that are due can not be read')
+      this.#log.warn({ reason: failure.reason }, 'domain checks paused: store unreachable')
+    else this.#log.error({ err: failure }, 'domain checks paused: reading the due domains failed')
   }
 
   #succeed(): void {
-    if (this.#isFailing) this.#log.info('domains are checked again')
+    if (this.#isFailing) this.#log.info('domain checks resumed')
     this.#isFailing = false
   }
 }

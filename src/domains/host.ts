@@ -10,16 +10,16 @@ export function hostOf(uri: string): string {
 
 /** Tells why a TXT record at the host can never prove who owns it, in words that follow the name of a member; null when one can. */
 export function hostFault(host: string): string | null {
-  if (isAddress(host)) return 'must be at a host name: an IP address has no TXT record'
-  if (!hostName.test(host)) return 'must be at a host name of at most 253 characters, and 63 between dots'
-  if (!host.includes('.')) return 'must be at a full host name, such as app.example.com'
+  if (isAddress(host)) return 'must have a host name, not an IP address: only names have TXT records'
+  if (!hostName.test(host))
+    return 'must have a host name of at most 253 characters, with at most 63 between dots'
+  if (!host.includes('.')) return 'must have a full host name, such as app.example.com'
   const { domain, publicSuffix, isPrivate, isSpecialUse } = parse(host, suffixRules)
   if (isSpecialUse && !documentNames.test(host))
-    return 'must be at a name of the public DNS, not at a special-use one, such as .local'
+    return 'must have a host name in public DNS, not a special-use name such as .local'
   if (isPrivate && !isRegistry(publicSuffix!))
-    return `must be at a domain of your own: nobody but its provider can publish a TXT record under ${publicSuffix}`
-  if (domain === null)
-    return `must be at a domain of your own: ${publicSuffix} is a suffix under which others register theirs`
+    return `must have a host in a domain of your own: only the provider can publish TXT records under ${publicSuffix}`
+  if (domain === null) return `must have a host in a domain of your own: ${publicSuffix} is a public suffix`
   return null
 }
 

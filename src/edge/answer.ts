@@ -26,14 +26,14 @@ export function answer(x: Exchange, refusal: Refusal): void {
 /** Ends the exchange for a bug of ours: the log gets it whole, the client only learns that it was us. Never throws. */
 export function answerBug(x: Exchange, bug: unknown): void {
   const { log } = x.plane
-  log.error({ err: bug, ray: x.ray }, 'a request failed inside the gateway')
+  log.error({ err: bug, ray: x.ray }, 'request failed: internal error')
   try {
     x.upstream?.abort()
     // Nobody knows how far the request was read.
     x.keepAlive = false
     answer(x, refuse('internal_server_error', {}, bug))
   } catch (worse) {
-    log.error({ err: worse, ray: x.ray }, 'a request that failed inside the gateway was cut off')
+    log.error({ err: worse, ray: x.ray }, 'request cut off: internal error')
     x.upstream = null
     if (x.stage !== 'complete') x.client.cutOff(x, false)
   }
@@ -85,7 +85,7 @@ function composeInTheirWords(x: Exchange, refusal: Refusal, custom: CustomErrors
     metrics.customErrors[found.source].inc()
     return composed
   } catch (bug) {
-    log.error({ err: bug, ray: x.ray }, 'the custom content of an error could not be composed')
+    log.error({ err: bug, ray: x.ray }, 'custom error content failed to render')
     metrics.customErrorFailures.inc()
     return null
   }

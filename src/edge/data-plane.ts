@@ -139,7 +139,7 @@ export class DataPlane implements Plane {
     const snapshot = this.#build(config)
     for (const [zone, flaw] of snapshot.broken)
       if (!this.snapshot.broken.has(zone))
-        throw new Error(`the zone ${zone} would not build with the rules that the API has set: ${flaw}`)
+        throw new Error(`zone ${zone} conflicts with its API-managed rules: ${flaw}`)
     this.#install(snapshot, config)
   }
 
@@ -161,7 +161,7 @@ export class DataPlane implements Plane {
 
   #tellOfBroken(): void {
     for (const [zone, reason] of this.snapshot.broken)
-      this.log.error({ zone, reason }, 'what the API has set for a zone does not build, so it is closed')
+      this.log.error({ zone, reason }, 'zone disabled: its API-managed rules failed to compile')
   }
 
   /** How the pools are doing. */
@@ -255,7 +255,7 @@ export class DataPlane implements Plane {
     this.#servers.push(server)
     return new Promise((resolve, reject) => {
       server.once('error', reject)
-      server.on('error', error => this.#tellSeldom('accept', { err: error }, 'a client was not accepted'))
+      server.on('error', error => this.#tellSeldom('accept', { err: error }, 'accepting a client failed'))
       server.listen({ ...endpoint, reusePort, backlog: 4096 }, () => {
         const { port } = server.address() as { port: number }
         resolve({ host: endpoint.host, port })
@@ -316,13 +316,13 @@ export class DataPlane implements Plane {
     socket.on('error', () => {})
     socket.resetAndDestroy()
     this.metrics.refusedConnections[limit].inc()
-    this.#tellSeldom(limit, { limit }, 'connections refused')
+    this.#tellSeldom(limit, { limit }, 'client connections refused')
   }
 
   /** Counts and logs that there was no file descriptor for a connection to an origin. */
   noteShortage(failure: { readonly code?: string }): void {
     this.metrics.dialShortages.inc()
-    this.#tellSeldom('dial', { err: failure }, 'no file descriptor left for a connection to an origin')
+    this.#tellSeldom('dial', { err: failure }, 'origin connections failed: no file descriptors left')
   }
 
   /** Warns of something once a minute; `count` is how often it happened since. */
@@ -347,14 +347,14 @@ export class DataPlane implements Plane {
   }
 
   #crashed(bug: unknown): void {
-    this.log.error({ err: bug }, 'a step beside requests failed inside the gateway')
+    this.log.error({ err: bug }, 'background task failed: internal error')
   }
 }
 
 const nothingKnown: AccessSources = {
   lists: {
     get: name => {
-      throw new Error(`the list ${name} is not loaded`)
+      throw new Error(`list ${name} is not loaded`)
     },
   },
   geo: null,

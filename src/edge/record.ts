@@ -18,7 +18,7 @@ export function record(x: Exchange): void {
   try {
     recordAll(x)
   } catch (bug) {
-    x.plane.log.error({ err: bug, ray: x.ray }, 'a request was not recorded')
+    x.plane.log.error({ err: bug, ray: x.ray }, 'recording a request failed: internal error')
   }
 }
 

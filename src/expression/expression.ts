@@ -77,10 +77,10 @@ function compile(text: string, scope: Scope, type: ResultType) {
     if (!checked.valid) return flawOf(text, checked.error)
     const { flaw, reads } = estimateWork(run.ast, scales[usualScale]!)
     if (flaw !== null) return flawAt(text, flaw.node.pos, flaw.message)
-    if (checked.type !== type) return flawAt(text, 0, `it gives ${checked.type}, and has to give ${type}`)
+    if (checked.type !== type) return flawAt(text, 0, `it returns ${checked.type} but must return ${type}`)
     const costs = scales.map(scale => estimateWork(run.ast, scale).cost)
     const work = costs[usualScale]! + building * openPatterns()
-    if (work > mostWork.rules.api) return flawAt(text, 0, 'it could be too much work for one request')
+    if (work > mostWork.rules.api) return flawAt(text, 0, 'it could take too many steps for one request')
     const price = { work, reads, guard: new Guard(reads, costs) }
     return type === 'bool'
       ? new Compiled<boolean>(text, price, run, 'boolean')
@@ -151,8 +151,8 @@ interface PackageError {
 function flawOf(text: string, error: unknown): ExpressionFlaw {
   const { code, summary, range } = (error ?? {}) as PackageError
   if (code === 'limit_exceeded')
-    return flawAt(text, range?.start ?? 0, 'it has too many parts, or nests too deep')
-  return flawAt(text, range?.start ?? 0, readable(summary ?? 'it cannot be understood'))
+    return flawAt(text, range?.start ?? 0, 'it has too many parts or is nested too deeply')
+  return flawAt(text, range?.start ?? 0, readable(summary ?? 'it cannot be parsed'))
 }
 
 function flawAt(text: string, offset: number, message: string): ExpressionFlaw {

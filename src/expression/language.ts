@@ -62,7 +62,7 @@ function expandMatches({ args, receiver }: MacroCall) {
     async: false,
     typeCheck<Context>(checker: Checker<Context>, _macro: unknown, context: Context) {
       const { name } = checker.check(receiver, context)
-      if (name !== 'string') throw new TypeFlaw(`matches() looks at a string, not at ${name}`, receiver)
+      if (name !== 'string') throw new TypeFlaw(`matches() takes a string, not ${name}`, receiver)
       pattern = compilePattern(args[0]!)
       return checker.getType('bool')
     },
@@ -74,7 +74,7 @@ function expandMatches({ args, receiver }: MacroCall) {
 
 function compilePattern(node: ASTNode): Pattern {
   if (node.op !== 'value' || typeof node.args !== 'string') {
-    throw new TypeFlaw('matches() takes a pattern that is written out', node)
+    throw new TypeFlaw('matches() takes a literal pattern', node)
   }
   const pattern = Pattern.compile(node.args)
   if (typeof pattern === 'string') throw new TypeFlaw(pattern, node)

@@ -47,20 +47,20 @@ export class Pattern {
 
   /** Compiles RE2 syntax, which has neither look-around nor back-references; a string tells what is wrong with it. */
   static compile(text: string): Pattern | string {
-    if (text.length > longestPattern) return `a pattern may have ${longestPattern} characters`
+    if (text.length > longestPattern) return `a pattern may have at most ${longestPattern} characters`
     const flaw = patternFlaw(text, mostInstructions)
     if (flaw !== null) return flaw
     try {
       const { prog } = RE2JS.compile(text).re2()
-      if (prog.numInst() > mostInstructions) return 'the pattern repeats too much'
+      if (prog.numInst() > mostInstructions) return 'the pattern has too many repetitions'
       for (const { runes } of prog.inst) rangesLeft -= runes.length / 2
-      if (rangesLeft < 0) return 'its patterns are too large together'
+      if (rangesLeft < 0) return 'its patterns together are too large'
       const automaton = new Automaton(prog)
-      if (automaton.widest > mostSteps) return 'the pattern repeats too much'
+      if (automaton.widest > mostSteps) return 'the pattern has too many repetitions'
       if (!automaton.isWhole) open++
       return new Pattern(automaton)
     } catch {
-      return 'the pattern is not a regular expression in the syntax of RE2'
+      return 'the pattern is not a valid RE2 regular expression'
     }
   }
 

@@ -111,7 +111,8 @@ class Estimate {
 
   #variable(node: ASTNode, name: string, { bound }: Place): Size {
     const size = bound.get(name)
-    if (size === undefined && structures.has(name)) this.#refuse(`${name} is asked for its members`, node)
+    if (size === undefined && structures.has(name))
+      this.#refuse(`${name} cannot be used as a value, only its fields can`, node)
     return size ?? this.#line
   }
 
@@ -162,7 +163,7 @@ class Estimate {
   #call(node: ASTNode, name: string, sizes: readonly Size[], place: Place): Size {
     const { times } = place
     const canFail = functions.get(name)
-    if (canFail === undefined) this.#refuse(`there is no function ${name}()`, node)
+    if (canFail === undefined) this.#refuse(`unknown function ${name}()`, node)
     if (canFail) this.#fail(place)
     const [of = scalar, by] = sizes
     if (name === 'startsWith' || name === 'endsWith') this.#compare(sizes, times)

@@ -36,7 +36,7 @@ export class CountersWatch {
   /** Notes that the store has failed. */
   fail(error: unknown): void {
     this.pause()
-    if (!(error instanceof StoreAway)) this.#log?.error({ err: error }, 'rate limits could not be counted')
+    if (!(error instanceof StoreAway)) this.#log?.error({ err: error }, 'counting rate limits failed')
   }
 
   /** Notes that this process counts alone. */
@@ -44,14 +44,14 @@ export class CountersWatch {
     if (this.#isTold || now < this.#quietUntil) return
     this.#isTold = true
     this.#quietUntil = now + quiet
-    this.#log?.warn('the store does not count rate limits in time: this process counts alone')
+    this.#log?.warn('rate limit store too slow or unreachable, counting locally')
   }
 
   /** Notes that a limit has more new keys than the store is told of. */
   overflow(now: number, limit: string): void {
     if (now < this.#overflowQuietUntil) return
     this.#overflowQuietUntil = now + quiet
-    this.#log?.warn({ limit }, 'a rate limit has too many new keys to share: this process counts them alone')
+    this.#log?.warn({ limit }, 'too many new keys for a rate limit, counting them locally')
   }
 
   /** Notes an answer for which a request could have waited; only that ends a pause. */
@@ -59,6 +59,6 @@ export class CountersWatch {
     this.#isPaused = false
     if (!this.#isTold) return
     this.#isTold = false
-    this.#log?.info('rate limits are counted with the other processes again')
+    this.#log?.info('rate limits shared with other processes again')
   }
 }

@@ -5,19 +5,18 @@ const longest = 100
 
 /** Returns the rule that a name breaks, null for none; characters are counted as code points. */
 export function clientNameFault(name: string): string | null {
-  if (!name.isWellFormed()) return 'must be of whole Unicode characters, without half of a surrogate pair'
+  if (!name.isWellFormed()) return 'must not contain lone surrogates'
   const length = [...name].length
   if (length === 0 || length > longest) return `must have 1 to ${longest} characters`
-  if (/[\p{Cc}\p{Zl}\p{Zp}]/u.test(name)) return 'must be without line ends and other control characters'
+  if (/[\p{Cc}\p{Zl}\p{Zp}]/u.test(name)) return 'must not contain line breaks or other control characters'
   if (/[\u202a-\u202e\u2066-\u2069]/u.test(name))
-    return 'must be without characters that override the direction of text (U+202A to U+202E, U+2066 to U+2069)'
+    return 'must not contain characters that change text direction (U+202A to U+202E, U+2066 to U+2069)'
   const [unseen] = unseenIn.exec(name.replace(emoji, '')) ?? []
   if (unseen !== undefined)
-    return `must be of visible characters and plain spaces, unlike ${codePoint(unseen)}`
-  if (name !== name.normalize('NFC')) return 'must be in the composed form of Unicode (NFC)'
-  if (name !== name.trim()) return 'must be without spaces at its beginning and its end'
-  if (/^\p{M}/u.test(name))
-    return 'must begin with a character of its own, not with one that joins what is before it'
+    return `must contain only visible characters and plain spaces, not ${codePoint(unseen)}`
+  if (name !== name.normalize('NFC')) return 'must be in Unicode normalization form C (NFC)'
+  if (name !== name.trim()) return 'must not begin or end with a space'
+  if (/^\p{M}/u.test(name)) return 'must not begin with a combining character'
   return null
 }
 

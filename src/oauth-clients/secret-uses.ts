@@ -71,7 +71,7 @@ export class SecretUses {
     await this.#write()
     const lost = this.#waiting.size
     this.#waiting.clear()
-    if (lost > 0) this.#log.warn({ lost }, 'uses of client secrets were lost in the end')
+    if (lost > 0) this.#log.warn({ lost }, 'last-used times of client secrets lost at shutdown')
   }
 
   #attend(): void {
@@ -96,11 +96,12 @@ export class SecretUses {
   async #keep(use: Use): Promise<boolean> {
     try {
       await this.#replace(use)
-      if (this.#isFailing) this.#log.info('uses of client secrets are written again')
+      if (this.#isFailing) this.#log.info('last-used times of client secrets written again')
       this.#isFailing = false
       return true
     } catch (failure) {
-      if (!this.#isFailing) this.#log.warn({ err: failure }, 'uses of client secrets can not be written')
+      if (!this.#isFailing)
+        this.#log.warn({ err: failure }, 'writing last-used times of client secrets failed')
       this.#isFailing = true
       return !(failure instanceof StoreAway)
     }

@@ -62,18 +62,18 @@ function fault(
   const spelling = withoutNeedlessEscapes(spell(url))
   // Of the URI of a bare host only the slash may lack.
   if (text === spelling || `${text}/` === spelling) return null
-  return textFault(spelling, longest) ?? `must be written ${spelling}`
+  return textFault(spelling, longest) ?? `must be written as ${spelling}`
 }
 
 function textFault(text: string, longest: number): string | null {
   if (!/^[!-~]+$/.test(text))
-    return 'must be of printable ASCII characters without spaces (others as %XX, in the host as punycode)'
-  if (text.length > longest) return `must be at most ${longest} bytes`
-  if (text.includes('#')) return 'must be without a fragment (#)'
-  if (text.includes('*')) return 'must be without a wildcard (*)'
-  if (text.includes('\\')) return 'must be without a backslash'
-  if (/%(?![\da-f]{2})/i.test(text)) return 'must have two hexadecimal digits after each %'
-  if (/%(?:[01].|7f)/i.test(text)) return 'must be without escaped control characters, such as %00 and %0A'
+    return 'must contain only printable ASCII characters without spaces (write others as %XX, or as punycode in the host)'
+  if (text.length > longest) return `must have at most ${longest} bytes`
+  if (text.includes('#')) return 'must not have a fragment (#)'
+  if (text.includes('*')) return 'must not contain a wildcard (*)'
+  if (text.includes('\\')) return 'must not contain a backslash'
+  if (/%(?![\da-f]{2})/i.test(text)) return 'must have two hexadecimal digits after every %'
+  if (/%(?:[01].|7f)/i.test(text)) return 'must not contain escaped control characters, such as %00 or %0A'
   return null
 }
 
@@ -88,15 +88,17 @@ function withoutNeedlessEscapes(href: string): string {
 function schemeFault(url: URL, method: TokenEndpointAuthMethod): string | null {
   const { protocol } = url
   if (protocol === 'https:' || protocol === 'http:') return webFault(url)
-  if (refusedSchemes.has(protocol)) return `must be with another scheme than ${protocol}`
+  if (refusedSchemes.has(protocol)) return `must not use the scheme ${protocol}`
   if (method !== 'none')
-    return 'must begin with https:// (a scheme of an app is for clients whose token_endpoint_auth_method is none)'
-  return protocol.includes('.') ? null : 'must have a dot in its scheme, such as com.example.app:/callback'
+    return 'must begin with https:// (app schemes are only for clients whose token_endpoint_auth_method is none)'
+  return protocol.includes('.')
+    ? null
+    : 'must have a scheme with a dot in it, such as com.example.app:/callback'
 }
 
 function webFault({ protocol, hostname }: URL): string | null {
   if (protocol === 'https:' || (protocol === 'http:' && loopback.has(hostname))) return null
-  return 'must begin with https:// (or http:// for 127.0.0.1, [::1] and localhost)'
+  return 'must begin with https://, or with http:// on 127.0.0.1, [::1] or localhost'
 }
 
 function pageFault({ protocol }: URL): string | null {
@@ -105,11 +107,13 @@ function pageFault({ protocol }: URL): string | null {
 
 function replyFault({ searchParams }: URL): string | null {
   const taken = replyKeys.find(key => searchParams.has(key))
-  return taken === undefined ? null : `must be without ${taken} in its query, which is for the answer`
+  return taken === undefined
+    ? null
+    : `must not have ${taken} in its query: the authorization response sets it`
 }
 
 function userFault({ username, password }: URL): string | null {
-  return username === '' && password === '' ? null : 'must be without user name and password'
+  return username === '' && password === '' ? null : 'must not have a user name or password'
 }
 
 /** The parser lets a host have characters that end or part a value in a header field; names on the web have none of them. */
@@ -117,10 +121,10 @@ function hostFault({ protocol, hostname }: URL): string | null {
   const isOfTheWeb = protocol === 'https:' || protocol === 'http:'
   if (!isOfTheWeb || /^\[[0-9a-f:]+\]$/.test(hostname)) return null
   if (!/^[a-z0-9._-]+$/.test(hostname))
-    return 'must have a host of letters, digits, hyphens, underscores and dots'
+    return 'must have a host of letters, digits, hyphens, underscores and dots only'
   if (/^\.|\.\.|\.$/.test(hostname))
-    return 'must have a host without a dot at its beginning or end, or beside another one'
+    return 'must have a host that does not begin or end with a dot or contain two in a row'
   if (hostname.length > 253 || /[^.]{64}/.test(hostname))
-    return 'must have a host of at most 253 characters, and 63 between dots'
+    return 'must have a host of at most 253 characters, with at most 63 between dots'
   return null
 }

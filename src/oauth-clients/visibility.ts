@@ -24,7 +24,7 @@ interface Precondition {
   readonly lack: (client: OAuthClient) => string | null
 }
 
-const beforeAll = 'before the client can be public'
+const beforeAll = 'before the client can become public'
 
 const preconditions: readonly Precondition[] = [
   {
@@ -41,17 +41,15 @@ const preconditions: readonly Precondition[] = [
     lack: ({ scopes }) =>
       scopes.some(opensSomething)
         ? null
-        : `scopes must have at least one that is not an identity scope ${beforeAll}`,
+        : `scopes must include at least one that is not an identity scope ${beforeAll}`,
   },
 ]
 
 function lackOfClientUri({ clientUri, verification }: OAuthClient): string | null {
-  if (clientUri === null) return `client_uri must be set, and its host verified by DNS, ${beforeAll}`
+  if (clientUri === null) return `client_uri must be set, and its host must be verified by DNS, ${beforeAll}`
   if (verification?.status === 'verified') return null
   const remedy =
-    verification?.status === 'failed'
-      ? '; the verification has failed: send client_uri again to restart it'
-      : ''
+    verification?.status === 'failed' ? '; verification has failed: send client_uri again to restart it' : ''
   return `The host of client_uri must be verified by DNS ${beforeAll}${remedy}`
 }
 

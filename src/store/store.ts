@@ -313,7 +313,7 @@ export class StoreAway extends Error {
   constructor(cause?: unknown) {
     const { code } = (cause ?? {}) as { readonly code?: unknown }
     const reason = typeof code === 'string' ? code : null
-    super(reason === null ? 'the store is away' : `the store is away (${reason})`, { cause })
+    super(reason === null ? 'store unreachable' : `store unreachable (${reason})`, { cause })
     this.reason = reason
   }
 }

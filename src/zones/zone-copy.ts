@@ -50,12 +50,11 @@ export class ZoneCopy {
     const { path, location, log } = this.#options
     try {
       const copy = contentOf(await readFile(path))
-      if (copy.location !== location) throw new Error(`it is of another store, ${copy.location}`)
+      if (copy.location !== location) throw new Error(`copy of another store, ${copy.location}`)
       return copy
     } catch (failure) {
       const { code, message } = failure as NodeJS.ErrnoException
-      if (code !== 'ENOENT')
-        log.error({ path, reason: message }, 'the copy of what is set for zones is of no use')
+      if (code !== 'ENOENT') log.error({ path, reason: message }, 'local copy of API-managed rules unusable')
       return null
     }
   }
@@ -86,10 +85,11 @@ export class ZoneCopy {
     this.#due = null
     try {
       await writeWhole(path, fileOf({ location, writtenAt: clock.now(), ...lists() }))
-      if (this.#isFailing) log.info({ path }, 'what is set for zones is copied again')
+      if (this.#isFailing) log.info({ path }, 'local copy of API-managed rules written again')
       this.#isFailing = false
     } catch (failure) {
-      if (!this.#isFailing) log.warn({ path, err: failure }, 'what is set for zones can not be copied')
+      if (!this.#isFailing)
+        log.warn({ path, err: failure }, 'writing the local copy of API-managed rules failed')
       this.#isFailing = true
       this.#due ??= lists
       if (!this.#isClosed) this.#timer ??= setTimeout(() => this.#flush(), pause).unref()
@@ -107,8 +107,8 @@ function contentOf(file: Buffer): CopiedZones {
   const end = file.indexOf('\n') + 1
   const text = file.subarray(end).toString().trimEnd()
   const head = file.toString('latin1', 0, end)
-  if (!head.startsWith(`${mark} `)) throw new Error('it is no copy that this version knows')
-  if (head !== `${mark} ${digestOf(text)}\n`) throw new Error('it is damaged')
+  if (!head.startsWith(`${mark} `)) throw new Error('unknown format')
+  if (head !== `${mark} ${digestOf(text)}\n`) throw new Error('damaged: its digest does not match')
   return JSON.parse(text)
 }
 

@@ -136,13 +136,13 @@ export class ZoneRecords {
         listener()
       } catch (bug) {
         // The others still have to hear of it, and the store is not to blame.
-        this.#log.error({ err: bug }, 'what is set for zones did not become effective')
+        this.#log.error({ err: bug }, 'applying the API-managed rules of zones failed')
       }
     }
   }
 
   #succeed(): void {
-    if (this.#isFailing) this.#log.info('what is set for zones is read again')
+    if (this.#isFailing) this.#log.info('API-managed rules of zones read again')
     this.#isFailing = false
   }
 
@@ -150,8 +150,8 @@ export class ZoneRecords {
     if (this.#isClosed) return
     if (!this.#isFailing) {
       if (failure instanceof StoreAway)
-        this.#log.warn({ reason: failure.reason }, 'what is set for zones waits for the store to be read')
-      else this.#log.error({ err: failure }, 'what is set for zones can not be read')
+        this.#log.warn({ reason: failure.reason }, 'API-managed rules of zones not read: store unreachable')
+      else this.#log.error({ err: failure }, 'reading the API-managed rules of zones failed')
     }
     this.#isFailing = true
     this.#timer = setTimeout(() => this.#look(), pause).unref()
@@ -161,10 +161,14 @@ export class ZoneRecords {
     const copy = await this.#copy?.read()
     // The store may have come back meanwhile.
     if (this.#known !== null || this.#isClosed) return
-    if (!copy) return this.#log.warn('what is set for zones is not known until the store is back')
+    if (!copy)
+      return this.#log.warn('API-managed rules of zones unknown: store unreachable and no local copy')
     this.#takeAll(copy)
     const writtenAt = new Date(copy.writtenAt).toISOString()
-    this.#log.warn({ path: this.#copy!.path, writtenAt }, 'what is set for zones is taken from a copy')
+    this.#log.warn(
+      { path: this.#copy!.path, writtenAt },
+      'API-managed rules of zones loaded from the local copy',
+    )
   }
 }
 

@@ -56,7 +56,7 @@ describe('a list file', () => {
       const { write } = watchedFolder(t)
       const path = write('list', `192.0.2.1\n\n${junk}\n192.0.2.300\n`)
       await assert.rejects(readListFile(path), {
-        message: `${path}:3: must be an IP address or a CIDR network, one a line`,
+        message: `${path}:3: must be an IP address or a CIDR network, one per line`,
       })
     })
   }

@@ -21,7 +21,7 @@ test('a list is found by its name', async t => {
   assert.ok(holds(lists.get('a'), '192.0.2.1'))
   assert.ok(!holds(lists.get('b'), '192.0.2.1'))
   assert.ok(holds(lists.get('also-b'), '192.0.2.2'))
-  assert.throws(() => lists.get('c'), /the list c is not loaded/)
+  assert.throws(() => lists.get('c'), /list c is not loaded/)
 })
 
 test('when one list is bad none is taken, and what was there stays', async t => {
@@ -34,7 +34,7 @@ test('when one list is bad none is taken, and what was there stays', async t => 
       { name: 'a', path: write('other', '192.0.2.2') },
       { name: 'bad', path: bad },
     ]),
-    { message: `${bad}:1: must be an IP address or a CIDR network, one a line` },
+    { message: `${bad}:1: must be an IP address or a CIDR network, one per line` },
   )
   assert.ok(holds(lists.get('a'), '192.0.2.1'))
   assert.throws(() => lists.get('bad'))
@@ -68,8 +68,8 @@ test('a file that may be half of one holds, with a warning', async t => {
   assert.deepEqual(
     warnings.map(({ path, reason }) => [path, reason]),
     [
-      [path, 'its last line has no end, which it had before'],
-      [path, 'it is empty now'],
+      [path, 'the last line no longer ends with a newline'],
+      [path, 'the file is empty now'],
     ],
   )
   assert.deepEqual(errors, [])

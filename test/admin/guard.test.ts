@@ -61,7 +61,7 @@ test('a token that lacks the permission is 403 on every row that asks for one, a
     assert.equal(json.errors[0].code, 10000)
     assert.match(
       json.errors[0].message,
-      /^Forbidden: this needs the permission (API Tokens|AI Gateway|OAuth Clients) (Read|Write|Edit) on this account$/,
+      /^Forbidden: this requires the permission (API Tokens|AI Gateway|OAuth Clients) (Read|Write|Edit) on this account$/,
     )
   }
 })
@@ -75,7 +75,7 @@ test('a token that lacks the permission is 403 on every row of a zone, whether t
       assert.equal(status, 403, `${method} ${path}`)
       assert.match(
         json.errors[0].message,
-        /^Forbidden: this needs the permission (Custom Errors|Access Rules|Origins) (Read|Write) on this account$/,
+        /^Forbidden: this requires the permission (Custom Errors|Access Rules|Origins) (Read|Write) on this account$/,
       )
     }
 })
@@ -145,9 +145,7 @@ test('unknown query parameters are refused by name on every row that lists none 
   const { ask } = await startApi(t)
   const { status, json } = await ask('GET', '/tokens/verify?colour=red')
   assert.equal(status, 400)
-  assert.deepEqual(json.errors, [
-    { code: 10003, message: 'colour is not a query parameter that is known here' },
-  ])
+  assert.deepEqual(json.errors, [{ code: 10003, message: 'colour is an unknown query parameter' }])
 })
 
 test('a body is JSON, called JSON, in UTF-8, of at most 1 MiB, and no member of it stands twice', async t => {
@@ -225,7 +223,7 @@ test('while the store is away every row is 503 with code 10503 and Retry-After, 
   const readiness = await fetch(`${origin}/readyz`)
   assert.deepEqual(
     [readiness.status, await readiness.json()],
-    [200, { status: 'degraded', reason: 'the store is away' }],
+    [200, { status: 'degraded', reason: 'store unreachable' }],
   )
 })
 
@@ -255,7 +253,7 @@ test('a write that could not be confirmed is told as doubtful, and the same agai
     lines.map(({ msg, action }) => [msg, action]),
     [
       ['audit', 'create'],
-      ['audit, in doubt', 'update'],
+      ['audit: write not confirmed', 'update'],
     ],
   )
 })
@@ -268,7 +266,7 @@ test('a write for which the store was too busy is 503 with Retry-After, and told
   const { status, headers, json } = await ask('POST', '/ai-gateway/gateways', { body: { id: 'a' } })
   assert.deepEqual(
     [status, json.errors],
-    [503, [{ code: 10503, message: 'The store is busy: nothing was changed; ask again later' }]],
+    [503, [{ code: 10503, message: 'The store is busy and nothing was changed: retry later' }]],
   )
   assert.ok(Number(headers.get('retry-after')) > 0)
   assert.deepEqual(lines, [])

@@ -14,11 +14,11 @@ test('readiness says why the gateway is degraded, and takes traffic all the same
   assert.deepEqual(answerOf(null, { ...well, deafness: 'NOPERM' }), [200, { status: 'ready' }])
   const refusal = '1 of 2 replicas confirm writes'
   const degraded = (reason: string) => [200, { status: 'degraded', reason }]
-  assert.deepEqual(answerOf(null, { ...well, refusal }), degraded(`the store refuses writes: ${refusal}`))
-  assert.deepEqual(answerOf(null, { ...well, isAway: true }), degraded('the store is away'))
+  assert.deepEqual(answerOf(null, { ...well, refusal }), degraded(`store refuses writes: ${refusal}`))
+  assert.deepEqual(answerOf(null, { ...well, isAway: true }), degraded('store unreachable'))
   assert.deepEqual(
     answerOf(null, { ...well, isAway: true, refusal: '1 of 3 Sentinels' }),
-    degraded('the store is away: 1 of 3 Sentinels'),
+    degraded('store unreachable: 1 of 3 Sentinels'),
   )
   assert.deepEqual(answerOf('draining', { ...well, refusal }), [
     503,

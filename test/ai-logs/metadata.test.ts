@@ -28,9 +28,9 @@ describe('parseMetadata', () => {
     ['[1]', 'must be a JSON object'],
     ['null', 'must be a JSON object'],
     ['{"a":1', 'must be a JSON object'],
-    ['{"a":{}}', 'must have strings, numbers'],
-    ['{"a":[]}', 'must have strings, numbers'],
-    ['{"a":1e999}', 'must have strings, numbers'],
+    ['{"a":{}}', 'must have only strings, numbers'],
+    ['{"a":[]}', 'must have only strings, numbers'],
+    ['{"a":1e999}', 'must have only strings, numbers'],
     ['{"a":1,"b":1,"c":1,"d":1,"e":1,"f":1}', 'must have at most 5 members'],
     [`{"a":"${'x'.repeat(4096)}"}`, 'must have at most 4096 bytes'],
   ] as const

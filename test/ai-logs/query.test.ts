@@ -80,11 +80,11 @@ describe('the query of a list', () => {
     ['start_date=2026-13-01', '10001 start_date must be a date and time such as 2026-01-31T12:00:00Z'],
     ['start_date=2026-02-31', '10001 start_date must be a date and time such as 2026-01-31T12:00:00Z'],
     ['end_date=2025-02-29T12:00:00Z', '10001 end_date must be a date and time such as 2026-01-31T12:00:00Z'],
-    ['feedback=1', '10003 feedback is not a query parameter that is known here'],
-    ['__proto__=1', '10003 __proto__ is not a query parameter that is known here'],
-    ['constructor=1', '10003 constructor is not a query parameter that is known here'],
-    ['model=a&model=b', '10004 model must come once'],
-    ['limit=5', '10003 limit is not a query parameter that is known here'],
+    ['feedback=1', '10003 feedback is an unknown query parameter'],
+    ['__proto__=1', '10003 __proto__ is an unknown query parameter'],
+    ['constructor=1', '10003 constructor is an unknown query parameter'],
+    ['model=a&model=b', '10004 model must be given once'],
+    ['limit=5', '10003 limit is an unknown query parameter'],
   ] as const
   for (const [text, message] of bad) {
     test(`refuses ${text}`, () => {
@@ -167,9 +167,9 @@ describe('filters', () => {
       'filters model: the operator must be eq, neq, contains, lt, gt',
     ],
     [['key=model', 'value=x'], 'filters model: the operator must be'],
-    [['key=model', 'operator=lt', 'value=x'], "filters model can't be compared by lt"],
-    [['key=cost', 'operator=contains', 'value=1'], "filters cost can't be compared by contains"],
-    [['key=metadata', 'operator=eq', 'value=1'], "filters metadata can't be compared by eq"],
+    [['key=model', 'operator=lt', 'value=x'], 'filters model cannot be compared with lt'],
+    [['key=cost', 'operator=contains', 'value=1'], 'filters cost cannot be compared with contains'],
+    [['key=metadata', 'operator=eq', 'value=1'], 'filters metadata cannot be compared with eq'],
     [['key=cost', 'operator=gt'], 'filters cost: there must be 1 to 100 values'],
     [['key=cost', 'operator=gt', 'value='], 'filters cost: a value must be a number'],
     [['key=success', 'operator=eq', 'value=yes'], 'filters success: a value must be true or false'],
@@ -183,7 +183,7 @@ describe('filters', () => {
 
   test('are refused when there are too many', () => {
     const [fault] = faults('filters.key=model&filters.operator=eq&filters.value=x&'.repeat(21))
-    equal(fault, '10001 filters must not be more than 20')
+    equal(fault, '10001 filters must have at most 20 filters')
   })
 })
 
@@ -203,7 +203,7 @@ describe('the query of a removal', () => {
       offset: 0,
       limit: 7,
     })
-    deepEqual(faults('model=m', readRemoval), ['10003 model is not a query parameter that is known here'])
+    deepEqual(faults('model=m', readRemoval), ['10003 model is an unknown query parameter'])
     deepEqual(faults('limit=0', readRemoval), ['10001 limit must be a whole number from 1 to 10000'])
   })
 })

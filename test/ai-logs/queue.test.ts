@@ -144,7 +144,7 @@ describe('LogQueue', () => {
     deepEqual(await ground.ids(), rays)
     deepEqual(ground.counts, [2, 0, 0])
     const told = ground.lines.map(line => JSON.parse(line).msg)
-    deepEqual(told, ['log entries can not be written', 'log entries are written again'])
+    deepEqual(told, ['writing AI log entries failed', 'AI log entries written again'])
     await queue.close()
   })
 
@@ -202,7 +202,7 @@ describe('LogQueue', () => {
     add(queue)
     await queue.close()
     deepEqual(ground.counts, [0, 1, 0])
-    equal(JSON.parse(ground.lines[0]!).msg, 'a log entry could not be made')
+    equal(JSON.parse(ground.lines[0]!).msg, 'building an AI log entry failed: internal error')
   })
 
   test('drops the oldest beyond the bound of entries, and counts them', async t => {

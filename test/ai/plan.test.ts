@@ -174,7 +174,7 @@ describe('a REST call', () => {
     const [, fault] = refused(rest('embeddings'), { model: 'anthropic/claude' })
     deepEqual(fault, {
       code: 10001,
-      message: 'anthropic has no API for embeddings that is known here',
+      message: 'anthropic has no known API for embeddings',
       pointer: '/model',
     })
     refused(rest('responses'), { model: 'deepseek/deepseek-chat' })

@@ -81,7 +81,7 @@ describe('bytes a second', () => {
   reads(parseByteRate, { '500B/s': 500, '2KiB/s': 2048, '1MB/s': 1e6 })
   for (const text of ['', '500', '500B', '/s', '500/s', '500B/m', '500 B/s', '1.5KiB/s', 'off'])
     test(`"${text}" is refused`, () => {
-      deepEqual(parseByteRate(text), { flaw: 'must be a size a second, such as 500B/s' })
+      deepEqual(parseByteRate(text), { flaw: 'must be a size per second, such as 500B/s' })
     })
 })
 

@@ -43,7 +43,7 @@ for (const [name, place] of Object.entries(backends)) {
     assert.deepEqual([metrics.domainChecks.no_such_name.value, metrics.domainChecks.found.value], [1, 1])
     const told = { account: born.account, client: born.id, host, checks: 2 }
     await until(() => lines.length > 0)
-    assert.partialDeepStrictEqual(lines, [{ ...told, msg: 'the ownership of a domain is proven' }])
+    assert.partialDeepStrictEqual(lines, [{ ...told, msg: 'domain verified' }])
     assert.ok(!JSON.stringify(lines).includes(code))
   })
 
@@ -63,7 +63,7 @@ for (const [name, place] of Object.entries(backends)) {
     assert.equal(dns.count(host), checks)
     assert.equal(client.revision, revision + 1)
     await until(() => lines.length > 0)
-    assert.partialDeepStrictEqual(lines, [{ host, msg: 'the ownership of a domain was not proven in time' }])
+    assert.partialDeepStrictEqual(lines, [{ host, msg: 'domain verification failed: not proven in time' }])
 
     clock.advance(twoDays)
     dns.txt(host, text(client))
@@ -261,7 +261,7 @@ for (const [name, place] of Object.entries(backends)) {
     await proving.until(good, isPast(0))
     await until(() => lines.length > 0)
     assert.equal(lines.length, 1)
-    assert.partialDeepStrictEqual(lines, [{ client: bad.id, msg: 'a domain could not be checked' }])
+    assert.partialDeepStrictEqual(lines, [{ client: bad.id, msg: 'domain check failed: internal error' }])
     await proving.nextCheck(good)
   })
 }
@@ -293,10 +293,6 @@ test('a store that is away is told of once, and its clients are asked for when i
   await until(() => lines.length === 3)
   assert.deepEqual(
     lines.map(({ msg }) => msg),
-    [
-      'domains wait for the store to be checked',
-      'domains are checked again',
-      'the ownership of a domain is proven',
-    ],
+    ['domain checks paused: store unreachable', 'domain checks resumed', 'domain verified'],
   )
 })

@@ -34,14 +34,14 @@ test('a host whose owner can publish a TXT record has no fault', () => {
   for (const host of hosts) assert.equal(hostFault(host), null, host)
 })
 
-const address = 'must be at a host name: an IP address has no TXT record'
-const name = 'must be at a host name of at most 253 characters, and 63 between dots'
-const label = 'must be at a full host name, such as app.example.com'
-const special = 'must be at a name of the public DNS, not at a special-use one, such as .local'
+const address = 'must have a host name, not an IP address: only names have TXT records'
+const name = 'must have a host name of at most 253 characters, with at most 63 between dots'
+const label = 'must have a full host name, such as app.example.com'
+const special = 'must have a host name in public DNS, not a special-use name such as .local'
 const publicSuffix = (suffix: string) =>
-  `must be at a domain of your own: ${suffix} is a suffix under which others register theirs`
+  `must have a host in a domain of your own: ${suffix} is a public suffix`
 const privateSuffix = (suffix: string) =>
-  `must be at a domain of your own: nobody but its provider can publish a TXT record under ${suffix}`
+  `must have a host in a domain of your own: only the provider can publish TXT records under ${suffix}`
 
 const faults: readonly [host: string, fault: string][] = [
   ['127.0.0.1', address],
@@ -102,7 +102,7 @@ test('whatever stands in a URI, there is a verdict, and a good host is one that 
       const host = hostOf(uri)
       const fault = hostFault(host)
       if (fault === null) assert.match(host, /^(?=.{1,253}$)([a-z\d_-]{1,63}\.)+[a-z\d_-]{1,63}$/)
-      else assert.match(fault, /^must be at /)
+      else assert.match(fault, /^must have a /)
     }),
     { numRuns: 2_000 },
   )

@@ -59,7 +59,7 @@ test('a rule that does not build here closes its zone, and says so in the log', 
   const lost: AccessRule = { ...denied, condition: { kind: 'list', name: 'lost' } }
   const edge = await edgeWith(t, { accessRules: [{ ...lost, id }] })
   assert.equal(codeOf(await edge.ask(get)), 1049)
-  assert.match(JSON.stringify(edge.events), /"zone":"site","reason":"the list lost is not loaded"/)
+  assert.match(JSON.stringify(edge.events), /"zone":"site","reason":"list lost is not loaded"/)
 })
 
 test('a configuration that takes away what a rule of the API names is refused, and changes nothing', async t => {
@@ -76,7 +76,7 @@ test('a configuration that takes away what a rule of the API names is refused, a
   await lists.prepare([])
   assert.throws(
     () => edge.plane.reload(edgeConfig([])),
-    /the zone site .* API has set: the list lost is not loaded/,
+    /zone site conflicts with its API-managed rules: list lost is not loaded/,
   )
   assert.equal((await edge.ask(get)).status, 200)
 })

@@ -18,7 +18,7 @@ describe('what takes too long on heads of 128 KiB is refused', () => {
     test(text.slice(0, 80), () => {
       const result = compileExpression(text, 'request', 'bool')
       ok('line' in result)
-      match(result.message, /too much work/)
+      match(result.message, /too many steps/)
     })
   }
 })

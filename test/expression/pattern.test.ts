@@ -10,13 +10,13 @@ beforeEach(() => {
 
 describe('a pattern that would be too large is refused before it is compiled', () => {
   for (const [text, says] of [
-    ['(x{0,1000})'.repeat(80), /repeats too much/],
-    ['((((a{30}){30}){30}){30})', /repeats too much/],
-    ['(?:(?:){1000}){1000}', /repeats too much/],
-    ['(?i)\\pL{1,9}'.repeat(80), /classes of Unicode/],
-    ['(?i)'.concat('\\pL'.repeat(300)), /classes of Unicode/],
-    ['(?i)'.concat('[\u0080-\u{10ffff}]'.repeat(100)), /classes of Unicode/],
-    ['(?i)'.concat('[\\x{80}-\\x{1ffff}]'.repeat(50)), /classes of Unicode/],
+    ['(x{0,1000})'.repeat(80), /too many repetitions/],
+    ['((((a{30}){30}){30}){30})', /too many repetitions/],
+    ['(?:(?:){1000}){1000}', /too many repetitions/],
+    ['(?i)\\pL{1,9}'.repeat(80), /too many Unicode classes/],
+    ['(?i)'.concat('\\pL'.repeat(300)), /too many Unicode classes/],
+    ['(?i)'.concat('[\u0080-\u{10ffff}]'.repeat(100)), /too many Unicode classes/],
+    ['(?i)'.concat('[\\x{80}-\\x{1ffff}]'.repeat(50)), /too many Unicode classes/],
   ] as const) {
     test(text.slice(0, 40), () => {
       const { user } = process.cpuUsage()
@@ -40,7 +40,7 @@ test('what only looks like repetition is none', () => {
 
 test('the patterns of one expression share their ranges of characters', () => {
   for (let i = 0; i < 5; i++) compiled('\\pL')
-  match(Pattern.compile('\\pL') as string, /too large together/)
+  match(Pattern.compile('\\pL') as string, /together are too large/)
   renewRanges()
   compiled('\\pL')
 })

@@ -179,7 +179,7 @@ test('a gateway whose Redis user lacks rights says which, and is filled once it 
     `${denies}records, logs and counts that need them are refused. Grant ~{gatehouse*, +get and +xadd with ACL SETUSER.`,
   )
   assert.equal(level, 50)
-  assert.equal((await gateway.logged('the store is away')).reason, 'NOPERM')
+  assert.equal((await gateway.logged('store unreachable')).reason, 'NOPERM')
   await redis.ask('ACL', 'SETUSER', 'gatehouse', '+get', '+xadd')
   const api = apiOf(gateway, await gateway.firstStart)
   await soon(async () => (await statusOf(api.client)) === 200)
@@ -249,14 +249,14 @@ test('a store that goes away degrades the gateway, and comes back by itself', as
   await soon(async () => (await statusOf(api.client)) === 200 && (await isRemembered()))
   await redis.kill()
   await soon(async () => (await ready()) === 'degraded')
-  assert.match(`${(await gateway.logged('the store is away')).reason}`, /^E[A-Z]+$/)
+  assert.match(`${(await gateway.logged('store unreachable')).reason}`, /^E[A-Z]+$/)
   assert.equal(await statusOf(api.client), 200)
   const started = performance.now()
   const write = await api.manage('POST', '/ai-gateway/gateways', { ...bare, id: 'late' })
   assert.deepEqual([write.status, write.errors[0]!.code], [503, 10503])
   assert.ok(performance.now() - started < 20_000)
   await redis.restart()
-  await gateway.logged('the store is back')
+  await gateway.logged('store reachable again')
   assert.equal(await ready(), 'ready')
   assert.equal((await api.manage('POST', '/ai-gateway/gateways', { ...bare, id: 'late' })).status, 200)
 })
@@ -267,19 +267,21 @@ test('a first start that the store does not confirm shows its token once it does
   await replicates(primary)
   replica.stop()
   const gateway = await startGateway(t, await configuration(t, 0), { env: { STORE: primary.url } })
-  const line = await gateway.logged('first start not confirmed by the store: its token is shown once it is')
+  const line = await gateway.logged(
+    'first start not confirmed by the store yet; its token is shown once it is',
+  )
   assert.match(String(line.next), /gatehouse token create/)
   replica.cont()
   const api = apiOf(gateway, await gateway.firstStart)
   await soon(async () => (await statusOf(api.client)) === 200)
 })
 
-test('where no account has a token the log says how to make one', async t => {
+test('where no account has an API token the log says how to make one', async t => {
   const redis = await startRedis(t)
   const account = { id: 'a'.repeat(32), name: 'default', createdAt: 0 }
   await redis.ask('HSET', '{gatehouse}:accounts', account.id, JSON.stringify(account))
   const gateway = await startGateway(t, await configuration(t, 0), { env: { STORE: redis.url } })
-  assert.match(String((await gateway.logged('no account has a token')).next), /gatehouse token create/)
+  assert.match(String((await gateway.logged('no account has an API token')).next), /gatehouse token create/)
 })
 
 test('a gateway that starts without its store serves all the same, and is filled when the store comes', async t => {

@@ -105,7 +105,7 @@ test('a worker that begins later knows the bans that stand, and no refusal of th
   await until(async () => (await other.ask('192.0.2.1')) === 1012, SOON)
   await wait(SOON)
   process.kill(other.pid, 'SIGKILL')
-  await gateway.logged('a worker ended; another takes its place')
+  await gateway.logged('worker ended, starting another')
   const all = await callers(t, gateway, other.pid)
   for (const caller of all) assert.equal(await caller.ask('192.0.2.1'), 1012)
   await all.find(({ pid }) => pid !== one.pid)!.refuse('192.0.2.2', 1)
@@ -124,7 +124,7 @@ test('a reload keeps the bans of all workers, and lifts those whose settings it 
   ] as const) {
     const before = gateway.lines.length
     gateway.rewrite(siteConfig(origin, `${rules(within)}${more}`))
-    await gateway.logged('the configuration was reloaded', line => gateway.lines.indexOf(line) >= before)
+    await gateway.logged('configuration reloaded', line => gateway.lines.indexOf(line) >= before)
     for (const caller of both) assert.equal(await caller.ask('192.0.2.1'), code)
   }
 })

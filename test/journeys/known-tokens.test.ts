@@ -132,7 +132,7 @@ test('a worker that starts while the store is away borrows what the others know,
   assert.equal(await journey.call(a, seen.value), 200)
   await redis.kill()
   process.kill(b.pid, 'SIGKILL')
-  await gateway.logged('a worker ended; another takes its place')
+  await gateway.logged('worker ended, starting another')
   const [c, d] = (await lineToEach(t, gateway)) as [WorkerLine, WorkerLine]
   assert.ok([c.pid, d.pid].includes(a.pid) && !(c.pid === b.pid || d.pid === b.pid))
   for (const line of [c, d]) {
@@ -140,7 +140,7 @@ test('a worker that starts while the store is away borrows what the others know,
     assert.equal(await journey.call(line, unseen.value), 503)
   }
   await redis.start()
-  await gateway.logged('the store is back')
+  await gateway.logged('store reachable again')
   await until(async () => (await journey.call(c, unseen.value)) === 200)
   await journey.revoke(seen)
   for (const line of [c, d])

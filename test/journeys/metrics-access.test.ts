@@ -54,7 +54,7 @@ zones: [{ default: true, routes: [{ path: /, pool: side }] }]
 `
   const gateway = await startGateway(t, config('http://127.0.0.1:1'))
   gateway.rewrite(config(gateway.admin))
-  await gateway.logged('the configuration was reloaded')
+  await gateway.logged('configuration reloaded')
   assert.deepEqual(await statuses(gateway.admin), { metrics: 200, healthz: 200, readyz: 200 })
   assert.deepEqual(await statuses(gateway.edge), { metrics: 401, healthz: 200, readyz: 200 })
   const { token } = await gateway.firstStart
@@ -111,6 +111,6 @@ test('the side port listens where GATEHOUSE_ADMIN says, unless the configuration
   assert.equal(wrong.code, 2)
   assert.equal(
     wrong.stderr,
-    `${given.file}: admin: admin must be HOST:PORT, such as 0.0.0.0:8080 or [::]:8080, but is the value of \${GATEHOUSE_ADMIN}\n`,
+    `${given.file}: admin: admin must be HOST:PORT, such as 0.0.0.0:8080 or [::]:8080; got the value of \${GATEHOUSE_ADMIN}\n`,
   )
 })

@@ -85,14 +85,14 @@ test('colours are left out where nobody wants them', async t => {
 
 test('a person whose log goes to a file sees greeting and warnings; the file has JSON lines alone, and no token', async t => {
   const { terminal, folder } = startAtTerminal(t, unwise, '> "$GATEHOUSE_DATA.log"')
-  await terminal.shows(/gatehouse\.yaml:4:\d+ pools\.site\.origins\[0\]: verify is false/)
+  await terminal.shows(/gatehouse\.yaml:4:\d+ pools\.site\.origins\[0\]: verify is off/)
   await terminal.shows(/listens on/)
   await terminal.shows(/svct_/)
   terminal.press('\x03')
   assert.equal(await terminal.exited, 0)
   const lines = readFileSync(join(folder, 'data.log'), 'utf8').trimEnd().split('\n')
   const messages = lines.map(line => JSON.parse(line).msg as string)
-  for (const wanted of [/verify is false/, /^ready$/, /^stopped$/])
+  for (const wanted of [/verify is off/, /^ready$/, /^stopped$/])
     assert.ok(
       messages.some(message => wanted.test(message)),
       String(wanted),
@@ -123,7 +123,7 @@ for (const [command, workers] of [
     const { path } = await gateway.logged('request')
     assert.equal(path, odd.toString('latin1'))
     gateway.signal('SIGUSR2')
-    const { err } = await gateway.logged('warning of Node')
+    const { err } = await gateway.logged('Node warning')
     assert.equal((err as Error).message, 'provoked')
     gateway.signal('SIGTERM')
     assert.deepEqual(await gateway.exited, { code: 0, signal: null })

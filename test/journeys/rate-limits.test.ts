@@ -44,7 +44,7 @@ zones:
     )
     gateway.rewrite(configure('20/h'))
     gateway.signal('SIGHUP')
-    await gateway.logged('the configuration was reloaded')
+    await gateway.logged('configuration reloaded')
     const more = await Promise.all(Array.from({ length: 15 }, () => ask('/limited')))
     assert.equal(more.filter(({ status }) => status === 200).length, 10)
     const rest = await Promise.all(Array.from({ length: 30 }, () => ask('/')))

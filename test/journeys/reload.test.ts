@@ -4,8 +4,8 @@ import { type RunningGateway, startGateway } from '../help/gateway.ts'
 import { readMetrics } from '../help/prometheus.ts'
 import { siteConfig, startSite } from '../help/site.ts'
 
-const reloaded = 'the configuration was reloaded'
-const refused = 'the configuration was not reloaded'
+const reloaded = 'configuration reloaded'
+const refused = 'configuration reload failed'
 
 /** Starts a gateway before a site called `old`, with one called `new` standing by. */
 async function startBetweenSites(t: TestContext, more = '') {

@@ -188,7 +188,7 @@ test('a side port is taken back where the next gateway does not come up, and a g
   assert.equal(await takeOver({ port }, false, folder).then(before => before?.hasLeft), false)
   assert.equal(await takeOver({ port }, true, folder).then(before => before?.hasLeft), true)
   await assert.rejects(fetch(`${third.admin}/readyz`))
-  await third.logged('side port taken back: the gateway that took it is gone')
+  await third.logged('admin listener taken back: the new gateway ended')
   await until(async () => (await fetch(`${third.admin}/readyz`)).ok)
 })
 

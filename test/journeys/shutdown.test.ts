@@ -141,7 +141,7 @@ test('a bug ends the gateway with a line in the log and exit code 1', async t =>
   const gateway = await startGateway(t, siteConfig(origin), { env: { NODE_OPTIONS: provokable } })
   gateway.signal('SIGUSR2')
   assert.deepEqual(await gateway.exited, { code: 1, signal: null })
-  const { level, err } = await gateway.logged('a bug ended the gateway')
+  const { level, err } = await gateway.logged('gateway crashed: internal error')
   assert.equal(level, 60)
   assert.equal((err as Error).message, 'provoked')
 })

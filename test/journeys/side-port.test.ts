@@ -37,7 +37,7 @@ zones:
 `
   const gateway = await startGateway(t, config(site))
   gateway.rewrite(config(gateway.admin))
-  await gateway.logged('the configuration was reloaded')
+  await gateway.logged('configuration reloaded')
   const { account, token } = await gateway.firstStart
   return { gateway, seen, owner: token, path: `/client/v4/accounts/${account}` }
 }

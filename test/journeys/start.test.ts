@@ -28,7 +28,7 @@ test('the log tells the real addresses and the version, and each end of a life',
   assert.deepEqual(
     gateway.lines.map(({ msg }) => msg),
     [
-      'a key of client secrets was made: keep a copy of it with that of the store',
+      'created the key that protects client secrets; back it up together with the store',
       'ready',
       'stopping',
       'stopped',
@@ -132,5 +132,5 @@ pools: {site: {origins: [{url: 'https://127.0.0.1:1', verify: false}]}}
 zones: [{hosts: [127.0.0.1], routes: [{path: /, pool: site}]}]`,
   )
   const warning = gateway.lines.find(({ level }) => level === 40)!.msg
-  assert.match(warning, /gatehouse\.yaml:4:\d+ pools\.site\.origins\[0\]: verify is false/)
+  assert.match(warning, /gatehouse\.yaml:4:\d+ pools\.site\.origins\[0\]: verify is off/)
 })

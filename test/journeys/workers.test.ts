@@ -7,7 +7,7 @@ import { readMetrics } from '../help/prometheus.ts'
 import { siteConfig, startSite } from '../help/site.ts'
 import { until } from '../help/until.ts'
 
-const replaced = 'a worker ended; another takes its place'
+const replaced = 'worker ended, starting another'
 
 async function startWorkers(t: TestContext, workers: number | 'auto') {
   const origin = await startSite(t, (_, response) => response.end('hello'))
@@ -75,7 +75,7 @@ test('a worker that a bug ends leaves its reason in the log and its numbers with
   const gateway = await startWorkers(t, 1)
   await send(gateway, 5)
   process.kill(childrenOf(gateway)[0]!, 'SIGUSR2')
-  const { err } = await gateway.logged('a bug ended this worker')
+  const { err } = await gateway.logged('worker crashed: internal error')
   assert.equal((err as Error).message, 'provoked')
   const { code } = await gateway.logged(replaced)
   assert.equal(code, 1)
@@ -100,7 +100,7 @@ test('a worker started after a reload has the new configuration', async t => {
   const gateway = await startWorkers(t, 1)
   const fresh = await startSite(t, (_, response) => response.end('fresh'))
   gateway.rewrite(siteConfig(fresh, 'workers: 1'))
-  await gateway.logged('the configuration was reloaded')
+  await gateway.logged('configuration reloaded')
   process.kill(childrenOf(gateway)[0]!, 'SIGKILL')
   await gateway.logged(replaced)
   await until(async () => (await fetch(`${gateway.admin}/readyz`)).ok)

@@ -28,34 +28,34 @@ describe('the name of a client', () => {
     ['a\u0000', /control characters/],
     ['a\u0085b', /control characters/],
     ['a\u2028b', /control characters/],
-    ['a\u202etxt.exe', /direction of text/],
-    ['a\u2066b', /direction of text/],
+    ['a\u202etxt.exe', /text direction/],
+    ['a\u2066b', /text direction/],
     ['e\u0301', /NFC/],
     ['\u212b', /NFC/],
     ['\ud800', /surrogate/],
     ['a\udc00b', /surrogate/],
-    [' ', /spaces at its beginning/],
-    [' a', /spaces at its beginning/],
-    ['a\u00a0', /spaces at its beginning and its end/],
-    ['\u3000a', /spaces at its beginning/],
-    ['\u200fאפליקציה', /unlike U\+200F$/],
-    ['a\u200bb', /unlike U\+200B$/],
-    ['a\u200cb', /unlike U\+200C$/],
-    ['a\u200db', /unlike U\+200D$/],
-    ['👩\u200db', /unlike U\+200D$/],
-    ['\u{1f469}\u200d', /unlike U\+200D$/],
-    ['a\ufe0f', /unlike U\+FE0F$/],
-    ['\ufeffa', /unlike U\+FEFF$/],
-    ['a\u2800', /unlike U\+2800$/],
-    ['a\u3164', /unlike U\+3164$/],
-    ['a\u2009b', /unlike U\+2009$/],
-    ['a\ufff9b', /unlike U\+FFF9$/],
-    ['a\ufdd0', /unlike U\+FDD0$/],
-    ['a\u{1ffff}', /unlike U\+1FFFF$/],
-    ['a\ue000', /unlike U\+E000$/],
-    ['a\u{e0041}', /unlike U\+E0041$/],
-    ['🏴\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}', /unlike U\+E0067$/],
-    ['\u0336a', /begin with a character of its own/],
+    [' ', /begin or end with a space/],
+    [' a', /begin or end with a space/],
+    ['a\u00a0', /begin or end with a space/],
+    ['\u3000a', /begin or end with a space/],
+    ['\u200fאפליקציה', /, not U\+200F$/],
+    ['a\u200bb', /, not U\+200B$/],
+    ['a\u200cb', /, not U\+200C$/],
+    ['a\u200db', /, not U\+200D$/],
+    ['👩\u200db', /, not U\+200D$/],
+    ['\u{1f469}\u200d', /, not U\+200D$/],
+    ['a\ufe0f', /, not U\+FE0F$/],
+    ['\ufeffa', /, not U\+FEFF$/],
+    ['a\u2800', /, not U\+2800$/],
+    ['a\u3164', /, not U\+3164$/],
+    ['a\u2009b', /, not U\+2009$/],
+    ['a\ufff9b', /, not U\+FFF9$/],
+    ['a\ufdd0', /, not U\+FDD0$/],
+    ['a\u{1ffff}', /, not U\+1FFFF$/],
+    ['a\ue000', /, not U\+E000$/],
+    ['a\u{e0041}', /, not U\+E0041$/],
+    ['🏴\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}', /, not U\+E0067$/],
+    ['\u0336a', /begin with a combining character/],
   ] as const) {
     test(`must not be ${JSON.stringify(name.slice(0, 30))}`, () =>
       assert.match(clientNameFault(name) ?? 'it may', rule))
@@ -101,7 +101,7 @@ describe('the name of a client', () => {
     fc.assert(
       fc.property(name, name => {
         const fault = clientNameFault(name)
-        if (fault !== null) return assert.match(fault, /^must (be|begin|have) [ -~]+$/)
+        if (fault !== null) return assert.match(fault, /^must (not )?(be|begin|contain|have|use) [ -~]+$/)
         assert.ok(name.isWellFormed() && name.trim() !== '' && name === name.normalize())
         const codes = [...name].map(character => character.codePointAt(0)!)
         assert.ok(codes.length <= 100)

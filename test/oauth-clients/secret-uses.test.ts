@@ -249,8 +249,8 @@ describe('SecretUses', () => {
     await uses.close()
     deepEqual(await ground.usesOf(client), [start, start])
     deepEqual(ground.told, [
-      'uses of client secrets can not be written',
-      'uses of client secrets are written again',
+      'writing last-used times of client secrets failed',
+      'last-used times of client secrets written again',
     ])
   })
 

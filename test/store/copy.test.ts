@@ -126,7 +126,7 @@ test('a copy that fails names the store that failed, be it read or written', asy
   const away = () => openStore('redis://user:SECRET@127.0.0.1:1', { commandTimeout: 500 })
   const [full, none, down] = [await filled(t), await empty(t), await away()]
   t.after(() => down.close())
-  const message = 'nothing was copied: redis://127.0.0.1:1: the store is away (ECONNREFUSED)'
+  const message = 'nothing was copied: redis://127.0.0.1:1: store unreachable (ECONNREFUSED)'
   await assert.rejects(copyStore(down, none), { message })
   await assert.rejects(copyStore(full, down), { message })
 })

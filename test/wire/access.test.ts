@@ -350,7 +350,7 @@ test('a list that changes holds soon, and one that is broken leaves the one befo
   assert.equal(metrics.listReloads.success.value, 1)
   assert.deepEqual(
     errors.map(({ reason }) => reason),
-    [`${path}:3: must be an IP address or a CIDR network, one a line`],
+    [`${path}:3: must be an IP address or a CIDR network, one per line`],
   )
 })
 

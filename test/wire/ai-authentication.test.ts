@@ -155,7 +155,7 @@ test('a gateway that does not exist is told of to those alone who may know', asy
   assert.equal((await ai.edge.ask(call(path, chat))).status, 401)
   const known = await ai.edge.ask(call(path, chat, `svc-aig-authorization: Bearer ${ai.token}`))
   assert.equal(known.status, 404)
-  assert.match(known.text, /There is no gateway of this name/)
+  assert.match(known.text, /Gateway not found/)
 })
 
 test('a REST call picks its gateway by svc-aig-gateway-id', async t => {
@@ -174,7 +174,7 @@ test('a REST call picks its gateway by svc-aig-gateway-id', async t => {
     call(path, chat, mine, 'svc-aig-gateway-id: open', 'SVC-AIG-Gateway-Id: default'),
   )
   assert.equal(twice.status, 400)
-  assert.equal(JSON.parse(twice.text).errors[0].message, 'svc-aig-gateway-id must come once')
+  assert.equal(JSON.parse(twice.text).errors[0].message, 'svc-aig-gateway-id must be given once')
   assert.equal((await ai.edge.ask(call(path, chat, mine, 'svc-aig-gateway-id: none'))).status, 404)
 })
 

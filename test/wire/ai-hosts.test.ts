@@ -69,7 +69,7 @@ test('a credential of the gateway never reaches the zone, wherever the call went
   for (const request of wrong) {
     const answer = await ai.edge.ask(request)
     assert.equal(answer.status, 404)
-    assert.match(answer.text, /This path is no route of an AI gateway/)
+    assert.match(answer.text, /This path is not a route of an AI gateway/)
   }
   assert.equal(site.bytesReceived, 0)
   assert.doesNotMatch(JSON.stringify(ai.edge.accesses), new RegExp(token.slice(5)))
@@ -81,7 +81,7 @@ test('where no zone has the host, people get a page, agents Markdown, and progra
     const typed = async (...fields: string[]) => {
       const answer = await ai.edge.ask(get(path, ...fields))
       assert.equal(answer.status, 404)
-      return [answer.field('content-type'), /no route of an AI gateway/.test(answer.text)]
+      return [answer.field('content-type'), /not a route of an AI gateway/.test(answer.text)]
     }
     assert.deepEqual(await typed(browser), ['text/html; charset=utf-8', false])
     assert.deepEqual(await typed('Accept: text/markdown'), ['text/markdown; charset=utf-8', false])

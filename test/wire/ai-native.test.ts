@@ -171,7 +171,7 @@ test('a provider or path that nobody knows is 404 by name', async t => {
   const mine = `svc-aig-authorization: Bearer ${ai.token}`
   const unknown = await ai.edge.ask(call(`${ai.native('nobody')}/x`, '{}', mine))
   assert.equal(unknown.status, 404)
-  assert.match(unknown.text, /There is no provider with the name nobody/)
+  assert.match(unknown.text, /Unknown provider nobody/)
   assert.equal((await ai.edge.ask(call('/somewhere', '{}', mine))).status, 404)
   assert.equal((await ai.edge.ask(call('/', '{}', mine))).status, 404)
 })

@@ -213,7 +213,7 @@ test('a body that is no plain JSON is 415', async t => {
 test('a body over the limit is 413, announced or not', async t => {
   const { ai, ask, openai } = await start(t, { ai: { bodyLimit: 1_000 } })
   const [fault] = faultsOf(await ask('/v1/responses', `"${'x'.repeat(1_000)}"`), 413)
-  assert.deepEqual([fault!.code, fault!.message], [6005, 'The body must have at most 1000B'])
+  assert.deepEqual([fault!.code, fault!.message], [6005, 'The body must not be larger than 1000B'])
   const chunked = call(`${ai.rest}/v1/responses`, '', `Authorization: Bearer ${ai.token}`).replace(
     'Content-Length: 0',
     'Transfer-Encoding: chunked',
@@ -234,7 +234,7 @@ test('bad metadata gets a clear error that names the field', async t => {
   const collect = await ask('/v1/chat/completions', body, 'svc-aig-collect-log-payload: maybe')
   assert.match(faultsOf(collect, 400)[0]!.message, /svc-aig-collect-log-payload/)
   const log = await ask('/v1/chat/completions', body, 'svc-aig-collect-log: no')
-  assert.match(faultsOf(log, 400)[0]!.message, /^svc-aig-collect-log must be true or false, once$/)
+  assert.match(faultsOf(log, 400)[0]!.message, /^svc-aig-collect-log must be true or false, and given once$/)
   assert.equal(openai.bytesReceived, 0)
 })
 
@@ -374,7 +374,7 @@ test('where the path names the gateway, no field can name another', async t => {
       const answer = await named(...fields)
       assert.deepEqual(
         [answer.status, JSON.parse(answer.text).error[0].message],
-        [400, 'svc-aig-gateway-id must name the gateway of the path, or be left out'],
+        [400, 'svc-aig-gateway-id must name the gateway in the path, or be left out'],
       )
     }
   }

@@ -142,7 +142,7 @@ test('a process that runs out of descriptors says so, counts, keeps some free, a
   assert.ok(open.length > 10, `${open.length} are open`)
   await open[0]!.send(get)
   assert.equal((await open[0]!.response()).text, 'hi')
-  const line = await gateway.logged('connections refused')
+  const line = await gateway.logged('client connections refused')
   assert.deepEqual(
     [line.limit, gateway.lines.filter(({ msg }) => msg === line.msg).length],
     ['descriptors', 1],
@@ -167,7 +167,7 @@ test('connections to origins leave descriptors for the side port, and who gets n
   assert.ok(served > 10 && short > 0, `${served} have a connection, ${short} have none`)
   const told = wires.filter(({ unread }) => unread.startsWith('HTTP/1.1 500 '))
   assert.equal(told.length, short)
-  const { code } = (await gateway.logged('no file descriptor left for a connection to an origin')).err as {
+  const { code } = (await gateway.logged('origin connections failed: no file descriptors left')).err as {
     code: string
   }
   assert.equal(code, 'EMFILE')

@@ -87,7 +87,7 @@ test('a file that was damaged anywhere is not taken, and that is logged', async 
 test('the copy of another store is not taken, and the log says of which it is', async t => {
   const { copy, lines } = copyAt(t, await written(t), 'redis://other:6379')
   assert.equal(await copy.read(), null)
-  assert.partialDeepStrictEqual(lines, [{ level: 50, reason: `it is of another store, ${location}` }])
+  assert.partialDeepStrictEqual(lines, [{ level: 50, reason: `copy of another store, ${location}` }])
 })
 
 test('writes that come together are one, of the last', async t => {
@@ -119,6 +119,6 @@ test('a write that fails is logged once, and tried again until it succeeds', asy
   assert.partialDeepStrictEqual(lines, [{ level: 40, path, err: { code: 'EEXIST' } }])
   rmSync(dirname(path))
   await secondsUntil(t, () => lines.length > 1)
-  assert.partialDeepStrictEqual(lines[1], { level: 30, msg: 'what is set for zones is copied again' })
+  assert.partialDeepStrictEqual(lines[1], { level: 30, msg: 'local copy of API-managed rules written again' })
   assert.deepEqual((await copy.read())?.error_page, lists.error_page)
 })

@@ -85,8 +85,8 @@ test('a start while Redis is away takes the copy of last time, and what is true 
   assert.deepEqual(zones.of(id), all)
   assert.deepEqual(zones.of('other.example'), { errorRules: [], accessRules: [], errorPages: {} })
   assert.partialDeepStrictEqual(lines, [
-    { level: 40, reason: 'ECONNREFUSED', msg: 'what is set for zones waits for the store to be read' },
-    { level: 40, path, msg: 'what is set for zones is taken from a copy' },
+    { level: 40, reason: 'ECONNREFUSED', msg: 'API-managed rules of zones not read: store unreachable' },
+    { level: 40, path, msg: 'API-managed rules of zones loaded from the local copy' },
   ])
   await server.restart()
   const writer = await opened(t, server.url)
@@ -104,7 +104,7 @@ test('a start while Redis is away knows nothing without a copy, until it is back
   assert.equal(zones.of(id), null)
   assert.partialDeepStrictEqual(lines[1], {
     level: 40,
-    msg: 'what is set for zones is not known until the store is back',
+    msg: 'API-managed rules of zones unknown: store unreachable and no local copy',
   })
   await startRedis(t, { port })
   await until(() => told() > 0)
@@ -116,7 +116,7 @@ test('a start while Redis is away takes nothing of a damaged copy', async t => {
   writeFileSync(path, readFileSync(path, 'utf8').replace('"deny"', '"allow"'))
   const { zones, lines } = await openZones(t, await opened(t, server.url), { cachePath: path })
   assert.equal(zones.of(id), null)
-  assert.partialDeepStrictEqual(lines[1], { level: 50, path, reason: 'it is damaged' })
+  assert.partialDeepStrictEqual(lines[1], { level: 50, path, reason: 'damaged: its digest does not match' })
 })
 
 test('one who does not write leaves the copy alone, one who does keeps it up', async t => {

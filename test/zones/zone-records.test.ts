@@ -175,8 +175,8 @@ test('what is known stays while the store is away, which is logged once, and is 
   assert.deepEqual(
     lines.map(({ level, msg }) => [level, msg]),
     [
-      [40, 'what is set for zones waits for the store to be read'],
-      [30, 'what is set for zones is read again'],
+      [40, 'API-managed rules of zones not read: store unreachable'],
+      [30, 'API-managed rules of zones read again'],
     ],
   )
 })

@@ -42,7 +42,7 @@ export async function sumLogs({ account, params, query }: Call, { store }: Api):
 const tooManyGroups = failure(
   'invalid',
   'group_by',
-  `makes more than ${MOST_GROUPS} sums: filter, or group by less`,
+  `gives more than ${MOST_GROUPS} groups: filter, or group by fewer dimensions`,
 )
 
 export async function getLog(call: Call, api: Api): Promise<Answer> {
@@ -86,12 +86,12 @@ export async function deleteLogs(call: Call, { store, log }: Api): Promise<Answe
     tellAudit(log, audit)
     return success({ deleted })
   } catch (failure) {
-    if (failure instanceof StoreAway) tellAudit(log, audit, 'audit, in doubt')
+    if (failure instanceof StoreAway) tellAudit(log, audit, 'audit: write not confirmed')
     throw failure
   }
 }
 
-const noLog = failure('no_such', 'log entry')
+const noLog = failure('no_such', 'Log entry')
 const noPayload = failure('no_payload')
 
 async function entryOf({ account, params }: Call, { store }: Api): Promise<LogEntry | null> {

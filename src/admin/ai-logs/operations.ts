@@ -33,7 +33,7 @@ const cursor: Schema = {
 
 const order: Members = {
   order_by: about(
-    '`created_at` unless given.',
+    '`created_at` by default.',
     oneOf([
       'created_at',
       'provider',
@@ -73,9 +73,12 @@ const keys = [
 
 /** Lists of which the parts of one filter stand one after the other. */
 const filters: Members = {
-  'filters.key': about('What a filter compares; its operator and values follow.', listOf(oneOf(keys), 0, 20)),
+  'filters.key': about(
+    'The key that a filter compares; its operator and values follow.',
+    listOf(oneOf(keys), 0, 20),
+  ),
   'filters.operator': listOf(oneOf(['eq', 'neq', 'contains', 'lt', 'gt']), 0, 20),
-  'filters.value': about('Empty for null.', listOf(text)),
+  'filters.value': about('Empty means null.', listOf(text)),
 }
 
 const comparisons: Members = {
@@ -87,9 +90,9 @@ const comparisons: Members = {
   token_id: line,
   request_content_type: line,
   response_content_type: line,
-  search: about('A part of the metadata.', line),
-  start_date: about('After this day or time.', moment),
-  end_date: about('Before this day or time.', moment),
+  search: about('Part of the metadata.', line),
+  start_date: about('After this date or time.', moment),
+  end_date: about('Before this date or time.', moment),
   ...between('cost'),
   ...between('duration'),
   ...between('tokens_in'),
@@ -107,7 +110,7 @@ export const logOperations: Readonly<Record<string, Operation>> = {
     id: 'listLogs',
     tag,
     summary: 'List log entries, without bodies',
-    description: 'The newest first unless asked otherwise.',
+    description: 'Newest first by default.',
     query: {
       page: pageQuery.page!,
       per_page: pageQuery.per_page!,
@@ -116,27 +119,27 @@ export const logOperations: Readonly<Record<string, Operation>> = {
       direction,
       ...comparisons,
       ...filters,
-      meta_info: about('Sums over the list are not made.', oneOf(['false'])),
+      meta_info: about('Totals are not supported.', oneOf(['false'])),
     },
     answer: json(page(named('LogSummary'))),
   },
   [`DELETE ${logs}`]: {
     id: 'deleteLogs',
     tag,
-    summary: 'Delete the log entries that filters match',
+    summary: 'Delete the log entries that match the filters',
     description:
-      'The oldest first unless asked otherwise. Where as many were deleted as the limit says there may be more. The audit log tells of it.',
-    query: { limit: about('10,000 unless given.', whole(1, 10_000)), ...order, ...filters },
+      'Oldest first by default. If the number deleted equals the limit, there may be more. The deletion is in the audit log.',
+    query: { limit: about('10,000 by default.', whole(1, 10_000)), ...order, ...filters },
     answer: json(success(open({ deleted: whole(0) }))),
   },
   [`GET ${logs}/summary`]: {
     id: 'sumLogs',
     tag,
-    summary: 'Sum the log entries that filters match',
-    description: `In all, and by what is asked for: the most expensive first. 400 where that makes more than ${MOST_GROUPS} sums.`,
+    summary: 'Summarize the log entries that match the filters',
+    description: `In total and by the given dimensions, most expensive first. 400 if there are more than ${MOST_GROUPS} groups.`,
     query: {
       ...comparisons,
-      group_by: about(`One or more of ${dimensions.join(', ')}, with commas between.`, {
+      group_by: about(`One or more of ${dimensions.join(', ')}, separated by commas.`, {
         ...text,
         pattern: `^(?:${dimensions.join('|')})(?:,(?:${dimensions.join('|')}))*$`,
         examples: ['token,day'],
@@ -154,22 +157,22 @@ export const logOperations: Readonly<Record<string, Operation>> = {
   [`GET ${log}/request`]: {
     id: 'getLogRequest',
     tag,
-    summary: 'Show the body that the caller sent',
-    description: 'As it was kept; as text where it is not JSON, or not whole.',
+    summary: 'Show the request body of the caller',
+    description: 'As stored; as text if it is not JSON, or incomplete.',
     answer: payload,
   },
   [`GET ${log}/response`]: {
     id: 'getLogResponse',
     tag,
-    summary: 'Show the body that the caller got',
-    description: 'As it was kept; as text where it is not JSON, or not whole.',
+    summary: 'Show the response body that the caller received',
+    description: 'As stored; as text if it is not JSON, or incomplete.',
     answer: payload,
   },
   [`GET ${log}/provider_response`]: {
     id: 'getLogProviderResponse',
     tag,
-    summary: 'Show the body that the provider sent, where the caller got another one',
-    description: 'As it was kept; as text where it is not JSON, or not whole.',
+    summary: 'Show the response body of the provider, if the caller received a different one',
+    description: 'As stored; as text if it is not JSON, or incomplete.',
     answer: payload,
   },
 }

@@ -21,22 +21,22 @@ const summary: Members = {
   id: about('The ray id of the call.', ray),
   created_at: time,
   provider: text,
-  model: about('Null where neither request nor answer named one.', orNull(text)),
-  path: about('The path at the provider, without query.', text),
+  model: about('Null if neither request nor response named one.', orNull(text)),
+  path: about('The path at the provider, without the query.', text),
   status_code: whole(100, 999),
-  success: about('Whether the provider answered with 2xx and the caller got all of it.', flag),
-  error: about('The name of the error, where the gateway answered itself.', orNull(text)),
+  success: about('Whether the provider responded with 2xx and the caller received the whole response.', flag),
+  error: about('The name of the error, if the gateway generated the response.', orNull(text)),
   duration: about('In ms.', { ...number, minimum: 0 }),
   time_to_first_byte: about('In ms.', orNull({ ...number, minimum: 0 })),
   tokens_in: orNull(whole(0)),
   tokens_out: orNull(whole(0)),
   cost: about('In US dollars.', orNull({ ...number, minimum: 0 })),
   cached: flag,
-  authentication: about('Whether the call came with a token that was checked.', flag),
-  token_id: about('The token that made the call; null where the gateway asked for none.', orNull(text)),
+  authentication: about('Whether the call had a token that was verified.', flag),
+  token_id: about('The token of the call; null if the gateway required none.', orNull(text)),
   token_name: about('Its name at that time.', orNull(text)),
   streamed: flag,
-  metadata: about('What the caller said of the call: an object, as JSON in a text.', orNull(text)),
+  metadata: about('The metadata of the call: an object, as JSON in a string.', orNull(text)),
   request_content_type: orNull(text),
   response_content_type: orNull(text),
 }
@@ -46,7 +46,7 @@ const sums: Members = {
   tokens_in: whole(0),
   tokens_out: whole(0),
   cost: about('In US dollars.', { ...number, minimum: 0 }),
-  count_without_cost: about('How many calls there is no cost of.', whole(0)),
+  count_without_cost: about('The number of calls with unknown cost.', whole(0)),
 }
 
 /** Sums over entries, and over those of them that are alike. */
@@ -55,10 +55,10 @@ export const logSums = open({
   groups: listOf(
     open(sums, {
       token_id: orNull(text),
-      token_name: about('That of the latest call.', orNull(text)),
+      token_name: about('Of the latest call.', orNull(text)),
       model: orNull(text),
       provider: text,
-      day: about('Of UTC.', { ...text, format: 'date' }),
+      day: about('In UTC.', { ...text, format: 'date' }),
     }),
   ),
 })
@@ -67,19 +67,25 @@ export const logSums = open({
 export const logSummary = open(summary)
 
 export const logEntry = open(summary, {
-  request_head: about('The beginning of the body that was sent, where it was kept.', text),
-  request_head_complete: about('Whether that is all of it.', flag),
-  response_head: about('The beginning of the body that was answered, where it was kept.', text),
-  response_head_complete: about('Whether that is all of it.', flag),
+  request_head: about('The beginning of the request body, if it was stored.', text),
+  request_head_complete: about('Whether that is the whole body.', flag),
+  response_head: about('The beginning of the response body, if it was stored.', text),
+  response_head_complete: about('Whether that is the whole body.', flag),
   provider_response_head: about(
-    'The beginning of the body that the provider sent, where the caller got another one and it was kept.',
+    'The beginning of the body of the provider, if the caller received a different one and it was stored.',
     text,
   ),
-  provider_response_head_complete: about('Whether that is all of it.', flag),
-  request_head_encoding: about('Stands where it is no text, or of an unknown coding.', exactly('base64')),
-  response_head_encoding: about('Stands where it is no text, or of an unknown coding.', exactly('base64')),
+  provider_response_head_complete: about('Whether that is the whole body.', flag),
+  request_head_encoding: about(
+    'Present if the body is not text, or has an unknown coding.',
+    exactly('base64'),
+  ),
+  response_head_encoding: about(
+    'Present if the body is not text, or has an unknown coding.',
+    exactly('base64'),
+  ),
   provider_response_head_encoding: about(
-    'Stands where it is no text, or of an unknown coding.',
+    'Present if the body is not text, or has an unknown coding.',
     exactly('base64'),
   ),
 })

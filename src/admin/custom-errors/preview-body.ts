@@ -47,7 +47,7 @@ export function readPreview(body: unknown, zone: ZoneConfig, zones: Zones): Prev
 function readCode(field: Field): number {
   const code = field.integer(100, 9999)
   if (code !== null && errorNameOf(String(code)) === null)
-    field.refuse('must be the code of an error: /errors lists them')
+    field.refuse('must be an error code: /errors lists them')
   return code ?? 0
 }
 
@@ -82,7 +82,7 @@ function readHeaders(field: Field): ReadonlyMap<string, readonly string[]> {
 }
 
 function readHeader(name: string, field: Field): readonly Pair[] {
-  if ('flaw' in headerName(name)) field.refuse('is no name of a header field')
+  if ('flaw' in headerName(name)) field.refuse('is not a valid header field name')
   const values = Array.isArray(field.value) ? field.items(1, mostHeaders) : [field]
   return values.flatMap(value => {
     const text = value.ruled(valueFault)
@@ -93,7 +93,7 @@ function readHeader(name: string, field: Field): readonly Pair[] {
 function readDraft(field: Field, zones: Zones) {
   const { rule, id, position } = readErrorRule(field, zones)
   for (const member of [id, position])
-    if (member.value !== undefined) member.refuse('means nothing here: the draft is asked before all rules')
+    if (member.value !== undefined) member.refuse('is not allowed here: the draft comes before all rules')
   return rule
 }
 
@@ -107,24 +107,24 @@ const address: Rule<string> = text => accepted(canonicalAddress(text) ?? undefin
 function valueFault(text: string): string | null {
   return text.length <= longest && /^[\t\x20-\x7e\x80-\xff]*$/.test(text)
     ? null
-    : `must be a value of a header field, of at most ${longest} characters`
+    : `must be a valid header field value of at most ${longest} characters`
 }
 
 /** Finds fault with what is no token, which the name of a header is, too (RFC 9110 section 9.1). */
 function methodFault(text: string): string | null {
-  return text.length <= 32 && 'value' in headerName(text) ? null : 'must be a method of HTTP'
+  return text.length <= 32 && 'value' in headerName(text) ? null : 'must be an HTTP method'
 }
 
 function targetFault(text: string): string | null {
   return text.length <= longest && /^\/[!-~]*$/.test(text) && !text.includes('#')
     ? null
-    : `must begin with / and hold visible ASCII characters without #, at most ${longest}`
+    : `must begin with / and contain at most ${longest} visible ASCII characters, without #`
 }
 
 function htmlFault(text: string): string | null {
-  if (!text.isWellFormed()) return 'must not hold lone surrogates'
+  if (!text.isWellFormed()) return 'must not contain lone surrogates'
   if (hasTooManyTokens(text)) return `must have at most ${mostPageTokens} tokens`
   return text.trim() !== '' && Buffer.byteLength(text) <= largestErrorPage
     ? null
-    : `must not be blank, and have at most ${largestErrorPage} bytes in UTF-8`
+    : `must not be blank and must have at most ${largestErrorPage} bytes in UTF-8`
 }

@@ -35,5 +35,5 @@ export function errorRuleWork({ expression }: ErrorRule): number {
 function contentFault(content: string): string | null {
   const bytes = Buffer.byteLength(content)
   if (bytes < 1 || bytes > longestRuleContent) return `must have 1 to ${longestRuleContent} bytes in UTF-8`
-  return content.isWellFormed() ? null : 'must not hold lone surrogates'
+  return content.isWellFormed() ? null : 'must not contain lone surrogates'
 }

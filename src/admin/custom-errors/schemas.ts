@@ -27,7 +27,7 @@ import { expression, placed, ruleDescription, sameId } from '../zones/rule-schem
 
 const content: Schema = {
   ...text,
-  description: `At most ${longestRuleContent} bytes in UTF-8. \`::CLIENT_IP::\`, \`::RAY_ID::\` and \`::GEO::\` stand for what they say.`,
+  description: `At most ${longestRuleContent} bytes in UTF-8. \`::CLIENT_IP::\`, \`::RAY_ID::\` and \`::GEO::\` are replaced by what they name.`,
   minLength: 1,
   maxLength: longestRuleContent,
 }
@@ -39,7 +39,7 @@ const required: Members = {
 }
 
 const optional: Members = {
-  status_code: about('In place of that of the error.', orNull(whole(400, 999))),
+  status_code: about('Instead of the status of the error.', orNull(whole(400, 999))),
   ...ruleDescription,
 }
 
@@ -56,7 +56,7 @@ const type = oneOf(errorPageTypes)
 /** The HTML of a page, as a body and as a member of one. */
 export const html: Schema = {
   ...text,
-  description: `At most ${largestErrorPage} bytes in UTF-8. Beside the tokens of rules, \`::SVC_ERROR_500S_BOX::\` and \`::SVC_ERROR_1000S_BOX::\` stand for a box that tells of the error; all tokens together at most ${mostPageTokens} times.`,
+  description: `At most ${largestErrorPage} bytes in UTF-8. In addition to the tokens of rules, \`::SVC_ERROR_500S_BOX::\` and \`::SVC_ERROR_1000S_BOX::\` are replaced by a box that describes the error; at most ${mostPageTokens} tokens in all.`,
   minLength: 1,
   maxLength: largestErrorPage,
 }
@@ -73,10 +73,10 @@ const fieldValue: Schema = { ...text, maxLength: 8192 }
 export const previewRequest = closed(
   { code: oneOf(entries.map(({ code }) => code)) },
   {
-    accept: about('In place of any in `headers`.', fieldValue),
-    host: about('The first of the zone when left out.', text),
-    method: about('`GET` when left out.', text),
-    path: about('With the query; `/` when left out.', { ...text, pattern: '^/[!-~]*$' }),
+    accept: about('Overrides any in `headers`.', fieldValue),
+    host: about('The first host of the zone by default.', text),
+    method: about('`GET` by default.', text),
+    path: about('With the query; `/` by default.', { ...text, pattern: '^/[!-~]*$' }),
     headers: {
       type: 'object',
       additionalProperties: { anyOf: [fieldValue, listOf(fieldValue, 1, 100)] },
@@ -84,9 +84,9 @@ export const previewRequest = closed(
     },
     ip: about('The address of the client.', text),
     country: about('Its country (ISO 3166-1).', { ...text, pattern: '^[A-Za-z]{2}$' }),
-    asn: about('The number of its autonomous system.', whole(0, 2 ** 32 - 1)),
-    rule: about('Asked before all rules that are set.', closed(required, optional)),
-    page: about('In place of the page of the zone that is set.', closed({ type, html })),
+    asn: about('Its autonomous system number.', whole(0, 2 ** 32 - 1)),
+    rule: about('Tried before all rules that are set.', closed(required, optional)),
+    page: about('Instead of the page that is set for the zone.', closed({ type, html })),
   },
 )
 
@@ -95,7 +95,7 @@ export const preview = open(
     status: whole(400, 999),
     headers: { type: 'object', additionalProperties: text },
     body: text,
-    source: about('By whose word it is so.', oneOf(previewSources)),
+    source: about('What decided the content.', oneOf(previewSources)),
   },
-  { rule_id: about('The rule, where it was set by the API.', id) },
+  { rule_id: about('The rule, if it was set by the API.', id) },
 )

@@ -99,7 +99,7 @@ function readRateLimit(members: Members): GatewayRateLimit | null {
   const interval = orUsual(members.rate_limiting_interval)?.integer(0, longestInterval) ?? 0
   const technique = orUsual(members.rate_limiting_technique)?.oneOf(['fixed', 'sliding']) ?? null
   if (limit > 0 && interval === 0)
-    members.rate_limiting_interval.refuse('must be 1 or more seconds, since rate_limiting_limit is set')
+    members.rate_limiting_interval.refuse('must be at least 1 second, since rate_limiting_limit is set')
   if (limit === 0 && interval === 0 && technique === null) return null
   return { limit, interval, technique: technique ?? 'fixed' }
 }

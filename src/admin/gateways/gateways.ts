@@ -71,7 +71,7 @@ export async function findGateway(
   return isGatewayId(id) ? ((await gateways.get(account, id))?.record ?? null) : null
 }
 
-export const noGateway = failure('no_such', 'gateway')
+export const noGateway = failure('no_such', 'Gateway')
 
 const taken = failure('gateway_taken')
 

@@ -13,13 +13,13 @@ export const gatewayOperations: Readonly<Record<string, Operation>> = {
   [`POST ${gateways}`]: {
     id: 'createGateway',
     tag,
-    summary: 'Make an AI gateway',
-    description: 'What is left out is closed: calls need a token, and no bodies are kept.',
+    summary: 'Create an AI gateway',
+    description: 'Settings left out get safe defaults: calls need a token, and no bodies are stored.',
     body: {
       schema: newGateway,
       examples: {
-        'By its id alone': { id: 'support' },
-        'With bodies, the last 1,000 calls': {
+        'With only its id': { id: 'support' },
+        'With bodies of the last 1,000 calls': {
           id: 'try-out',
           authentication: true,
           collect_logs: true,
@@ -35,7 +35,7 @@ export const gatewayOperations: Readonly<Record<string, Operation>> = {
     id: 'listGateways',
     tag,
     summary: 'List AI gateways',
-    query: { ...pageQuery, search: about('A part of the id.', text) },
+    query: { ...pageQuery, search: about('Part of the id.', text) },
     answer: json(page(named('Gateway'))),
   },
   [`GET ${gateway}`]: {
@@ -48,9 +48,8 @@ export const gatewayOperations: Readonly<Record<string, Operation>> = {
     id: 'updateGateway',
     tag,
     summary: 'Change an AI gateway',
-    description:
-      'The body takes the place of all settings; `authentication` alone stays as it is where it is left out.',
-    body: { schema: changedGateway, examples: { 'Open to whoever calls': { authentication: false } } },
+    description: 'The body replaces all settings, except that `authentication` stays as it is if left out.',
+    body: { schema: changedGateway, examples: { 'Open to every caller': { authentication: false } } },
     answer: json(success(named('Gateway'))),
   },
   [`DELETE ${gateway}`]: {

@@ -23,27 +23,27 @@ const strategy = oneOf(['DELETE_OLDEST', 'STOP_INSERTING'] satisfies LogStrategy
 const technique = oneOf(['fixed', 'sliding'] satisfies GatewayRateLimit['technique'][])
 
 const settings: Members = {
-  authentication: about('Whether calls need a token that may run models.', flag),
-  collect_logs: about('Whether the bodies of calls are kept.', flag),
+  authentication: about('Whether calls need a token with permission to run models.', flag),
+  collect_logs: about('Whether the bodies of calls are stored.', flag),
   log_management: about(
-    'The most log entries that are kept; 100,000 unless set.',
+    'The maximum number of log entries; 100,000 by default.',
     orNull(whole(0, 10_000_000)),
   ),
-  log_management_strategy: about('What happens at that number.', orNull(strategy)),
+  log_management_strategy: about('What happens when that number is reached.', orNull(strategy)),
   rate_limiting_limit: about(
-    'How many calls are let in within an interval; any number unless set, or 0.',
+    'How many calls are allowed per interval; unlimited if unset or 0.',
     orNull(whole(0, mostCalls)),
   ),
   rate_limiting_interval: about(
-    'The interval in seconds; 1 or more where there is a limit.',
+    'The interval in seconds; at least 1 if there is a limit.',
     orNull(whole(0, longestInterval)),
   ),
   rate_limiting_technique: about(
-    'Whether intervals follow one another, or each call counts for an interval of its own; fixed unless set.',
+    'Whether intervals are consecutive (fixed) or each call counts for one interval (sliding); fixed by default.',
     orNull(technique),
   ),
   stream_usage: about(
-    'Whether streamed chat completions are asked for their usage, for the log, where their callers do not ask; they are unless set.',
+    'Whether to request usage for streamed chat completions, for the log, when callers do not; true by default.',
     orNull(flag),
   ),
 }
@@ -54,9 +54,9 @@ const unsupported: Members = Object.fromEntries(
 )
 
 const shownOnly: Members = {
-  is_default: about('As answers show it.'),
-  created_at: about('As answers show it; it stays as it is.'),
-  modified_at: about('As answers show it; it is given anew.'),
+  is_default: about('As responses show it.'),
+  created_at: about('As responses show it; read-only.'),
+  modified_at: about('As responses show it; set by the server.'),
 }
 
 /** The body of a new gateway. */
@@ -65,7 +65,7 @@ export const newGateway = closed({ id }, { ...settings, ...unsupported })
 /** The body that takes the place of all settings. */
 export const changedGateway = closed(
   {},
-  { id: about('That of the path.', id), ...settings, ...unsupported, ...shownOnly },
+  { id: about('The id in the path.', id), ...settings, ...unsupported, ...shownOnly },
 )
 
 export const gateway = open({
@@ -79,7 +79,7 @@ export const gateway = open({
   rate_limiting_technique: orNull(technique),
   stream_usage: flag,
   ...Object.fromEntries(Object.entries(notBuilt).map(([name, off]) => [name, exactly(off)])),
-  is_default: about('Whether calls that name no gateway go through it.', flag),
+  is_default: about('Whether calls that name no gateway use it.', flag),
   created_at: time,
   modified_at: time,
 })

@@ -88,7 +88,7 @@ export function readNewClient(body: unknown): ClientSettings | readonly Fault[] 
   ])
   if (members.visibility.value !== undefined)
     members.visibility.refuse(
-      'is set by the server: a new client is private, until a PATCH publishes it',
+      'is set by the server: a new client is private until a PATCH publishes it',
       'owned',
     )
   const settings = readMembers(members, blank)
@@ -111,7 +111,7 @@ function readMembers(
   for (const name of owned)
     if (members[name].value !== undefined) members[name].refuse('is set by the server', 'owned')
   for (const name of requiredMembers)
-    if (members[name].value === null) members[name].refuse('is required, so it can not be null')
+    if (members[name].value === null) members[name].refuse('is required, so it cannot be null')
   return { ...readTexts(members, kept), ...readUris(members, kept), ...readGrants(members, kept) }
 }
 
@@ -164,6 +164,6 @@ function readMethod(members: Members, kept: ClientSettings): TokenEndpointAuthMe
   ] as const
   for (const [name, { value }, uris] of staying)
     if (value === undefined && uris.some(uri => redirectUriFault(uri, method) !== null))
-      token_endpoint_auth_method.refuse(`must be none, as long as ${name} has a URI with a scheme of its own`)
+      token_endpoint_auth_method.refuse(`must be none while ${name} has a URI with an app scheme`)
   return method
 }

@@ -33,8 +33,8 @@ function readGrantTypes(field: Field): readonly GrantType[] | null {
   const grants = items.flatMap(item => grantTypes.find(grant => grant === item.value) ?? [])
   for (const item of items)
     if (!grantTypes.some(grant => grant === item.value))
-      item.refuse(`can't be ${quote(item.value)}: ${onlyCode}`)
-  if (!grants.includes('authorization_code')) field.refuse(`must hold authorization_code: ${onlyCode}`)
+      item.refuse(`cannot be ${quote(item.value)}: ${onlyCode}`)
+  if (!grants.includes('authorization_code')) field.refuse(`must include authorization_code: ${onlyCode}`)
   return grants
 }
 
@@ -43,7 +43,7 @@ function readResponseTypes(field: Field): readonly 'code'[] | null {
   for (const item of distinct(field.items(1, mostNamed)))
     if (item.value !== 'code')
       item.refuse(
-        `can't be ${quote(item.value)}: only the Authorization Code flow is supported, whose response type is code`,
+        `cannot be ${quote(item.value)}: only the Authorization Code flow is supported, whose response type is code`,
       )
   return ['code']
 }
@@ -52,7 +52,7 @@ function readScopes(field: Field): readonly string[] | null {
   if (field.value === undefined) return null
   const scopes = textsOf(distinct(field.items(1, oauthScopes.length)), scopeFault)
   if (scopes.length > 0 && scopes.every(scope => scope === 'offline_access'))
-    field.refuse('must hold a scope beside offline_access')
+    field.refuse('must include a scope other than offline_access')
   return scopes
 }
 
@@ -64,27 +64,27 @@ function readOptionalScopes(
 ) {
   if (field.value === undefined) {
     const stray = kept.find(scope => !scopes.includes(scope))
-    if (stray !== undefined) scopesField.refuse(`must hold ${stray}, as long as optional_scopes does`)
+    if (stray !== undefined) scopesField.refuse(`must include ${stray}, since optional_scopes does`)
     return kept
   }
   return readList(field, 0, oauthScopes.length, kept, scope => {
-    if (neverOptional.includes(scope)) return `can't be ${scope}: nobody may decline it`
-    return scopes.includes(scope) ? null : 'must be one of scopes'
+    if (neverOptional.includes(scope)) return `cannot be ${scope}: users cannot decline it`
+    return scopes.includes(scope) ? null : 'must also be in scopes'
   })
 }
 
 function scopeFault(scope: string): string | null {
   if (oauthScopes.some(({ id }) => id === scope)) return null
   return scope.includes(':')
-    ? 'must be the id of a scope, whose words stand between dots, not colons: see /client/v4/oauth/scopes'
-    : 'must be the id of a scope: see /client/v4/oauth/scopes'
+    ? 'must be a scope id, written with dots instead of colons: see /client/v4/oauth/scopes'
+    : 'must be a scope id: see /client/v4/oauth/scopes'
 }
 
 /** Repeats what a caller sent, as far as it can be read at a glance. */
 function quote(value: unknown): string {
-  return typeof value === 'string' ? JSON.stringify(value.slice(0, 60)) : 'anything but a text'
+  return typeof value === 'string' ? JSON.stringify(value.slice(0, 60)) : 'anything but a string'
 }
 
 const onlyCode =
-  'only the Authorization Code flow is supported, with authorization_code and, beside it, refresh_token'
+  'only the Authorization Code flow is supported: use authorization_code, optionally with refresh_token'
 const neverOptional: readonly string[] = ['openid', 'offline_access']

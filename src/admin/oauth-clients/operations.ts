@@ -37,16 +37,19 @@ const ownedMember = refusal('owned')
 
 const settled = refusals(
   ['not_ready_for_public', 'host_verified', 'public_for_ever', 'uri_for_ever'],
-  `Something is missing before the client can be public (${apiFaults.not_ready_for_public.code}), or what is asked for is settled for good (${apiFaults.host_verified.code}).`,
+  `Something is missing before the client can become public (${apiFaults.not_ready_for_public.code}), or what is asked for is settled for good (${apiFaults.host_verified.code}).`,
 )
 
 export const clientOperations: Readonly<Record<string, Operation>> = {
   [`POST ${clients}`]: {
     id: 'createOAuthClient',
     tag,
-    summary: 'Make an OAuth client',
-    description: 'It is private. Its secret, where it has one, is shown this once.',
-    body: { schema: newClient, examples: { 'A server with a secret': server, 'An app without one': app } },
+    summary: 'Create an OAuth client',
+    description: 'It is private at first. Its secret, if it has one, is shown only once.',
+    body: {
+      schema: newClient,
+      examples: { 'A server, with a secret': server, 'An app, without a secret': app },
+    },
     answer: json(success(named('OAuthClientWithSecret')), ['etag']),
     refusals: [ownedMember],
   },
@@ -56,8 +59,8 @@ export const clientOperations: Readonly<Record<string, Operation>> = {
     summary: 'List OAuth clients',
     query: {
       ...pageQuery,
-      per_page: about('1,000 unless given.', whole(1, mostOfSinglePage)),
-      client_name: about('A part of the name, in letters of either case.', text),
+      per_page: about('1,000 by default.', whole(1, mostOfSinglePage)),
+      client_name: about('Part of the name, case-insensitive.', text),
       visibility: oneOf(['private', 'public']),
     },
     answer: json(page(named('OAuthClient'))),
@@ -71,14 +74,14 @@ export const clientOperations: Readonly<Record<string, Operation>> = {
   [`PATCH ${client}`]: {
     id: 'updateOAuthClient',
     tag,
-    summary: 'Change an OAuth client, or make it public',
-    description: `What the body does not name stays; null clears what may be left out; lists are replaced whole. \`client_uri\`, sent again, has DNS asked now, and begins a verification
-anew that has failed. A change of \`token_endpoint_auth_method\` from \`none\` makes a secret, which is shown this once; one to \`none\` removes all secrets.`,
+    summary: 'Change an OAuth client, or publish it',
+    description: `Members left out of the body stay as they are; null clears optional ones; lists are replaced as a whole. Sending \`client_uri\` again checks DNS now, and restarts a verification
+that has failed. Changing \`token_endpoint_auth_method\` from \`none\` creates a secret, which is shown only once; changing it to \`none\` removes all secrets.`,
     body: {
       schema: changedClient,
       examples: {
-        'Another name, no logo': { client_name: 'Bills', logo_uri: null },
-        'Asks DNS again': { client_uri: 'https://invoices.example.com/' },
+        'New name, no logo': { client_name: 'Bills', logo_uri: null },
+        'Checks DNS again': { client_uri: 'https://invoices.example.com/' },
       },
     },
     answer: json(success(named('OAuthClientWithSecret')), ['etag']),
@@ -93,8 +96,8 @@ anew that has failed. A change of \`token_endpoint_auth_method\` from \`none\` m
   [`POST ${client}/rotate_secret`]: {
     id: 'rotateOAuthClientSecret',
     tag,
-    summary: 'Make a second secret',
-    description: 'Both are good until the older one is deleted. The new one is shown this once.',
+    summary: 'Create a second secret',
+    description: 'Both work until the older one is deleted. The new one is shown only once.',
     answer: json(success(open({ client_secret: secret }))),
     refusals: [refusal('no_secrets'), refusal('two_secrets')],
   },
@@ -111,9 +114,9 @@ anew that has failed. A change of \`token_endpoint_auth_method\` from \`none\` m
     summary: 'List who changed what',
     query: {
       ...pageQuery,
-      since: about('From this day or time on.', moment),
-      before: about('Up to this day or time, and not at it.', moment),
-      direction: about('By time; `desc` unless given.', oneOf(['desc', 'asc'])),
+      since: about('From this date or time.', moment),
+      before: about('Before this date or time.', moment),
+      direction: about('By time; `desc` by default.', oneOf(['desc', 'asc'])),
     },
     answer: json(page(named('AuditEntry'))),
   },

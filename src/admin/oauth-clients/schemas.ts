@@ -51,14 +51,14 @@ const responseTypes = listOf(exactly('code'), 1, 1)
 const required: Members = {
   client_name: printable(
     100,
-    ', in the composed form of Unicode (NFC), visible characters and inner spaces only',
+    ', in Unicode normalization form C (NFC), visible characters and inner spaces only',
   ),
   grant_types: {
     ...setOf(oneOf(grantTypes), 1, grantTypes.length),
     description: 'Only the Authorization Code flow is supported.',
     contains: exactly('authorization_code'),
   },
-  redirect_uris: about('A scheme of an app is for the method `none` alone.', setOf(redirectUri, 1, mostUris)),
+  redirect_uris: about('App schemes are only for the method `none`.', setOf(redirectUri, 1, mostUris)),
   response_types: responseTypes,
   scopes: {
     ...setOf(oneOf(scopeIds), 1, scopeIds.length),
@@ -66,14 +66,14 @@ const required: Members = {
     contains: { not: exactly(refreshing) },
   },
   token_endpoint_auth_method: about(
-    '`none` is for what runs in browsers and on devices: it has no secret, and proves itself by PKCE.',
+    '`none` is for apps in browsers and on devices: they have no secret and use PKCE.',
     oneOf(authMethods),
   ),
 }
 
 const optional: Members = {
   optional_scopes: about(
-    'Those of the scopes that a user may decline.',
+    'Scopes that a user may decline; also listed in `scopes`.',
     setOf(oneOf(declinable), 0, mostUris),
   ),
   post_logout_redirect_uris: setOf(redirectUri, 0, mostUris),
@@ -81,7 +81,7 @@ const optional: Members = {
   logo_uri: pageUri,
   policy_uri: pageUri,
   tos_uri: pageUri,
-  client_uri: about('Before the client can be public, DNS must prove who owns its host.', pageUri),
+  client_uri: about('Its host must be verified by DNS before the client can become public.', pageUri),
 }
 
 /** What of a client may be left out, or cleared with null. */
@@ -100,7 +100,7 @@ export const changedClient = closed(
   {
     ...required,
     ...clearable,
-    visibility: about('A client that is public stays so.', visibility),
+    visibility: about('Publishing is irreversible.', visibility),
   },
 )
 
@@ -108,7 +108,7 @@ const lastAnswer = open(
   {
     at: time,
     outcome: oneOf(checkOutcomes satisfies readonly DnsOutcome[]),
-    records: about('The TXT records that were there, cut where they are long.', listOf(text)),
+    records: about('The TXT records found, truncated if long.', listOf(text)),
   },
   { hint: about('What may be wrong.', text) },
 )
@@ -117,7 +117,7 @@ const lastAnswer = open(
 export const verification = open(
   {
     status: oneOf(['pending', 'in_progress', 'verified', 'failed'] satisfies VerificationStatus[]),
-    text: about('What a TXT record of the host must be.', {
+    text: about('The value that a TXT record of the host must have.', {
       ...text,
       pattern: `^${challengePrefix}[0-9a-f]{32}$`,
     }),
@@ -125,15 +125,15 @@ export const verification = open(
     deadline: time,
   },
   {
-    last_answer: about('What DNS said last.', lastAnswer),
-    next_check: about('When DNS is asked again.', time),
+    last_answer: about('The result of the last DNS check.', lastAnswer),
+    next_check: about('When DNS is checked next.', time),
     verified_at: time,
   },
 )
 
 export const secret: Schema = {
   ...text,
-  description: 'The value of the secret. It is shown this once.',
+  description: 'The value of the secret. It is shown only once.',
   pattern: '^svcs_[A-Za-z0-9_-]{43}$',
 }
 
@@ -143,11 +143,8 @@ const shownSecret = open(
     tail: about('The last 4 characters of its value.', { ...text, pattern: '^[A-Za-z0-9_-]{4}$' }),
   },
   {
-    last_used_at: about('To the hour; absent as long as no use was recorded.', time),
-    status: about(
-      'The server key that it was made under is lost, so it is not accepted.',
-      exactly('key_lost'),
-    ),
+    last_used_at: about('To the hour; absent until a use is recorded.', time),
+    status: about('The server key that protects it is lost, so it is rejected.', exactly('key_lost')),
   },
 )
 
@@ -163,15 +160,15 @@ const shown: Members = {
   scopes: listOf(oneOf(scopeIds), 1),
   optional_scopes: listOf(oneOf(scopeIds)),
   visibility,
-  has_rotated_secret: about('Whether there are two secrets, of which both are good.', flag),
-  client_secrets: about('The newest first.', listOf(shownSecret, 0, 2)),
+  has_rotated_secret: about('Whether there are two secrets; both work.', flag),
+  client_secrets: about('Newest first.', listOf(shownSecret, 0, 2)),
   created_at: time,
   updated_at: time,
 }
 
 const shownWhereSet: Members = {
   secret_status: about(
-    'Of the secrets that the client has, all or one were made under a server key that is lost, and are not accepted: rotate.',
+    'Whether all or some secrets are rejected because the server key that protects them is lost: rotate.',
     oneOf(['key_lost', 'partly_key_lost']),
   ),
   logo_uri: text,
@@ -179,7 +176,7 @@ const shownWhereSet: Members = {
   tos_uri: text,
   client_uri: text,
   client_uri_verification: named('ClientUriVerification'),
-  promoted_at: about('When it was made public.', time),
+  promoted_at: about('When it was published.', time),
 }
 
 export const oauthClient = open(shown, shownWhereSet)
@@ -192,6 +189,6 @@ export const oauthScope = open({
   name: text,
   category: text,
   description: text,
-  scopes: about('The kinds of resources that it is about.', listOf(text)),
-  is_identity: about('Whether it tells who the user is, and opens nothing else.', flag),
+  scopes: about('The kinds of resources that it covers.', listOf(text)),
+  is_identity: about('Whether it only identifies the user and grants no other access.', flag),
 })

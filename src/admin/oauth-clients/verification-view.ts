@@ -33,9 +33,9 @@ function hintFor({ outcome, records }: DnsAnswer, verification: DomainVerificati
     case 'no_match':
       return mismatch(records, text, verification.code)
     case 'no_records':
-      return `There is no TXT record at the host: publish one whose value is ${text}`
+      return `The host has no TXT record: publish one with the value ${text}`
     case 'no_such_name':
-      return `DNS does not know the host: publish a TXT record at it whose value is ${text}`
+      return `DNS does not know the host: publish a TXT record there with the value ${text}`
     default:
       return troubles[outcome]
   }
@@ -43,11 +43,11 @@ function hintFor({ outcome, records }: DnsAnswer, verification: DomainVerificati
 
 /** What is amiss where nobody knows what is published. */
 const troubles = {
-  server_failure:
-    'The DNS servers of the host fail: see that its zone and its DNSSEC signatures are in order',
-  refused: 'The DNS servers refuse to answer for the host: see that its zone is delegated to the right ones',
-  timeout: 'The DNS servers of the host do not answer in time',
-  error: 'The resolver of the gateway could not be reached, or its answer could not be understood',
+  server_failure: 'The DNS servers of the host fail: check its zone and its DNSSEC signatures',
+  refused:
+    'The DNS servers refuse queries for the host: check that its zone is delegated to the right servers',
+  timeout: 'The DNS servers of the host timed out',
+  error: "The gateway's resolver is unreachable or sent an invalid response",
 } as const satisfies Partial<Record<DnsOutcome, string>>
 
 /** Finds what is amiss with records of which none is the one. */
@@ -55,10 +55,10 @@ function mismatch(records: readonly string[], text: string, code: string): strin
   if (records.some(record => record !== text && unquoted(record) === text))
     return `The record has quotation marks or spaces around its value: publish ${text} without them`
   if (records.some(record => record.toLowerCase().includes(code)))
-    return `A record has the code, but its value must be ${text}, the whole of it and nothing else`
+    return `A record contains the code, but its whole value must be ${text}`
   if (records.some(record => record.startsWith(challengePrefix)))
-    return `A record has the code of another client or host: add one beside it whose value is ${text}`
-  return `There are TXT records at the host, but none of them is the one: add one beside them whose value is ${text}`
+    return `A record has the code of another client or host: add another record with the value ${text}`
+  return `The host has TXT records, but not this one: add another with the value ${text}`
 }
 
 function unquoted(record: string): string {

@@ -8,22 +8,22 @@ export type HeaderName = keyof typeof headers
 
 /** Header fields of answers. */
 export const headers = {
-  'svc-ray': header('The id of this answer, for those who look for it in the logs.', {
+  'svc-ray': header('The ray id of this response, to find it in the logs.', {
     ...text,
     pattern: '^[0-9a-f]{16}$',
   }),
-  etag: header('What tells this state from all others: send it back with If-Match.', {
+  etag: header('Identifies this version: send it back in If-Match.', {
     ...text,
     pattern: '^"[0-9a-f]+"$',
   }),
-  'idempotency-replayed': header('Stands where the answer was given before.', exactly('true'), false),
+  'idempotency-replayed': header('Present when the response repeats an earlier one.', exactly('true'), false),
   'svc-body-encoding': header(
-    'Stands where the body is no text, and is given as base64.',
+    'Present when the body is not text; it is then in base64.',
     exactly('base64'),
     false,
   ),
   'retry-after': header('Seconds to wait.', whole(1)),
-  'www-authenticate': header('How to prove who asks.', exactly('Bearer')),
+  'www-authenticate': header('How to authenticate.', exactly('Bearer')),
 }
 
 /** Segments of paths, and header fields of requests, by name. */
@@ -45,12 +45,12 @@ export const parameters = {
   code: segment('code', 'The code of the error.', oneOf(entries.map(({ code }) => code))),
   'if-match': field(
     'If-Match',
-    'Etags of which what is to be changed must have one, or `*`: else nothing is changed.',
+    'Etags, or `*`. Nothing is changed unless the resource has one of them.',
     text,
   ),
   'idempotency-key': field(
     'Idempotency-Key',
-    'The same key within 24 hours gives the same answer: nothing is done twice.',
+    'The same key within 24 hours gets the same response; nothing is done twice.',
     { ...text, pattern: '^[\\x20-\\x7e]{1,255}$' },
   ),
 }

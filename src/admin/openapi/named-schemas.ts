@@ -28,7 +28,7 @@ export const schemas = {
   AuditEntry: auditEntry,
   ResultInfo: open(
     { page: whole(1), per_page: whole(1), count: whole(0), total_count: whole(0) },
-    { cursor: about('Leads to what comes behind this page; absent where nothing does.', text) },
+    { cursor: about('Leads to the next page; absent on the last one.', text) },
   ),
   Source: open({ pointer: { ...text, format: 'json-pointer' } }),
 } satisfies Record<string, Schema>

@@ -38,11 +38,11 @@ const info = {
   license: { name: 'MIT', identifier: 'MIT' },
   description: `OAuth clients, AI gateways and API tokens of accounts; error rules, error pages, access rules and origins of zones.
 
-Answers stand in an envelope: \`success\`, \`errors\`, \`messages\`, \`result\`, and \`result_info\` beside a page of a list. All mistakes of a request are told at once; those
-of a body point to their place with \`source.pointer\` (RFC 6901). Members and query parameters that are not known are refused by name.
+Responses have an envelope: \`success\`, \`errors\`, \`messages\`, \`result\`, and \`result_info\` with a page of a list. All mistakes of a request are reported at once; those
+of a body point to their place with \`source.pointer\` (RFC 6901). Unknown members and query parameters are rejected by name.
 
-A path that there is not is 404 with code ${apiFaults.no_route.code}. A method that a path does not have is 405 with code ${apiFaults.method_not_allowed.code} and \`Allow\`. HEAD is answered as GET, without the body. Bytes that
-are no HTTP/1.1 request are 400, a header section that is too large 431, both with code ${apiFaults.no_request.code}.`,
+An unknown path is 404 with code ${apiFaults.no_route.code}. A method that a path does not allow is 405 with code ${apiFaults.method_not_allowed.code} and \`Allow\`. HEAD works as GET, without the body. Bytes that
+are not a valid HTTP/1.1 request are 400, a header section that is too large is 431, both with code ${apiFaults.no_request.code}.`,
 } as const
 
 const securitySchemes = {
@@ -91,10 +91,9 @@ function securityOf({ hasToken = false }: Operation) {
 }
 
 function descriptionOf({ description }: Operation, row: Row | null) {
-  const permission =
-    row && (row.permission ? `the permission \`${row.permission}\` on` : 'no more than a token of')
+  const permission = row && (row.permission ? `the permission \`${row.permission}\` on` : 'any token of')
   const owner = row?.path.includes('{zone}') ? 'the account that owns the zone' : 'the account'
-  const sentences = [description, permission && `It needs ${permission} ${owner}.`]
+  const sentences = [description, permission && `Requires ${permission} ${owner}.`]
   const told = sentences.filter(sentence => sentence).join('\n\n')
   return told === '' ? {} : { description: told }
 }

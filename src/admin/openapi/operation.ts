@@ -50,22 +50,22 @@ export type Tag = (typeof tags)[number]['name']
 export const tags = [
   {
     name: 'OAuth clients',
-    description: 'Applications of third parties that users let in, and the scopes that these may ask for.',
+    description: 'Third-party applications that users authorize, and the scopes that these may request.',
   },
   { name: 'API tokens', description: 'Who may use this API and the AI gateways, and for what.' },
   {
     name: 'AI gateways',
-    description: 'What callers of models must prove, and what is kept of their calls.',
+    description: 'Authentication, limits and logs of calls to models.',
   },
   { name: 'AI gateway logs', description: 'The calls that went through an AI gateway.' },
   {
     name: 'Custom errors',
-    description: 'What a zone says in place of the usual error documents: rules first, then pages.',
+    description: 'The content that a zone serves instead of the standard errors: rules first, then pages.',
   },
-  { name: 'Access rules', description: 'Who may come in to a zone: the first rule that matches decides.' },
-  { name: 'Origins', description: 'Where the requests of a zone go, and how that is doing.' },
+  { name: 'Access rules', description: 'Who may access a zone: the first matching rule decides.' },
+  { name: 'Origins', description: 'Where requests of a zone go, and the state of these origins.' },
   { name: 'Audit logs', description: 'Who changed what, when and from where.' },
-  { name: 'Gateway', description: 'Whether the gateway is well, and what it says of itself.' },
+  { name: 'Gateway', description: 'Health, metrics and documentation of the gateway.' },
 ] as const
 
 /** Answers in JSON. */

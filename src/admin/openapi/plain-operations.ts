@@ -30,8 +30,8 @@ export const plainOperations: Readonly<Record<string, Operation>> = {
   'GET /client/v4/oauth/scopes': {
     id: 'listOAuthScopes',
     tag: 'OAuth clients',
-    summary: 'List the scopes that OAuth clients can ask for',
-    description: 'Any token may ask.',
+    summary: 'List the scopes that OAuth clients can request',
+    description: 'Open to any token.',
     hasToken: true,
     answer: json(page(named('OAuthScope'))),
   },
@@ -44,8 +44,8 @@ export const plainOperations: Readonly<Record<string, Operation>> = {
   'GET /': {
     id: 'getHome',
     tag,
-    summary: 'Show how the gateway is, and what there is to see',
-    description: 'As a page, or as JSON where Accept prefers that.',
+    summary: 'Show the state of the gateway, with links',
+    description: 'As a page, or as JSON if Accept prefers it.',
     answer: {
       content: {
         'application/json': open(
@@ -59,21 +59,21 @@ export const plainOperations: Readonly<Record<string, Operation>> = {
   'GET /healthz': {
     id: 'isAlive',
     tag,
-    summary: 'Tell whether the gateway lives',
+    summary: 'Check that the gateway is alive',
     answer: json(open({ status: exactly('alive') })),
   },
   'GET /readyz': {
     id: 'isReady',
     tag,
-    summary: 'Tell whether traffic is welcome',
+    summary: 'Check that the gateway is ready for traffic',
     description:
-      'While the store is away the gateway serves from what it remembers, and while the store refuses writes nothing can be changed: it is degraded, and ready.',
+      'The gateway is degraded, but ready, while the store is unreachable (cached tokens are served) or refuses writes (nothing can be changed).',
     answer: json(open({ status: oneOf(['ready', 'degraded']) }, { reason: text })),
     refusals: [
       {
         status: 503,
         faults: [],
-        description: 'Traffic is not welcome.',
+        description: 'Not ready for traffic.',
         content: {
           'application/json': open({
             status: exactly('unready'),
@@ -86,9 +86,9 @@ export const plainOperations: Readonly<Record<string, Operation>> = {
   'GET /metrics': {
     id: 'getMetrics',
     tag,
-    summary: 'Show metrics in the text format of Prometheus',
+    summary: 'Show metrics in the Prometheus text format',
     description:
-      'By `management.metrics` they may need a token with the permission `Metrics Read`, of any account: as it comes, where the side port is not on loopback, or the request came through a proxy.',
+      '`management.metrics` decides whether a token with the permission `Metrics Read`, of any account, is required. By default it is, unless the side port is on loopback and the request did not come through a proxy.',
     hasToken: 'maybe',
     answer: { content: { [metricsContentType]: text } },
     refusals: [unauthorized, forbidden, storeAway, bug],
@@ -96,15 +96,15 @@ export const plainOperations: Readonly<Record<string, Operation>> = {
   'GET /errors': {
     id: 'listErrors',
     tag,
-    summary: 'List the errors that the gateway answers with',
-    description: 'In the format that Accept asks for.',
+    summary: 'List the errors of the gateway',
+    description: 'In the format that Accept prefers.',
     answer: inAnyFormat(open({ errors: listOf(documentedError) })),
   },
   'GET /errors/{code}': {
     id: 'getError',
     tag,
     summary: 'Explain an error',
-    description: 'In the format that Accept asks for.',
+    description: 'In the format that Accept prefers.',
     answer: inAnyFormat(documentedError),
   },
 }

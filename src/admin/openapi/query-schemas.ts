@@ -6,9 +6,9 @@ import { about, type Members, type Schema, text, time, whole } from './schemas.t
 /** Which part of a list is shown. */
 export const pageQuery: Members = {
   page: about('From 1 on.', whole(1, 1_000_000)),
-  per_page: about('20 unless given.', whole(1, mostPerPage)),
+  per_page: about('20 by default.', whole(1, mostPerPage)),
   cursor: about(
-    'What `result_info.cursor` of the page before said, in place of `page`: nothing is left out then that is there all the while, whatever is removed meanwhile.',
+    '`result_info.cursor` of the previous page, instead of `page`. Removals between two pages then skip nothing.',
     { ...text, minLength: 1, examples: [cursorOf({ at: 1_767_225_600_000, id: 'default' })] },
   ),
 }

@@ -41,7 +41,7 @@ function join(some: readonly Refusal[]): Refusal {
 function badQuery(query: Members): Refusal {
   const repeated: ApiFaultName[] = Object.keys(query).length > 0 ? ['repeated'] : []
   const invalid: ApiFaultName[] = Object.values(query).some(isNarrow) ? ['invalid'] : []
-  return refusals(['unknown', ...repeated, ...invalid], 'A query parameter is wrong.')
+  return refusals(['unknown', ...repeated, ...invalid], 'A query parameter is invalid.')
 }
 
 /** Tells whether a parameter can't be just any text. */
@@ -54,13 +54,13 @@ function badBody({ schema }: Body, { type }: BodyKind): Refusal {
   const ofMembers: ApiFaultName[] = type === jsonBody.type ? [...missing, 'unknown', 'repeated'] : []
   return refusals(
     ['unreadable_body', 'invalid', ...ofMembers],
-    'The body is wrong: each mistake is told, with its place.',
+    'The body is invalid; every mistake is listed with its place.',
   )
 }
 
 const strayBody = refusals(
   ['unreadable_body', 'invalid', 'unknown', 'repeated'],
-  'There is a body that is not empty, nor an object of no members.',
+  'The body is neither empty nor an empty object.',
 )
 
 export const unauthorized = refusal('unauthorized', ['www-authenticate'])
@@ -92,8 +92,8 @@ function ofHeader(name: NonNullable<Row['headers']>[number], hasBody: boolean): 
 }
 
 const stale = refusal('stale', ['etag'])
-const ofIfMatch = [refusals(['invalid'], 'If-Match is no list of etags.'), stale]
-const ofIdempotencyKey = [refusals(['invalid'], 'Idempotency-Key is no key.'), refusal('answer_unreadable')]
+const ofIfMatch = [refusals(['invalid'], 'If-Match is not a list of etags.'), stale]
+const ofIdempotencyKey = [refusals(['invalid'], 'Idempotency-Key is invalid.'), refusal('answer_unreadable')]
 const otherBody = refusal('key_used')
 
 /** What none of the handlers has foreseen. */

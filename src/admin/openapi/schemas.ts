@@ -75,7 +75,7 @@ export const writtenTime: Schema = {
 export function printable(most: number, more = ''): Schema {
   return {
     ...text,
-    description: `Not blank, without line ends and whatever turns the direction of writing (U+202A to U+202E, U+2066 to U+2069)${more}.`,
+    description: `Not blank, without line breaks or characters that change text direction (U+202A to U+202E, U+2066 to U+2069)${more}.`,
     minLength: 1,
     maxLength: most,
     pattern: '^[^\\x00-\\x1f\\x7f-\\x9f]*$',

@@ -78,7 +78,7 @@ export class AuditKeeper {
       return period
     } catch (failure) {
       if (failure instanceof StoreAway) return pause
-      this.#log.error({ err: failure }, 'audit entries could not be dropped')
+      this.#log.error({ err: failure }, 'removing old audit entries failed')
       return period
     }
   }

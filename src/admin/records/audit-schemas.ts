@@ -32,28 +32,28 @@ export const auditEntry = open({
   actor: open(
     {
       id: about(
-        'The token that asked, `command line`, or `gatehouse` for what is dropped of the trail.',
+        'The id of the token, `command line`, or `gatehouse` for entries removed from the log.',
         text,
       ),
       type: about('`admin` for the command line.', oneOf(['user', 'admin', 'system'])),
     },
-    { ip: about('Of a token, unless `unvouched_proxy` stands.', text) },
+    { ip: about('Of requests with a token, unless there is `unvouched_proxy`.', text) },
   ),
   resource: open({ id: text, type: oneOf(kinds) }),
-  owner: about('The account; of a zone that which owns it.', open({ id })),
+  owner: about('The account, or the account that owns the zone.', open({ id })),
   interface: oneOf(['API', 'CLI', 'System']),
   metadata: open(
     {
-      ray: about('The ray id of the request; one of its own for what no request did.', text),
+      ray: about('The ray id of the request, or a new id where there was no request.', text),
       changed: about('The names of the members that were set or changed.', listOf(text)),
     },
     {
       dropped: about(
-        'Entries of the actor that `resource` names, which were too old or too many, and when the first and the last of them were made.',
+        'How many entries of the actor in `resource` were removed for age or number, and the times of the first and the last.',
         open({ count: whole(1), from: time, to: time }),
       ),
       unvouched_proxy: about(
-        'The proxy that passed the request on, where that is not this gateway: behind it, nobody knows the address of the caller.',
+        'The proxy that forwarded the request, where that is not this gateway: the address of the caller behind it is unknown.',
         text,
       ),
     },

@@ -158,7 +158,7 @@ export function isoTime(ms: number): string {
 /** A write that was not confirmed may have been made, and its entry with it: the log tells of it as doubtful. */
 async function tellAfter(write: Promise<boolean>, { audit }: Told, log: Logger): Promise<boolean> {
   const isWritten = await write.catch(failure => {
-    if (failure instanceof StoreAway && !failure.isUndone) tellAudit(log, audit, 'audit, in doubt')
+    if (failure instanceof StoreAway && !failure.isUndone) tellAudit(log, audit, 'audit: write not confirmed')
     throw failure
   })
   if (isWritten) tellAudit(log, audit)

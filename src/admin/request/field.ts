@@ -42,7 +42,8 @@ export class Field {
 
   /** Refuses another id than that of the path. */
   mustBe(id: string): void {
-    if (this.value !== undefined && this.value !== id) this.refuse('must be that of the path, or left out')
+    if (this.value !== undefined && this.value !== id)
+      this.refuse('must match the id in the path, or be left out')
   }
 
   /** Reads a boolean; null when it is absent or none. */
@@ -63,9 +64,9 @@ export class Field {
     const { value } = this
     if (value === undefined) return null
     if (typeof value !== 'string' || value.trim() === '' || value.length > most)
-      return this.refuse(`must be a text of 1 to ${most} characters`)
+      return this.refuse(`must be a string of 1 to ${most} characters`)
     return unprintable.test(value)
-      ? this.refuse('must not hold control characters or lone surrogates')
+      ? this.refuse('must not contain control characters or lone surrogates')
       : value
   }
 
@@ -73,7 +74,7 @@ export class Field {
   ruled(faultOf: (text: string) => string | null): string | null {
     const { value } = this
     if (value === undefined) return null
-    if (typeof value !== 'string') return this.refuse('must be a text')
+    if (typeof value !== 'string') return this.refuse('must be a string')
     const fault = faultOf(value)
     return fault === null ? value : this.refuse(fault)
   }
@@ -82,8 +83,8 @@ export class Field {
   by<T>(rule: Rule<T>): T | null {
     const { value } = this
     if (value === undefined) return null
-    if (typeof value !== 'string') return this.refuse('must be a text')
-    if (!value.isWellFormed()) return this.refuse('must not hold lone surrogates')
+    if (typeof value !== 'string') return this.refuse('must be a string')
+    if (!value.isWellFormed()) return this.refuse('must not contain lone surrogates')
     const reading = rule(value)
     return 'flaw' in reading ? this.refuse(reading.flaw) : reading.value
   }
@@ -99,7 +100,7 @@ export class Field {
     const { value } = this
     if (value === undefined || value === null) return null
     const time = typeof value === 'string' ? parseMoment(value) : null
-    return time ?? this.refuse('must be a time as in 2030-01-31T12:00:00Z')
+    return time ?? this.refuse('must be a time such as 2030-01-31T12:00:00Z')
   }
 
   /** Gives the elements of an array, each a field of its own. */
@@ -108,7 +109,7 @@ export class Field {
     if (value === undefined) return []
     if (Array.isArray(value) && value.length >= least && value.length <= most)
       return value.map((item, i) => this.#at(item, String(i), `${this.#name}[${i}]`))
-    this.refuse(`must be a list of ${least} to ${most}`)
+    this.refuse(`must be a list of ${least} to ${most} items`)
     return []
   }
 
@@ -120,8 +121,7 @@ export class Field {
     const object = this.object()
     const names: readonly string[] = [...required, ...optional]
     for (const name of Object.keys(object ?? {}))
-      if (!names.includes(name))
-        this.#member(undefined, name).refuse('is not a member that is known here', 'unknown')
+      if (!names.includes(name)) this.#member(undefined, name).refuse('is an unknown member', 'unknown')
     const fields = names.map(name => [name, this.#member(ownValue(object, name), name)] as const)
     if (object)
       for (const [, field] of fields.slice(0, required.length))

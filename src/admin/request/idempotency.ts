@@ -60,7 +60,7 @@ const printable = /^[\x20-\x7e]{1,255}$/
 const malformed = failure(
   'invalid',
   'Idempotency-Key',
-  'must come once, as 1 to 255 printable ASCII characters',
+  'must be given once, as 1 to 255 printable ASCII characters',
 )
 const otherBody = failure('key_used')
 const unreadable = failure('answer_unreadable')

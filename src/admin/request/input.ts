@@ -100,7 +100,7 @@ function parseJson(text: string): { value: unknown } | Answer {
 }
 
 function repetition(pointer: string): Fault {
-  return faultAt(pointer, 'repeated', pointer, 'stands more than once')
+  return faultAt(pointer, 'repeated', pointer, 'is a duplicate member')
 }
 
 async function collect(request: IncomingMessage, most: number): Promise<Buffer | null> {

@@ -40,4 +40,4 @@ export function parseIfMatch(field: string): readonly string[] | '*' | null {
 /** A tag or nothing, and the comma or end behind it: empty members are passed over (RFC 9110 section 5.6.1.2). */
 const member = /[ \t]*(?:(W\/)?("[\x21\x23-\x7e\x80-\xff]*")[ \t]*)?(?:,|$)/y
 
-const malformed = failure('invalid', 'If-Match', 'must be * or a list of entity tags as in "7"')
+const malformed = failure('invalid', 'If-Match', 'must be * or a list of entity tags such as "7"')

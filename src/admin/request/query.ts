@@ -25,8 +25,8 @@ const mostFaults = 20
 export function strayParameters(query: URLSearchParams, known: readonly string[]): readonly Fault[] {
   if (query.size === 0) return []
   const faults = [...new Set(query.keys())].flatMap(name => {
-    if (!known.includes(name)) return [wrong('unknown', name, 'is not a query parameter that is known here')]
-    return query.getAll(name).length > 1 ? [wrong('repeated', name, 'must come once')] : []
+    if (!known.includes(name)) return [wrong('unknown', name, 'is an unknown query parameter')]
+    return query.getAll(name).length > 1 ? [wrong('repeated', name, 'must be given once')] : []
   })
   return faults.slice(0, mostFaults)
 }
@@ -62,15 +62,17 @@ export class Parameters {
     if (given === null) return null
     const time = parseMoment(given, { allowsDay: true })
     return (
-      time ?? this.#refuse(name, 'must be a day or a time as in 2030-01-31 or 2030-01-31T12:00:00Z', null)
+      time ?? this.#refuse(name, 'must be a date or a time, such as 2030-01-31 or 2030-01-31T12:00:00Z', null)
     )
   }
 
   #cursor(): Position | null {
     const given = this.#query.get('cursor')
     if (given === null) return null
-    if (this.#query.has('page')) return this.#refuse('cursor', 'must come without page', null)
-    return readCursor(given) ?? this.#refuse('cursor', 'must be one that a list gave', null)
+    if (this.#query.has('page')) return this.#refuse('cursor', 'cannot be combined with page', null)
+    return (
+      readCursor(given) ?? this.#refuse('cursor', 'must be a cursor from an earlier page of this list', null)
+    )
   }
 
   #wholeNumber(name: string, usual: number, most: number): number {

@@ -29,7 +29,7 @@ export function distinct(items: readonly Field[]): readonly Field[] {
     // Of the URI of a bare host the slash may lack: with it, it is the same.
     const { value } = item
     const whole = typeof value === 'string' && /^https?:\/\/[^/?]+$/.test(value) ? `${value}/` : value
-    if (seen.has(whole)) item.refuse('stands in the list before', 'repeated')
+    if (seen.has(whole)) item.refuse('duplicates an earlier item', 'repeated')
     seen.add(whole)
   }
   return items

@@ -81,7 +81,7 @@ function readGroup(group: Field): string[] {
     known => known.id === id.value || (id.value === undefined && known.name === name.value),
   )
   if (found && (name.value === undefined || name.value === found.name)) return [found.id]
-  group.refuse('must have the id or the name of a permission group, as tokens/permission_groups lists them')
+  group.refuse('must have the id or name of a permission group: tokens/permission_groups lists them')
   return []
 }
 
@@ -91,7 +91,7 @@ function readResources(resources: Field, account: string): void {
   const [[name, value] = [], ...more] = Object.entries(object)
   if (name !== resourcePrefix + account || value !== '*' || more.length > 0)
     resources.refuse(
-      `must be {"${resourcePrefix}${account}": "*"}: a token is for the account that it is made in`,
+      `must be {"${resourcePrefix}${account}": "*"}: a token only works in the account that it is created in`,
     )
 }
 
@@ -105,7 +105,7 @@ function readNetworks(networks: Field, least: number): string[] {
   return networks.items(least, mostAddresses).flatMap(network => {
     const { value } = network
     if (typeof value === 'string' && parseNetwork(value)) return [value]
-    network.refuse('must be an IP address or a network as in 192.0.2.0/24 or 2001:db8::/32')
+    network.refuse('must be an IP address or a network, such as 192.0.2.0/24 or 2001:db8::/32')
     return []
   })
 }

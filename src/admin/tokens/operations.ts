@@ -11,7 +11,7 @@ const tokens = '/client/v4/accounts/{account_id}/tokens'
 const token = `${tokens}/{token_id}`
 
 const reach =
-  'A token can be given no more than the one that asks has itself, nor for longer, nor for more addresses.'
+  'A token cannot allow more than the token that creates or changes it, nor for longer, nor from more addresses.'
 
 const example = {
   name: 'Calls models from the office',
@@ -30,13 +30,13 @@ export const tokenOperations: Readonly<Record<string, Operation>> = {
   [`GET ${tokens}/verify`]: {
     id: 'verifyToken',
     tag,
-    summary: 'Tell whether the token that asks is good',
+    summary: 'Check the token of this request',
     answer: json(success(verifiedToken)),
   },
   [`GET ${tokens}/permission_groups`]: {
     id: 'listPermissionGroups',
     tag,
-    summary: 'List what tokens can be given',
+    summary: 'List the permissions that tokens can have',
     query: {
       name: about('Only the one of this name.', text),
       scope: about('Only those for this kind of resource.', text),
@@ -46,9 +46,9 @@ export const tokenOperations: Readonly<Record<string, Operation>> = {
   [`POST ${tokens}`]: {
     id: 'createToken',
     tag,
-    summary: 'Make a token',
+    summary: 'Create a token',
     description: reach,
-    body: { schema: newToken, examples: { 'For a while, from some networks': example } },
+    body: { schema: newToken, examples: { 'Time-limited, from some networks': example } },
     answer: json(success(createdToken)),
   },
   [`GET ${tokens}`]: {
@@ -57,8 +57,8 @@ export const tokenOperations: Readonly<Record<string, Operation>> = {
     summary: 'List tokens',
     query: {
       ...pageQuery,
-      direction: about('By creation; `asc` unless given.', oneOf(['asc', 'desc'])),
-      include_expired: about('`false` unless given.', oneOf(['false', 'true'])),
+      direction: about('By creation; `asc` by default.', oneOf(['asc', 'desc'])),
+      include_expired: about('`false` by default.', oneOf(['false', 'true'])),
     },
     answer: json(page(named('Token'))),
   },
@@ -72,8 +72,8 @@ export const tokenOperations: Readonly<Record<string, Operation>> = {
     id: 'updateToken',
     tag,
     summary: 'Change a token',
-    description: `The body takes the place of all that can be set. ${reach}`,
-    body: { schema: changedToken, examples: { 'Taken out of use': { ...example, status: 'disabled' } } },
+    description: `The body replaces all settings. ${reach}`,
+    body: { schema: changedToken, examples: { Disabled: { ...example, status: 'disabled' } } },
     answer: json(success(named('Token'))),
   },
   [`DELETE ${token}`]: {

@@ -31,7 +31,7 @@ export function powersBeyond(policies: Policies, caller: Token): Fault[] {
         .filter(isBeyond)
         .map(({ name }) =>
           forbidden(
-            `your token does not allow ${name} itself, so it can't give it, nor touch a token that has it`,
+            `your token does not have ${name}, so it cannot grant it or change a token that has it`,
             `/policies/${i}/permission_groups/${j}`,
           ),
         )
@@ -42,7 +42,7 @@ export function powersBeyond(policies: Policies, caller: Token): Fault[] {
 /** A not-before needs no rule: for whoever can ask, it is over. */
 function lifeBeyond({ expiresOn }: Limits, { expiresOn: end }: Token): Fault[] {
   if (end === null || (expiresOn !== null && expiresOn <= end)) return []
-  const rule = `expires_on must be set, and no later than that of your token, ${isoTime(end)}`
+  const rule = `expires_on must be set, and not be later than that of your token, ${isoTime(end)}`
   return [forbidden(rule, '/expires_on')]
 }
 
@@ -52,11 +52,11 @@ function addressesBeyond(
 ): Fault[] {
   const mistakes: Fault[] = []
   if (allowed.length > 0 && (addressesIn.length === 0 || !areWithin(addressesIn, allowed))) {
-    const rule = `condition.request_ip.in must be set, and each entry lie within one of your token's: ${allowed.join(', ')}`
+    const rule = `condition.request_ip.in must be set, with every entry within one of your token's: ${allowed.join(', ')}`
     mistakes.push(forbidden(rule, '/condition/request_ip/in'))
   }
   if (!areWithin(denied, addressesNotIn)) {
-    const rule = `condition.request_ip.not_in must cover each entry of your token's: ${denied.join(', ')}`
+    const rule = `condition.request_ip.not_in must cover every entry of your token's: ${denied.join(', ')}`
     mistakes.push(forbidden(rule, '/condition/request_ip/not_in'))
   }
   return mistakes

@@ -26,7 +26,7 @@ const groupName = oneOf(permissionGroups.map(({ name }) => name))
 
 const resources: Schema = {
   type: 'object',
-  description: 'The account of the path, as `svc.api.account.` and its id, and `*`.',
+  description: 'The account in the path, as `svc.api.account.` and its id, and `*`.',
   patternProperties: { [`^${resourcePrefix.replaceAll('.', '\\.')}[0-9a-f]{32}$`]: exactly('*') },
   additionalProperties: false,
   minProperties: 1,
@@ -54,12 +54,12 @@ const writtenPolicy = closed(
     permission_groups: listOf(writtenGroup, 1, permissionGroups.length),
     resources,
   },
-  { id: about('As answers show it; it is given anew.') },
+  { id: about('As responses show it; set by the server.') },
 )
 
 const network: Schema = {
   ...text,
-  description: 'An address, or a network as in 192.0.2.0/24 or 2001:db8::/32.',
+  description: 'An address, or a network such as 192.0.2.0/24 or 2001:db8::/32.',
   pattern: '^[0-9A-Fa-f:.]+(?:/(?:0|[1-9][0-9]{0,2}))?$',
 }
 
@@ -71,9 +71,9 @@ const condition = closed(
 const settings: Members = { name: printable(120), policies: listOf(writtenPolicy, 1, 50) }
 
 const limits: Members = {
-  condition: about('From where it may be used; from everywhere when left out.', condition),
-  expires_on: about('Until when it is valid; without end when left out.', orNull(writtenTime)),
-  not_before: about('From when on it is valid; at once when left out.', orNull(writtenTime)),
+  condition: about('Where it may be used from; anywhere by default.', condition),
+  expires_on: about('When it expires; never by default.', orNull(writtenTime)),
+  not_before: about('When it becomes valid; immediately by default.', orNull(writtenTime)),
 }
 
 /** The body of a new token. */
@@ -82,10 +82,10 @@ export const newToken = closed(settings, limits)
 /** The body that takes the place of all that can be set. */
 export const changedToken = closed(settings, {
   ...limits,
-  status: about('As before when left out.', oneOf(['active', 'disabled'])),
-  id: about('That of the path.', id),
-  issued_on: about('As answers show it; it stays as it is.'),
-  modified_on: about('As answers show it; it is given anew.'),
+  status: about('Unchanged if left out.', oneOf(['active', 'disabled'])),
+  id: about('The id in the path.', id),
+  issued_on: about('As responses show it; read-only.'),
+  modified_on: about('As responses show it; set by the server.'),
 })
 
 const shownLimits: Members = { expires_on: time, not_before: time }
@@ -104,7 +104,7 @@ const shownCondition = open({ request_ip: open({}, { in: listOf(text), not_in: l
 
 export const value: Schema = {
   ...text,
-  description: 'The value of the token. It is shown this once.',
+  description: 'The value of the token. It is shown only once.',
   pattern: '^svct_[A-Za-z0-9_-]{49}$',
 }
 
@@ -122,5 +122,5 @@ export const permissionGroup = open({
   category: text,
   description: text,
   scopes: listOf(text),
-  is_selectable: about('Whether the token that asks could give it.', flag),
+  is_selectable: about('Whether the token of this request could grant it.', flag),
 })

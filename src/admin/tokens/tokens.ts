@@ -108,7 +108,7 @@ export async function listPermissionGroups({ account, caller, query }: Call): Pr
   return list(groups, { page: 1, perPage: permissionGroups.length, total: groups.length })
 }
 
-const noToken = failure('no_such', 'token')
+const noToken = failure('no_such', 'Token')
 
 async function reviseToken(
   { account, params }: Call,

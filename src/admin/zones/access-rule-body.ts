@@ -73,7 +73,7 @@ function readNumbers(field: Field): readonly number[] {
 
 function readList(field: Field, lists: readonly string[]): string {
   if (lists.length > 0) return field.oneOf(lists) ?? ''
-  return field.refuse('must be the name of a list of the configuration, of which there is none') ?? ''
+  return field.refuse('must be the name of a list, but the configuration has none') ?? ''
 }
 
 /** Notes that there is no database to tell what the field is about. */

@@ -26,7 +26,7 @@ const conditions: { readonly [K in (typeof conditionKinds)[number]]: Schema } = 
   list: about('One of the `lists` of the configuration.', text),
   country: about('Countries (ISO 3166-1); they need `geo.databases` in the configuration.', some(country)),
   asn: about('Autonomous systems; they need `geo.databases` too.', some(whole(1, 2 ** 32 - 1))),
-  user_agent: about('In any case; `*` stands for any text, empty text for none.', some(agent)),
+  user_agent: about('Case-insensitive; `*` matches any text, an empty string matches none.', some(agent)),
   referer: about('Hosts, and `*.` and a host, that Referer names.', some(host)),
   referer_not: about('A Referer of any other host; none at all does not match.', some(host)),
   path: about('Beginnings of paths, to a border of segments.', some(path)),

@@ -65,13 +65,13 @@ export const zoneOperations: Readonly<Record<string, Operation>> = {
         'Before all others': { ...maintenance, position: { index: 1 } },
       },
     },
-    changed: { schema: changedErrorRule, examples: { 'Another status': maintenance } },
+    changed: { schema: changedErrorRule, examples: { 'With another status': maintenance } },
   }),
   [`GET ${pages}`]: {
     id: 'listErrorPages',
     tag,
     summary: 'List the error pages that are set',
-    description: 'Those of the configuration file are not among them.',
+    description: 'Pages from the configuration file are not included.',
     answer: json(page(named('ErrorPage'))),
   },
   [`GET ${errorPage}`]: {
@@ -84,7 +84,7 @@ export const zoneOperations: Readonly<Record<string, Operation>> = {
     id: 'setErrorPage',
     tag,
     summary: 'Set an error page',
-    description: 'It takes the place of one that is set, here or in the configuration file.',
+    description: 'It replaces one that is set here, and overrides one from the configuration file.',
     body: {
       schema: html,
       examples: { 'With a box': '<!doctype html><title>Sorry</title>::SVC_ERROR_1000S_BOX::' },
@@ -101,13 +101,13 @@ export const zoneOperations: Readonly<Record<string, Operation>> = {
     id: 'previewError',
     tag,
     summary: 'Show what a client would get for an error',
-    description: 'Nothing is kept or served. A rule and a page can be tried before they are set.',
+    description: 'Nothing is stored or served. A rule or a page can be tried before it is set.',
     body: {
       schema: previewRequest,
       examples: {
         'What an agent gets': { code: 522, accept: 'application/json' },
-        'A rule on trial': { code: 522, headers: { accept: ['application/json'] }, rule: jsonForAgents },
-        'A page on trial': { code: 1020, page: { type: 'waf_block', html: '<p>No.</p>' } },
+        'With a draft rule': { code: 522, headers: { accept: ['application/json'] }, rule: jsonForAgents },
+        'With a draft page': { code: 1020, page: { type: 'waf_block', html: '<p>No.</p>' } },
       },
     },
     answer: json(success(preview)),
@@ -116,7 +116,10 @@ export const zoneOperations: Readonly<Record<string, Operation>> = {
     tag: 'Access rules',
     code: 'AccessRule',
     word: 'access rule',
-    created: { schema: newAccessRule, examples: { 'Some networks': intruders, 'Who has a header': office } },
+    created: {
+      schema: newAccessRule,
+      examples: { 'Some networks': intruders, 'Requests with a header': office },
+    },
     changed: {
       schema: changedAccessRule,
       examples: { 'For legal reasons': { ...intruders, action: 'legal' } },
@@ -125,7 +128,7 @@ export const zoneOperations: Readonly<Record<string, Operation>> = {
   [`GET ${zone}/origins`]: {
     id: 'listOrigins',
     tag: 'Origins',
-    summary: 'Show the pools of origins, and how they are doing',
+    summary: 'Show the pools of origins and their state',
     answer: json(success(listOf(named('Pool')))),
   },
 }
@@ -141,13 +144,14 @@ function ruleOperations(
       id: `list${code}s`,
       tag,
       summary: `List the ${word}s that are set, in order`,
-      description: 'All at once. Those of the configuration file are not among them: they come after these.',
+      description:
+        'In one response. Rules from the configuration file are not included: they come after these.',
       answer: all,
     },
     [`POST ${path}`]: {
       id: `create${code}`,
       tag,
-      summary: `Make an ${word}`,
+      summary: `Create an ${word}`,
       body: created!,
       answer: one,
       refusals: [owned, full],
@@ -155,15 +159,15 @@ function ruleOperations(
     [`PUT ${path}/order`]: {
       id: `reorder${code}s`,
       tag,
-      summary: `Put the ${word}s in another order`,
-      body: { schema: order, examples: { 'Of one': { ids: ['0123456789abcdef0123456789abcdef'] } } },
+      summary: `Reorder the ${word}s`,
+      body: { schema: order, examples: { 'A single rule': { ids: ['0123456789abcdef0123456789abcdef'] } } },
       answer: all,
     },
     [`PUT ${path}/{rule_id}`]: {
       id: `update${code}`,
       tag,
       summary: `Replace an ${word}`,
-      description: 'It keeps its id and its place.',
+      description: 'It keeps its id and position.',
       body: changed!,
       answer: one,
     },

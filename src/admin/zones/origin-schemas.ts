@@ -14,23 +14,23 @@ const check = open({
 const origin = open({
   url: text,
   weight: number,
-  share: about('How much of the weight counts now: less while it comes back slowly.', {
+  share: about('How much of the weight counts now: less during slow start.', {
     ...number,
     minimum: 0,
     maximum: 1,
   }),
   state: about(
-    '`down` by active checks, `ejected` for its failures, in `trial` when one request may end that.',
+    '`down` by active checks, `ejected` after failures, in `trial` while one request decides.',
     oneOf(originStates),
   ),
   consecutive_failures: whole(0),
   ejected_until: orNull(time),
-  outstanding: about('Requests that wait for it.', whole(0)),
-  check: about('What active checks found last.', orNull(check)),
+  outstanding: about('Requests queued for it.', whole(0)),
+  check: about('The result of the last active check.', orNull(check)),
 })
 
 export const pool = open({
   pool: text,
-  routes: about('The paths that lead to it.', listOf(text)),
+  routes: about('The route paths that lead to it.', listOf(text)),
   origins: listOf(origin),
 })

@@ -34,12 +34,11 @@ export function readExpression(field: Field, scope: Scope, hasGeo: boolean): str
 /** Returns why a list may not become what it is to be: more work than one request may be, and than the list was; null where it may. */
 export function workFault(before: number, after: number, most: number): Fault | null {
   if (after <= most || after <= before) return null
-  const rule = `could be too much work for one request: ${Math.ceil(after)} steps, of at most ${most}`
+  const rule = `could take too many steps for one request: ${Math.ceil(after)}, of at most ${most}`
   return faultAt('', 'invalid', 'The rules of the zone', rule)
 }
 
-export const needsGeo =
-  'needs geo.databases in the configuration, which tell the country and network of an address'
+export const needsGeo = 'needs geo.databases in the configuration to look up countries and networks'
 
 /** Reads what a rule is for; null stands for nothing, as absence does. */
 export function readDescription(field: Field): string | null {
@@ -51,7 +50,7 @@ export function readPosition(field: Field): Position {
   const { before, after, index } = field.members([], ['before', 'after', 'index'])
   if (field.value === undefined) return null
   const isSet = [before, after, index].filter(({ value }) => value !== undefined)
-  if (isSet.length !== 1) field.refuse('must have exactly one of before, after and index')
+  if (isSet.length !== 1) field.refuse('must have exactly one of before, after or index')
   if (index.value !== undefined) return { index: index.integer(1, mostRules) ?? 1 }
   return before.value !== undefined ? { before: before.text(100) ?? '' } : { after: after.text(100) ?? '' }
 }
@@ -65,7 +64,7 @@ export function placeAmong(rules: readonly { readonly id: string }[], position: 
       : misplaced('index', `must be at most ${rules.length + 1}, the end of the list`)
   const [name, neighbour] = Object.entries(position)[0] as ['before' | 'after', string]
   const at = rules.findIndex(({ id }) => id === neighbour)
-  if (at < 0) return misplaced(name, 'must be the id of a rule of this list')
+  if (at < 0) return misplaced(name, 'must be the id of a rule in this list')
   return name === 'before' ? at : at + 1
 }
 

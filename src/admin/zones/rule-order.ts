@@ -20,13 +20,13 @@ export function orderFaults(
   const known = new Set(rules.map(({ id }) => id))
   const faults = ids.flatMap((id, i) => {
     const first = ids.indexOf(id)
-    if (!known.has(id)) return wrong(`ids[${i}]`, 'must be the id of a rule of this list', `/ids/${i}`)
-    return first < i ? wrong(`ids[${i}]`, `repeats ids[${first}]`, `/ids/${i}`) : []
+    if (!known.has(id)) return wrong(`ids[${i}]`, 'must be the id of a rule in this list', `/ids/${i}`)
+    return first < i ? wrong(`ids[${i}]`, `duplicates ids[${first}]`, `/ids/${i}`) : []
   })
   const left = [...known.difference(new Set(ids))]
   return left.length === 0
     ? faults
-    : [...faults, wrong('ids', `must have all rules; left out: ${left.join(', ')}`, '/ids')]
+    : [...faults, wrong('ids', `must list every rule; missing: ${left.join(', ')}`, '/ids')]
 }
 
 function idFault(id: string): string | null {

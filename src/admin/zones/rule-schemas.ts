@@ -28,14 +28,14 @@ export const ruleDescription: Members = {
 export const placed: Members = {
   position: {
     ...closed({}, { before: id, after: id, index: whole(1, mostRules) }),
-    description: 'Where it is to stand, by exactly one of these; at the end when left out.',
+    description: 'Its position, by exactly one of these; at the end by default.',
     minProperties: 1,
     maxProperties: 1,
   },
 }
 
 /** What the body that takes the place of a rule may say beside it. */
-export const sameId: Members = { id: about('That of the path.', id) }
+export const sameId: Members = { id: about('The id in the path.', id) }
 
 /** The body that changes the order. */
-export const order = closed({ ids: about('Those of all rules.', setOf(id, 0, mostRules)) })
+export const order = closed({ ids: about('The ids of all rules.', setOf(id, 0, mostRules)) })

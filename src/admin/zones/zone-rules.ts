@@ -50,7 +50,7 @@ export class ZoneRules<Rule extends object> {
   async create(call: ZoneCall, api: Api): Promise<Answer> {
     const faults: Fault[] = []
     const { rule, id, position } = this.#kind.read(new Field(call.body, faults), api.zones)
-    if (id.value !== undefined) id.refuse('is given by the server', 'owned')
+    if (id.value !== undefined) id.refuse('is set by the server', 'owned')
     const place = readPosition(position)
     if (faults.length > 0) return failures(faults)
     const made = { ...rule, id: newId() }
@@ -70,7 +70,8 @@ export class ZoneRules<Rule extends object> {
     const { view, read } = this.#kind
     const { rule, id, position } = read(new Field(call.body, faults), api.zones)
     id.mustBe(ruleId)
-    if (position.value !== undefined) position.refuse('is for a new rule: the order has a path of its own')
+    if (position.value !== undefined)
+      position.refuse('is only for new rules: use the order endpoint to move a rule')
     if (faults.length > 0) return failures(faults)
     const next = { ...rule, id: ruleId }
     const rules = await this.#revise(call, api, rules => {
@@ -144,7 +145,7 @@ export class ZoneRules<Rule extends object> {
   }
 }
 
-const noRule = failure('no_such', 'rule')
+const noRule = failure('no_such', 'Rule')
 
 const full = failure('too_many_rules', mostRules)
 

@@ -35,8 +35,8 @@ interface Conversation {
   readonly messages: readonly (SystemTurn | UserTurn | AssistantTurn)[]
 }
 
-const unsplit = never('Messages marks a cache in other places, so leave it out')
-const nameless = never('say in the content who speaks')
+const unsplit = never('Messages marks cache points elsewhere, so leave it out')
+const nameless = never('name the speaker in the content')
 
 const textPart = map(
   record({ type: text, text }, { prompt_cache_breakpoint: unsplit }),
@@ -167,5 +167,5 @@ function blocksOf(content: Content<TextBlock>): readonly TextBlock[] {
 function toolArguments(value: unknown, at: Place): object | undefined {
   if (typeof value !== 'string') return at.fault('must be a string')
   const read = readObject(value === '' ? '{}' : value)
-  return read ?? at.fault(`must hold a JSON object of at most ${BOUNDS.depth} levels`)
+  return read ?? at.fault(`must contain a JSON object of at most ${BOUNDS.depth} levels`)
 }

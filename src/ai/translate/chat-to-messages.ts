@@ -78,7 +78,7 @@ const chatRequest = map(
     {
       max_completion_tokens: whole(1),
       max_tokens: whole(1),
-      temperature: unusual(number(0, 1, ': Messages knows no higher one')),
+      temperature: unusual(number(0, 1, ', the highest that Messages allows')),
       top_p: unusual(number(0, 1)),
       stop: textOr(list(text)),
       stream: truth,
@@ -116,13 +116,13 @@ const chatRequest = map(
   ),
   (chat, at) => {
     if (differ(chat.max_tokens, chat.max_completion_tokens)) {
-      at.step('max_tokens').fault('must not differ from max_completion_tokens')
+      at.step('max_tokens').fault('must equal max_completion_tokens')
     }
     if (differ(chat.user, chat.safety_identifier)) {
-      at.step('user').fault('must not differ from safety_identifier: Messages has one member for both')
+      at.step('user').fault('must equal safety_identifier: Messages has one field for both')
     }
     if (!chat.tools?.length && (chat.tool_choice?.type === 'any' || chat.tool_choice?.type === 'tool')) {
-      at.step('tool_choice').fault('must not ask for a tool where there are no tools')
+      at.step('tool_choice').fault('must not require a tool when tools is missing')
     }
     return chat
   },

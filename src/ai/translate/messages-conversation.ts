@@ -31,7 +31,7 @@ type ToolMessage = {
 export type ChatMessage = SystemMessage | UserMessage | AssistantMessage | ToolMessage
 
 /** Asks for a price and a lifetime that chat has no word for: its providers cache by themselves, or don't. */
-export const cacheControl = never('chat providers cache prompts by themselves, so leave it out')
+export const cacheControl = never('chat providers cache prompts on their own, so leave it out')
 
 const textBlock = map(
   record({ type: text, text }, { cache_control: cacheControl, citations: off([]) }),
@@ -134,7 +134,7 @@ function refuseLateResults(parts: readonly (TextPart | ImagePart | ToolMessage)[
   const first = parts.findIndex(part => !isResult(part))
   parts.forEach((part, index) => {
     if (first !== -1 && index > first && isResult(part))
-      at.step(index).fault('must stand before other content')
+      at.step(index).fault('must come before other content')
   })
 }
 

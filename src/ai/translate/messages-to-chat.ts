@@ -79,7 +79,7 @@ const messagesRequest = map(
   (messages, at) => {
     const demand = messages.tool_choice?.word ?? 'auto'
     if (!messages.tools?.length && demand !== 'auto' && demand !== 'none') {
-      at.step('tool_choice').fault('must not ask for a tool where there are no tools')
+      at.step('tool_choice').fault('must not require a tool when tools is missing')
     }
     return messages
   },

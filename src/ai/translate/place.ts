@@ -49,7 +49,7 @@ export class Place {
 
   /** Notes that the member has no equal in the other API. */
   untranslatable(advice = 'leave it out'): undefined {
-    this.fault(`has no equal in ${this.findings.direction.to}: ${advice}`)
+    this.fault(`has no equivalent in ${this.findings.direction.to}: ${advice}`)
   }
 
   get #pointer(): string {

@@ -19,7 +19,7 @@ export function record<const N extends Rules, const O extends Rules>(
   return (value, at) => {
     if (!isObject(value)) return at.fault('must be an object')
     for (const key of Object.keys(value)) {
-      if (!Object.hasOwn(rules, key)) at.step(key).fault(`is not known in ${at.findings.direction.from}`)
+      if (!Object.hasOwn(rules, key)) at.step(key).fault(`is unknown in ${at.findings.direction.from}`)
     }
     const read: Record<string, unknown> = {}
     for (const [key, rule] of Object.entries(rules)) {
@@ -105,7 +105,7 @@ export function whole(least: number): Rule<number> {
     const number = numberIn(value)
     return number !== undefined && Number.isSafeInteger(number) && number >= least
       ? number
-      : at.fault(`must be a whole number from ${least} up`)
+      : at.fault(`must be a whole number of at least ${least}`)
   }
 }
 
@@ -138,9 +138,7 @@ const { isRawJSON: isRawJson } = JSON as unknown as { isRawJSON(value: unknown):
 
 function refuseWord(value: unknown, known: readonly string[], at: Place): undefined {
   if (typeof value !== 'string') return at.fault('must be a string')
-  at.fault(
-    `"${shorten(value)}" can't be translated to ${at.findings.direction.to}: only ${known.join(', ')} can`,
-  )
+  at.fault(`"${shorten(value)}" cannot be translated to ${at.findings.direction.to}; use ${known.join(', ')}`)
 }
 
 /** Compares with what switches a member off: a single value, a list of such, or the empty object. */

@@ -47,12 +47,12 @@ function readAndParse(file: string, surroundings: Surroundings): Parsed {
 
 function refuseUnreadable(file: string): void {
   accessSync(file, constants.R_OK)
-  if (statSync(file).isDirectory()) throw Object.assign(new Error('it is a folder'), { code: 'EISDIR' })
+  if (statSync(file).isDirectory()) throw Object.assign(new Error('it is a directory'), { code: 'EISDIR' })
 }
 
 function refuseEncoding(text: string): Parsed {
   const before = text.slice(0, text.indexOf('\uFFFD')).split('\n')
-  return refuse(before.length, before.at(-1)!.length + 1, 'the file is not UTF-8 from here on')
+  return refuse(before.length, before.at(-1)!.length + 1, 'invalid UTF-8 from here on')
 }
 
 function refuse(line: number, column: number, message: string): Parsed {

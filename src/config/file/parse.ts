@@ -40,14 +40,14 @@ const deepest = 32
 const mostValues = 100_000
 
 // Words of our own, since those of the parser may quote the file, and with it a secret.
-const anySyntaxMistake = 'look for an indentation, a bracket or a quote gone wrong'
+const anySyntaxMistake = 'check indentation, brackets and quotes'
 const syntaxMistakes: Partial<Record<YAMLError['code'], string>> = {
-  TAB_AS_INDENT: 'a tab cannot indent; use spaces',
-  BAD_INDENT: 'this does not line up with the lines above, or a bracket is not closed',
-  BAD_SCALAR_START: 'a value that begins with @, % or ` must stand in quotes',
-  BAD_DQ_ESCAPE: 'the backslash begins no escape of double quotes; in single quotes it is only a backslash',
-  BLOCK_AS_IMPLICIT_KEY: 'a second colon stands here, or the lines below are indented too far',
-  MISSING_CHAR: 'a colon, a comma or a closing quote is missing, or a value with { or } needs quotes',
+  TAB_AS_INDENT: 'tabs cannot be used for indentation; use spaces',
+  BAD_INDENT: 'the indentation does not match the lines above, or a bracket is not closed',
+  BAD_SCALAR_START: 'a value that begins with @, % or ` must be quoted',
+  BAD_DQ_ESCAPE: 'unknown escape in double quotes; use single quotes for a plain backslash',
+  BLOCK_AS_IMPLICIT_KEY: 'unexpected second colon, or the lines below are indented too far',
+  MISSING_CHAR: 'missing colon, comma or closing quote, or a value with { or } that must be quoted',
   RESOURCE_EXHAUSTION: `values are nested more than ${deepest} deep`,
 }
 
@@ -57,14 +57,14 @@ function readTree(text: string, findings: Findings): Tree | undefined {
   const lines = new LineCounter()
   const documents = [...parseAllDocuments<Node>(text, { ...parserOptions, lineCounter: lines })]
   const [first, second] = documents
-  if (!first?.contents) return findings.mistake(start, 'the file holds no settings')
+  if (!first?.contents) return findings.mistake(start, 'the file has no settings')
   const errors = documents.flatMap(document => document.errors)
   if (errors.length > 0) return noteSyntax(errors, lines, findings)
   if (second) return findings.mistake(placeOf(second.contents, lines), 'a second document begins here')
   const reader = new TreeReader(text, lines, findings)
   const tree = reader.read(first.contents)
   if (reader.hasGivenUp) return undefined
-  return tree.kind === 'empty' ? findings.mistake(start, 'the file holds no settings') : tree
+  return tree.kind === 'empty' ? findings.mistake(start, 'the file has no settings') : tree
 }
 
 const parserOptions = {
@@ -82,7 +82,7 @@ function noteSyntax(errors: readonly YAMLError[], lines: LineCounter, findings: 
     const place = placeAt(pos[0], lines)
     if (place.line === lastLine) continue
     lastLine = place.line
-    findings.mistake(place, `this is not YAML: ${syntaxMistakes[code] ?? anySyntaxMistake}`)
+    findings.mistake(place, `invalid YAML: ${syntaxMistakes[code] ?? anySyntaxMistake}`)
   }
 }
 
@@ -106,12 +106,12 @@ class TreeReader {
     const before = this.#values++
     if (depth > deepest) return this.#giveUp(place, `values are nested more than ${deepest} deep`)
     if (isAlias(node)) return this.#follow(node, place)
-    if (node.tag !== undefined) this.#findings.mistake(place, 'tags (!…) have no meaning here')
+    if (node.tag !== undefined) this.#findings.mistake(place, 'tags (!…) are not supported')
     const tree = this.#convert(node, place, depth)
     const { anchor } = node as Scalar
     if (anchor) this.#anchored.set(anchor, { tree, size: this.#values - before })
     return this.#values > mostValues
-      ? this.#giveUp(place, `there are more than ${mostValues} values, aliases followed`)
+      ? this.#giveUp(place, `the file has more than ${mostValues} values, counting those behind aliases`)
       : tree
   }
 
@@ -137,7 +137,7 @@ class TreeReader {
     const entries = new Map<string, Entry>()
     for (const { key, value } of map.items as Pair<Node, Node | null>[]) {
       if (!isScalar<string>(key)) {
-        this.#findings.mistake(placeOf(key, this.#lines, path), 'a key must be a plain word')
+        this.#findings.mistake(placeOf(key, this.#lines, path), 'a key must be a plain string')
         continue
       }
       if (key.value === '<<' && key.type === 'PLAIN') {
@@ -148,15 +148,18 @@ class TreeReader {
       const first = entries.get(key.value)
       const tree: Tree = value ? this.read(value, place.path, depth + 1) : { ...place, kind: 'empty' }
       if (!first) entries.set(key.value, { key: place, value: tree })
-      else this.#findings.mistake(place, `${quote(key.value)} stands on line ${first.key.line} already`)
+      else
+        this.#findings.mistake(
+          place,
+          `duplicate setting ${quote(key.value)}, first set on line ${first.key.line}`,
+        )
     }
     return entries
   }
 
   #follow({ source }: Alias, place: Place): Tree {
     const anchored = this.#anchored.get(source)
-    if (!anchored)
-      return this.#giveUp(place, `the alias *${source} has no anchor &${source} that ends before it`)
+    if (!anchored) return this.#giveUp(place, `the alias *${source} has no anchor &${source} before it`)
     this.#values += anchored.size
     return anchored.tree
   }

@@ -19,7 +19,7 @@ export function resolveReferences(
   const flaws = new Set<string>()
   const value = written.replace(reference, (_, inside: string, close: string) => {
     const [, name = '', fallback] = (close && variable.exec(inside)) || []
-    if (name === '') flaws.add(`holds a reference that is not written \${NAME} or \${NAME:-default}`)
+    if (name === '') flaws.add(`contains a malformed reference: write \${NAME} or \${NAME:-default}`)
     const given = (Object.hasOwn(env, name) && env[name]) || fallback
     if (name !== '' && given === undefined)
       flaws.add(`refers to \${${name}}, which is unset or empty and has no default`)

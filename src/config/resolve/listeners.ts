@@ -28,10 +28,10 @@ export function isWildcard(host: string): boolean {
   return host === '0.0.0.0' || host === '::'
 }
 
-const RULE = 'each listener needs an address of its own'
+const RULE = 'each listener needs its own address'
 
 function relation({ value }: Placed<Endpoint>, first: Placed<Endpoint>): string {
-  const verb = value.host === first.value.host ? 'repeats' : 'overlaps'
+  const verb = value.host === first.value.host ? 'duplicates' : 'overlaps'
   return `${verb} ${whereabouts(first)}`
 }
 

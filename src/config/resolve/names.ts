@@ -8,7 +8,7 @@ export function refuseRepeats(items: Iterable<Placed<string>>, rule: string, fin
   for (const item of items) {
     const first = seen.get(item.value)
     if (first === undefined) seen.set(item.value, item)
-    else if (!findings.concern(item.path)) findings.flaw(item, `repeats ${whereabouts(first)}; ${rule}`)
+    else if (!findings.concern(item.path)) findings.flaw(item, `duplicates ${whereabouts(first)}; ${rule}`)
   }
 }
 
@@ -20,9 +20,9 @@ export function refuseUnknown(
   findings: Findings,
 ): void {
   if (known.includes(name.value)) return
-  const choice = known.length === 0 ? ', of which there is none' : ` (${known.join(', ')})`
+  const choice = known.length === 0 ? ' (none is configured)' : ` (${known.join(', ')})`
   const hint = didYouMean(name.value, known)
-  findings.flaw(name, `must be the name of ${what}${choice}, but is ${name.shown}${hint}`)
+  findings.flaw(name, `must be the name of ${what}${choice}; got ${name.shown}${hint}`)
 }
 
 /** Orders what stands in several places as the file does. */
@@ -32,5 +32,5 @@ export function byLine(a: Placed<string>, b: Placed<string>): number {
 
 /** Returns where a setting stands, or that it is a default. */
 export function whereabouts({ path, line }: Place): string {
-  return line === 0 ? `the default of ${path}` : `${path} of line ${line}`
+  return line === 0 ? `the default of ${path}` : `${path} on line ${line}`
 }

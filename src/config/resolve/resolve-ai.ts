@@ -47,9 +47,9 @@ function refuseMisfits(name: string, provider: Placed<ProviderSettings>, finding
   const { url, speaks, resources } = provider.value
   const isCustom = name.startsWith('custom-')
   const isUrlGiven = url !== null || findings.concern(stepInto(provider.path, 'url'))
-  if (isCustom && !isUrlGiven) findings.flaw(provider, 'must have a url, since it is not known by its name')
+  if (isCustom && !isUrlGiven) findings.flaw(provider, 'must have a url: custom providers have no default')
   if (!isCustom && speaks !== null) {
-    findings.flaw(speaks, 'is for custom- providers alone, since of the others it is known')
+    findings.flaw(speaks, 'is only for custom- providers: the others have a fixed format')
   }
-  if (name !== 'azure-openai' && resources !== null) findings.flaw(resources, 'is for azure-openai alone')
+  if (name !== 'azure-openai' && resources !== null) findings.flaw(resources, 'is only for azure-openai')
 }

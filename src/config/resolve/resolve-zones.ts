@@ -40,10 +40,10 @@ export function resolveZones(
   const names = zones.flatMap(zone => zone.name ?? zone.hosts[0] ?? [])
   const defaults = zones.flatMap(zone => (zone.default?.value ? { ...zone.default, value: 'default' } : []))
   refuseRepeats(hosts, 'a host belongs to one zone', findings)
-  refuseRepeats(settings.ai.hosts, 'a host stands once in ai', findings)
+  refuseRepeats(settings.ai.hosts, 'ai.hosts cannot list a host twice', findings)
   refuseRepeats(names, 'a name belongs to one zone', findings)
-  refuseRepeats(defaults, 'one zone can be the default', findings)
-  refuseRepeats(limitNames(settings).toSorted(byLine), 'a rate limit needs a name of its own', findings)
+  refuseRepeats(defaults, 'only one zone can be the default', findings)
+  refuseRepeats(limitNames(settings).toSorted(byLine), 'rate limit names must be unique', findings)
   members.forEach(zone => {
     refuseUnreachable(zone, findings)
     refuseReservedName(zone.value, findings)
@@ -64,13 +64,16 @@ function refuseUnreachable({ value: zone, ...place }: Placed<ZoneSettings>, find
   const isReachable = zone.hosts.length > 0 || zone.default?.value
   const isUnclear = ['hosts', 'default'].some(key => findings.concern(stepInto(place.path, key)))
   if (!isReachable && !isUnclear)
-    findings.flaw(place, 'must have hosts or default: true, or no request can reach it')
+    findings.flaw(place, 'must have hosts or default: true; otherwise no request can reach it')
 }
 
 /** Looks at the name that a zone has of its first host. */
 function refuseReservedName({ name, hosts: [first] }: ZoneSettings, findings: Findings): void {
   if (name !== null || first === undefined || 'value' in zoneName(first.value)) return
-  findings.flaw(first, 'cannot name its zone, since metrics use it for other requests: give the zone a name')
+  findings.flaw(
+    first,
+    'cannot serve as the zone name, since metrics use it for other requests: give the zone a name',
+  )
 }
 
 function resolveZone(
@@ -86,7 +89,7 @@ function resolveZone(
   for (const most of [quota.day, quota.month]) if (most !== null) work.add(limitWork, place)
   const hosts = zone.hosts.map(({ value }) => value)
   const paths = zone.routes.flatMap(({ value: { path } }) => path ?? [])
-  refuseRepeats(paths, 'a path stands once in a zone', findings)
+  refuseRepeats(paths, 'a zone cannot have two routes for one path', findings)
   return {
     name: zone.name?.value ?? hosts[0] ?? 'default',
     hosts,

@@ -68,14 +68,17 @@ export function resolve(settings: Settings, findings: Findings): Config {
 function resolveUrlLimit({ url, header_section: most }: Settings['limits'], findings: Findings): number {
   const isWritten = url.line > 0
   if (isWritten && url.value > most) {
-    findings.flaw(url, 'is larger than header_section, which counts the url too')
+    findings.flaw(url, 'must not be larger than header_section, which includes the url')
   }
   return Math.min(url.value, most)
 }
 
 function resolveStore({ store, workers }: Settings, findings: Findings): StoreConfig {
   if (store.url.value === 'sqlite::memory:' && workers !== 0) {
-    findings.flaw(store.url, 'is in the memory of one process, which workers cannot share: set workers to 0')
+    findings.flaw(
+      store.url,
+      'keeps data in the memory of one process, which workers cannot share: set workers to 0',
+    )
   }
   refuseIdle(store, findings)
   return {
@@ -92,15 +95,15 @@ function resolveStore({ store, workers }: Settings, findings: Findings): StoreCo
 function refuseIdle({ url, ...store }: Settings['store'], findings: Findings): void {
   const { ca, sentinel_username: username, sentinel_password: password } = store
   if (ca.value !== null && !/^rediss[:+]/.test(url.value ?? '')) {
-    findings.flaw(ca, 'is of use with a rediss: url only')
+    findings.flaw(ca, 'is only allowed with a rediss: url')
   }
   for (const one of [username, password]) {
     if (one.value !== null && !/^rediss?\+sentinel:/.test(url.value ?? '')) {
-      findings.flaw(one, 'is of use with a redis+sentinel: url only')
+      findings.flaw(one, 'is only allowed with a redis+sentinel: url')
     }
   }
   if (username.value !== null && password.value === null) {
-    findings.flaw(username, 'needs a sentinel_password')
+    findings.flaw(username, 'requires a sentinel_password')
   }
 }
 

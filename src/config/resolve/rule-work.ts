@@ -68,8 +68,8 @@ export class WorkSum {
     this.#steps += steps
     if (this.#isOver || this.#steps <= this.#most) return
     this.#isOver = true
-    const sum = `${Math.ceil(this.#steps)} steps with the rules before it, of at most ${this.#most}`
-    this.#findings.flaw(place, `could be too much work for one request: ${sum}`)
+    const sum = `${Math.ceil(this.#steps)} steps including the rules before it, of at most ${this.#most}`
+    this.#findings.flaw(place, `could take too many steps for one request: ${sum}`)
   }
 
   /** Begins what some requests meet beside all that was added. */

@@ -24,7 +24,7 @@ function warnOfUnreached(rules: Rules, findings: Findings): void {
   const end = rules.findIndex(isForAll)
   const next = rules[end + 1]
   if (end === -1 || next === undefined) return
-  findings.warn(next, `no request gets here, since ${rules[end]!.path} matches every address`)
+  findings.warn(next, `never reached: ${rules[end]!.path} matches every address`)
 }
 
 function isForAll({ value: { allow, deny, legal } }: Placed<AccessRuleSettings>): boolean {
@@ -36,13 +36,13 @@ function isForAll({ value: { allow, deny, legal } }: Placed<AccessRuleSettings>)
 function warnOfClosed(zone: AccessSettings, all: AccessSettings, findings: Findings): void {
   const letsIn = [...all.rules, ...zone.rules].some(({ value }) => value.allow !== null)
   if (!zone.default || zone.default.value === 'allow' || letsIn) return
-  findings.warn(zone.default, 'no rule allows anything, so every request here is answered with error 1050')
+  findings.warn(zone.default, 'no rule allows anything, so every request is refused with error 1050')
 }
 
 function warnOfContents(rules: readonly Placed<ErrorRuleSettings>[], findings: Findings): void {
   for (const { value: rule } of rules) {
     if (!rule.content_type?.endsWith('json') || rule.content === null || isJson(rule.content.value)) continue
-    findings.warn(rule.content, `the content is not JSON, which ${rule.content_type} promises`)
+    findings.warn(rule.content, `the content is not valid JSON, but content_type is ${rule.content_type}`)
   }
 }
 
@@ -52,7 +52,7 @@ function warnOfUnfollowed(routes: Routes, findings: Findings): void {
     if (path === null || route.redirects === 0) continue
     findings.warn(
       path,
-      'the redirects of this route are never followed, since where they lead back to is not known',
+      'redirects on this route are never followed, since a rewritten path cannot be mapped back',
     )
   }
 }

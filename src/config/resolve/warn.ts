@@ -24,7 +24,7 @@ function warnOfOpenTrust({ trusted_proxies: networks, client_address }: Settings
   const field = client_address === 'forwarded' ? 'Forwarded' : 'X-Forwarded-For'
   for (const network of networks) {
     if (!network.value.endsWith('/0')) continue
-    findings.warn(network, `everybody is trusted, so any client can claim any address in ${field}`)
+    findings.warn(network, `every address is trusted, so any client can claim any address in ${field}`)
   }
 }
 
@@ -34,7 +34,7 @@ function warnOfPublishedAdmin({ admin, errors }: Settings, findings: Findings): 
   if (errors.documentation !== null || isLocal) return
   findings.warn(
     admin,
-    'the type of every error publishes this address, which is not of loopback: set errors.documentation to a URL for clients',
+    'this address is not on loopback and appears in the type of every error: set errors.documentation to a URL for clients',
   )
 }
 
@@ -43,7 +43,7 @@ function warnOfUnverified(servers: readonly Placed<TlsSettings>[], kind: string,
     if (server.value.verify) continue
     findings.warn(
       server,
-      `verify is false: whoever gets between the gateway and this ${kind} can read and change all`,
+      `verify is off: anyone between the gateway and this ${kind} can read and change the traffic`,
     )
   }
 }
@@ -54,17 +54,18 @@ function warnOfRepeats(origins: readonly Placed<OriginSettings>[], findings: Fin
     const url = origin.value.url?.url ?? ''
     const first = seen.get(url)
     if (first === undefined) seen.set(url, origin)
-    else findings.warn(origin, `repeats ${first.path} of line ${first.line}, so this origin gets two turns`)
+    else
+      findings.warn(origin, `duplicates ${first.path} on line ${first.line}, so this origin gets two turns`)
   }
 }
 
 function warnOfUnserved({ zones, ai }: Settings, findings: Findings): void {
   if (zones?.value.length === 0 && ai.hosts.length === 0) {
-    findings.warn(zones, 'there is no zone, so every request is answered with error 1001 or 1003')
+    findings.warn(zones, 'no zone is configured, so every request is refused with error 1001 or 1003')
   }
   for (const route of zones?.value.flatMap(zone => zone.value.routes) ?? []) {
     if (route.value.pool !== null) continue
-    findings.warn(route, 'there is no pool, so every request here is answered with error 1004')
+    findings.warn(route, 'the route has no pool, so every request is refused with error 1004')
   }
 }
 
@@ -78,13 +79,16 @@ function warnOfProviders({ hosts, providers }: Settings['ai'], findings: Finding
   for (const { name, provider } of read) {
     const { resources } = provider.value
     if (hosts.length === 0 && !findings.concern('ai.hosts')) {
-      findings.warn(provider, 'ai.hosts is empty, so no call can reach this provider')
+      findings.warn(provider, 'ai.hosts is empty, so no request can reach this provider')
     }
     if (sendsKeysInTheClear(provider.value)) {
-      findings.warn(provider, 'its keys go over plain http, where whoever is on the way can read them')
+      findings.warn(
+        provider,
+        'its keys are sent over plain http, where anyone on the network path can read them',
+      )
     }
     if (name === 'azure-openai' && (resources?.value ?? []).length === 0) {
-      findings.warn(provider, 'it has no resources, so every call for it is refused')
+      findings.warn(provider, 'it has no resources, so every request for it is refused')
     }
   }
 }

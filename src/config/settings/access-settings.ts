@@ -45,7 +45,7 @@ export const country: Rule<string> = text => {
   const usual = isCode ? new Intl.Locale(`und-${code}`).region : undefined
   return accept(
     usual === code ? code : undefined,
-    `must be the two letters of a country in ISO 3166-1, ${usual ? `in this case ${usual}` : 'such as DE'}`,
+    `must be a two-letter country code of ISO 3166-1, ${usual ? `here ${usual}` : 'such as DE'}`,
   )
 }
 
@@ -62,7 +62,7 @@ const asNumber = whole(1, 2 ** 32 - 1)
 /** Takes what a User-Agent may be; empty text is for requests that have none. */
 export const agentPattern = matching(
   /^\P{Cc}{0,256}$/u,
-  'must be at most 256 characters, none of them a control character, where * stands for any text',
+  'must be at most 256 characters without control characters; * matches any text',
 )
 
 const some = <T>(rule: Rule<T>): Shape<readonly T[]> => oneOrMore(scalar(rule), { least: 1 })

@@ -9,7 +9,7 @@ import type { Rule } from './shape.ts'
 export function providerName(known: readonly string[]): Rule<string> {
   return text => {
     const isProvider = known.includes(text) || /^custom-[a-z0-9-]{1,57}$/.test(text)
-    const rule = `must be ${known.join(', ')}, or custom- and 1 to 57 lower-case letters, digits and hyphens`
+    const rule = `must be ${known.join(', ')}, or custom- followed by 1 to 57 lower-case letters, digits and hyphens`
     return accept(isProvider ? text : undefined, `${rule}${didYouMean(text, known)}`)
   }
 }
@@ -20,10 +20,12 @@ export function pricedModel(known: readonly string[]): Rule<string> {
   return text => {
     const [, name, model] = /^([^/]+)\/([!-)+-~]*\*?)$/.exec(text) ?? []
     if (name === undefined || !model) {
-      return { flaw: 'must be PROVIDER/MODEL, such as openai/gpt-4o, where a * may stand at the end' }
+      return { flaw: 'must be PROVIDER/MODEL, such as openai/gpt-4o; it may end with *' }
     }
     const reading = provider(name)
-    return 'flaw' in reading ? { flaw: `begins with no provider: that ${reading.flaw}` } : { value: text }
+    return 'flaw' in reading
+      ? { flaw: `does not begin with a provider, which ${reading.flaw}` }
+      : { value: text }
   }
 }
 
@@ -32,7 +34,8 @@ export const providerUrl: Rule<string> = text => {
   const [, authority = '', path = ''] = /^(https?:\/\/[^/?#]+)(\/[^?#]*)?$/i.exec(text) ?? []
   const origin = originUrl(authority)
   if ('flaw' in origin || basePathFlaw(path) !== null) {
-    const rule = 'must be an http or https URL of host, port and path alone, such as https://llm.example/v1'
+    const rule =
+      'must be an http or https URL with only a host, port and path, such as https://llm.example/v1'
     return { flaw: `${wrongPart(text, basePathFlaw)}: it ${rule}` }
   }
   return { value: `${origin.value.url}${path.replace(/\/$/, '')}` }
@@ -46,7 +49,7 @@ const visibleText = matching(/^[!-~]{1,4096}$/, 'must be up to 4096 visible ASCI
 /** Takes the name of a resource, which becomes a label of a host name. */
 export const azureResource = matching(
   /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/,
-  'must be 1 to 63 lower-case letters, digits and hyphens, with a hyphen neither first nor last',
+  'must be 1 to 63 lower-case letters, digits and hyphens, not beginning or ending with a hyphen',
 )
 
 const mostDollars = 1e6

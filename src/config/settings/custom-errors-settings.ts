@@ -93,7 +93,7 @@ function resolveOperator(operator: OperatorSettings, findings: Findings): Operat
   const { name, logo, contact } = operator.value
   const isNamed = name !== null || findings.concern(stepInto(operator.path, 'name'))
   if (logo !== null && !isNamed)
-    findings.flaw(logo, 'needs a name beside it, which is read where no picture is seen')
+    findings.flaw(logo, 'needs name as well: it is the text alternative of the logo')
   return name === null && contact === null ? null : { name, logo: logo?.value ?? null, contact }
 }
 

@@ -42,7 +42,7 @@ function locate(flaw: ExpressionFlaw, text: string, tree: Scalar): { place: Scal
     const where = `line ${flaw.line}, column ${flaw.column}`
     return {
       place: tree,
-      flaw: `must be a CEL expression, which ${describe(tree.text)} is not from ${where} on`,
+      flaw: `must be a CEL expression: ${describe(tree.text)} has an error at ${where}`,
     }
   }
   if (tree.inset === null) return { place: tree, flaw: describeFlaw(flaw) }

@@ -15,7 +15,7 @@ export const endpoint: Rule<Endpoint> = text => {
 
 /** Takes an exact name or an IP address. */
 export const exactHost: Rule<string> = text =>
-  accept(readHost(text), 'must be a host name or an IP address, without port and without *')
+  accept(readHost(text), 'must be a host name or an IP address, without port or *')
 
 /** Takes an exact name, an IP address, or a name under one star. */
 export const hostPattern: Rule<string> = text => {
@@ -23,7 +23,7 @@ export const hostPattern: Rule<string> = text => {
   const host = isWildcard ? readName(text.slice(2)) : readHost(text)
   return accept(
     host && isWildcard ? `*.${host}` : host,
-    'must be a host name, *. and a host name, or an IP address, without port (not ASCII: in punycode, xn--…)',
+    'must be a host name, *.HOST or an IP address, without port (non-ASCII names as punycode, xn--…)',
   )
 }
 
@@ -62,7 +62,7 @@ export const originUrl: Rule<OriginAddress> = text => {
   const host = readHost(written)
   const port = digits === undefined ? usualPort : within(readWhole(digits), 1, 65_535)
   if (host === undefined || port === undefined) {
-    const rule = 'must be an http or https URL of host and port alone, such as http://127.0.0.1:9000'
+    const rule = 'must be an http or https URL with only a host and port, such as http://127.0.0.1:9000'
     return { flaw: `${wrongPart(text)}: it ${rule}` }
   }
   const authority = `${host.includes(':') ? `[${host}]` : host}${port === usualPort ? '' : `:${port}`}`
@@ -74,7 +74,7 @@ export const documentationUrl: Rule<string> = text => {
   const isBase = /^https?:\/\/[!-~]+$/i.test(text) && !/[?#@\\]/.test(text) && URL.canParse(text)
   return accept(
     isBase ? new URL(text).href.replace(/\/+$/, '') : undefined,
-    'must be an absolute http or https URL without query and fragment',
+    'must be an absolute http or https URL without query or fragment',
   )
 }
 
@@ -85,7 +85,7 @@ export const logoUrl: Rule<string> = text => {
     url !== null && url.username === '' && url.password === '' && /^[a-z\d.-]+$/.test(url.hostname)
   return accept(
     isGood ? url.href : undefined,
-    'must be an absolute http or https URL without a user name, whose host is a name or an IPv4 address',
+    'must be an absolute http or https URL without a user name, with a host name or an IPv4 address',
   )
 }
 
@@ -100,7 +100,7 @@ export function wrongPart(text: string, pathFlaw = originPathFlaw): string {
   if (query) return 'has a query'
   if (fragment) return 'has a fragment'
   const host = authority!.replace(/:[^:\]]*$/, '')
-  return readHost(host) === undefined ? 'has no good host' : 'has no good port'
+  return readHost(host) === undefined ? 'has an invalid host' : 'has an invalid port'
 }
 
 function originPathFlaw(path: string): string | null {

@@ -46,7 +46,7 @@ const limitKey: Rule<LimitKey | 'all'> = text => {
   const name = readHeaderKey(text)
   return accept(
     name === undefined ? undefined : { by: 'header', name },
-    'must be address, token, path, all, or header and a name, such as header X-Api-Key',
+    'must be address, token, path, all, or header NAME, such as header X-Api-Key',
   )
 }
 
@@ -89,7 +89,7 @@ function resolveKey(key: RateLimitSettings['key'], findings: Findings): readonly
   if (key === null) return [{ by: 'address' }]
   const parts = key.value.filter(part => part !== 'all')
   if (parts.length > 0 && parts.length < key.value.length) {
-    findings.flaw(key, 'has all beside others, and all counts everybody as one')
+    findings.flaw(key, 'cannot combine all with other keys: all counts every client together')
   }
   return parts
 }

@@ -54,11 +54,14 @@ const balance: Rule<BalanceConfig> = text => {
   const header = key === 'address' ? null : readHeaderKey(key)
   return accept(
     header === undefined ? undefined : { by: 'hash', header },
-    'must be round_robin, least_outstanding, hash address, or hash header and a name, such as hash header X-User',
+    'must be round_robin, least_outstanding, hash address, or hash header NAME, such as hash header X-User',
   )
 }
 
-const checkPath = matching(/^\/[!"$-~]*$/, 'must begin with / and hold visible ASCII characters, without #')
+const checkPath = matching(
+  /^\/[!"$-~]*$/,
+  'must begin with / and contain only visible ASCII characters, without #',
+)
 
 interface StatusRange {
   readonly least: number
@@ -189,7 +192,7 @@ function resolveOrigin(
   const url = origin.value.url!
   const isPlain = url.protocol === 'http'
   if (isPlain && identity !== null)
-    findings.flaw(origin, 'has an http url, but the certificate and key of its pool need https')
+    findings.flaw(origin, 'has an http url, but the certificate and key of its pool require https')
   const tls = resolveTls(origin.value, { ...origin, isPlain }, findings)
   return { ...url, tls: { ...tls, identity }, transport }
 }
@@ -199,16 +202,13 @@ function resolveStatuses(
   { needs, isOff }: { readonly needs: string; readonly isOff: boolean },
   findings: Findings,
 ): readonly number[] {
-  if (isOff && value.length > 0) findings.flaw(place, `needs ${needs}, which is off`)
+  if (isOff && value.length > 0) findings.flaw(place, `requires ${needs}, which is off`)
   return value
 }
 
 function resolveEjection({ value, ...place }: Placed<EjectionConfig>, findings: Findings): EjectionConfig {
   if (value.longest < value.base)
-    findings.flaw(
-      { ...place, path: stepInto(place.path, 'longest') },
-      'is shorter than base, from which it grows',
-    )
+    findings.flaw({ ...place, path: stepInto(place.path, 'longest') }, 'must not be shorter than base')
   return value
 }
 
@@ -216,6 +216,7 @@ function resolveCheck(
   { path, status, timeout, ...rest }: CheckSettings,
   findings: Findings,
 ): CheckConfig | null {
-  if (timeout.line > 0 && timeout.value > rest.interval) findings.flaw(timeout, 'is longer than interval')
+  if (timeout.line > 0 && timeout.value > rest.interval)
+    findings.flaw(timeout, 'must not be longer than interval')
   return path === null ? null : { path, ...rest, timeout: Math.min(timeout.value, rest.interval), ...status }
 }

@@ -34,7 +34,7 @@ function unreserved(reserved: readonly string[], kind: 'request' | 'response'): 
     const isReserved = reserved.some(name => (name.endsWith('-') ? asRead.startsWith(name) : asRead === name))
     return accept(
       isReserved || !isSettable(fieldId(text), kind) ? undefined : text,
-      'is of a header that the gateway itself answers for',
+      'is a header that the gateway sets itself',
     )
   }
 }
@@ -75,7 +75,7 @@ type Headers = ReadonlyMap<string, Placed<ExpressionSettings | null> | null>
 function resolveHeaders(headers: Headers, data: RuleData, findings: Findings): HeaderRewrite[] {
   const read = [...headers].flatMap(([name, setting]) => (setting === null ? [] : { name, setting }))
   const names = read.map(({ name, setting }) => ({ ...setting, value: name.toLowerCase() }))
-  refuseRepeats(names, 'a header is rewritten once, in whatever case', findings)
+  refuseRepeats(names, 'a header can be rewritten only once, whatever its case', findings)
   return read.map(({ name, setting: { value, ...place } }) => ({
     name,
     value: value && textOf({ ...place, value }, data, findings),

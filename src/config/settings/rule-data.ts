@@ -27,7 +27,7 @@ const existingFile: Shape<string> = {
       if (error instanceof FileFault) return context.findings.flaw(tree, error.message)
       const { code = 'unknown reason' } = error as NodeJS.ErrnoException
       const rule = `must be the path of a file that can be read (${code})`
-      return context.findings.flaw(tree, `${rule}, but is ${describe((tree as Scalar).text)}`)
+      return context.findings.flaw(tree, `${rule}; got ${describe((tree as Scalar).text)}`)
     }
   },
 }
@@ -70,5 +70,5 @@ export function textOf(
 /** Notes a mistake at what asks for countries and networks where there is no database of them. */
 export function refuseWithoutGeo(place: Place, { hasGeo }: RuleData, findings: Findings): void {
   if (hasGeo || findings.concern(place.path)) return
-  findings.flaw(place, 'needs geo.databases, which tell the country and the network of an address')
+  findings.flaw(place, 'needs geo.databases to look up countries and networks')
 }

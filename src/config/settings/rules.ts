@@ -96,7 +96,7 @@ export const description = lineOfText(500)
 /** Takes one line of text for people, of at most so many characters. */
 export function lineOfText(most: number): Rule<string> {
   const line = new RegExp(`^\\P{Cc}{1,${most}}$`, 'u')
-  return matching(line, `must be one line of 1 to ${most} characters, none of them a control character`)
+  return matching(line, `must be one line of 1 to ${most} characters, without control characters`)
 }
 
 export const workerCount: Rule<number | 'auto'> = text =>
@@ -112,21 +112,21 @@ const previews = '/cdn-cgi/error'
 /** Takes a prefix of paths; those of error previews belong to the gateway on every zone. */
 export const routePath: Rule<string> = text => {
   if (!/^\/[!-~]*$/.test(text) || /[?#]/.test(text)) {
-    return { flaw: 'must begin with / and hold visible ASCII characters, without ? and #' }
+    return { flaw: 'must begin with / and contain only visible ASCII characters, without ? or #' }
   }
   if (normalPath(text) !== text) {
     return {
-      flaw: 'must be in normal form: no doubled slash, no . or .. as a segment, nothing encoded without need',
+      flaw: 'must be in normal form: no doubled slash, no . or .. segment, no needless percent-encoding',
     }
   }
   if (!isReadAlike(text))
     return {
-      flaw: 'must not hold ;, a backslash, %00, %2F, %3B, %5C, nor a % that is encoded again or with u, which not all origins read alike',
+      flaw: 'must not contain ;, a backslash, %00, %2F, %3B, %5C, a double-encoded % or %u: origins disagree on their meaning',
     }
   const isPreview = `${text}/`.startsWith(`${previews}/`)
   return accept(
     isPreview ? undefined : text,
-    `must not lie under ${previews}/, which shows the errors of the gateway`,
+    `must not be under ${previews}/, which is reserved for error previews`,
   )
 }
 
@@ -136,7 +136,7 @@ export const secretKey: Rule<string | null> = text =>
     ? { value: null }
     : accept(
         parseSecretKey(text) ? text : undefined,
-        'must be at least 32 random bytes as base64 or hex, such as `openssl rand -base64 32` makes',
+        'must be at least 32 random bytes in base64 or hex, such as from `openssl rand -base64 32`',
       )
 
 /** Takes certificates in PEM, each of which must be readable. */
@@ -144,7 +144,7 @@ export const certificates: Rule<string> = text => {
   const blocks = text.match(/-----BEGIN [^-]+-----[^-]*-----END [^-]+-----/g) ?? []
   return accept(
     blocks.length > 0 && blocks.every(isCertificate) ? text : undefined,
-    'must be certificates in PEM, such as file:ca.pem',
+    'must be PEM certificates, such as file:ca.pem',
   )
 }
 
@@ -152,7 +152,7 @@ export const certificates: Rule<string> = text => {
 export const privateKey: Rule<string> = text =>
   accept(
     isPrivateKey(text) ? text : undefined,
-    'must be a private key in PEM without a passphrase, such as file:client.key',
+    'must be a PEM private key without a passphrase, such as file:client.key',
   )
 
 /** Takes what a pattern matches. */

@@ -85,8 +85,9 @@ export function list<T>(
     read(tree, context) {
       const items = itemsOf(tree)
       if (!items) return refuse(tree, 'must be a list', context.findings)
-      if (items.length < least) return context.findings.flaw(tree, `must have at least ${least} member`)
-      if (items.length > most) return context.findings.flaw(tree, `must have at most ${most} members`)
+      if (items.length < least)
+        return context.findings.flaw(tree, `must have at least ${least} ${least === 1 ? 'item' : 'items'}`)
+      if (items.length > most) return context.findings.flaw(tree, `must have at most ${most} items`)
       return items.map(item => member.read(item, context)).filter(value => value !== undefined)
     },
   }
@@ -110,7 +111,7 @@ export function mapping<F extends Fields>(fields: F, { unprinted = false } = {})
     read(tree, context) {
       const entries = entriesOf(tree)
       if (!entries) {
-        const rule = `must be a mapping of ${keys.join(', ')}`
+        const rule = `must be a mapping with the settings ${keys.join(', ')}`
         return unprinted ? context.findings.flaw(tree, rule) : refuse(tree, rule, context.findings)
       }
       for (const [key, entry] of entries) {
@@ -184,7 +185,7 @@ function entriesOf(tree: Tree): Mapping['entries'] | null {
 }
 
 function refuseKey(key: string, entry: Entry, known: readonly string[], findings: Findings): void {
-  findings.mistake(entry.key, `${quote(key)} is not a setting here${didYouMean(key, known)}`)
+  findings.mistake(entry.key, `unknown setting ${quote(key)}${didYouMean(key, known)}`)
 }
 
 function readField<T>(
@@ -208,7 +209,7 @@ function readField<T>(
 }
 
 function refuse(tree: Tree, rule: string, findings: Findings): undefined {
-  return findings.flaw(tree, `${rule}, but is ${describeTree(tree)}`)
+  return findings.flaw(tree, `${rule}; got ${describeTree(tree)}`)
 }
 
 function describeTree(tree: Tree): string {

@@ -11,7 +11,7 @@ export const storeUrl: Rule<string | null> = text => {
     return { flaw: 'must begin with sqlite:, redis://, rediss://, redis+sentinel:// or redis+cluster://' }
   }
   if (scheme === 'sqlite')
-    return accept(isFile(rest) ? text : undefined, 'must be sqlite:PATH of a file or sqlite::memory:')
+    return accept(isFile(rest) ? text : undefined, 'must be sqlite:PATH or sqlite::memory:')
   const { shown, pattern } = servers[kind]!
   return accept(isOfServers(rest, pattern) ? text : undefined, `must be ${scheme}://[USER:PASSWORD@]${shown}`)
 }

@@ -33,7 +33,7 @@ export function resolveTls(
 ): OriginTls {
   const { verify, server_name: serverName, ca } = settings
   if (place.isPlain && (!verify || serverName !== null || ca !== null)) {
-    findings.flaw(place, 'has verify: false, server_name or ca, which only an https url can have')
+    findings.flaw(place, 'has verify: false, server_name or ca, which require an https url')
   }
   return { verify, serverName, ca, identity: null }
 }
@@ -57,7 +57,7 @@ export function resolveIdentity(
 function refuseAlone(one: Placed<string | null>, other: string, findings: Findings): void {
   if (one.value === null) return
   const pool = one.path.slice(0, one.path.lastIndexOf('.'))
-  if (!findings.concern(stepInto(pool, other))) findings.flaw(one, `needs ${other} beside it`)
+  if (!findings.concern(stepInto(pool, other))) findings.flaw(one, `needs ${other} as well`)
 }
 
 /** Returns the code of what TLS has against the pair, a key of another certificate or one that is too short, or null. */

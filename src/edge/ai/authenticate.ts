@@ -84,6 +84,6 @@ function tokenIn({ target, fields }: AiExchange): string | null {
 
 const STORE_AWAY = refuse('service_unavailable')
 const NO_GATEWAY = refuseCall('no_gateway')
-const REPEATED_ID = refuseCall('invalid', 'svc-aig-gateway-id', 'must come once')
+const REPEATED_ID = refuseCall('invalid', 'svc-aig-gateway-id', 'must be given once')
 const UNAUTHORIZED = { rest: refuseCall('unauthorized'), native: refuseCall('native_unauthorized') }
 const FORBIDDEN = { rest: refuseCall('call_forbidden'), native: refuseCall('native_forbidden') }

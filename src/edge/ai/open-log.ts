@@ -13,17 +13,17 @@ export function openLog({ ai }: Exchange): Refusal | null {
   const { gatewayId, metadata, collectLog, collectLogPayload, contentEncoding, unknown } = ai.fields
   if (unknown !== null) return badField(unknown, 'is not supported by this gateway')
   if (ai.target.api !== 'rest' && gatewayId !== null && gatewayId !== ai.target.gateway)
-    return badField('svc-aig-gateway-id', 'must name the gateway of the path, or be left out')
-  if (!isWish(collectLog)) return badField('svc-aig-collect-log', 'must be true or false, once')
+    return badField('svc-aig-gateway-id', 'must name the gateway in the path, or be left out')
+  if (!isWish(collectLog)) return badField('svc-aig-collect-log', 'must be true or false, and given once')
   if (!isWish(collectLogPayload))
-    return badField('svc-aig-collect-log-payload', 'must be true or false, once')
+    return badField('svc-aig-collect-log-payload', 'must be true or false, and given once')
   const { logManagement, collectLogs } = ai.gateway!
   ai.isLogged = logManagement > 0 && collectLog !== 'false'
   ai.keepsPayloads = ai.isLogged && collectLogs && collectLogPayload !== 'false'
   // Only a native body can be encoded: others are read here.
   if (ai.keepsPayloads) ai.request = new Capture({ isEncoded: contentEncoding !== null })
   if (metadata === null) return null
-  if (metadata === REPEATED) return badField('svc-aig-metadata', 'must come once')
+  if (metadata === REPEATED) return badField('svc-aig-metadata', 'must be given once')
   const reading = parseMetadata(metadata)
   if ('flaw' in reading) return badField('svc-aig-metadata', reading.flaw)
   ai.metadata = reading.value

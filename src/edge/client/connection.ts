@@ -249,7 +249,7 @@ export class ClientConnection implements Client {
   #crash(bug: unknown): void {
     const x = this.#exchange
     if (x !== null) return answerBug(x, bug)
-    this.#plane.log.error({ err: bug }, 'a connection failed inside the gateway')
+    this.#plane.log.error({ err: bug }, 'client connection failed: internal error')
     this.destroy()
   }
 

@@ -540,7 +540,7 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
     else if (error === 'internal_server_error')
       x.plane.log.error(
         { err: failure.cause, ray: x.ray, phase },
-        'this machine kept a request from its origin',
+        'local failure while connecting to the origin',
       )
     answer(x, refuse(error, {}, failure.cause))
   }

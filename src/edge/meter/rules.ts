@@ -62,6 +62,6 @@ export function compileQuota(
 
 function compiled(text: string): Expression<boolean> {
   const expression = compileExpression(text, 'request', 'bool')
-  if ('message' in expression) throw new Error(`a rate limit does not compile: ${expression.message}`)
+  if ('message' in expression) throw new Error(`a rate limit failed to compile: ${expression.message}`)
   return expression
 }

@@ -166,7 +166,7 @@ class Target {
     } catch (bug) {
       this.#options.log.error(
         { err: bug, origin: this.checked.origin.url },
-        'a check failed inside the gateway',
+        'health check failed: internal error',
       )
       if (!this.#stopped.signal.aborted) this.#checkIn(this.checked.check.interval)
     }
@@ -207,7 +207,7 @@ class Target {
     this.#isUp = isUp
     this.#since = clock.now()
     this.#contrary = 0
-    if (isUp) log.info({ origin: url }, 'an origin passes its checks again')
-    else log.warn({ origin: url, ...outcome }, 'an origin fails its checks and gets no more requests')
+    if (isUp) log.info({ origin: url }, 'origin up: health checks pass again')
+    else log.warn({ origin: url, ...outcome }, 'origin down: health checks fail')
   }
 }

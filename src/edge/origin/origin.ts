@@ -237,10 +237,7 @@ export class Origin implements Dialer, ConnectionOwner {
   }
 
   crashed(bug: unknown): void {
-    this.#log.error(
-      { err: bug, origin: this.config.url },
-      'a connection to an origin failed inside the gateway',
-    )
+    this.#log.error({ err: bug, origin: this.config.url }, 'origin connection failed: internal error')
   }
 
   closed(connection: OriginConnection): void {

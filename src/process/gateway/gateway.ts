@@ -123,10 +123,10 @@ export class Gateway {
       metrics: async () => metrics.expose(await this.#plane?.snapshots()),
       handOver: (authorization, replaces) => this.#handOver(authorization, replaces),
     }
-    const failed = (cause: unknown) => log.error({ err: cause }, 'a bug in the admin listener')
+    const failed = (cause: unknown) => log.error({ err: cause }, 'admin listener failed: internal error')
     this.#server = new AdminServer(facts, failed, new Vouch(this.#secret))
     this.#life = new Lifecycle([this.#storePart(), this.#adminPart(), this.#planePart()], (part, cause) =>
-      log.error({ part, err: cause }, 'did not stop as it should'),
+      log.error({ part, err: cause }, 'shutdown of a part failed'),
     )
   }
 
@@ -260,13 +260,14 @@ export class Gateway {
 
   /** Without a note there is no handover; the gateway serves all the same. */
   async #leaveNote(): Promise<void> {
-    const failed = (cause: unknown) => this.#log.warn({ err: cause }, 'the side port cannot be handed over')
+    const failed = (cause: unknown) =>
+      this.#log.warn({ err: cause }, 'admin listener handover unavailable: its note could not be written')
     await this.#note.leave(this.#admin, this.#secret).catch(failed)
   }
 
   async #showPresence(): Promise<void> {
     const failed = (cause: unknown) =>
-      this.#log.warn({ err: cause }, 'health --running cannot find this gateway')
+      this.#log.warn({ err: cause }, 'health --running unavailable: the address file could not be written')
     await this.#presence.show(this.#admin).catch(failed)
   }
 
@@ -282,7 +283,7 @@ export class Gateway {
         () => void this.#lookForNext(),
         this.#patience.successionInterval,
       ).unref()
-    this.#log.info('side port handed over')
+    this.#log.info('admin listener handed over')
     return true
   }
 
@@ -297,7 +298,7 @@ export class Gateway {
     }
     clearInterval(this.#succession)
     await this.#leaveNote()
-    this.#log.warn('side port taken back: the gateway that took it is gone')
+    this.#log.warn('admin listener taken back: the new gateway ended')
   }
 
   #storePart(): Part {

@@ -42,5 +42,5 @@ export function announce(level: 'info' | 'fatal', fields: object, msg: string, t
 /** Has the warnings of Node written to the log; by itself it writes them to stderr, as text. */
 export function logWarningsOfNode(log: Logger): void {
   process.removeAllListeners('warning')
-  process.on('warning', warning => log.warn({ err: warning }, 'warning of Node'))
+  process.on('warning', warning => log.warn({ err: warning }, 'Node warning'))
 }

@@ -69,7 +69,7 @@ export class Management {
   }
 }
 
-const newKey = 'a key of client secrets was made: keep a copy of it with that of the store'
+const newKey = 'created the key that protects client secrets; back it up together with the store'
 
 const ownKey =
-  'secrets.key is not set, so client secrets are made with a key in the data folder of this machine: others that share the store need the same one'
+  "secrets.key not set, client secrets are protected by a key in this machine's data folder; every machine that shares the store needs the same key"

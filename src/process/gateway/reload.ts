@@ -24,11 +24,11 @@ const bound: Readonly<Record<string, (config: Config) => unknown>> = {
 /** Puts what was loaded in force; never rejects, since a bad configuration changes nothing. */
 export async function reload(loaded: Loaded, { gateway, metrics, log }: Assembly): Promise<void> {
   const reasons = await attempt(loaded, gateway)
-  for (const reason of reasons) log.error({ reason }, 'the configuration was not reloaded')
+  for (const reason of reasons) log.error({ reason }, 'configuration reload failed')
   if (reasons.length > 0) return metrics.reloads.failure.inc()
   metrics.reloads.success.inc()
   logWarnings(loaded, log)
-  log.info('the configuration was reloaded')
+  log.info('configuration reloaded')
 }
 
 /** Keeps in the log what is permitted but unwise. */

@@ -93,7 +93,8 @@ async function serve(
 /** Reloads when a file that the configuration was read from has changed, or on demand; a bug there leaves in force what was. */
 function watchFor(assembly: Assembly, { files }: Loaded, load: () => Loaded): ConfigWatch {
   const { log, metrics } = assembly
-  const failed = (error: Error) => log.warn({ err: error }, 'changes of the configuration go unnoticed')
+  const failed = (error: Error) =>
+    log.warn({ err: error }, 'configuration file watch failed, changes will not be noticed')
   const reloadAll = async () => {
     try {
       const loaded = load()
@@ -101,7 +102,7 @@ function watchFor(assembly: Assembly, { files }: Loaded, load: () => Loaded): Co
       await reload(loaded, assembly)
     } catch (bug) {
       metrics.reloads.failure.inc()
-      log.error({ err: bug }, 'the configuration was not reloaded')
+      log.error({ err: bug }, 'configuration reload failed')
     }
   }
   const watch = watchConfig(files, reloadAll, { failed })
@@ -111,7 +112,7 @@ function watchFor(assembly: Assembly, { files }: Loaded, load: () => Loaded): Co
 /** After a bug nothing is known for sure: better a line in the log and a fresh process. Clients see that their responses are cut. */
 function exitOnBug({ log, gateway, destination }: Assembly): void {
   process.on('uncaughtException', bug => {
-    log.fatal({ err: bug }, 'a bug ended the gateway')
+    log.fatal({ err: bug }, 'gateway crashed: internal error')
     void gateway.cut().finally(() => leave(1, destination))
   })
 }

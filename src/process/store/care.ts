@@ -34,7 +34,7 @@ export function careForStore(store: Store, log: Logger, { firstToken, told, peri
         if (refusal?.endsWith('NOPERM')) void tellDenials()
       }
       if (wasAway && !store.isAway) {
-        log.info(details, 'the store is back')
+        log.info(details, 'store reachable again')
         wasAway = false
         // It may be another server, with other users.
         void tellDenials()
@@ -46,7 +46,7 @@ export function careForStore(store: Store, log: Logger, { firstToken, told, peri
     setTimeout(look, period).unref()
   }
   const tellOf = (cause: unknown) => {
-    if (!(cause instanceof StoreAway)) return log.error({ ...details, err: cause }, 'the store failed')
+    if (!(cause instanceof StoreAway)) return log.error({ ...details, err: cause }, 'store failed')
     const { reason } = cause
     if (reason === 'NOPERM') void tellDenials()
     if (fill.isUnconfirmed)
@@ -54,7 +54,7 @@ export function careForStore(store: Store, log: Logger, { firstToken, told, peri
         { ...details, reason, next: anotherToken },
         firstToken === null ? unconfirmed : unconfirmedGiven,
       )
-    else log.warn({ ...details, reason }, 'the store is away')
+    else log.warn({ ...details, reason }, 'store unreachable')
   }
   /** Each is told once, for as long as it lasts. */
   const tellDenials = async () => {
@@ -73,15 +73,15 @@ export function careForStore(store: Store, log: Logger, { firstToken, told, peri
     const accounts = await store.accounts.list()
     const tokens = accounts.map(({ id }) => store.tokens.list(id, { offset: 0, limit: 1 }))
     if ((await Promise.all(tokens)).every(({ total }) => total === 0))
-      log.warn({ ...details, next: anotherToken }, 'no account has a token')
+      log.warn({ ...details, next: anotherToken }, 'no account has an API token')
   }
   void tellDenials()
   void look()
 }
 
-const unconfirmed = 'first start not confirmed by the store: its token is shown once it is'
+const unconfirmed = 'first start not confirmed by the store yet; its token is shown once it is'
 
 const unconfirmedGiven = 'first start not confirmed by the store yet'
 
 const anotherToken =
-  'to make another token: gatehouse token create, with a --permission for each that it needs'
+  'create another token with gatehouse token create, adding --permission for each permission it needs'

@@ -40,8 +40,8 @@ export class StoreSigns {
     const { refusal } = this.#store
     if (refusal === this.#refusal) return
     this.#refusal = refusal
-    if (refusal === null) this.#log.info(this.#details, 'the store takes writes again')
-    else this.#log.warn({ ...this.#details, reason: refusal }, 'the store refuses writes')
+    if (refusal === null) this.#log.info(this.#details, 'store accepts writes again')
+    else this.#log.warn({ ...this.#details, reason: refusal }, 'store refuses writes')
   }
 
   #tellDeafness(): void {
@@ -52,12 +52,12 @@ export class StoreSigns {
       this.#deafness = deafness
       this.#log.warn(
         { ...this.#details, reason: deafness },
-        'notices of changes cannot be subscribed to: changes by other processes apply up to a second later',
+        'change notifications unavailable, changes by other processes take up to a second to apply',
       )
     }
     if (deafness !== null || this.#deafness === null) return
     this.#deafness = null
-    this.#log.info(this.#details, 'notices of changes are subscribed to again')
+    this.#log.info(this.#details, 'change notifications available again')
   }
 
   async #tellLosses(): Promise<void> {
@@ -68,7 +68,7 @@ export class StoreSigns {
     }
     for (const loss of losses) if (!this.#losses.includes(loss)) this.#log.warn(this.#details, loss)
     const over = this.#losses.filter(loss => !losses.includes(loss))
-    if (over.length > 0) this.#log.info({ ...this.#details, over }, 'the store can lose less than before')
+    if (over.length > 0) this.#log.info({ ...this.#details, over }, 'store durability improved')
     this.#losses = losses
   }
 }

@@ -23,12 +23,12 @@ export async function warnOfUnknownKeys(
     const details = { secrets, clients, keys: [...found.keys], current: keys.currentId }
     if (secrets > 0) log.warn(details, unknownKeys)
   } catch (cause) {
-    if (!end.aborted) log.error({ err: cause }, 'the keys of client secrets could not be looked through')
+    if (!end.aborted) log.error({ err: cause }, 'checking the keys of client secrets failed')
   }
 }
 
 const unknownKeys =
-  'client secrets were made under keys that are not known here, and none of them is accepted: put these keys into secrets.old_keys, or rotate the secrets where a key is lost'
+  'client secrets rejected: made with unknown keys; add these keys to secrets.old_keys, or rotate the secrets if a key is lost'
 
 interface Unknown {
   secrets: number

@@ -100,7 +100,7 @@ async function start(ask: Ask & { kind: 'start' }): Promise<readonly Endpoint[]>
 
 async function leave(grace: number): Promise<void> {
   await plane?.drain(grace)
-  await services?.close().catch((cause: unknown) => log.error({ err: cause }, 'the store was not closed'))
+  await services?.close().catch((cause: unknown) => log.error({ err: cause }, 'closing the store failed'))
   await tell({ last: await metrics.snapshot() })
   await destination.drain(lastWords)
   process.exit(0)
@@ -108,7 +108,7 @@ async function leave(grace: number): Promise<void> {
 
 /** Leaves a line in the log and the numbers with the supervisor; the process is not to be trusted with more. */
 async function crash(bug: unknown): Promise<void> {
-  log.fatal({ err: bug }, 'a bug ended this worker')
+  log.fatal({ err: bug }, 'worker crashed: internal error')
   plane?.destroy()
   setTimeout(() => process.exit(1), lastWords)
   await tell({ last: await metrics.snapshot() })

@@ -220,7 +220,7 @@ export class Supervisor implements ManagedPlane {
     if (last) this.#ended = this.#ended.then(ended => remains([ended, last]))
     if (this.#isEnding) return
     const delay = backoff(crashes, this.#patience)
-    this.#parts.log.error({ worker: worker.pid, ...end, delay }, 'a worker ended; another takes its place')
+    this.#parts.log.error({ worker: worker.pid, ...end, delay }, 'worker ended, starting another')
     const timer = setTimeout(() => {
       this.#restarts.delete(timer)
       this.#replace(crashes)
@@ -230,7 +230,7 @@ export class Supervisor implements ManagedPlane {
 
   #replace(crashes: number): void {
     this.#parts.metrics.workerRestarts.inc()
-    this.#start(crashes).catch(cause => this.#parts.log.error({ err: cause }, 'a worker did not start'))
+    this.#start(crashes).catch(cause => this.#parts.log.error({ err: cause }, 'worker failed to start'))
   }
 }
 

@@ -236,9 +236,13 @@ test('a cursor that no list gave is refused, and one beside a page', async t => 
     btoa('[{},1,"0123456789abcdef"]'),
     btoa('[1,"1","0123456789abcdef"]'),
   ])
-    assert.deepEqual(await messages(`cursor=${text}`), [400, ['cursor must be one that a list gave']], text)
+    assert.deepEqual(
+      await messages(`cursor=${text}`),
+      [400, ['cursor must be a cursor from an earlier page of this list']],
+      text,
+    )
   const cursor = logCursorOf({ value: null, createdAt: 1, id: '0123456789abcdef' })
-  assert.deepEqual(await messages(`cursor=${cursor}&page=1`), [400, ['cursor must come without page']])
+  assert.deepEqual(await messages(`cursor=${cursor}&page=1`), [400, ['cursor cannot be combined with page']])
 })
 
 test('entries are summed in all, and by what is asked for', async t => {

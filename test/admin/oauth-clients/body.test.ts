@@ -148,7 +148,7 @@ for (const [what, more, pointers] of [
 
 test('what is not supported is refused by name, with what is', () => {
   const flow =
-    /^grant_types\[1\] can't be "client_credentials": only the Authorization Code flow is supported/
+    /^grant_types\[1\] cannot be "client_credentials": only the Authorization Code flow is supported/
   assert.match(messagesOf(created({ grant_types: ['authorization_code', 'client_credentials'] }))[0]!, flow)
   assert.match(
     messagesOf(created({ response_types: ['id_token'] }))[0]!,

@@ -206,7 +206,7 @@ test('a client of another account, one that is not there and an id that is none 
       const { status, json } = await ask(method, `${path}/${id}${rest}`, { headers, ...(body && { body }) })
       assert.deepEqual(
         [status, json.errors],
-        [404, [{ code: 7003, message: 'There is no such OAuth client' }]],
+        [404, [{ code: 7003, message: 'OAuth client not found' }]],
         method,
       )
     }

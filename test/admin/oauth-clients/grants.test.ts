@@ -43,9 +43,9 @@ test('another flow is refused by name, with the one that is supported', () => {
   for (const grant of ['implicit', 'password', 'client_credentials'])
     assert.match(messageOf({ grant_types: ['authorization_code', grant] })!, new RegExp(`"${grant}"`))
   assert.match(messageOf({ grant_types: ['implicit'] })!, flow)
-  assert.match(messageOf({ grant_types: ['refresh_token'] })!, /must hold authorization_code: only/)
+  assert.match(messageOf({ grant_types: ['refresh_token'] })!, /must include authorization_code: only/)
   assert.match(messageOf({ response_types: ['token'] })!, flow)
-  assert.match(messageOf({ grant_types: ['authorization_code', {}] })!, /can't be anything but a text/)
+  assert.match(messageOf({ grant_types: ['authorization_code', {}] })!, /cannot be anything but a string/)
 })
 
 test('what is repeated of a caller is cut', () => {
@@ -56,13 +56,13 @@ test('a scope is one of the list, and whoever names another is led there', () =>
   const { faults, grants } = read({ scopes: oauthScopes.map(({ id }) => id) })
   assert.deepEqual([faults, grants.scopes.includes('offline_access')], [[], false])
   assert.deepEqual(read({ scopes: ['user.read', 'offline', 'ai_gateway:run'] }).faults, [
-    ['/scopes/1', 'scopes[1] must be the id of a scope: see /client/v4/oauth/scopes'],
+    ['/scopes/1', 'scopes[1] must be a scope id: see /client/v4/oauth/scopes'],
     [
       '/scopes/2',
-      'scopes[2] must be the id of a scope, whose words stand between dots, not colons: see /client/v4/oauth/scopes',
+      'scopes[2] must be a scope id, written with dots instead of colons: see /client/v4/oauth/scopes',
     ],
   ])
-  assert.match(messageOf({ scopes: ['offline_access'] })!, /must hold a scope beside offline_access$/)
+  assert.match(messageOf({ scopes: ['offline_access'] })!, /must include a scope other than offline_access$/)
 })
 
 test('optional are some of the scopes, but none that nobody may decline', () => {
@@ -71,17 +71,17 @@ test('optional are some of the scopes, but none that nobody may decline', () => 
     read({ grant_types: both, scopes, optional_scopes }).faults
   assert.deepEqual(optional('user.read', 'ai_gateway.run'), [])
   assert.deepEqual(optional('openid', 'offline_access', 'offline', 'ai_gateway.read'), [
-    ['/optional_scopes/0', "optional_scopes[0] can't be openid: nobody may decline it"],
-    ['/optional_scopes/1', "optional_scopes[1] can't be offline_access: nobody may decline it"],
-    ['/optional_scopes/2', 'optional_scopes[2] must be one of scopes'],
-    ['/optional_scopes/3', 'optional_scopes[3] must be one of scopes'],
+    ['/optional_scopes/0', 'optional_scopes[0] cannot be openid: users cannot decline it'],
+    ['/optional_scopes/1', 'optional_scopes[1] cannot be offline_access: users cannot decline it'],
+    ['/optional_scopes/2', 'optional_scopes[2] must also be in scopes'],
+    ['/optional_scopes/3', 'optional_scopes[3] must also be in scopes'],
   ])
 })
 
 test('a scope stays as long as it is optional, and goes with its leave', () => {
   const scopes = ['ai_gateway.run']
   assert.deepEqual(read({ scopes }).faults, [
-    ['/scopes', 'scopes must hold user.read, as long as optional_scopes does'],
+    ['/scopes', 'scopes must include user.read, since optional_scopes does'],
   ])
   for (const optional_scopes of [[], null, scopes])
     assert.deepEqual(read({ scopes, optional_scopes }).faults, [])

@@ -64,25 +64,22 @@ for (const outcome of [
 
 test('where the record is not there, the hint names all of its value', () => {
   for (const outcome of ['no_records', 'no_such_name'] as const)
-    assert.ok(hintOf(answer(outcome))!.endsWith(`whose value is ${text}`), outcome)
+    assert.ok(hintOf(answer(outcome))!.endsWith(`with the value ${text}`), outcome)
 })
 
 test('an error may be of the resolver, or of what it says', () => {
   const hint = hintOf(answer('error'))
-  assert.equal(
-    hint,
-    'The resolver of the gateway could not be reached, or its answer could not be understood',
-  )
+  assert.equal(hint, "The gateway's resolver is unreachable or sent an invalid response")
 })
 
 for (const [what, records, hint] of [
   ['quotation marks in the value', [`"${text}"`], /quotation marks/],
   ['typographic quotation marks', [`“${text}”`], /quotation marks/],
   ['a space behind the value', ['v=spf1 -all', `${text} `], /spaces/],
-  ['the code without its prefix', [code], /the whole of it/],
-  ['the prefix in capitals', [text.toUpperCase()], /the whole of it/],
+  ['the code without its prefix', [code], /its whole value/],
+  ['the prefix in capitals', [text.toUpperCase()], /its whole value/],
   ['the code of another client', [`${challengePrefix}${'0'.repeat(32)}`], /another client/],
-  ['other records', ['v=spf1 -all'], /none of them/],
+  ['other records', ['v=spf1 -all'], /but not this one/],
 ] as const)
   test(`a record with ${what} is recognised`, () => {
     const said = hintOf(answer('no_match', records)) ?? ''

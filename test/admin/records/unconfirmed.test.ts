@@ -55,7 +55,7 @@ test('what a deletion without proof has removed is 503 until that is proved, and
   assert.deepEqual(await deleteAll(), unproved)
   assert.equal(await primary.ask('HEXISTS', '{gatehouse}:gateways', `${account}/going`), 0, 'it was removed')
   const [doubt, ...others] = new Set(lines.slice(told).map(({ msg }) => msg))
-  assert.deepEqual([doubt, others, lines.length - told], ['audit, in doubt', [], unproved.length])
+  assert.deepEqual([doubt, others, lines.length - told], ['audit: write not confirmed', [], unproved.length])
   assert.equal(await kept.logs.count(account, 'default'), 1, 'nothing is removed that is not told of')
   assert.deepEqual(await deleteAll(), unproved)
   replica.cont()

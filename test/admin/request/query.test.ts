@@ -33,7 +33,9 @@ test('a cursor is the place that it was made of, and comes without a page', () =
     })
     const both = parametersOf(`cursor=${cursor}&page=1`)
     both.page()
-    assert.deepEqual(both.faults, [{ code: 10001, message: 'cursor must come without page', pointer: null }])
+    assert.deepEqual(both.faults, [
+      { code: 10001, message: 'cursor cannot be combined with page', pointer: null },
+    ])
   }
   for (const text of [
     'cursor=',
@@ -44,7 +46,7 @@ test('a cursor is the place that it was made of, and comes without a page', () =
   ]) {
     const parameters = parametersOf(text)
     parameters.page()
-    const message = 'cursor must be one that a list gave'
+    const message = 'cursor must be a cursor from an earlier page of this list'
     assert.deepEqual(parameters.faults, [{ code: 10001, message, pointer: null }], text)
   }
 })
@@ -105,7 +107,7 @@ test('a time is a day or a moment, and null where there is none', () => {
     assert.deepEqual(parameters.faults, [
       {
         code: 10001,
-        message: 't must be a day or a time as in 2030-01-31 or 2030-01-31T12:00:00Z',
+        message: 't must be a date or a time, such as 2030-01-31 or 2030-01-31T12:00:00Z',
         pointer: null,
       },
     ])
@@ -117,8 +119,8 @@ test('strangers and repeats are told by name', () => {
   assert.deepEqual(
     faults.map(({ code, message }) => [code, message]),
     [
-      [10004, 'page must come once'],
-      [10003, 'colour is not a query parameter that is known here'],
+      [10004, 'page must be given once'],
+      [10003, 'colour is an unknown query parameter'],
     ],
   )
 })

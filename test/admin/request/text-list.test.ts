@@ -22,7 +22,7 @@ test('a list takes the place of the kept one whole, and absence keeps that', () 
 
 test('null empties a list that may be empty, and is no list otherwise', () => {
   assert.deepEqual(read(null), { result: [], faults: [] })
-  assert.deepEqual(read(null, 1).faults, [[10001, '/list', 'list must be a list of 1 to 3']])
+  assert.deepEqual(read(null, 1).faults, [[10001, '/list', 'list must be a list of 1 to 3 items']])
 })
 
 test('a list has as many as it may', () => {
@@ -33,7 +33,9 @@ test('a list has as many as it may', () => {
     ['a', 0],
     [{ length: 1 }, 0],
   ] as const)
-    assert.deepEqual(read(value, least).faults, [[10001, '/list', `list must be a list of ${least} to 3`]])
+    assert.deepEqual(read(value, least).faults, [
+      [10001, '/list', `list must be a list of ${least} to 3 items`],
+    ])
 })
 
 test('each element that is wrong is told by its place', () => {
@@ -41,18 +43,18 @@ test('each element that is wrong is told by its place', () => {
     result: ['a'],
     faults: [
       [10001, '/list/1', 'list[1] must be without x'],
-      [10001, '/list/2', 'list[2] must be a text'],
+      [10001, '/list/2', 'list[2] must be a string'],
     ],
   })
 })
 
 test('whatever stands in a list a second time is refused, as that alone', () => {
   assert.deepEqual(read(['a', 'a', 'a']).faults, [
-    [10004, '/list/1', 'list[1] stands in the list before'],
-    [10004, '/list/2', 'list[2] stands in the list before'],
+    [10004, '/list/1', 'list[1] duplicates an earlier item'],
+    [10004, '/list/2', 'list[2] duplicates an earlier item'],
   ])
   assert.deepEqual(read(['x', 'x']).faults, [
-    [10004, '/list/1', 'list[1] stands in the list before'],
+    [10004, '/list/1', 'list[1] duplicates an earlier item'],
     [10001, '/list/0', 'list[0] must be without x'],
   ])
 })

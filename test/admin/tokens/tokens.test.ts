@@ -92,7 +92,7 @@ test('a token that allows more is not disabled, rewritten or deleted by one that
     const { status, json } = await ask(method, path, { ...options, token: value })
     assert.equal(status, 403, method)
     const [first] = json.errors
-    assert.match(first.message, /^Forbidden: your token does not allow OAuth Clients Read itself/)
+    assert.match(first.message, /^Forbidden: your token does not have OAuth Clients Read/)
     assert.equal('source' in first, false)
   }
   assert.deepEqual((await kept.tokens.get(account, owner.token.id))!.record, owner.token)
@@ -148,7 +148,7 @@ test('a permission to read that a policy of the caller denies is not given withi
   })
   const { status, json } = await ask('POST', '/tokens', { body: bodyOf(['AI Gateway Edit']), token: value })
   assert.equal(status, 403)
-  assert.match(json.errors[0].message, /does not allow AI Gateway Read itself/)
+  assert.match(json.errors[0].message, /does not have AI Gateway Read/)
 })
 
 test('what a token gives ends no later than it does itself: not new, not by update, not by roll', async t => {
@@ -170,7 +170,7 @@ test('what a token gives ends no later than it does itself: not new, not by upda
         {
           code: 10000,
           message:
-            'Forbidden: expires_on must be set, and no later than that of your token, 2100-01-01T00:00:00.000Z',
+            'Forbidden: expires_on must be set, and not be later than that of your token, 2100-01-01T00:00:00.000Z',
           source: { pointer: '/expires_on' },
         },
       ])
@@ -357,7 +357,7 @@ test('queries that break a rule are 400 with the name and the rule', async t => 
     ['per_page=5000', 'per_page must be a whole number from 1 to 100'],
     ['direction=up', 'direction must be asc or desc'],
     ['include_expired=1', 'include_expired must be false or true'],
-    ['colour=red', 'colour is not a query parameter that is known here'],
+    ['colour=red', 'colour is an unknown query parameter'],
   ] as const) {
     const { status, json } = await ask('GET', `/tokens?${query}`)
     assert.deepEqual([status, json.errors.map((error: Error) => error.message)], [400, [message]])

@@ -115,9 +115,9 @@ for (const { path, kind, records, body, member } of kinds) {
     assert.deepEqual(
       wrong.json.errors.map(({ message, source }: { message: string; source: object }) => [message, source]),
       [
-        ['ids[1] repeats ids[0]', { pointer: '/ids/1' }],
-        ['ids[2] must be the id of a rule of this list', { pointer: '/ids/2' }],
-        [`ids must have all rules; left out: ${ids[2]}, ${ids[1]}`, { pointer: '/ids' }],
+        ['ids[1] duplicates ids[0]', { pointer: '/ids/1' }],
+        ['ids[2] must be the id of a rule in this list', { pointer: '/ids/2' }],
+        [`ids must list every rule; missing: ${ids[2]}, ${ids[1]}`, { pointer: '/ids' }],
       ],
     )
     assert.equal((await order(['x'])).json.errors[0].source.pointer, '/ids/0')
@@ -232,7 +232,7 @@ for (const { path, body } of kinds) {
     let last = first
     for (let i = 2; i < 10 && last.status === 200; i++) last = await ask('POST', path, { body: heavy(i) })
     assert.deepEqual([last.status, last.json.errors[0].source.pointer], [400, ''])
-    assert.match(last.json.errors[0].message, /too much work for one request: \d+ steps, of at most \d+$/)
+    assert.match(last.json.errors[0].message, /too many steps for one request: \d+, of at most \d+$/)
     const replaced = await ask('PUT', `${path}/${first.json.result.id}`, { body: body('light') })
     assert.equal(replaced.status, 200)
     assert.equal((await ask('POST', path, { body: heavy(10) })).status, 200)

@@ -312,7 +312,9 @@ describe('what Messages has no equal for is refused by name', () => {
   }
   for (const [name, value] of Object.entries(wholes)) {
     test(name, () => {
-      deepEqual(faultsOf({ [name]: value }), [[`/${name}`, `${name} has no equal in Messages: leave it out`]])
+      deepEqual(faultsOf({ [name]: value }), [
+        [`/${name}`, `${name} has no equivalent in Messages: leave it out`],
+      ])
     })
   }
 
@@ -388,7 +390,7 @@ describe('what Messages has no equal for is refused by name', () => {
       deepEqual(faultsOf({ messages: [{ role: 'assistant', tool_calls: [call] }] }), [
         [
           '/messages/0/tool_calls/0/function/arguments',
-          'messages[0].tool_calls[0].function.arguments must hold a JSON object of at most 256 levels',
+          'messages[0].tool_calls[0].function.arguments must contain a JSON object of at most 256 levels',
         ],
       ])
     })

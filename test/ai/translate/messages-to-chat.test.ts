@@ -379,7 +379,7 @@ describe('what chat has no equal for is refused by name', () => {
     deepEqual(faultsOf({ cache_control: ephemeral }), [
       [
         '/cache_control',
-        'cache_control has no equal in Chat Completions: chat providers cache prompts by themselves, so leave it out',
+        'cache_control has no equivalent in Chat Completions: chat providers cache prompts on their own, so leave it out',
       ],
     ])
   })

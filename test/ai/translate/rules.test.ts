@@ -43,10 +43,10 @@ test('a fault of the whole body has the empty pointer', () => {
 
 test('every fault is told, not only the first', () => {
   deepEqual(messagesOf(record({ a: text, b: truth }, { c: whole(1) }), { b: 1, c: 0.5, d: 1 }), [
-    'd is not known in Here',
+    'd is unknown in Here',
     'a is missing',
     'b must be true or false',
-    'c must be a whole number from 1 up',
+    'c must be a whole number of at least 1',
   ])
 })
 
@@ -58,7 +58,7 @@ test('of thousands of faults a hundred are told', () => {
 test('a long name is shortened in the message and in the pointer', () => {
   const key = 'k'.repeat(1000)
   const [fault] = read(record({}, {}), { [key]: 1 }).faults
-  equal(fault?.message, `${'k'.repeat(64)}… is not known in Here`)
+  equal(fault?.message, `${'k'.repeat(64)}… is unknown in Here`)
   equal(fault?.pointer, `/${'k'.repeat(64)}…`)
 })
 
@@ -70,8 +70,8 @@ test('null is as good as absent', () => {
 test('members that every object inherits are not known', () => {
   const body = JSON.parse('{"__proto__": 1, "constructor": 2}')
   deepEqual(messagesOf(record({}, {}), body), [
-    '__proto__ is not known in Here',
-    'constructor is not known in Here',
+    '__proto__ is unknown in Here',
+    'constructor is unknown in Here',
   ])
   deepEqual(messagesOf(variants('type', {}), { type: 'constructor' }).length, 1)
   deepEqual(messagesOf(words({}), 'constructor').length, 1)
@@ -84,7 +84,7 @@ test('a variant is chosen by its member, or else the usual one', () => {
   deepEqual(messagesOf(variants('type', table), {}), ['type is missing'])
   deepEqual(messagesOf(variants('type', table), { type: 3 }), ['type must be a string'])
   deepEqual(messagesOf(variants('type', table), { type: 'c' }), [
-    'type "c" can\'t be translated to There: only a, b can',
+    'type "c" cannot be translated to There; use a, b',
   ])
 })
 
@@ -97,7 +97,7 @@ test('what switches a member off passes, and says nothing', () => {
     equal(read(rule, value).count, 1)
   }
   deepEqual(messagesOf(record({}, { seed: off() }), { seed: 4 }), [
-    'seed has no equal in There: leave it out',
+    'seed has no equivalent in There: leave it out',
   ])
 })
 

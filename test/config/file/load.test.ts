@@ -43,7 +43,7 @@ describe('loadConfig', () => {
       'gatehouse.yaml': 'pools: { a: { origins: [{ url: https://a, verify: off }] } }\nzones: []\n',
     })
     const loaded = loadConfig(join(folder, 'gatehouse.yaml'), {})
-    match(('warnings' in loaded && loaded.warnings[0]?.message) || '', /verify is false/)
+    match(('warnings' in loaded && loaded.warnings[0]?.message) || '', /verify is off/)
   })
 
   test('names files that cannot be read among those it depends on, since they may come', t => {
@@ -60,8 +60,8 @@ describe('loadConfig', () => {
     })
     const loaded = loadConfig(join(folder, 'gatehouse.yaml'), {})
     deepEqual('mistakes' in loaded && loaded.mistakes.map(({ path, message }) => [path, message]), [
-      ['lists.b', 'b must be the path of a file that can be read (ENOENT), but is "b.txt"'],
-      ['lists.c', 'c must be the path of a file that can be read (EISDIR), but is "more"'],
+      ['lists.b', 'b must be the path of a file that can be read (ENOENT); got "b.txt"'],
+      ['lists.c', 'c must be the path of a file that can be read (EISDIR); got "more"'],
     ])
     deepEqual(loaded.files, [join(folder, 'gatehouse.yaml'), join(folder, 'b.txt'), join(folder, 'more')])
     writeFileSync(join(folder, 'gatehouse.yaml'), 'lists: { a: more/a.txt }\nzones: []\n')
@@ -80,7 +80,7 @@ describe('loadConfig', () => {
     const folder = makeFolder(t, { 'gatehouse.yaml': Buffer.from('zones: []\nname: b\xfcro\n', 'latin1') })
     const loaded = loadConfig(join(folder, 'gatehouse.yaml'), {})
     deepEqual('mistakes' in loaded && loaded.mistakes, [
-      { line: 2, column: 8, path: '', message: 'the file is not UTF-8 from here on' },
+      { line: 2, column: 8, path: '', message: 'invalid UTF-8 from here on' },
     ])
   })
 })

@@ -56,7 +56,7 @@ describe('parse', () => {
     equal('config' in parse(`access: { rules: ${rules(1000)} }\nzones: []`, nothing), true)
     equal(
       onlyMessage(parse(`access: { rules: ${rules(1001)} }\nzones: []`, nothing)),
-      'rules must have at most 1000 members',
+      'rules must have at most 1000 items',
     )
   })
 

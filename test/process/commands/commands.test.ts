@@ -35,7 +35,7 @@ test('token create names the store that is away, without its password', async t 
   const file = writeConfig(t, `${config}\nstore: { url: 'redis://user:SECRET@127.0.0.1:1' }`)
   const { code, stdout, stderr } = await gatehouse(['token', 'create', '--config', file])
   assert.deepEqual([code, stdout], [1, ''])
-  assert.match(stderr, /^gatehouse: redis:\/\/127\.0\.0\.1:1: the store is away \(ECONNREFUSED\)$/m)
+  assert.match(stderr, /^gatehouse: redis:\/\/127\.0\.0\.1:1: store unreachable \(ECONNREFUSED\)$/m)
   assert.doesNotMatch(stderr, /SECRET/)
 })
 
@@ -64,7 +64,7 @@ test('store copy makes nothing where its source should be, and tells which store
   assert.deepEqual([existsSync(typo), existsSync(target)], [false, false])
   const away = 'redis://user:SECRET@127.0.0.1:1'
   const { code, stderr } = await gatehouse(['store', 'copy', '--from', away, '--to', 'sqlite::memory:'])
-  const sentence = 'nothing was copied: redis://127.0.0.1:1: the store is away (ECONNREFUSED)'
+  const sentence = 'nothing was copied: redis://127.0.0.1:1: store unreachable (ECONNREFUSED)'
   assert.deepEqual([code, stderr], [1, `gatehouse: ${sentence}\n`])
 })
 

@@ -49,7 +49,7 @@ test('a key is made in the data folder where none is configured, once, and that 
   await first.management.close()
   const path = join(folder, 'secrets.key')
   const key = first.management.secrets.currentId
-  const msg = 'a key of client secrets was made: keep a copy of it with that of the store'
+  const msg = 'created the key that protects client secrets; back it up together with the store'
   assert.equal(first.lines.length, 1)
   assert.partialDeepStrictEqual(first.lines, [{ path, key, msg }])
   assert.ok(!JSON.stringify(first.lines).includes(readFileSync(path, 'latin1').trim()))
@@ -64,7 +64,7 @@ test('a store that machines share calls for a key that they share', async t => {
   await (await openOver(t, store, { folder })).management.close()
   const { lines, management } = await openOver(t, store, { folder })
   await management.close()
-  assert.match(String(lines[0]!.msg), /^secrets\.key is not set/)
+  assert.match(String(lines[0]!.msg), /^secrets\.key not set/)
   assert.equal(lines.length, 1)
   const configured = await openOver(t, store, { key: '0'.repeat(64) })
   await configured.management.close()

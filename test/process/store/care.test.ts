@@ -15,7 +15,7 @@ test('an empty store is filled, and the log has one line when it goes away and o
   t.after(() => store.close())
   const lines: string[] = []
   const log = createLogger('info', { write: line => lines.push(JSON.parse(line).msg) })
-  const about = () => lines.filter(line => /^the store is /.test(line))
+  const about = () => lines.filter(line => /^store (un)?reachable/.test(line))
   const list = store.accounts.list.bind(store.accounts)
   let looks = 0
   store.accounts.list = () => {
@@ -29,10 +29,10 @@ test('an empty store is filled, and the log has one line when it goes away and o
     lines.length = looks = 0
     await server.kill()
     await until(() => looks >= 5)
-    assert.deepEqual(about(), ['the store is away'])
+    assert.deepEqual(about(), ['store unreachable'])
     await server.start()
     await until(() => !store.isAway && about().length > 1)
-    assert.deepEqual(about(), ['the store is away', 'the store is back'])
+    assert.deepEqual(about(), ['store unreachable', 'store reachable again'])
   }
   assert.equal(filled.length, 1)
 })

@@ -35,17 +35,17 @@ test('that writes are refused, that notices are, and what can be lost is logged 
   await primary.ask('CONFIG', 'SET', 'appendfsync', 'everysec')
   assert.match((await said()).join('\n'), /^warn: Redis syncs its append-only file once a second/)
   await primary.ask('CONFIG', 'SET', 'appendfsync', 'always')
-  assert.deepEqual(await said(), ['info: the store can lose less than before'])
+  assert.deepEqual(await said(), ['info: store durability improved'])
   await replica.kill()
-  assert.deepEqual(await said(), ['warn: the store refuses writes: 0 of 1 replica confirms writes'])
+  assert.deepEqual(await said(), ['warn: store refuses writes: 0 of 1 replica confirms writes'])
   await replica.restart()
-  assert.deepEqual(await said(), ['info: the store takes writes again'])
+  assert.deepEqual(await said(), ['info: store accepts writes again'])
   await primary.ask('ACL', 'SETUSER', 'default', '-subscribe')
   await primary.ask('CLIENT', 'KILL', 'TYPE', 'pubsub')
   await until(() => store.deafness === 'NOPERM')
   const deaf =
-    'warn: notices of changes cannot be subscribed to: changes by other processes apply up to a second later: NOPERM'
+    'warn: change notifications unavailable, changes by other processes take up to a second to apply: NOPERM'
   assert.deepEqual(await said(), [deaf])
   await primary.ask('ACL', 'SETUSER', 'default', '+subscribe')
-  assert.deepEqual(await said(), ['info: notices of changes are subscribed to again'])
+  assert.deepEqual(await said(), ['info: change notifications available again'])
 })

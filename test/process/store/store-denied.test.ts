@@ -27,9 +27,9 @@ test('a right that is taken from a running gateway is named in the log', async t
   t.after(() => clearInterval(asking))
   await denial
   // Whoever looks once a second sees it while writes go on being refused.
-  await gateway.logged('the store refuses writes', ({ reason }) => reason === 'Redis refuses them: NOPERM')
+  await gateway.logged('store refuses writes', ({ reason }) => reason === 'Redis refuses them: NOPERM')
   clearInterval(asking)
   await redis.ask('ACL', 'SETUSER', 'limited', '+xadd')
-  await gateway.logged('the store takes writes again')
+  await gateway.logged('store accepts writes again')
   assert.equal(await create(), 200)
 })

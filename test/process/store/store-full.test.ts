@@ -16,7 +16,7 @@ test('a file that takes no more is told of once, with what SQLite says, while re
   }
   const readiness = async () => (await (await fetch(`${gateway.admin}/readyz`)).json()) as { reason?: string }
   const told = () =>
-    gateway.lines.filter(({ msg }) => msg.startsWith('the store ')).map(({ msg, reason }) => [msg, reason])
+    gateway.lines.filter(({ msg }) => msg.startsWith('store ')).map(({ msg, reason }) => [msg, reason])
   const limitFiles = (bytes: number | 'unlimited') =>
     execFileSync('prlimit', ['--pid', String(gateway.pid), `--fsize=${bytes}:`])
 
@@ -25,9 +25,9 @@ test('a file that takes no more is told of once, with what SQLite says, while re
   limitFiles(statSync(join(kept, 'gatehouse.db-wal')).size)
   assert.equal(await ask('gateways', { id: 'one' }), 503)
   const reason = 'SQLite refuses them: disk I/O error'
-  await gateway.logged('the store refuses writes')
+  await gateway.logged('store refuses writes')
   for (let i = 0; i < 4; i++) {
-    assert.equal((await readiness()).reason, `the store refuses writes: ${reason}`)
+    assert.equal((await readiness()).reason, `store refuses writes: ${reason}`)
     assert.equal(await ask('gateways', { id: 'one' }), 503)
     assert.equal(await ask('gateways'), 200)
     // Longer than it takes the gateway to try again.
@@ -37,9 +37,9 @@ test('a file that takes no more is told of once, with what SQLite says, while re
   limitFiles('unlimited')
   await until(async () => (await readiness()).reason === undefined)
   assert.equal(await ask('gateways', { id: 'one' }), 200)
-  await gateway.logged('the store takes writes again')
+  await gateway.logged('store accepts writes again')
   assert.deepEqual(told(), [
-    ['the store refuses writes', reason],
-    ['the store takes writes again', undefined],
+    ['store refuses writes', reason],
+    ['store accepts writes again', undefined],
   ])
 })

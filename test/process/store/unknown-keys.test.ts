@@ -61,7 +61,10 @@ for (const [name, place] of Object.entries(backends)) {
     await done
     const [{ msg, keys: told, ...line }, ...more] = lines as [Record<string, unknown>]
     assert.deepEqual(more, [])
-    assert.match(String(msg), /^client secrets were made under keys .* put these keys into secrets\.old_keys/)
+    assert.match(
+      String(msg),
+      /^client secrets rejected: made with unknown keys; add these keys to secrets\.old_keys/,
+    )
     assert.deepEqual((told as string[]).toSorted(), [one, other].toSorted())
     assert.partialDeepStrictEqual(line, { level: warn, secrets: 4, clients: 3, current: keys.currentId })
   })
@@ -115,8 +118,6 @@ test('a failure of another kind is told, and harms nobody', async () => {
   const list = () => Promise.reject(new Error('a bug'))
   const { lines, done } = look({ accounts: { list } } as unknown as Store)
   await done
-  assert.partialDeepStrictEqual(lines, [
-    { level: error, msg: 'the keys of client secrets could not be looked through' },
-  ])
+  assert.partialDeepStrictEqual(lines, [{ level: error, msg: 'checking the keys of client secrets failed' }])
   assert.equal(lines.length, 1)
 })

@@ -164,10 +164,10 @@ test("a port that can't be called is told in words", async () => {
 
 const ofModels = JSON.stringify({
   success: false,
-  errors: [{ code: 7003, message: 'This path is no route of an AI gateway' }],
+  errors: [{ code: 7003, message: 'This path is not a route of an AI gateway' }],
   messages: [],
   result: null,
-  error: { message: 'This path is no route of an AI gateway', type: 'not_found', code: 404 },
+  error: { message: 'This path is not a route of an AI gateway', type: 'not_found', code: 404 },
 })
 
 const strangers: readonly [name: string, status: number, headers: Record<string, string>, body: string][] = [
