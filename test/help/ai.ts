@@ -17,6 +17,7 @@ import { permissionGroups } from '../../src/tokens/permission-groups.ts'
 import { mintToken } from '../../src/tokens/token.ts'
 import { TokenVerifier } from '../../src/tokens/verify.ts'
 import { Edge, type EdgeSettings, edgeConfig, listenAt } from './edge.ts'
+import { until } from './until.ts'
 
 export interface AiSettings extends Omit<EdgeSettings, 'ai'> {
   readonly gateway?: Partial<Gateway>
@@ -70,11 +71,12 @@ export class AiEdge {
 
   /** Gives the log entries, newest first, once `count` are written. */
   async logged(count: number): Promise<readonly LogSummary[]> {
-    for (;;) {
-      const { items } = await this.store.logs.list(this.account, 'default', everything)
-      if (items.length >= count) return items
-      await new Promise(resolve => setTimeout(resolve, 20))
-    }
+    let items: readonly LogSummary[] = []
+    await until(async () => {
+      items = (await this.store.logs.list(this.account, 'default', everything)).items
+      return items.length >= count
+    })
+    return items
   }
 
   /** Gives the latest entry with its payloads, once `count` are written. */

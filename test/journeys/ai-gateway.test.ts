@@ -10,6 +10,7 @@ import { completion } from '../help/ai.ts'
 import { gatehouse } from '../help/command.ts'
 import { say, startProvider, stream } from '../help/provider.ts'
 import { replicates, startRedis } from '../help/redis.ts'
+import { busySecond, until } from '../help/until.ts'
 
 const ask = {
   model: 'openai/gpt-4o-mini',
@@ -81,17 +82,17 @@ async function sayHello(client: OpenAI): Promise<string> {
 }
 
 async function logsOf(api: Api, count: number): Promise<readonly Kept[]> {
-  for (;;) {
-    const { results } = await api.manage('GET', '/ai-gateway/gateways/default/logs')
-    if (results.length >= count) return results
-    await new Promise(resolve => setTimeout(resolve, 20))
-  }
+  let results: readonly Kept[] = []
+  await until(async () => {
+    results = (await api.manage('GET', '/ai-gateway/gateways/default/logs')).results
+    return results.length >= count
+  })
+  return results
 }
 
 /** Asks again and again until something holds: within a second, where the machine has nothing else to do. */
 async function soon(holds: () => Promise<boolean>): Promise<void> {
-  const end = performance.now() + 20_000
-  while (!(await holds())) assert.ok(performance.now() < end, 'it holds soon')
+  await until(holds, busySecond)
 }
 
 async function statusOf(client: OpenAI): Promise<number> {

@@ -8,7 +8,6 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createInterface, type Interface } from 'node:readline'
 import { type TestContext, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { parse as load } from 'yaml'
 import { parseOptions } from '../../bench/load/options.ts'
@@ -21,6 +20,7 @@ import { startDns } from '../help/dns.ts'
 import { writeConfig } from '../help/gateway.ts'
 import { say, startProvider, stream } from '../help/provider.ts'
 import { root } from '../help/source.ts'
+import { until } from '../help/until.ts'
 
 const blocks = readPages().flatMap(blocksOf)
 const integration = readFileSync(join(root, '.ci/run'), 'utf8')
@@ -205,7 +205,7 @@ test('a client is created, gets a new secret, proves its domain and becomes publ
   const { client_uri_verification } = await say(describe!, id)
   dns.txt('app.example.com', client_uri_verification.text)
   await say(describe!, id)
-  while ((await say(read!, id)).client_uri_verification.status !== 'verified') await sleep(50)
+  await until(async () => (await say(read!, id)).client_uri_verification.status === 'verified')
   assert.equal((await say(publish!, id)).visibility, 'public')
   for (const line of commands(ways.managesClients)) {
     const env = {

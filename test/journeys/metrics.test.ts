@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { startGateway } from '../help/gateway.ts'
 import { readMetrics } from '../help/prometheus.ts'
 import { siteConfig, startSite } from '../help/site.ts'
+import { until } from '../help/until.ts'
 
 test('what went through the gateway is counted by zone and class, code and phase, under names that Prometheus reads', async t => {
   const origin = await startSite(t, (_, response) => response.end('hello'))
@@ -40,5 +41,5 @@ test('open connections are a gauge that returns to zero', async t => {
   await (await fetch(gateway.edge, { headers: { connection: 'close' } })).text()
   const open = async () =>
     readMetrics(await gateway.metrics()).samples.get('gatehouse_connections_open{side="client"}')
-  while ((await open()) !== 0);
+  await until(async () => (await open()) === 0)
 })

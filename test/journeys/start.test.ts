@@ -4,12 +4,12 @@ import { readFileSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { version } from '../../src/process/version.ts'
 import { gatehouse } from '../help/command.ts'
 import { startGateway, writeConfig } from '../help/gateway.ts'
 import { siteConfig, startSite } from '../help/site.ts'
 import { root } from '../help/source.ts'
+import { until } from '../help/until.ts'
 
 const closed = siteConfig('http://127.0.0.1:1')
 
@@ -45,7 +45,7 @@ for (const command of ['start', 'demo'] as const)
     const gateway = await startGateway(t, `workers: 1${closed}`, { command, env })
     const headers = { authorization: `Bearer ${token}` }
     const scopes = `${gateway.admin}/client/v4/oauth/scopes`
-    while ((await fetch(scopes, { headers })).status === 401) await sleep(20)
+    await until(async () => (await fetch(scopes, { headers })).status !== 401)
     assert.equal((await fetch(scopes, { headers })).status, 200)
     const children = readFileSync(`/proc/${gateway.pid}/task/${gateway.pid}/children`, 'utf8').trim()
     assert.notEqual(children, '')

@@ -1,12 +1,12 @@
 // The promises of a store about OAuth clients whose next look at DNS is due: who is given one, when, and when again.
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { OAuthClient } from '../../src/store/oauth-client.ts'
 import type { Store } from '../../src/store/store.ts'
 import type { Place } from './contract.ts'
 import { ContractClock } from './contract-clock.ts'
 import { oauthClient, verification } from './contract-specimens.ts'
+import { until } from '../help/until.ts'
 
 const lease = 60_000
 
@@ -222,5 +222,5 @@ async function change(
 /** Waits until what was written before has been told. */
 async function allTold({ changes }: Store): Promise<void> {
   const now = performance.now()
-  while (changes.knownUntil < now) await sleep(20)
+  await until(() => changes.knownUntil >= now)
 }

@@ -8,6 +8,7 @@ import { SqliteStore } from '../../../../src/store/sqlite/sqlite-store.ts'
 import { StoreAway, StoreBusy } from '../../../../src/store/store.ts'
 import { gateway } from '../../contract-specimens.ts'
 import { temporaryFile } from '../temporary-file.ts'
+import { until } from '../../../help/until.ts'
 
 /** Ms; a write of records waits for twenty times as long. */
 const patience = 50
@@ -75,7 +76,7 @@ test('a file that is free again is found so without a command, and waited for as
   const release = lock(t, file)
   await assert.rejects(store.gateways.remove('a', 'b'), StoreAway)
   release()
-  while (store.refusal !== null) await new Promise(resolve => setTimeout(resolve, 20))
+  await until(() => store.refusal === null)
   setTimeout(lock(t, file), 5 * patience)
   assert.equal(await store.gateways.insert(gateway()), true)
 })
