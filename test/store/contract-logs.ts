@@ -97,6 +97,16 @@ export function logsContract(name: string, place: Place): void {
     assert.equal(await logs.count(kept.account, kept.id), 6, 'a lower limit removes nothing by itself')
   })
 
+  test(`${name}: a gateway that is to keep nothing deletes what it has with the next call, or stops at it`, async t => {
+    const { logs, kept, append } = await start(place, t)
+    const entries = logEntries(kept, 5)
+    await append(entries.slice(0, 3))
+    assert.equal(await append(entries.slice(3, 4), 0, 'STOP_INSERTING'), 0)
+    assert.equal(await logs.count(kept.account, kept.id), 3)
+    assert.equal(await append(entries.slice(4), 0), 0)
+    assert.deepEqual(await ids(logs, kept, logQuery()), [0])
+  })
+
   for (const strategy of ['DELETE_OLDEST', 'STOP_INSERTING'] as const) {
     test(`${name}: what comes late is judged by its time, with ${strategy}`, async t => {
       const { logs, kept, append, repeat } = await start(place, t)

@@ -34,9 +34,8 @@ export class RedisLogs implements Logs {
     if (!home) return 0
     const entries = entriesOf(batch, account, gateway)
     let kept = 0
-    for (const part of partsOf(fittest(entries, limit))) {
+    for (const part of partsOf(fittest(entries, limit)))
       kept += Number(await this.#logs.script(appendEntries, home, [strategy, most, ...part]))
-    }
     return kept
   }
 
@@ -150,10 +149,11 @@ export class RedisLogs implements Logs {
   }
 }
 
-/** Cuts entries into the arguments of several commands, four for each. */
+/** Cuts entries into the arguments of one command or more, four for each; what is there may have to go even where there are none. */
 function* partsOf(entries: readonly LogEntry[]): Generator<readonly Argument[]> {
   let part: Argument[] = []
   let size = 0
+  if (entries.length === 0) yield part
   for (const { request, response, providerResponse, ...summary } of entries) {
     const hasBodies = request || response || providerResponse
     const payloads = hasBodies ? JSON.stringify({ request, response, providerResponse }) : ''
