@@ -9,7 +9,7 @@ type Noted = (id: string, key: string, refusals: number) => void
 /** Hears of each address that was banned here, with the ms that it lasts. */
 type Banned = (id: string, key: string, lasts: number) => void
 
-export interface BanListeners {
+interface BanListeners {
   readonly noted?: Noted
   readonly banned?: Banned
 }

@@ -22,7 +22,7 @@ export interface AccessSources {
 }
 
 /** What a condition is compiled from: one that denies holds where it may, one that allows where it must. */
-export type ConditionOfRule = Pick<AccessRule, 'action' | 'condition'>
+type ConditionOfRule = Pick<AccessRule, 'action' | 'condition'>
 
 /** Compiles a condition that was found good; throws at others. */
 export function compileCondition(

@@ -13,7 +13,7 @@ export interface Geo {
   networkOf(address: string): number | null
 }
 
-export interface GeoDatabasesOptions {
+interface GeoDatabasesOptions {
   readonly log: Logger
   readonly metrics?: Pick<AccessMetrics, 'geoReloads'>
 }

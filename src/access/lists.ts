@@ -17,7 +17,7 @@ export interface Lists {
   get(name: string): AddressList
 }
 
-export interface AddressListsOptions {
+interface AddressListsOptions {
   readonly log: Logger
   readonly metrics?: Pick<AccessMetrics, 'listReloads'>
 }

@@ -3,7 +3,7 @@ import type { Tally } from '../metrics/distribution.ts'
 import type { Logger } from '../log/log.ts'
 import { ConfigWatch } from '../config/file/watch.ts'
 
-export interface WatchedFilesOptions<T> {
+interface WatchedFilesOptions<T> {
   /** What one is, for the log. */
   readonly noun: string
   /** Rejects with a sentence that names the file. */

@@ -13,7 +13,7 @@ export interface Answer {
 }
 
 /** What part of a list an answer shows. */
-export interface Window {
+interface Window {
   readonly page: number
   readonly perPage: number
   /** How many there are in all. */

@@ -25,7 +25,7 @@ interface Usage {
 }
 
 /** What is kept of a body, as it was before it was encoded if that can be found out. */
-export interface Excerpt {
+interface Excerpt {
   /** Whether it is still encoded, so that nothing can be read in it. */
   readonly isEncoded: boolean
   readonly head: Buffer

@@ -3,7 +3,7 @@
 import { createHmac, createSecretKey, timingSafeEqual, type KeyObject } from 'node:crypto'
 import { isIP } from 'node:net'
 
-export interface Vouched {
+interface Vouched {
   /** The address of the client. */
   readonly address: string
   readonly ray: string

@@ -27,7 +27,7 @@ export interface PreviewAsk {
 }
 
 export const previewSources = ['draft_rule', ...customErrorSources, 'draft_page', 'default'] as const
-export type PreviewSource = (typeof previewSources)[number]
+type PreviewSource = (typeof previewSources)[number]
 
 export interface Preview {
   readonly status: number

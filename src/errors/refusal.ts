@@ -17,7 +17,7 @@ export interface Refusal {
 }
 
 /** The words for one case of an error; title, code and status stay those of the row. */
-export interface Wording {
+interface Wording {
   /** The heading for people. */
   readonly heading: string
   readonly detail: string

@@ -3,7 +3,7 @@
 import type { Work } from './turn-budget.ts'
 import { bytes, classify, conditionsBetween, type Instruction, kind, kindOf, op, when } from './program.ts'
 
-export interface Program {
+interface Program {
   readonly start: number
   readonly inst: readonly Instruction[]
   /** Returns the conditions under which every match begins. */

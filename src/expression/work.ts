@@ -5,7 +5,7 @@ import type { HeadSizes, Reads } from './guard.ts'
 import { larger, listOf, memberOf, nameOf, type Size, scalar, textOf, weigh } from './size.ts'
 
 /** What walking an expression found. */
-export interface EstimatedWork {
+interface EstimatedWork {
   /** What is wrong, and with which part. */
   readonly flaw: { readonly message: string; readonly node: ASTNode } | null
   readonly reads: Reads

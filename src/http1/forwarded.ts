@@ -2,7 +2,7 @@
 import { BACKSLASH, DQUOTE, HTAB, isTokenByte, SP } from './characters.ts'
 
 /** What one hop said; null for what it left out. */
-export interface ForwardedElement {
+interface ForwardedElement {
   node: string | null
   host: string | null
   proto: string | null

@@ -1,7 +1,7 @@
 // A limit as requests are counted against it: how many in which window, and how far this process may go without asking the others. The edge compiles them.
 
 /** What is counted together: the last so many ms; or periods of so many ms, days and months of UTC, each from its beginning. */
-export type Span =
+type Span =
   | { readonly kind: 'sliding' | 'fixed'; readonly period: number } // ms
   | { readonly kind: 'day' | 'month' }
 

@@ -13,7 +13,7 @@ import type { Limit } from './limit.ts'
 import { NewKeys } from './new-keys.ts'
 import { Reports } from './reports.ts'
 
-export interface LimiterOptions {
+interface LimiterOptions {
   readonly clock: Clock
   /** Counts for this process alone where there are none. */
   readonly counters?: Counters

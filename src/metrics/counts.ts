@@ -15,7 +15,7 @@ export const checkOutcomes = [
 ] as const
 
 /** Why the management API refused a request: a closed set, so that no caller can make labels grow. */
-export const managementRefusals = [
+const managementRefusals = [
   'missing',
   'malformed',
   'unknown',

@@ -1,7 +1,7 @@
 // A circuit breaker: who fails several requests in a row is left alone for a while, longer each time, and then let back by one trial request.
 import type { EjectionConfig } from '../config/pool-config.ts'
 
-export type CircuitState = 'closed' | 'open' | 'half_open'
+type CircuitState = 'closed' | 'open' | 'half_open'
 
 /** All times are monotonic ms. */
 export class Circuit {

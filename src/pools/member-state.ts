@@ -34,7 +34,7 @@ export function memberState(
   }
 }
 
-export interface CheckState {
+interface CheckState {
   readonly is_up: boolean
   readonly since: string
   readonly next_check_at: string

@@ -2,13 +2,13 @@
 import type { LogLimit } from './store.ts'
 
 /** What decides about an entry. */
-export interface Moment {
+interface Moment {
   readonly createdAt: number
   readonly id: string
 }
 
 /** Compares entries by time, and by id where that is the same, for `sort`. */
-export function compareMoments(a: Moment, b: Moment): number {
+function compareMoments(a: Moment, b: Moment): number {
   return a.createdAt - b.createdAt || (a.id < b.id ? -1 : Number(a.id > b.id))
 }
 

@@ -7,7 +7,7 @@ import type { Clock } from '../base/clock.ts'
 import type { Logger } from '../log/log.ts'
 import type { ZoneRecordLists } from './known-zones.ts'
 
-export interface ZoneCopyOptions {
+interface ZoneCopyOptions {
   readonly path: string
   /** Where the store is: the copy of another one is not taken. */
   readonly location: string
@@ -16,7 +16,7 @@ export interface ZoneCopyOptions {
 }
 
 /** What is in the file, behind a line with its digest. */
-export interface CopiedZones extends ZoneRecordLists {
+interface CopiedZones extends ZoneRecordLists {
   readonly location: string
   /** Ms since the epoch. */
   readonly writtenAt: number

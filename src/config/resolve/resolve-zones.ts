@@ -21,7 +21,7 @@ interface Named {
 }
 
 /** What holds for all zones: what the rules take of a request, and of one that fails, and who runs them. */
-export interface OfAll {
+interface OfAll {
   readonly rules: WorkSum
   readonly errors: WorkSum
   readonly operator: Operator | null

@@ -39,7 +39,7 @@ export function plainWork(condition: AccessCondition): number {
 }
 
 /** Returns the steps of a condition that a text takes beside these: a User-Agent of so many characters, one reading of a path. */
-export function longestWork(condition: AccessCondition, text: number): number {
+function longestWork(condition: AccessCondition, text: number): number {
   if (condition.kind === 'user_agent')
     return condition.patterns.reduce((sum, pattern) => sum + new Glob(pattern).workFor(text), 0)
   if (condition.kind === 'path') return pathWork(condition.prefixes)

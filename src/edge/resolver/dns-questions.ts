@@ -4,7 +4,7 @@ import { LookupQueue } from './lookup-queue.ts'
 import type { Cause } from '../../errors/origin-failure.ts'
 
 /** Addresses of both families, at least one, and the seconds for which all of them hold. */
-export interface DnsAnswer {
+interface DnsAnswer {
   readonly addresses: readonly string[]
   readonly ttl: number
 }

@@ -13,7 +13,7 @@ export interface NameAnswer {
   readonly ttl: () => Promise<number | null>
 }
 
-export interface NameLookupOptions {
+interface NameLookupOptions {
   /** DNS servers as IP addresses, each with a port where it is not 53, which are asked in place of the system; none: the system is. */
   readonly servers?: readonly string[]
   /** How the system is asked. */

@@ -9,7 +9,7 @@ import { HeaderChanges, HeaderRules } from './headers.ts'
 import { PathRule } from './path.ts'
 
 /** A request that is rewritten, and where it is noted what changes. */
-export interface Rewritten extends Read {
+interface Rewritten extends Read {
   readonly head: RequestHead
   outgoing: RequestHead
   requestChanges: HeaderChanges | null

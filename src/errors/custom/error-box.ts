@@ -7,7 +7,7 @@ import type { Occasion, Problem } from '../problem.ts'
 import type { Refusal } from '../refusal.ts'
 
 /** Whose errors a box tells: of 5xx codes, or of 1xxx codes. */
-export type BoxFamily = '500s' | '1000s'
+type BoxFamily = '500s' | '1000s'
 
 /** Writes the box; nothing for an error of the other family. */
 export function writeBox(family: BoxFamily, refusal: Refusal, occasion: Occasion): string {

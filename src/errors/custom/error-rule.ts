@@ -10,7 +10,7 @@ export interface CompiledRule {
 }
 
 /** What a rule breaks: the member by its name in ErrorRule, and the rule of that member. */
-export interface RuleFlaw {
+interface RuleFlaw {
   readonly member: 'expression' | 'content' | 'contentType' | 'status'
   readonly message: string
 }

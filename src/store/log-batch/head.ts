@@ -20,7 +20,7 @@ export interface Body {
 type Text = string | null
 type Count = number | null
 
-export type Head = readonly [
+type Head = readonly [
   createdAt: number,
   provider: string,
   model: Text,

@@ -24,7 +24,7 @@ import { deniedRights } from './server/rights.ts'
 import { Sentinels } from './server/sentinels.ts'
 import { lossesOf } from './server/settings.ts'
 
-export interface RedisOptions {
+interface RedisOptions {
   /** Ms until a command is called lost. */
   readonly commandTimeout: number
   readonly clock?: Clock

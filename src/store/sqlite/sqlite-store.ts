@@ -18,7 +18,7 @@ import { SqliteOAuthClients } from './oauth-clients.ts'
 import { type Ledgers, SqliteRecords } from './records.ts'
 import { SqliteTokens } from './tokens.ts'
 
-export interface SqliteOptions {
+interface SqliteOptions {
   /** Ms. */
   readonly commandTimeout: number
   readonly clock?: Clock | undefined
