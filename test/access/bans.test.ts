@@ -43,6 +43,34 @@ test('the first refusal behind a ban is the first of a window, however short the
   }
 })
 
+test('listeners hear of each refusal that counts, and of the last as of all that lead to a ban', () => {
+  const heard: unknown[] = []
+  const bans = new Bans(new ManualClock(), {
+    noted: (_, key, refusals) => heard.push([key, refusals]),
+    banned: (_, key, lasts) => heard.push([key, 'banned', lasts]),
+  })
+  const ban = bans.of('site', config)
+  for (let i = 0; i < 5; i++) ban.note('key')
+  assert.deepEqual(heard, [
+    ['key', 1],
+    ['key', 1],
+    ['key', 3],
+    ['key', 'banned', 60_000],
+  ])
+})
+
+test('a ban that was heard of does not make the one there is longer or shorter', () => {
+  const clock = new ManualClock()
+  const ban = new Bans(clock).of('site', config)
+  ban.impose('key', 10_000)
+  ban.impose('key', 50_000)
+  ban.impose('key', 1_000)
+  clock.advance(9_999)
+  assert.ok(ban.has('key'))
+  clock.advance(1)
+  assert.ok(!ban.has('key'))
+})
+
 test('refusals count together only within their window', () => {
   const clock = new ManualClock()
   const ban = new Bans(clock).of('site', config)

@@ -51,16 +51,25 @@ describe('a policy', () => {
     assert.equal(policy.decide({ ...requestFrom({}), fields: fields.slice(0, 4) }), null)
   })
 
+  test('refuses who has no work left for its rules', () => {
+    const work = new Work()
+    while (work.take(1)) {}
+    const policy = policyOf({ rules: [rule({ kind: 'ip', networks: ['10.0.0.1'] })] })
+    assert.equal(told(policy.decide({ ...requestFrom({}), work })), 'access_protection_error')
+  })
+
   test('says of each request what it would say of it alone', () => {
     const address = fc.constantFrom('192.0.2.1', '192.0.2.2', '10.0.0.1', '2001:db8::1', '2001:db8::2', '')
     const userAgent = fc.constantFrom('', 'bot', 'Bot', 'curl/8', 'a browser')
     const target = fc.constantFrom('/', '/a', '/a/b?c', '/b', '/./a')
+    const referer = fc.constantFrom('', 'https://a.test/', 'https://b.test/x')
     const condition: fc.Arbitrary<AccessCondition> = fc.oneof(
       fc
         .subarray(['192.0.2.1', '10.0.0.0/8', '2001:db8::/32', '192.0.2.0/31'])
         .map(networks => ({ kind: 'ip' as const, networks })),
       fc.subarray(['', 'bot', 'curl/*', '*b*']).map(patterns => ({ kind: 'user_agent' as const, patterns })),
       fc.subarray(['/a', '/b', '/a/b']).map(prefixes => ({ kind: 'path' as const, prefixes })),
+      fc.subarray(['a.test', 'b.test']).map(hosts => ({ kind: 'referer' as const, hosts })),
     )
     const action = fc.constantFrom('allow' as const, 'deny' as const, 'legal' as const)
     const rules = fc.array(
@@ -71,11 +80,11 @@ describe('a policy', () => {
     const client = fc.record({
       address,
       userAgent,
-      targets: fc.array(target, { minLength: 1, maxLength: 3 }),
+      asks: fc.array(fc.record({ target, referer }), { minLength: 1, maxLength: 3 }),
     })
     const requests = fc
       .array(client, { minLength: 1, maxLength: 10 })
-      .map(clients => clients.flatMap(({ targets, ...who }) => targets.map(target => ({ ...who, target }))))
+      .map(clients => clients.flatMap(({ asks, ...who }) => asks.map(ask => ({ ...who, ...ask }))))
     fc.assert(
       fc.property(
         rules,
@@ -109,12 +118,15 @@ function policyOf(config: Partial<AccessConfig>): AccessPolicy {
   return new AccessPolicy({ ...openAccess, ...config }, 'site', parts)
 }
 
-function requestFrom({ address = '192.0.2.1', userAgent = '', target = '/' }): AccessRequest {
+function requestFrom({ address = '192.0.2.1', userAgent = '', target = '/', referer = '' }): AccessRequest {
   const facts = {} as AccessRequest['facts'] // that no expression asks for
   return {
     address,
     paths: [target],
-    fields: userAgent === '' ? [] : ['User-Agent', userAgent],
+    fields: [
+      ...(userAgent === '' ? [] : ['User-Agent', userAgent]),
+      ...(referer === '' ? [] : ['Referer', referer]),
+    ],
     facts,
     work: new Work(),
   }

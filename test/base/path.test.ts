@@ -1,7 +1,7 @@
 import { equal } from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { isPlainPath, normalPath } from '../../src/base/path.ts'
+import { isPlainPath, leads, normalPath } from '../../src/base/path.ts'
 
 describe('normalPath', () => {
   const forms = [
@@ -34,6 +34,19 @@ describe('normalPath', () => {
   ] as const
   for (const [path, normal] of forms)
     test(`makes "${normal}" of "${path}"`, () => equal(normalPath(path), normal))
+
+  for (const [prefix, path, isLed] of [
+    ['/admin', '/admin', true],
+    ['/admin', '/admin/x', true],
+    ['/admin', '/admin?x', true],
+    ['/admin', '/administration', false],
+    ['/admin', '/adm', false],
+    ['/admin', '/x/admin', false],
+    ['/admin/', '/admin/x', true],
+    ['/admin/', '/admin', false],
+    ['/', '/anything', true],
+  ] as const)
+    test(`${prefix} leads ${isLed ? '' : 'not to '}${path}`, () => equal(leads(prefix, path), isLed))
 
   for (const path of ['/a;b', '/a\\b', '/%61', '//', '/.', '/\xe9'])
     test(`${path} is not plain`, () => equal(isPlainPath(path), false))

@@ -10,6 +10,7 @@ import {
   fieldId,
   isSettable,
   listHas,
+  tellsOfHop,
 } from '../../src/http1/fields.ts'
 import { readPage } from '../help/docs.ts'
 
@@ -36,6 +37,9 @@ describe('fieldId', () => {
     ['svc-ray', field.ray],
     ['SVC-Hop', field.hop],
     ['Proxy', field.proxy],
+    ['X-Original-URL', field.otherTarget],
+    ['X-Rewrite-URL', field.otherTarget],
+    ['CloudFront-Viewer-Address', field.xForwarded],
     ['X-Forwarded-Port', field.xForwarded],
     ['X-Forwarded-Client-Cert-Chain-Of-A-Long-Name', field.xForwarded],
     ['X-Forwarded', field.clientAddress],
@@ -170,6 +174,19 @@ test('every name of an address is one, and docs/proxying.md has them all', () =>
     told.split(', '),
     addressNames.map(name => `\`${name}\``),
   )
+})
+
+test('what only hops write tells of one', () => {
+  const ofHop = [
+    'forwarded',
+    'xForwardedFor',
+    'xForwardedProto',
+    'xForwardedHost',
+    'xForwarded',
+    'clientAddress',
+  ]
+  const all = new Set([...ofHop, 'via', 'cdnLoop', 'ray', 'hop', 'twin'])
+  for (const [name, id] of Object.entries(field)) equal(tellsOfHop(id), all.has(name), name)
 })
 
 test('an operator may set what crosses, the address of the client under any name, and another path', () => {

@@ -217,6 +217,12 @@ describe('parseRequestHead', () => {
     )
   })
 
+  test('takes field lines up to their limit', () => {
+    const lines = (count: number) => `GET / HTTP/1.1\r\nHost: a\r\n${'A:\r\n'.repeat(count - 1)}\r\n`
+    accepted(lines(100))
+    equal(parse(lines(101)), 'http_headers_exceed_limit')
+  })
+
   test('gives what crosses exactly as it was sent', () => {
     fc.assert(
       fc.property(validRequest(), ({ method, target, lines }) => {

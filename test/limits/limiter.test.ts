@@ -71,6 +71,13 @@ test('keys are counted apart, and limits of another name or window', async () =>
   assert.equal(await spendAll(limiter, limitOf('five', 5, minute), 9), 0)
 })
 
+test('a limit that was changed counts anew from then on', () => {
+  const { limiter } = setUp()
+  const before = atOnce(limiter.spend(five, 'key'))
+  const more = limitOf('five', 7, minute)
+  assert.deepEqual([before.remaining, atOnce(limiter.spend(more, 'key')).remaining], [4, 6])
+})
+
 test('what is given back fits again', async () => {
   const { limiter } = setUp()
   await spendAll(limiter, five, 3)

@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { KeyCount } from '../../src/limits/key-count.ts'
+import { limitOf } from '../../src/limits/limit.ts'
+import { ManualClock } from '../help/clock.ts'
+
+const hundred = limitOf('hundred', 100, { kind: 'sliding', period: 60_000 })
+const daily = limitOf('daily', 5, { kind: 'day' })
+
+test('what is told waits for its answer, and is told again where none comes', () => {
+  const count = new KeyCount(hundred, 'key')
+  for (let i = 0; i < 3; i++) count.admit(0)
+  const ask = count.ask(0, 1)
+  assert.deepEqual([ask.done, ask.wanted, count.untold], [3, 1, 0])
+  assert.equal(count.allow(0).remaining, 97)
+  count.unask(ask, 10)
+  assert.deepEqual([count.untold, count.untoldFor(15)], [3, 5])
+  assert.equal(count.allow(0).remaining, 97)
+  assert.equal(count.ask(20, 0).done, 3)
+})
+
+test('an answer takes the place of what was told for it, and says how long nothing fits', () => {
+  const count = new KeyCount(hundred, 'key')
+  for (let i = 0; i < 3; i++) count.admit(0)
+  const ask = count.ask(0, 1)
+  count.admit(5)
+  count.learn(ask, { count: 50, granted: 1, wait: 0 }, 0, 10)
+  assert.equal(count.allow(10).remaining, 49)
+  assert.equal(count.isFull(10), false)
+  count.learn(count.ask(10, 1), { count: 100, granted: 0, wait: 500 }, 10, 20)
+  assert.deepEqual([count.isFull(519), count.isFull(520)], [true, false])
+  assert.deepEqual(count.refuse(20), { isAllowed: false, remaining: 0, wait: 500 })
+  assert.equal(count.refuse(900).wait, 0)
+  count.admit(20)
+  assert.equal(count.allow(20).remaining, 0, 'never less than nothing')
+})
+
+test('a day is counted by itself: what was asked in the one before says nothing of it', () => {
+  const clock = new ManualClock(Date.UTC(2026, 0, 1, 23))
+  const count = new KeyCount(daily, 'key')
+  const look = () => count.look(clock.monotonic(), clock)
+  look()
+  for (let i = 0; i < 3; i++) count.admit(clock.monotonic())
+  const ofYesterday = count.ask(clock.monotonic(), 1)
+  const lost = count.ask(clock.monotonic(), 1)
+  clock.advance(3_600_000)
+  look()
+  assert.equal(count.allow(clock.monotonic()).remaining, 5)
+  const now = clock.monotonic()
+  count.learn(ofYesterday, { count: 5, granted: 0, wait: 1_000 }, now, now)
+  count.unask(lost, now)
+  assert.deepEqual([count.isFull(now), count.untold, count.allow(now).remaining], [false, 0, 5])
+  assert.notDeepEqual(count.ask(now, 1).window, ofYesterday.window)
+})
+
+test('alone, a day lets in what it may and no more', () => {
+  const clock = new ManualClock(Date.UTC(2026, 0, 1, 23))
+  const count = new KeyCount(daily, 'key')
+  const spend = () => {
+    count.look(clock.monotonic(), clock)
+    return count.spendAlone(clock.monotonic())
+  }
+  assert.equal(Array.from({ length: 8 }, spend).filter(({ isAllowed }) => isAllowed).length, 5)
+  assert.equal(spend().wait, 3_600_000)
+  clock.advance(3_600_000)
+  assert.equal(spend().isAllowed, true)
+})
+
+test('what is given back fits again, alone too', () => {
+  const five = limitOf('five', 5, { kind: 'sliding', period: 60_000 })
+  const count = new KeyCount(five, 'key')
+  for (let i = 0; i < 5; i++) assert.equal(count.spendAlone(0).isAllowed, true)
+  count.takeBack(0, 2)
+  assert.equal(count.untold, 3)
+  assert.equal(
+    Array.from({ length: 4 }, () => count.spendAlone(0)).filter(({ isAllowed }) => isAllowed).length,
+    2,
+  )
+})
