@@ -250,6 +250,8 @@ test('whatever clients accept, what is remembered of it stays small', () => {
     assert.equal(negotiate(accept), 'html')
     assert.equal(negotiateForPrograms(accept), 'html')
   }
+  for (let i = 0; i < 300; i++)
+    assert.equal(negotiate(`text/html;v="${String(i).padStart(100_000, '-')}"`), 'html')
   collect()
   const grown = process.memoryUsage().heapUsed - before
   assert.ok(grown < 4_000_000, `${grown} bytes`)
