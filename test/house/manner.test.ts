@@ -1,8 +1,10 @@
 // The manner of a file: what can be said of all of them without reading one.
 
 import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
-import { type SourceFile, sourceFiles } from '../help/source.ts'
+import { root, type SourceFile, sourceFiles } from '../help/source.ts'
 
 const files = sourceFiles()
 
@@ -34,4 +36,13 @@ test('there are no default exports, no enums, no namespaces', () => {
 
 test('nothing is left for later', () => {
   none(({ text }) => /\b(TODO|FIXME|XXX|HACK)\b/.test(text))
+})
+
+test('no test asks again and again without an end: test/help/until.ts does so with one', () => {
+  const polling = /while \(.*\) await (new Promise\(.*(setImmediate|setTimeout)|(sleep|wait|turn)\()/
+  const tests = globSync('test/**/*.ts', { cwd: root }).filter(path => !path.endsWith('help/until.ts'))
+  assert.deepEqual(
+    tests.filter(path => polling.test(readFileSync(join(root, path), 'utf8'))),
+    [],
+  )
 })

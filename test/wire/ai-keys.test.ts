@@ -6,6 +6,7 @@ import { type AiEdge, call, completion, json, startAi } from '../help/ai.ts'
 import { type Origin, startResponder } from '../help/origin.ts'
 import type { Message } from '../help/raw.ts'
 import { ManualClock, patient } from '../help/clock.ts'
+import { turnsUntil } from '../help/until.ts'
 
 const body = '{"model":"openai/gpt-4o-mini","messages":[]}'
 
@@ -214,7 +215,7 @@ test('a reload with other keys keeps what is known of those that stay, also from
     ai.edge.ask(call(`${ai.native('openai')}/x`, body, `svc-aig-authorization: Bearer ${ai.token}`))
   await native('{}')
   const slow = native('{"held":1}')
-  while (seen.length < 2) await new Promise(resolve => setImmediate(resolve))
+  await turnsUntil(() => seen.length >= 2)
   const { ai: settings } = ai.edge.config
   const providers = settings.providers.map(one => ({ ...one, keys: ['c', 'b'] }))
   ai.edge.plane.reload({ ...ai.edge.config, ai: { ...settings, providers } })

@@ -14,6 +14,7 @@ import { type DnsServer, startDns } from '../help/dns.ts'
 import { codeOf, type Edge, type EdgeSettings, startEdge } from '../help/edge.ts'
 import { type Origin, ok, startOrigin, startResponder } from '../help/origin.ts'
 import { request } from '../help/raw.ts'
+import { turnsUntil } from '../help/until.ts'
 
 const name = 'origin.test'
 const A = 1
@@ -182,7 +183,7 @@ test('a connection that stands only after its name has moved serves who waits, a
   dns.addresses(name, ['127.0.0.2'])
   clock.advance(1_000)
   const second = edge.ask(ask)
-  while (edge.metrics.originLookups.found.value < 2) await new Promise(setImmediate)
+  await turnsUntil(() => edge.metrics.originLookups.found.value >= 2)
   open()
   assert.deepEqual([(await first).text, (await second).text], ['old', 'old'])
   assert.equal((await edge.ask(ask)).text, 'new')
@@ -251,7 +252,7 @@ test('a connection that is idle when the time of its address is over is closed',
   clock.advance(1_000)
   await dns.asked(name, 2, A)
   assert.equal((await edge.ask(ask)).text, '127.0.0.1')
-  while (edge.metrics.originLookups.failed.value === 0) await new Promise(setImmediate)
+  await turnsUntil(() => edge.metrics.originLookups.failed.value > 0)
   clock.advance(2_000)
   await (await origin!.wire()).ending
   assert.equal(codeOf(await edge.ask(ask)), 1016)
@@ -307,7 +308,7 @@ test('a name that resolves too late is dialled for nobody', async t => {
   const edge = await startEdge(t, [`http://${name}:${origin.port}`], { lookup, timeouts: { connect: 200 } })
   assert.equal(codeOf(await edge.ask(ask)), 1016)
   release()
-  while (edge.metrics.originLookups.found.value === 0) await new Promise(setImmediate)
+  await turnsUntil(() => edge.metrics.originLookups.found.value > 0)
   const probe = connect({ port: origin.port, host: '127.0.0.1' })
   t.after(() => probe.destroy())
   const { socket } = await origin.wire()
@@ -323,7 +324,7 @@ test('a client that leaves while a name is looked up harms nobody', async t => {
   await client.send(ask)
   await dns.asked(name, 1, A)
   client.leave()
-  while (edge.metrics.clientAborts.value === 0) await new Promise(setImmediate)
+  await turnsUntil(() => edge.metrics.clientAborts.value > 0)
   edge.plane.destroy()
   release()
   while (edge.metrics.originLookups.found.value === 0 && edge.metrics.originLookups.failed.value === 0)

@@ -9,7 +9,7 @@ import { ManualClock, patient } from '../help/clock.ts'
 import { codeOf, type Edge, edgeConfig, type EdgeSettings, recordOf, startEdge } from '../help/edge.ts'
 import { type Origin, ok, startOrigin, startResponder } from '../help/origin.ts'
 import { post, request } from '../help/raw.ts'
-import { until } from '../help/until.ts'
+import { turnsUntil, until } from '../help/until.ts'
 
 const get = request('GET /', 'Accept: application/json')
 const ejection = { failures: 3, base: 10_000, longest: 60_000 }
@@ -243,7 +243,7 @@ test('members that are yet to be tried do not make up for the last one that is h
   const { promise, resolve } = Promise.withResolvers<void>()
   hold.until = promise
   const crowd = Promise.all(Array.from({ length: 5 }, () => edge.ask(poison)))
-  while (hold.count < 5) await new Promise(setImmediate)
+  await turnsUntil(() => hold.count >= 5)
   await pass(edge, clock, 10_000)
   assert.deepEqual(states(edge).toSorted(), ['healthy', 'trial', 'trial'])
   resolve()

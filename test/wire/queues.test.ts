@@ -8,6 +8,7 @@ import { ManualClock } from '../help/clock.ts'
 import { codeOf, type Edge, edgeConfig, recordOf, startEdge } from '../help/edge.ts'
 import { type Origin, ok, startOrigin, startResponder } from '../help/origin.ts'
 import { type Message, request } from '../help/raw.ts'
+import { turnsUntil } from '../help/until.ts'
 
 const ask = request('GET /', 'Accept: application/json')
 
@@ -46,10 +47,6 @@ function limited(
   return { transport: { connections, queue: { size, timeout } } }
 }
 
-async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await new Promise(setImmediate)
-}
-
 /** Sends requests one after the other, each once the one before is served or waits; gives what is to become of them. */
 async function line(
   edge: Edge,
@@ -61,7 +58,7 @@ async function line(
   for (const target of targets) {
     answers.push(edge.ask(ask.replace('/', target)))
     const waiting = Math.max(0, answers.length - connections)
-    await until(
+    await turnsUntil(
       () => requests.length === answers.length - waiting && edge.metrics.originQueue.value === waiting,
     )
   }
@@ -128,10 +125,10 @@ test('the queue shows in the metrics while there is one', async t => {
   const { origin, answer } = await startGated(t)
   const edge = await startEdge(t, [origin.url], limited(1, 5))
   const answers = await line(edge, origin, 1, ['/1', '/2', '/3'])
-  await until(() => edge.metrics.originQueue.value === 2)
+  await turnsUntil(() => edge.metrics.originQueue.value === 2)
   for (let i = 0; i < 3; i++) await answer()
   await Promise.all(answers)
-  await until(() => edge.metrics.originQueue.value === 0)
+  await turnsUntil(() => edge.metrics.originQueue.value === 0)
 })
 
 test('who waits too long in the queue is 504, and keeps no place', async t => {
@@ -150,7 +147,7 @@ test('who waits too long in the queue is 504, and keeps no place', async t => {
   assert.deepEqual([record.error_code, record.error_name], [504, 'origin_gateway_timeout'])
   assert.equal(edge.accesses.at(-1)!.cause, 'GH_QUEUE_TIMEOUT')
   const third = edge.ask(ask.replace('/', '/3'))
-  await until(() => edge.metrics.originQueue.value === 1)
+  await turnsUntil(() => edge.metrics.originQueue.value === 1)
   await answer()
   await answer()
   assert.deepEqual([(await first!).text, (await third).text], ['/1', '/3'])
@@ -165,9 +162,9 @@ test('who waits too long in the queue of one member does not wait in that of ano
     { ...limited(1, 5, 3_000), clock, timeouts: { response: 60_000 } },
   )
   const first = [edge.ask(ask), edge.ask(ask)]
-  await until(() => gates.every(({ origin }) => origin.requests.length === 1))
+  await turnsUntil(() => gates.every(({ origin }) => origin.requests.length === 1))
   const third = edge.ask(ask)
-  await until(() => edge.metrics.originQueue.value === 1)
+  await turnsUntil(() => edge.metrics.originQueue.value === 1)
   clock.advance(3_000)
   assert.equal(codeOf(await third), 504)
   assert.deepEqual([edge.accesses.at(-1)!.cause, edge.metrics.retries.value], ['GH_QUEUE_TIMEOUT', 0])
@@ -181,11 +178,11 @@ test('a client that leaves the queue is not served, and its place is free', asyn
   const [first] = await line(edge, origin, 1, ['/1'])
   const client = await edge.connect()
   await client.send(ask.replace('/', '/gone'))
-  await until(() => edge.metrics.originQueue.value === 1)
+  await turnsUntil(() => edge.metrics.originQueue.value === 1)
   client.leave()
-  await until(() => edge.metrics.originQueue.value === 0)
+  await turnsUntil(() => edge.metrics.originQueue.value === 0)
   const third = edge.ask(ask.replace('/', '/3'))
-  await until(() => edge.metrics.originQueue.value === 1)
+  await turnsUntil(() => edge.metrics.originQueue.value === 1)
   await answer()
   await answer()
   assert.deepEqual([(await first!).text, (await third).text], ['/1', '/3'])
@@ -200,11 +197,11 @@ test('a client that leaves while it is served makes room for who waits', async t
   const edge = await startEdge(t, [origin.url], limited(1, 1))
   const client = await edge.connect()
   await client.send(ask)
-  await until(() => origin.requests.length === 1)
+  await turnsUntil(() => origin.requests.length === 1)
   const second = edge.ask(ask.replace('/', '/2'))
-  await until(() => edge.metrics.originQueue.value === 1)
+  await turnsUntil(() => edge.metrics.originQueue.value === 1)
   client.leave()
-  await until(() => origin.requests.length === 2)
+  await turnsUntil(() => origin.requests.length === 2)
   await answer()
   await answer()
   assert.equal((await second).text, '/2')
@@ -222,7 +219,7 @@ test('a WebSocket holds its connection until it ends', async t => {
   await client.send(request('GET /', 'Connection: Upgrade', 'Upgrade: websocket'))
   assert.equal((await client.head()).status, 101)
   const plain = edge.ask(ask.replace('/', '/plain'))
-  await until(() => edge.metrics.originQueue.value === 1)
+  await turnsUntil(() => edge.metrics.originQueue.value === 1)
   client.leave()
   assert.equal((await plain).text, 'plain')
 })
@@ -248,7 +245,7 @@ test('a request that is asked again on a fresh connection gets one although all 
   })
   const edge = await startEdge(t, [origin.url], limited(2, 5))
   const slow = edge.ask(ask.replace('/', '/slow'))
-  await until(() => origin.wires.length === 1)
+  await turnsUntil(() => origin.wires.length === 1)
   await Promise.all([slow, edge.ask(ask)])
   assert.equal(origin.wires.length, 2)
   assert.equal((await edge.ask(ask.replace('/', '/again'))).text, '2')
@@ -261,7 +258,7 @@ test('a reload that takes the limit away lets new requests pass those that wait'
   const answers = await line(edge, origin, 1, ['/1', '/2'])
   edge.plane.reload(edgeConfig([origin.url]))
   const third = edge.ask(ask.replace('/', '/3'))
-  await until(() => origin.requests.length === 2)
+  await turnsUntil(() => origin.requests.length === 2)
   await answer()
   await answer()
   await answer()

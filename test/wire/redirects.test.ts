@@ -7,7 +7,7 @@ import type { RouteConfig } from '../../src/config/config.ts'
 import { codeOf, edgeConfig, recordOf, startEdge, zoneTo } from '../help/edge.ts'
 import { type Origin, ok, type Respond, startOrigin, startResponder } from '../help/origin.ts'
 import { chunks, type Message, post, request } from '../help/raw.ts'
-import { until } from '../help/until.ts'
+import { turnsUntil, until } from '../help/until.ts'
 
 const json = 'Accept: application/json'
 
@@ -143,7 +143,7 @@ test('a redirect that comes after a reload is followed by the rules of before', 
     return redirect(302, '/to')
   })
   const answer = edge.ask(request('GET /from'))
-  while (origin.requests.length === 0) await new Promise(setImmediate)
+  await turnsUntil(() => origin.requests.length > 0)
   edge.plane.reload(edgeConfig([origin.url]))
   resolve()
   assert.equal((await answer).text, 'GET /to HTTP/1.1')

@@ -7,6 +7,7 @@ import { ManualClock, patient } from '../help/clock.ts'
 import { type Edge, startEdge } from '../help/edge.ts'
 import { startOrigin } from '../help/origin.ts'
 import { chunks, request } from '../help/raw.ts'
+import { turnsUntil } from '../help/until.ts'
 
 /** A third of the largest buffer of the system takes less than a minute at this rate. */
 const settings = { ...patient, client: { ...patient.client, responseRate: 25_000 } }
@@ -21,7 +22,7 @@ async function pass(
 ): Promise<void> {
   for (let i = 0; i < seconds; i++) {
     clock.advance(1_000)
-    while (edge.plane.coarseNow < clock.now()) await new Promise(setImmediate)
+    await turnsUntil(() => edge.plane.coarseNow >= clock.now())
     await each()
   }
 }

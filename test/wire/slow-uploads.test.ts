@@ -8,7 +8,7 @@ import { ManualClock, patient } from '../help/clock.ts'
 import { codeOf, type Edge, startEdge } from '../help/edge.ts'
 import { ok, startOrigin, startResponder } from '../help/origin.ts'
 import { chunks, request } from '../help/raw.ts'
-import { until } from '../help/until.ts'
+import { turnsUntil, until } from '../help/until.ts'
 
 const json = 'Accept: application/json'
 const limited = { transport: { connections: 2, queue: { size: 10, timeout: 1_000 } } }
@@ -198,7 +198,7 @@ const patientButForRates = { ...patient, client: { ...patient.client, bodyRate: 
 async function pass(edge: Edge, clock: ManualClock, seconds: number, each = async () => {}): Promise<void> {
   for (let i = 0; i < seconds; i++) {
     clock.advance(1_000)
-    while (edge.plane.coarseNow < clock.now()) await new Promise(setImmediate)
+    await turnsUntil(() => edge.plane.coarseNow >= clock.now())
     await each()
   }
 }

@@ -9,6 +9,7 @@ import { Edge, edgeConfig, listenAt } from '../help/edge.ts'
 import { closeFrame, frame, maskedCode, opcodes } from '../help/frames.ts'
 import { startOrigin } from '../help/origin.ts'
 import { request, type Wire } from '../help/raw.ts'
+import { turnsUntil } from '../help/until.ts'
 
 const GOING_AWAY = 1001
 const MiB = 2 ** 20
@@ -302,6 +303,6 @@ test('what turns out to be no frame as it goes on is passed on without a gap', a
 
 /** Waits for the moment at which all WebSockets have been told that can be. */
 async function whenGoingAway(edge: Edge): Promise<void> {
-  while (!edge.plane.isGoingAway) await new Promise(setImmediate)
+  await turnsUntil(() => edge.plane.isGoingAway)
   await new Promise(setImmediate)
 }

@@ -4,6 +4,7 @@ import { type NameAnswer, NameLookup } from '../../../src/edge/resolver/name-loo
 import type { Failure } from '../../../src/errors/origin-failure.ts'
 import { ManualClock } from '../../help/clock.ts'
 import { type DnsServer, startDns } from '../../help/dns.ts'
+import { turnsUntil } from '../../help/until.ts'
 
 async function start(t: TestContext): Promise<{ dns: DnsServer; lookup: NameLookup }> {
   const dns = await startDns(t)
@@ -83,7 +84,7 @@ test('few questions are under way at a time, on few sockets, and all are answere
     return dns.hold(name)
   })
   const answers = Promise.all(names.map(name => told(lookup, name)))
-  while (dns.queries.length < 64) await new Promise(setImmediate)
+  await turnsUntil(() => dns.queries.length >= 64)
   assert.equal(new Set(dns.queries.map(({ name }) => name)).size, 32)
   for (const open of release) open()
   assert.deepEqual([...new Set((await answers).map(String))], ['192.0.2.1,60'])

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { obeySignals } from '../../../src/process/gateway/signals.ts'
+import { turnsUntil } from '../../help/until.ts'
 
 /** Obeys signals until the test ends; tells what was heard of them. */
 function heard(t: TestContext): string[] {
@@ -35,7 +36,7 @@ test('a second SIGINT within 100 ms is the same Ctrl-C, a later one is another',
 test('a SIGINT that came while the process was busy is heard late, and no other one for it', async t => {
   const told = heard(t)
   process.kill(process.pid, 'SIGINT')
-  while (told.length === 0) await new Promise(setImmediate)
+  await turnsUntil(() => told.length > 0)
   process.kill(process.pid, 'SIGINT')
   for (const end = performance.now() + 200; performance.now() < end; );
   await new Promise(setImmediate)

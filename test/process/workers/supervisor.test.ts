@@ -3,7 +3,6 @@ import { readFileSync } from 'node:fs'
 import { get, type IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
-import { setImmediate as turn } from 'node:timers/promises'
 import type { Clock } from '../../../src/base/clock.ts'
 import { createLogger } from '../../../src/log/log.ts'
 import { Metrics } from '../../../src/metrics/metrics.ts'
@@ -15,6 +14,7 @@ import { ManualClock } from '../../help/clock.ts'
 import { edgeConfig } from '../../help/edge.ts'
 import { provokable } from '../../help/gateway.ts'
 import { startSite } from '../../help/site.ts'
+import { turnsUntil } from '../../help/until.ts'
 
 async function configFor(t: TestContext, answer: string): Promise<Config> {
   const origin = await startSite(t, (_, response) => response.end(answer))
@@ -62,17 +62,13 @@ async function answers(port: number, count = 24): Promise<ReadonlySet<string>> {
   return new Set(await Promise.all(Array.from({ length: count }, async () => text(await ask()))))
 }
 
-async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await turn()
-}
-
 test('a worker that is replaced while another proves a reload gets the new configuration too', async t => {
   const { supervisor, metrics, after, workers, port } = await startWorkers(t)
   const [prover, victim] = workers as [number, number]
   process.kill(prover, 'SIGSTOP')
   const reloaded = supervisor.reload(after)
   process.kill(victim, 'SIGKILL')
-  await until(() => metrics.workerRestarts.value === 1)
+  await turnsUntil(() => metrics.workerRestarts.value === 1)
   process.kill(prover, 'SIGCONT')
   await reloaded
   await supervisor.snapshots()
@@ -89,7 +85,7 @@ for (const hung of [0, 1]) {
     await supervisor.snapshots()
     t.mock.timers.tick(10_000)
     await reloaded
-    await until(() => {
+    await turnsUntil(() => {
       t.mock.timers.tick(200)
       return metrics.workerRestarts.value > 0
     })
@@ -139,8 +135,8 @@ test('what checks found before a configuration was replaced is told to no worker
   await supervisor.reload(edgeConfig([origin], { zone: { isDefault: true } }))
   await supervisor.reload(checked)
   process.kill(workers[0]!, 'SIGKILL')
-  await until(() => metrics.workerRestarts.value === 1)
-  while ((await states()).length < 2) await turn()
+  await turnsUntil(() => metrics.workerRestarts.value === 1)
+  await turnsUntil(async () => (await states()).length >= 2)
   assert.ok((await states()).includes('healthy'))
 })
 
@@ -159,7 +155,7 @@ test('a worker that hangs is killed and replaced, and the log has where it hung'
   assert.deepEqual([supervisor.isUp, lines], [true, []])
   beat(t, 1)
   assert.equal(supervisor.isUp, false)
-  await until(() => metrics.workerRestarts.value === 1 && supervisor.isUp)
+  await turnsUntil(() => metrics.workerRestarts.value === 1 && supervisor.isUp)
   const [hung, ended] = lines
   assert.deepEqual([hung!.msg, hung!.worker], ['worker unresponsive, killing it', workers[0]])
   assert.match(hung!.stack!, /^at hang \(data:.+:1:\d+\)\nat emit \(node:events:\d+:\d+\)$/m)
@@ -171,7 +167,7 @@ test('a worker that is stopped is killed and replaced, without its stack', async
   const { metrics, lines, workers } = await startWorkers(t, 1)
   process.kill(workers[0]!, 'SIGSTOP')
   beat(t, 11)
-  await until(() => metrics.workerRestarts.value === 1)
+  await turnsUntil(() => metrics.workerRestarts.value === 1)
   assert.deepEqual([lines[0]!.worker, lines[0]!.stack], [workers[0], null])
 })
 
@@ -195,7 +191,7 @@ test('the more often in a row a worker crashes, the later it is back; one that h
   const crash = async () => {
     const before = metrics.workerRestarts.value
     process.kill(children()[0]!, 'SIGKILL')
-    await until(() => metrics.workerRestarts.value > before && supervisor.isUp)
+    await turnsUntil(() => metrics.workerRestarts.value > before && supervisor.isUp)
     return lines.at(-1)!.delay
   }
   const expectWithin = (delay: number, least: number, most: number) =>

@@ -1,0 +1,134 @@
+// Each file with code has a test at the same path, or another one that is named here and holds it.
+
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync } from 'node:fs'
+import { stripTypeScriptTypes } from 'node:module'
+import { dirname, join } from 'node:path'
+import { test } from 'node:test'
+import { root, sourceFiles } from '../help/source.ts'
+
+/** Tests that hold files at other paths, which they load: files, and folders for all in them that have no test of their own. */
+const held: Readonly<Record<string, readonly string[]>> = {
+  'access/lists': ['access/watched-files'],
+  'access/policy': [
+    'access/conditions',
+    'access/lower-case',
+    'access/rules',
+    'access/shortlist',
+    'access/visit',
+  ],
+  'admin/ai-logs/logs': ['admin/ai-logs/'],
+  'admin/custom-errors/preview': ['admin/custom-errors/'],
+  'admin/guard': ['admin/request/', 'admin/row'],
+  'admin/oauth-clients/clients': ['admin/oauth-clients/'],
+  'admin/openapi/openapi': ['admin/openapi/', 'admin/gateways/', 'admin/zones/'],
+  'admin/server': ['admin/envelope', 'admin/errors', 'admin/handover', 'admin/home', 'admin/routes'],
+  'admin/tokens/tokens': ['admin/tokens/'],
+  'ai-logs/entry': ['ai-logs/decode', 'ai-logs/requested-model'],
+  'ai-logs/query': ['ai-logs/query-filters', 'ai-logs/query-values'],
+  'ai-logs/queue': ['ai-logs/backlog', 'ai-logs/batches'],
+  'ai/plan': ['ai/asked'],
+  'ai/providers': ['ai/provider-rows'],
+  'ai/translate/there-and-back': ['ai/translate/'],
+  'base/address/address-table': ['base/address/address-rows'],
+  'base/sort-in-turns': ['base/turns'],
+  'config/file/parse': ['config/custom-errors-config'],
+  'config/golden': ['config/resolve/', 'config/settings/'],
+  'edge/origin/origin': ['edge/origin/', 'base/misuse'],
+  'edge/resolver/address-book': ['edge/resolver/'],
+  'edge/origin/health-checker': ['edge/origin/health-check', 'edge/resolver/address-guard'],
+  'edge/rewrite/rewrite': ['edge/rewrite/'],
+  'errors/compose': ['errors/head', 'errors/render/'],
+  'errors/custom/custom-content': ['errors/custom/'],
+  'errors/docs/document': ['errors/docs/'],
+  'expression/expression': ['expression/'],
+  'limits/limiter': ['limits/'],
+  'metrics/metrics': ['metrics/'],
+  'pools/health': ['pools/circuit'],
+  'process/commands/table': ['base/visible'],
+  'process/commands/cli': ['process/commands/', 'process/store/with-store'],
+  'process/commands/client/verbs': ['process/commands/client/'],
+  'process/demo/origin': ['process/demo/'],
+  'process/workers/supervisor': ['process/workers/', 'process/gateway/', 'process/url'],
+  'store/log-batch/batch': ['store/log-batch/'],
+  'store/redis/contract': ['store/redis/', 'store/'],
+  'store/sqlite/sqlite-store': ['store/sqlite/'],
+  'wire/access': ['edge/admit'],
+  'wire/ai-native': ['edge/ai/'],
+  'wire/connection-limits': ['edge/client/connection-limits'],
+  'wire/guards': ['edge/', 'http1/going-away', 'base/clock', 'base/slices'],
+  'wire/pipelining': ['edge/client/connection'],
+  'wire/pools': ['pools/', 'edge/origin/pools'],
+  'wire/rate-limits': ['edge/meter/rules'],
+  'wire/transparency': ['edge/forward/'],
+  'zones/zone-records': ['zones/'],
+}
+
+const has = (name: string) => existsSync(join(root, `test/${name}.test.ts`))
+
+/** Tables and types do nothing that a test could ask for. */
+function hasCode(text: string): boolean {
+  const code = stripTypeScriptTypes(text)
+    .replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '')
+    .replace(/'[^'\n]*'/g, "''")
+  return /=>|\bfunction\b|\bclass\b/.test(code)
+}
+
+const untested = sourceFiles()
+  .filter(
+    ({ path, text }) => !has(path.slice(0, -3)) && !has(`${path.slice(0, -3)}.browser`) && hasCode(text),
+  )
+  .map(({ path }) => path.slice(0, -3))
+
+/** Returns the entry of those held that speaks of a file: the longest, since a file comes before its folder. */
+function holderOf(path: string): { readonly name: string; readonly entry: string } | null {
+  const all = Object.entries(held).flatMap(([name, entries]) => entries.map(entry => ({ name, entry })))
+  const fitting = all.filter(({ entry }) => (entry.endsWith('/') ? path.startsWith(entry) : path === entry))
+  return fitting.toSorted((a, b) => b.entry.length - a.entry.length)[0] ?? null
+}
+
+const links =
+  /(?:^import (?!type )[^'"]*?from |^import |\bimport\(|\bnew URL\()'(\.[^']+\.ts)'|'(src\/main\.ts)'/gm
+
+/** Adds the files that one loads, programs that it starts included. */
+function load(file: string, loaded: Set<string>): Set<string> {
+  if (loaded.has(file) || !existsSync(file)) return loaded
+  loaded.add(file)
+  for (const [, near, main] of readFileSync(file, 'utf8').matchAll(links))
+    load(main === undefined ? join(dirname(file), near!) : join(root, main), loaded)
+  return loaded
+}
+
+test('each file with code has a test at its path, or one that holds it', () => {
+  assert.deepEqual(
+    untested.filter(path => holderOf(path) === null),
+    [],
+  )
+})
+
+test('what is said to hold a file loads it', () => {
+  const loadedBy = new Map(
+    Object.keys(held).map(name => [name, load(join(root, `test/${name}.test.ts`), new Set())]),
+  )
+  const wrong = untested.flatMap(path => {
+    const holder = holderOf(path)
+    if (holder === null || loadedBy.get(holder.name)!.has(join(root, `src/${path}.ts`))) return []
+    return [`test/${holder.name}.test.ts does not load src/${path}.ts`]
+  })
+  assert.deepEqual(wrong, [])
+})
+
+test('the exceptions name tests, files and folders that are there', () => {
+  const isThere = (entry: string) =>
+    existsSync(join(root, 'src', entry.endsWith('/') ? entry : `${entry}.ts`))
+  assert.deepEqual(
+    Object.values(held)
+      .flat()
+      .filter(entry => !isThere(entry)),
+    [],
+  )
+  assert.deepEqual(
+    Object.keys(held).filter(name => !has(name)),
+    [],
+  )
+})
