@@ -248,12 +248,12 @@ test('the program streams an answer, and the call is in the log', async t => {
   })
   assert.equal(stdout, 'Hello.')
   const logs = commands(ways.asks).find(line => line.includes('/logs'))!
-  for (;;) {
-    const { result } = JSON.parse(await runCurl(logs, running))
-    if (result.length === 0) continue
-    assert.deepEqual([result[0].provider, result[0].success], ['openai', true])
-    break
-  }
+  let entries: { readonly provider: string; readonly success: boolean }[] = []
+  await until(async () => {
+    entries = JSON.parse(await runCurl(logs, running)).result
+    return entries.length > 0
+  })
+  assert.deepEqual([entries[0]!.provider, entries[0]!.success], ['openai', true])
 })
 
 test('every line of the command line runs', async t => {
