@@ -1,14 +1,15 @@
 // Counts requests against limits, here and with all who share the store. The edge asks once a request and limit. While the store is away, or slow, this process
 // counts alone with the same limits, and no request waits for it; so it does with more new keys than the store should keep.
-import { inTime } from '../base/in-time.ts'
+
+import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '../base/clock.ts'
+import { inTime } from '../base/in-time.ts'
 import { LimitMetrics } from '../metrics/limit-metrics.ts'
 import type { Logger } from '../log/log.ts'
 import type { Counters } from '../store/store.ts'
 import { CountersWatch } from './counters-watch.ts'
 import { KeyCount, type Spent } from './key-count.ts'
-import { keyName } from './key-name.ts'
 import type { Limit } from './limit.ts'
 import { NewKeys } from './new-keys.ts'
 import { Reports } from './reports.ts'
@@ -23,6 +24,8 @@ interface LimiterOptions {
   readonly patience?: number
 }
 
+/** The most characters of a key that are remembered as they are. */
+const longestKey = 200
 /** The most keys that are remembered; of others the store has to be asked. */
 const mostKeys = 50_000
 /** The most keys for which requests wait at once. */
@@ -179,4 +182,9 @@ export class Limiter {
   #dismiss(count: KeyCount): void {
     if (count.isShared && !this.#watch!.isOut) void this.#reports!.send(count)
   }
+}
+
+/** Tells a key from those of all limits. It is a text of its own, and short: a key may be cut from a whole head, and as long as one. */
+function keyName(limit: Limit, key: string): string {
+  return `${limit.name}\n${key.length > longestKey ? hash('sha256', key, 'base64url') : key}`
 }

@@ -8,10 +8,9 @@ import { callerOf } from './callers.ts'
 import type { AiExchange } from './ai-exchange.ts'
 import type { Exchange, Verdict } from '../exchange.ts'
 import { gatherBody } from '../client/gather-body.ts'
-import { JSON_TYPE } from './json-type.ts'
 import { bringsCredential } from './outbound-ai.ts'
 import { refuseWithoutKey } from './provider-keys.ts'
-import { rewritingOf } from './rewriting.ts'
+import { JSON_TYPE, rewritingOf } from './rewriting.ts'
 
 type Native = AiTarget & { readonly api: 'native' }
 type Parsed = Exclude<AiTarget, Native>

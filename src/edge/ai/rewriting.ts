@@ -4,9 +4,11 @@ import type { EventTranslator, Translation } from '../../ai/translate/translatio
 import type { ResponseHead } from '../../http1/response-head.ts'
 import type { Capture } from '../../ai-logs/capture.ts'
 import { GrowingBytes } from '../client/growing-bytes.ts'
-import { JSON_TYPE } from './json-type.ts'
 import type { Rewriter } from './rewriter.ts'
 import { WithheldUsage } from './withheld-usage.ts'
+
+/** What counts as JSON by its Content-Type: application/json and whatever ends in +json (RFC 6839 section 3.1). */
+export const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json[ \t]*(?:;|$)/i
 
 export class Rewriting {
   readonly #translation: Translation | null

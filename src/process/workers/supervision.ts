@@ -47,3 +47,13 @@ export const usualSupervision: Supervision = {
   orphanGrace: 30_000,
   lastWords: 1_000,
 }
+
+/** Returns how many ms to wait before a worker that crashed is started again: doubled with each attempt (from 0) up to the longest, then a random half of it, so that workers do not return in step. */
+export function backoff(
+  attempt: number,
+  { shortestWait, longestWait }: Pick<Supervision, 'shortestWait' | 'longestWait'>,
+  random: () => number = Math.random,
+): number {
+  const ceiling = Math.min(longestWait, shortestWait * 2 ** attempt)
+  return Math.round(ceiling * (0.5 + random() / 2))
+}

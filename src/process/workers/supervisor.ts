@@ -12,10 +12,9 @@ import { type BanNews, Bans } from '../../access/bans.ts'
 import { checkKeys, type KeyedCheckResult } from '../../edge/origin/health-checker.ts'
 import type { SidePort } from '../../edge/plane.ts'
 import type { PoolState } from '../../edge/origin/pools.ts'
-import { backoff } from './backoff.ts'
 import type { ManagedPlane } from '../gateway/managed-plane.ts'
 import type { Ask } from './messages.ts'
-import { type Supervision, usualSupervision } from './supervision.ts'
+import { backoff, type Supervision, usualSupervision } from './supervision.ts'
 import { Unanswered, type WorkerEnd, WorkerHandle } from './worker-handle.ts'
 
 interface SupervisorParts {

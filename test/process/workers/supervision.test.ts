@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { backoff } from '../../../src/process/workers/backoff.ts'
-import { usualSupervision as usual } from '../../../src/process/workers/supervision.ts'
+import { backoff, usualSupervision as usual } from '../../../src/process/workers/supervision.ts'
 
 test('the wait doubles with each crash in a row, up to ten seconds', () => {
   const longest = (attempt: number) => backoff(attempt, usual, () => 1)
