@@ -1,4 +1,5 @@
 // Gathers what one process has to tell another of bans, so that neither a flood of refusals nor one of addresses becomes a flood of messages.
+
 import type { BanNews } from './bans.ts'
 
 /** Ms between two messages. */

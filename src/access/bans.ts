@@ -1,5 +1,6 @@
 // Temporary bans of addresses that ran into refusals again and again. Policies ask and note; the data plane keeps them over reloads, and the supervisor of
 // several workers counts for all of them.
+
 import type { Clock } from '../base/clock.ts'
 import type { BanConfig } from '../config/access-config.ts'
 import type { Config } from '../config/config.ts'

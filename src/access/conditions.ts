@@ -1,4 +1,5 @@
 // What access rules look at, compiled.
+
 import { rememberLast } from '../base/remember.ts'
 import { AddressTable, type Found } from '../base/address/address-table.ts'
 import { compileExpression, type Expression } from '../expression/expression.ts'

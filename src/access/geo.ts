@@ -1,4 +1,5 @@
 // Country and network of an address, from MaxMind DB files. Access rules and expressions ask; the process opens it.
+
 import { readFile } from 'node:fs/promises'
 import { Reader, type Response } from 'maxmind'
 import { AccessMetrics } from '../metrics/access-metrics.ts'

@@ -1,4 +1,5 @@
 // Reads a file of addresses and networks, one a line.
+
 import { createReadStream } from 'node:fs'
 import { type AddressTable, AddressTableBuilder } from '../base/address/address-table.ts'
 import { inSlices } from '../base/slices.ts'

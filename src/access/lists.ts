@@ -1,4 +1,5 @@
 // The address lists of the configuration, shared by all rules that name them. Access rules ask; the process loads them.
+
 import { AccessMetrics } from '../metrics/access-metrics.ts'
 import type { Found } from '../base/address/address-table.ts'
 import type { AddressWords } from '../base/address/address-words.ts'

@@ -1,5 +1,6 @@
 // The User-Agent in lower case, which mostly is that of the request before: the same object for the same text lets patterns remember what they said of
 // it.
+
 import { ownText } from '../base/own-text.ts'
 
 export class LowerCase {

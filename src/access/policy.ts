@@ -1,4 +1,5 @@
 // The access rules of a zone, or of all, compiled: the first that matches decides.
+
 import { AddressWords } from '../base/address/address-words.ts'
 import { clientKey } from '../base/address/client-key.ts'
 import type { EdgeMetrics } from '../metrics/edge-metrics.ts'

@@ -1,4 +1,5 @@
 // The site that a Referer field names.
+
 import { longestHost } from '../base/host-names.ts'
 
 /** The most characters of a URL in which its host is looked for: no browser sends more before it. */

@@ -1,4 +1,5 @@
 // One access rule, compiled, and which error tells of it.
+
 import type { AccessKind } from '../metrics/access-metrics.ts'
 import type { AccessRule } from '../config/access-config.ts'
 import type { ErrorName } from '../errors/catalogue.ts'

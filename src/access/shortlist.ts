@@ -1,4 +1,5 @@
 // The rules of a policy that are worth asking: a client that was here just before need not be compared again with all that only look at who it is.
+
 import type { CompiledRule } from './rules.ts'
 import type { Visit } from './visit.ts'
 

@@ -1,4 +1,5 @@
 // One request as access rules look at it: each thing is found when the first rule asks for it. Made by a policy, read by its conditions.
+
 import type { Found } from '../base/address/address-table.ts'
 import type { AddressWords } from '../base/address/address-words.ts'
 import type { Facts } from '../expression/expression.ts'

@@ -1,4 +1,5 @@
 // Files that rules look into, kept in memory and read anew whenever they change. Address lists and geographic databases are kept so.
+
 import type { Tally } from '../metrics/distribution.ts'
 import type { Logger } from '../log/log.ts'
 import { ConfigWatch } from '../config/file/watch.ts'

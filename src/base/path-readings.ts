@@ -1,5 +1,6 @@
 // What origins may make of a path that not all read alike, so that no spelling slips by a rule on paths. Decided here, once: access rules, expressions, limits,
 // routes and rewrites ask whoever has the request for its readings.
+
 import { decodedPath, isPlainPath, normalPath, withoutDots, withoutEmpty, withPlainDots } from './path.ts'
 
 /**

@@ -1,4 +1,5 @@
 // Sorts much in short steps, so that requests wait for none of it long.
+
 import { nextTurn } from './turns.ts'
 
 /** Items that are sorted at one go, and that are merged. */

@@ -1,5 +1,6 @@
 // What the edge tells the side port of the same gateway of a request that it passes on: whose it is, and its ray id. Signed with a secret that lives as long as
 // the gateway runs, which no client and no other origin ever sees.
+
 import { createHmac, createSecretKey, timingSafeEqual, type KeyObject } from 'node:crypto'
 import { isIP } from 'node:net'
 

@@ -1,4 +1,5 @@
 // The proven configuration, which everything above is built from: what the file says, resolved and compared.
+
 import type { AccessConfig, ListConfig } from './access-config.ts'
 import type { CustomErrorsConfig } from './custom-errors-config.ts'
 import type { QuotaConfig, RateLimitConfig } from './limit-config.ts'

@@ -1,4 +1,5 @@
 // Step 3: whether the access rules let a request in, those of all zones first.
+
 import type { AccessPolicy } from '../access/policy.ts'
 import type { AccessRequest } from '../access/visit.ts'
 import type { Facts } from '../expression/expression.ts'

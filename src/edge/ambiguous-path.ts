@@ -1,4 +1,5 @@
 // What becomes of a request whose path not all read alike, where that matters.
+
 import { type Refusal, refuse } from '../errors/refusal.ts'
 
 /** Refuses a request (400) whose connection is to end, as with all that could be understood in more than one way. */

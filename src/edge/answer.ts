@@ -1,5 +1,6 @@
 // A refusal on its way to the client, wherever it stands by then: nothing sent yet, in the middle of an event stream, or too late for words. The only
 // file that knows these cases.
+
 import type { Operator } from '../config/custom-errors-config.ts'
 import { type Answer, compose, composeEvent } from '../errors/compose.ts'
 import { composeEventForAi, composeForAi } from '../errors/compose-ai.ts'

@@ -1,4 +1,5 @@
 // The data plane of one process: its listeners, connections and origins, and the configuration in force.
+
 import { createServer, type Server, type Socket } from 'node:net'
 import { setImmediate as immediate } from 'node:timers/promises'
 import { canonicalAddress } from '../base/address/address.ts'

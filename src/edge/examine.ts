@@ -1,4 +1,5 @@
 // Step 1: what HTTP itself refuses, whatever the zone.
+
 import { type Refusal, refuse } from '../errors/refusal.ts'
 import { equalsIgnoreCase, listHas } from '../http1/fields.ts'
 import type { Exchange } from './exchange.ts'

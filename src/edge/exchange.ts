@@ -1,5 +1,6 @@
 // One request and everything that becomes known of it. Steps write what they learn here, the record reads it all; every field is set at birth so that
 // all exchanges have one shape.
+
 import type { Facts } from '../expression/expression.ts'
 import { pathReadings } from '../base/path-readings.ts'
 import { Work } from '../expression/turn-budget.ts'

@@ -1,4 +1,5 @@
 // Step 2: which zone and route a request is for, or which AI route. A request for a preview of an error needs none.
+
 import { isIP } from 'node:net'
 import { type Refusal, refuse } from '../errors/refusal.ts'
 import { isAmongAiRoutes } from '../ai/target.ts'

@@ -1,4 +1,5 @@
 // What all connections of one data plane share.
+
 import type { Clock } from '../base/clock.ts'
 import type { EdgeMetrics } from '../metrics/edge-metrics.ts'
 import type { AccessLog, Logger } from '../log/log.ts'

@@ -1,4 +1,5 @@
 // The one reader of a finished exchange: metrics and access log.
+
 import { withoutQuery } from '../base/path.ts'
 import type { EdgeMetrics, Phase } from '../metrics/edge-metrics.ts'
 import type { AccessEntry } from '../log/log.ts'

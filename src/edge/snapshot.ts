@@ -1,4 +1,5 @@
 // A configuration compiled for requests: frozen lookups with everything a request needs at hand. Built whole, then swapped in as one reference.
+
 import type { AiConfig, Config, OriginConfig, RouteConfig, ZoneConfig } from '../config/config.ts'
 import { usualTransport } from '../config/pool-config.ts'
 import { type CustomErrorFailure, CustomErrors } from '../errors/custom/custom-errors.ts'

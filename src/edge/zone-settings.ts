@@ -1,4 +1,5 @@
 // What the file and the management API say of one zone, compiled together: the API's word comes first, since it is the later one.
+
 import type { AccessConfig } from '../config/access-config.ts'
 import type { Config, ZoneConfig } from '../config/config.ts'
 import type { ErrorPages } from '../config/custom-errors-config.ts'

@@ -1,4 +1,5 @@
 // Operators' conditions in CEL, the Common Expression Language: compiled and checked once, asked at each request.
+
 import { type Facts, type RequestFacts, Variables } from './facts.ts'
 import { languages, type Scope } from './language.ts'
 import { Guard, type Reads, scales, usualScale } from './guard.ts'

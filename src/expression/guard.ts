@@ -1,4 +1,5 @@
 // How large what an expression reads of a request is, and what the expression can cost then.
+
 import type { RequestFacts } from './facts.ts'
 import { usual } from './turn-budget.ts'
 

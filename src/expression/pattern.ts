@@ -1,4 +1,5 @@
 // Regular expressions of operators' expressions, in time linear to the text and counted: a backtracking engine could be held up by it.
+
 import { RE2JS } from '@bufbuild/re2'
 import { Automaton, mostSteps } from './automaton.ts'
 import { patternFlaw } from './pattern-size.ts'

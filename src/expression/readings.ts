@@ -1,4 +1,5 @@
 // What conditions say of a path that origins may read in several ways: each reading is asked, so that none slips by.
+
 import type { Expression, Facts } from './expression.ts'
 import type { Work } from './turn-budget.ts'
 

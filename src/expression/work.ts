@@ -1,4 +1,5 @@
 // How much work an expression can be, told before it ever runs: an evaluation cannot be interrupted.
+
 import type { ASTNode } from '@marcbachmann/cel-js'
 import { failingOperators, functions } from './functions.ts'
 import type { HeadSizes, Reads } from './guard.ts'

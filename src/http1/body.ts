@@ -1,5 +1,6 @@
 // Where the body of a message ends and which of the received bytes are its data (RFC 9112 sections 6 and 7). One reader for both directions; it copies
 // nothing: it points into the caller's buffer.
+
 import { BACKSLASH, CR, DQUOTE, hexValue, isFieldByte, LF, SEMICOLON } from './characters.ts'
 import { TrailerSection } from './trailers.ts'
 

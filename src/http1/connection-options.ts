@@ -1,4 +1,5 @@
 // What the Connection fields of a message say (RFC 9110 section 7.6.1): how long the connection lasts, and which fields end with it. Read by both heads.
+
 import { equalsIgnoreCase } from './fields.ts'
 
 interface ConnectionOptions {

@@ -1,4 +1,5 @@
 // The Forwarded field (RFC 7239): what each hop said of the one before it. Read where a trusted hop's word in it is believed.
+
 import { BACKSLASH, DQUOTE, HTAB, isTokenByte, SP } from './characters.ts'
 
 /** What one hop said; null for what it left out. */

@@ -1,5 +1,6 @@
 // The part that request and response heads share: where a head ends, what may stand in an unfinished one, and its field lines, read as strictly as
 // RFC 9112 allows (no folded lines, no bare CR or LF, no space before a colon).
+
 import { COLON, CR, HTAB, isFieldByte, isTokenByte, LF, SP } from './characters.ts'
 import { type FieldId, fieldId } from './fields.ts'
 

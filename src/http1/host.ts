@@ -1,4 +1,5 @@
 // The Host field and the authority of an absolute target (RFC 9110 section 7.2, RFC 3986 section 3.2.2), reduced to what a zone is looked up by.
+
 import { isIPv6 } from 'node:net'
 import { canonicalAddress } from '../base/address/address.ts'
 

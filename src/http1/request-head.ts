@@ -1,5 +1,6 @@
 // A request head as this gateway will act on it (RFC 9112 sections 2 and 3). Everything that two readers could understand differently is a fault here,
 // so that nothing ambiguous ever reaches an origin.
+
 import { BodyReader } from './body.ts'
 import { connectionOptions } from './connection-options.ts'
 import { equalsIgnoreCase, type FieldId, field } from './fields.ts'

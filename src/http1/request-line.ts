@@ -1,4 +1,5 @@
 // The first line of a request: method, target and version (RFC 9112 section 3), and the target brought into origin form.
+
 import { isTargetByte, isTokenByte, SP } from './characters.ts'
 
 /** Bytes of the longest method that is accepted. */

@@ -1,5 +1,6 @@
 // A response head as an origin sent it (RFC 9112 sections 4 and 6.3). What an origin says is passed on unchanged where it is sound, and refused as a
 // whole where two readers could disagree on it.
+
 import { BodyReader } from './body.ts'
 import { CR, isFieldByte, LF, SP } from './characters.ts'
 import { connectionOptions } from './connection-options.ts'

@@ -1,4 +1,5 @@
 // When a server wants to be asked again (RFC 9110 section 10.2.3).
+
 import { equalsIgnoreCase } from './fields.ts'
 
 /** Returns the ms from `now` (ms since the epoch) that the fields ask to wait, the longest where several do; null where none can be read. Infinity for more than a number holds. */

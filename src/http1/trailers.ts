@@ -1,4 +1,5 @@
 // The trailer section of a chunked body (RFC 9112 section 7.1.2): the field lines behind its last chunk, less those that come too late there.
+
 import { CR, LF } from './characters.ts'
 import { crosses, type FieldId, field } from './fields.ts'
 import { endOfHead, type FieldReader, mayContinue, readFieldLines } from './head.ts'

@@ -1,4 +1,5 @@
 // Whether the store can be asked to count, and the log of when it could not.
+
 import type { Logger } from '../log/log.ts'
 import { type Counters, StoreAway } from '../store/store.ts'
 

@@ -1,4 +1,5 @@
 // What this process knows of the count of one key: what the store said last, and what it has let in since.
+
 import { hash } from 'node:crypto'
 import type { Clock } from '../base/clock.ts'
 import { SlidingWindow } from '../base/sliding-window.ts'

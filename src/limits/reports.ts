@@ -1,4 +1,5 @@
 // What the store still has to be told of counts, and when.
+
 import type { Clock } from '../base/clock.ts'
 import type { CountersWatch } from './counters-watch.ts'
 import type { KeyCount } from './key-count.ts'

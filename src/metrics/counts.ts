@@ -1,4 +1,5 @@
 // The numbers of one process: what it counts, whatever shows them.
+
 import { Tally, tallies } from './distribution.ts'
 import { EdgeMetrics } from './edge-metrics.ts'
 

@@ -1,4 +1,5 @@
 // How one origin is doing: what its requests tell (its circuit), what the active checks tell, and how it comes back (slow start).
+
 import type { Clock } from '../base/clock.ts'
 import type { PoolConfig } from '../config/config.ts'
 import { Circuit } from './circuit.ts'

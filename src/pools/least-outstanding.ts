@@ -1,4 +1,5 @@
 // The member that has the fewest requests to answer, measured by its weight; equals have their turns.
+
 import { type Asking, type Balance, type Candidate, weightOf } from './candidate.ts'
 import { Turns } from './turns.ts'
 

@@ -1,4 +1,5 @@
 // How a member of a pool is doing, in the words of the management API, as data that crosses from process to process. Made for the edge's pools.
+
 import type { CheckResult, HealthState } from './health.ts'
 import type { Member, Reached } from './pool.ts'
 

@@ -1,4 +1,5 @@
 // The members of a pool, and which of them a request goes to: one that is healthy, by the balance that the operator chose.
+
 import type { Clock } from '../base/clock.ts'
 import type { PoolConfig } from '../config/config.ts'
 import type { BalanceConfig } from '../config/pool-config.ts'

@@ -1,4 +1,5 @@
 // How many requests of a pool may be sent again: a share of them, so that retries can't multiply the load on a pool that is failing.
+
 import type { Clock } from '../base/clock.ts'
 
 /** Ms over which requests and retries are weighed against each other. */

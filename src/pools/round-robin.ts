@@ -1,4 +1,5 @@
 // Members in turn, each as often as its weight says.
+
 import { type Asking, type Balance, type Candidate, weightOf } from './candidate.ts'
 import { Turns } from './turns.ts'
 

@@ -1,4 +1,5 @@
 // Copies all of a store to an empty one, such as from a file to a server.
+
 import { batchOf } from './log-batch/writer.ts'
 import type { Account, Gateway } from './records.ts'
 import type { AuditQuery, Position, Store } from './store.ts'

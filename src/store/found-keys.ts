@@ -1,5 +1,6 @@
 // What one worker has found in the store, told to those beside it by key alone: each then asks the store itself, and knows as much when that goes away. A key
 // proves nothing, so what was revoked stays so, whichever message comes first.
+
 import { StoreAway } from './store.ts'
 
 /** A digest of a token, or the name of a gateway behind its account. */

@@ -1,5 +1,6 @@
 // What one worker remembers of the store, lent to one beside it that began while the store was away, or had no time to ask. Age goes with it: a loan lives no longer
 // than what it is made of, and is refused by who has heard of a change since.
+
 import type { FoundKey } from './found-keys.ts'
 import type { Gateway, Token } from './records.ts'
 

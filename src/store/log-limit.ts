@@ -1,4 +1,5 @@
 // Which entries of a gateway have a place under its limit: the first or the last by time and then id, whatever the order in which they come.
+
 import type { LogLimit } from './store.ts'
 
 /** What decides about an entry. */

@@ -1,4 +1,5 @@
 // What filters and orders of log entries mean, for backends that decide it in JavaScript and as the measure of the one that asks SQL.
+
 import type { LogSummary, Metadata } from './records.ts'
 import type { LogField, LogFilter, LogPlace, LogQuery } from './store.ts'
 

@@ -1,6 +1,7 @@
 // The page that a query asks for, of entries that come in any order. Only the places of those are kept that come before its end, in a heap whose root is the last one:
 // each that comes costs little, and nothing is ever sorted as a whole. They lie in typed arrays, since a hundred thousand objects that live on would hold up the
 // process whenever memory is collected.
+
 import { comparePlaces, compareLogValues, matches, placeOf } from './log-match.ts'
 import type { LogSummary } from './records.ts'
 import type { LogPlace, LogQuery } from './store.ts'

@@ -1,4 +1,5 @@
 // The door of the store: from a URL to a backend.
+
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type Clock, systemClock } from '../base/clock.ts'

@@ -1,4 +1,5 @@
 // What we remember, as one interface: every promise stands here, and both backends keep it (one contract suite runs on both).
+
 import type { LogBatch } from './log-batch/batch.ts'
 import type { OAuthClient } from './oauth-client.ts'
 import type {

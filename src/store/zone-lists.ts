@@ -1,5 +1,6 @@
 // What the API has set for zones, as every backend gives it back. Times are ms since the epoch; ids are 32 hex digits
 // unless said otherwise.
+
 import type { AccessRule } from '../config/access-config.ts'
 import type { ErrorPageType, ErrorRule } from '../config/custom-errors-config.ts'
 

@@ -1,4 +1,5 @@
 // Credentials of this gateway where they have no place: sent on, they would tell a stranger what opens it.
+
 import { token68Of } from './bearer.ts'
 
 /** API tokens, access and refresh tokens, and client secrets, by what they begin with: at the beginning of a word, in any mix of characters and percent-encoding. */

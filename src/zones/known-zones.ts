@@ -1,4 +1,5 @@
 // What is set for zones, by zone, as it was read last.
+
 import { isDeepStrictEqual } from 'node:util'
 import { type ErrorPages, errorPageTypes } from '../config/custom-errors-config.ts'
 import type {

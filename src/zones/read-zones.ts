@@ -1,4 +1,5 @@
 // Reads the records of zones from the store.
+
 import { zoneOwner } from '../store/zone-lists.ts'
 import type { Records, Store } from '../store/store.ts'
 import type { ZoneRecordKind, ZoneRecordKinds, ZoneRecordLists } from './known-zones.ts'

@@ -1,4 +1,5 @@
 // The copy of what is set for zones, in a file: a process that starts while the store is away serves with the rules of last time instead of none.
+
 import { writeNew } from '../base/whole-file.ts'
 import { hash } from 'node:crypto'
 import { mkdir, readFile, rename, rm } from 'node:fs/promises'

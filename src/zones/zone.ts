@@ -1,4 +1,5 @@
 // What a zone is once compiled: its routes behind a lookup, and all zones behind one.
+
 import type { RouteConfig, ZoneConfig } from '../config/config.ts'
 import { HostLookup, PathLookup } from './lookup.ts'
 

@@ -20,6 +20,10 @@ test('every file begins with a comment that says what it is for', () => {
   none(({ text }) => !/^(#!.*\n)?\/\/ \S/.test(text))
 })
 
+test('a blank line parts that comment from the file', () => {
+  none(({ text }) => !/^(#!.*\n)?(\/\/.*\n)+(\n|$)/.test(text))
+})
+
 test('the comment says why the file exists, and not who calls it, which changes', () => {
   const head = (text: string) => /^(#!.*\n)?((\/\/.*\n)+)/.exec(text)![2]!
   none(({ text }) => /\.ts\b|\b(Called|Used|Asked) (by|once|where)\b/.test(head(text)))

@@ -1,4 +1,5 @@
 // Rules to read an untrusted request with: each gives what a value means, or notes a fault that names the member. Both translators build their tables of them.
+
 import { type Place, shorten } from './place.ts'
 
 /** Reads a value that is not null; undefined stands for nothing to say: a fault was noted, or the value means "off". */

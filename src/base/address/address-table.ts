@@ -1,4 +1,5 @@
 // Sets of addresses and networks that are searched at each request, from one member to some millions.
+
 import { AddressRows } from './address-rows.ts'
 import { AddressWords } from './address-words.ts'
 import { atOnce } from '../slices.ts'

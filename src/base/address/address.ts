@@ -1,4 +1,5 @@
 // IP addresses: one spelling for each, sets of them, and who the client is behind trusted proxies.
+
 import { isIPv4, isIPv6, SocketAddress } from 'node:net'
 import { AddressTable } from './address-table.ts'
 import { AddressWords } from './address-words.ts'

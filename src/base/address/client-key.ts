@@ -1,4 +1,5 @@
 // What a client is known by where clients are counted or banned.
+
 import { AddressWords } from './address-words.ts'
 
 /** Gives an IPv4 address as it is, and of an IPv6 address the first 64 bits (RFC 5952), since whoever has one address has the others too; anything else as it is. */

@@ -1,4 +1,5 @@
 // Reads the configuration from its file, with the environment and the files that it refers to.
+
 import { isUtf8 } from 'node:buffer'
 import { accessSync, constants, readFileSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'

@@ -1,4 +1,5 @@
 // YAML to a frozen configuration, or to every mistake in it.
+
 import {
   type Alias,
   isAlias,

@@ -1,4 +1,5 @@
 // ${NAME}, ${NAME:-default} and file:PATH inside values. What they stand for may be secret, so messages call it by its source.
+
 import type { Reading } from '../../base/quantity.ts'
 import { quote } from './mistake.ts'
 

@@ -1,4 +1,5 @@
 // A configuration as it stands in the file, before anybody asks what it means: made by parse, read by shapes.
+
 import type { Place } from './mistake.ts'
 
 export type Tree = Empty | Scalar | Sequence | Mapping

@@ -1,4 +1,5 @@
 // Where the gateway listens: which two addresses cannot both be had, whatever the system.
+
 import { isIPv4, isIPv6 } from 'node:net'
 import type { Endpoint } from '../config.ts'
 import type { Findings } from '../file/mistake.ts'

@@ -1,4 +1,5 @@
 // What holds of names among themselves: each stands once, and leads somewhere.
+
 import { didYouMean, type Findings, type Place } from '../file/mistake.ts'
 import type { Placed } from '../settings/shape.ts'
 

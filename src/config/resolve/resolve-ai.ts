@@ -1,4 +1,5 @@
 // The part of the configuration that is about AI gateways: who may be called, and what no value can break by itself.
+
 import type { AiConfig, ProviderConfig } from '../config.ts'
 import { type Findings, stepInto } from '../file/mistake.ts'
 import type { ProviderSettings, Settings } from '../settings/schema.ts'

@@ -1,4 +1,5 @@
 // The zones of the configuration and their routes: which names must differ, what they inherit, and where they lead.
+
 import { resolveAccess } from '../settings/access-settings.ts'
 import type { PoolConfig, RouteConfig, Timeouts, ZoneConfig } from '../config.ts'
 import type { Operator } from '../custom-errors-config.ts'

@@ -1,4 +1,5 @@
 // What rules cost at a usual request, whoever set them, and the bound on all that one request can meet.
+
 import { compileExpression, type ResultType, type Scope } from '../../expression/expression.ts'
 import { Glob } from '../../base/glob.ts'
 import { HostNames } from '../../base/host-names.ts'

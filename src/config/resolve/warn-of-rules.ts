@@ -1,4 +1,5 @@
 // What rules say that is allowed and yet most likely not meant.
+
 import { isJson } from '../../base/json.ts'
 import { parseNetwork } from '../../base/address/address.ts'
 import type { AccessRuleSettings, AccessSettings } from '../settings/access-settings.ts'

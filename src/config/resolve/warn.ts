@@ -1,4 +1,5 @@
 // What is allowed and yet most likely not meant: each a warning, with what follows from it.
+
 import { isLoopback, isWildcard } from './listeners.ts'
 import type { Findings } from '../file/mistake.ts'
 import type { OriginSettings } from '../settings/pool-settings.ts'

@@ -1,4 +1,5 @@
 // Access rules and bans as the file says them, for all zones and for one. Put into the schema, resolved with the rest.
+
 import type { AccessCondition, AccessConfig, AccessRule, BanConfig } from '../access-config.ts'
 import { expression } from './expression-shape.ts'
 import { hostPattern } from './host-rules.ts'

@@ -1,4 +1,5 @@
 // Rules for single values of the AI gateways: providers, keys, prices.
+
 import { normalPath } from '../../base/path.ts'
 import { originUrl, wrongPart } from './host-rules.ts'
 import { didYouMean } from '../file/mistake.ts'

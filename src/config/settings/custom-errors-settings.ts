@@ -1,4 +1,5 @@
 // Custom error rules and error pages as the file says them. Put into the schema for all zones and for one, resolved with the rest.
+
 import {
   type CustomErrorsConfig,
   type ErrorPages,

@@ -1,4 +1,5 @@
 // CEL expressions as settings: compiled to check them, kept as text. Put into the settings of rules, limits and rewrites.
+
 import {
   compileExpression,
   describeFlaw,

@@ -1,4 +1,5 @@
 // Rules for values that name hosts: listeners, zones, origins.
+
 import { canonicalAddress } from '../../base/address/address.ts'
 import type { Endpoint, OriginConfig, RouteConfig } from '../config.ts'
 import { accept, readWhole, within } from './rules.ts'

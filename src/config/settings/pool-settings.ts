@@ -1,4 +1,5 @@
 // Pools and their origins as the file says them. Put into the schema; resolved before the zones, whose routes name them.
+
 import type { OriginConfig, PoolConfig, TlsIdentity } from '../config.ts'
 import { exactHost, originUrl } from './host-rules.ts'
 import { type Findings, stepInto } from '../file/mistake.ts'

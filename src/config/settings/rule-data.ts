@@ -1,4 +1,5 @@
 // What rules look addresses up in: lists, and databases of countries and networks. Put into the schema; resolved before the rules, which ask for it.
+
 import type { ListConfig } from '../access-config.ts'
 import type { ExpressionSettings } from './expression-shape.ts'
 import type { Findings, Place } from '../file/mistake.ts'

@@ -1,4 +1,5 @@
 // Rules for single values: text to what it means, or the phrase that says how it must be.
+
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { parseNetwork } from '../../base/address/address.ts'
 import { normalPath } from '../../base/path.ts'

@@ -1,4 +1,5 @@
 // What the operator may tell us: the schema of the file, as data.
+
 import { access, zoneAccess } from './access-settings.ts'
 import { azureResource, pricedModel, providerKey, providerName, providerUrl, usDollars } from './ai-rules.ts'
 import { providerNames } from '../config.ts'

@@ -1,4 +1,5 @@
 // The rules for the URL of a store and what goes with it.
+
 import { originUrl } from './host-rules.ts'
 import { accept, certificates, matching } from './rules.ts'
 import type { Rule } from './shape.ts'

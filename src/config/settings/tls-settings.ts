@@ -1,4 +1,5 @@
 // What TLS towards origins and providers is told, and what it amounts to.
+
 import { createSecureContext } from 'node:tls'
 import type { OriginTls, TlsIdentity } from '../config.ts'
 import { serverName } from './host-rules.ts'

@@ -1,4 +1,5 @@
 // What becomes known of an AI call on its way, beside what every exchange knows.
+
 import type { Clock } from '../../base/clock.ts'
 import type { Gateway, Metadata, Token } from '../../store/records.ts'
 import type { Key, KeyRing } from '../../ai/key-ring.ts'

@@ -1,4 +1,5 @@
 // The request fields that AI routes read, and those that end here: what a caller tells the gateway is no affair of a provider.
+
 import { equalsIgnoreCase } from '../../http1/fields.ts'
 import type { RequestHead } from '../../http1/request-head.ts'
 import { holdsOurs, isMisborne, valueHoldsOurs } from '../../tokens/misplaced.ts'

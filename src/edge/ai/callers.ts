@@ -1,4 +1,5 @@
 // How callers of AI routes are answered, by the kind of route and the dialect that their streams speak.
+
 import type { AiTarget } from '../../ai/target.ts'
 import type { AiCaller } from '../../errors/compose-ai.ts'
 

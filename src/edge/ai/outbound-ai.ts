@@ -1,5 +1,6 @@
 // An AI call as its provider will see it: what the caller sent less what ends here, the provider's credential, and nothing of the client behind the
 // gateway.
+
 import { crosses, equalsIgnoreCase } from '../../http1/fields.ts'
 import type { RequestHead } from '../../http1/request-head.ts'
 import type { KeyRing } from '../../ai/key-ring.ts'

@@ -1,4 +1,5 @@
 // Which key of a provider a call bears, where several are configured: one that is turned away rests, and the call goes on with the next.
+
 import { type Refusal, refuse } from '../../errors/refusal.ts'
 import type { ResponseHead } from '../../http1/response-head.ts'
 import { retryAfterIn } from '../../http1/retry-after.ts'

@@ -1,4 +1,5 @@
 // A provider's answer on its way to a caller who speaks another API, or wants it in an envelope.
+
 import type { Call } from '../../ai/plan.ts'
 import type { EventTranslator, Translation } from '../../ai/translate/translation.ts'
 import type { ResponseHead } from '../../http1/response-head.ts'

@@ -1,4 +1,5 @@
 // The stream of a chat whose usage the gateway asked for and its caller did not: the chunk that holds nothing else is left out.
+
 import { GrowingBytes } from '../client/growing-bytes.ts'
 import type { Rewriter } from './rewriter.ts'
 

@@ -1,5 +1,6 @@
 // Whether the body of a request comes fast enough. Only the time counts in which the client is the one that is waited for; the client connection asks at each
 // of its sweeps, so that reading a body costs nothing more.
+
 import type { Exchange } from '../exchange.ts'
 
 /** Ms of waiting after which the rate counts. */

@@ -1,4 +1,5 @@
 // How many connections clients may have: in all, from one address, and as long as there are file descriptors.
+
 import { readdirSync, readFileSync } from 'node:fs'
 import { clientKey } from '../../base/address/client-key.ts'
 import type { Config } from '../../config/config.ts'

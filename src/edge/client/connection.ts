@@ -1,5 +1,6 @@
 // One connection of a client: bytes in, requests out one after the other, responses back. It knows where each message ends and when to close; what to
 // answer is decided by the story of the request.
+
 import type { Socket } from 'node:net'
 import { canonicalAddress } from '../../base/address/address.ts'
 import { ownText } from '../../base/own-text.ts'

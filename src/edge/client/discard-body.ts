@@ -1,5 +1,6 @@
 // Reads what is left of a small request body and forgets it, so that a refused client may go on on its connection: a new one would cost both sides more
 // than the bytes.
+
 import type { Exchange, Upstream } from '../exchange.ts'
 
 /** Bodies up to this many bytes are read to their end; the connection of a client that sends more is closed. */

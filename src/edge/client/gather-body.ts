@@ -1,4 +1,5 @@
 // Asks a client for its body, and reads it whole for a step that can't go on without it.
+
 import { type Refusal, refuse } from '../../errors/refusal.ts'
 import { answer } from '../answer.ts'
 import type { AiExchange } from '../ai/ai-exchange.ts'

@@ -1,4 +1,5 @@
 // Finds request heads in what a client sends, however it is cut into packets, and refuses at once what can't become one.
+
 import { endOfHead, mayContinue } from '../../http1/head.ts'
 import {
   type HeadLimits,

@@ -1,5 +1,6 @@
 // Whether a client takes fast enough what it is sent. Only the time counts in which something waits for it, so that a stream that has nothing to say may stand
 // still; the client connection asks at each of its sweeps.
+
 import type { Socket } from 'node:net'
 
 /** Ms that any client may be behind by the rate, and the most that one may be. */

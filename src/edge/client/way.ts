@@ -1,5 +1,6 @@
 // The way that a request has come, as far as the word of trusted hops goes. Only one field is believed (`client_address`), and all that an origin is
 // told agrees with it: a proxy that keeps up one of them mostly passes the others on as its client wrote them.
+
 import { isIPv6 } from 'node:net'
 import { type AddressSet, believedHops } from '../../base/address/address.ts'
 import type { Config } from '../../config/config.ts'

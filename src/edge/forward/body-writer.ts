@@ -1,4 +1,5 @@
 // Writes one message to its next hop, head and body: what one run of received bytes brings leaves as one write, however small its pieces.
+
 import type { Socket } from 'node:net'
 import type { Framing } from '../../http1/body.ts'
 import { chunkSize, chunkText, lastChunk } from '../../http1/chunk.ts'

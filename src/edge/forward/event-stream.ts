@@ -1,4 +1,5 @@
 // What must be known of an event stream to end it honestly when its origin dies: whether it stands between two events.
+
 import type { ResponseHead } from '../../http1/response-head.ts'
 
 export class EventStream {

@@ -1,5 +1,6 @@
 // Redirects that the gateway follows in place of the client, where a route asks for it: only those that lead back to the same route, so that nobody can
 // send the gateway elsewhere.
+
 import { equalsIgnoreCase } from '../../http1/fields.ts'
 import { RequestHead } from '../../http1/request-head.ts'
 import type { ResponseHead } from '../../http1/response-head.ts'

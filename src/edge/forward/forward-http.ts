@@ -1,4 +1,5 @@
 // Step 11: carry the request to its origin and the answer back, piece by piece as it comes.
+
 import type { Phase } from '../../metrics/edge-metrics.ts'
 import type { Timeouts } from '../../config/config.ts'
 import { type Failure, fault, originFailure } from '../../errors/origin-failure.ts'

@@ -1,5 +1,6 @@
 // The request as the origin will see it: one string, built from what the client sent less what ends at this hop, plus what a gateway must say of itself
 // (RFC 9110 section 7.6).
+
 import { crossingLines } from '../../http1/fields.ts'
 import type { AiExchange } from '../ai/ai-exchange.ts'
 import type { Exchange } from '../exchange.ts'

@@ -1,5 +1,6 @@
 // The heads of an origin's answers as the client will see them: everything end to end unchanged, framing and connection our own (RFC 9112 sections 6 and
 // 9).
+
 import type { BodyReader, Framing } from '../../http1/body.ts'
 import { crossingLines, type FieldLines, field } from '../../http1/fields.ts'
 import type { ResponseHead } from '../../http1/response-head.ts'

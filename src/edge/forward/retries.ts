@@ -1,4 +1,5 @@
 // Whether a request goes to the member it is for or to another one, and whether its failure speaks against the one that had it.
+
 import type { Phase } from '../../metrics/edge-metrics.ts'
 import { blamesMember, type Failure } from '../../errors/origin-failure.ts'
 import type { Exchange } from '../exchange.ts'

@@ -1,4 +1,5 @@
 // Step 8: whether the gateway of an AI call has allowance left for it.
+
 import { type Refusal, refuse } from '../../errors/refusal.ts'
 import type { Spent } from '../../limits/key-count.ts'
 import { type Limit, limitOf } from '../../limits/limit.ts'

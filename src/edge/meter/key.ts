@@ -1,4 +1,5 @@
 // What a request is counted by: the key of a rate limit.
+
 import { hash } from 'node:crypto'
 import { clientKey } from '../../base/address/client-key.ts'
 import type { LimitKey } from '../../config/limit-config.ts'

@@ -1,4 +1,5 @@
 // The fields that tell clients of a limit (draft-ietf-httpapi-ratelimit-headers-10, sections 3 and 4).
+
 import type { Spent } from '../../limits/key-count.ts'
 
 export class LimitFields {

@@ -1,4 +1,5 @@
 // Step 4: whether there is allowance left for a request. All limits that apply are asked at once; what one refuses is given back to the others.
+
 import type { Expression } from '../../expression/expression.ts'
 import { holdsForAny } from '../../expression/readings.ts'
 import { type Refusal, refuse } from '../../errors/refusal.ts'

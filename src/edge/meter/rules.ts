@@ -1,4 +1,5 @@
 // Rate limits and quotas as the snapshot has them: compiled once, with all that a request needs at hand.
+
 import type { EdgeMetrics } from '../../metrics/edge-metrics.ts'
 import { compileExpression, type Expression } from '../../expression/expression.ts'
 import type { LimitDecisions } from '../../metrics/limit-metrics.ts'

@@ -1,4 +1,5 @@
 // The opening of one connection to an origin: name lookup, TCP, TLS, each timed.
+
 import { connect as connectTcp, isIP, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import type { Clock } from '../../base/clock.ts'

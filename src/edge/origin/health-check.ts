@@ -1,4 +1,5 @@
 // One active check of one origin: a GET on a connection of its own.
+
 import {
   type ClientRequest,
   type IncomingMessage,

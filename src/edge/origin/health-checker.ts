@@ -1,4 +1,5 @@
 // The active checks of all origins: asks each in its interval, and says which are up. One a machine, in its main process; the results go to every worker.
+
 import { hash } from 'node:crypto'
 import type { Clock } from '../../base/clock.ts'
 import type { EdgeMetrics } from '../../metrics/edge-metrics.ts'

@@ -1,5 +1,6 @@
 // The hold of one exchange on a connection to an origin, from when it is handed over until it is given back, destroyed or lost: ownership moves here and
 // nowhere else.
+
 import { misuse } from '../../base/misuse.ts'
 import type { Phase } from '../../metrics/edge-metrics.ts'
 import type { ByteSink } from '../forward/body-writer.ts'

@@ -1,4 +1,5 @@
 // One open connection to an origin, used by one exchange at a time. It reads answers and tells its user; it decides nothing.
+
 import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
 import { misuse } from '../../base/misuse.ts'

@@ -1,4 +1,5 @@
 // One origin with its connections: who gets an idle one, when a new one is opened, and who waits.
+
 import { isIP, type Socket } from 'node:net'
 import type { Clock } from '../../base/clock.ts'
 import type { EdgeMetrics } from '../../metrics/edge-metrics.ts'

@@ -1,4 +1,5 @@
 // Every origin of the configuration.
+
 import type { Endpoint, OriginConfig } from '../../config/config.ts'
 import { AddressGuard } from '../resolver/address-guard.ts'
 import { NameLookup } from '../resolver/name-lookup.ts'

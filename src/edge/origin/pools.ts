@@ -1,4 +1,5 @@
 // The pools of a configuration with their origins as members.
+
 import type { Clock } from '../../base/clock.ts'
 import type { EdgeMetrics, PoolMember } from '../../metrics/edge-metrics.ts'
 import type { OriginConfig, PoolConfig } from '../../config/config.ts'

@@ -1,5 +1,6 @@
 // Connections whose last answer must have no body and could be followed by one all the same: a faulty origin sends it in a packet of its own, and the
 // next request would have it for an answer. They are listened to before they serve again; whatever comes meanwhile closes them.
+
 import { guarded } from '../guarded.ts'
 import type { OriginConnection } from './origin-connection.ts'
 

@@ -1,5 +1,6 @@
 // Requests whose bodies are still to come, and which last as long as their clients like: they may hold only a share of the connections of an origin, and
 // others find the rest.
+
 import { type Waiter, WaitingLine } from './waiting-line.ts'
 
 /** The most that may begin for a pause of their client, where the origin may have any number of connections: it knows limits of its own. */

@@ -1,4 +1,5 @@
 // Those who wait for a connection to one origin, in the order that they came.
+
 import type { Timeouts } from '../../config/config.ts'
 import type { Dial, DialPhase } from './dial.ts'
 import type { Lease } from './lease.ts'

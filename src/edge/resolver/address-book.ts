@@ -1,4 +1,5 @@
 // The addresses of one origin's name, kept fresh behind the requests.
+
 import type { Clock } from '../../base/clock.ts'
 import type { EdgeMetrics } from '../../metrics/edge-metrics.ts'
 import type { TransportConfig } from '../../config/pool-config.ts'

@@ -1,5 +1,6 @@
 // Which addresses may be dialled. Asked at each connection to an origin or to check one, of the very address that is dialled: what a name leads to may have
 // changed since it was looked at last.
+
 import type { Endpoint, OriginConfig } from '../../config/config.ts'
 import type { OriginFault } from '../../errors/origin-failure.ts'
 import { isOwn } from './own-addresses.ts'

@@ -1,4 +1,5 @@
 // Asks DNS for the addresses of names and how long they hold.
+
 import { Resolver } from 'node:dns/promises'
 import { LookupQueue } from './lookup-queue.ts'
 import type { Cause } from '../../errors/origin-failure.ts'

@@ -1,5 +1,6 @@
 // Asks where the name of an origin leads. The system answers: its hosts file, search list and order of sources hold for the gateway as for every other
 // program of the machine. How long an answer holds it does not tell; who wants to know has DNS asked for that beside it.
+
 import { lookup } from 'node:dns/promises'
 import { type Clock, systemClock } from '../../base/clock.ts'
 import { DnsQuestions } from './dns-questions.ts'

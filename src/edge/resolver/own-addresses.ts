@@ -1,4 +1,5 @@
 // Whether an address leads back to this gateway.
+
 import { isIPv4 } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { AddressSet, canonicalAddress } from '../../base/address/address.ts'

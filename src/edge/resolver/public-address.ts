@@ -1,4 +1,5 @@
 // Whether an address is one of the public Internet.
+
 import { isIPv4 } from 'node:net'
 import { AddressSet, canonicalAddress } from '../../base/address/address.ts'
 

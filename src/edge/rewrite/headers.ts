@@ -1,4 +1,5 @@
 // The header rules of a route: what they say of one request, and the lines of a message as they leave them.
+
 import type { Facts } from '../../expression/expression.ts'
 import type { Tally } from '../../metrics/distribution.ts'
 import type { Read } from '../../expression/readings.ts'

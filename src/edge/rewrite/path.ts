@@ -1,4 +1,5 @@
 // The path rule of a route: the target of a request as its origin will see it.
+
 import type { Facts } from '../../expression/expression.ts'
 import type { Tally } from '../../metrics/distribution.ts'
 import type { Read } from '../../expression/readings.ts'

@@ -1,4 +1,5 @@
 // What a route changes about a request before its origin is asked, and about the answer to come.
+
 import type { Facts } from '../../expression/expression.ts'
 import type { Tally } from '../../metrics/distribution.ts'
 import type { Read } from '../../expression/readings.ts'

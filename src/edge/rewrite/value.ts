@@ -1,4 +1,5 @@
 // What an expression of a rewrite gives for one request.
+
 import { compileExpression, describeFlaw, type Expression, type Facts } from '../../expression/expression.ts'
 import type { Read } from '../../expression/readings.ts'
 import { decodedPath, isPlainPath, withPlainDots } from '../../base/path.ts'

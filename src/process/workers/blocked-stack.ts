@@ -1,5 +1,6 @@
 // Where a worker is whose event loop is blocked. V8's inspector is the only one that it still answers: it is opened by SIGUSR1, on a free port of loopback,
 // and only who reads the standard error of the worker learns the address.
+
 import type { ChildProcess } from 'node:child_process'
 import { createInterface, type Interface } from 'node:readline'
 

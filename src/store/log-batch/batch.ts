@@ -1,4 +1,5 @@
 // Log entries on their way to a backend, as bytes: it keeps them as they are, or reads them.
+
 import { flags, headSlices, readHeads, readTimes, summaryOf } from './head.ts'
 import type { LogEntry, LogSummary, Payload } from '../records.ts'
 

@@ -1,4 +1,5 @@
 // All of a log entry but its id and bodies, as JSON.
+
 import { COMMA, LINE_END, type LogBytes, member, power } from './bytes.ts'
 import type { LogSummary } from '../records.ts'
 

@@ -1,4 +1,5 @@
 // Writes log entries into the memory of a batch, so that nothing of the calls that made them lives on. The queue of logs has one for each gateway.
+
 import { entriesOf, idSize, idsOf, type LogBatch } from './batch.ts'
 import { LogBytes, withRoom } from './bytes.ts'
 import { type Bodies, type Body, writeHead } from './head.ts'

@@ -1,4 +1,5 @@
 // Accounts in Redis: one hash, since they are few.
+
 import type { Account } from '../records.ts'
 import type { Accounts } from '../store.ts'
 import type { Connection } from './server/connection.ts'

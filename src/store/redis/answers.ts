@@ -1,4 +1,5 @@
 // Answers to requests with an Idempotency-Key in Redis: each a key that expires.
+
 import type { Clock } from '../../base/clock.ts'
 import type { KeptAnswer } from '../records.ts'
 import type { KeptAnswers } from '../store.ts'

@@ -1,4 +1,5 @@
 // Audit entries in Redis: of each account the ids by time, for all and for each actor, and the entries by id.
+
 import { nextTurn } from '../../base/turns.ts'
 import type { AuditEntry, DroppedEntries } from '../records.ts'
 import type { AuditLimit, AuditLog, AuditQuery, DropTeller, Listing } from '../store.ts'

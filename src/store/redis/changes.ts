@@ -1,5 +1,6 @@
 // The feed of changes: a bounded stream that every writer adds to and everybody reads to its end. A notice says only that there is
 // something to read, so one that is lost delays a change until the next regular look. It is the heartbeat of the connection, too.
+
 import type { Clock } from '../../base/clock.ts'
 import type { Change, Changes, RecordKind } from '../store.ts'
 import type { Connection } from './server/connection.ts'

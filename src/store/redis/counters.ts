@@ -1,4 +1,5 @@
 // Counts in Redis: a key and a script each, by the clock of the server.
+
 import { bucketReach, bucketWidth } from '../../base/sliding-window.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { CounterAnswer, CounterAsk, Counters } from '../store.ts'

@@ -1,5 +1,6 @@
 // Removes the logs of gateways that were removed. They lie in another slot of a cluster than the gateway and can't go with it in one
 // step; nobody finds them from then on, and whoever notices the removal clears them away, again later for what was on its way meanwhile.
+
 import type { Connection } from './server/connection.ts'
 import { keys, logKeys } from './keys.ts'
 import { lua } from './server/script.ts'

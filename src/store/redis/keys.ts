@@ -1,5 +1,6 @@
 // Every key of the store in Redis, for the nouns beside. What must agree shares one hash tag, and so one slot of a cluster: a script
 // can write it together, and there is no half of a write to heal. Logs, the only kind that grows, have a tag for each gateway.
+
 import type { RecordKind } from '../store.ts'
 
 export const keys = {

@@ -1,4 +1,5 @@
 // What is done to the log entries of one gateway in one step KEYS: arrivals, times, summaries, payloads.
+
 import { lua, rankLua } from './server/script.ts'
 
 /** The most entries that one append removes beyond what it adds, so that a limit that was lowered by far doesn't stop the server. */

@@ -1,4 +1,5 @@
 // OAuth clients in Redis: records, and how one of several processes gets those that are due.
+
 import type { Clock } from '../../base/clock.ts'
 import type { OAuthClient } from '../oauth-client.ts'
 import type { OAuthClients, Versioned } from '../store.ts'

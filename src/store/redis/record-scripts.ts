@@ -1,4 +1,5 @@
 // The writes of records as scripts A record is kept as `version birth digest json`: birth is its first version, and - stands for no digest.
+
 import type { RecordKind } from '../store.ts'
 import { keys } from './keys.ts'
 import { lua, rankLua } from './server/script.ts'

@@ -1,4 +1,5 @@
 // Records in Redis: what all kinds have in common, and how a digest finds a token.
+
 import type { Clock } from '../../base/clock.ts'
 import type { Token } from '../records.ts'
 import { nextTurn } from '../../base/turns.ts'

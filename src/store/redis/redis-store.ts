@@ -1,4 +1,5 @@
 // The store in Redis: opens its connections and puts the nouns beside it together.
+
 import { type Clock, systemClock } from '../../base/clock.ts'
 import type { Gateway } from '../records.ts'
 import type { Bootstrap, Records, Store } from '../store.ts'

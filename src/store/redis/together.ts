@@ -1,4 +1,5 @@
 // What is written in one step with a record, an audit entry and an answer: the keys, the arguments and the Lua of that.
+
 import type { Clock } from '../../base/clock.ts'
 import type { AuditEntry, KeptAnswer } from '../records.ts'
 import type { Together } from '../store.ts'

@@ -1,4 +1,5 @@
 // Accounts, a row each.
+
 import type { Account } from '../records.ts'
 import type { Accounts } from '../store.ts'
 import type { Command, Database, Row, Statement } from './database/database.ts'

@@ -1,4 +1,5 @@
 // Answers that are kept for a time, a row each. Those that have expired go when records are written.
+
 import type { Clock } from '../../base/clock.ts'
 import type { KeptAnswer } from '../records.ts'
 import type { KeptAnswers } from '../store.ts'

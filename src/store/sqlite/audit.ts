@@ -1,4 +1,5 @@
 // Audit entries, each as JSON in a row. Books have their numbers, of each account and of each actor in it, so that nothing has to count them all.
+
 import { nextTurn } from '../../base/turns.ts'
 import type { AuditEntry, DroppedEntries } from '../records.ts'
 import type { AuditLimit, AuditLog, AuditQuery, DropTeller, Listing, Position } from '../store.ts'

@@ -1,4 +1,5 @@
 // The writes of all processes, read from a table of the last ones. Versions of records are numbers of this table.
+
 import type { Clock } from '../../base/clock.ts'
 import { type Change, type Changes, type RecordKind, StoreAway } from '../store.ts'
 import type { Command, Database, Statement } from './database/database.ts'

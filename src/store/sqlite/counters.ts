@@ -1,4 +1,5 @@
 // Counts in a file of their own beside that of the records, so that neither waits for the other.
+
 import { bucketReach, bucketWidth, SlidingWindow } from '../../base/sliding-window.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { CounterAnswer, CounterAsk, Counters } from '../store.ts'

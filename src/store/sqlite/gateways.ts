@@ -1,4 +1,5 @@
 // AI gateways: records that own log entries.
+
 import type { Gateway } from '../records.ts'
 import type { Together } from '../store.ts'
 import type { Database } from './database/database.ts'

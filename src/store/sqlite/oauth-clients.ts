@@ -1,4 +1,5 @@
 // OAuth clients: records of which some are due to be checked.
+
 import type { Clock } from '../../base/clock.ts'
 import type { OAuthClient } from '../oauth-client.ts'
 import type { OAuthClients, Versioned } from '../store.ts'

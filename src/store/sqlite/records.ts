@@ -1,4 +1,5 @@
 // Records that an account owns, each as JSON in a row of the table of its kind.
+
 import type { Listing, Page, RecordKind, Records, Together, Versioned, WalkStart } from '../store.ts'
 import type { SqliteAnswers } from './answers.ts'
 import type { SqliteAudit } from './audit.ts'

@@ -1,4 +1,5 @@
 // The store in a file of SQLite, which processes of one machine may share; `:memory:` is one of a single process.
+
 import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { type Clock, systemClock } from '../../base/clock.ts'

@@ -1,4 +1,5 @@
 // API tokens: records that are also found by the digest of their value.
+
 import type { Token } from '../records.ts'
 import type { Tokens } from '../store.ts'
 import type { Database, Statement } from './database/database.ts'

@@ -1,4 +1,5 @@
 // The clock of the server, which all processes share, ahead by as much as a test has put ours.
+
 import type { Clock } from '../../../base/clock.ts'
 
 /** Gives by how much a clock is ahead of that of the system, in ms: nothing, but in tests that move it. */

@@ -1,5 +1,6 @@
 // Connections to one Redis, to the primary that Sentinels name, to a Sentinel, or to a cluster, all alike: nothing waits for one that is not there, and
 // each is dialled again for ever.
+
 import { createConnection, type Socket } from 'node:net'
 import type { Writable } from 'node:stream'
 import { connect as connectTls, type TLSSocket } from 'node:tls'

@@ -1,5 +1,6 @@
 // Writes that are on disk, and on each replica that could become the primary, before they count as done. What is asked at a time goes to one server in
 // one piece, with the proof behind it: no other server can vouch for it.
+
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Clock } from '../../../base/clock.ts'
 import { StoreAway, StoreUntouched } from '../../store.ts'

@@ -1,4 +1,5 @@
 // What one server is: primary or replica, which run of it, which history of writes it has, and who follows it.
+
 import type { Command } from './connect.ts'
 
 export interface ServerFacts {

@@ -1,5 +1,6 @@
 // Which replicas have to have a write before it counts: each that could become the primary. One that only does not answer can be the next
 // primary all the same, so none is let off because it went away, but where somebody with a majority says that it can't be chosen.
+
 import type { Sentinels } from './sentinels.ts'
 import type { Follower } from './facts.ts'
 import type { Confirmers } from './settings.ts'

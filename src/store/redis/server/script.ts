@@ -1,4 +1,5 @@
 // Lua that Redis runs as one step, sent whole only to a server that doesn't know it yet.
+
 import { createHash } from 'node:crypto'
 import type { Argument, Command } from './connect.ts'
 

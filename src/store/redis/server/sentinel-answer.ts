@@ -1,4 +1,5 @@
 // What one Sentinel says of a primary and its replicas.
+
 import type { Host } from './address.ts'
 
 export interface Answer {

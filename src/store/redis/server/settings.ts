@@ -1,4 +1,5 @@
 // What a server does for the safety of writes: what its settings say, what they can lose, and what it can be asked to prove.
+
 import type { Command } from './connect.ts'
 import { linesOf } from './facts.ts'
 

@@ -1,4 +1,5 @@
 // One connection to a file of SQLite: waits for locks without stalling the process, and turns what is out of reach into StoreAway.
+
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { StoreMetrics } from '../../../metrics/store-metrics.ts'

@@ -1,4 +1,5 @@
 // Brings a file to the schema that this version knows, once when a store is opened, by any number of processes at a time.
+
 import type { Database, Row } from './database.ts'
 import { applicationId, migrations } from './schema.ts'
 

@@ -1,4 +1,5 @@
 // Transactions of one connection, each within one turn of the event loop, and what SQLite says when one can't be had.
+
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 
 const busy = 5

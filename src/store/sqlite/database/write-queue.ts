@@ -1,5 +1,6 @@
 // Writes of one connection, in the order in which they were asked. Each commit waits for the disk, so those that wait share one; and while another
 // process holds the lock of the file, the event loop goes on: SQLite itself would hold it.
+
 import type { StoreMetrics, WriteRefusal } from '../../../metrics/store-metrics.ts'
 import { StoreAway, StoreBusy, StoreUntouched } from '../../store.ts'
 import { isBusy, isOutOfReach, isTorn, named, type Transactions } from './transactions.ts'

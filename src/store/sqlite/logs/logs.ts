@@ -1,4 +1,5 @@
 // Log entries by gateway, on a connection of their own that does not wait for the disk.
+
 import { setTimeout as sleep } from 'node:timers/promises'
 import { entriesOf, idsOf, type LogBatch, summarySlices, timesOf } from '../../log-batch/batch.ts'
 import { partOf } from '../../log-batch/writer.ts'

@@ -1,4 +1,5 @@
 // Finds the entries of a gateway that a query asks for, segment by segment, and lets other work of the process go on between them.
+
 import { nextTurn } from '../../../base/turns.ts'
 import { comparePlaces, logOrder, matches, placeOf } from '../../log-match.ts'
 import { LogSelection } from '../../log-selection.ts'

@@ -1,4 +1,5 @@
 // The tables of log entries, a segment a row and all within a transaction of the caller. Gateways are named by their key.
+
 import { idsOf, joined, type LogBatch, timesOf } from '../../log-batch/batch.ts'
 import { partOf } from '../../log-batch/writer.ts'
 import type { Command, Database, Row, Statement } from '../database/database.ts'
