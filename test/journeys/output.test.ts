@@ -8,8 +8,10 @@ import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { main, provokable, startGateway, writeConfig } from '../help/gateway.ts'
 import { gatehouse } from '../help/command.ts'
+import { readMetrics } from '../help/prometheus.ts'
 import { siteConfig } from '../help/site.ts'
 import { atTerminal, type Terminal } from '../help/terminal.ts'
+import { until } from '../help/until.ts'
 
 const closed = siteConfig('http://127.0.0.1:1')
 /** One that starts with warnings. */
@@ -63,13 +65,22 @@ for (const workers of [0, 2])
 
 for (const workers of [0, 1])
   test(`a terminal that is stopped holds up no request, and shows what it missed when it goes on (workers: ${workers})`, async t => {
-    const { terminal } = startAtTerminal(t, `workers: ${workers}${closed}`)
+    const { terminal } = startAtTerminal(t, `workers: ${workers}${closed}`, '', { NO_COLOR: '1' })
     const [, port] = await terminal.shows(/listens on {2}http:\/\/127\.0\.0\.1:(\d+)\r\n/)
+    const [, adminPort] = await terminal.shows(/ready .*admin=\{"host":"127\.0\.0\.1","port":(\d+)\}/)
+    const [, pid] = await terminal.shows(/ready .* pid=(\d+)/)
     await terminal.shows(/token/)
+    const admin = `http://127.0.0.1:${adminPort}`
     terminal.press('\x13')
     for (let i = 0; i < 100; i++) await askOddly(Number(port), Buffer.from(`/${'x'.repeat(500)}/${i}.`))
+    // The supervisor tells of this, too.
+    process.kill(Number(pid), 'SIGHUP')
+    const reloads = async () => readMetrics(await (await fetch(`${admin}/metrics`)).text()).samples
+    await until(async () => (await reloads()).get('gatehouse_config_reloads_total{result="success"}') === 1)
+    assert.equal((await fetch(`${admin}/healthz`)).status, 200)
     terminal.press('\x11')
     await terminal.shows(/\/99\. /)
+    await terminal.shows(/configuration reloaded/)
     terminal.press('\x03')
     assert.equal(await terminal.exited, 0)
   })
@@ -105,7 +116,7 @@ test('a warning is told once to a person who sees the log', async t => {
   await terminal.shows(/token/)
   terminal.press('\x03')
   await terminal.exited
-  assert.equal(terminal.text.split('verify is false').length, 2)
+  assert.equal(terminal.text.split('verify is off').length, 2)
 })
 
 for (const [command, workers] of [

@@ -1,6 +1,7 @@
 // The ways of a process that serves to whoever reads along: its log on stdout, and what is said beside it on stderr. A terminal gets text for people; anything
 // else gets JSON lines on both, which mostly end in one place, as those of a container do.
 
+import { Writable } from 'node:stream'
 import { LineWriter } from '../../log/line-writer.ts'
 import { createLogger, type Logger } from '../../log/log.ts'
 import { readable } from '../../log/readable.ts'
@@ -11,15 +12,22 @@ import { tell } from '../commands/terminal.ts'
 export function openOutput(dropped: Metrics['droppedLogLines']): LineWriter {
   const { stdout } = process
   if (!stdout.isTTY) return new LineWriter(stdout, { dropped })
-  neverWait(stdout)
   const hasColours = stdout.hasColors()
-  return new LineWriter(stdout, { dropped, render: line => readable(line, hasColours) })
+  return new LineWriter(neverWaiting(stdout), { dropped, render: line => readable(line, hasColours) })
 }
 
-/** Has a terminal taken as others are: Node would wait for one that is stopped (Ctrl-S), and nobody would be served. */
-function neverWait(terminal: NodeJS.WriteStream): void {
+/** Returns a stream to a terminal that takes it as others are: Node would wait for one that is stopped (Ctrl-S), and nobody would be served. */
+function neverWaiting(terminal: NodeJS.WriteStream): Writable {
   const { _handle: handle } = terminal as { readonly _handle?: { setBlocking?(isBlocking: boolean): void } }
-  handle?.setBlocking?.(false)
+  // Whoever has asked for a piece is told of its failure.
+  terminal.on('error', () => {})
+  return new Writable({
+    write: (piece: Buffer, _, done) => {
+      // Each time: a child process that is given the terminal has this one wait again.
+      handle?.setBlocking?.(false)
+      terminal.write(piece, done)
+    },
+  })
 }
 
 /** Whether a person is at the terminal to whom the log goes elsewhere. */
