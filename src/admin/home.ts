@@ -8,9 +8,9 @@ import type { Answer } from './envelope.ts'
 import { ready, type Unready } from './health.ts'
 
 const links = [
-  ['readyz', 'Whether traffic is welcome, for load balancers'],
-  ['metrics', 'Metrics in the text format of Prometheus'],
-  ['errors', 'Every error that clients can meet: what raises it, and what to check'],
+  ['readyz', 'Readiness, for load balancers'],
+  ['metrics', 'Metrics in the Prometheus text format'],
+  ['errors', 'Every error that clients can see: its causes, and what to check'],
   ['client/v4/openapi.json', 'The management API, described by OpenAPI 3.1'],
 ] as const
 

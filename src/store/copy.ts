@@ -44,7 +44,7 @@ export async function copyStore(from: Store, to: Store): Promise<CopyReport> {
     return counts
   } catch (cause) {
     throw new Error(
-      `the copy to ${to.location} is not whole: ${(cause as Error).message}. Copied were ${inWords(counts)}. Empty it and copy again`,
+      `the copy to ${to.location} is incomplete: ${(cause as Error).message}. Copied so far: ${inWords(counts)}. Empty it and copy again`,
       { cause },
     )
   }
@@ -68,9 +68,9 @@ export function inWords(report: CopyReport): string {
 async function accountsToCopy(from: Store, to: Store): Promise<readonly Account[]> {
   try {
     const accounts = await at(from, from.accounts.list())
-    if (accounts.length === 0) throw new Error(`${from.location} holds no account`)
+    if (accounts.length === 0) throw new Error(`${from.location} has no account`)
     if ((await at(to, to.accounts.list())).length > 0)
-      throw new Error(`${to.location} holds an account already: name an empty store to copy to`)
+      throw new Error(`${to.location} already has an account: the target must be an empty store`)
     return accounts
   } catch (cause) {
     throw new Error(`nothing was copied: ${(cause as Error).message}`, { cause })
@@ -103,7 +103,7 @@ async function copyLogs(from: Store, to: Store, gateway: Gateway, counts: Counts
   for await (const entries of eachAt(from, from.logs.entries(account, id))) {
     const kept = await at(to, to.logs.append(account, id, batchOf(entries), limit))
     counts.logEntries += kept
-    if (kept < entries.length) throw new Error(`the gateway ${id} is gone`)
+    if (kept < entries.length) throw new Error(`the gateway ${id} was deleted during the copy`)
   }
 }
 
@@ -140,7 +140,7 @@ async function* each<T>(store: Store, parts: AsyncIterable<readonly T[]>): Async
 }
 
 function expectNew(isNew: boolean, kind: string, id: string): void {
-  if (!isNew) throw new Error(`the ${kind} ${id} is there already`)
+  if (!isNew) throw new Error(`the ${kind} ${id} already exists`)
 }
 
 /** Puts the place of a store before whatever it fails with. */

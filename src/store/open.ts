@@ -41,27 +41,27 @@ export async function openStore(
     return RedisStore.open(url, { commandTimeout, clock, ...dialling })
   }
   throw new Error(
-    'the URL of the store must begin with sqlite:, redis://, rediss://, redis+sentinel:// or redis+cluster://',
+    'the store URL must begin with sqlite:, redis://, rediss://, redis+sentinel:// or redis+cluster://',
   )
 }
 
 /** Gives the path behind `sqlite:`, which stands for itself: no host, no parameters, no percent-encoding. */
 function sqlitePath(path: string): string {
   if (path === ':memory:') return path
-  if (path === '') throw new Error('the URL of the store names no file: write sqlite:PATH')
+  if (path === '') throw new Error('the store URL names no file: use sqlite:PATH')
   if (path.startsWith('//'))
     throw new Error(
-      'the URL of the store has no host: write sqlite:PATH, such as sqlite:/var/lib/gatehouse.db',
+      'the store URL must not have a host: use sqlite:PATH, such as sqlite:/var/lib/gatehouse.db',
     )
   if (/[?#\0]/.test(path))
-    throw new Error('the URL of the store has no parameters: the path behind sqlite: may hold no ? and no #')
-  if (path.endsWith('/')) throw new Error('the URL of the store names a folder: write sqlite:PATH of a file')
+    throw new Error('the store URL must not have parameters: the path after sqlite: cannot contain ? or #')
+  if (path.endsWith('/')) throw new Error('the store URL names a directory: use sqlite:PATH of a file')
   return path
 }
 
 function expectContent(path: string): void {
   if (path === ':memory:') return
   const file = statSync(path, { throwIfNoEntry: false })
-  if (!file) throw new Error(`there is no file ${resolve(path)}`)
-  if (file.size === 0) throw new Error(`${resolve(path)} is an empty file, no store`)
+  if (!file) throw new Error(`file ${resolve(path)} not found`)
+  if (file.size === 0) throw new Error(`${resolve(path)} is an empty file, not a store`)
 }

@@ -175,9 +175,9 @@ test('a gateway whose Redis user lacks rights says which, and is filled once it 
   await redis.ask('ACL', 'SETUSER', ...aclLine('gatehouse', 'secret'), '-xadd', '-get')
   const env = { STORE: `redis://gatehouse:secret@127.0.0.1:${redis.port}` }
   const gateway = await startGateway(t, await configuration(t, 0), { env })
-  const denies = 'Redis denies the user gatehouse GET and XADD on the keys {gatehouse*: '
+  const denies = 'Redis denies user gatehouse GET and XADD on the keys {gatehouse*: '
   const { level } = await gateway.logged(
-    `${denies}records, logs and counts that need them are refused. Grant ~{gatehouse*, +get and +xadd with ACL SETUSER.`,
+    `${denies}records, logs and counters that need them are refused. Grant ~{gatehouse*, +get and +xadd with ACL SETUSER.`,
   )
   assert.equal(level, 50)
   assert.equal((await gateway.logged('store unreachable')).reason, 'NOPERM')

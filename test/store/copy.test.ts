@@ -99,7 +99,7 @@ test('a domain that was being verified goes on being verified, and answers stay 
 
 test('a store without an account is not copied from', async t => {
   await assert.rejects(copyStore(await empty(t), await empty(t)), {
-    message: 'nothing was copied: sqlite::memory: holds no account',
+    message: 'nothing was copied: sqlite::memory: has no account',
   })
 })
 
@@ -107,7 +107,7 @@ test('a store that holds an account is not copied to', async t => {
   const [from, to] = [await filled(t), await empty(t)]
   await to.accounts.insert(account())
   await assert.rejects(copyStore(from, to), {
-    message: 'nothing was copied: sqlite::memory: holds an account already: name an empty store to copy to',
+    message: 'nothing was copied: sqlite::memory: already has an account: the target must be an empty store',
   })
   assert.equal((await to.accounts.list()).length, 1)
 })
@@ -118,7 +118,7 @@ test('a copy that fails says what was copied, and why not all', async t => {
   await to.gateways.insert(gateway({ account: second!.id, id: 'quiet' }))
   await assert.rejects(copyStore(from, to), {
     message:
-      'the copy to sqlite::memory: is not whole: the gateway quiet is there already. Copied were 2 accounts, 3 gateways, 240 tokens, 240 OAuth clients, 1400 log entries, 120 audit entries, 0 rule lists and 0 error pages. Empty it and copy again',
+      'the copy to sqlite::memory: is incomplete: the gateway quiet already exists. Copied so far: 2 accounts, 3 gateways, 240 tokens, 240 OAuth clients, 1400 log entries, 120 audit entries, 0 rule lists and 0 error pages. Empty it and copy again',
   })
 })
 
@@ -154,7 +154,7 @@ test('a source that fails on the way is named, and what was copied before', asyn
     if (part === 'audit') from.audit.list = broken
     if (part === 'logs') from.logs.entries = brokenOnTheWay
     await assert.rejects(copyStore(from, to), {
-      message: `the copy to ${to.location} is not whole: sqlite::memory:: it is broken. Copied were ${copied}, 0 rule lists and 0 error pages. Empty it and copy again`,
+      message: `the copy to ${to.location} is incomplete: sqlite::memory:: it is broken. Copied so far: ${copied}, 0 rule lists and 0 error pages. Empty it and copy again`,
     })
   }
 })
@@ -164,7 +164,7 @@ test('rules of zones that are there already are not written over', async t => {
   await to.errorRules.insert(errorRuleList({ id: '3.example', rules: [] }))
   await assert.rejects(
     copyStore(from, to),
-    /: the list of error rules 3.example is there already\. .* 3 rule lists/,
+    /: the list of error rules 3.example already exists\. .* 3 rule lists/,
   )
   assert.deepEqual((await to.errorRules.get(zoneOwner, '3.example'))?.record.rules, [])
 })

@@ -41,18 +41,20 @@ test('sqlite::memory: is a store that ends with the process, and says so', async
   )
   assert.equal((await store.logs.list(account, id, logQuery())).total, 2)
   assert.equal(store.location, 'sqlite::memory:')
-  assert.deepEqual(await store.durability(), ['Everything is kept in memory and ends with the process.'])
+  assert.deepEqual(await store.durability(), [
+    'Everything is kept in memory and lost when the process stops.',
+  ])
 })
 
 test('a file that must exist is neither made nor filled, nor is its folder made', async t => {
   const file = temporaryFile(t)
   const mustExist = { ...options, mustExist: true }
-  await assert.rejects(openStore(`sqlite:${file}`, mustExist), { message: `there is no file ${file}` })
+  await assert.rejects(openStore(`sqlite:${file}`, mustExist), { message: `file ${file} not found` })
   assert.ok(!existsSync(dirname(file)))
   mkdirSync(dirname(file))
   writeFileSync(file, '')
   await assert.rejects(openStore(`sqlite:${file}`, mustExist), {
-    message: `${file} is an empty file, no store`,
+    message: `${file} is an empty file, not a store`,
   })
   assert.equal(statSync(file).size, 0)
   await (await openStore(`sqlite:${file}`, options)).close()
@@ -72,19 +74,19 @@ test('a URL of no known store is refused by a sentence without a word of it', as
   for (const url of urls) {
     await assert.rejects(openStore(url, options), {
       message:
-        'the URL of the store must begin with sqlite:, redis://, rediss://, redis+sentinel:// or redis+cluster://',
+        'the store URL must begin with sqlite:, redis://, rediss://, redis+sentinel:// or redis+cluster://',
     })
   }
 })
 
 test('a URL of SQLite that names no file, a host, a folder or parameters is refused by a sentence', async () => {
   const refused: [url: string, sentence: RegExp][] = [
-    ['sqlite:', /names no file: write sqlite:PATH$/],
-    ['sqlite://host/gatehouse.db', /has no host: write sqlite:PATH/],
-    ['sqlite:data/', /names a folder/],
-    ['sqlite:data.db?mode=ro', /has no parameters/],
-    ['sqlite:data.db#x', /has no parameters/],
-    ['sqlite:data\0.db', /has no parameters/],
+    ['sqlite:', /names no file: use sqlite:PATH$/],
+    ['sqlite://host/gatehouse.db', /must not have a host: use sqlite:PATH/],
+    ['sqlite:data/', /names a directory/],
+    ['sqlite:data.db?mode=ro', /must not have parameters/],
+    ['sqlite:data.db#x', /must not have parameters/],
+    ['sqlite:data\0.db', /must not have parameters/],
   ]
   for (const [url, sentence] of refused) await assert.rejects(openStore(url, options), sentence)
 })

@@ -25,8 +25,7 @@ export async function createToken(call: Call, { store, log }: Api): Promise<Answ
   if (excess.length > 0) return failures(excess, apiFaults.beyond_token.status)
   const { token, value } = newToken(account, read, now)
   const audit = auditOf(call, 'create', resourceOf(token.id), membersSet(body))
-  if (!(await add(store.tokens, token, { audit }, log)))
-    throw new Error('two random ids of tokens are the same')
+  if (!(await add(store.tokens, token, { audit }, log))) throw new Error('two random token ids are the same')
   return success({ ...viewToken(token, now), value })
 }
 

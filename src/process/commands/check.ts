@@ -25,7 +25,7 @@ async function faultsOf(config: Config): Promise<ReadonlyMap<string, string>> {
   const files = new AccessFiles(createLogger('error', { write: () => {} }), new AccessMetrics())
   const faults = new Map<string, string>()
   const note = (file: string) => (cause: Error) =>
-    void faults.set(file, `names a file that is not good: ${cause.message}`)
+    void faults.set(file, `names an invalid file: ${cause.message}`)
   try {
     for (const list of config.lists) await files.lists.prepare([list]).catch(note(list.path))
     for (const database of config.geo.databases) await files.geo.prepare([database]).catch(note(database))

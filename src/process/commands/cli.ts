@@ -18,33 +18,33 @@ const commands: Readonly<Record<string, Command>> = {
     summary: 'Run the gateway.',
     options: {
       ...config,
-      replace: { type: 'boolean', help: 'take the place of the one that runs here, without a gap' },
+      replace: { type: 'boolean', help: 'take over from the gateway that runs here, without downtime' },
     },
     args: 0,
     load: async () => (await import('./start.ts')).start,
   },
   check: {
     usage: 'check [--config PATH]',
-    summary: 'Check the configuration and name every mistake.',
+    summary: 'Check the configuration and report every mistake.',
     options: config,
     args: 0,
     load: async () => (await import('./check.ts')).check,
   },
   errors: {
     usage: 'errors [CODE] [--accept TYPE]',
-    summary: 'Show an error as clients get it, or list them all.',
+    summary: 'Show an error as clients see it, or list all errors.',
     options: { accept: { type: 'string' } },
     args: 1,
     load: async () => (await import('./errors.ts')).errors,
   },
   health: {
     usage: 'health [--running] [--config PATH]',
-    summary: 'Ask the running gateway whether it is alive.',
+    summary: 'Check whether the running gateway is alive.',
     options: {
       ...config,
       running: {
         type: 'boolean',
-        help: 'ask the one that runs here with the same GATEHOUSE_DATA, whatever its configuration (Linux)',
+        help: 'check the gateway that runs here with the same GATEHOUSE_DATA, whatever its configuration (Linux)',
       },
     },
     args: 0,
@@ -52,7 +52,7 @@ const commands: Readonly<Record<string, Command>> = {
   },
   token: {
     usage: 'token create [--name NAME] [--permission NAME]… [--account ID] [--config PATH]',
-    summary: 'Make an API token in the store; without --permission it may call models.',
+    summary: 'Create an API token in the store; without --permission it may only call models.',
     options: {
       ...config,
       name: { type: 'string' },
@@ -64,7 +64,7 @@ const commands: Readonly<Record<string, Command>> = {
   },
   'token generate': {
     usage: 'token generate',
-    summary: 'Print a token for GATEHOUSE_FIRST_TOKEN; no store has it yet.',
+    summary: 'Print a new token to set as GATEHOUSE_FIRST_TOKEN; it is not stored.',
     options: {},
     args: 0,
     load: async () => (await import('./token-generate.ts')).tokenGenerate,
@@ -79,7 +79,7 @@ const commands: Readonly<Record<string, Command>> = {
   },
   demo: {
     usage: 'demo [--config PATH]',
-    summary: 'Run the gateway before an origin that misbehaves on demand.',
+    summary: 'Run the gateway in front of an origin that misbehaves on demand.',
     options: config,
     args: 0,
     load: async () => (await import('./demo.ts')).demo,
@@ -116,10 +116,10 @@ function isHelp(word: string): boolean {
 /** Says what can stand behind a noun, or that there is no such command. */
 function helpWithNoun([noun, verb]: readonly string[]): number {
   const group = Object.entries(commands).filter(([name]) => name.startsWith(`${noun} `))
-  if (group.length === 0) return complain(`there is no command '${noun}'; see gatehouse --help`)
+  if (group.length === 0) return complain(`unknown command '${noun}'; see gatehouse --help`)
   const rows = group.map(([, command]) => rowOf(command)).join('\n')
   if (verb !== undefined && !isHelp(verb))
-    return complain(`there is no command '${noun} ${verb}'; see gatehouse ${noun} --help`)
+    return complain(`unknown command '${noun} ${verb}'; see gatehouse ${noun} --help`)
   if (verb !== undefined) return say(`${rows}\n`)
   tell(rows)
   return 2
@@ -130,7 +130,7 @@ function read({ options, args, least = 0 }: Command, argv: readonly string[]): I
   try {
     const { values, positionals } = parseArgs({ args: [...argv], options, allowPositionals: true })
     if (positionals.length > args) return `unexpected argument '${positionals[args]}'`
-    if (positionals.length < least) return 'an argument is missing'
+    if (positionals.length < least) return 'missing argument'
     return { ...values, args: positionals }
   } catch (cause) {
     const [sentence = ''] = (cause as Error).message.split(/\.\s/)
@@ -139,12 +139,12 @@ function read({ options, args, least = 0 }: Command, argv: readonly string[]): I
 }
 
 function help(): string {
-  return `Gatehouse ${version}, a reverse proxy that answers every failure honestly.
+  return `Gatehouse ${version}, a reverse proxy that reports every failure accurately.
 
 ${Object.values(commands).map(rowOf).join('\n')}
 
 The configuration is read from --config, else from the path in GATEHOUSE_CONFIG, else from config/gatehouse.yaml
-beside the program. The log goes to stdout, all else that a person reads to stderr.
+in the program's folder. The log goes to stdout; messages for people go to stderr.
 `
 }
 

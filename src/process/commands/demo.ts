@@ -8,7 +8,7 @@ import { greet } from '../gateway/log-output.ts'
 export async function demo({ config }: Input): Promise<number> {
   const origin = new DemoOrigin()
   Object.assign(process.env, await origin.listen())
-  greet('The front page of the demo lists what the origin can do: open the address below in a browser.\n')
+  greet('The front page of the demo lists what the origin can do. Open the address below in a browser.\n')
   const code = await run(config ?? bundledConfig('demo.yaml'))
   origin.close()
   return code

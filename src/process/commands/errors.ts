@@ -17,7 +17,7 @@ export function errors({ args: [code], accept = 'text/markdown' }: Input): numbe
   }
   const name = errorNameOf(code)
   if (name === null) {
-    tell(`gatehouse: there is no error ${code}; gatehouse errors lists them all`)
+    tell(`gatehouse: unknown error ${code}; gatehouse errors lists them all`)
     return 2
   }
   const { body } = compose(

@@ -29,7 +29,7 @@ async function healthOfConfigured(path: string): Promise<number> {
 async function problemOfRunning(pid: number): Promise<string | null> {
   const signal = AbortSignal.timeout(patience)
   const admin = await adminOf(pid, signal).catch(() => null)
-  return admin === null ? `process ${pid} does not answer` : problemAt(admin, signal)
+  return admin === null ? `process ${pid} does not respond` : problemAt(admin, signal)
 }
 
 /** Returns what is wrong, or null. */
@@ -37,9 +37,9 @@ async function problemAt({ host, port }: Endpoint, signal: AbortSignal): Promise
   const url = `${urlOf({ host: reachable(host), port })}/healthz`
   try {
     const { status } = await fetch(url, { signal })
-    return status === 200 ? null : `${url} answers ${status}`
+    return status === 200 ? null : `${url} responds with ${status}`
   } catch {
-    return `${url} does not answer`
+    return `${url} does not respond`
   }
 }
 

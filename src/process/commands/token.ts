@@ -16,13 +16,13 @@ import { withStore } from '../store/with-store.ts'
 export async function token(input: Input): Promise<number> {
   const [verb] = input.args
   if (verb !== 'create')
-    return complain(`there is no command 'token ${verb ?? ''}'; usage: gatehouse token create`)
+    return complain(`unknown command 'token ${verb ?? ''}'; usage: gatehouse token create`)
   const wanted = input.permission ?? ['AI Gateway Run']
   const groups = permissionGroups.filter(({ name }) => wanted.includes(name))
   const unknown = wanted.find(name => !groups.some(group => group.name === name))
   if (unknown !== undefined)
     return complain(
-      `there is no permission '${unknown}'; there are: ${permissionGroups.map(({ name }) => name).join(', ')}`,
+      `unknown permission '${unknown}'; known: ${permissionGroups.map(({ name }) => name).join(', ')}`,
     )
   const path = configPath(input)
   const loaded = loadConfig(path)
@@ -40,17 +40,17 @@ async function create(
   const accounts = await store.accounts.list()
   const account = wanted ?? (accounts.length === 1 ? accounts[0]!.id : null)
   if (accounts.length === 0)
-    return refuse(`the store ${store.location} is empty; the first start of the gateway fills it`)
+    return refuse(`the store ${store.location} is empty; start the gateway once to fill it`)
   if (account === null || !accounts.some(({ id }) => id === account))
-    return complain(`name one of the accounts with --account: ${accounts.map(({ id }) => id).join(', ')}`)
+    return complain(`choose an account with --account: ${accounts.map(({ id }) => id).join(', ')}`)
   const policy = { effect: 'allow', permissionGroups: groups, accounts: [account] } as const
   const now = Date.now()
   const { token, value } = newToken(account, { name, policies: [policy] }, now)
   const origin = { account, caller: commandLine, now, address: '', ray: nextRay() }
   const resource = { resourceKind: 'token', resource: token.id } as const
   const audit = auditOf(origin, 'create', resource, ['name', 'policies'])
-  if (!(await store.tokens.insert(token, { audit }))) throw new Error('two random ids of tokens are the same')
-  tell(`Account ${account}, token ${token.id}. Its value is shown this once:`)
+  if (!(await store.tokens.insert(token, { audit }))) throw new Error('two random token ids are the same')
+  tell(`Account ${account}, token ${token.id}. Its value is shown only once:`)
   print(`${value}\n`)
   return 0
 }

@@ -25,32 +25,32 @@ export const misdeeds: readonly Misdeed[] = [
   {
     path: '/slow',
     example: '/slow?ms=7000',
-    expect: 'The answer takes its time; more than five seconds of it are error 524.',
+    expect: 'The response is delayed; more than five seconds are error 524.',
     commit: slow,
   },
   {
     path: '/reset',
     example: '/reset',
-    expect: 'The origin resets the connection before it answers: error 520.',
+    expect: 'The origin resets the connection before it responds: error 520.',
     commit: (_, { socket }) => socket.resetAndDestroy(),
   },
   {
     path: '/truncate',
     example: '/truncate',
     expect:
-      'The origin promises 1,000 bytes and ends after a few: the connection is cut, so that nobody takes it for whole.',
+      'The origin promises 1,000 bytes and ends after a few: the connection is cut, so that nobody takes the response for complete.',
     commit: truncate,
   },
   {
     path: '/garbage',
     example: '/garbage',
-    expect: 'The answer is not HTTP: error 520.',
+    expect: 'The response is not HTTP: error 520.',
     commit: (_, { socket }) => socket.end('220 mail.example ESMTP ready\r\n'),
   },
   {
     path: '/huge-headers',
     example: '/huge-headers',
-    expect: 'The header section of the answer is larger than the gateway takes: error 520.',
+    expect: 'The header section of the response is larger than the gateway accepts: error 520.',
     commit: response => {
       for (let i = 0; i < 300; i++) response.setHeader(`x-filler-${i}`, 'x'.repeat(1000))
       response.end()
@@ -59,7 +59,7 @@ export const misdeeds: readonly Misdeed[] = [
   {
     path: '/chunked',
     example: '/chunked',
-    expect: 'A body of unknown length in five pieces, each passed on as it comes.',
+    expect: 'A body of unknown length in five pieces, each forwarded as it arrives.',
     commit: response =>
       trickle(
         response,
@@ -95,7 +95,7 @@ export const misdeeds: readonly Misdeed[] = [
   {
     path: '/status/',
     example: '/status/503',
-    expect: 'An error of the origin itself, with its own Retry-After: it passes unchanged.',
+    expect: 'An error of the origin itself, with its own Retry-After; it passes unchanged.',
     commit: status,
   },
 ]
@@ -132,7 +132,7 @@ function status(response: ServerResponse, _: IncomingMessage, { pathname }: URL)
   const code = Number(pathname.slice('/status/'.length))
   response.statusCode = code >= 200 && code <= 599 ? code : 400
   if (code === 429 || code === 503) response.setHeader('retry-after', 7)
-  response.end(`The origin itself answers ${response.statusCode}.\n`)
+  response.end(`The origin itself responds with ${response.statusCode}.\n`)
 }
 
 /** Sends `count` pieces, one every `ms` unless the client reads slower, and then ends as told; rejects when the client is gone. */

@@ -6,12 +6,12 @@ import { misdeeds } from './misdeeds.ts'
 
 /** What else there is to see: zones of config/demo.yaml whose origins cannot be had. `here` shows the same under the address of this page. */
 const zones = [
-  { host: 'down.localhost', here: '/down', expect: 'Nobody listens at the origin: error 521.' },
+  { host: 'down.localhost', here: '/down', expect: 'Nothing listens at the origin: error 521.' },
   { host: 'nodns.localhost', here: '/nodns', expect: 'The name of the origin does not resolve: error 1016.' },
   {
     host: 'selfsigned.localhost',
     here: '/selfsigned',
-    expect: 'Nobody vouches for the certificate of the origin: error 526.',
+    expect: 'The certificate of the origin is not trusted: error 526.',
   },
   { host: 'nottls.localhost', here: '/nottls', expect: 'The origin does not speak TLS: error 525.' },
   {
@@ -117,10 +117,10 @@ export function demoPage(port: string): string {
     'Gatehouse demo',
     html`<main>
 <h1>An origin that misbehaves on demand</h1>
-<p class="lead">You see this page through Gatehouse. Each case is one way to fail: open it, or show what programs, agents and people get of it, each by a request of its own.</p>
+<p class="lead">You see this page through Gatehouse. Each case is one way to fail. Open it, or show what programs, agents and people get; each sees a separate request.</p>
 <h2>What the origin does</h2>
 ${misdeeds.map(({ example, expect }) => caseOf(example, example, example, expect))}
-<article><h3>/ws</h3><div class="case"><p>A WebSocket that says back what it hears.</p></div></article>
+<article><h3>/ws</h3><div class="case"><p>A WebSocket that echoes what it receives.</p></div></article>
 <h2>Zones without a working origin</h2>
 ${zones.map(({ host, here, expect }) => caseOf(`http://${host}${other}/`, host, here, expect))}
 </main>`,

@@ -32,7 +32,7 @@ export function welcome(
 ): string {
   const [host] = ai.hosts
   const lines = [
-    `  First start: the store was empty. The token ${token === null ? 'is the one that was given' : 'is shown this once'}; it may do everything.`,
+    `  First start: the store was empty. The token ${token === null ? 'is the one you set' : 'is shown only once'}; it has every permission.`,
     `    account   ${account}`,
     `    gateway   ${gateway}  (calls need a token)`,
     ...(token === null ? [] : [`    token     ${token}`]),
@@ -43,7 +43,7 @@ export function welcome(
   url.hostname = host
   return [
     ...lines,
-    '  Try, once a provider is configured:',
+    '  Next: configure a provider, then',
     `    curl ${url.origin}/client/v4/accounts/${account}/ai/v1/chat/completions \\`,
     `      -H ${token === null ? '"Authorization: Bearer $TOKEN"' : `'Authorization: Bearer ${token}'`} -H 'Content-Type: application/json' \\`,
     `      -d '{"model":"openai/gpt-4o-mini","messages":[{"role":"user","content":"Hello"}]}'`,

@@ -18,8 +18,8 @@ interface ListenError extends NodeJS.ErrnoException {
 
 const reasons: Readonly<Record<string, string>> = {
   EADDRINUSE: 'the address is already in use',
-  EADDRNOTAVAIL: 'this machine does not have the address',
-  EACCES: 'this user may not listen on the port',
+  EADDRNOTAVAIL: 'this machine does not have this address',
+  EACCES: 'permission denied for this port',
   ENOTFOUND: 'the name does not resolve',
   EAI_AGAIN: 'the name does not resolve at the moment',
   ENOTSUP: 'this system cannot share a port between workers',

@@ -40,7 +40,7 @@ export function logWarnings(loaded: Loaded, log: Logger): void {
 async function attempt(loaded: Loaded, gateway: Gateway): Promise<readonly string[]> {
   if ('mistakes' in loaded) return loaded.mistakes.map(mistake => formatMistake(loaded.files[0]!, mistake))
   const changed = boundChanges(gateway.config, loaded.config)
-  if (changed.length > 0) return [`only a restart changes ${changed.join(', ')}`]
+  if (changed.length > 0) return [`restart required to change ${changed.join(', ')}`]
   try {
     await gateway.reload(loaded.config)
     return []

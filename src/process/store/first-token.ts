@@ -30,5 +30,5 @@ function fromFile(path: string): Given {
 function checked(name: string, value: string): Given {
   return isWellFormed(value)
     ? { token: value }
-    : { mistake: `${name} must be a token as \`gatehouse token generate\` prints it` }
+    : { mistake: `${name} must be a token as printed by \`gatehouse token generate\`` }
 }

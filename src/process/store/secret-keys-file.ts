@@ -32,7 +32,7 @@ async function keyOfFolder(folder: string, made: (path: string) => void): Promis
     const { code } = cause as NodeJS.ErrnoException
     if (code === undefined) throw cause
     throw new Error(
-      `${path} can not be read or made (${code}): give the process a folder of its own that it may write to, or set secrets.key`,
+      `${path} cannot be read or created (${code}): give the process a folder that it can write to, or set secrets.key`,
       { cause },
     )
   }
@@ -56,7 +56,7 @@ async function expectPrivate(file: FileHandle, path: string): Promise<void> {
   if (!stats.isFile()) throw new Error(`${path} must be a file`)
   const forOthers = constants.S_IRWXG | constants.S_IRWXO
   if (!isWindows && (stats.mode & forOthers) !== 0)
-    throw new Error(`${path} must be for its owner only: run chmod 600 ${path}`)
+    throw new Error(`${path} must be readable only by its owner: run chmod 600 ${path}`)
 }
 
 /** Writes a key under another name first, and gives it its own once it is whole and on the disk: a link, which unlike a move takes no file away. */
@@ -72,7 +72,7 @@ async function makeKey(folder: string, path: string, made: (path: string) => voi
   }
   await syncFolder(folder)
   const key = await readKey(path)
-  if (key === null) throw new Error(`${path} was removed just after it was made`)
+  if (key === null) throw new Error(`${path} was removed just after it was created`)
   if (isOurs) made(path)
   return key
 }

@@ -36,7 +36,7 @@ interface RedisOptions {
 }
 
 const lost =
-  'Changes are lost that had been confirmed: the server that is the primary now came to be so without the last of them.'
+  'Confirmed changes were lost: the server that is now the primary was promoted without the last of them.'
 
 /** How long opening waits for a server that doesn't answer, in ms; then the store opens away. */
 const openTimeout = 2_000

@@ -59,7 +59,7 @@ export class SqliteStore implements Store {
       return await openFile(file, options)
     } catch (error) {
       const cause = error instanceof StoreAway ? error.cause : error
-      throw new Error(`${file} can't be used as the store: ${(cause as Error).message}`, { cause })
+      throw new Error(`${file} cannot be used as the store: ${(cause as Error).message}`, { cause })
     }
   }
 
@@ -122,7 +122,7 @@ export class SqliteStore implements Store {
   async confirm(): Promise<void> {}
 
   async durability(): Promise<readonly string[]> {
-    return this.location === memory ? ['Everything is kept in memory and ends with the process.'] : []
+    return this.location === memory ? ['Everything is kept in memory and lost when the process stops.'] : []
   }
 
   /** There are no users. */

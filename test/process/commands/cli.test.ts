@@ -33,8 +33,8 @@ test('a noun has a help that lists its verbs, and a verb one that tells its opti
   assert.doesNotMatch(stdout, /gatehouse start/)
   const own = await gatehouse(['client', 'create', '--help'])
   assert.match(own.stdout, /^Usage: gatehouse client create --name NAME[^\n]*\n\nCreate an OAuth client/)
-  assert.match(own.stdout, /^ +--redirect-uri URI +where users are sent back to; may be given again$/m)
-  assert.match(own.stdout, /^ +--refresh +give refresh tokens too$/m)
+  assert.match(own.stdout, /^ +--redirect-uri URI +where users are sent back to; repeatable$/m)
+  assert.match(own.stdout, /^ +--refresh +issue refresh tokens too$/m)
 })
 
 test('-h is as good as --help, before any command and behind each word of it', async () => {
@@ -56,15 +56,15 @@ test('the version is that of the package', async () => {
 })
 
 const misuses: readonly [args: string[], sentence: RegExp][] = [
-  [['strat'], /^gatehouse: there is no command 'strat'; see gatehouse --help\n$/],
-  [['constructor'], /^gatehouse: there is no command 'constructor'/],
+  [['strat'], /^gatehouse: unknown command 'strat'; see gatehouse --help\n$/],
+  [['constructor'], /^gatehouse: unknown command 'constructor'/],
   [
     ['start', '--colour'],
     /^gatehouse: unknown option '--colour'; usage: gatehouse start \[--replace\] \[--config PATH\]\n$/,
   ],
   [['check', '--config'], /^gatehouse: option '--config <value>' argument missing; usage:/],
   [['check', 'now'], /^gatehouse: unexpected argument 'now'; usage:/],
-  [['errors', '9999'], /^gatehouse: there is no error 9999; gatehouse errors lists them all\n$/],
+  [['errors', '9999'], /^gatehouse: unknown error 9999; gatehouse errors lists them all\n$/],
 ]
 
 for (const [args, sentence] of misuses) {
@@ -118,10 +118,10 @@ test('check names every file of access rules that is not good, where the configu
   const { code, stderr } = await gatehouse(['check', '--config', path])
   assert.equal(code, 2)
   const [list, torn, ...rest] = stderr.trimEnd().split('\n')
-  assert.match(list!, /:6:15 lists\.bad: bad names a file that is not good: .*bad\.txt:2/)
+  assert.match(list!, /:6:15 lists\.bad: bad names an invalid file: .*bad\.txt:2/)
   assert.match(
     torn!,
-    /:8:15 geo\.databases\[0\]: databases\[0\] names a file that is not good: .*torn\.mmdb: must be a MaxMind DB file$/,
+    /:8:15 geo\.databases\[0\]: databases\[0\] names an invalid file: .*torn\.mmdb: must be a MaxMind DB file$/,
   )
   assert.deepEqual(rest, [])
 })
@@ -166,5 +166,5 @@ test('a reader that is gone does not make a command fail', () => {
 test('health says that no gateway answers', async t => {
   const path = writeConfig(t, `listen: ['127.0.0.1:0']\nadmin: 127.0.0.1:1\n${valid}`)
   const { code, stderr } = await gatehouse(['health', '--config', path])
-  assert.deepEqual([code, stderr], [1, 'gatehouse: http://127.0.0.1:1/healthz does not answer\n'])
+  assert.deepEqual([code, stderr], [1, 'gatehouse: http://127.0.0.1:1/healthz does not respond\n'])
 })

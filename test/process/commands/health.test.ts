@@ -39,7 +39,7 @@ for (const [workers, admin] of [
     assert.deepEqual(await gatehouse(['health', '--running'], env), well)
     gateway.signal('SIGTERM')
     await gateway.exited
-    const gone = { code: 1, stdout: '', stderr: 'gatehouse: http://127.0.0.1:1/healthz does not answer\n' }
+    const gone = { code: 1, stdout: '', stderr: 'gatehouse: http://127.0.0.1:1/healthz does not respond\n' }
     assert.deepEqual(await gatehouse(['health', '--running'], env), gone)
   })
 
@@ -57,7 +57,7 @@ test('a gateway that hangs is not well, and neither is one that was killed', asy
   gateway.signal('SIGWINCH')
   const { NODE_OPTIONS: _, ...plain } = env
   const hung = await gatehouse(['health', '--running'], plain)
-  assert.deepEqual([hung.code, hung.stderr], [1, `gatehouse: process ${gateway.pid} does not answer\n`])
+  assert.deepEqual([hung.code, hung.stderr], [1, `gatehouse: process ${gateway.pid} does not respond\n`])
   gateway.signal('SIGKILL')
   await gateway.exited
   assert.equal((await gatehouse(['health', '--running'], plain)).code, 1)
@@ -73,7 +73,7 @@ test('each of several is asked, and others than those of this data folder are no
   first.signal('SIGSTOP')
   t.after(() => first.signal('SIGCONT'))
   const outcome = await gatehouse(['health', '--running'], env)
-  assert.deepEqual([outcome.code, outcome.stderr], [1, `gatehouse: process ${first.pid} does not answer\n`])
+  assert.deepEqual([outcome.code, outcome.stderr], [1, `gatehouse: process ${first.pid} does not respond\n`])
   assert.notEqual(first.pid, second.pid)
 })
 
@@ -86,7 +86,10 @@ test('what takes the name of a process and says nonsense is not taken for well',
   await once(liar, 'listening')
   const outcome = await gatehouse(['health', '--running'], env)
   liar.close()
-  assert.deepEqual([outcome.code, outcome.stderr], [1, `gatehouse: process ${process.pid} does not answer\n`])
+  assert.deepEqual(
+    [outcome.code, outcome.stderr],
+    [1, `gatehouse: process ${process.pid} does not respond\n`],
+  )
 })
 
 test('who takes the name of a process that is not its own is not asked', async t => {

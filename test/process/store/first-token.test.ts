@@ -34,7 +34,7 @@ test('no child process inherits it', () => {
 
 test('a mistake is told in a sentence without the value', t => {
   const wrong = `${value.slice(0, -1)}${value.endsWith('A') ? 'B' : 'A'}`
-  const form = 'must be a token as `gatehouse token generate` prints it'
+  const form = 'must be a token as printed by `gatehouse token generate`'
   const variable = `GATEHOUSE_FIRST_TOKEN ${form}`
   const both = { GATEHOUSE_FIRST_TOKEN: value, GATEHOUSE_FIRST_TOKEN_FILE: '/x' }
   for (const text of [wrong, 'hunter2', ` ${value}`, `${value}\n`])

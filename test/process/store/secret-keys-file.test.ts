@@ -99,7 +99,7 @@ test('a file that others can read is refused, with what to do', async t => {
   for (const mode of [0o644, 0o640, 0o604, 0o660, 0o601]) {
     const path = fileOf(folder)
     const message = await refusal(folder, text, mode)
-    assert.equal(message, `${path} must be for its owner only: run chmod 600 ${path}`)
+    assert.equal(message, `${path} must be readable only by its owner: run chmod 600 ${path}`)
   }
   chmodSync(fileOf(folder), 0o400)
   assert.ok(await loadSecretKeys(nothing, folder))
@@ -126,7 +126,10 @@ test('what is no file is refused, and a pipe is not waited for', async t => {
 test('a folder that can’t be one is told with its remedy', async t => {
   const file = join(dataFolder(t), 'file')
   writeFileSync(file, '')
-  await assert.rejects(loadSecretKeys(nothing, file), /secrets\.key can not be read or made \(ENOTDIR\): .*/)
+  await assert.rejects(
+    loadSecretKeys(nothing, file),
+    /secrets\.key cannot be read or created \(ENOTDIR\): .*/,
+  )
   await assert.rejects(loadSecretKeys(nothing, join(file, 'folder')), /or set secrets\.key$/)
 })
 

@@ -31,7 +31,7 @@ test('that writes are refused, that notices are, and what can be lost is logged 
       [level === 40 ? 'warn' : 'info', msg, ...(reason ? [reason] : [])].join(': '),
     )
   }
-  assert.match((await said()).join('\n'), /^warn: Redis has replicas, and the URL names no Sentinels/)
+  assert.match((await said()).join('\n'), /^warn: Redis has replicas, but the URL names no Sentinels/)
   await primary.ask('CONFIG', 'SET', 'appendfsync', 'everysec')
   assert.match((await said()).join('\n'), /^warn: Redis syncs its append-only file once a second/)
   await primary.ask('CONFIG', 'SET', 'appendfsync', 'always')

@@ -21,7 +21,7 @@ test('a right that is taken from a running gateway is named in the log', async t
     return (await fetch(path, { method: 'POST', headers, body: `{"id":"g${made++}"}` })).status
   }
   const denial = gateway.logged(
-    'Redis denies the user limited XADD on the keys {gatehouse*: records, logs and counts that need them are refused. Grant ~{gatehouse* and +xadd with ACL SETUSER.',
+    'Redis denies user limited XADD on the keys {gatehouse*: records, logs and counters that need them are refused. Grant ~{gatehouse* and +xadd with ACL SETUSER.',
   )
   const asking = setInterval(create, 100)
   t.after(() => clearInterval(asking))

@@ -40,7 +40,7 @@ export class ApiRefusal extends Error {
   readonly mistakes: readonly ApiMistake[]
 
   constructor(status: number, mistakes: readonly ApiMistake[]) {
-    super(`the API refused with ${status}`)
+    super(`the API responded with ${status}`)
     this.status = status
     this.mistakes = mistakes
   }
@@ -107,7 +107,7 @@ export class ApiClient {
     const envelope = envelopeIn(text)
     if (!envelope)
       throw new ApiAway(
-        `${this.#access.url} answers ${status}, but not as the management API does; is it the address of the admin listener?`,
+        `${this.#access.url} responds with ${status}, but not as the management API; is it the address of the admin listener?`,
       )
     const { success, errors, result, result_info } = envelope
     if (!success) throw new ApiRefusal(status, mistakesIn(errors, status))
@@ -117,7 +117,7 @@ export class ApiClient {
   }
 }
 
-const unknownOutcome = '; whether it was done is not known'
+const unknownOutcome = '; the change may or may not have been made'
 
 interface Whole {
   readonly response: Response
@@ -150,23 +150,23 @@ function mayHaveArrived(cause: unknown): boolean {
 
 function codeOf(thrown: unknown): string {
   const { cause } = thrown as { cause?: { code?: unknown; message?: unknown } }
-  return String(cause?.code ?? (cause?.message === 'bad port' ? 'bad port' : 'no reason known'))
+  return String(cause?.code ?? (cause?.message === 'bad port' ? 'bad port' : 'unknown reason'))
 }
 
 /** Says why in words of our own: what `fetch` throws may repeat what it was given. */
 function reasonOf(cause: unknown): string {
-  if (isTimeout(cause)) return `does not answer within ${patience / 1000} s`
+  if (isTimeout(cause)) return `timed out after ${patience / 1000} s`
   const code = codeOf(cause)
-  return reasons[code] ?? `can't be reached (${code})`
+  return reasons[code] ?? `is unreachable (${code})`
 }
 
 const reasons: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'refuses connections; is the gateway running?',
-  ECONNRESET: 'broke off the connection',
-  EPIPE: 'broke off the connection',
-  UND_ERR_SOCKET: 'broke off the connection',
+  ECONNRESET: 'closed the connection',
+  EPIPE: 'closed the connection',
+  UND_ERR_SOCKET: 'closed the connection',
   ENOTFOUND: 'has a name that does not exist',
-  'bad port': 'has a port of another protocol, which no HTTP client calls',
+  'bad port': 'has a port that is reserved for another protocol',
 }
 
 type Envelope = Readonly<Record<'success' | 'errors' | 'result' | 'result_info', unknown>>
@@ -185,7 +185,7 @@ function envelopeIn(text: string): Envelope | null {
 /** Reads the errors of an envelope; there is one at least. */
 function mistakesIn(errors: unknown, status: number): readonly ApiMistake[] {
   const list = (Array.isArray(errors) ? errors : []) as readonly (RawMistake | null)[]
-  if (list.length === 0) return [{ code: status, message: 'No reason was given', pointer: null }]
+  if (list.length === 0) return [{ code: status, message: 'no reason given', pointer: null }]
   return list.map(error => {
     const pointer = error?.source?.pointer
     return {

@@ -36,10 +36,10 @@ function bodyOf(input: Input): Body {
 
 function tellOf(client: ShownClient): void {
   const { client_secret: secret, client_uri_verification: proof } = client
-  const ofSecret = secret === undefined ? 'It has no secret.' : 'Its secret is shown this once.'
+  const ofSecret = secret === undefined ? 'It has no secret.' : 'Its secret is shown only once.'
   tell(`Created the private client ${visible(client.client_name)}. ${ofSecret}`)
   if (!proof) return
-  tell('Before it can be public, its domain has to be proven by this record in DNS:')
+  tell('Before it can become public, prove its domain with this DNS record:')
   tell(recordText(proof).trimEnd())
 }
 

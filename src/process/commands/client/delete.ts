@@ -6,8 +6,8 @@ import { print, tell } from '../terminal.ts'
 import { confirmed } from './confirm.ts'
 
 const deed = {
-  consequence: 'deleting a client ends every grant of it',
-  question: 'This ends every grant of the client. Type its id to delete it: ',
+  consequence: 'deleting a client revokes all of its grants',
+  question: 'This revokes all grants of the client. Type its id to delete it: ',
   refrained: 'Nothing was deleted.',
 } as const
 

@@ -8,9 +8,9 @@ import { confirmed } from './confirm.ts'
 import type { ShownClient } from './view.ts'
 
 const deed = {
-  consequence: 'a public client can never be private again',
+  consequence: 'publishing a client is irreversible',
   question:
-    'Any user may authorize a public client, and it can never be private again. Type its id to publish it: ',
+    'Any user may authorize a public client, and publishing is irreversible. Type its id to publish it: ',
   refrained: 'Nothing was published.',
 } as const
 
@@ -19,13 +19,13 @@ export function publish(input: Input): Promise<number> {
   return confirmed(input, deed, async (api, path, id) => {
     try {
       const { result } = await api.ask('PATCH', path, { body: { visibility: 'public' } })
-      tell(`The client ${id} is public: any user may authorize it, and it can't become private again.`)
+      tell(`The client ${id} is now public: any user may authorize it, and it cannot become private again.`)
       if (input.json) print(json(result))
       return 0
     } catch (cause) {
       if (!(cause instanceof ApiRefusal) || !cause.isFor('not_ready_for_public')) throw cause
       const { result } = await api.ask<ShownClient>('GET', path)
-      tell(`The client ${id} can't be public yet. What is missing:`)
+      tell(`The client ${id} cannot become public yet. Missing:`)
       tell(columns(cause.mistakes.map(mistake => rowOf(mistake, result))).trimEnd())
       return 1
     }
@@ -43,11 +43,11 @@ function rowOf({ message }: ApiMistake, client: ShownClient): string[] {
     case 'logo_uri':
       return ['  a logo', update('--logo-uri URI')]
     case 'scopes':
-      return ['  a scope that is more than an identity', update('--scope ID')]
+      return ['  a scope that is not an identity scope', update('--scope ID')]
     case 'client_uri':
       return proof
-        ? [`  the proof that ${proof.host} is yours (${proof.status})`, `gatehouse client verify ${id}`]
-        : ['  a home page, whose host is then to be proven', update('--client-uri URI')]
+        ? [`  proof that ${proof.host} is yours (${proof.status})`, `gatehouse client verify ${id}`]
+        : ['  a home page, whose host must then be proven', update('--client-uri URI')]
     default:
       return [`  ${message}`]
   }

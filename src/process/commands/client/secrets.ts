@@ -13,11 +13,13 @@ export function rotate(input: Input): Promise<number> {
     const result = await another(api, path)
     if (result === null) {
       tell(
-        `gatehouse: the client ${id} has two secrets already; once nobody uses the older one: gatehouse client drop-old-secret ${id}`,
+        `gatehouse: the client ${id} already has two secrets; once the older one is unused, run gatehouse client drop-old-secret ${id}`,
       )
       return 1
     }
-    tell(`The new secret is shown this once. The old one works until gatehouse client drop-old-secret ${id}`)
+    tell(
+      `The new secret is shown only once. The old one works until you run gatehouse client drop-old-secret ${id}`,
+    )
     print(input.json ? json(result) : `${visible(result.client_secret)}\n`)
     return 0
   })

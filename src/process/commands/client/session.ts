@@ -33,8 +33,7 @@ export async function withClient(
   use: (api: ApiClient, path: string, id: string) => Promise<number>,
 ): Promise<number> {
   const [id = ''] = input.args
-  if (!isId(id))
-    return complain('the id of a client has 32 hexadecimal digits; gatehouse client list shows them')
+  if (!isId(id)) return complain('a client id has 32 hexadecimal digits; gatehouse client list shows them')
   return withApi(input, api => use(api, `${clients}/${id}`, id))
 }
 
@@ -81,10 +80,11 @@ function tellMistakes(mistakes: readonly ApiMistake[]): void {
 /** Returns what the caller did wrong as a sentence, or null where that is told already. */
 async function accessOf(input: Input): Promise<ApiAccess | string | null> {
   const account = input.account ?? process.env.GATEHOUSE_ACCOUNT ?? ''
-  if (account === '') return 'name the account with --account or GATEHOUSE_ACCOUNT'
-  if (!isId(account)) return 'the id of an account has 32 hexadecimal digits'
+  if (account === '') return 'set the account with --account or GATEHOUSE_ACCOUNT'
+  if (!isId(account)) return 'an account id has 32 hexadecimal digits'
   const url = input.url === undefined ? configuredUrl(input) : baseOf(input.url)
-  if (url === null) return input.url === undefined ? null : '--url must be as in http://127.0.0.1:8081'
+  if (url === null)
+    return input.url === undefined ? null : '--url must be a URL such as http://127.0.0.1:8081'
   const token = await tokenOf(input)
   return 'flaw' in token ? token.flaw : { url, account, token: token.value }
 }
@@ -111,11 +111,11 @@ function configuredUrl(input: Input): string | null {
 /** Reads the token from where no other user of the machine can see it: never from an argument. */
 async function tokenOf({ 'token-file': file }: Input): Promise<{ value: string } | { flaw: string }> {
   const token = file === undefined ? process.env.GATEHOUSE_TOKEN : await textOf(file)
-  if (token === null) return { flaw: "--token-file names a file that can't be read" }
+  if (token === null) return { flaw: '--token-file names a file that cannot be read' }
   const value = token?.trim() ?? ''
   if (value === '')
-    return { flaw: 'put an API token into GATEHOUSE_TOKEN, or name its file with --token-file' }
-  return /^[\x21-\x7e]+$/.test(value) ? { value } : { flaw: 'the API token has characters that no token has' }
+    return { flaw: 'set an API token in GATEHOUSE_TOKEN, or name a file that contains one with --token-file' }
+  return /^[\x21-\x7e]+$/.test(value) ? { value } : { flaw: 'the API token has invalid characters' }
 }
 
 async function textOf(file: string): Promise<string | null> {

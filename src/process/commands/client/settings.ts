@@ -27,11 +27,11 @@ export function settingsOf(input: Input): Readonly<Record<string, unknown>> {
 /** Reads the whole body from the file that --file names; nothing that an option sets can stand beside it. */
 export function bodyIn(file: string, settings: object): Body {
   if (Object.keys(settings).length > 0)
-    return { flaw: '--file has the whole body; no other setting can stand beside it' }
+    return { flaw: '--file has the whole body and cannot be combined with other settings' }
   try {
     return { value: JSON.parse(readFileSync(file, 'utf8')) }
   } catch (cause) {
-    return { flaw: `--file ${file} ${cause instanceof SyntaxError ? 'is not JSON' : "can't be read"}` }
+    return { flaw: `--file ${file} ${cause instanceof SyntaxError ? 'is not valid JSON' : 'cannot be read'}` }
   }
 }
 

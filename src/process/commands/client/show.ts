@@ -12,7 +12,7 @@ export function show(input: Input): Promise<number> {
     print(input.json ? json(result) : clientText(result))
     if (result.client_uri_verification?.status === 'failed') tell(failedSentence(id))
     if (result.has_rotated_secret)
-      tell(`Both secrets work. Once nobody uses the older one: gatehouse client drop-old-secret ${id}`)
+      tell(`Both secrets work. Once the older one is unused, run gatehouse client drop-old-secret ${id}`)
     return 0
   })
 }

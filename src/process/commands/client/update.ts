@@ -39,13 +39,13 @@ function bodyOf(input: Input): Body {
   const settings = settingsOf(input)
   const unknown = clear.find(name => !clearable.includes(name))
   const torn = clear.find(name => Object.hasOwn(settings, name))
-  if (unknown !== undefined) return { flaw: `--clear ${unknown} is none of ${clearable.join(', ')}` }
-  if (torn !== undefined) return { flaw: `--clear ${torn} can't stand beside the option that sets it` }
-  if (input.refresh && input['no-refresh']) return { flaw: "--refresh can't stand beside --no-refresh" }
+  if (unknown !== undefined) return { flaw: `--clear ${unknown} must be one of ${clearable.join(', ')}` }
+  if (torn !== undefined) return { flaw: `--clear ${torn} cannot be combined with the option that sets it` }
+  if (input.refresh && input['no-refresh']) return { flaw: '--refresh cannot be combined with --no-refresh' }
   const changes = { ...settings, ...Object.fromEntries(clear.map(name => [name, null])) }
   if (file !== undefined) return bodyIn(file, changes)
   if (Object.keys(changes).length === 0)
-    return { flaw: 'name what to change; see gatehouse client update --help' }
+    return { flaw: 'nothing to change; see gatehouse client update --help' }
   return { value: changes }
 }
 
@@ -53,14 +53,14 @@ function tellOf(id: string, before: ShownClient, after: ShownClient): void {
   const changed = settingNames.filter(name => !isDeepStrictEqual(before[name], after[name]))
   tell(
     changed.length === 0
-      ? `No setting of the client ${id} is another than before.`
+      ? `Nothing changed: the client ${id} already has these settings.`
       : `Changed ${changed.join(', ')} of the client ${id}.`,
   )
-  if (after.client_secret !== undefined) tell('It has a secret now, which is shown this once.')
+  if (after.client_secret !== undefined) tell('It has a secret now, which is shown only once.')
   if (after.token_endpoint_auth_method === 'none' && changed.includes('token_endpoint_auth_method'))
-    tell('It has no secret any more: none works.')
+    tell('It no longer has a secret; the old ones stopped working.')
   const proof = after.client_uri_verification
   if (!proof || proof.status === 'verified' || !changed.includes('client_uri')) return
-  tell('Before it can be public, its domain has to be proven by this record in DNS:')
+  tell('Before it can become public, prove its domain with this DNS record:')
   tell(recordText(proof).trimEnd())
 }

@@ -4,33 +4,33 @@ import type { Command, Option } from '../command.ts'
 
 /** How the API is reached, and in which form its result is written: the same for every verb. */
 const access: Readonly<Record<string, Option>> = {
-  account: { type: 'string', value: 'ID', help: 'the account; else GATEHOUSE_ACCOUNT' },
-  url: { type: 'string', value: 'URL', help: 'the admin listener; else that of the configuration' },
-  config: { type: 'string', value: 'PATH', help: 'the configuration that names the admin listener' },
+  account: { type: 'string', value: 'ID', help: 'the account; default GATEHOUSE_ACCOUNT' },
+  url: { type: 'string', value: 'URL', help: 'the admin listener; default from the configuration' },
+  config: { type: 'string', value: 'PATH', help: 'the configuration to read the admin listener from' },
   'token-file': {
     type: 'string',
     value: 'PATH',
-    help: 'a file with the API token, - for stdin; else GATEHOUSE_TOKEN',
+    help: 'a file with the API token, - for stdin; default GATEHOUSE_TOKEN',
   },
-  json: { type: 'boolean', help: 'write the result of the API as JSON' },
+  json: { type: 'boolean', help: 'print the result of the API as JSON' },
 }
 
 const settings: Readonly<Record<string, Option>> = {
-  name: { type: 'string', value: 'NAME', help: 'what users are shown' },
+  name: { type: 'string', value: 'NAME', help: 'the name that users see' },
   'redirect-uri': {
     type: 'string',
     multiple: true,
     value: 'URI',
-    help: 'where users are sent back to; may be given again',
+    help: 'where users are sent back to; repeatable',
   },
-  scope: { type: 'string', multiple: true, value: 'ID', help: 'what it may ask for; may be given again' },
+  scope: { type: 'string', multiple: true, value: 'ID', help: 'what it may request; repeatable' },
   'auth-method': {
     type: 'string',
     value: 'METHOD',
-    help: 'client_secret_basic (unless given), client_secret_post, or none for apps that keep no secret',
+    help: 'client_secret_basic (default), client_secret_post, or none for apps that cannot keep a secret',
   },
-  refresh: { type: 'boolean', help: 'give refresh tokens too' },
-  'client-uri': { type: 'string', value: 'URI', help: 'its home page, whose host is to be proven' },
+  refresh: { type: 'boolean', help: 'issue refresh tokens too' },
+  'client-uri': { type: 'string', value: 'URI', help: 'its home page, whose host must be proven' },
   'logo-uri': { type: 'string', value: 'URI', help: 'its logo' },
   'policy-uri': { type: 'string', value: 'URI', help: 'its privacy policy' },
   'tos-uri': { type: 'string', value: 'URI', help: 'its terms of service' },
@@ -38,15 +38,15 @@ const settings: Readonly<Record<string, Option>> = {
     type: 'string',
     multiple: true,
     value: 'URI',
-    help: 'where users may go after logging out; may be given again',
+    help: 'where users may go after logging out; repeatable',
   },
   origin: {
     type: 'string',
     multiple: true,
     value: 'ORIGIN',
-    help: 'a web page origin that may call the token endpoint; may be given again',
+    help: 'a web origin that may call the token endpoint; repeatable',
   },
-  file: { type: 'string', value: 'PATH', help: 'the whole body as JSON, in place of the options above' },
+  file: { type: 'string', value: 'PATH', help: 'the whole body as JSON, instead of the options above' },
 }
 
 const { file: wholeBody, 'auth-method': authMethod, ...plainSettings } = settings
@@ -54,25 +54,25 @@ const { file: wholeBody, 'auth-method': authMethod, ...plainSettings } = setting
 const changes: Readonly<Record<string, Option>> = {
   ...plainSettings,
   'auth-method': { ...authMethod!, help: 'client_secret_basic, client_secret_post, or none' },
-  'no-refresh': { type: 'boolean', help: 'give refresh tokens no more' },
+  'no-refresh': { type: 'boolean', help: 'stop issuing refresh tokens' },
   clear: {
     type: 'string',
     multiple: true,
     value: 'NAME',
-    help: 'take out an optional setting, by its name in the API, such as logo_uri; may be given again',
+    help: 'remove an optional setting, by its API name, such as logo_uri; repeatable',
   },
-  file: { ...wholeBody!, help: 'the members to change as JSON, in place of the options above' },
+  file: { ...wholeBody!, help: 'the members to change as JSON, instead of the options above' },
 }
 
 const filters: Readonly<Record<string, Option>> = {
-  name: { type: 'string', value: 'TEXT', help: 'only those with the text in their name' },
-  visibility: { type: 'string', value: 'WHICH', help: 'only those that are private, or public' },
+  name: { type: 'string', value: 'TEXT', help: 'only those with this text in their name' },
+  visibility: { type: 'string', value: 'WHICH', help: 'only private or only public ones' },
 }
 
 export const clientCommands: Readonly<Record<string, Command>> = {
   'client create': {
     usage: 'client create --name NAME --redirect-uri URI --scope ID [OPTION]…',
-    summary: 'Create an OAuth client; its secret is shown this once.',
+    summary: 'Create an OAuth client; its secret is shown only once.',
     options: { ...settings, ...access },
     args: 0,
     load: async () => (await import('./create.ts')).create,
@@ -86,7 +86,7 @@ export const clientCommands: Readonly<Record<string, Command>> = {
   },
   'client show': {
     usage: 'client show ID [OPTION]…',
-    summary: 'Show all of an OAuth client, and what proves its domain.',
+    summary: 'Show an OAuth client, and the DNS record that proves its domain.',
     options: access,
     args: 1,
     least: 1,
@@ -94,7 +94,7 @@ export const clientCommands: Readonly<Record<string, Command>> = {
   },
   'client update': {
     usage: 'client update ID [OPTION]…',
-    summary: 'Change settings of an OAuth client; what may be given again replaces all there were.',
+    summary: 'Change settings of an OAuth client; repeatable options replace the whole list.',
     options: { ...changes, ...access },
     args: 1,
     least: 1,
@@ -102,7 +102,7 @@ export const clientCommands: Readonly<Record<string, Command>> = {
   },
   'client rotate': {
     usage: 'client rotate ID [OPTION]…',
-    summary: 'Issue a second secret; the first one goes on working.',
+    summary: 'Issue a second secret; the first one keeps working.',
     options: access,
     args: 1,
     least: 1,
@@ -110,7 +110,7 @@ export const clientCommands: Readonly<Record<string, Command>> = {
   },
   'client drop-old-secret': {
     usage: 'client drop-old-secret ID [OPTION]…',
-    summary: 'Remove the older of two secrets.',
+    summary: 'Delete the older of two secrets.',
     options: access,
     args: 1,
     least: 1,
@@ -118,7 +118,7 @@ export const clientCommands: Readonly<Record<string, Command>> = {
   },
   'client verify': {
     usage: 'client verify ID [--wait] [OPTION]…',
-    summary: 'Ask DNS now for the record that proves the domain; starts a failed proof again.',
+    summary: 'Check DNS now for the record that proves the domain; restarts a failed verification.',
     options: { wait: { type: 'boolean', help: 'wait until it is verified or has failed' }, ...access },
     args: 1,
     least: 1,
@@ -126,16 +126,16 @@ export const clientCommands: Readonly<Record<string, Command>> = {
   },
   'client publish': {
     usage: 'client publish ID [--yes] [OPTION]…',
-    summary: 'Make an OAuth client public, for ever.',
-    options: { yes: { type: 'boolean', help: 'do it without asking' }, ...access },
+    summary: 'Make an OAuth client public; this is irreversible.',
+    options: { yes: { type: 'boolean', help: 'do not ask for confirmation' }, ...access },
     args: 1,
     least: 1,
     load: async () => (await import('./publish.ts')).publish,
   },
   'client delete': {
     usage: 'client delete ID [--yes] [OPTION]…',
-    summary: 'Delete an OAuth client and every grant of it.',
-    options: { yes: { type: 'boolean', help: 'do it without asking' }, ...access },
+    summary: 'Delete an OAuth client and revoke its grants.',
+    options: { yes: { type: 'boolean', help: 'do not ask for confirmation' }, ...access },
     args: 1,
     least: 1,
     load: async () => (await import('./delete.ts')).remove,

@@ -21,14 +21,14 @@ export function verify(input: Input): Promise<number> {
     const proof = client.client_uri_verification
     if (!proof) {
       tell(
-        `gatehouse: the client ${id} has no client_uri, so there is no domain to prove; first: gatehouse client update ${id} --client-uri URI`,
+        `gatehouse: the client ${id} has no client_uri, so there is no domain to prove; first run gatehouse client update ${id} --client-uri URI`,
       )
       return 1
     }
     print(input.json ? json(client) : proofText(proof))
     if (proof.status === 'failed') tell(failedSentence(id))
     else if (proof.status !== 'verified' && !input.wait)
-      tell(`DNS is being asked. See what it said: gatehouse client show ${id}`)
+      tell(`Checking DNS. To see the result, run gatehouse client show ${id}`)
     return proof.status === 'failed' ? 1 : 0
   })
 }
@@ -70,6 +70,6 @@ async function look(api: ApiClient, path: string): Promise<ShownClient | null> {
 }
 
 function newsOf({ host, status, last_answer: answer, deadline }: ShownVerification): string {
-  const said = answer ? answerInWords(answer) : 'DNS was not asked yet'
+  const said = answer ? answerInWords(answer) : 'not checked yet'
   return `${host}: ${status}, ${said}${deadline ? ` (until ${deadline})` : ''}`
 }

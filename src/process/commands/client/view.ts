@@ -80,7 +80,7 @@ export function recordText({ host, text }: ShownVerification): string {
 
 /** Says how to go on where the record was not found in time. */
 export function failedSentence(id: string): string {
-  return `The record was not found in time. Once it is published, start again: gatehouse client verify ${id}`
+  return `The record was not found in time. Once it is published, run gatehouse client verify ${id}`
 }
 
 /** Says in words what DNS said. */
@@ -112,14 +112,14 @@ export const settingNames = [
 const members = ['client_id', ...settingNames, 'promoted_at', 'created_at', 'updated_at'] as const
 
 const outcomes: Readonly<Record<string, string>> = {
-  found: 'the record is there',
-  no_match: 'there are TXT records, but not this one',
-  no_records: 'there are no TXT records',
-  no_such_name: 'there is no such name',
-  server_failure: 'the DNS server failed',
-  refused: 'the DNS server refused to answer',
-  timeout: 'there was no answer in time',
-  error: 'there was no answer that could be used',
+  found: 'record found',
+  no_match: 'other TXT records found, but not this one',
+  no_records: 'no TXT records found',
+  no_such_name: 'name does not exist',
+  server_failure: 'DNS server failed',
+  refused: 'DNS server refused the query',
+  timeout: 'DNS timed out',
+  error: 'no usable response',
 }
 
 function openRows(proof: ShownVerification): string[][] {
@@ -128,8 +128,8 @@ function openRows(proof: ShownVerification): string[][] {
     ['record name', proof.host],
     ['record type', 'TXT'],
     ['record value', proof.text],
-    ...rowsOf('last asked', answer?.at),
-    ...(answer ? [['answer', answerInWords(answer)]] : []),
+    ...rowsOf('last check', answer?.at),
+    ...(answer ? [['result', answerInWords(answer)]] : []),
     ...rowsOf('hint', answer?.hint),
     ...rowsOf('next check', next_check),
     ...rowsOf('deadline', deadline),
@@ -142,7 +142,7 @@ function rowsOf(label: string, value: string | readonly string[] | null | undefi
   return values.map((one, i) => [i === 0 ? label : '', one])
 }
 
-const keyLost = 'not accepted: the server key that it was made under is not known'
+const keyLost = 'rejected: the server key that protects it is unknown'
 
 function secretRows({ client_secrets: secrets = [] }: ShownClient): string[][] {
   return rowsOf(

@@ -34,10 +34,10 @@ export function parseAddress(url: string): Address | string {
   const authority = rest.slice(0, slash)
   const at = authority.lastIndexOf('@')
   const credentials = parseCredentials(authority.slice(0, Math.max(at, 0)))
-  if (!credentials) return 'the user and the password of the store URL must be percent-encoded'
+  if (!credentials) return 'the user name and password of the store URL must be percent-encoded'
   const hosts = parseHosts(authority.slice(at + 1), usualPort[kind])
-  if (!hosts) return 'the store URL must name hosts as host:port, with commas between them'
-  if (kind === 'server' && hosts.length > 1) return 'a redis:// URL must name one host'
+  if (!hosts) return 'the store URL must name hosts as host:port, separated by commas'
+  if (kind === 'server' && hosts.length > 1) return 'a redis:// URL must name exactly one host'
   const place = parsePlace(kind, rest.slice(slash + 1))
   if (typeof place === 'string') return place
   return { kind, hosts, ...place, ...credentials, tls: begin[1] !== '' }

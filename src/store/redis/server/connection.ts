@@ -194,7 +194,7 @@ export class Connection {
 
   #refuse(format: number): void {
     this.#reason = new Error(
-      `the data in Redis has format ${format}, and this version of Gatehouse reads ${knownFormat} at most: run a newer one`,
+      `the data in Redis has format ${format}, but this version of Gatehouse supports at most ${knownFormat}: run a newer one`,
     )
     this.#opening.reject(this.#reason)
   }

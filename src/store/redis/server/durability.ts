@@ -302,7 +302,7 @@ export class DurableWrites {
   ): Promise<void> {
     const waits = rest.slice(0, -this.#factCommands.length)
     for (const answer of [set, ...waits]) this.#expectAnswer(answer)
-    if (disk && countIn(waits[0]) < 1) throw this.#refuse('the disk of Redis is too slow to confirm writes')
+    if (disk && countIn(waits[0]) < 1) throw this.#refuse('the Redis disk is too slow to confirm writes')
     const confirmed = needed > 0 ? countIn(waits.at(-1)) : 0
     if (confirmed < needed) throw this.#refuse(lackOf(confirmed, needed))
     const before = factsOfSource(source)

@@ -55,7 +55,7 @@ const purposes: readonly Purpose[] = [
       { rule: 'time', command: ['time'] },
     ],
     place: [`the keys ${keyPrefix}*`, `~${keyPrefix}*`],
-    loss: 'records, logs and counts that need them are refused',
+    loss: 'records, logs and counters that need them are refused',
   },
   {
     needs: [
@@ -63,7 +63,7 @@ const purposes: readonly Purpose[] = [
       { rule: 'subscribe', command: ['subscribe', changeChannel] },
     ],
     place: [`the channel ${changeChannel}`, `&${changeChannel}`],
-    loss: 'changes reach other processes up to a second later',
+    loss: 'changes take up to a second to reach other processes',
   },
   {
     needs: [
@@ -71,12 +71,12 @@ const purposes: readonly Purpose[] = [
       { rule: 'config|get', command: ['config', 'get', 'appendfsync'] },
     ],
     place: null,
-    loss: 'how safe writes are is not known',
+    loss: 'the durability of writes is unknown',
   },
   {
     needs: [{ rule: 'wait', command: ['wait', 0, 0] }],
     place: null,
-    loss: 'writes are refused while replicas have to confirm them',
+    loss: 'writes that replicas must confirm are refused',
   },
   {
     needs: [{ rule: 'waitaof', command: ['waitaof', 0, 0, 0] }],
@@ -91,7 +91,7 @@ const ofConnections: ReadonlySet<string> = new Set(['+wait', '+waitaof'])
 const inCluster: Purpose = {
   needs: ['slots', 'nodes', 'info'].map(name => ({ rule: `cluster|${name}`, command: ['cluster', name] })),
   place: null,
-  loss: 'the nodes of the cluster are not found',
+  loss: 'cluster nodes cannot be found',
 }
 
 /** What a user needs beyond that in a cluster. */
@@ -180,7 +180,7 @@ function sentenceOf(user: string, { needs, place, loss }: Purpose, denied: reado
   const rules = isAll ? ['the commands listed in docs/operations.md'] : denied.map(({ rule }) => `+${rule}`)
   const where = place ? ` on ${place[0]}` : ''
   const grants = place ? [place[1], ...rules] : rules
-  return `Redis denies the user ${user} ${commands}${where}: ${loss}. Grant ${inWords(grants)} with ACL SETUSER.`
+  return `Redis denies user ${user} ${commands}${where}: ${loss}. Grant ${inWords(grants)} with ACL SETUSER.`
 }
 
 function inWords(names: readonly string[]): string {

@@ -87,40 +87,40 @@ export function waitsForDisk({ aof, fsync, version: [major, minor] }: Settings):
 function diskLoss(settings: Settings): string | null {
   const { aof, fsync, snapshots } = settings
   if (aof === null)
-    return 'Redis does not tell whether it keeps an append-only file: unless it does, with appendfsync always, changes can be lost.'
+    return 'Redis does not say whether it keeps an append-only file: unless it does, with appendfsync always, changes can be lost.'
   if (!aof && snapshots === false)
-    return `Redis keeps nothing on disk: all is lost when it ends. Set appendonly yes and appendfsync always.`
+    return `Redis keeps nothing on disk: all data is lost when it stops. Set appendonly yes and appendfsync always.`
   if (!aof)
-    return `Redis writes ${snapshots ? '' : 'at most '}snapshots, and no append-only file: what changed since the last one is lost when it ends. Set appendonly yes and appendfsync always.`
+    return `Redis writes ${snapshots ? '' : 'at most '}snapshots, and no append-only file: changes since the last snapshot are lost when it stops. Set appendonly yes and appendfsync always.`
   if (fsync === 'always' || waitsForDisk(settings)) return null
   if (fsync === 'everysec')
-    return 'Redis syncs its append-only file once a second: when it is killed or the power fails, the last seconds of changes can be lost. Set appendfsync always, or run Redis 7.2 or newer.'
+    return 'Redis syncs its append-only file once a second: if it is killed or the power fails, the last seconds of changes can be lost. Set appendfsync always, or run Redis 7.2 or newer.'
   if (fsync === 'no')
-    return 'Redis leaves it to the system when its append-only file is synced: when it is killed or the power fails, half a minute of changes can be lost. Set appendfsync always.'
-  return 'Redis does not tell how often it syncs its append-only file: unless appendfsync is always, the last changes can be lost when it is killed or the power fails.'
+    return 'Redis lets the system decide when to sync its append-only file: if it is killed or the power fails, half a minute of changes can be lost. Set appendfsync always.'
+  return 'Redis does not say how often it syncs its append-only file: unless appendfsync is always, the last changes can be lost if it is killed or the power fails.'
 }
 
 function evictionLoss({ evicts }: Settings): string | null {
   if (evicts === 'any')
-    return 'Redis removes keys when its memory is full: gateways, tokens and OAuth clients can vanish. Set maxmemory-policy noeviction.'
+    return 'Redis evicts keys when its memory is full: gateways, tokens and OAuth clients can be lost. Set maxmemory-policy noeviction.'
   if (evicts === 'expiring')
-    return 'Redis removes keys that expire when its memory is full: counts of rate limits can vanish, and answers under an Idempotency-Key, so that a request that is sent again is done again. Set maxmemory-policy noeviction.'
+    return 'Redis evicts expiring keys when its memory is full: rate limit counters can be lost, and responses for an Idempotency-Key, so that a repeated request is executed again. Set maxmemory-policy noeviction.'
   return null
 }
 
 function partitionLoss({ leastReplicas }: Settings, { needed }: Confirmers): string | null {
   if (needed === 0 || leastReplicas !== 0) return null
-  return 'A primary that is cut off from its replicas takes log entries and counts that are lost when another takes its place. Set min-replicas-to-write 1.'
+  return 'A primary that is cut off from its replicas accepts log entries and counts that are lost when a replica is promoted. Set min-replicas-to-write 1.'
 }
 
 function replacementLoss({ needed, judges }: Confirmers): string | null {
   if (needed === 0 || judges !== null) return null
-  return 'Redis has replicas, and the URL names no Sentinels: that another server took its place is known only when a replica leaves it. Each replica seen since the start must confirm writes; restart Gatehouse when one is taken away for good.'
+  return 'Redis has replicas, but the URL names no Sentinels: a failover is noticed only when a replica disconnects. Every replica seen since the start must confirm writes; restart Gatehouse after removing one for good.'
 }
 
 function spareLoss({ needed, spared }: Confirmers): string | null {
   if (spared === 0) return null
-  return `Sentinels call ${spared} of ${spared + needed} replicas down or unfit: only the others have what is written now, and it is lost if they are, or if one of those becomes the primary before it has caught up.`
+  return `Sentinels call ${spared} of ${spared + needed} replicas down or unfit: new writes reach only the others, and are lost if these fail, or if one of the former is promoted before it has caught up.`
 }
 
 function evictionIn(facts: ReadonlyMap<string, string>): Settings['evicts'] {

@@ -22,7 +22,7 @@ function schemaOf(db: Database, steps: readonly string[]): number {
     throw new Error('it holds the data of another program')
   if (schema > steps.length)
     throw new Error(
-      `it was written by a newer version: its schema is ${schema}, and this version knows schemas up to ${steps.length}. Start the newer version, or name another file`,
+      `it was written by a newer version: its schema is ${schema}, and this version supports up to ${steps.length}. Start the newer version, or use another file`,
     )
   return schema
 }

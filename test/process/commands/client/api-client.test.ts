@@ -117,7 +117,7 @@ test('no request is sent a third time, and the doubt is told', async t => {
   const { api, seen, url } = await start(t, breaks)
   const failure = await failureOf(api.ask('POST', '/things', { once: true }))
   assert.ok(failure instanceof ApiAway)
-  assert.equal(failure.message, `${url} broke off the connection; whether it was done is not known`)
+  assert.equal(failure.message, `${url} closed the connection; the change may or may not have been made`)
   assert.equal(seen.length, 2)
   assert.notEqual(seen[0]!.headers['idempotency-key'], undefined)
 })
@@ -159,7 +159,7 @@ test('a refusal has the status and every error of the envelope', async t => {
 test("a port that can't be called is told in words", async () => {
   const api = new ApiClient({ url: 'http://127.0.0.1:1', account, token })
   const { message } = await failureOf(api.ask('GET', '/things'))
-  assert.match(message, /^http:\/\/127\.0\.0\.1:1 has a port of another protocol/)
+  assert.match(message, /^http:\/\/127\.0\.0\.1:1 has a port that is reserved/)
 })
 
 const ofModels = JSON.stringify({
@@ -185,7 +185,7 @@ for (const [name, status, headers, body] of strangers) {
     const { api, seen, url } = await start(t, response => response.writeHead(status, headers).end(body))
     const failure = await failureOf(api.ask('GET', '/things'))
     assert.ok(failure instanceof ApiAway)
-    assert.ok(failure.message.startsWith(`${url} answers ${status}, but not as the management API does`))
+    assert.ok(failure.message.startsWith(`${url} responds with ${status}, but not as the management API`))
     assert.ok(failure.message.endsWith('; is it the address of the admin listener?'))
     assert.equal(seen.length, 1)
   })

@@ -17,7 +17,7 @@ test('refresh tokens are given, given no more, or left as they are', () => {
 
 test('a file that sets something is no company for options that do', () => {
   assert.deepEqual(bodyIn('package.json', { client_name: 'Photos' }), {
-    flaw: '--file has the whole body; no other setting can stand beside it',
+    flaw: '--file has the whole body and cannot be combined with other settings',
   })
 })
 

@@ -85,7 +85,7 @@ test('create writes id and secret once, and nothing else to stdout', async t => 
   const { code, stdout, stderr } = await client(['create', ...photos])
   assert.equal(code, 0)
   const [, id, secret] = /^client_id {6}([0-9a-f]{32})\nclient_secret {2}(svcs_\S{43})\n$/.exec(stdout) ?? []
-  assert.match(stderr, /^Created the private client Photos\. Its secret is shown this once\.\n$/)
+  assert.match(stderr, /^Created the private client Photos\. Its secret is shown only once\.\n$/)
   const made = await shown(id!)
   assert.deepEqual(
     [made.client_name, made.redirect_uris, made.scopes, made.grant_types, made.token_endpoint_auth_method],
@@ -228,7 +228,7 @@ test('rotate writes the new secret alone; a third is refused until drop-old-secr
   assert.match(
     third.stderr,
     new RegExp(
-      `^gatehouse: the client ${id} has two secrets already; .*gatehouse client drop-old-secret ${id}\n$`,
+      `^gatehouse: the client ${id} already has two secrets; .*gatehouse client drop-old-secret ${id}\n$`,
     ),
   )
   const dropped = await client(['drop-old-secret', id, '--json'])
@@ -247,12 +247,12 @@ test('publish lists what is missing; verify proves the domain; then it is public
   const early = await client(['publish', id, '--yes'])
   assert.deepEqual([early.code, early.stdout], [1, ''])
   const [first, ...missing] = early.stderr.trimEnd().split('\n')
-  assert.equal(first, `The client ${id} can't be public yet. What is missing:`)
+  assert.equal(first, `The client ${id} cannot become public yet. Missing:`)
   assert.deepEqual(
     missing.map(line => line.trim().split(/ {2,}/)),
     [
       ['a logo', `gatehouse client update ${id} --logo-uri URI`],
-      ['the proof that photos.example.com is yours (pending)', `gatehouse client verify ${id}`],
+      ['proof that photos.example.com is yours (pending)', `gatehouse client verify ${id}`],
     ],
   )
 
@@ -261,7 +261,7 @@ test('publish lists what is missing; verify proves the domain; then it is public
   assert.equal((await client(['update', id, '--logo-uri', 'https://photos.example.com/logo.png'])).code, 0)
   const { ended, told } = waitFor(api, id)
   for await (const line of told) {
-    if (!line.startsWith('photos.example.com: in_progress, there is no such name')) continue
+    if (!line.startsWith('photos.example.com: in_progress, name does not exist')) continue
     dns.txt('photos.example.com', 'v=spf1 -all', (await shown(id)).client_uri_verification.text)
     clock.advance(60_000)
   }
@@ -274,7 +274,7 @@ test('publish lists what is missing; verify proves the domain; then it is public
   assert.match(known.stdout, /^verified at +2026-01-01T00:01:00/m)
   const published = await client(['publish', id, '--yes'])
   assert.deepEqual([published.code, published.stdout], [0, ''])
-  assert.match(published.stderr, /is public: any user may authorize it/)
+  assert.match(published.stderr, /is now public: any user may authorize it/)
   assert.equal((await shown(id)).visibility, 'public')
 })
 
@@ -283,7 +283,7 @@ test('publish takes --yes, and nothing else where nobody can be asked', async t 
   const { id } = await create()
   const { code, stderr } = await client(['publish', id], {}, `${id}\n`)
   assert.equal(code, 2)
-  assert.match(stderr, /a public client can never be private again; say --yes/)
+  assert.match(stderr, /publishing a client is irreversible; say --yes/)
 })
 
 test('publish asks a person at a terminal to type the id', { skip: !hasScript }, async t => {
@@ -295,7 +295,7 @@ test('publish asks a person at a terminal to type the id', { skip: !hasScript },
   assert.match(refrained, /Nothing was published\./)
   const [code, said] = await typeAt(t, command, env, 'publish it: ', `${id}\r`)
   assert.equal(code, 1)
-  assert.match(said, /can't be public yet/)
+  assert.match(said, /cannot become public yet/)
 })
 
 test('publish says of each member how it is set', async t => {
@@ -342,7 +342,10 @@ test('update changes what its options name, clears what it is told to, and tells
   assert.deepEqual(JSON.parse(both.stdout), await shown(id))
   assert.equal(both.stderr, `Changed allowed_cors_origins, client_uri of the client ${id}.\n`)
   const same = await client(['update', id, '--name', 'Pictures'])
-  assert.deepEqual([same.code, same.stderr], [0, `No setting of the client ${id} is another than before.\n`])
+  assert.deepEqual(
+    [same.code, same.stderr],
+    [0, `Nothing changed: the client ${id} already has these settings.\n`],
+  )
   const bad = await client(['update', id, '--logo-uri', 'ftp://x', '--name', ''])
   assert.deepEqual([bad.code, bad.stdout], [1, ''])
   assert.match(bad.stderr, /^gatehouse: .* at \/client_name\)\ngatehouse: .* at \/logo_uri\)\n$/)
@@ -358,7 +361,7 @@ test('update writes the secret that a change of the method makes, and the record
 
   const none = await client(['update', id, '--auth-method', 'none'])
   assert.deepEqual([none.code, none.stdout], [0, ''])
-  assert.match(none.stderr, /\nIt has no secret any more: none works\.\n$/)
+  assert.match(none.stderr, /\nIt no longer has a secret; the old ones stopped working\.\n$/)
 
   const domain = await client(['update', id, '--client-uri', 'https://photos.example.com'])
   assert.equal(domain.stdout, '')
@@ -409,15 +412,12 @@ test('verify asks at once, says so, and starts a failed proof again', async t =>
   await until(proofIs('in_progress'))
   clock.advance(48 * hour)
   await until(proofIs('failed'))
-  assert.match(
-    (await client(['show', id])).stderr,
-    new RegExp(` start again: gatehouse client verify ${id}\n$`),
-  )
+  assert.match((await client(['show', id])).stderr, new RegExp(` run gatehouse client verify ${id}\n$`))
 
   const anew = await client(['verify', id])
   assert.equal(anew.code, 0)
   assert.match(anew.stdout, new RegExp(`^record value +${record}$`, 'm'))
-  assert.match(anew.stdout, new RegExp(`^last asked +${deadline}$`, 'm'))
+  assert.match(anew.stdout, new RegExp(`^last check +${deadline}$`, 'm'))
   assert.match(anew.stdout, /^deadline +2026-01-05T00:00:00/m)
   assert.match(anew.stderr, new RegExp(`gatehouse client show ${id}\n$`))
   await until(proofIs('in_progress'))

@@ -61,7 +61,7 @@ test('an open proof tells the record, what DNS said, and when it is asked again;
     /^record name +app\.example$/m,
     /^record type +TXT$/m,
     /^record value +svc_oauth_client_publisher=0{32}$/m,
-    /^answer +there are TXT records, but not this one: "v=spf1 -all", "\\u001b\[2J"$/m,
+    /^result +other TXT records found, but not this one: "v=spf1 -all", "\\u001b\[2J"$/m,
     /^hint +take off the quotes$/m,
     /^next check +2026-01-01T00:00:25\.000Z$/m,
     /^deadline +2026-01-03/m,
@@ -72,7 +72,7 @@ test('an open proof tells the record, what DNS said, and when it is asked again;
 
 test('a proof that was never asked says nothing of an answer; one that is done wants no record', () => {
   const { last_answer: _, ...fresh } = proof
-  assert.doesNotMatch(proofText({ ...fresh, status: 'pending', next_check: null }), /answer|last asked|next/)
+  assert.doesNotMatch(proofText({ ...fresh, status: 'pending', next_check: null }), /result|last check|next/)
   const done = proofText({ ...proof, status: 'verified', verified_at: '2026-01-02T00:00:00.000Z' })
   assert.match(done, /^verified at +2026-01-02T/m)
   assert.doesNotMatch(done, /svc_oauth/)
@@ -87,5 +87,5 @@ test('the record to publish is a name, a type and a value', () => {
 
 test('an outcome that is not known here is told as it is', () => {
   assert.equal(answerInWords({ at: '', outcome: 'lost', records: [] }), 'lost')
-  assert.equal(answerInWords({ at: '', outcome: 'timeout', records: [] }), 'there was no answer in time')
+  assert.equal(answerInWords({ at: '', outcome: 'timeout', records: [] }), 'DNS timed out')
 })

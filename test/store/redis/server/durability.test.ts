@@ -48,18 +48,18 @@ test('what can be lost is said of each setting', () => {
   assert.equal(losses({ fsync: 'everysec', version: [7, 2] }), '')
   assert.match(
     losses({ fsync: 'everysec' }),
-    /when it is killed or the power fails, the last seconds of changes can be lost/,
+    /if it is killed or the power fails, the last seconds of changes can be lost/,
   )
   assert.match(losses({ fsync: 'no' }), /half a minute of changes can be lost/)
-  assert.match(losses({ fsync: null }), /does not tell how often it syncs/)
-  assert.match(losses({ aof: false }), /keeps nothing on disk: all is lost/)
-  assert.match(losses({ aof: false, snapshots: true }), /what changed since the last one is lost/)
+  assert.match(losses({ fsync: null }), /does not say how often it syncs/)
+  assert.match(losses({ aof: false }), /keeps nothing on disk: all data is lost/)
+  assert.match(losses({ aof: false, snapshots: true }), /changes since the last snapshot are lost/)
   assert.match(losses({ aof: false, snapshots: null }), /at most snapshots/)
-  assert.match(losses({ aof: null }), /does not tell whether it keeps an append-only file/)
-  assert.match(losses({ evicts: 'any' }), /^Redis removes keys when its memory is full: gateways/)
+  assert.match(losses({ aof: null }), /does not say whether it keeps an append-only file/)
+  assert.match(losses({ evicts: 'any' }), /^Redis evicts keys when its memory is full: gateways/)
   assert.match(
     losses({ evicts: 'expiring' }),
-    /^Redis removes keys that expire when its memory is full: counts/,
+    /^Redis evicts expiring keys when its memory is full: rate limit counters/,
   )
   const guarded = { needed: 1, spared: 0, judges: 'sentinels' } as const
   assert.match(lossesOf(safest, guarded).join(' '), /Set min-replicas-to-write 1/)
@@ -93,18 +93,18 @@ const setUps: readonly [name: string, settings: RedisSettings, expected: RegExp]
   ['syncs always', { aof: 'always' }, /^$/],
   ['keeps nothing on disk', { aof: false }, /^Redis keeps nothing on disk/],
   ['makes snapshots only', { aof: false, args: ['--save', '3600 1'] }, /^Redis writes snapshots/],
-  ['leaves syncing to the system', { aof: 'no' }, /^Redis (leaves it to|$)/],
+  ['leaves syncing to the system', { aof: 'no' }, /^Redis (lets the system|$)/],
   [
     'may evict',
     { args: ['--maxmemory', '100mb', '--maxmemory-policy', 'allkeys-lru'] },
-    /^Redis removes keys when/,
+    /^Redis evicts keys when/,
   ],
   [
     'may evict what expires',
     { args: ['--maxmemory', '100mb', '--maxmemory-policy', 'volatile-ttl'] },
-    /^Redis removes keys that expire/,
+    /^Redis evicts expiring keys/,
   ],
-  ['denies CONFIG', { args: ['--rename-command', 'CONFIG', ''] }, /^Redis does not tell/],
+  ['denies CONFIG', { args: ['--rename-command', 'CONFIG', ''] }, /^Redis does not say/],
 ]
 
 for (const [name, settings, expected] of setUps) {
@@ -119,7 +119,7 @@ test('a server that denies INFO is described as such', async t => {
   const server = await startRedis(t)
   await server.ask('ACL', 'SETUSER', 'default', '-info')
   const store = await openRedis(t, server.url)
-  assert.match((await store.durability()).join('\n'), /^Redis does not tell whether/)
+  assert.match((await store.durability()).join('\n'), /^Redis does not say whether/)
   assert.equal(await store.tokens.insert(token()), true)
 })
 
@@ -167,7 +167,8 @@ test('a server that comes back without what was confirmed is told of', async t =
   const store = await openRedis(t, primary.url, 2_000)
   const write = async () => assert.equal(await store.tokens.insert(token()), true)
   for (let i = 0; i < 2; i++) await write()
-  const saysLost = async () => (await store.durability()).some(loss => /^Changes are lost/.test(loss))
+  const saysLost = async () =>
+    (await store.durability()).some(loss => /^Confirmed changes were lost/.test(loss))
   const comesBack = async () => {
     await primary.restart()
     await until(() => !store.isAway)

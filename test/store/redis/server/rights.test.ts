@@ -66,13 +66,13 @@ test('a user with the rights of the documentation and those of a cluster is deni
   const blind = await openRedis(t, url, 1_000)
   assert.equal(blind.isAway, true)
   assert.deepEqual(await blind.rights(), [
-    'Redis denies the user limited CLUSTER SLOTS: the nodes of the cluster are not found. Grant +cluster|slots with ACL SETUSER.',
+    'Redis denies user limited CLUSTER SLOTS: cluster nodes cannot be found. Grant +cluster|slots with ACL SETUSER.',
   ])
 })
 
-const refused = 'records, logs and counts that need them are refused'
-const late = 'changes reach other processes up to a second later'
-const unknown = 'how safe writes are is not known'
+const refused = 'records, logs and counters that need them are refused'
+const late = 'changes take up to a second to reach other processes'
+const unknown = 'the durability of writes is unknown'
 const denials: readonly [rules: readonly string[], expected: string][] = [
   [['-hset'], `HSET on the keys {gatehouse*: ${refused}. Grant ~{gatehouse* and +hset with ACL SETUSER.`],
   [['-eval'], `EVAL on the keys {gatehouse*: ${refused}. Grant ~{gatehouse* and +eval with ACL SETUSER.`],
@@ -88,13 +88,13 @@ const denials: readonly [rules: readonly string[], expected: string][] = [
     ['-info', '-config|get'],
     `INFO and CONFIG GET: ${unknown}. Grant +info and +config|get with ACL SETUSER.`,
   ],
-  [['-wait'], 'WAIT: writes are refused while replicas have to confirm them. Grant +wait with ACL SETUSER.'],
+  [['-wait'], 'WAIT: writes that replicas must confirm are refused. Grant +wait with ACL SETUSER.'],
 ]
 
 for (const [rules, expected] of denials)
   test(`a user with ${rules.join(' ')} is told what that means`, async t => {
     const store = await openAs(t, await startRedis(t), ...rules)
-    assert.deepEqual(await store.rights(), [`Redis denies the user limited ${expected}`])
+    assert.deepEqual(await store.rights(), [`Redis denies user limited ${expected}`])
   })
 
 test('whoever is out of reach, or shows a wrong password, says nothing of rights', async t => {

@@ -129,7 +129,7 @@ test('a newer file is refused with both numbers and what to do, and left as it i
   db.exec('PRAGMA user_version = 99')
   db.close()
   await assert.rejects(SqliteStore.open(file, options), {
-    message: `${file} can't be used as the store: it was written by a newer version: its schema is 99, and this version knows schemas up to ${migrations.length}. Start the newer version, or name another file`,
+    message: `${file} cannot be used as the store: it was written by a newer version: its schema is 99, and this version supports up to ${migrations.length}. Start the newer version, or name another file`,
   })
 })
 
@@ -137,7 +137,7 @@ test("another program's database is refused, and left as it is", async t => {
   const file = temporaryFile(t)
   makeFile(file, 'CREATE TABLE theirs (x)')
   await assert.rejects(SqliteStore.open(file, options), {
-    message: `${file} can't be used as the store: it holds the data of another program`,
+    message: `${file} cannot be used as the store: it holds the data of another program`,
   })
   const db = new DatabaseSync(file)
   t.after(() => db.close())
@@ -149,8 +149,11 @@ test('a file that is no database, a folder, and a folder that may not be written
   const file = temporaryFile(t)
   mkdirSync(dirname(file))
   writeFileSync(file, 'text, and more of it than a header: '.repeat(100))
-  await assert.rejects(SqliteStore.open(file, options), /can't be used as the store: file is not a database$/)
-  await assert.rejects(SqliteStore.open(dirname(file), options), /can't be used as the store: EISDIR/)
+  await assert.rejects(
+    SqliteStore.open(file, options),
+    /cannot be used as the store: file is not a database$/,
+  )
+  await assert.rejects(SqliteStore.open(dirname(file), options), /cannot be used as the store: EISDIR/)
   if (process.getuid?.() === 0) return
   chmodSync(dirname(file), 0o500)
   t.after(() => chmodSync(dirname(file), 0o700))
