@@ -52,6 +52,8 @@ export class ReadThrough<T extends object> {
   #loading = 0
   /** Grows with each change. */
   #epoch = 0
+  /** Up to when changes were told before it followed them, which it has not heard. */
+  readonly #unheardUntil: number
   /** When the last change was told. */
   #changedAt = Number.NEGATIVE_INFINITY
   /** When to try whether the store is still away; null while it answers. */
@@ -63,6 +65,7 @@ export class ReadThrough<T extends object> {
     this.#values = new LRUCache({ max: options.size })
     this.#misses = new LRUCache({ max: options.size })
     options.changes.follow(change => this.#forget(change))
+    this.#unheardUntil = options.changes.knownUntil
   }
 
   /** Answers at once from memory where it can, else asks the store once however many wait for the same key; rejects with `StoreAway`. */
@@ -151,7 +154,8 @@ export class ReadThrough<T extends object> {
     const knownAt = askedAt - lent.age
     const missedAt = (this.#misses.peek(key) ?? Number.NEGATIVE_INFINITY) - missLife
     // Any change that was told since may be one of this, and what was gone before may be told of never.
-    if (knownAt <= Math.max(this.#changedAt, missedAt) || this.#now() - knownAt > grace) throw error
+    if (knownAt <= Math.max(this.#changedAt, missedAt) || knownAt < this.#unheardUntil) throw error
+    if (this.#now() - knownAt > grace) throw error
     this.#values.set(key, { value: lent.value, askedAt: knownAt })
     return lent.value
   }

@@ -332,6 +332,30 @@ test('what the store no longer had is not borrowed of who has not heard of it', 
   await assert.rejects(async () => b.memory.get('1'), StoreAway)
 })
 
+for (const [what, knownUntil, isBorrowed] of [
+  ['before a process began is never told to it, so nothing older is borrowed', 1_000_100, false],
+  ['is told as soon as the store is there, so what is older is borrowed until then', -Infinity, true],
+] as const)
+  test(`what changed ${what}`, async () => {
+    const { clock, memory: lender, steered } = setUp()
+    await lender.get('1')
+    steered.changes.fallSilent()
+    clock.advance(100)
+    const memory = new ReadThrough<Thing>({
+      load: () => Promise.reject(new StoreAway()),
+      changes: { knownUntil, follow: () => () => {} },
+      kind: 'token',
+      concerns: () => true,
+      size: 10,
+      missLife: 5_000,
+      grace: 60_000,
+      borrow: async key => lender.lend(key),
+      now: () => clock.monotonic(),
+    })
+    if (isBorrowed) assert.deepEqual(await memory.get('1'), { id: '1', shade: 'red' })
+    else await assert.rejects(async () => memory.get('1'), StoreAway)
+  })
+
 test('what is borrowed is forgotten by the changes that are told when the store is back', async () => {
   const { things, processes } = setUpTwo()
   const [a, b] = processes
