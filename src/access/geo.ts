@@ -8,9 +8,9 @@ import { type WatchedFile, WatchedFiles } from './watched-files.ts'
 
 /** What is known of where an address is. */
 export interface Geo {
-  /** Gives the country as ISO 3166-1 alpha-2; empty when unknown, null where a database cannot be understood. */
+  /** Returns the country as ISO 3166-1 alpha-2; empty when unknown, null where a database cannot be understood. */
   countryOf(address: string): string | null
-  /** Gives the AS number; 0 when unknown, null where a database cannot be understood. */
+  /** Returns the AS number; 0 when unknown, null where a database cannot be understood. */
   networkOf(address: string): number | null
 }
 

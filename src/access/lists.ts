@@ -71,7 +71,7 @@ class ListInFile implements AddressList {
   }
 }
 
-/** Tells what looks as if a file was read while it was written. */
+/** Returns what looks as if a file was read while it was written. */
 function doubtOf(before: ListFile, now: ListFile): string | null {
   if (now.table.size === 0 && before.table.size > 0) return 'the file is empty now'
   return before.isEnded && !now.isEnded ? 'the last line no longer ends with a newline' : null

@@ -6,7 +6,7 @@ import { ownText } from '../base/own-text.ts'
 export class LowerCase {
   #last = ''
 
-  /** Gives a text in lower case. */
+  /** Returns a text in lower case. */
   of(text: string): string {
     const lower = text.toLowerCase()
     // One that has no capitals is the text itself, which would hold the head of its request.

@@ -118,7 +118,7 @@ export class AccessPolicy {
   }
 }
 
-/** Gives the id that the API has given a rule; null for a rule of the file. */
+/** Returns the id that the API has given a rule; null for a rule of the file. */
 function idOf(rule: AccessRule): string | null {
   return 'id' in rule ? String(rule.id) : null
 }

@@ -22,7 +22,7 @@ export class Shortlist {
     this.#asksUserAgent = rules.some(({ kind }) => kind === 'user_agent')
   }
 
-  /** Gives the rules to ask, in their order: without those that would not match. */
+  /** Returns the rules to ask, in their order: without those that would not match. */
   rulesFor(visit: Visit): readonly CompiledRule[] {
     if (!this.#isWorthwhile || visit.address === null) return this.#all
     const { readings } = visit.address
@@ -36,7 +36,7 @@ export class Shortlist {
   }
 }
 
-/** Tells whether a rule says the same of a client each time. Lists and databases may be others by then. */
+/** Whether a rule says the same of a client each time. Lists and databases may be others by then. */
 function looksAtClientAlone({ kind }: CompiledRule): boolean {
   return kind === 'ip' || kind === 'user_agent'
 }

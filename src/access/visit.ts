@@ -75,7 +75,7 @@ export class Visit {
   }
 }
 
-/** Gives the value of a field, those of several lines as one list; empty when it was not sent. */
+/** Returns the value of a field, those of several lines as one list; empty when it was not sent. */
 function fieldValue(fields: readonly string[], name: string): string {
   let value = ''
   for (let i = 0; i < fields.length; i += 2) {

@@ -9,7 +9,7 @@ interface WatchedFilesOptions<T> {
   readonly noun: string
   /** Rejects with a sentence that names the file. */
   readonly read: (path: string) => Promise<T>
-  /** Tells what is odd about a file, beside what it said before; it holds nevertheless. */
+  /** Returns what is odd about a file, beside what it said before; it holds nevertheless. */
   readonly doubt?: (before: T, now: T) => string | null
   /** Hears of a file that says something else now. */
   readonly changed?: () => void
@@ -47,7 +47,7 @@ export class WatchedFiles<T> {
     for (const file of opened) this.#files.set(file.path, file)
   }
 
-  /** Gives an open file, the same object at each call; throws for another path. */
+  /** Returns an open file, the same object at each call; throws for another path. */
   get(path: string): WatchedFile<T> {
     const file = this.#files.get(path)
     if (file === undefined) throw new Error(`${path} is not open`)

@@ -180,7 +180,7 @@ async function exists(account: string, { accounts }: Store): Promise<boolean> {
   return isId(account) && (await accounts.get(account)) !== null
 }
 
-/** Gives the account whose tokens may change a zone: the oldest, unless the configuration says another. */
+/** Returns the account whose tokens may change a zone: the oldest, unless the configuration says another. */
 async function ownerOf(zone: ZoneConfig | null, { accounts }: Store): Promise<string | null> {
   return zone?.account ?? (await accounts.list())[0]?.id ?? null
 }

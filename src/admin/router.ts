@@ -85,7 +85,7 @@ function fits(row: readonly string[], path: readonly string[]): boolean {
   return path[0] === ''
 }
 
-/** Tells whether a segment of a row is one such as `{code}`, which stands for any. */
+/** Whether a segment of a row is one such as `{code}`, which stands for any. */
 function isParam(segment: string): boolean {
   return segment.charCodeAt(0) === 0x7b
 }
@@ -102,7 +102,7 @@ function notAllowed(methods: readonly string[]): Answer {
   return withHeaders(failure('method_not_allowed', allow), { allow })
 }
 
-/** Gives what the `{name}` segments of a row stand for; null where that is not valid percent-encoding. */
+/** Returns what the `{name}` segments of a row stand for; null where that is not valid percent-encoding. */
 function paramsOf(row: readonly string[], path: readonly string[]): Record<string, string> | null {
   const params: Record<string, string> = {}
   try {

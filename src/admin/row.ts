@@ -82,7 +82,7 @@ export interface ZoneCall extends Call {
   readonly zone: ZoneConfig
 }
 
-/** Tells whether a row is of a method that has a body as a rule, and takes none. */
+/** Whether a row is of a method that has a body as a rule, and takes none. */
 export function takesNoBody({ method, body }: Pick<Row, 'method' | 'body'>): boolean {
   return body === undefined && (method === 'POST' || method === 'PUT')
 }

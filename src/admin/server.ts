@@ -148,7 +148,7 @@ function askerOf(request: IncomingMessage, sender: Sender, shown: Shown): Asker 
   }
 }
 
-/** Gives the value of a field that must come once: empty, which is none that is valid, where it comes more than once. */
+/** Returns the value of a field that must come once: empty, which is none that is valid, where it comes more than once. */
 function onlyOne({ headers, rawHeaders }: IncomingMessage, name: string): string | null {
   const value = headers[name]
   if (value === undefined) return null

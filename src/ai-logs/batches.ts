@@ -37,7 +37,7 @@ export class Batches {
     return this.#open.size === 0
   }
 
-  /** Gives the batch that is being filled. */
+  /** Returns the batch that is being filled. */
   of(gateway: Gateway): Batch {
     const known = this.#open.get(gateway)
     if (known !== undefined) return known
@@ -51,7 +51,7 @@ export class Batches {
     this.#open.delete(batch.gateway)
   }
 
-  /** Gives those that are being filled. */
+  /** Returns those that are being filled. */
   all(): readonly Batch[] {
     return [...this.#open.values()]
   }

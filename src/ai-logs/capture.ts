@@ -49,14 +49,14 @@ export class Capture {
     return this.#headSize + (this.#ring === null ? 0 : TAIL_SIZE)
   }
 
-  /** Gives the beginning of the body, or all of it. */
+  /** Returns the beginning of the body, or all of it. */
   head(): Buffer {
     this.#seal()
     const pieces = this.#pieces
     return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)
   }
 
-  /** Gives the last bytes of the body that `head` lacks; empty where it has all, and for an encoded body. */
+  /** Returns the last bytes of the body that `head` lacks; empty where it has all, and for an encoded body. */
   tail(): Buffer {
     if (this.#ring === null) return EMPTY
     if (this.#rolled <= TAIL_SIZE) return this.#ring.subarray(0, this.#rolled)

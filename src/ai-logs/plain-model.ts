@@ -19,7 +19,7 @@ export function plainModel(body: Buffer, near: number): string | null {
   return last
 }
 
-/** Tells where the first name is over; the end of the body where there is none. */
+/** Returns where the first name is over; the end of the body where there is none. */
 function behindName(body: Buffer, near: number): number {
   const most = Math.min(body.length, near) - NAME.length
   for (let at = 0; at <= most; at++) if (body[at] === QUOTE && isName(body, at)) return at + NAME.length
@@ -37,7 +37,7 @@ function behindSpace(body: Buffer, start: number): number {
   return at
 }
 
-/** Tells where a text ends that has no escapes and no bytes beyond ASCII; -1 for all others. */
+/** Returns where a text ends that has no escapes and no bytes beyond ASCII; -1 for all others. */
 function endOfPlain(body: Buffer, start: number): number {
   const most = Math.min(body.length, start + LONGEST + 1)
   for (let at = start; at < most; at++) {

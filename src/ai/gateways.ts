@@ -63,7 +63,7 @@ export class GatewayDirectory {
   }
 }
 
-/** Tells whether a gateway can have this name. */
+/** Whether a gateway can have this name. */
 export function isGatewayId(text: string): boolean {
   return gatewayId.test(text)
 }

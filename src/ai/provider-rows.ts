@@ -127,7 +127,7 @@ export const providerRows = {
   },
 } as const satisfies Record<ProviderName, ProviderRow>
 
-/** Gives the row of a provider that only the configuration knows, from the API that it has; in which field it wants credentials is between it and its callers. */
+/** Returns the row of a provider that only the configuration knows, from the API that it has; in which field it wants credentials is between it and its callers. */
 export function customRow(speaks: ProviderConfig['speaks'], base: string): ProviderRow {
   const row = speaks === 'anthropic' ? anthropicLike : openaiLike
   return { ...row, base, credentialFields: ['authorization', 'x-api-key', 'x-goog-api-key', 'api-key'] }

@@ -138,7 +138,7 @@ function entryOf(name: string, row: ProviderRow, config: ProviderConfig | null, 
   return { native, rest, nativeRoot: basePath + row.nativeRoot, sdkRoot: row.sdkRoot }
 }
 
-/** Tells where the first segment ends, which names the resource. */
+/** Returns where the first segment ends, which names the resource. */
 function resourceEnd(path: string): number {
   for (let i = 1; i < path.length; i++) if (path[i] === '/' || path[i] === '?') return i
   return path.length

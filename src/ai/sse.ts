@@ -26,7 +26,7 @@ export class SseReader {
     this.#take(this.#decoder.write(bytes), onEvent)
   }
 
-  /** Tells the event that the stream has begun and not ended: some providers leave out the last blank line, so that it may be whole. */
+  /** Reports the event that the stream has begun and not ended: some providers leave out the last blank line, so that it may be whole. */
   end(onEvent: OnEvent): void {
     if (this.isOverfull) return
     this.#take(`${this.#decoder.end()}\n\n`, onEvent)

@@ -92,7 +92,7 @@ function parseRest(target: string): RestTarget | null {
   return model === null ? null : { api: 'rest', account, operation: 'run', model, query }
 }
 
-/** Gives the 32 lower-case hex digits that stand there as a whole segment. */
+/** Returns the 32 lower-case hex digits that stand there as a whole segment. */
 function accountAt(target: string, from: number): string | null {
   const end = from + ACCOUNT_LENGTH
   if (target.charCodeAt(end) !== SLASH) return null
@@ -103,7 +103,7 @@ function accountAt(target: string, from: number): string | null {
   return target.slice(from, end)
 }
 
-/** Tells where a name of at most 64 lower-case letters, digits, hyphens and underscores ends. */
+/** Returns where a name of at most 64 lower-case letters, digits, hyphens and underscores ends. */
 function nameEnd(target: string, from: number): number {
   const most = Math.min(target.length, from + LONGEST_NAME)
   let i = from

@@ -55,7 +55,7 @@ function reference(character: string): string {
 
 const REPLACEMENT = 0xfffd
 
-/** Tells whether HTML permits a reference to it: neither control nor half a surrogate pair. */
+/** Whether HTML permits a reference to it: neither control nor half a surrogate pair. */
 function isCharacter(point: number): boolean {
   return point >= 0x20 && (point < 0x7f || point > 0x9f) && (point < 0xd800 || point > 0xdfff)
 }

@@ -17,7 +17,7 @@ export function pathReadings(target: string): readonly string[] | null {
   return path.length > LONGEST ? null : readingsOf(path, normalPath(path))
 }
 
-/** The most steps (see `Work`) that it takes to find the readings of a path of so many characters. */
+/** Returns the most steps (see `Work`) that it takes to find the readings of a path of so many characters. */
 export function readingWork(length: number): number {
   return 200 + 2 * Math.min(length, LONGEST) + length / 8
 }

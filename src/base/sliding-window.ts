@@ -3,12 +3,12 @@
 /** Into how many buckets a period is divided: what an event may count longer than the period, as a part of it. */
 const division = 60
 
-/** Gives the ms of one bucket. */
+/** Returns the ms of one bucket. */
 export function bucketWidth(period: number): number {
   return Math.max(1, Math.ceil(period / division))
 }
 
-/** Gives how many buckets after its own an event still counts. */
+/** Returns how many buckets after its own an event still counts. */
 export function bucketReach(period: number): number {
   return Math.ceil(period / bucketWidth(period))
 }
@@ -40,7 +40,7 @@ export class SlidingWindow {
     return { newest: this.#newest, counts: this.#counts }
   }
 
-  /** Tells how many events count at `now`. */
+  /** Returns how many events count at `now`. */
   count(now: number): number {
     this.#advance(now)
     return this.#total
@@ -62,7 +62,7 @@ export class SlidingWindow {
     this.#total += events
   }
 
-  /** Tells in how many ms one more event fits under the limit; 0 when it does now. */
+  /** Returns in how many ms one more event fits under the limit; 0 when it does now. */
   wait(now: number, limit: number): number {
     this.#advance(now)
     let excess = this.#total + 1 - limit

@@ -4,7 +4,7 @@ import type { DnsAnswer, DomainVerification, OAuthClient } from '../store/oauth-
 import { nextCheckAt } from './schedule.ts'
 
 /**
- * Tells whether an answer for `asked` counts for what is kept now. The proof counts as long as it is the same host and code; what else was said only while
+ * Whether an answer for `asked` counts for what is kept now. The proof counts as long as it is the same host and code; what else was said only while
  * this is the attempt that is due, since anything later knows better.
  */
 export function counts(
@@ -17,7 +17,7 @@ export function counts(
   return answer.outcome === 'found' || kept.nextCheckAt === asked.nextCheckAt
 }
 
-/** Gives the client after an answer that counts. Only the end of a proof is a revision: the ETag that its owner was just given holds until then. */
+/** Returns the client after an answer that counts. Only the end of a proof is a revision: the ETag that its owner was just given holds until then. */
 export function afterAnswer(
   client: OAuthClient,
   kept: DomainVerification,

@@ -13,13 +13,13 @@ const pause = 5_000
 /** By how much the clocks of processes may differ, in ms. */
 const slack = 60 * 60_000
 
-/** Gives the whole text of the TXT record. */
+/** Returns the whole text of the TXT record. */
 export function challengeText({ code }: DomainVerification): string {
   return challengePrefix + code
 }
 
 /**
- * Gives what becomes of a verification when client_uri is set to a valid `clientUri`, or removed (null). The same host asks again now, or begins anew when its
+ * Returns what becomes of a verification when client_uri is set to a valid `clientUri`, or removed (null). The same host asks again now, or begins anew when its
  * two days are over; another one begins with a code of its own, but `host_frozen` when the old one was verified.
  */
 export function verificationFor(

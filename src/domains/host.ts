@@ -3,12 +3,12 @@
 import { isIP } from 'node:net'
 import { parse } from 'tldts'
 
-/** Gives the host of a valid https URI: in lower case, as punycode, without a dot at the end. */
+/** Returns the host of a valid https URI: in lower case, as punycode, without a dot at the end. */
 export function hostOf(uri: string): string {
   return new URL(uri).hostname.replace(/\.$/, '')
 }
 
-/** Tells why a TXT record at the host can never prove who owns it, in words that follow the name of a member; null when one can. */
+/** Returns why a TXT record at the host can never prove who owns it, in words that follow the name of a member; null when one can. */
 export function hostFault(host: string): string | null {
   if (isAddress(host)) return 'must have a host name, not an IP address: only names have TXT records'
   if (!hostName.test(host))

@@ -12,7 +12,7 @@ const ladder = [
 ]
 const lastStep = 15 * minute
 
-/** Gives when to ask after an answer at `now`: a step of the ladder later, give or take a tenth so that clients don't march in step, but never after the deadline. */
+/** Returns when to ask after an answer at `now`: a step of the ladder later, give or take a tenth so that clients don't march in step, but never after the deadline. */
 export function nextCheckAt(startedAt: number, deadline: number, now: number, random = Math.random): number {
   const step = ladder.find(({ until }) => now - startedAt < until)?.step ?? lastStep
   return Math.min(deadline, now + Math.round(step * (0.9 + 0.2 * random())))

@@ -17,7 +17,7 @@ export function admit(x: Exchange): Refusal | null {
   return refusal
 }
 
-/** Tells what the rules have against a request, and counts nothing towards a ban: a redirect that the gateway would follow is not the doing of the client. */
+/** Returns what the rules have against a request, and counts nothing towards a ban: a redirect that the gateway would follow is not the doing of the client. */
 export function accessRefusal(x: Exchange): Refusal | null {
   return ask(x, x.snapshot.access, x.zone?.access ?? null)
 }

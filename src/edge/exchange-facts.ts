@@ -7,12 +7,12 @@ import type { Refusal } from '../errors/refusal.ts'
 import { equalsIgnoreCase } from '../http1/fields.ts'
 import type { Exchange } from './exchange.ts'
 
-/** Gives the facts of an exchange, always the same object; its path is in normal form, so that no other spelling passes by a rule. */
+/** Returns the facts of an exchange, always the same object; its path is in normal form, so that no other spelling passes by a rule. */
 export function factsOf(x: Exchange): Facts {
   return (x.facts ??= new ExchangeFacts(x, new ExchangeRequestFacts(x)))
 }
 
-/** Gives the facts of an exchange with the path as it was sent, for who makes another one of it. */
+/** Returns the facts of an exchange with the path as it was sent, for who makes another one of it. */
 export function sentFactsOf(x: Exchange): Facts {
   return new ExchangeFacts(x, new SentRequestFacts(x))
 }

@@ -130,7 +130,7 @@ let last: { readonly provider: Provider | null; readonly asked: string; readonly
   path: '',
 }
 
-/** Gives the path at the provider, without query. Mostly it is that of the call before, and the same text again is cheaper to handle than an equal one. */
+/** Returns the path at the provider, without query. Mostly it is that of the call before, and the same text again is cheaper to handle than an equal one. */
 function pathOf({ target, provider, path }: AiExchange): string {
   if (target.api !== 'native') return cut(withoutQuery(path))
   if (target.path !== last.asked || provider !== last.provider)

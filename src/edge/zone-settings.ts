@@ -69,7 +69,7 @@ function joined(access: AccessConfig, { accessRules }: KnownZone): AccessConfig 
   return { ...access, rules: [...legal, ...accessRules, ...others] }
 }
 
-/** Gives the same object for the same pages, since each is compiled once. */
+/** Returns the same object for the same pages, since each is compiled once. */
 function mergedPages(pages: ErrorPages, errorPages: ErrorPages): ErrorPages {
   const known = merged.get(errorPages)
   if (known?.below === pages) return known.result

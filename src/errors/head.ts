@@ -13,13 +13,13 @@ export interface Content {
   readonly body: string
 }
 
-/** Gives the reason phrase: the title of the code from 520 on, and the phrase of RFC 9110 before. */
+/** Returns the reason phrase: the title of the code from 520 on, and the phrase of RFC 9110 before. */
 export function reasonOf({ error }: Refusal): string {
   const { status, title } = errorRows[error]
   return status >= 520 ? title : reasons[status]!
 }
 
-/** Gives the reason phrase of a status that an operator chose: the title of ours, the phrase of RFC 9110, or what it is. */
+/** Returns the reason phrase of a status that an operator chose: the title of ours, the phrase of RFC 9110, or what it is. */
 export function phraseOf(status: number): string {
   return titles.get(status) ?? reasons[status] ?? 'Custom Error'
 }

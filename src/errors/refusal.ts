@@ -57,7 +57,7 @@ export function errorNameOf(code: string): ErrorName | null {
   return names.find(name => String(errorRows[name].code) === code) ?? null
 }
 
-/** Tells the seconds of Retry-After, always a whole number from 1 up; null where the error is not retryable. */
+/** Returns the seconds of Retry-After, always a whole number from 1 up; null where the error is not retryable. */
 export function retryAfterOf(refusal: Refusal): number | null {
   const usual = errorRows[refusal.error].retryAfter
   if (usual === null || refusal.retryAfter === null || Number.isNaN(refusal.retryAfter)) return usual

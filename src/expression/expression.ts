@@ -26,7 +26,7 @@ export interface Expression<T extends boolean | string> {
   evaluate(facts: Facts, work?: Work, path?: string): T | null
 }
 
-/** Tells what is wrong with a text, and where in it: line and column count from 1. */
+/** Describes what is wrong with a text, and where in it: line and column count from 1. */
 export interface ExpressionFlaw {
   readonly message: string
   readonly line: number
@@ -63,7 +63,7 @@ export function compileExpression(
   return result
 }
 
-/** Says what a setting must be, given the flaw of what it is. */
+/** Describes what a setting must be, given the flaw of what it is. */
 export function describeFlaw(flaw: ExpressionFlaw): string {
   return `must be a CEL expression; line ${flaw.line}, column ${flaw.column}: ${flaw.message}`
 }
@@ -148,7 +148,7 @@ interface PackageError {
   readonly range?: { readonly start: number }
 }
 
-/** Tells what the package found; what it did not mean to throw (a stack too deep) has no place in the text. */
+/** Returns what the package found; what it did not mean to throw (a stack too deep) has no place in the text. */
 function flawOf(text: string, error: unknown): ExpressionFlaw {
   const { code, summary, range } = (error ?? {}) as PackageError
   if (code === 'limit_exceeded')

@@ -29,7 +29,7 @@ export interface RequestFacts {
   readonly tls: boolean
 }
 
-/** Gives facts the types that the language knows: its integers are bigint, its structures classes. */
+/** Converts facts to the types that the language knows: its integers are bigint, its structures classes. */
 export class Variables {
   readonly #facts: Facts
   readonly #path: string | undefined

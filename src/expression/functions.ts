@@ -1,6 +1,6 @@
 // What expressions may call, of all that the language has, and what of it can fail.
 
-/** Tells of our functions whether they can fail. */
+/** Records of our functions whether they can fail. */
 export const functions: ReadonlyMap<string, boolean> = new Map([
   ['bool', true],
   ['contains', false],

@@ -1,6 +1,6 @@
 // How large a pattern would become, told from its text: to compile it could take seconds.
 
-/** Tells what is wrong with a pattern that is not to be compiled: too many repetitions, or classes of Unicode. */
+/** Returns what is wrong with a pattern that is not to be compiled: too many repetitions, or classes of Unicode. */
 export function patternFlaw(text: string, mostParts: number): string | null {
   const parts = countParts(text)
   if (parts > mostParts) return 'the pattern has too many repetitions'

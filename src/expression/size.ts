@@ -12,7 +12,7 @@ export interface Size {
 
 export const scalar: Size = { length: 1, item: null, one: null, held: null }
 
-/** Gives the size of a text of so many characters. */
+/** Returns the size of a text of so many characters. */
 export function textOf(length: number): Size {
   return { length, item: null, one: null, held: null }
 }
@@ -27,12 +27,12 @@ export function nameOf(held: Size | null): Size {
   return { ...textOf(64), held }
 }
 
-/** Gives the size that a single member can have. */
+/** Returns the size that a single member can have. */
 export function memberOf(list: Size): Size {
   return list.one ?? list.item ?? scalar
 }
 
-/** Gives a size that none of these exceeds. */
+/** Returns a size that none of these exceeds. */
 export function larger(sizes: readonly Size[]): Size {
   return sizes.reduce(
     (a, b) => ({
@@ -45,7 +45,7 @@ export function larger(sizes: readonly Size[]): Size {
   )
 }
 
-/** Tells how much there is to look at. */
+/** Returns how much there is to look at. */
 export function weigh(size: Size): number {
   return size.item === null ? size.length : size.length * (16 + weigh(size.item))
 }

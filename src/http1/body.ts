@@ -66,7 +66,7 @@ export class BodyReader {
     return this.#data(available, at)
   }
 
-  /** Tells the reader that the peer ended the connection: the clean end of a `close` body, a truncation of any other. */
+  /** Takes note that the peer ended the connection: the clean end of a `close` body, a truncation of any other. */
   end(): void {
     if (this.framing === 'close') this.done = true
     else if (!this.done) this.faulty = true

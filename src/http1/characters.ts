@@ -12,7 +12,7 @@ export const isFieldByte = byteTable(byte => byte === 0x09 || (byte >= 0x20 && b
  */
 export const isTargetByte = byteTable(byte => byte > 0x20 && byte !== 0x7f && byte !== 0x23)
 
-/** Gives the value of a hexadecimal digit, or 255. */
+/** Holds the value of each hexadecimal digit, and 255 for all other bytes. */
 export const hexValue = Uint8Array.from({ length: 256 }, (_, byte) => {
   const value = Number.parseInt(String.fromCharCode(byte), 16)
   return Number.isNaN(value) ? 255 : value

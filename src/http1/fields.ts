@@ -117,12 +117,12 @@ function idOfRest(name: string): FieldId {
   return /[^A-Za-z0-9-]/.test(name) ? field.twin : field.xForwarded
 }
 
-/** Tells whether a text equals a lower-case name, ignoring ASCII case. */
+/** Whether a text equals a lower-case name, ignoring ASCII case. */
 export function equalsIgnoreCase(text: string, lower: string): boolean {
   return text.length === lower.length && compare(text, lower) === SAME
 }
 
-/** Tells whether a comma-separated list (such as CDN-Loop) holds a lower-case token. */
+/** Whether a comma-separated list (such as CDN-Loop) holds a lower-case token. */
 export function listHas(list: string, token: string): boolean {
   let from = 0
   while (from <= list.length) {

@@ -18,7 +18,7 @@ export function endOfHead(bytes: Buffer, start: number): number {
 }
 
 /**
- * Tells whether an unfinished head can still become a good one, from its bytes between `from` and the end: a NUL, or one of CR and LF without the
+ * Whether an unfinished head can still become a good one, from its bytes between `from` and the end: a NUL, or one of CR and LF without the
  * other, can't, and waiting for the rest would let the peer hang until its timeout.
  */
 export function mayContinue(bytes: Buffer, from: number): boolean {

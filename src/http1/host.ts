@@ -4,7 +4,7 @@ import { isIPv6 } from 'node:net'
 import { canonicalAddress } from '../base/address/address.ts'
 
 /**
- * Gives the lower-case host name of a Host value, without port, brackets and trailing dot; null when it is not a host name or IP address. Userinfo,
+ * Returns the lower-case host name of a Host value, without port, brackets and trailing dot; null when it is not a host name or IP address. Userinfo,
  * percent-encoding and the other freedoms of a reg-name are refused: no zone can have such a name.
  */
 export function hostName(value: string): string | null {

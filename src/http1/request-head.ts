@@ -136,7 +136,7 @@ export function parseRequestHead(
 }
 
 /**
- * Tells whether a head that is still growing already broke a limit, so that nobody has to wait for its end: `bytes` from `start` on hold no empty line
+ * Whether a head that is still growing already broke a limit, so that nobody has to wait for its end: `bytes` from `start` on hold no empty line
  * yet.
  */
 export function overLimit(bytes: Buffer, start: number, limits: HeadLimits): HeadFault | null {
@@ -147,7 +147,7 @@ export function overLimit(bytes: Buffer, start: number, limits: HeadLimits): Hea
   return null
 }
 
-/** Tells whether the request line of a head that is still growing is there already and can't be accepted. */
+/** Whether the request line of a head that is still growing is there already and can't be accepted. */
 export function startsBadly(bytes: Buffer, start: number): HeadFault | null {
   const lineEnd = bytes.indexOf('\r\n', start)
   if (lineEnd === -1) return null

@@ -19,12 +19,12 @@ export class CountersWatch {
     this.#log = log
   }
 
-  /** Tells whether the store itself says that it is out of reach. */
+  /** Whether the store itself says that it is out of reach. */
   get isAway(): boolean {
     return this.#counters.isAway
   }
 
-  /** Tells whether no request should wait for it. */
+  /** Whether no request should wait for it. */
   get isOut(): boolean {
     return this.#isPaused || this.isAway
   }

@@ -78,7 +78,7 @@ export class KeyCount {
     return now < this.#fullUntil
   }
 
-  /** Tells whether one more fits for sure, whatever the other processes have let in since the store was asked. */
+  /** Whether one more fits for sure, whatever the other processes have let in since the store was asked. */
   isFar(now: number): boolean {
     const { ceiling, growth, untold, blind, most } = this.limit
     const unheard = this.#untold + this.#underWay
@@ -86,7 +86,7 @@ export class KeyCount {
     return (unheard < untold && mayBe <= ceiling) || (unheard < blind && 2 * this.#known <= most)
   }
 
-  /** Tells whether the store should hear of it before it has to be asked. */
+  /** Whether the store should hear of it before it has to be asked. */
   isDue(now: number): boolean {
     if (this.isReporting) return false
     const { growth, untold, ceiling } = this.limit
@@ -113,7 +113,7 @@ export class KeyCount {
     this.#alone?.add(now, -many)
   }
 
-  /** Tells of one that is let in and counted already. */
+  /** Returns what is told of one that is let in and counted already. */
   allow(now: number): Spent {
     const { most, span, period } = this.limit
     const wait = span.kind === 'sliding' ? period : this.#overAt - now

@@ -6,7 +6,7 @@ type Span =
   | { readonly kind: 'day' | 'month' }
 
 export interface Limit {
-  /** Tells it from all other limits that are counted in the same store. */
+  /** Distinguishes it from all other limits that are counted in the same store. */
   readonly name: string
   readonly most: number
   readonly span: Span
@@ -44,7 +44,7 @@ export function limitOf(name: string, most: number, span: Span): Limit {
   }
 }
 
-/** Gives the end of the window that `now` is in, both in ms since the epoch; infinite where it slides. */
+/** Returns the end of the window that `now` is in, both in ms since the epoch; infinite where it slides. */
 export function endOf(span: Span, now: number): number {
   switch (span.kind) {
     case 'sliding':

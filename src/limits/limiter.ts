@@ -77,7 +77,7 @@ export class Limiter {
     if (count !== undefined) this.#takeBack(count, 1)
   }
 
-  /** Tells the store what it has not been told. */
+  /** Reports to the store what it has not been told. */
   async close(): Promise<void> {
     await this.#reports?.close()
   }
@@ -136,7 +136,7 @@ export class Limiter {
       else resolve(i < granted ? count.allow(now) : count.refuse(now))
   }
 
-  /** Gives how many the store grants; null where that can't be waited for. */
+  /** Returns how many the store grants; null where that can't be waited for. */
   async #grantedOf(count: KeyCount, wanted: number): Promise<number | null> {
     // The answer before may have said all, or may not have come.
     if (count.isFull(this.#clock.monotonic())) return 0
@@ -178,13 +178,13 @@ export class Limiter {
     if (count.isShared) this.#reports!.sendSoon(count)
   }
 
-  /** Tells the store the last of a count that makes room for another. */
+  /** Reports to the store the last of a count that makes room for another. */
   #dismiss(count: KeyCount): void {
     if (count.isShared && !this.#watch!.isOut) void this.#reports!.send(count)
   }
 }
 
-/** Tells a key from those of all limits. It is a text of its own, and short: a key may be cut from a whole head, and as long as one. */
+/** Returns a name that no key of another limit has. It is a text of its own, and short: a key may be cut from a whole head, and as long as one. */
 function keyName(limit: Limit, key: string): string {
   return `${limit.name}\n${key.length > longestKey ? hash('sha256', key, 'base64url') : key}`
 }

@@ -30,7 +30,7 @@ export class Reports {
     this.#sweeper ??= setInterval(() => this.#sweep(), sweepPeriod).unref()
   }
 
-  /** Tells what a count has to tell now. */
+  /** Reports what a count has to report now. */
   async send(count: KeyCount): Promise<void> {
     if (count.untold !== 0) await this.#sendEven(count)
   }
@@ -75,7 +75,7 @@ export class Reports {
     if (count !== undefined && !this.#watch.isAway) void this.probe(count)
   }
 
-  /** Tells the store of a count that has nothing to tell, too. */
+  /** Reports to the store of a count that has nothing new, too. */
   async #sendEven(count: KeyCount): Promise<void> {
     count.isReporting = true
     await this.#tell(count)

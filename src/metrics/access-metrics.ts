@@ -28,6 +28,6 @@ export class AccessMetrics {
   readonly banned = new Tally()
   readonly listReloads = tallies(reloadResults)
   readonly geoReloads = tallies(reloadResults)
-  /** Tells how many addresses are banned now; null where nobody keeps bans. */
+  /** Returns how many addresses are banned now; null where nobody keeps bans. */
   activeBans: (() => number) | null = null
 }

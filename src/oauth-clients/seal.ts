@@ -14,7 +14,7 @@ export function seal(key: Buffer, text: string, context: string): string {
   return Buffer.concat(sealed).toString('base64url')
 }
 
-/** Gives the text again; null when it was changed, or sealed under another key or for another context. */
+/** Returns the text again; null when it was changed, or sealed under another key or for another context. */
 export function unseal(key: Buffer, sealed: string, context: string): string | null {
   const bytes = Buffer.from(sealed, 'base64url')
   const end = bytes.length - tagLength

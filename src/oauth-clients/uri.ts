@@ -3,17 +3,17 @@
 
 import type { TokenEndpointAuthMethod } from '../store/oauth-client.ts'
 
-/** Gives the rule that a redirect URI breaks, or one to go to after a logout: https, http on this machine, or for `none` a scheme of an app (RFC 8252 section 7). */
+/** Returns the rule that a redirect URI breaks, or one to go to after a logout: https, http on this machine, or for `none` a scheme of an app (RFC 8252 section 7). */
 export function redirectUriFault(uri: string, method: TokenEndpointAuthMethod): string | null {
   return fault(uri, 512, [url => schemeFault(url, method), replyFault])
 }
 
-/** Gives the rule that an origin breaks: scheme, host and port, and nothing else. */
+/** Returns the rule that an origin breaks: scheme, host and port, and nothing else. */
 export function originFault(origin: string): string | null {
   return fault(origin, 512, [webFault], url => url.origin)
 }
 
-/** Gives the rule that the URI of a page or a picture breaks. */
+/** Returns the rule that the URI of a page or a picture breaks. */
 export function pageUriFault(uri: string): string | null {
   return fault(uri, 2048, [pageFault])
 }

@@ -20,7 +20,7 @@ export function missingForPublic(client: OAuthClient): readonly MissingPrecondit
 
 interface Precondition {
   readonly member: MissingPrecondition['member']
-  /** Gives the sentence that says what is missing, or null. */
+  /** Returns the sentence that says what is missing, or null. */
   readonly lack: (client: OAuthClient) => string | null
 }
 

@@ -27,7 +27,7 @@ export interface Balance {
   ): C | null
 }
 
-/** Tells the weight with which a candidate takes part: 0 for not at all. */
+/** Returns the weight with which a candidate takes part: 0 for not at all. */
 export function weightOf(candidate: Candidate, tried: readonly Candidate[]): number {
   return tried.includes(candidate) ? 0 : candidate.weight * candidate.share
 }

@@ -32,7 +32,7 @@ export class Circuit {
     return now < this.openUntil ? 'open' : 'half_open'
   }
 
-  /** Tells whether a request may go through: while half open one at a time, or another when the last one takes longer than the shortest ejection. */
+  /** Whether a request may go through: while half open one at a time, or another when the last one takes longer than the shortest ejection. */
   admits(now: number): boolean {
     return this.isClosed || (now >= this.openUntil && (this.#trial === null || now >= this.#trialUntil))
   }

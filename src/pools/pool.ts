@@ -65,23 +65,23 @@ export class Pool<Target extends Reached> {
     this.#balance = balance
   }
 
-  /** Gives the member that a request is for; null when none is healthy. Its health is to be told when the request goes there, and how it went. */
+  /** Returns the member that a request is for; null when none is healthy. Its health is to be told when the request goes there, and how it went. */
   pick(request: Asking): Member<Target> | null {
     this.budget.earn()
     return this.pickAnother(request, NONE)
   }
 
-  /** Gives a member beside those that were tried; null when no other is healthy. */
+  /** Returns a member beside those that were tried; null when no other is healthy. */
   pickAnother(request: Asking, tried: readonly Member<Target>[]): Member<Target> | null {
     return this.#balance.choose(this.members, request, tried)
   }
 
-  /** Tells whether requests go on as usual to anybody beside this member. */
+  /** Whether requests go on as usual to anybody beside this member. */
   hasAnother({ health }: Member<Target>): boolean {
     return this.members.some(other => other.health !== health && other.health.state === 'healthy')
   }
 
-  /** Tells in how many seconds, 1 or more, a pool without a healthy member may have one: at the next check or the next trial. */
+  /** Returns in how many seconds, 1 or more, a pool without a healthy member may have one: at the next check or the next trial. */
   get secondsUntilHope(): number {
     let least = Number.POSITIVE_INFINITY
     for (const { health } of this.members) least = Math.min(least, health.msUntilHope)

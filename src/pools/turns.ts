@@ -1,6 +1,6 @@
 // Turns by weight, spread evenly: of the weights 5, 1 and 1 the first gets five of seven turns, and never all five in a row.
 
-/** Gives turns: all who take part `enter`, then one of them is `take`n. */
+/** Takes turns: all who take part `enter`, then one of them is `take`n. */
 export class Turns {
   /** What each is ahead or behind of its due share; an entry gains its weight, a turn costs the weights of all who entered. */
   readonly #credits: Float64Array
@@ -18,7 +18,7 @@ export class Turns {
     if (this.#first === -1 || credits[index]! > credits[this.#first]!) this.#first = index
   }
 
-  /** Gives the index of the one whose turn it is; -1 when nobody entered. */
+  /** Returns the index of the one whose turn it is; -1 when nobody entered. */
   take(): number {
     const first = this.#first
     if (first !== -1) this.#credits[first]! -= this.#total

@@ -50,7 +50,7 @@ export class LatestKeys {
   }
 }
 
-/** Tells others what was found: at once as a rule, and no more than ten messages and 1,000 keys in 100 ms. */
+/** Informs others of what was found: at once as a rule, and no more than ten messages and 1,000 keys in 100 ms. */
 export class FoundPost {
   readonly #send: (keys: readonly FoundKey[]) => Promise<unknown>
   #waiting = new Map<string, FoundKey>()

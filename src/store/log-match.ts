@@ -6,7 +6,7 @@ import type { LogField, LogFilter, LogPlace, LogQuery } from './store.ts'
 /** What a field of an entry holds; null where it is absent. */
 type LogValue = string | number | boolean | null
 
-/** Tells whether an entry is what all of the filters ask for. */
+/** Whether an entry is what all of the filters ask for. */
 export function matches(entry: LogSummary, filters: readonly LogFilter[]): boolean {
   return filters.every(filter => holds(filter, logValue(entry, filter.field)))
 }

@@ -45,7 +45,7 @@ export async function openStore(
   )
 }
 
-/** Gives the path behind `sqlite:`, which stands for itself: no host, no parameters, no percent-encoding. */
+/** Returns the path behind `sqlite:`, which stands for itself: no host, no parameters, no percent-encoding. */
 function sqlitePath(path: string): string {
   if (path === ':memory:') return path
   if (path === '') throw new Error('the store URL names no file: use sqlite:PATH')

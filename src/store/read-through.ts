@@ -9,7 +9,7 @@ export interface ReadThroughOptions<T> {
   readonly changes: Changes
   /** What the values are made of: changes of other records leave all of it as it is. */
   readonly kind: RecordChange['kind']
-  /** Tells whether a value may be another since a change of a record of that kind. */
+  /** Whether a value may be another since a change of a record of that kind. */
   readonly concerns: (change: RecordChange, value: T) => boolean
   /** The most values that are remembered; misses are bounded by the same number, apart from them. */
   readonly size: number
@@ -102,7 +102,7 @@ export class ReadThrough<T extends object> {
     return false
   }
 
-  /** Tells for how long it has not been known that a value is right. */
+  /** Returns for how long it has not been known that a value is right. */
   #ageOf({ askedAt }: Remembered<T>, now: number): number {
     return now - Math.max(askedAt, this.#options.changes.knownUntil)
   }

@@ -92,7 +92,7 @@ export interface Together {
 
 export interface OAuthClients extends Records<OAuthClient> {
   /**
-   * Gives up to `limit` clients whose `verification.nextCheckAt` is over by the clock of the store, the longest due first, each to one caller only, whatever number
+   * Returns up to `limit` clients whose `verification.nextCheckAt` is over by the clock of the store, the longest due first, each to one caller only, whatever number
    * of processes ask: a client is given again when its `nextCheckAt` was changed and the new one is over, or after `lease` ms.
    */
   claimDue(limit: number, lease: number): Promise<readonly Versioned<OAuthClient>[]>
@@ -186,7 +186,7 @@ export interface Logs {
   count(account: string, gateway: string): Promise<number>
   /** Hands on every entry without its bodies, in no order and a few at a time, with turns for others between; what is written meanwhile may be among them or not. */
   summaries(account: string, gateway: string): AsyncIterable<readonly LogSummary[]>
-  /** Gives every entry, as they were appended, in batches; what is written meanwhile may be among them or not. */
+  /** Returns every entry, as they were appended, in batches; what is written meanwhile may be among them or not. */
   entries(account: string, gateway: string): AsyncIterable<readonly LogEntry[]>
 }
 
@@ -281,7 +281,7 @@ export interface CounterAnswer {
 
 /** The writes of every process that shares the store, this one included. */
 export interface Changes {
-  /** Tells each change of a record soon after it was written, in no particular order; gives what ends that. */
+  /** Reports each change of a record soon after it was written, in no particular order; returns what ends that. */
   follow(listener: (change: Change) => void): () => void
   /** Monotonic ms (performance.now) until which every change is known to have been told. While all is well it is never more than 5 s old, a lost notice or not. */
   readonly knownUntil: number

@@ -2,7 +2,7 @@
 
 const scheme = 'bearer'
 
-/** Gives what follows `Bearer` (RFC 6750 section 2.1; the scheme in any case, RFC 9110 section 11.1), or null where there are no such credentials. */
+/** Returns what follows `Bearer` (RFC 6750 section 2.1; the scheme in any case, RFC 9110 section 11.1), or null where there are no such credentials. */
 export function bearerOf(field: string | null): string | null {
   if (field === null || field.length <= scheme.length || !isBlank(field.charCodeAt(scheme.length)))
     return null
@@ -11,7 +11,7 @@ export function bearerOf(field: string | null): string | null {
   return token === '' ? null : token
 }
 
-/** Gives what follows `Bearer` where it is a token68 (RFC 9110 section 11.2), as all tokens are: of anything else nobody knows what others read in it. */
+/** Returns what follows `Bearer` where it is a token68 (RFC 9110 section 11.2), as all tokens are: of anything else nobody knows what others read in it. */
 export function token68Of(field: string): string | null {
   const token = bearerOf(field)
   return token !== null && isToken68(token) ? token : null

@@ -5,7 +5,7 @@ import { permissionGroups } from './permission-groups.ts'
 
 export type Permission = (typeof permissionGroups)[number]['name']
 
-/** Tells whether a policy of the token allows this for the account, and none denies it. A group that writes stands for reading too, in both. */
+/** Whether a policy of the token allows this for the account, and none denies it. A group that writes stands for reading too, in both. */
 export function permits(token: Token, permission: Permission, account: string): boolean {
   const groups = groupsWith[permission]
   let isAllowed = false

@@ -15,7 +15,7 @@ export function mintToken(): { value: string; digest: string } {
   return { value, digest: digestOf(value) }
 }
 
-/** Tells whether prefix, length, alphabet and checksum are those of a token. */
+/** Whether prefix, length, alphabet and checksum are those of a token. */
 export function isWellFormed(value: string): boolean {
   if (value.length !== length || !value.startsWith(prefix)) return false
   for (let i = prefix.length; i < length; i++) if (!isBase64Url(value.charCodeAt(i))) return false

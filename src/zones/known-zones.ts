@@ -41,7 +41,7 @@ export class KnownZones {
   }
   readonly #zones = new Map<string, KnownZone>()
 
-  /** Gives what is set for a zone, empty where that is nothing. */
+  /** Returns what is set for a zone, empty where that is nothing. */
   of(name: string): KnownZone {
     const before = this.#zones.get(name)
     if (before) return before
@@ -65,7 +65,7 @@ export class KnownZones {
     return zoneRecordKinds.map(kind => this.#putKind(kind, lists[kind])).includes(true)
   }
 
-  /** Gives all there is. */
+  /** Returns all there is. */
   lists(): ZoneRecordLists {
     const { error_rule_list, access_rule_list, error_page } = this.#records
     return {

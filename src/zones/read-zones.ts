@@ -4,7 +4,7 @@ import { zoneOwner } from '../store/zone-lists.ts'
 import type { Records, Store } from '../store/store.ts'
 import type { ZoneRecordKind, ZoneRecordKinds, ZoneRecordLists } from './known-zones.ts'
 
-/** Says which record. */
+/** Names a record. */
 export interface ZoneRecordName {
   readonly kind: ZoneRecordKind
   readonly id: string

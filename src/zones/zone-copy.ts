@@ -31,7 +31,7 @@ const pause = 10_000
 
 export class ZoneCopy {
   readonly #options: ZoneCopyOptions
-  /** Gives what is to be written; null when the file has it. */
+  /** Returns what is to be written; null when the file has it. */
   #due: (() => ZoneRecordLists) | null = null
   #writing: Promise<void> = Promise.resolve()
   #timer: NodeJS.Timeout | null = null

@@ -53,7 +53,7 @@ export class ZoneRecords {
     if (this.#known === null) await this.#takeCopy()
   }
 
-  /** Gives what is set for a zone, empty where that is nothing; null while nothing is known of any. */
+  /** Returns what is set for a zone, empty where that is nothing; null while nothing is known of any. */
   of(zone: string): KnownZone | null {
     return this.#known?.of(zone) ?? null
   }

@@ -29,6 +29,27 @@ test('the comment says why the file exists, and not who calls it, which changes'
   none(({ text }) => /\.ts\b|\b(Called|Used|Asked) (by|once|where)\b/.test(head(text)))
 })
 
+/** Lists the first words of the doc comments of a text that stand before what matches. */
+function docWords(text: string, what = ''): readonly string[] {
+  const comment = new RegExp(`/\\*\\*[\\s*]*(\\S+)(?:(?!\\*/)[^])*\\*/\\s*${what}`, 'g')
+  return Array.from(text.matchAll(comment), ([, word]) => word!)
+}
+
+test('a doc comment does not give, tell or say', () => {
+  none(({ text }) => docWords(text).some(word => /^(Gives?|Tells?|Says?)$/.test(word)))
+})
+
+test('the doc comment of an exported function begins with Returns, Whether or another verb in the third person', () => {
+  const isVerb = (word: string) => /^(Returns|Whether|As|[A-Z][a-z]+s)\b/.test(word)
+  none(({ text }) => !docWords(text, 'export (async )?function\\b').every(isVerb))
+})
+
+test('the first word of a doc comment is read in comments of one line and of several', () => {
+  const text = '/** Gives a. */\nconst a = 1\n/**\n * Makes b:\n * more.\n */\nexport function b() {}\n'
+  assert.deepEqual(docWords(text), ['Gives', 'Makes'])
+  assert.deepEqual(docWords(text, 'export function'), ['Makes'])
+})
+
 test('no file is a barrel or a drawer', () => {
   none(({ path }) => /(^|\/)(index|utils?|helpers?|common)\.ts$/.test(path))
   none(({ text }) => /^export (\*|\{[^}]*\}) from/m.test(text))

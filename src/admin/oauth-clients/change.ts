@@ -16,7 +16,7 @@ export interface ChangedClient {
   readonly secret: string | null
 }
 
-/** Gives what a body makes of a client, the same one where nothing changes, or all that is wrong with it. */
+/** Returns what a body makes of a client, the same one where nothing changes, or all that is wrong with it. */
 export function changeClient(
   kept: OAuthClient,
   body: unknown,

@@ -10,7 +10,7 @@ import { put } from '../records/kept.ts'
 import { findClient, noClient, resourceOf, reviseClient } from './kept-client.ts'
 import { unmet } from '../request/precondition.ts'
 
-/** Gives the client a second secret; the first goes on working until it is dropped. */
+/** Makes a second secret for the client; the first goes on working until it is dropped. */
 export async function rotateSecret(call: Call, api: Api): Promise<Answer> {
   return once(call, api, ['POST', 'rotate_secret', call.params.client_id!], async keep => {
     const kept = await findClient(call, api)

@@ -24,7 +24,7 @@ function viewAnswer(answer: DnsAnswer, verification: DomainVerification) {
   return { at: isoTime(at), outcome, records, ...(hint !== null && { hint }) }
 }
 
-/** Says what to do about an answer; null where there is nothing to do. */
+/** Returns what to do about an answer; null where there is nothing to do. */
 function hintFor({ outcome, records }: DnsAnswer, verification: DomainVerification): string | null {
   const text = challengeText(verification)
   switch (outcome) {

@@ -44,7 +44,7 @@ function badQuery(query: Members): Refusal {
   return refusals(['unknown', ...repeated, ...invalid], 'A query parameter is invalid.')
 }
 
-/** Tells whether a parameter can't be just any text. */
+/** Whether a parameter can't be just any text. */
 function isNarrow({ description, type, ...rules }: Schema): boolean {
   return type !== 'string' || Object.keys(rules).length > 0
 }

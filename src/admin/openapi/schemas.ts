@@ -6,12 +6,12 @@ export type Schema = Readonly<Record<string, unknown>>
 /** Describes what a member of these objects holds, by its name. */
 export type Members = Readonly<Record<string, Schema>>
 
-/** An object of a request: members that are not named are refused. */
+/** Returns an object of a request: members that are not named are refused. */
 export function closed(required: Members, optional: Members = {}): Schema {
   return { ...open(required, optional), additionalProperties: false }
 }
 
-/** An object of an answer: later versions may add members. */
+/** Returns an object of an answer: later versions may add members. */
 export function open(required: Members, optional: Members = {}): Schema {
   const names = Object.keys(required)
   return {
@@ -25,7 +25,7 @@ export function listOf(items: Schema, least = 0, most?: number): Schema {
   return { type: 'array', items, ...(least > 0 && { minItems: least }), ...(most && { maxItems: most }) }
 }
 
-/** A list that has nothing twice. */
+/** Returns a list that has nothing twice. */
 export function setOf(items: Schema, least = 0, most?: number): Schema {
   return { ...listOf(items, least, most), uniqueItems: true }
 }
@@ -43,7 +43,7 @@ export function exactly(value: unknown): Schema {
   return { type: typeOf(value), const: value }
 }
 
-/** What may be null instead. */
+/** Returns what may be null instead. */
 export function orNull({ type, ...rules }: Schema & { readonly enum?: readonly unknown[] }): Schema {
   return { ...rules, type: [type, 'null'], ...(rules.enum && { enum: [...rules.enum, null] }) }
 }
@@ -52,7 +52,7 @@ export function about(description: string, schema: Schema = {}): Schema {
   return { ...schema, description }
 }
 
-/** A schema that stands by its name among the components of the document. */
+/** Returns a schema that stands by its name among the components of the document. */
 export function named(name: string): Schema {
   return { $ref: `#/components/schemas/${name}` }
 }
@@ -71,7 +71,7 @@ export const writtenTime: Schema = {
     '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\\.[0-9]{1,9})?(?:Z|[+-][0-9]{2}:[0-9]{2})$',
 }
 
-/** A line that can be shown anywhere. Its pattern says no more than what the regular expressions of all languages have the same signs for. */
+/** Returns a line that can be shown anywhere. Its pattern says no more than what the regular expressions of all languages have the same signs for. */
 export function printable(most: number, more = ''): Schema {
   return {
     ...text,
@@ -82,18 +82,18 @@ export function printable(most: number, more = ''): Schema {
   }
 }
 
-/** What a success is wrapped in. */
+/** Returns what a success is wrapped in. */
 export function success(result: Schema): Schema {
   return open({ ...envelope(true, none), result })
 }
 
-/** A page of a list. */
+/** Returns a page of a list. */
 export function page(item: Schema): Schema {
   const result_info = named('ResultInfo')
   return open({ ...envelope(true, none), result: listOf(item), result_info })
 }
 
-/** What a refusal is wrapped in, with the codes that it may have. */
+/** Returns what a refusal is wrapped in, with the codes that it may have. */
 export function refusal(codes: readonly number[]): Schema {
   const error = open({ code: oneOf(codes), message: text }, { source: named('Source') })
   return open({ ...envelope(false, listOf(error, 1)), result: { type: 'null' } })

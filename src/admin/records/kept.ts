@@ -39,7 +39,7 @@ export async function pageOf<T extends { readonly id: string }>(
   return answerOf(items, page, total, { view, placeOf })
 }
 
-/** Where a page begins, and its length with one more, which tells whether there is a next one. */
+/** Returns where a page begins, and its length with one more, which tells whether there is a next one. */
 export function cutOf({ page, perPage, after }: PageQuery): Page {
   return { offset: after === null ? (page - 1) * perPage : 0, limit: perPage + 1, after }
 }

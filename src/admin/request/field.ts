@@ -103,7 +103,7 @@ export class Field {
     return time ?? this.refuse('must be a time such as 2030-01-31T12:00:00Z')
   }
 
-  /** Gives the elements of an array, each a field of its own. */
+  /** Returns the elements of an array, each a field of its own. */
   items(least: number, most: number): readonly Field[] {
     const { value } = this
     if (value === undefined) return []
@@ -113,7 +113,7 @@ export class Field {
     return []
   }
 
-  /** Gives the members of an object by name; notes those that are missing and those that are not known. */
+  /** Returns the members of an object by name; notes those that are missing and those that are not known. */
   members<Required extends string, Optional extends string = never>(
     required: readonly Required[],
     optional: readonly Optional[] = [],

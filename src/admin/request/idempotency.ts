@@ -12,7 +12,7 @@ type Keep = (answer: Answer) => { readonly answer?: KeptAnswer }
 const lifetime = 24 * 60 * 60_000
 
 /**
- * Gives the answer that is kept under the key of the request, or makes one: `make` writes what it does together with the answer, and gives null when another
+ * Returns the answer that is kept under the key of the request, or makes one: `make` writes what it does together with the answer, and gives null when another
  * write came between, so that all is looked at again. `request` tells requests of one caller apart, as method and path do.
  */
 export async function once(

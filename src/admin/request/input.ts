@@ -15,7 +15,7 @@ export interface BodyKind {
   readonly isType: RegExp
   /** The largest one, in bytes. */
   readonly most: number
-  /** Gives what a body says, or why it is none. */
+  /** Returns what a body says, or why it is none. */
   readonly parse: (text: string) => { value: unknown } | Answer
 }
 

@@ -7,7 +7,7 @@ interface Revision {
   readonly revision: number | string
 }
 
-/** Gives the header with the entity tag of what is there now. */
+/** Returns the header with the entity tag of what is there now. */
 export function etagOf({ revision }: Revision): Answer['headers'] {
   return { etag: `"${revision}"` }
 }

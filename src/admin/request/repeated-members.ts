@@ -14,7 +14,7 @@ interface Open {
   at: string | number
 }
 
-/** Gives the pointers (RFC 6901) of repeated members in a text that is valid JSON, at most `most` of them. */
+/** Returns the pointers (RFC 6901) of repeated members in a text that is valid JSON, at most `most` of them. */
 export function repeatedMembers(json: string, most: number): readonly string[] {
   const found: string[] = []
   const path: Open[] = []

@@ -14,7 +14,7 @@ export function readList(
   return field.value === null && least === 0 ? [] : textsOf(distinct(field.items(least, most)), faultOf)
 }
 
-/** Gives the texts in which a rule finds no fault, and refuses the others. */
+/** Returns the texts in which a rule finds no fault, and refuses the others. */
 export function textsOf(
   items: readonly Field[],
   faultOf: (text: string) => string | null,

@@ -62,7 +62,7 @@ function addressesBeyond(
   return mistakes
 }
 
-/** Tells whether each of the networks lies within a single one of the others. */
+/** Whether each of the networks lies within a single one of the others. */
 function areWithin(networks: readonly string[], others: readonly string[]): boolean {
   return networks.every(network => others.some(other => isWithin(network, other)))
 }

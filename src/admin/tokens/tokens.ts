@@ -76,7 +76,7 @@ export async function deleteToken(call: Call, { store, log }: Api): Promise<Answ
   return (await drop(store.tokens, audit, log)) ? success({ id }) : noToken
 }
 
-/** Gives the token a new value; the old one ends at once. */
+/** Replaces the value of a token; the old one ends at once. */
 export async function rollToken(call: Call, api: Api): Promise<Answer> {
   const { value, digest } = mintToken()
   const revised = await reviseToken(
@@ -91,7 +91,7 @@ export async function rollToken(call: Call, api: Api): Promise<Answer> {
   return 'record' in revised ? success(value) : revised
 }
 
-/** Says that the token which asks is good: the guard has seen to that. */
+/** Confirms that the token which asks is good: the guard has seen to that. */
 export async function verifyToken({ caller, now }: Call): Promise<Answer> {
   return success({ id: caller.id, status: statusOf(caller, now), ...viewLimits(caller) })
 }
@@ -122,7 +122,7 @@ function resourceOf(id: string): Resource {
   return { resourceKind: 'token', resource: id }
 }
 
-/** Gives the view of a token without what each update makes anew. */
+/** Returns the view of a token without what each update makes anew. */
 function settingsOf(token: Token, now: number) {
   const { policies, modified_on, ...view } = viewToken(token, now)
   return { ...view, policies: policies.map(({ id, ...policy }) => policy) }

@@ -48,7 +48,7 @@ export function viewLimits({ notBefore, expiresOn }: Token) {
   }
 }
 
-/** Tells the state of a token as callers see it: one whose time is over is expired, unless it was disabled before. */
+/** Returns the state of a token as callers see it: one whose time is over is expired, unless it was disabled before. */
 export function statusOf({ status, expiresOn }: Token, now: number): Token['status'] | 'expired' {
   return status === 'active' && expiresOn !== null && now >= expiresOn ? 'expired' : status
 }

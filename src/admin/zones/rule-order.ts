@@ -12,7 +12,7 @@ export function readOrder(body: unknown, faults: Fault[]): readonly string[] {
   return ids.items(0, mostRules).map(item => item.ruled(idFault) ?? '')
 }
 
-/** Tells which ids stand for no rule or stand twice, and which are left out. */
+/** Returns which ids stand for no rule or stand twice, and which are left out. */
 export function orderFaults(
   ids: readonly string[],
   rules: readonly { readonly id: string }[],

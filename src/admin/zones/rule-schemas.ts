@@ -14,7 +14,7 @@ import {
   whole,
 } from '../openapi/schemas.ts'
 
-/** A condition in CEL. */
+/** Returns a condition in CEL. */
 export function expression(variables: string): Schema {
   const words = `In CEL, over ${variables}, of at most 4 KiB. A header that was not sent is a missing key: \`"x" in request.headers && …\` guards.`
   return about(words, { ...text, minLength: 1 })

@@ -153,7 +153,7 @@ function tagOf(rules: readonly object[]): Answer['headers'] {
   return etagOf(revisionOf(rules))
 }
 
-/** Tells lists apart by what they hold: one that was changed back is the same again. */
+/** Returns a revision by what a list holds: one that was changed back is the same again. */
 function revisionOf(rules: readonly object[]) {
   return { revision: hash('sha256', JSON.stringify(rules)).slice(0, 32) }
 }

@@ -94,7 +94,7 @@ export class MessageEvents implements EventTranslator {
     return start + (json === '' ? '' : this.#delta({ type: 'input_json_delta', partial_json: json }))
   }
 
-  /** Tells whether a piece belongs to the open call: some providers leave out the index, others the id, and some give each call the same index. */
+  /** Whether a piece belongs to the open call: some providers leave out the index, others the id, and some give each call the same index. */
   #continues({ id, index }: JsonObject): boolean {
     const block = this.#block
     if (block?.kind !== 'call') return false
@@ -137,7 +137,7 @@ export class MessageEvents implements EventTranslator {
     return eventOf({ type: 'error', error: { type: messagesErrorType(objectIn(error)), message } })
   }
 
-  /** Says nothing from here on: what can't be understood leaves a hole, and the caller must not take the rest for whole. */
+  /** Writes nothing from here on: what can't be understood leaves a hole, and the caller must not take the rest for whole. */
   #break(): string {
     this.#state = 'broken'
     return ''

@@ -10,7 +10,7 @@ export function chatAnswer(json: string, now: number): string | null {
   return JSON.stringify(completionOf(message, now))
 }
 
-/** Gives the time of `created`, in seconds since the epoch. */
+/** Returns the time of `created`, in seconds since the epoch. */
 export function createdAt(now: number): number {
   return Math.floor(now / 1000)
 }

@@ -12,7 +12,7 @@ export interface Translation {
 export interface EventTranslator {
   /** Takes bytes cut anywhere, also inside a character, and gives the text to send on at once; '' for none. */
   push(bytes: Buffer): string
-  /** Tells that the provider's stream has ended, and gives what is still to be sent. */
+  /** Takes the end of the provider's stream, and returns what is still to be sent. */
   end(): string
   /** False until the provider's terminal event: a stream that ends before it must look cut to the caller. */
   readonly isComplete: boolean

@@ -81,7 +81,7 @@ export function countsIn(object: string): Counts | null {
 
 const LARGEST = 4096
 
-/** Tells where the brace is behind that closes the one there; no string of a usage object has braces. */
+/** Returns where the brace is behind that closes the one there; no string of a usage object has braces. */
 function endOfObject(text: string, start: number): number {
   let depth = 0
   const end = Math.min(text.length, start + LARGEST)

@@ -91,7 +91,7 @@ class Pattern {
   }
 }
 
-/** Tells where the last usage member begins; -1 where none does near the end. */
+/** Returns where the last usage member begins; -1 where none does near the end. */
 function lastUsage(bytes: Buffer, near: number): number {
   const from = Math.max(0, bytes.length - near)
   for (let at = bytes.length - NAME.length; at >= from; at--) {
@@ -100,14 +100,14 @@ function lastUsage(bytes: Buffer, near: number): number {
   return -1
 }
 
-/** Tells where a part ends that begins there; -1 where it does not. */
+/** Returns where a part ends that begins there; -1 where it does not. */
 function behind(bytes: Buffer, at: number, part: Buffer): number {
   if (at === -1 || at + part.length > bytes.length) return -1
   for (let i = 0; i < part.length; i++) if (bytes[at + i] !== part[i]) return -1
   return at + part.length
 }
 
-/** Tells where the number ends that begins there; -1 where there is none, or one that may not be safe or no JSON. */
+/** Returns where the number ends that begins there; -1 where there is none, or one that may not be safe or no JSON. */
 function endOfDigits(bytes: Buffer, start: number): number {
   if (start === -1) return -1
   let end = start

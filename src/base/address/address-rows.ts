@@ -25,7 +25,7 @@ export class AddressRows {
     this.count++
   }
 
-  /** Gives the same addresses as few rows as they need, in ascending order; to be done in steps. */
+  /** Returns the same addresses as few rows as they need, in ascending order; to be done in steps. */
   *sorted(): Generator<void, AddressRows> {
     return yield* this.#outermost(yield* this.#order())
   }
@@ -70,7 +70,7 @@ export class AddressRows {
     return order
   }
 
-  /** Tells where the rows of each value of a byte begin; null where all have the same. */
+  /** Returns where the rows of each value of a byte begin; null where all have the same. */
   *#placesBy(word: number, shift: number): Generator<void, Uint32Array | null> {
     const { starts, width, count } = this
     const counts = new Uint32Array(256)
@@ -135,7 +135,7 @@ function agree(a: Uint32Array, atA: number, b: Uint32Array, atB: number, prefix:
   return left === 0 || (a[atA + i]! ^ b[atB + i]!) >>> (32 - left) === 0
 }
 
-/** Gives the bits of a word that count, given how many from its first on. */
+/** Returns the bits of a word that count, given how many from its first on. */
 function maskOf(bits: number): number {
   if (bits >= 32) return 0xffffffff
   return bits <= 0 ? 0 : -1 << (32 - bits)

@@ -63,7 +63,7 @@ export function parseNetwork(text: string): Network | null {
   return prefix >= 0 && prefix <= bits ? { address, prefix, family } : null
 }
 
-/** Gives an address its one spelling: compressed lower-case IPv6 without zone id, IPv4 for IPv6-mapped IPv4; null when it is no IP address. */
+/** Returns the one spelling of an address: compressed lower-case IPv6 without zone id, IPv4 for IPv6-mapped IPv4; null when it is no IP address. */
 export function canonicalAddress(text: string): string | null {
   if (isIPv4(text)) return text
   if (!isIPv6(text)) return null

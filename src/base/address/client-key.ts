@@ -2,7 +2,7 @@
 
 import { AddressWords } from './address-words.ts'
 
-/** Gives an IPv4 address as it is, and of an IPv6 address the first 64 bits (RFC 5952), since whoever has one address has the others too; anything else as it is. */
+/** Returns an IPv4 address as it is, and of an IPv6 address the first 64 bits (RFC 5952), since whoever has one address has the others too; anything else as it is. */
 export function clientKey(address: string): string {
   if (address === lastAddress) return lastKey
   lastKey = keyOf(address)

@@ -33,7 +33,7 @@ export class Findings {
     this.#warnings.push({ line, column, path, message })
   }
 
-  /** Tells whether a mistake was noted at a path or below it, so that what follows from it need not be said. */
+  /** Whether a mistake was noted at a path or below it, so that what follows from it need not be said. */
   concern(path: string): boolean {
     return this.#paths.has(path)
   }
@@ -54,7 +54,7 @@ export function formatMistake(file: string, { line, column, path, message }: Mis
     .join(' ')
 }
 
-/** Gives the last step of a path, which is what a message calls the field. */
+/** Returns the last step of a path, which is what a message calls the field. */
 export function fieldName(path: string): string {
   return /[\w-]+(?:\[\d+\])*$/.exec(path)?.[0] ?? (path || 'the configuration')
 }

@@ -8,7 +8,7 @@ export interface Surroundings {
   readonly env: Readonly<Record<string, string | undefined>>
   /** Reads a file as text, its path being relative to the configuration; throws as node:fs does. */
   readonly readFile: (path: string) => string
-  /** Gives the absolute path of a file that can be read; throws as node:fs does at any other. */
+  /** Returns the absolute path of a file that can be read; throws as node:fs does at any other. */
   readonly findFile: (path: string) => string
 }
 
@@ -30,7 +30,7 @@ export function resolveReferences(
   return written.startsWith(filePrefix) ? readText(value, written, readFile) : { value }
 }
 
-/** Says what a value is without giving away what came from elsewhere. */
+/** Describes what a value is without giving away what came from elsewhere. */
 export function describe(written: string): string {
   if (written.startsWith(filePrefix)) return `the content of ${fileName(written)}`
   const names = new Set([...written.matchAll(reference)].map(([, inside]) => asVariable(inside!)))

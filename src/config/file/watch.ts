@@ -98,7 +98,7 @@ export class ConfigWatch {
   }
 }
 
-/** Gives the directory that names a file, and the one that holds it once all links are followed. */
+/** Returns the directory that names a file, and the one that holds it once all links are followed. */
 function directories(file: string): readonly string[] {
   try {
     return [dirname(file), dirname(realpathSync(file))]

@@ -6,7 +6,7 @@ import type { ProviderSettings, Settings } from '../settings/schema.ts'
 import type { Placed } from '../settings/shape.ts'
 import { resolveTls } from '../settings/tls-settings.ts'
 
-/** Gives what the settings of the AI gateways amount to. */
+/** Returns what the settings of the AI gateways amount to. */
 export function resolveAi(settings: Settings['ai'], findings: Findings): AiConfig {
   const { hosts, body, timeouts, providers, prices } = settings
   return {

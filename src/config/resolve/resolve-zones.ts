@@ -28,7 +28,7 @@ interface OfAll {
   readonly operator: Operator | null
 }
 
-/** Gives the zones, and notes what only a look at all of them shows. */
+/** Returns the zones, and notes what only a look at all of them shows. */
 export function resolveZones(
   settings: Settings,
   named: Named,
@@ -52,7 +52,7 @@ export function resolveZones(
   return members.map(zone => resolveZone(zone, settings, named, findings, ofAll))
 }
 
-/** Gives the names of all rate limits of the file, since clients and metrics tell them apart by name alone. */
+/** Returns the names of all rate limits of the file, since clients and metrics tell them apart by name alone. */
 function limitNames({ rate_limits: ofAll, zones }: Settings): Placed<string>[] {
   const own = (zones?.value ?? []).flatMap(({ value: { rate_limits: ofZone, routes } }) => [
     ...ofZone,

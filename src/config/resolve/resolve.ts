@@ -15,7 +15,7 @@ import { WorkSum } from './rule-work.ts'
 import type { Settings } from '../settings/schema.ts'
 import { warn } from './warn.ts'
 
-/** Gives the configuration that settings amount to; it holds only if no mistake was noted, here or before. */
+/** Returns the configuration that settings amount to; it holds only if no mistake was noted, here or before. */
 export function resolve(settings: Settings, findings: Findings): Config {
   const { limits, client, log, errors } = settings
   const data = dataFor(settings, findings)

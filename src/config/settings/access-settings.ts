@@ -114,7 +114,7 @@ export interface AccessSettings {
   readonly default?: Placed<'allow' | 'deny'> | null
 }
 
-/** Gives the access rules of all zones, or of one, which alone may have a default. */
+/** Returns the access rules of all zones, or of one, which alone may have a default. */
 export function resolveAccess(
   settings: AccessSettings,
   data: RuleData,
@@ -132,7 +132,7 @@ export function resolveAccess(
   }
 }
 
-/** Gives no rule after a mistake, and one for each of several lists. */
+/** Returns no rule after a mistake, and one for each of several lists. */
 function resolveRule(rule: Placed<AccessRuleSettings>, data: RuleData, findings: Findings): AccessRule[] {
   const { description, ...actions } = rule.value
   refuseUnlessOne(actions, rule, findings)

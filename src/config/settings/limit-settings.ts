@@ -67,7 +67,7 @@ export const quota = group({ day: requests, month: requests })
 
 type RateLimitSettings = Value<typeof rateLimit>
 
-/** Gives the rate limits of one list, less those with mistakes. */
+/** Returns the rate limits of one list, less those with mistakes. */
 export function resolveRateLimits(
   limits: readonly Placed<RateLimitSettings>[],
   data: RuleData,
@@ -81,7 +81,7 @@ export function resolveRateLimits(
   })
 }
 
-/** Gives what a zone may take; off is null. */
+/** Returns what a zone may take; off is null. */
 export function resolveQuota({ day, month }: typeof quota.fallback): QuotaConfig {
   return { day: day || null, month: month || null }
 }

@@ -148,7 +148,7 @@ type PoolSettings = typeof pool.fallback
 export type OriginSettings = Value<typeof origin>
 export type Pools = ReadonlyMap<string, PoolConfig>
 
-/** Gives the pools by name, those with mistakes too. */
+/** Returns the pools by name, those with mistakes too. */
 export function resolvePools(pools: ReadonlyMap<string, PoolSettings | null>, findings: Findings): Pools {
   return new Map(
     Array.from(pools, ([name, settings]) => [name, resolvePool(name, settings ?? pool.fallback, findings)]),

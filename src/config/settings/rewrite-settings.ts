@@ -51,7 +51,7 @@ export const rewrite = mapping({
   response_headers: optional(dictionary(unreserved(own, 'response'), headerValue), new Map<string, never>()),
 })
 
-/** Gives what a route changes; null for nothing. */
+/** Returns what a route changes; null for nothing. */
 export function resolveRewrite(
   settings: Value<typeof rewrite>,
   data: RuleData,

@@ -48,17 +48,17 @@ export interface RuleData {
   readonly hasGeo: boolean
 }
 
-/** Tells what rules may look up in; what has mistakes counts as there, so that nothing follows from them. */
+/** Returns what rules may look up in; what has mistakes counts as there, so that nothing follows from them. */
 export function dataFor({ lists, geo }: Values<typeof ruleData>, findings: Findings): RuleData {
   return { lists: [...lists.keys()], hasGeo: geo.databases.length > 0 || findings.concern('geo') }
 }
 
-/** Gives the lists that can be read. */
+/** Returns the lists that can be read. */
 export function resolveLists(lists: Values<typeof ruleData>['lists']): ListConfig[] {
   return [...lists].flatMap(([name, path]) => (path === null ? [] : { name, path }))
 }
 
-/** Gives the text of an expression; notes a mistake where it asks what nothing knows. */
+/** Returns the text of an expression; notes a mistake where it asks what nothing knows. */
 export function textOf(
   { value, ...place }: Placed<ExpressionSettings>,
   data: RuleData,

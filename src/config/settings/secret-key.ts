@@ -2,7 +2,7 @@
 
 const least = 32
 
-/** Gives the bytes of a key, at least 32; null when the text is not such a key. Only hex digits are hex, since nobody's random base64 looks like that. */
+/** Returns the bytes of a key, at least 32; null when the text is not such a key. Only hex digits are hex, since nobody's random base64 looks like that. */
 export function parseSecretKey(text: string): Buffer | null {
   const key = decode(text)
   return key !== null && key.length >= least ? key : null

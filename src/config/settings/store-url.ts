@@ -56,7 +56,7 @@ function isOfServers(rest: string, pattern: RegExp): boolean {
   return hosts.split(',').every(host => 'value' in originUrl(`http://${host}`))
 }
 
-/** Tells whether what a URL cannot hold as it is stands as %XX, in UTF-8. */
+/** Whether what a URL cannot hold as it is stands as %XX, in UTF-8. */
 function isEncoded(credentials: string): boolean {
   if (!/^[!-~]*$/.test(credentials) || /[?#[\]\\]/.test(credentials)) return false
   try {

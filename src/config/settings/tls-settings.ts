@@ -26,7 +26,7 @@ function identityPart(name: string, rule: Rule<string>) {
 
 export type TlsSettings = Values<typeof tls>
 
-/** Gives the settings of TLS; notes those that a connection without TLS cannot have. */
+/** Returns the settings of TLS; notes those that a connection without TLS cannot have. */
 export function resolveTls(
   settings: TlsSettings,
   place: Place & { readonly isPlain: boolean },

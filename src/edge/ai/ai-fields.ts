@@ -76,7 +76,7 @@ function misplacedIn(name: string, value: string): string | null {
 /** Characters of a name that are told. */
 const LONGEST_NAME = 64
 
-/** Tells whether a field is meant for the gateway alone, in any case and with underscores too: a provider might fold those into hyphens. */
+/** Whether a field is meant for the gateway alone, in any case and with underscores too: a provider might fold those into hyphens. */
 export function isForGateway(name: string): boolean {
   if (name.length < PREFIX.length || (name.charCodeAt(0) | 0x20) !== 0x73) return false
   for (let i = 0; i < PREFIX.length; i++) {

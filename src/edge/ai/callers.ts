@@ -13,12 +13,12 @@ const callers: Readonly<Record<AiCaller['api'], Readonly<Record<Dialect, AiCalle
   },
 }
 
-/** Gives the caller of a target, whose dialect is guessed from the API that is asked until the provider is known. */
+/** Returns the caller of a target, whose dialect is guessed from the API that is asked until the provider is known. */
 export function callerOf(target: AiTarget, dialect: Dialect = dialectOf(target)): AiCaller {
   return callers[target.api === 'rest' ? 'rest' : 'native'][dialect]
 }
 
-/** Gives the caller of a path that is no route. */
+/** Returns the caller of a path that is no route. */
 export function callerAt(path: string): AiCaller {
   return callers[path.startsWith('/v1/') ? 'native' : 'rest'][isOfMessages(path) ? 'anthropic' : 'openai']
 }

@@ -6,6 +6,6 @@ export interface Rewriter {
   readonly holdsHead: boolean
   /** Takes bytes as they come; gives those to send on at once; false for more than can be kept. */
   push(bytes: Buffer): Buffer | null | false
-  /** Gives what is still to be sent; false when the answer can't be understood, or ended before it was whole. */
+  /** Returns what is still to be sent; false when the answer can't be understood, or ended before it was whole. */
   end(): Buffer | null | false
 }

@@ -35,7 +35,7 @@ export class Rewriting {
   }
 }
 
-/** Says how the answer to a call must be rewritten; null when not at all. */
+/** Returns how the answer to a call must be rewritten; null when not at all. */
 export function rewritingOf(call: Call): Rewriting | null {
   return call.translation !== null || call.wraps || call.hidesUsage ? new Rewriting(call) : null
 }

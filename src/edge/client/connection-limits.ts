@@ -48,7 +48,7 @@ export class ConnectionLimits {
     return this.#total + others < this.#descriptors + SPARE - RESERVE
   }
 
-  /** Gives back what `take` took. */
+  /** Releases what `take` took. */
   leave(peer: string): void {
     const key = clientKey(peer)
     const count = this.#byAddress.get(key)!

@@ -231,7 +231,7 @@ export class ClientConnection implements Client {
     setImmediate(guarded(goOn, bug => this.#crash(bug)))
   }
 
-  /** Gives up what can't be read to its end, since the client has sent all it will. */
+  /** Abandons what can't be read to its end, since the client has sent all it will. */
   #stopShort(): void {
     if (this.#isResting) return
     const x = this.#exchange
@@ -356,7 +356,7 @@ export class ClientConnection implements Client {
     return true
   }
 
-  /** Gives up a body that comes too slowly; an origin that answers before its end may talk with the client for as long as both like. */
+  /** Abandons a body that comes too slowly; an origin that answers before its end may talk with the client for as long as both like. */
   #paceBody(now: number): void {
     const x = this.#exchange
     if (x === null || x.requestBody.done || x.stage !== 'none') return
@@ -420,7 +420,7 @@ export class ClientConnection implements Client {
     record(x)
   }
 
-  /** Gives an idle client `ms` for its next request, from when it has all of the last answer. */
+  /** Allows an idle client `ms` for its next request, from when it has all of the last answer. */
   #await(ms: number): void {
     if (this.#socket.writableLength === 0) {
       this.#deadline = this.#plane.coarseNow + ms

@@ -9,7 +9,7 @@ const WORTH_READING = 64 * 1024
 /** Ms that a client may take to send it. */
 const PATIENCE = 2_000
 
-/** Tells whether the rest of the body will be read, and then calls back; false when that is not worth it, or the client waits to be asked for it. */
+/** Returns whether the rest of the body will be read, and calls back once it is; false when that is not worth it, or the client waits to be asked for it. */
 export function discardBody(x: Exchange, then: () => void): boolean {
   const { contentLength, expect } = x.head
   if (contentLength <= 0 || contentLength > WORTH_READING || expect !== null) return false

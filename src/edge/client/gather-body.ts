@@ -26,14 +26,14 @@ export function gatherBody(x: Exchange): Promise<Buffer> | Refusal {
   })
 }
 
-/** Gives back the room that a body took. */
+/** Releases the room that a body took. */
 export function forgetBody(x: Exchange, ai: AiExchange): void {
   x.plane.gathered -= ai.gathered
   ai.gathered = 0
   ai.body = null
 }
 
-/** Tells a client that waits for it to send its body (RFC 9110 section 10.1.1). */
+/** Asks a client that waits for it to send its body (RFC 9110 section 10.1.1). */
 export function inviteBody({ head, client }: Exchange): void {
   if (head.expect !== null && head.minor === 1) client.write('HTTP/1.1 100 Continue\r\n\r\n')
 }

@@ -23,7 +23,7 @@ export class EventStream {
   }
 
   /**
-   * Gives what has to stand before a last event. An event that was cut in the middle of a line only needs its line ended: it then becomes part of the
+   * Returns what has to stand before a last event. An event that was cut in the middle of a line only needs its line ended: it then becomes part of the
    * last event, and is never taken for a whole one.
    */
   get opening(): string {

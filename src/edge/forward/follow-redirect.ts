@@ -13,7 +13,7 @@ import { isCountedByPath } from '../meter/meter.ts'
 /** Bytes of the body of a redirect that are read to keep its connection. */
 const WORTH_DRAINING = 64 * 1024
 
-/** Gives the request that a redirect asks for (RFC 9110 section 15.4); null for an answer that is none, or that only the client may follow. */
+/** Returns the request that a redirect asks for (RFC 9110 section 15.4); null for an answer that is none, or that only the client may follow. */
 export function redirected(x: Exchange, head: ResponseHead): RequestHead | null {
   if (!REDIRECTS.has(head.status) || x.upgrade !== 'none' || setsCookie(head)) return null
   const target = targetOf(x, locationOf(head))
@@ -53,13 +53,13 @@ function visitOf({ method, target }: RequestHead): string {
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
-/** Tells whether an answer sets a cookie, which only the client can keep: it may be what a login is all about. */
+/** Whether an answer sets a cookie, which only the client can keep: it may be what a login is all about. */
 function setsCookie({ fields }: ResponseHead): boolean {
   for (let i = 0; i < fields.length; i += 2) if (equalsIgnoreCase(fields[i]!, 'set-cookie')) return true
   return false
 }
 
-/** Gives the one Location, if it is plain. */
+/** Returns the one Location, if it is plain. */
 function locationOf({ fields }: ResponseHead): string | null {
   let location: string | null = null
   for (let i = 0; i < fields.length; i += 2) {
@@ -70,7 +70,7 @@ function locationOf({ fields }: ResponseHead): string | null {
   return location !== null && /^[\x21-\x7e]+$/.test(location) ? location : null
 }
 
-/** Gives the path and query that a location stands for, which may name what the client asked, by its own scheme, or the origin as it is asked here. */
+/** Returns the path and query that a location stands for, which may name what the client asked, by its own scheme, or the origin as it is asked here. */
 function targetOf(x: Exchange, location: string | null): string | null {
   const scheme = factsOf(x).request.tls ? 'https' : 'http'
   const asked = `${scheme}://${x.head.host ?? x.origin!.authority}`
@@ -94,7 +94,7 @@ function requestFor(from: RequestHead, status: number, target: string): RequestH
   })
 }
 
-/** Tells whether a field speaks of the body, which a request has no longer once it has become GET. */
+/** Whether a field speaks of the body, which a request has no longer once it has become GET. */
 function isOfContent(name: string): boolean {
   return /^(content-.+|digest|repr-digest|last-modified|trailer)$/i.test(name)
 }

@@ -417,7 +417,7 @@ class Attempt implements Upstream, Waiter, ConnectionUser {
     return true
   }
 
-  /** Gives up the connection of a redirect rather than read its body. */
+  /** Drops the connection of a redirect rather than read its body. */
   #skipDraining(): void {
     this.#x.member!.health.succeeded()
     this.#letGo()

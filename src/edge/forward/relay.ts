@@ -35,13 +35,13 @@ export function relayedSwitch(x: Exchange, head: ResponseHead): string {
   return `HTTP/1.1 101 ${head.reason}\r\n${crossingLines(rewritten(x, head))}Connection: Upgrade\r\nUpgrade: websocket\r\n${x.limitFields}svc-ray: ${x.ray}\r\n\r\n`
 }
 
-/** Says whether the connection stays open, where the version's default is the other (RFC 9112 section 9.3). */
+/** Returns the field that says whether the connection stays open, where the version's default is the other (RFC 9112 section 9.3). */
 export function connectionField(x: Exchange): string {
   if (!x.keepAlive) return 'Connection: close\r\n'
   return x.head.minor === 0 ? 'Connection: keep-alive\r\n' : ''
 }
 
-/** Gives the fields of an answer as the route leaves them. */
+/** Returns the fields of an answer as the route leaves them. */
 function rewritten({ answerChanges }: Exchange, head: ResponseHead): FieldLines {
   return answerChanges === null ? head : answerChanges.applyTo(head)
 }

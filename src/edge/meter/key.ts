@@ -10,7 +10,7 @@ import { type Once, REPEATED } from '../ai/ai-fields.ts'
 import { factsOf } from '../exchange-facts.ts'
 import type { Exchange } from '../exchange.ts'
 
-/** Gives the text that tells those apart who are counted apart. What a client says of itself never gives the same as the address of another. */
+/** Returns the text that tells those apart who are counted apart. What a client says of itself never gives the same as the address of another. */
 export function keyOf(x: Exchange, parts: readonly LimitKey[]): string {
   // As it is in nearly all rules, and then the same text for all requests of a connection.
   if (parts.length === 1 && parts[0]!.by === 'address') return clientKey(x.clientAddress)
@@ -68,7 +68,7 @@ function marked(mark: string, value: Once): string | null {
   return typeof value === 'string' ? mark + value : null
 }
 
-/** Gives what a request bears in the one field that authenticates it: any other is made up for nothing. */
+/** Returns what a request bears in the one field that authenticates it: any other is made up for nothing. */
 function tokenOf(x: Exchange): string | null {
   const field = x.ai === null ? fieldOf(x, 'authorization') : credentialOf(x.ai)
   return typeof field === 'string' ? token68Of(field) : null
@@ -80,7 +80,7 @@ function credentialOf({ target, fields }: AiExchange): Once {
   return target.api === 'rest' || gatewayAuthorization === null ? authorization : gatewayAuthorization
 }
 
-/** Gives a field that came once: of two only one would be counted by, and both are sent on. */
+/** Returns a field that came once: of two only one would be counted by, and both are sent on. */
 function fieldOf({ head: { fields } }: Exchange, name: string): Once {
   let found: string | null = null
   for (let i = 0; i < fields.length; i += 2) {

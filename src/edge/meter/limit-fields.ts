@@ -31,7 +31,7 @@ export class LimitFields {
   }
 }
 
-/** Gives whole seconds, at least one, as Retry-After has them. */
+/** Returns whole seconds, at least one, as Retry-After has them. */
 export function secondsOf(ms: number): number {
   return Math.max(1, Math.ceil(ms / 1000))
 }

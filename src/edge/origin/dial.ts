@@ -79,7 +79,7 @@ export class Dial implements Asker {
     this.#guarded(() => this.#expire())()
   }
 
-  /** Gives up without telling the dialer. */
+  /** Abandons the dial without telling the dialer. */
   abort(): void {
     this.#isOver = true
     this.#dialer.book?.forget(this)

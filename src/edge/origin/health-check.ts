@@ -66,7 +66,7 @@ function optionsFor(origin: OriginConfig, { path, host }: CheckConfig, means: Ch
   }
 }
 
-/** Gives only addresses that may be dialled. */
+/** Returns a look-up that finds only addresses that may be dialled. */
 function lookupFor(origin: OriginConfig, means: CheckMeans): LookupFunction {
   return (name, _, tell) => {
     const answered = (answer: Addresses | Failure) => {

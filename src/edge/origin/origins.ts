@@ -21,7 +21,7 @@ export class Origins {
     this.#means.guard.ownEndpoints = endpoints
   }
 
-  /** Gives the origin of this configuration, a new one when there is none yet. */
+  /** Returns the origin of this configuration, a new one when there is none yet. */
   get(config: OriginConfig): Origin {
     const key = JSON.stringify(config)
     let origin = this.#byConfig.get(key)

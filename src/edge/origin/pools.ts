@@ -37,7 +37,7 @@ export class Pools {
     this.#metrics = metrics
   }
 
-  /** Gives the pool of this configuration, or the one without members for null. */
+  /** Returns the pool of this configuration, or the one without members for null. */
   get(config: PoolConfig | null): EdgePool {
     if (config === null) return this.#make(nobody)
     let pool = this.#byConfig.get(config)
@@ -55,7 +55,7 @@ export class Pools {
     return [...this.#byConfig.values()]
   }
 
-  /** Tells of each member of the named pools whether requests go to it as usual. */
+  /** Returns of each member of the named pools whether requests go to it as usual. */
   health(): readonly PoolMember[] {
     return this.named.flatMap(({ name: pool, members }) =>
       members.map(({ target, health }) => ({
@@ -77,7 +77,7 @@ export class Pools {
     return new Pool(config, members, this.#ledgerOf(config, members))
   }
 
-  /** Gives what a pool of the same name, members and settings has counted, if there was one. */
+  /** Returns what a pool of the same name, members and settings has counted, if there was one. */
   #ledgerOf({ name, balance, retries, weights }: PoolConfig, members: readonly EdgeMember[]): PoolLedger {
     const made = new PoolLedger({ balance, retries }, members.length, this.#clock)
     if (members.length === 0) return made
@@ -100,7 +100,7 @@ export class Pools {
     return new Member(origin, config.url, weight, health)
   }
 
-  /** Gives the health of an origin under the settings of a pool; whoever is alone in a pool is not ejected, so that its own failure is told. */
+  /** Returns the health of an origin under the settings of a pool; whoever is alone in a pool is not ejected, so that its own failure is told. */
   #healthOf(origin: Origin, { origins, ejection, check, slowStart }: PoolConfig): MemberHealth {
     const settings: HealthSettings = { ejection: origins.length > 1 ? ejection : null, check, slowStart }
     const key = JSON.stringify(settings)

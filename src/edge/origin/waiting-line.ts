@@ -71,7 +71,7 @@ export class WaitingLine {
     return true
   }
 
-  /** Tells the first of a dial that failed, or all when it speaks for all. */
+  /** Notifies the first of a dial that failed, or all when it speaks for all. */
   refuse(isForAll: boolean, phase: DialPhase, failure: Failure, times: Dial['times']): void {
     if (this.size === 0) return
     const refused = new Set(isForAll ? [...this.#forNew.keys(), ...this.#forAny.keys()] : [this.first])

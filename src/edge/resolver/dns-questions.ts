@@ -69,7 +69,7 @@ const cancelled: Cause = { code: 'ECANCELLED' }
 /** What an alias that leads nowhere amounts to, which c-ares does not call a failure. */
 const nothingThere: Cause = { code: 'ENODATA' }
 
-/** Gives why one family failed; that there is nothing of it is no reason while the other one may have another. */
+/** Returns why one family failed; that there is nothing of it is no reason while the other one may have another. */
 function failureOf(answer: PromiseSettledResult<unknown>): Cause | null {
   if (answer.status === 'fulfilled') return null
   const failure = answer.reason as Cause

@@ -6,7 +6,7 @@ import { AddressSet, canonicalAddress } from '../../base/address/address.ts'
 import { systemClock } from '../../base/clock.ts'
 import type { Endpoint } from '../../config/config.ts'
 
-/** Tells whether the address and port are those of a listener; one on every address (0.0.0.0, ::) is met on each that this machine has. */
+/** Whether the address and port are those of a listener; one on every address (0.0.0.0, ::) is met on each that this machine has. */
 export function isOwn(address: string, port: number, listeners: readonly Endpoint[]): boolean {
   return listeners.some(listener => listener.port === port && isMetAt(address, listener.host))
 }

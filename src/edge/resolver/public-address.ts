@@ -30,7 +30,7 @@ const specialV6 = new AddressSet([
   '3fff::/20',
 ])
 
-/** Tells whether every network may route to it; an IPv4 address in IPv6 spelling is judged as what it is. */
+/** Whether every network may route to it; an IPv4 address in IPv6 spelling is judged as what it is. */
 export function isPublic(address: string): boolean {
   const canonical = canonicalAddress(address)
   if (canonical === null) return false

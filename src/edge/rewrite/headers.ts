@@ -65,7 +65,7 @@ export class HeaderChanges {
     this.#ids = ids
   }
 
-  /** Gives the lines of a message as they are to go on. What is set crosses even where the sender's Connection names it: nobody may strip what the operator adds. */
+  /** Returns the lines of a message as they are to go on. What is set crosses even where the sender's Connection names it: nobody may strip what the operator adds. */
   applyTo({ kind, fields, ids, hopByHop }: FieldLines): FieldLines {
     const kept: string[] = []
     const keptIds: FieldId[] = []
@@ -80,7 +80,7 @@ export class HeaderChanges {
     return { kind, fields: kept, ids: keptIds, hopByHop: hopByHop && this.#unlisted(hopByHop) }
   }
 
-  /** Tells whether the rules speak of a field. */
+  /** Whether the rules speak of a field. */
   concerns(name: string): boolean {
     return this.#names.has(asRead(name))
   }
@@ -90,7 +90,7 @@ export class HeaderChanges {
   }
 }
 
-/** Gives the trailers that go on: what the rules speak of must not come back behind the body. */
+/** Returns the trailers that go on: what the rules speak of must not come back behind the body. */
 export function keptTrailers(changes: HeaderChanges | null, trailers: string[] | null): string[] | null {
   if (changes === null || trailers === null) return trailers
   const kept = trailers.filter((_, i) => !changes.concerns(trailers[i - (i % 2)]!))
@@ -103,7 +103,7 @@ function asRead(name: string): string {
   return /[^a-z0-9-]/.test(lower) ? lower.replace(/[^a-z0-9]/g, '-') : lower
 }
 
-/** Tells whether a field may have a value (RFC 9110 section 5.5): characters of one byte, and none that controls. */
+/** Whether a field may have a value (RFC 9110 section 5.5): characters of one byte, and none that controls. */
 function isFieldValue(value: string): boolean {
   if (value.length > LONGEST_VALUE) return false
   for (let i = 0; i < value.length; i++) if (isFieldByte[value.charCodeAt(i)] !== 1) return false

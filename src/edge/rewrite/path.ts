@@ -20,7 +20,7 @@ export class PathRule {
   }
 
   /**
-   * Gives the new target, or refuses: an expression that fails (1037), what is no path or one that is not the origin's (1035), one longer than `longest` (1036). A request for no path (OPTIONS *) keeps its target.
+   * Returns the new target, or refuses: an expression that fails (1037), what is no path or one that is not the origin's (1035), one longer than `longest` (1036). A request for no path (OPTIONS *) keeps its target.
    */
   targetFor(target: string, facts: Facts, read: Read, longest: number): string | Refusal {
     if (target === '*') return target

@@ -25,7 +25,7 @@ export const entries: readonly Entry[] = Object.keys(errorRows)
   .map(name => entryOf(name as ErrorName))
   .sort((a, b) => a.code - b.code)
 
-/** Tells the facts of an error in the words that its pages share. */
+/** Returns the facts of an error in the words that its pages share. */
 export function factsOf(entry: Entry): readonly (readonly [label: string, fact: string])[] {
   return [
     ['Name', entry.name],

@@ -118,7 +118,7 @@ function stop(station: Station, state: 'good' | 'bad' | 'idle', words: string): 
 `
 }
 
-/** Says when to come back: in plain words, until the script counts down. */
+/** Describes when to come back: in plain words, until the script counts down. */
 function wait(seconds: number, timestamp: string): Html {
   const until = timestampOf(Date.parse(timestamp) + seconds * 1000)
   return html`<div class="wait">

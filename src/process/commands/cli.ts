@@ -113,7 +113,7 @@ function isHelp(word: string): boolean {
   return word === '--help' || word === '-h'
 }
 
-/** Says what can stand behind a noun, or that there is no such command. */
+/** Prints what can stand behind a noun, or that there is no such command. */
 function helpWithNoun([noun, verb]: readonly string[]): number {
   const group = Object.entries(commands).filter(([name]) => name.startsWith(`${noun} `))
   if (group.length === 0) return complain(`unknown command '${noun}'; see gatehouse --help`)

@@ -35,12 +35,12 @@ export function missesLog(): boolean {
   return process.stderr.isTTY === true && !process.stdout.isTTY
 }
 
-/** Tells a person at the terminal; nobody else, since the log has the facts. */
+/** Writes to a person at the terminal; nobody else, since the log has the facts. */
 export function greet(text: string): void {
   if (process.stderr.isTTY) tell(text)
 }
 
-/** Tells on stderr what must not be, or cannot be, in the log: `text` on a terminal, else a line with `fields` and `msg`. */
+/** Writes to stderr what must not be, or cannot be, in the log: `text` on a terminal, else a line with `fields` and `msg`. */
 export function announce(level: 'info' | 'fatal', fields: object, msg: string, text: string): void {
   if (process.stderr.isTTY) return tell(text)
   const write = (line: string) => tell(line.trimEnd())

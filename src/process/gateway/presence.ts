@@ -14,7 +14,7 @@ import { dataFolder } from '../store/location.ts'
 export class Presence {
   #server: Server | null = null
 
-  /** Tells where the side port is from now on; rejects with the error of the socket. */
+  /** Publishes where the side port is from now on; rejects with the error of the socket. */
   async show(admin: Endpoint): Promise<void> {
     if (process.platform !== 'linux') return
     const told = JSON.stringify(admin)

@@ -15,7 +15,7 @@ interface ZoneFactsParts {
   readonly plane: ManagedPlane
 }
 
-/** Says what is so now; made anew for each question, since all of it may change. */
+/** Looks up what is so now; made anew for each question, since all of it may change. */
 export function zoneFacts({ config, documentation, records, plane }: ZoneFactsParts): Zones {
   const find = (name: string) => config.zones.find(zone => zone.name === name) ?? null
   return {

@@ -11,7 +11,7 @@ import { parseSecretKey } from '../../config/settings/secret-key.ts'
 const keyLength = 32
 const isWindows = process.platform === 'win32'
 
-/** Gives the keys; rejects with a sentence when a key can't be read or made safely. Processes that start at once agree on one, and one of them is told that it `made` it. */
+/** Returns the keys; rejects with a sentence when a key can't be read or made safely. Processes that start at once agree on one, and one of them is told that it `made` it. */
 export async function loadSecretKeys(
   { key, oldKeys }: { readonly key: string | null; readonly oldKeys: readonly string[] },
   dataFolder: string,
@@ -38,7 +38,7 @@ async function keyOfFolder(folder: string, made: (path: string) => void): Promis
   }
 }
 
-/** Gives null when there is no such file. */
+/** Returns null when there is no such file. */
 async function readKey(path: string): Promise<Buffer | null> {
   // Without waiting for a writer, should it be a pipe.
   const file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)).catch(ifCode('ENOENT'))

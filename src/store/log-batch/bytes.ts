@@ -21,7 +21,7 @@ export class LogBytes {
     return this.#bytes.length
   }
 
-  /** Gives what is written; it lies in this memory until `clear`. */
+  /** Returns what is written; it lies in this memory until `clear`. */
   written(): Buffer {
     return this.#bytes.subarray(0, this.#size)
   }
@@ -117,7 +117,7 @@ export function member(json: string): Uint8Array {
 const encoder = new TextEncoder()
 const NULL = member('null')
 
-/** Gives memory with room for more behind what is used of a buffer: the same if it has it. */
+/** Returns memory with room for more behind what is used of a buffer: the same if it has it. */
 export function withRoom(buffer: Buffer, used: number, more: number): Buffer {
   if (used + more <= buffer.length) return buffer
   const larger = Buffer.allocUnsafeSlow(Math.max(2 * buffer.length, used + more))

@@ -119,7 +119,7 @@ export function* headSlices(heads: Buffer): Generator<Head[]> {
   }
 }
 
-/** Gives what a head says of an entry. */
+/** Returns what a head says of an entry. */
 export function summaryOf(head: Head, id: string, account: string, gateway: string): LogSummary {
   return {
     id,

@@ -44,7 +44,7 @@ export class LogBatchWriter {
     this.#count++
   }
 
-  /** Gives what was added; it lies in this memory until `clear`. */
+  /** Returns what was added; it lies in this memory until `clear`. */
   batch(): LogBatch {
     return {
       count: this.#count,
@@ -86,7 +86,7 @@ export function batchOf(entries: readonly LogEntry[]): LogBatch {
   return writer.batch()
 }
 
-/** Gives the entries that are wanted; the batch itself where those are all. */
+/** Returns the entries that are wanted; the batch itself where those are all. */
 export function partOf(batch: LogBatch, isWanted: (id: string, place: number) => boolean): LogBatch {
   if (idsOf(batch.ids).every(isWanted)) return batch
   return batchOf(entriesOf(batch, '', '').filter(({ id }, place) => isWanted(id, place)))

@@ -75,7 +75,7 @@ export class RedisChanges implements Changes {
     this.#knownUntil = askedAt
   }
 
-  /** Tells whether nothing is missing between the position and what was found from it on. */
+  /** Whether nothing is missing between the position and what was found from it on. */
   #continues(entries: readonly Entry[]): boolean {
     if (this.#position === start) return entries.length < mostChanges
     return this.#position !== null && entries[0]?.[0] === this.#position

@@ -9,7 +9,7 @@ import { lua } from './server/script.ts'
 const unrest = 60_000
 const mostAtOnce = 100
 
-/** Gives the oldest graves, and for each whether it is at rest. Versions, and so the scores, are µs. */
+/** Returns the oldest graves, and for each whether it is at rest. Versions, and so the scores, are µs. */
 const openGraves = lua`
 local time, found = redis.call('TIME'), {}
 local limit = time[1] * 1000000 + time[2] - ARGV[1] * 1000

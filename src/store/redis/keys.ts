@@ -45,7 +45,7 @@ export const keys = {
 /** The channel on which writers say that there are changes to read. */
 export const changeChannel = '{gatehouse}:changes'
 
-/** The keys of a gateway's logs, in the order in which the scripts take them. A gateway that takes the name of another has another birth, and so none of its logs. */
+/** Returns the keys of a gateway's logs, in the order in which the scripts take them. A gateway that takes the name of another has another birth, and so none of its logs. */
 export function logKeys(account: string, gateway: string, birth: string): readonly string[] {
   const tag = `{gatehouse:${account}/${gateway}/${birth}}`
   return logParts.map(part => `${tag}:${part}`)

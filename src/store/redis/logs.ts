@@ -90,7 +90,7 @@ export class RedisLogs implements Logs {
     }
   }
 
-  /** Gives the keys of a gateway's logs while there is such a gateway. */
+  /** Returns the keys of a gateway's logs while there is such a gateway. */
   async #find(account: string, gateway: string): Promise<Keys | null> {
     const kept = await this.#records.run(['HGET', keys.records('gateway'), `${account}/${gateway}`])
     if (kept === null) return null

@@ -8,7 +8,7 @@ import { togetherCount, togetherLua } from './together.ts'
 /** The most changes that are kept to be read; who is further behind is told that everything may have changed. */
 export const mostChanges = 1_000
 
-/** The keys of one kind, in the order in which the scripts take them; those of what goes with a record come behind. */
+/** Returns the keys of one kind, in the order in which the scripts take them; those of what goes with a record come behind. */
 export function recordKeys(kind: RecordKind, account: string): readonly string[] {
   return [
     keys.version,

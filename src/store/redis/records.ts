@@ -47,7 +47,7 @@ const longestParsed = 64 * 1024
 /** A record as it is kept: `version birth digest json`. */
 type Kept = string | null
 
-/** The traits of a kind that nothing but its id finds, and nobody looks after. */
+/** Returns the traits of a kind that nothing but its id finds, and nobody looks after. */
 export function plainTraits(kind: RecordKind): Traits<{ readonly createdAt: number }> {
   return { kind, createdAt: ({ createdAt }) => createdAt, digest: () => '-', dueAt: () => null }
 }

@@ -10,14 +10,14 @@ import { shiftOf } from './server/clock.ts'
 /** How many arguments `togetherArguments` gives. */
 export const togetherCount = 7
 
-/** The keys, in the order in which the scripts take them. */
+/** Returns the keys, in the order in which the scripts take them. */
 export function togetherKeys(account: string, { audit, answer }: Together): readonly string[] {
   // A key of an answer that never is, where there is none.
   const { account: asked, key } = answer ?? { account, key: '' }
   return [...auditKeys(audit?.account ?? account, audit?.actor ?? ''), keys.answer(asked, key)]
 }
 
-/** Id, time, json and actor of the audit entry; now, the answer as it is kept, and when the server may drop that. Empty where there is none. */
+/** Returns id, time, json and actor of the audit entry; now, the answer as it is kept, and when the server may drop that. Empty where there is none. */
 export function togetherArguments({ audit, answer }: Together, clock: Clock): readonly Argument[] {
   return [
     ...(audit ? auditArguments(audit) : ['', '', '', '']),
@@ -25,7 +25,7 @@ export function togetherArguments({ audit, answer }: Together, clock: Clock): re
   ]
 }
 
-/** The keys of what an actor has done in an account, in the order in which the scripts take them. */
+/** Returns the keys of what an actor has done in an account, in the order in which the scripts take them. */
 export function auditKeys(account: string, actor: string): readonly string[] {
   return [
     keys.auditTimes(account),
@@ -35,7 +35,7 @@ export function auditKeys(account: string, actor: string): readonly string[] {
   ]
 }
 
-/** Id, time, json and actor. */
+/** Returns id, time, json and actor. */
 export function auditArguments(entry: AuditEntry): readonly Argument[] {
   return [entry.id, entry.at, JSON.stringify(entry), entry.actor]
 }
@@ -50,7 +50,7 @@ local function audit(times, entries, actors, own, id, at, json, actor)
 end
 `
 
-/** Tells whether the key of the answer is taken, and writes both; KEYS from the ninth and ARGV from the first are those of above. */
+/** Checks whether the key of the answer is taken, and writes both; KEYS from the ninth and ARGV from the first are those of above. */
 export const togetherLua = `${auditLua}
 local function answered()
   local kept = ARGV[6] ~= '' and redis.call('GET', KEYS[13])

@@ -35,7 +35,7 @@ export class SqliteAnswers implements KeptAnswers {
     })
   }
 
-  /** Tells whether the key of an answer is taken; inside of a transaction. */
+  /** Whether the key of an answer is taken; inside of a transaction. */
   hasWithin({ account, key }: KeptAnswer): boolean {
     return this.#get.get(account, key, this.#clock.now()) !== undefined
   }

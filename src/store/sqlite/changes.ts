@@ -47,7 +47,7 @@ export class SqliteChanges implements Changes {
     return () => this.#listeners.delete(own)
   }
 
-  /** Gives the version of what is about to be written; inside of a transaction. */
+  /** Returns the version of what is about to be written; inside of a transaction. */
   nextVersion(): number {
     return Number(this.#latest.get()!.version) + 1
   }
@@ -58,7 +58,7 @@ export class SqliteChanges implements Changes {
     this.#trim(version - remembered)
   }
 
-  /** Tells what was written since the last time; when the file can't be read, the next time does. */
+  /** Reports what was written since the last time; when the file can't be read, the next time does. */
   async tell(): Promise<void> {
     try {
       const before = this.#clock.monotonic()

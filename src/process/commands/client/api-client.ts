@@ -153,7 +153,7 @@ function codeOf(thrown: unknown): string {
   return String(cause?.code ?? (cause?.message === 'bad port' ? 'bad port' : 'unknown reason'))
 }
 
-/** Says why in words of our own: what `fetch` throws may repeat what it was given. */
+/** Describes why in words of our own: what `fetch` throws may repeat what it was given. */
 function reasonOf(cause: unknown): string {
   if (isTimeout(cause)) return `timed out after ${patience / 1000} s`
   const code = codeOf(cause)

@@ -32,7 +32,7 @@ export function publish(input: Input): Promise<number> {
   })
 }
 
-/** Says what is missing in words of the command line, or in those of the API where they are not known here. */
+/** Describes what is missing in words of the command line, or in those of the API where they are not known here. */
 function rowOf({ message }: ApiMistake, client: ShownClient): string[] {
   const [member = ''] = /\b(?:client_name|logo_uri|client_uri|scopes)\b/.exec(message) ?? []
   const { client_id: id, client_uri_verification: proof } = client

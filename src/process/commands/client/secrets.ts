@@ -25,7 +25,7 @@ export function rotate(input: Input): Promise<number> {
   })
 }
 
-/** Gives null where there are two already. */
+/** Returns null where there are two already. */
 async function another(api: ApiClient, path: string): Promise<{ readonly client_secret: string } | null> {
   try {
     return (await api.ask<{ client_secret: string }>('POST', `${path}/rotate_secret`, { once: true })).result

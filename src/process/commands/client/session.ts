@@ -69,7 +69,7 @@ export function complain(sentence: string): number {
   return 2
 }
 
-/** Tells every error on a line of its own, with what it is about. */
+/** Prints every error on a line of its own, with what it is about. */
 function tellMistakes(mistakes: readonly ApiMistake[]): void {
   for (const { code, message, pointer } of mistakes) {
     const place = pointer === null ? code : `${code} at ${pointer}`

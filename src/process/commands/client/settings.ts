@@ -6,7 +6,7 @@ import type { Input } from '../input.ts'
 /** The body of a request, or what is wrong with what was to become one. */
 export type Body = { readonly value: unknown } | { readonly flaw: string }
 
-/** Gives what the options set, by the names of the API. */
+/** Returns what the options set, by the names of the API. */
 export function settingsOf(input: Input): Readonly<Record<string, unknown>> {
   const members = {
     client_name: input.name,

@@ -58,7 +58,7 @@ async function end(api: ApiClient, path: string, asked: ShownClient): Promise<Sh
   }
 }
 
-/** Gives null where the gateway is away: it may be starting again. */
+/** Returns null where the gateway is away: it may be starting again. */
 async function look(api: ApiClient, path: string): Promise<ShownClient | null> {
   try {
     return (await api.ask<ShownClient>('GET', path)).result

@@ -78,12 +78,12 @@ export function recordText({ host, text }: ShownVerification): string {
   ])
 }
 
-/** Says how to go on where the record was not found in time. */
+/** Returns how to go on where the record was not found in time. */
 export function failedSentence(id: string): string {
   return `The record was not found in time. Once it is published, run gatehouse client verify ${id}`
 }
 
-/** Says in words what DNS said. */
+/** Describes in words what DNS said. */
 export function answerInWords({ outcome, records }: ShownAnswer): string {
   const words = outcomes[outcome] ?? outcome
   return records.length === 0
@@ -136,7 +136,7 @@ function openRows(proof: ShownVerification): string[][] {
   ]
 }
 
-/** Gives a row for each value; the first one has the label. */
+/** Returns a row for each value; the first one has the label. */
 function rowsOf(label: string, value: string | readonly string[] | null | undefined): string[][] {
   const values = typeof value === 'string' ? [value] : (value ?? [])
   return values.map((one, i) => [i === 0 ? label : '', one])

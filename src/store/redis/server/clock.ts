@@ -2,12 +2,12 @@
 
 import type { Clock } from '../../../base/clock.ts'
 
-/** Gives by how much a clock is ahead of that of the system, in ms: nothing, but in tests that move it. */
+/** Returns by how much a clock is ahead of that of the system, in ms: nothing, but in tests that move it. */
 export function shiftOf(clock: Clock): number {
   return clock.now() - Date.now()
 }
 
-/** Gives the time of the server in ms, moved by a shift. */
+/** Returns the time of the server in ms, moved by a shift. */
 export const serverClockLua = `
 local function now(shift)
   local time = redis.call('TIME')

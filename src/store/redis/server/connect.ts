@@ -79,7 +79,7 @@ export interface Subscription {
   end(): void
 }
 
-/** Gives ms until the next attempt, from 1: doubled each time up to two seconds, then a random half of it. */
+/** Returns ms until the next attempt, from 1: doubled each time up to two seconds, then a random half of it. */
 export function pauseBefore(attempt: number): number {
   const ceiling = Math.min(longestPause, shortestPause * 2 ** (attempt - 1))
   return Math.round(ceiling * (0.5 + Math.random() / 2))

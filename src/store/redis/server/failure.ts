@@ -15,12 +15,12 @@ export function tooLate(): never {
   throw new Late()
 }
 
-/** Tells whether a server said so: then it is there. */
+/** Whether a server said so: then it is there. */
 export function isReply(error: unknown): boolean {
   return error instanceof Error && error.name === 'ReplyError'
 }
 
-/** Tells whether the server is a replica by now: another one is the primary, and has to be looked for. */
+/** Whether the server is a replica by now: another one is the primary, and has to be looked for. */
 export function isDemoted(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('READONLY')
 }

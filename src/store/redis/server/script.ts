@@ -43,17 +43,17 @@ local function behind(key, way, time, id)
 end
 `
 
-/** The command that runs a script by its name. */
+/** Returns the command that runs a script by its name. */
 export function byName(script: Script, keys: readonly string[], args: readonly Argument[]): Command {
   return ['EVALSHA', script.sha, keys.length, ...keys, ...args]
 }
 
-/** The command that runs a script and makes it known. */
+/** Returns the command that runs a script and makes it known. */
 export function whole(script: Script, keys: readonly string[], args: readonly Argument[]): Command {
   return ['EVAL', script.text, keys.length, ...keys, ...args]
 }
 
-/** Tells whether a server refused a script by its name since it doesn't know it. */
+/** Whether a server refused a script by its name since it doesn't know it. */
 export function isUnknownScript(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('NOSCRIPT')
 }

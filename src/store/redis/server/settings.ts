@@ -53,7 +53,7 @@ export interface Confirmers {
   readonly judges: 'sentinels' | 'nodes' | null
 }
 
-/** Says in sentences what a server with these settings can lose. */
+/** Describes in sentences what a server with these settings can lose. */
 export function lossesOf(settings: Settings, confirmers: Confirmers): readonly string[] {
   return [
     diskLoss(settings),
@@ -64,7 +64,7 @@ export function lossesOf(settings: Settings, confirmers: Confirmers): readonly s
   ].filter(sentence => sentence !== null)
 }
 
-/** The commands that wait until what was written before is safe: on disk where asked for, and on so many replicas. */
+/** Returns the commands that wait until what was written before is safe: on disk where asked for, and on so many replicas. */
 export function proofsOf({ disk, needed, timeout }: Needs): readonly Command[] {
   return [
     ...(disk ? [['WAITAOF', 1, 0, diskPatience] as const] : []),
@@ -79,7 +79,7 @@ interface Needs {
   readonly timeout: number
 }
 
-/** Tells whether the server can, and has to, say when its disk has a write. */
+/** Whether the server can, and has to, say when its disk has a write. */
 export function waitsForDisk({ aof, fsync, version: [major, minor] }: Settings): boolean {
   return aof === true && fsync !== 'always' && (major > 7 || (major === 7 && minor >= 2))
 }

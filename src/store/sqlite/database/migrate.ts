@@ -13,7 +13,7 @@ export async function migrate(db: Database, steps: readonly string[] = migration
   })
 }
 
-/** Gives how many steps the file has seen. */
+/** Returns how many steps the file has seen. */
 function schemaOf(db: Database, steps: readonly string[]): number {
   const read = (sql: string) => Number(Object.values(db.prepare(sql).get() as Row)[0])
   const schema = read('PRAGMA user_version')

@@ -97,7 +97,7 @@ export class OrderedRows {
   }
 }
 
-/** The whole of what an account has, but what comes at a place and before in the order. */
+/** Returns the whole of what an account has, but what comes at a place and before in the order. */
 export function stretchOf(account: string, after: Position | null = null, descending = false): Stretch {
   const end = descending ? Infinity : -Infinity
   return { account, descending, from: after ?? { at: end, id: '' }, until: -end }

@@ -135,7 +135,7 @@ export class SqliteLogs implements Logs {
     return partOf(batch, id => !known.has(id))
   }
 
-  /** Gives what may find room, by the times of the entries that are kept. */
+  /** Returns what may find room, by the times of the entries that are kept. */
   #fitting(key: number, batch: LogBatch, { most, strategy }: LogLimit): LogBatch {
     const count = this.#segments.count(key)
     const deletes = strategy === 'DELETE_OLDEST'

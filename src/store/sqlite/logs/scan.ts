@@ -120,7 +120,7 @@ function mayMatch(segment: Segment, { filters, orderBy, descending, after = null
   return descending ? segment.earliest <= after.createdAt : segment.latest >= after.createdAt
 }
 
-/** Tells whether entries of the time of a segment can match. */
+/** Whether entries of the time of a segment can match. */
 function mayHold({ earliest, latest }: Segment, { field, operator, values }: LogFilter): boolean {
   if (field !== 'created_at') return true
   if (operator === 'gt') return values.some(value => typeof value === 'number' && latest >= value)

@@ -70,12 +70,12 @@ export class LogSegments {
     return (this.#gatewayKey.get(account, id)?.key as number | undefined) ?? null
   }
 
-  /** Gives the key of a gateway that is gone while its book is there; null when there is none. */
+  /** Returns the key of a gateway that is gone while its book is there; null when there is none. */
   orphan(): number | null {
     return (this.#orphan.get()?.gateway as number | undefined) ?? null
   }
 
-  /** Gives how many entries a gateway shows. */
+  /** Returns how many entries a gateway shows. */
   count(gateway: number): number {
     return this.#spans.book(gateway).count
   }
@@ -100,7 +100,7 @@ export class LogSegments {
     return row ? { batch: toBatch(row), isShown: this.#shown(key) } : null
   }
 
-  /** Gives the segment that shows the entry of an id, and its place there. */
+  /** Returns the segment that shows the entry of an id, and its place there. */
   find(gateway: number, id: string): { readonly key: number; readonly place: number } | null {
     for (const row of this.#having.all(gateway, Buffer.from(id))) {
       const key = row.key as number
@@ -110,7 +110,7 @@ export class LogSegments {
     return null
   }
 
-  /** Gives the ids of entries that are shown and were made within the time of a batch, and perhaps others. */
+  /** Returns the ids of entries that are shown and were made within the time of a batch, and perhaps others. */
   idsAround(gateway: number, { earliest, latest }: LogBatch): Set<string> {
     const around = this.list(gateway, 0, -1).filter(
       segment => segment.latest >= earliest && segment.earliest <= latest,
@@ -118,7 +118,7 @@ export class LogSegments {
     return new Set(around.flatMap(({ key }) => this.#shownIds(key, this.#ids.get(key)!)))
   }
 
-  /** Gives the time of the first entry that a gateway shows, or of the last; null where it has none. */
+  /** Returns the time of the first entry that a gateway shows, or of the last; null where it has none. */
   edge(gateway: number, end: End): number | null {
     for (const { edge } of this.#spans.inTime(gateway, end)) return edge
     return null
@@ -157,7 +157,7 @@ export class LogSegments {
     }
   }
 
-  /** Gives how many of these ids a segment shows. */
+  /** Returns how many of these ids a segment shows. */
   countShown(key: number, ids: ReadonlySet<string>): number {
     const row = this.#ids.get(key)
     return row === undefined ? 0 : this.#shownIds(key, row).filter(id => ids.has(id)).length
@@ -255,7 +255,7 @@ export class LogSegments {
     return times === null ? () => true : place => !Number.isNaN(times[place])
   }
 
-  /** Gives the key of the last segment where a batch goes in. */
+  /** Returns the key of the last segment where a batch goes in. */
   #smallLast(gateway: number, { count, heads, payloads }: LogBatch): number | null {
     const last = this.#last.get(gateway) as { key: number; count: number; size: number } | undefined
     if (last === undefined || last.count + count > smallCount) return null
