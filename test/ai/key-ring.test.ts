@@ -38,6 +38,7 @@ test('calls that were under way together make it rest once', () => {
   const ring = new KeyRing(['a', 'b'])
   const key = ring.next(0)!
   assert.deepEqual([ring.setAside(key, 0, null), ring.setAside(key, 10, null)], [1000, 0])
+  assert.equal(key.restsUntil, 1000)
   assert.equal(ring.setAside(key, 20, 60_000), 0)
   assert.equal(key.restsUntil, 60_020)
   assert.equal(ring.setAside(key, 30, 5000), 0)

@@ -93,6 +93,7 @@ test('a token is used from the networks it allows and not from those it denies',
   assert.deepEqual(verifier.verify(value, '2001:db8::1'), token)
   for (const address of ['192.0.2.66', '::ffff:192.0.2.66', '198.51.100.1', '2001:db9::1', 'nonsense', ''])
     assert.equal(verifier.verify(value, address), 'address_denied', address)
+  assert.equal(verifier.verify(value, null), 'address_unknown')
 })
 
 test('a token that is only denied somewhere works elsewhere', async () => {

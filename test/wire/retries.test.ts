@@ -52,6 +52,18 @@ for (const [what, bytes] of [
   })
 }
 
+test('a POST that an origin does not answer in time is not sent again, a GET is', async t => {
+  const silent: Script = async wire => {
+    await wire.request()
+    await wire.ending
+  }
+  const { edge, alive } = await startPair(t, silent, { timeouts: { response: 100 } })
+  assert.equal(codeOf(await edge.ask(post('/', 'body', json))), 524)
+  assert.equal(alive.requests.length, 0)
+  const again = await startPair(t, silent, { timeouts: { response: 100 } })
+  assert.equal((await again.edge.ask(request('GET /', json))).status, 200)
+})
+
 for (const [what, bytes] of [
   ['the first byte of an answer', 'H'],
   ['half a head', 'HTTP/1.1 200 OK\r\nContent-'],

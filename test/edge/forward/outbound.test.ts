@@ -59,6 +59,20 @@ test('what a trusted hop says goes on with that hop added to it', t => {
   assert.ok(lines.includes('X-Real-IP: 203.0.113.7'))
 })
 
+test('what Connection names ends here, whoever sent it', t => {
+  const text = request(
+    'GET /',
+    'Connection: X-Real-IP, X-Original-URL',
+    'X-Real-IP: 1.2.3.4',
+    'X-Original-URL: /x',
+  )
+  const lines = linesFor(t, text, { trustedProxies: ['192.0.2.1'] })
+  assert.deepEqual(
+    lines.filter(line => /^x-(real|original)/i.test(line)),
+    [],
+  )
+})
+
 test('the Host is that of the client, of the origin, or one that is set', t => {
   for (const [host, line] of [
     ['preserve', 'Host: Site.test:80'],

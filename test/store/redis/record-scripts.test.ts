@@ -27,6 +27,21 @@ test('versions go on where the clock goes back, also in what is told of changes'
   )
 })
 
+test('a digest is of one token, and free again once that is gone or has another', async t => {
+  const server = await startRedis(t)
+  const store = await openRedis(t, server.url)
+  const digest = 'd'.repeat(64)
+  const [first, second] = [token({ digest }), token({ digest })]
+  assert.ok(await store.tokens.insert(first))
+  assert.ok(!(await store.tokens.insert(second)))
+  const other = token()
+  assert.ok(await store.tokens.insert(other))
+  const { version } = (await store.tokens.get(other.account, other.id))!
+  assert.ok(!(await store.tokens.replace({ ...other, digest }, version)))
+  assert.ok(await store.tokens.remove(first.account, first.id))
+  assert.ok(await store.tokens.insert(second))
+})
+
 test('a record that is removed leaves its version, and a gateway its grave, but nothing else', async t => {
   const server = await startRedis(t)
   const store = await openRedis(t, server.url)

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { parseAiTarget } from '../../../src/ai/target.ts'
+import { AiExchange } from '../../../src/edge/ai/ai-exchange.ts'
+import { AiFields } from '../../../src/edge/ai/ai-fields.ts'
+import { authenticate } from '../../../src/edge/ai/authenticate.ts'
+import { callerOf } from '../../../src/edge/ai/callers.ts'
+import type { AiServices } from '../../../src/edge/plane.ts'
+import type { Gateway, Token } from '../../../src/store/records.ts'
+import { permissionGroups } from '../../../src/tokens/permission-groups.ts'
+import { stepsOver } from '../../help/exchange.ts'
+import { request } from '../../help/raw.ts'
+import { gateway, token } from '../../store/contract-specimens.ts'
+
+const [ours, others] = ['a'.repeat(32), 'b'.repeat(32)]
+const path = `/v1/${ours}/default/openai/chat/completions`
+const run = permissionGroups.find(({ name }) => name === 'AI Gateway Run')!.id
+const tokenFor = (account: string, groups = [run]): Token =>
+  token({ account, policies: [{ id: '', effect: 'allow', accounts: [account], permissionGroups: groups }] })
+
+/** Asks whether a call may go on to a gateway, with a token that is known to be such. */
+function ask(t: TestContext, found: Gateway | null | 'store_away', verified: Token | string) {
+  const steps = stepsOver(t, [])
+  const services = {
+    gateways: { find: () => found },
+    tokens: { verify: () => verified },
+  } as unknown as AiServices
+  Object.assign(steps.plane, { ai: services })
+  const x = steps.exchange(request(`POST ${path}`, 'svc-aig-authorization: Bearer x'))
+  const target = parseAiTarget(path)!
+  x.ai = new AiExchange(target, new AiFields(x.head))
+  x.aiCaller = callerOf(target)
+  const refusal = authenticate(x)
+  assert.ok(!(refusal instanceof Promise))
+  return { error: refusal?.error ?? null, ai: x.ai }
+}
+
+const closed = gateway({ account: ours, authentication: true })
+
+test('a gateway that asks for a token is open to one that may call in its account, and to no other', t => {
+  const good = ask(t, closed, tokenFor(ours))
+  assert.deepEqual([good.error, good.ai.gateway], [null, closed])
+  assert.equal(ask(t, closed, tokenFor(others)).error, 'forbidden')
+  assert.equal(ask(t, closed, tokenFor(ours, [])).error, 'forbidden')
+  for (const fault of ['missing', 'unknown', 'expired']) {
+    const bad = ask(t, closed, fault)
+    assert.deepEqual([bad.error, bad.ai.gateway, bad.ai.isTurnedAway], ['unauthorized', null, true])
+  }
+  assert.equal(ask(t, closed, 'store_away').error, 'service_unavailable')
+})
+
+test('what the store cannot tell opens nothing', t => {
+  const away = ask(t, 'store_away', tokenFor(ours))
+  assert.deepEqual([away.error, away.ai.gateway], ['service_unavailable', null])
+})
+
+test('only who may know is told that there is no such gateway', t => {
+  assert.equal(ask(t, null, tokenFor(ours)).error, 'not_found')
+  assert.equal(ask(t, null, tokenFor(others)).error, 'forbidden')
+  assert.equal(ask(t, null, 'missing').error, 'unauthorized')
+})
+
+test('a gateway that asks for none is open', t => {
+  const open = ask(t, gateway({ account: ours, authentication: false }), 'missing')
+  assert.deepEqual([open.error, open.ai.token], [null, null])
+})

@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { locate } from '../../src/edge/locate.ts'
+import { zoneTo } from '../help/edge.ts'
+import { stepsOver } from '../help/exchange.ts'
+import { request } from '../help/raw.ts'
+
+const origin = 'http://127.0.0.1:1'
+const of = (host: string, target = '/') => `GET ${target} HTTP/1.1\r\nHost: ${host}\r\n\r\n`
+
+test('a host leads to its zone, and one that nobody serves nowhere', t => {
+  const other = zoneTo([origin], { zone: { name: 'other', hosts: ['other.test'] } })
+  const steps = stepsOver(t, [origin], { zones: [other] })
+  for (const [host, zone, error] of [
+    ['site.test', 'site', undefined],
+    ['SITE.test:80', 'site', undefined],
+    ['other.test', 'other', undefined],
+    ['nobody.test', undefined, 'dns_resolution_failed'],
+    ['127.0.0.1', undefined, 'direct_ip_access'],
+    ['[::1]', undefined, 'direct_ip_access'],
+  ] as const) {
+    const x = steps.exchange(of(host))
+    assert.equal(locate(x)?.error, error, host)
+    assert.equal(x.zone?.config.name, zone, host)
+  }
+})
+
+test('a paused zone serves nothing but previews', t => {
+  const steps = stepsOver(t, [origin], { zone: { paused: true } })
+  assert.equal(locate(steps.exchange(of('site.test')))?.error, 'dns_resolution_error')
+  const preview = steps.exchange(of('site.test', '/cdn-cgi/error/500'))
+  assert.equal(locate(preview), null)
+  assert.equal(preview.asksForPreview, true)
+})
+
+test('a path leads to one route, and is refused where it may lead to two', t => {
+  const [route] = zoneTo([origin]).routes
+  const routes = [{ ...route!, path: '/api' }, route!]
+  const steps = stepsOver(t, [origin], { zone: { routes } })
+  const at = (target: string) => {
+    const x = steps.exchange(of('site.test', target))
+    return { error: locate(x)?.error, path: x.route?.config.path }
+  }
+  assert.deepEqual(at('/api/x'), { error: undefined, path: '/api' })
+  assert.deepEqual(at('/other'), { error: undefined, path: '/' })
+  assert.deepEqual(at('/api/..;/other'), { error: 'bad_request', path: undefined })
+  const only = stepsOver(t, [origin], { zone: { routes: routes.slice(0, 1) } })
+  assert.equal(locate(only.exchange(request('GET /other')))?.error, 'dns_resolution_error')
+})
