@@ -1,0 +1,210 @@
+// Mutations of the management API.
+
+import type { Mutated } from './mutation.ts'
+
+export const admin: readonly Mutated[] = [
+  {
+    file: 'admin/guard.ts',
+    tests: ['admin/guard'],
+    changes: [
+      {
+        text: 'if (!mayAsk(caller, row.permission, account)) {',
+        becomes: 'if (false) {',
+        breaks: 'any token reads and changes everything',
+      },
+      {
+        text: "if (typeof caller === 'string') {\n    refusals?.note(caller, row, asker)\n    return unauthorized\n  }",
+        becomes: "if (typeof caller === 'string') {\n    return unauthorized\n  }",
+        breaks: 'refused callers leave nothing in the log',
+        tests: ['admin/guard', 'admin/refusals'],
+      },
+      {
+        text: 'permission === null ? caller.account === account',
+        becomes: 'permission === null ? true',
+        breaks: 'a token asks for the account of another',
+      },
+      {
+        text: 'if (permits(caller, row.permission, caller.account)) return noZone',
+        becomes: '',
+        breaks: 'whoever asks learns which zones there are',
+        tests: ['admin/guard', 'admin/zones/zone-rules', 'journeys/zone-api'],
+      },
+      {
+        text: 'if (caller.account !== account && !(await exists(account, api.store)))',
+        becomes: 'if (false)',
+        breaks: 'a change is made in an account that there is not',
+      },
+      {
+        text: "if (status === 409 || status === 412 || (status === 404 && method === 'DELETE')) await store.confirm()",
+        becomes: '',
+        breaks: 'what may be undone by a failover is told as done',
+        tests: ['admin/records/unconfirmed'],
+      },
+      {
+        text: 'const strays = row.query === null ? [] : strayParameters(query, row.query ?? [])',
+        becomes: 'const strays: ReturnType<typeof strayParameters> = []',
+        breaks: 'a parameter that is spelled wrong is passed over',
+        tests: ['admin/guard', 'admin/tokens/tokens'],
+      },
+    ],
+  },
+  {
+    file: 'admin/request/precondition.ts',
+    tests: ['admin/request/precondition'],
+    changes: [
+      {
+        text: "tags === '*' || tags.includes(headers.etag!) ? null",
+        becomes: 'true ? null',
+        breaks: 'a change overwrites what its sender has not seen',
+      },
+      {
+        text: 'if (tag !== undefined && isWeak === undefined) tags.push(tag)',
+        becomes: 'if (tag !== undefined) tags.push(tag)',
+        breaks: 'a weak tag matches',
+      },
+    ],
+  },
+  {
+    file: 'admin/request/idempotency.ts',
+    tests: ['admin/request/idempotency'],
+    changes: [
+      {
+        text: 'kept.fingerprint === fingerprint ? replay(kept, api) : otherBody',
+        becomes: 'replay(kept, api)',
+        breaks: 'another request gets the answer of the first',
+      },
+      {
+        text: '[caller.id, account, ...request, idempotencyKey]',
+        becomes: '[account, ...request, idempotencyKey]',
+        breaks: 'a caller gets the answer, and the secret, of another',
+        tests: ['admin/request/idempotency', 'admin/oauth-clients/clients'],
+      },
+      {
+        text: 'const sealed = api.secrets.seal(JSON.stringify(answer), key)',
+        becomes: 'const sealed = JSON.stringify(answer)',
+        breaks: 'secrets stand in the store for all to read',
+        tests: ['admin/request/idempotency', 'admin/oauth-clients/clients'],
+      },
+    ],
+  },
+  {
+    file: 'admin/request/repeated-members.ts',
+    tests: ['admin/request/repeated-members'],
+    changes: [
+      {
+        text: 'if (open.names.has(open.at)) found.push(pointerOf(path))',
+        becomes: '',
+        breaks: 'of two members one is taken, and nobody knows which',
+      },
+    ],
+  },
+  {
+    file: 'admin/tokens/reach.ts',
+    tests: ['admin/tokens/tokens'],
+    changes: [
+      {
+        text: 'permits(alone, name, account) && !permits(caller, name, account)',
+        becomes: 'permits(alone, name, account) && false',
+        breaks: 'a token makes another that may do more',
+      },
+      {
+        text: 'if (end === null || (expiresOn !== null && expiresOn <= end)) return []',
+        becomes: 'if (end === null || expiresOn !== null) return []',
+        breaks: 'a token makes one that outlives it',
+      },
+      {
+        text: 'if (inner.family !== outer.family || inner.prefix < outer.prefix) return false',
+        becomes: 'if (inner.family !== outer.family) return false',
+        breaks: 'a token makes one that works from more addresses',
+      },
+      {
+        text: 'if (!areWithin(denied, addressesNotIn)) {',
+        becomes: 'if (false) {',
+        breaks: 'a token makes one that works from where it must not',
+      },
+    ],
+  },
+  {
+    file: 'admin/tokens/tokens.ts',
+    tests: ['admin/tokens/tokens'],
+    changes: [
+      {
+        text: 'const refusal = untouchable(powersBeyond(kept.record.policies, caller))',
+        becomes: 'const refusal = null as ReturnType<typeof untouchable>',
+        breaks: 'a token deletes one that may do more',
+      },
+      {
+        text: 'untouchable(reachBeyond(kept, call.caller)) ??',
+        becomes: '',
+        breaks: 'a token rolls one that may do more, and has it then',
+      },
+    ],
+  },
+  {
+    file: 'admin/oauth-clients/change.ts',
+    tests: ['admin/oauth-clients/change'],
+    changes: [
+      {
+        text: "if (settings.tokenEndpointAuthMethod === 'none') return { secrets: [], secret: null }",
+        becomes:
+          "if (settings.tokenEndpointAuthMethod === 'none') return { secrets: kept.secrets, secret: null }",
+        breaks: 'secrets live on of an app that has none',
+      },
+      {
+        text: "...(visibility === 'private' ? [fault('public_for_ever')] : []),",
+        becomes: '',
+        breaks: 'a public app is made private under its users',
+      },
+    ],
+  },
+  {
+    file: 'admin/oauth-clients/secrets.ts',
+    tests: ['admin/oauth-clients/secrets'],
+    changes: [
+      {
+        text: 'const refusal = unmet(call.ifMatch, record)',
+        becomes: 'const refusal = null as ReturnType<typeof unmet>',
+        breaks: 'a secret is rotated that its owner has not seen',
+      },
+    ],
+  },
+  {
+    file: 'admin/write-limit.ts',
+    tests: ['admin/write-limit'],
+    changes: [
+      {
+        text: 'return isAllowed ? null :',
+        becomes: 'return true ? null :',
+        breaks: 'a token fills the store and its audit log',
+      },
+    ],
+  },
+  {
+    file: 'admin/server.ts',
+    tests: ['admin/server'],
+    changes: [
+      {
+        text: "return count > 1 ? '' : (value as string)",
+        becomes: 'return value as string',
+        breaks: 'of two tokens one counts',
+      },
+      {
+        text: "if (!this.#server.listening) fields.push('connection', 'close')",
+        becomes: '',
+        breaks: 'a gateway that stops waits for idle connections',
+        tests: ['admin/server', 'admin/stall'],
+      },
+    ],
+  },
+  {
+    file: 'base/vouch.ts',
+    tests: ['base/vouch'],
+    changes: [
+      {
+        text: "timingSafeEqual(this.#sign(claim), Buffer.from(signature, 'base64url')) ?",
+        becomes: 'true ?',
+        breaks: 'any client is who it says it is at the side port',
+      },
+    ],
+  },
+]

@@ -1,0 +1,460 @@
+// Mutations of AI gateways: whose key is used, what a call costs, what is logged of it.
+
+import type { Mutated } from './mutation.ts'
+
+export const ai: readonly Mutated[] = [
+  {
+    file: 'edge/ai/authenticate.ts',
+    tests: ['edge/ai/authenticate'],
+    changes: [
+      {
+        text: "if (ai.fields.misplaced !== null) return turnAway(x, ai, 'misplaced')",
+        becomes: '',
+        breaks: 'a token of ours is sent on to a provider',
+        tests: ['wire/ai-misplaced'],
+      },
+      {
+        text: "if (gateway === 'store_away') return turnAway(x, ai, 'store_away')",
+        becomes: '',
+        breaks: 'a store that is away opens gateways',
+      },
+      {
+        text: 'if (gateway !== null && !gateway.authentication) return letIn(x, ai, gateway, null)',
+        becomes: 'if (gateway !== null) return letIn(x, ai, gateway, null)',
+        breaks: 'no gateway asks for a token',
+        tests: ['wire/ai-authentication'],
+      },
+      {
+        text: "if (!permits(token, 'AI Gateway Run', ai.target.account)) return turnAway(x, ai, 'forbidden')",
+        becomes: '',
+        breaks: 'any token calls any model',
+        tests: ['wire/ai-authentication'],
+      },
+      {
+        text: "permits(token, 'AI Gateway Run', ai.target.account)",
+        becomes: "permits(token, 'AI Gateway Run', token.account)",
+        breaks: 'a token of one account calls on the cost of another',
+      },
+      {
+        text: "if (typeof token === 'string') return turnAway(x, ai, token)\n  if",
+        becomes: 'if',
+        breaks: 'a bad token is as good as any',
+        tests: ['wire/ai-authentication'],
+      },
+    ],
+  },
+  {
+    file: 'edge/ai/outbound-ai.ts',
+    tests: ['wire/ai-native', 'wire/ai-rest', 'wire/ai-authentication'],
+    changes: [
+      {
+        text: 'endsHere(name) ||',
+        becomes: '',
+        breaks: 'the token for the gateway reaches the provider',
+        tests: ['wire/ai-native', 'wire/ai-authentication'],
+      },
+      {
+        text: "if (target.api === 'rest' || holdsOurs(value)) return ''",
+        becomes: '',
+        breaks: 'our own token is sent to the provider as its key',
+        tests: ['wire/ai-rest', 'wire/ai-authentication'],
+      },
+      {
+        text: "return isForGateway(name) || equalsIgnoreCase(name, 'cookie')",
+        becomes: 'return isForGateway(name)',
+        breaks: 'cookies of our host reach providers',
+        tests: ['edge/ai/outbound-ai'],
+      },
+      {
+        text: 'return lines + (isBrought ? credential : ourCredential(ai, keys, now))',
+        becomes: 'return lines + credential + ourCredential(ai, keys, now)',
+        breaks: 'a provider gets two keys',
+        tests: ['wire/ai-native', 'wire/ai-keys'],
+      },
+      {
+        text: "if (ai.rewriting !== null) lines += 'Accept-Encoding: identity\\r\\n'",
+        becomes: '',
+        breaks: 'an answer that has to be read is compressed',
+        tests: ['wire/ai-rest', 'wire/ai-streams', 'wire/ai-stream-usage'],
+      },
+    ],
+  },
+  {
+    file: 'edge/ai/ai-fields.ts',
+    tests: ['wire/ai-misplaced', 'wire/ai-authentication'],
+    changes: [
+      {
+        text: 'const isMisplaced = mayBear ? isMisborne(value) : valueHoldsOurs(value)',
+        becomes: 'const isMisplaced = !mayBear && valueHoldsOurs(value)',
+        breaks: 'a token as the password of Basic is sent on',
+        tests: ['wire/ai-misplaced'],
+      },
+      {
+        text: "if (holdsOurs(name)) return 'the name of a header'",
+        becomes: '',
+        breaks: 'a token as the name of a field is sent on',
+        tests: ['wire/ai-misplaced'],
+      },
+      {
+        text: '!(expected === 0x2d && char === 0x5f)',
+        becomes: 'true',
+        breaks: 'svc_aig_authorization reaches a provider that folds underscores',
+        tests: ['edge/ai/ai-fields'],
+      },
+      {
+        text: 'return before === null ? value : REPEATED',
+        becomes: 'return value',
+        breaks: 'of two fields the last counts',
+        tests: ['wire/ai-authentication', 'wire/ai-logs'],
+      },
+    ],
+  },
+  {
+    file: 'edge/ai/provider-keys.ts',
+    tests: ['wire/ai-keys'],
+    changes: [
+      {
+        text: 'if (head.status !== 429 && head.status !== 401) return null',
+        becomes: 'if (head.status !== 429) return null',
+        breaks: 'a key that was revoked is used for every other call',
+      },
+      {
+        text: "return isWhole && ++ai.keyChanges < keys.size ? 'another' : null",
+        becomes: "return isWhole ? 'another' : null",
+        breaks: 'a call goes from key to key for ever',
+      },
+      {
+        text: 'keys.isTrusted(key, now) && mayBeRefusedItself(x, ai)',
+        becomes: 'false',
+        breaks: 'one caller takes all keys of a provider from the others',
+      },
+      {
+        text: 'if (status === 401) keys.refused(key)',
+        becomes: '',
+        breaks: 'a key that was revoked is trusted on',
+      },
+      {
+        text: 'key: keys.placeOf(key)',
+        becomes: 'key: key.value',
+        breaks: 'a provider key stands in the log',
+      },
+    ],
+  },
+  {
+    file: 'ai/key-ring.ts',
+    tests: ['ai/key-ring'],
+    changes: [
+      {
+        text: 'if (isResting && word === null) return 0',
+        becomes: '',
+        breaks: 'calls that were under way double the rest of a key',
+      },
+      {
+        text: 'before?.keyOf(value) ?? fresh(value)',
+        becomes: 'fresh(value)',
+        breaks: 'a reload gives back keys that are turned away',
+      },
+      {
+        text: 'Math.min(Math.max(word, FIRST_REST), LONGEST_WORD)',
+        becomes: 'Math.max(word, FIRST_REST)',
+        breaks: 'one wrong Retry-After costs a key for good',
+      },
+      {
+        text: 'if (tried.includes(key)) continue',
+        becomes: '',
+        breaks: 'a call tries the same key again',
+      },
+      {
+        text: 'key.failures = 0',
+        becomes: '',
+        breaks: 'a key that works rests longer each time',
+      },
+    ],
+  },
+  {
+    file: 'edge/ai/open-log.ts',
+    tests: ['wire/ai-logs'],
+    changes: [
+      {
+        text: "ai.isLogged = logManagement > 0 && collectLog !== 'false'",
+        becomes: 'ai.isLogged = logManagement > 0',
+        breaks: 'a call is logged that its caller wants kept out',
+      },
+      {
+        text: "ai.keepsPayloads = ai.isLogged && collectLogs && collectLogPayload !== 'false'",
+        becomes: 'ai.keepsPayloads = ai.isLogged',
+        breaks: 'bodies are kept that nobody may keep',
+      },
+      {
+        text: "if (unknown !== null) return badField(unknown, 'is not supported by this gateway')",
+        becomes: '',
+        breaks: 'a field that asks for something is passed over in silence',
+        tests: ['wire/ai-logs', 'wire/ai-authentication', 'wire/ai-rest'],
+      },
+    ],
+  },
+  {
+    file: 'edge/ai/locate-ai.ts',
+    tests: ['wire/ai-hosts'],
+    changes: [
+      {
+        text: 'for (let i = 1; i < fields.length; i += 2) if (valueHoldsOurs(fields[i]!)) return true',
+        becomes: '',
+        breaks: 'a token for a path that is none reaches the origin of a zone',
+        tests: ['wire/ai-hosts', 'wire/ai-misplaced'],
+      },
+    ],
+  },
+  {
+    file: 'edge/ai/plan-ai.ts',
+    tests: ['wire/ai-keys', 'wire/ai-rest'],
+    changes: [
+      {
+        text: 'if (isJson && contentEncoding === null) return null',
+        becomes: 'if (isJson) return null',
+        breaks: 'a compressed body is read as JSON',
+        tests: ['wire/ai-rest'],
+      },
+      {
+        text: 'if (route.keys.size < 2 || bringsCredential(x.head, ai)) return null',
+        becomes: 'if (route.keys.size < 2) return null',
+        breaks: "a caller's own key is replaced by ours",
+        tests: ['wire/ai-keys'],
+      },
+    ],
+  },
+  {
+    file: 'edge/ai/withheld-usage.ts',
+    tests: ['edge/ai/withheld-usage'],
+    changes: [
+      {
+        text: 'Array.isArray(choices) && choices.length === 0 &&',
+        becomes: '',
+        breaks: 'chunks with text and usage are left out',
+      },
+      {
+        text: 'if (end === 0 && left <= LARGEST_EVENT) {',
+        becomes: 'if (end === 0) {',
+        breaks: 'an event that never ends is kept in memory',
+      },
+    ],
+  },
+  {
+    file: 'edge/ai/rewriting.ts',
+    tests: ['wire/ai-streams', 'wire/ai-rest', 'wire/ai-answers-fuzz'],
+    changes: [
+      {
+        text: 'return this.#answer.size > LARGEST_ANSWER ? false : null',
+        becomes: 'return null',
+        breaks: 'an answer of any size is kept to be translated',
+        tests: ['edge/ai/rewriting'],
+      },
+      {
+        text: 'if (head.status < 200 || head.status > 299) return null',
+        becomes: '',
+        breaks: 'an error of a provider is translated as an answer',
+        tests: ['edge/ai/rewriting'],
+      },
+      {
+        text: 'return this.#events.isComplete ? rest : false',
+        becomes: 'return rest',
+        breaks: 'half a translated stream looks whole',
+        tests: ['wire/ai-streams'],
+      },
+    ],
+  },
+  {
+    file: 'ai/usage/prices.ts',
+    tests: ['ai/usage/prices'],
+    changes: [
+      {
+        text: ' || this.#last.provider !== provider)',
+        becomes: ')',
+        breaks: 'a model costs what another provider asks for it',
+      },
+      {
+        text: 'this.#last?.model !== model || this.#last.provider !== provider',
+        becomes: 'this.#last?.provider !== provider',
+        breaks: 'a model costs what the one before it did',
+      },
+      {
+        text: 'Math.max(0, (tokensIn ?? 0) - cacheRead - cacheWritten)',
+        becomes: '(tokensIn ?? 0)',
+        breaks: 'cached tokens are paid twice',
+      },
+      {
+        text: '.sort((a, b) => b.model.length - a.model.length)',
+        becomes: '',
+        breaks: 'a price of a family comes before that of the model',
+      },
+      {
+        text: "this.#listed.get(name.replace(VERSION, '')) ??",
+        becomes: '',
+        breaks: 'a dated version of a model has no price',
+      },
+    ],
+  },
+  {
+    file: 'ai/usage/usage.ts',
+    tests: ['ai/usage/usage'],
+    changes: [
+      {
+        text: 'const MOST_TRIED = 64',
+        becomes: 'const MOST_TRIED = Number.POSITIVE_INFINITY',
+        breaks: 'a hostile answer keeps the loop busy',
+      },
+      {
+        text: 'isEventStream && (isHalf || hidesLong)',
+        becomes: '(isHalf || hidesLong)',
+        breaks: 'what an answer holds before its usage adds to that',
+      },
+    ],
+  },
+  {
+    file: 'ai/usage/patterns.ts',
+    tests: ['ai/usage/patterns'],
+    changes: [
+      {
+        text: 'if (this.#patterns.length > mostRemembered) this.#patterns.pop()',
+        becomes: '',
+        breaks: 'forms of answers fill the memory',
+        tests: ['ai/usage/patterns'],
+      },
+      {
+        text: 'if (ODD.test(member)) return null',
+        becomes: '',
+        breaks: 'numbers that are no whole ones are counted',
+      },
+    ],
+  },
+  {
+    file: 'ai/usage/member.ts',
+    tests: ['ai/usage/member'],
+    changes: [
+      {
+        text: 'Number.isSafeInteger(value) && value >= 0',
+        becomes: 'Number.isSafeInteger(value)',
+        breaks: 'a provider takes tokens back',
+      },
+    ],
+  },
+  {
+    file: 'ai/members.ts',
+    tests: ['ai/members'],
+    changes: [
+      {
+        text: "if (++depth > deepest) return 'depth'",
+        becomes: '++depth',
+        breaks: 'a body nested deep costs the stack',
+      },
+      {
+        text: 'byte === COMMA && ++values > most',
+        becomes: 'false',
+        breaks: 'a body of millions of values costs a worker its time',
+      },
+    ],
+  },
+  {
+    file: 'ai/plan.ts',
+    tests: ['ai/plan'],
+    changes: [
+      {
+        text: '.filter(parameter => !new URLSearchParams(parameter).has(credentialParameter))',
+        becomes: '',
+        breaks: 'a key in the query of a call takes the place of ours',
+      },
+    ],
+  },
+  {
+    file: 'ai/target.ts',
+    tests: ['ai/target'],
+    changes: [
+      {
+        text: 'if (!isDigit(code) && !(code >= 0x61 && code <= 0x66)) return null',
+        becomes: '',
+        breaks: 'any 32 characters are an account',
+      },
+    ],
+  },
+  {
+    file: 'ai-logs/queue.ts',
+    tests: ['ai-logs/queue'],
+    changes: [
+      {
+        text: 'this.#drop(this.#isOver ? batch.count : this.#backlog.putBack(batch))',
+        becomes: 'this.#drop(batch.count)',
+        breaks: 'a store that is away for a moment costs log entries',
+      },
+      {
+        text: 'batch.isRepeated = true',
+        becomes: '',
+        breaks: 'entries that were written already are written twice',
+      },
+      {
+        text: 'this.#counts.over_limit.value += batch.count - written',
+        becomes: '',
+        breaks: 'nobody sees that a log is full',
+      },
+      {
+        text: 'this.#endAll()\n    while',
+        becomes: 'while',
+        breaks: 'the last entries are lost at a restart',
+      },
+      {
+        text: 'if (!(failure instanceof StoreAway)) this.#drop(batch.count)\n      else this.#putBack(batch)',
+        becomes: 'this.#putBack(batch)',
+        breaks: 'an entry that cannot be written stops all others',
+      },
+    ],
+  },
+  {
+    file: 'ai-logs/backlog.ts',
+    tests: ['ai-logs/queue'],
+    changes: [
+      {
+        text: 'while (this.count > mostEntries || this.#weight > mostBytes) this.take()',
+        becomes: 'while (this.count > mostEntries) this.take()',
+        breaks: 'bodies that wait for the store fill the memory',
+      },
+    ],
+  },
+  {
+    file: 'ai-logs/capture.ts',
+    tests: ['ai-logs/capture'],
+    changes: [
+      {
+        text: 'const isPinning = bytes.length * MOST_PINNED < bytes.buffer.byteLength',
+        becomes: 'const isPinning = false',
+        breaks: 'a few bytes of a body keep all of its packet in memory',
+        tests: ['ai-logs/capture'],
+      },
+    ],
+  },
+  {
+    file: 'ai-logs/entry.ts',
+    tests: ['ai-logs/entry'],
+    changes: [
+      {
+        text: 'writer.add(entry, o.keepsPayloads ? bodiesOf(o, request, answer) : NO_BODIES)',
+        becomes: 'writer.add(entry, bodiesOf(o, request, answer))',
+        breaks: 'bodies are kept that nobody may keep',
+      },
+      {
+        text: 'success: o.isWhole && o.status >= 200 && o.status < 300',
+        becomes: 'success: o.status >= 200 && o.status < 300',
+        breaks: 'a call that was cut counts as a success',
+      },
+    ],
+  },
+  {
+    file: 'ai-logs/metadata.ts',
+    tests: ['ai-logs/metadata'],
+    changes: [
+      {
+        text: 'if (values.length > MOST_MEMBERS) return',
+        becomes: 'if (false) return',
+        breaks: 'metadata have any number of members',
+      },
+    ],
+  },
+]

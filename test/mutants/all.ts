@@ -1,0 +1,26 @@
+// All mutations.
+
+import { access } from './access.ts'
+import { admin } from './admin.ts'
+import { ai } from './ai.ts'
+import { credentials } from './credentials.ts'
+import { edge } from './edge.ts'
+import { forward } from './forward.ts'
+import { http1 } from './http1.ts'
+import { origin } from './origin.ts'
+import { process } from './process.ts'
+import { store } from './store.ts'
+import { type Mutation, mutationsOf } from './mutation.ts'
+
+export const allMutations: readonly Mutation[] = mutationsOf([
+  ...access,
+  ...admin,
+  ...ai,
+  ...credentials,
+  ...edge,
+  ...forward,
+  ...http1,
+  ...origin,
+  ...process,
+  ...store,
+])

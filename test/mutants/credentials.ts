@@ -1,0 +1,341 @@
+// Mutations of tokens, OAuth clients, their secrets and the domains that prove them.
+
+import type { Mutated } from './mutation.ts'
+
+export const credentials: readonly Mutated[] = [
+  {
+    file: 'tokens/verify.ts',
+    tests: ['tokens/verify'],
+    changes: [
+      {
+        text: 'if (value === shown?.value) return this.#verifyDigest(shown.digest, address)',
+        becomes: 'if (shown?.value) return this.#verifyDigest(shown.digest, address)',
+        breaks: 'whoever shares a connection has the token of the first',
+      },
+      {
+        text: "if (token.status === 'disabled') return 'disabled'",
+        becomes: '',
+        breaks: 'a disabled token works',
+      },
+      {
+        text: "if (token.expiresOn !== null && now >= token.expiresOn) return 'expired'",
+        becomes: '',
+        breaks: 'a token never expires',
+      },
+      {
+        text: 'now < token.notBefore',
+        becomes: 'false',
+        breaks: 'a token works before its time',
+      },
+      {
+        text: 'denied?.has(address) || allowed?.has(address) === false',
+        becomes: 'denied?.has(address)',
+        breaks: 'a token works from everywhere',
+      },
+      {
+        text: 'denied?.has(address) || allowed?.has(address) === false',
+        becomes: 'allowed?.has(address) === false',
+        breaks: 'a token works from where it must not',
+      },
+      {
+        text: "if (address === null) return 'address_unknown'",
+        becomes: 'if (address === null) return token',
+        breaks: 'an address that nobody knows is any',
+      },
+      {
+        text: "if (known === null || !matches(known.digest, digest)) return 'unknown'",
+        becomes: "if (known === null) return 'unknown'",
+        breaks: 'a store that finds too much lets in',
+        tests: ['tokens/verify'],
+      },
+      {
+        text: "if (error instanceof StoreAway) return 'store_away'",
+        becomes: "if (error instanceof StoreAway) return 'unknown'",
+        breaks: 'a store that is away is told as a bad token',
+        tests: ['tokens/verify-store', 'tokens/verify'],
+      },
+    ],
+  },
+  {
+    file: 'tokens/permit.ts',
+    tests: ['tokens/permit'],
+    changes: [
+      {
+        text: "if (policy.effect === 'deny') return false",
+        becomes: '',
+        breaks: 'a policy that denies means nothing',
+      },
+      {
+        text: "if (!accounts.includes(account) && !accounts.includes('*')) return false",
+        becomes: '',
+        breaks: 'a policy holds for every account',
+      },
+      {
+        text: 'if (permissionGroups.includes(group)) return true\n  return false',
+        becomes: 'if (permissionGroups.includes(group)) return true\n  return true',
+        breaks: 'a policy gives every permission',
+      },
+    ],
+  },
+  {
+    file: 'tokens/token.ts',
+    tests: ['tokens/token'],
+    changes: [
+      {
+        text: 'return value.slice(end) === checksumOf(value.slice(0, end))',
+        becomes: 'return true',
+        breaks: 'a typo in a token asks the store',
+      },
+    ],
+  },
+  {
+    file: 'tokens/bearer.ts',
+    tests: ['tokens/bearer'],
+    changes: [
+      {
+        text: 'return token !== null && isToken68(token) ? token : null',
+        becomes: 'return token',
+        breaks: 'a token with a comma is two to another reader',
+      },
+    ],
+  },
+  {
+    file: 'tokens/misplaced.ts',
+    tests: ['tokens/misplaced'],
+    changes: [
+      {
+        text: "basic !== null && holdsOurs(Buffer.from(basic[1]!, 'base64').toString('latin1'))",
+        becomes: 'false',
+        breaks: 'a token as a password of Basic is sent on',
+      },
+      {
+        text: "text.includes('%25') ? text.replace(ENCODED_AGAIN, '%') : text",
+        becomes: 'text',
+        breaks: 'a token that is encoded twice is sent on',
+      },
+    ],
+  },
+  {
+    file: 'oauth-clients/uri.ts',
+    tests: ['oauth-clients/uri'],
+    changes: [
+      {
+        text: "if (text.includes('#')) return 'must not have a fragment (#)'",
+        becomes: '',
+        breaks: 'a redirect URI has a fragment that hides the code',
+      },
+      {
+        text: "if (text.includes('*')) return 'must not contain a wildcard (*)'",
+        becomes: '',
+        breaks: 'a redirect URI with a wildcard is taken',
+      },
+      {
+        text: "if (protocol === 'https:' || (protocol === 'http:' && loopback.has(hostname))) return null",
+        becomes: "if (protocol === 'https:' || protocol === 'http:') return null",
+        breaks: 'codes go over plain http',
+      },
+      {
+        text: "return username === '' && password === '' ? null",
+        becomes: 'return true ? null',
+        breaks: 'a redirect URI has a user name that looks like a host',
+      },
+      {
+        text: "'javascript:',",
+        becomes: '',
+        breaks: 'a redirect URI runs a script',
+      },
+      {
+        text: "return protocol.includes('.')",
+        becomes: 'return true',
+        breaks: 'two apps have one scheme',
+      },
+    ],
+  },
+  {
+    file: 'oauth-clients/secret-keys.ts',
+    tests: ['oauth-clients/secret-keys'],
+    changes: [
+      {
+        text: 'return isSame && keys !== undefined',
+        becomes: 'return isSame',
+        breaks: 'a secret of a key that was taken away works on',
+        tests: ['oauth-clients/secret-keys'],
+      },
+      {
+        text: 'for (const { sealing } of this.#known) {',
+        becomes: 'for (const { sealing } of [this.#current]) {',
+        breaks: 'a new key makes unreadable what the old one sealed',
+      },
+      {
+        text: 'if (key.length < least) throw',
+        becomes: 'if (false) throw',
+        breaks: 'a key of one byte is taken',
+      },
+    ],
+  },
+  {
+    file: 'oauth-clients/seal.ts',
+    tests: ['oauth-clients/seal'],
+    changes: [
+      {
+        text: '.setAAD(Buffer.from(context))\n    .setAuthTag',
+        becomes: '.setAuthTag',
+        breaks: 'a sealed secret is put in place of another',
+        tests: ['oauth-clients/seal'],
+      },
+      {
+        text: 'if (end < ivLength) return null',
+        becomes: '',
+        breaks: 'a text that is too short throws',
+      },
+    ],
+  },
+  {
+    file: 'oauth-clients/secret.ts',
+    tests: ['oauth-clients/secret'],
+    changes: [
+      {
+        text: "if (client.secrets.length >= most) return 'two_secrets'",
+        becomes: '',
+        breaks: 'a rotation throws a secret away that is in use',
+      },
+      {
+        text: 'return { ...client, secrets: [newest] }',
+        becomes: 'return { ...client, secrets: older }',
+        breaks: 'the new secret is dropped in place of the old one',
+      },
+      {
+        text: "if (client.tokenEndpointAuthMethod === 'none') return 'no_secrets'",
+        becomes: '',
+        breaks: 'a public app has a secret',
+      },
+    ],
+  },
+  {
+    file: 'oauth-clients/secret-uses.ts',
+    tests: ['oauth-clients/secret-uses'],
+    changes: [
+      {
+        text: 'if (isKnown || this.#isClosed || this.#waiting.size >= MOST) return',
+        becomes: 'if (isKnown || this.#isClosed) return',
+        breaks: 'uses that wait for the store fill the memory',
+      },
+      {
+        text: 'return !(failure instanceof StoreAway)',
+        becomes: 'return true',
+        breaks: 'uses of secrets are lost while the store is away',
+      },
+      {
+        text: 'used.lastUsedAt !== null && used.lastUsedAt >= hour',
+        becomes: 'false',
+        breaks: 'every request writes the client anew',
+      },
+    ],
+  },
+  {
+    file: 'oauth-clients/visibility.ts',
+    tests: ['oauth-clients/visibility'],
+    changes: [
+      {
+        text: "if (verification?.status === 'verified') return null",
+        becomes: 'return null',
+        breaks: 'anybody publishes an app in the name of any host',
+      },
+    ],
+  },
+  {
+    file: 'domains/domain-watch.ts',
+    tests: ['domains/domain-watch'],
+    changes: [
+      {
+        text: "if (this.#isClosed && answer.outcome !== 'found') return",
+        becomes: '',
+        breaks: 'a stop counts as a failed check of each domain under way',
+      },
+      {
+        text: 'this.#isLookDue && !this.#isClosed && this.#running.size < mostAtOnce',
+        becomes: 'this.#isLookDue && !this.#isClosed',
+        breaks: 'DNS is asked for all domains at once',
+      },
+      {
+        text: 'if (!counts(record.verification, asked, answer)) return',
+        becomes: '',
+        breaks: 'the proof of one host counts for another',
+      },
+      {
+        text: 'if (this.#isFailing) return\n    this.#isFailing = true',
+        becomes: 'this.#isFailing = true',
+        breaks: 'the log has a line a second while the store is away',
+      },
+    ],
+  },
+  {
+    file: 'domains/txt-lookup.ts',
+    tests: ['domains/txt-lookup'],
+    changes: [
+      {
+        text: 'question.resolver?.cancel()',
+        becomes: '',
+        breaks: 'a stop waits for DNS',
+      },
+      {
+        text: 'if (this.#asked.size >= mostAtOnce) return',
+        becomes: '',
+        breaks: 'resolvers get questions in heaps, and drop them',
+      },
+      {
+        text: "outcome: texts.includes(text) ? 'found' : 'no_match'",
+        becomes: "outcome: texts.some(some => some.includes(text)) ? 'found' : 'no_match'",
+        breaks: 'a record that only holds the proof counts',
+      },
+      {
+        text: "if (outcome === 'no_records' || outcome === 'no_such_name') break",
+        becomes: 'break',
+        breaks: 'one resolver that fails is asked alone',
+      },
+    ],
+  },
+  {
+    file: 'domains/attempt.ts',
+    tests: ['domains/attempt'],
+    changes: [
+      {
+        text: 'if (kept.host !== asked.host || kept.code !== asked.code) return false',
+        becomes: '',
+        breaks: 'the proof of one host counts for another',
+      },
+      {
+        text: "if (now >= deadline) return { status: 'failed'",
+        becomes: "if (now > deadline + 1e12) return { status: 'failed'",
+        breaks: 'a proof may come for ever',
+      },
+    ],
+  },
+  {
+    file: 'domains/challenge.ts',
+    tests: ['domains/challenge'],
+    changes: [
+      {
+        text: "return kept.status === 'verified' ? 'host_frozen' :",
+        becomes: "return false ? 'host_frozen' :",
+        breaks: 'an app that is verified moves to another host',
+      },
+    ],
+  },
+  {
+    file: 'domains/host.ts',
+    tests: ['domains/host'],
+    changes: [
+      {
+        text: 'if (isAddress(host)) return',
+        becomes: 'if (false) return',
+        breaks: 'an address is a domain to prove',
+      },
+      {
+        text: 'if (domain === null) return',
+        becomes: 'if (false) return',
+        breaks: 'whoever has com owns all of it',
+      },
+    ],
+  },
+]

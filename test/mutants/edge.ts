@@ -1,0 +1,536 @@
+// Mutations of the story of a request, the connections of clients, and the limits on the way.
+
+import type { Mutated } from './mutation.ts'
+
+export const edge: readonly Mutated[] = [
+  {
+    file: 'edge/serve.ts',
+    tests: ['edge/serve'],
+    changes: [
+      {
+        text: "if (x.stage !== 'none') return",
+        becomes: '',
+        breaks: 'a request goes to its origin although its client left while the limits were asked',
+      },
+      {
+        text: 'else answer(x, refusal)\n    },',
+        becomes: '},',
+        breaks: 'a request that is refused after a wait gets no answer',
+      },
+    ],
+  },
+  {
+    file: 'edge/client/connection.ts',
+    tests: ['wire/one-connection'],
+    changes: [
+      {
+        text: 'head.host !== this.#host && !this.#takeHost(head.host)',
+        becomes: 'this.#host === null && !this.#takeHost(head.host)',
+        breaks: 'later requests of a connection go by the zone of the first',
+      },
+      {
+        text: 'if (this.#plane.snapshot !== this.#trustedBy) this.#takeTrust()',
+        becomes: '',
+        breaks: 'a reload of the trusted proxies means nothing to connections that are open',
+        tests: ['wire/forwarding-headers'],
+      },
+      {
+        text: 'if (++this.#requests >= x.snapshot.limits.requestsPerConnection || this.#plane.isDraining)',
+        becomes: 'if (++this.#requests > x.snapshot.limits.requestsPerConnection || this.#plane.isDraining)',
+        breaks: 'a connection serves one request more than it may',
+        tests: ['wire/limits', 'wire/pipelining'],
+      },
+      {
+        text: 'if (x.bytesIn > x.bodyLimit) return this.#refuseBody(x, tooLarge(x))',
+        becomes: '',
+        breaks: 'a body without a length has no limit',
+        tests: ['wire/ai-rest', 'wire/limits'],
+      },
+      {
+        text: 'x.upstream?.abort()\n    x.keepAlive = false\n    answer(x, refusal)',
+        becomes: 'x.keepAlive = false\n    answer(x, refusal)',
+        breaks: 'an origin gets half a body and waits for the rest',
+        tests: ['wire/slow-uploads', 'wire/bodies'],
+      },
+      {
+        text: 'x.aborted = true\n    x.upstream?.abort()',
+        becomes: 'x.aborted = true',
+        breaks: 'the origin works on for a client that has left',
+        tests: ['wire/client-leaves'],
+      },
+      {
+        text: 'this.#paceBody(now)',
+        becomes: '',
+        breaks: 'a client may send its body a byte an hour',
+        tests: ['wire/slow-uploads'],
+      },
+      {
+        text: 'if (this.#exchange !== null) this.abandon(this.#exchange)\n    else this.#socket.resetAndDestroy()',
+        becomes: '',
+        breaks: 'a client that reads nothing keeps what it was sent in memory for ever',
+        tests: ['wire/slow-readers'],
+      },
+      {
+        text: 'return this.#pending !== null && this.#socket.writableNeedDrain',
+        becomes: 'return false',
+        breaks: 'a client that pipelines and reads nothing fills the memory with answers',
+        tests: ['wire/slow-readers', 'wire/pipelining', 'wire/late-bytes'],
+      },
+      {
+        text: 'if (now >= this.#deadline) this.#expire()',
+        becomes: '',
+        breaks: 'a client that never ends its head keeps its connection',
+        tests: ['wire/timeouts', 'wire/guards'],
+      },
+    ],
+  },
+  {
+    file: 'edge/client/head-reader.ts',
+    tests: ['edge/client/head-reader', 'wire/guards'],
+    changes: [
+      {
+        text: "if (!mayContinue(bytes, Math.max(start, this.#scanned - 1))) return 'bad_request'",
+        becomes: '',
+        breaks: 'a head with a bare LF is waited for until its time is over',
+      },
+      {
+        text: 'while (at < MOST_EMPTY_LINES * 2 &&',
+        becomes: 'while (',
+        breaks: 'a flood of empty lines is read as one request for ever',
+      },
+      {
+        text: 'overLimit(bytes, start, limits) ?? (',
+        becomes: '(',
+        breaks: 'an unfinished head of any size is kept',
+        tests: ['wire/limits'],
+      },
+    ],
+  },
+  {
+    file: 'edge/client/body-pace.ts',
+    tests: ['edge/client/body-pace'],
+    changes: [
+      {
+        text: 'Math.min(now - this.#lookedAt, LONGEST_LOOK) : 0',
+        becomes: 'now - this.#lookedAt : 0',
+        breaks: 'a stall of the gateway counts against its clients',
+      },
+      {
+        text: "if (this.#silent >= idle) return 'body_idle'",
+        becomes: '',
+        breaks: 'a client may stop in the middle of its body',
+      },
+      {
+        text: 'if (bodyTimeout !== 0 && this.#waited >= bodyTimeout)',
+        becomes: 'if (this.#waited >= bodyTimeout)',
+        breaks: 'no body is accepted where no time is set',
+      },
+      {
+        text: "this.#waited >= Math.max(this.#earned, GRACE) ? 'body_rate' : null",
+        becomes: 'null',
+        breaks: 'a body may come at any rate',
+      },
+    ],
+  },
+  {
+    file: 'edge/client/read-pace.ts',
+    tests: ['edge/client/read-pace'],
+    changes: [
+      {
+        text: 'this.#waited += Math.min(now - this.#lookedAt, LONGEST_LOOK)',
+        becomes: 'this.#waited += now - this.#lookedAt',
+        breaks: 'a stall of the gateway cuts off its clients',
+      },
+      {
+        text: 'return this.#waited - this.#earned >= this.#grace(rate)',
+        becomes: 'return false',
+        breaks: 'a client that reads nothing is never cut off',
+      },
+    ],
+  },
+  {
+    file: 'edge/client/connection-limits.ts',
+    tests: ['edge/client/connection-limits'],
+    changes: [
+      {
+        text: "if (connections !== 0 && this.#total >= connections) return 'connections'",
+        becomes: '',
+        breaks: 'there is no limit of connections',
+      },
+      {
+        text: 'const key = clientKey(peer)\n    const count = this.#byAddress.get(key) ?? 0',
+        becomes: 'const key = peer\n    const count = this.#byAddress.get(key) ?? 0',
+        breaks: 'an IPv6 client has 2^64 addresses to connect from',
+      },
+      {
+        text: 'if (!isTrusted && connectionsPerAddress !== 0',
+        becomes: 'if (connectionsPerAddress !== 0',
+        breaks: 'a trusted proxy has the connections of one client',
+      },
+      {
+        text: 'if (count === 1) this.#byAddress.delete(key)\n    else this.#byAddress.set(key, count - 1)',
+        becomes: '',
+        breaks: 'an address that was at its limit once stays there',
+      },
+    ],
+  },
+  {
+    file: 'edge/client/way.ts',
+    tests: ['edge/client/way', 'wire/forwarding-headers'],
+    changes: [
+      {
+        text: 'return `X-Forwarded-For: ${client.peer}\\r\\nX-Forwarded-Proto: http',
+        becomes:
+          'return `X-Forwarded-For: ${appended(head.xForwardedFor, client.peer)}\\r\\nX-Forwarded-Proto: http',
+        breaks: 'a stranger tells origins any address',
+        tests: ['edge/client/way', 'wire/forwarding-headers'],
+      },
+      {
+        text: 'if (id === field.clientAddress) lines += `${name}: ${clientAddress}\\r\\n`',
+        becomes: 'if (id === field.clientAddress) lines += `${name}: ${fields[2 * i + 1]}\\r\\n`',
+        breaks: 'X-Real-IP of a client behind a trusted proxy is believed',
+      },
+      {
+        text: 'if (hopByHop?.has(name.toLowerCase())) continue\n    const id = ids[i]',
+        becomes: 'const id = ids[i]',
+        breaks: 'a field that Connection names goes on',
+        tests: ['edge/forward/outbound'],
+      },
+    ],
+  },
+  {
+    file: 'edge/client/gather-body.ts',
+    tests: ['wire/ai-rest', 'wire/slow-uploads'],
+    changes: [
+      {
+        text: "if (plane.gathered > MOST_GATHERED) this.#stop('service_unavailable')",
+        becomes: '',
+        breaks: 'bodies of AI calls fill the memory',
+        tests: ['edge/client/gather-body'],
+      },
+      {
+        text: 'x.plane.gathered -= ai.gathered',
+        becomes: '',
+        breaks: 'after so many calls none is accepted any more',
+        tests: ['edge/client/gather-body'],
+      },
+      {
+        text: "this.#stop('request_timeout')",
+        becomes: '',
+        breaks: 'a body of an AI call may take for ever',
+        tests: ['edge/client/gather-body'],
+      },
+    ],
+  },
+  {
+    file: 'edge/client/discard-body.ts',
+    tests: ['wire/ai-authentication', 'wire/ai-keys'],
+    changes: [
+      {
+        text: 'if (contentLength <= 0 || contentLength > WORTH_READING || expect !== null) return false',
+        becomes: 'if (contentLength <= 0) return false',
+        breaks: 'a refused client is read to the end of any body',
+        tests: ['edge/client/discard-body'],
+      },
+      {
+        text: 'this.#x.client.pauseBody()\n    this.#then()',
+        becomes: '',
+        breaks: 'a refused client that never sends its body gets no answer',
+        tests: ['edge/client/discard-body'],
+      },
+    ],
+  },
+  {
+    file: 'edge/client/wire.ts',
+    tests: ['edge/client/wire'],
+    changes: [
+      {
+        text: 'head.keepAlive = false',
+        becomes: '',
+        breaks: 'what follows bytes that are no HTTP is read as a request',
+      },
+    ],
+  },
+  {
+    file: 'edge/answer.ts',
+    tests: ['wire/one-connection'],
+    changes: [
+      {
+        text: 'if (!x.requestBody.done) x.keepAlive = false',
+        becomes: '',
+        breaks: 'what is left of a refused body is read as the next request',
+      },
+      {
+        text: "const body = x.head.method === 'HEAD' ? '' : composed.body",
+        becomes: 'const body = composed.body',
+        breaks: 'the body of an answer to HEAD is taken for the next answer',
+      },
+      {
+        text: "const mayAddEvent = x.eventStream !== null && !x.eventStream.isEncoded && x.responseFraming !== 'length'",
+        becomes: "const mayAddEvent = x.eventStream !== null && x.responseFraming !== 'length'",
+        breaks: 'plain text is put behind a compressed stream',
+        tests: ['edge/answer', 'wire/event-streams'],
+      },
+      {
+        text: 'x.client.cutOff(x, mayAddEvent)',
+        becomes: 'x.client.cutOff(x, true)',
+        breaks: 'a cut answer of unknown length looks whole',
+        tests: ['wire/origin-dies', 'edge/answer'],
+      },
+    ],
+  },
+  {
+    file: 'edge/locate.ts',
+    tests: ['edge/locate'],
+    changes: [
+      {
+        text: 'if (zone.fault !== null) return refuse(zone.fault)',
+        becomes: '',
+        breaks: 'a zone whose rules do not compile is open to all',
+        tests: [
+          'wire/custom-errors',
+          'wire/access',
+          'edge/zone-settings',
+          'journeys/zone-settings',
+          'wire/guards',
+        ],
+      },
+      {
+        text: 'if (zone.config.paused) return PAUSED',
+        becomes: '',
+        breaks: 'a paused zone is served',
+      },
+      {
+        text: "if (route === 'ambiguous') return refuseAmbiguousPath(x)",
+        becomes: '',
+        breaks: 'a path that leads to two routes takes either',
+      },
+    ],
+  },
+  {
+    file: 'edge/examine.ts',
+    tests: ['edge/examine'],
+    changes: [
+      {
+        text: "if (method === 'TRACE') return refuse('method_not_allowed')",
+        becomes: '',
+        breaks: 'TRACE shows a client what the gateway adds',
+        tests: ['edge/examine'],
+      },
+      {
+        text: "x.keepAlive = false\n    return refuse('http_connect_not_supported')",
+        becomes: "return refuse('http_connect_not_supported')",
+        breaks: 'what follows CONNECT is read as a request',
+        tests: ['edge/examine'],
+      },
+      {
+        text: "if (x.client.isTrusted && x.way === null) return refuse('bad_request')",
+        becomes: '',
+        breaks: 'a Forwarded that nobody can read passes',
+        tests: ['wire/forwarding-headers'],
+      },
+      {
+        text: "if (head.method !== 'GET' || !requestBody.done || head.upgrade!.length > LONGEST_OFFER) return false",
+        becomes: "if (head.method !== 'GET' || head.upgrade!.length > LONGEST_OFFER) return false",
+        breaks: 'a request with a body becomes a tunnel',
+        tests: ['wire/websocket', 'wire/upgrades'],
+      },
+    ],
+  },
+  {
+    file: 'edge/bound.ts',
+    tests: ['edge/bound'],
+    changes: [
+      {
+        text: 'if (x.head.contentLength > x.bodyLimit) return tooLarge(x)',
+        becomes: '',
+        breaks: 'a body that says it is too large is read',
+      },
+      {
+        text: "return x.head.cdnLoop !== null && passedHere(x) ? refuse('dns_loop') : null",
+        becomes: 'return null',
+        breaks: 'two gateways pass a request on in a circle',
+        tests: ['edge/bound'],
+      },
+      {
+        text: "const hops = x.head.cdnLoop!.replace(/;[^,]*/g, '')",
+        becomes: 'const hops = x.head.cdnLoop!',
+        breaks: 'a hop with parameters is not known as this gateway',
+      },
+    ],
+  },
+  {
+    file: 'edge/admit.ts',
+    tests: ['wire/access', 'wire/access-bans'],
+    changes: [
+      {
+        text: 'const verdict = ofAll.decide(request) ?? ofZone?.decide(request) ?? null',
+        becomes: 'const verdict = ofAll.decide(request)',
+        breaks: 'the access rules of a zone mean nothing',
+      },
+      {
+        text: 'const verdict = ofAll.decide(request) ?? ofZone?.decide(request) ?? null',
+        becomes: 'const verdict = ofZone?.decide(request) ?? ofAll.decide(request) ?? null',
+        breaks: 'a zone lets in whom the operator denies everywhere',
+      },
+      {
+        text: 'if ((ofAll.readsPath || ofZone?.readsPath) && x.paths === null)',
+        becomes: 'if (ofAll.readsPath && x.paths === null)',
+        breaks: 'a path that nobody can read slips by the rules of a zone',
+      },
+      {
+        text: 'x.zone?.access.note(x.clientAddress)',
+        becomes: '',
+        breaks: 'refusals lead to no ban in their zone',
+        tests: ['wire/access-bans'],
+      },
+      {
+        text: "errorRows[error].category === 'access_denied' && !heldAgainstNobody.has(error)",
+        becomes: "errorRows[error].category === 'access_denied'",
+        breaks: 'who is banned, or sent by another page, is banned for longer',
+        tests: ['wire/access-bans'],
+      },
+    ],
+  },
+  {
+    file: 'edge/meter/meter.ts',
+    tests: ['edge/meter/meter', 'wire/rate-limits'],
+    changes: [
+      {
+        text: "if (over.rule.error === 'rate_limited') noteRefusal(x)",
+        becomes: '',
+        breaks: 'who runs into limits again and again is never banned',
+        tests: ['edge/meter/meter'],
+      },
+      {
+        text: 'x.plane.limiter.giveBack(rule.limit, key)',
+        becomes: '',
+        breaks: 'what one limit refuses, the others count all the same',
+      },
+      {
+        text: 'return answer !== false',
+        becomes: 'return answer === true',
+        breaks: 'who makes the condition of a limit fail is not counted',
+        tests: ['wire/rate-limits'],
+      },
+      {
+        text: 'for (const [i, { isAllowed }] of settled.entries()) if (isAllowed) limiter.giveBack(limit, keys[i]!)',
+        becomes: '',
+        breaks: 'a path in two readings is counted for both where one refuses it',
+      },
+      {
+        text: 'return !spent.isAllowed && rule.error !== null',
+        becomes: 'return !spent.isAllowed',
+        breaks: 'a rule that only logs blocks',
+      },
+      {
+        text: 'if (asked >= MOST_ASKED) return i + 1',
+        becomes: '',
+        breaks: 'a request near a hundred limits holds up all others',
+        tests: ['edge/meter/meter'],
+      },
+      {
+        text: 'if (a.isAllowed !== b.isAllowed) return a.isAllowed ? b : a',
+        becomes: 'if (a.isAllowed !== b.isAllowed) return a.isAllowed ? a : b',
+        breaks: 'one reading of a path that fits is enough',
+      },
+    ],
+  },
+  {
+    file: 'edge/meter/key.ts',
+    tests: ['edge/meter/key'],
+    changes: [
+      {
+        text: "return marked('field ', fieldOf(x, part.name)) ?? clientKey(x.clientAddress)",
+        becomes: "return marked('', fieldOf(x, part.name)) ?? clientKey(x.clientAddress)",
+        breaks: 'who sends the address of another in a field uses up the limit of that',
+      },
+      {
+        text: "return marked('token ', tokenOf(x)) ?? clientKey(x.clientAddress)",
+        becomes: "return marked('', tokenOf(x)) ?? clientKey(x.clientAddress)",
+        breaks: 'who sends the address of another as a token uses up the limit of that',
+      },
+      {
+        text: 'if (found !== null) return REPEATED',
+        becomes: '',
+        breaks: 'a field that comes twice makes a client two',
+        tests: ['edge/meter/key', 'wire/rate-limits'],
+      },
+      {
+        text: "return typeof field === 'string' ? token68Of(field) : null",
+        becomes: "return typeof field === 'string' ? field : null",
+        breaks: 'any spelling of a token is another client',
+      },
+      {
+        text: 'for (const part of parts) key += `${knownPart(x, part)}\\n`\n  return key',
+        becomes: 'for (const part of parts) key += knownPart(x, part)\n  return key',
+        breaks: 'two clients meet under one key by where their parts are cut',
+      },
+      {
+        text: 'return found.length > LONGEST ?',
+        becomes: 'return found.length > Number.POSITIVE_INFINITY ?',
+        breaks: 'keys of the size of a head fill memory and store',
+      },
+      {
+        text: "if (paths === null || paths.length === 1 || !parts.some(({ by }) => by === 'path')) return NONE",
+        becomes: 'return NONE',
+        breaks: 'a limit by path is escaped by another spelling',
+        tests: ['edge/meter/key', 'wire/rate-limits'],
+      },
+    ],
+  },
+  {
+    file: 'edge/meter/limit-fields.ts',
+    tests: ['edge/meter/limit-fields'],
+    changes: [
+      {
+        text: 'return Math.max(1, Math.ceil(ms / 1000))',
+        becomes: 'return Math.floor(ms / 1000)',
+        breaks: 'clients are told to come back too soon',
+      },
+    ],
+  },
+  {
+    file: 'edge/meter/gateway.ts',
+    tests: ['wire/rate-limits-ai'],
+    changes: [
+      {
+        text: 'if (spent.isAllowed) {',
+        becomes: 'if (true) {',
+        breaks: 'the limit of an AI gateway lets everything in',
+      },
+      {
+        text: '`${gateway.account}/${gateway.id}`',
+        becomes: 'gateway.id',
+        breaks: 'gateways of one name share their limit over all accounts',
+        tests: ['edge/meter/gateway'],
+      },
+      {
+        text: 'rateLimit === null || rateLimit.limit === 0',
+        becomes: 'rateLimit === null',
+        breaks: 'a limit of 0, which is none, refuses everything',
+      },
+    ],
+  },
+  {
+    file: 'edge/meter/rules.ts',
+    tests: ['wire/rate-limits'],
+    changes: [
+      {
+        text: "readsPath: when?.readsPath === true || key.some(({ by }) => by === 'path')",
+        becomes: "readsPath: key.some(({ by }) => by === 'path')",
+        breaks: 'a path that cannot be read escapes a limit whose condition looks at it',
+      },
+      {
+        text: "error: action === 'block' ? 'rate_limited' : null",
+        becomes: "error: 'rate_limited'",
+        breaks: 'a limit that is to be logged refuses',
+      },
+      {
+        text: "const errors = { day: 'daily_limit_reached', month: 'plan_limit_reached' } as const",
+        becomes: "const errors = { day: 'plan_limit_reached', month: 'daily_limit_reached' } as const",
+        breaks: 'clients are told of the wrong quota',
+      },
+    ],
+  },
+]

@@ -1,0 +1,330 @@
+// Mutations of the way of a request to its origin and of the response back.
+
+import type { Mutated } from './mutation.ts'
+
+export const forward: readonly Mutated[] = [
+  {
+    file: 'edge/forward/forward-http.ts',
+    tests: ['wire/one-connection'],
+    changes: [
+      {
+        text: 'if (request.method !== this.method) this.#smallBody = null',
+        becomes: '',
+        breaks: 'a POST that became a GET sends its body behind it, which the origin reads as a request',
+      },
+      {
+        text: '(this.#streamed !== null && request.method === this.method)',
+        becomes: 'false',
+        breaks: 'a streamed body is missing where a redirect sends it on',
+        tests: ['wire/redirects'],
+      },
+      {
+        text: 'else health.released(x)\n    const another = isRepeatable',
+        becomes: 'const another = isRepeatable',
+        breaks: "an ejected origin whose trial ends by nobody's fault never gets another trial",
+        tests: ['wire/ejection'],
+      },
+      {
+        text: "failure.way === 'name_unanswered' && !this.#hasAskedNameAgain",
+        becomes: 'false',
+        breaks: 'one lost DNS packet fails a request',
+        tests: ['wire/dns'],
+      },
+      {
+        text: 'isIdempotent(this.method) &&\n      this.#lease?.hasAnswerBegun === false',
+        becomes: 'this.#lease?.hasAnswerBegun === false',
+        breaks: 'a POST is sent twice',
+        tests: ['wire/retries', 'wire/keep-alive'],
+      },
+      {
+        text: 'this.#lease?.hasAnswerBegun === false\n    )',
+        becomes: 'true\n    )',
+        breaks: 'a request is sent again whose answer has begun',
+        tests: ['wire/retries', 'wire/keep-alive'],
+      },
+      {
+        text: 'if (!wasIdle || !failure.row.isLoss) return',
+        becomes: 'if (!failure.row.isLoss) return',
+        breaks: 'an origin that dies under a new request is not held to blame',
+        tests: ['wire/keep-alive', 'wire/ejection', 'wire/retries'],
+      },
+      {
+        text: 'if (!this.#trail.goOn(request, x.route!.config.redirects)) {',
+        becomes: 'if (!this.#trail.goOn(request, 1000)) {',
+        breaks: 'redirects are followed beyond what the route allows',
+        tests: ['wire/redirects'],
+      },
+      {
+        text: 'if (!x.requestBody.done) x.keepAlive = false\n    if (head.isEventStream',
+        becomes: 'if (head.isEventStream',
+        breaks: 'what a client still sends behind an early answer is read as its next request',
+        tests: ['wire/keep-alive'],
+      },
+      {
+        text: "if (stage === 'relaying' && this.#isClientBehind) return this.#x.client.abandon(this.#x)",
+        becomes: '',
+        breaks: 'an origin is blamed for a client that does not read',
+        tests: ['wire/slow-readers', 'wire/timeouts'],
+      },
+      {
+        text: "else if (stage === 'waiting') this.#lose('wait', fault('GH_RESPONSE_TIMEOUT'), isRepeatable)",
+        becomes: "else if (stage === 'waiting') this.#lose('wait', fault('GH_RESPONSE_TIMEOUT'), true)",
+        breaks: 'a POST that took too long is made twice',
+        tests: ['wire/retries'],
+      },
+      {
+        text: "if (this.#stage === 'sending') this.#stageDeadline = this.#deadlineIn(this.timeouts.write)",
+        becomes: '',
+        breaks: 'an origin may stop reading a body for ever',
+        tests: ['wire/timeouts', 'wire/origin-failures'],
+      },
+      {
+        text: "x.client.pauseBody()\n    if (this.#stage === 'sending')",
+        becomes: "if (this.#stage === 'sending')",
+        breaks: 'a body is kept in memory that the origin does not read',
+        tests: ['wire/bodies', 'wire/crashes', 'wire/slow-uploads', 'journeys/memory'],
+      },
+      {
+        text: 'this.#isClientBehind = true\n    this.#lease?.pause()',
+        becomes: 'this.#isClientBehind = true',
+        breaks: 'an answer is kept in memory that the client does not read',
+        tests: ['wire/slow-readers', 'wire/client-leaves', 'wire/bodies'],
+      },
+      {
+        text: "if (isTotal) this.#lose('wait', fault('GH_TOTAL_TIMEOUT'), false)\n    else",
+        becomes: '',
+        breaks: 'no total timeout ends a request',
+        tests: ['wire/ejection'],
+      },
+      {
+        text: 'if (!this.#isBlamed && isFaultOfMember(x, phase, failure)) health.failed(x)',
+        becomes: 'if (isFaultOfMember(x, phase, failure)) health.failed(x)',
+        breaks: 'one bad answer counts twice against its origin',
+        tests: ['wire/ejection'],
+      },
+      {
+        text: "if (x.stage === 'begun') this.#answer?.flush()",
+        becomes: '',
+        breaks: 'what came before a fault is lost to the client',
+        tests: ['wire/origin-dies', 'wire/late-bytes'],
+      },
+    ],
+  },
+  {
+    file: 'edge/forward/retries.ts',
+    tests: ['edge/forward/retries'],
+    changes: [
+      {
+        text: 'if (tried.length > pool.mostRetries) return null',
+        becomes: '',
+        breaks: 'a request is tried at every member, whatever is set',
+      },
+      {
+        text: 'if (!pool.budget.spend()) {',
+        becomes: 'if (false) {',
+        breaks: 'retries multiply the load of a pool that fails',
+      },
+      {
+        text: 'blamesMember(phase, failure) && (',
+        becomes: '(',
+        breaks: 'a full queue ejects its origin',
+      },
+      {
+        text: '(!IN_EXCHANGE.has(phase) || x.route!.pool.hasAnother(x.member!))',
+        becomes: 'true',
+        breaks: 'one bad request takes down the last healthy origin',
+      },
+      {
+        text: 'else if (x.route!.pool.hasAnother(x.member!)) health.failed(x)',
+        becomes: 'else health.failed(x)',
+        breaks: 'a bad answer ejects the last healthy origin',
+      },
+      {
+        text: 'else health.released(x)\n}',
+        becomes: '}',
+        breaks: 'a trial that is answered badly at the last member is never made again',
+      },
+      {
+        text: 'if (member.health.begin(x)) return',
+        becomes: 'return',
+        breaks: 'a request goes to an origin that another one is trying',
+      },
+      {
+        text: 'another.health.begin(x)\n  return another',
+        becomes: 'return another',
+        breaks: 'the trial of another member is not noticed',
+      },
+    ],
+  },
+  {
+    file: 'edge/forward/outbound.ts',
+    tests: ['edge/forward/outbound', 'wire/hop-by-hop'],
+    changes: [
+      {
+        text: "if (host === 'preserve' && x.head.host !== null) return x.head.host",
+        becomes: 'if (x.head.host !== null) return x.head.host',
+        breaks: 'the Host that a route sets never reaches the origin',
+      },
+      {
+        text: "if (!isOwn(address, port, [sidePort.endpoint])) return ''",
+        becomes: '',
+        breaks: 'any origin on the port of the side port can pretend to be a client of it',
+      },
+      {
+        text: 'x.client.isTrusted ? trustedLines(x) : strangersLines(x)',
+        becomes: 'trustedLines(x)',
+        breaks: 'the address that a stranger claims reaches origins',
+        tests: ['wire/forwarding-headers'],
+      },
+      {
+        text: "if (head.chunked) return 'Transfer-Encoding: chunked\\r\\n'",
+        becomes: '',
+        breaks: 'a body in chunks is sent without saying so',
+        tests: ['wire/bodies'],
+      },
+      {
+        text: 'CDN-Loop: ${appended(head.cdnLoop, snapshot.name)}',
+        becomes: 'CDN-Loop: ${snapshot.name}',
+        breaks: 'a circle through another network is not found',
+      },
+    ],
+  },
+  {
+    file: 'edge/forward/follow-redirect.ts',
+    tests: ['edge/forward/follow-redirect', 'wire/redirects'],
+    changes: [
+      {
+        text: "x.upgrade !== 'none' || setsCookie(head)",
+        becomes: "x.upgrade !== 'none'",
+        breaks: 'a login that redirects loses its cookie',
+      },
+      {
+        text: "return isOurs && url.username === '' && url.password === ''",
+        becomes: "return url.username === '' && url.password === ''",
+        breaks: 'an origin sends the gateway to any host',
+      },
+      {
+        text: 'this.#visited.size > most || this.#visited.has(visit)',
+        becomes: 'this.#visited.size > most',
+        breaks: 'a circle of redirects is followed to its end',
+      },
+      {
+        text: "status <= 302 && from.method === 'POST'",
+        becomes: "from.method === 'POST'",
+        breaks: 'a POST that is to be made elsewhere (307) becomes a GET',
+      },
+      {
+        text: 'fields: from.fields.filter((_, i) => stays[i >> 1]),',
+        becomes: 'fields: from.fields,',
+        breaks: 'a GET says that it has a body of some type',
+      },
+      {
+        text: 'if (location !== null) return null',
+        becomes: '',
+        breaks: 'of two locations one is followed',
+      },
+      {
+        text: 'accessRefusal(trial) === null &&',
+        becomes: '',
+        breaks: 'a redirect leads past the access rules',
+      },
+      {
+        text: 'trial.route === x.route &&',
+        becomes: '',
+        breaks: 'a redirect leads to a route with other limits',
+      },
+      {
+        text: '!isCountedByPath(trial)',
+        becomes: 'true',
+        breaks: 'a redirect leads past a limit',
+      },
+      {
+        text: 'if (x.route!.config.rewrite?.path) return false',
+        becomes: '',
+        breaks: 'a redirect of a route that rewrites paths leads anywhere',
+      },
+      {
+        text: 'target.length > x.snapshot.limits.url',
+        becomes: 'false',
+        breaks: 'a redirect makes a target of any length',
+      },
+      {
+        text: 'return this.#drained <= WORTH_DRAINING',
+        becomes: 'return true',
+        breaks: 'the endless body of a redirect is read',
+      },
+      {
+        text: 'chunked: false,',
+        becomes: '',
+        breaks: 'a GET behind a redirect says that it comes in chunks',
+      },
+    ],
+  },
+  {
+    file: 'edge/forward/relay.ts',
+    tests: ['wire/transparency', 'wire/http-1.0'],
+    changes: [
+      {
+        text: "x.keepAlive = false\n  return 'close'",
+        becomes: "return 'close'",
+        breaks: 'a client of HTTP/1.0 waits for the end of an answer for ever',
+        tests: ['wire/http-1.0'],
+      },
+      {
+        text: "x.responseFraming === 'length' || x.head.method === 'HEAD' || head.status === 304",
+        becomes: "x.responseFraming === 'length'",
+        breaks: 'an answer to HEAD does not tell the length',
+        tests: ['wire/transparency', 'wire/bodies', 'wire/http-1.0', 'wire/keep-alive'],
+      },
+      {
+        text: "const isKnown = body.framing !== 'chunked' && body.framing !== 'close' && !isRewritten",
+        becomes: "const isKnown = body.framing !== 'chunked' && body.framing !== 'close'",
+        breaks: 'a rewritten answer has the length of the one before',
+        tests: ['wire/ai-rest', 'wire/ai-streams'],
+      },
+    ],
+  },
+  {
+    file: 'edge/forward/body-writer.ts',
+    tests: ['edge/forward/body-writer'],
+    changes: [
+      {
+        text: 'if (this.#isChunked) this.#held += chunkSize(bytes.length)',
+        becomes: '',
+        breaks: 'a large piece of a chunked body has no frame',
+      },
+      {
+        text: "if (this.#isChunked) this.#sink.write('\\r\\n')",
+        becomes: '',
+        breaks: 'a large chunk has no end',
+      },
+    ],
+  },
+  {
+    file: 'edge/forward/event-stream.ts',
+    tests: ['edge/forward/event-stream'],
+    changes: [
+      {
+        text: "return this.#tail === '' || this.#tail.endsWith('\\n') || this.#tail.endsWith('\\r') ? '' : '\\n'",
+        becomes: "return ''",
+        breaks: 'the error of a stream is read as part of the line before',
+      },
+    ],
+  },
+  {
+    file: 'edge/forward/forward-websocket.ts',
+    tests: ['wire/websocket', 'edge/forward/forward-websocket'],
+    changes: [
+      {
+        text: 'if (!this.#lease.write(bytes)) this.#x.client.pauseBody()',
+        becomes: 'this.#lease.write(bytes)',
+        breaks: 'a tunnel keeps in memory what its origin does not read',
+      },
+      {
+        text: 'if (!this.#x.client.write(bytes)) this.#lease.pause()',
+        becomes: 'this.#x.client.write(bytes)',
+        breaks: 'a tunnel keeps in memory what its client does not read',
+      },
+    ],
+  },
+]

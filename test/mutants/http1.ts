@@ -1,0 +1,301 @@
+// Mutations of the bytes on the wire.
+
+import type { Mutated } from './mutation.ts'
+
+export const http1: readonly Mutated[] = [
+  {
+    file: 'http1/request-head.ts',
+    tests: ['http1/request-head'],
+    changes: [
+      {
+        text: 'if (this.host !== null) return false',
+        becomes: '',
+        breaks: 'two Host fields are two zones to two readers',
+      },
+      {
+        text: 'if (this.contentLength !== -1) return false',
+        becomes: '',
+        breaks: 'two lengths are two requests to two readers',
+      },
+      {
+        text: "if (head.chunked && (head.contentLength !== -1 || head.minor === 0)) return 'bad_request'",
+        becomes: '',
+        breaks: 'a request that is framed twice smuggles another',
+      },
+      {
+        text: "if (head.host === null && head.minor === 1) return 'bad_request'",
+        becomes: '',
+        breaks: 'a request without a Host is served',
+      },
+      {
+        text: 'if (this.ids.push(id) > this.#most) {',
+        becomes: 'this.ids.push(id)\n    if (false) {',
+        breaks: 'thousands of fields cost a worker its time',
+      },
+      {
+        text: "if (end - start > limits.headerSection) return 'http_headers_exceed_limit'",
+        becomes: '',
+        breaks: 'a head that comes at once has no limit',
+      },
+      {
+        text: "if (head.target.length > limits.url) return 'uri_too_long'",
+        becomes: '',
+        breaks: 'a target that comes at once has no limit',
+      },
+      {
+        text: 'if (!upgrade || head.minor === 0) head.upgrade = null',
+        becomes: '',
+        breaks: 'an upgrade that Connection does not announce counts',
+      },
+      {
+        text: "if (equalsIgnoreCase(value, 'chunked')) return (this.chunked = true)",
+        becomes: "if (value.toLowerCase().endsWith('chunked')) return (this.chunked = true)",
+        breaks: 'a coding that nobody undid is passed on as undone',
+      },
+    ],
+  },
+  {
+    file: 'http1/request-line.ts',
+    tests: ['http1/request-line', 'http1/request-head'],
+    changes: [
+      {
+        text: "if (head.host !== null && head.host.toLowerCase() !== authority.toLowerCase()) return 'bad_request'",
+        becomes: '',
+        breaks: 'an absolute target names another host than Host',
+      },
+      {
+        text: 'head.host = authority',
+        becomes: '',
+        breaks: 'an absolute target goes by the zone of the Host field alone',
+      },
+      {
+        text: "if (target === '*') return method === 'OPTIONS' ? null : 'bad_request'",
+        becomes: "if (target === '*') return null",
+        breaks: 'GET * reaches origins',
+      },
+      {
+        text: 'at - start > LONGEST_METHOD',
+        becomes: 'false',
+        breaks: 'a method of any length is read',
+      },
+    ],
+  },
+  {
+    file: 'http1/fields.ts',
+    tests: ['http1/fields'],
+    changes: [
+      {
+        text: 'if (!passes(id, first) || hopByHop?.has(name.toLowerCase())) continue',
+        becomes: 'if (!passes(id, first)) continue',
+        breaks: 'a field that Connection names reaches the next hop',
+      },
+      {
+        text: 'if (likeness !== DIFFERENT) return likeness === TWIN ? field.twin : known.id',
+        becomes: 'if (likeness === SAME) return known.id',
+        breaks: 'Content_Length reaches an origin that reads it as the length',
+      },
+      {
+        text: 'const firstPassed = { request: field.accept, response: field.twin } as const',
+        becomes: 'const firstPassed = { request: field.forwarded, response: field.twin } as const',
+        breaks: 'what a stranger says of its address reaches origins',
+      },
+      {
+        text: "'x-original-url': field.otherTarget,",
+        becomes: '',
+        breaks: 'an origin serves another path than the rules have seen',
+      },
+      {
+        text: 'proxy: field.proxy,',
+        becomes: '',
+        breaks: 'a client sets HTTP_PROXY of a program behind',
+      },
+      {
+        text: 'return /[^A-Za-z0-9-]/.test(name) ? field.twin : field.xForwarded',
+        becomes: 'return field.other',
+        breaks: 'X-Forwarded-Anything of a stranger reaches origins',
+      },
+      {
+        text: 'id === field.ray || id === field.hop || id === field.twin',
+        becomes: 'id === field.ray || id === field.twin',
+        breaks: 'a field that shows a hop is taken for that of a client',
+      },
+    ],
+  },
+  {
+    file: 'http1/body.ts',
+    tests: ['http1/body'],
+    changes: [
+      {
+        text: '++this.#extensions <= EXTENSIONS_LIMIT',
+        becomes: '++this.#extensions < EXTENSIONS_LIMIT',
+        breaks: 'the limit of chunk extensions is not what it says',
+      },
+      {
+        text: 'return ++this.#digits <= LARGEST_CHUNK_DIGITS',
+        becomes: 'return true',
+        breaks: 'the size of a chunk overflows, and smuggles a request',
+      },
+      {
+        text: 'return this.#digits > 0 && (byte === CR || byte === SEMICOLON)',
+        becomes: 'return byte === CR || byte === SEMICOLON',
+        breaks: 'a chunk without a size is one to two readers',
+      },
+      {
+        text: 'this.#state = chunk.dataLf\n        return byte === CR',
+        becomes: 'this.#state = chunk.dataLf\n        return true',
+        breaks: 'two bytes of any kind end a chunk',
+      },
+      {
+        text: 'else if (!this.done) this.faulty = true',
+        becomes: '',
+        breaks: 'a truncated body looks whole',
+      },
+      {
+        text: 'this.#digits = 0\n        return byte === LF',
+        becomes: 'this.#digits = 0\n        return true',
+        breaks: 'a chunk size ends with a bare CR',
+      },
+      {
+        text: "if (this.framing === 'length') this.done = this.#remaining === 0",
+        becomes: "if (this.framing === 'length') this.done = true",
+        breaks: 'a body is cut at its first packet',
+      },
+    ],
+  },
+  {
+    file: 'http1/trailers.ts',
+    tests: ['http1/trailers'],
+    changes: [
+      {
+        text: 'return id !== field.contentLength && id !== field.transferEncoding',
+        becomes: 'return true',
+        breaks: 'a trailer frames the message anew',
+      },
+      {
+        text: "if (crosses(id, 'request') && this.#mayComeLate(name.toLowerCase()))",
+        becomes: "if (crosses(id, 'request'))",
+        breaks: 'a trailer gives a request a cookie that no rule has seen',
+      },
+      {
+        text: 'section.length > LIMIT || !mayContinue(section, 0)',
+        becomes: '!mayContinue(section, 0)',
+        breaks: 'a trailer section without end fills the memory',
+      },
+      {
+        text: "!SPENT_BEFORE_BODY.has(name.replaceAll('_', '-'))",
+        becomes: '!SPENT_BEFORE_BODY.has(name)',
+        breaks: 'a trailer with an underscore is a cookie to some origins',
+      },
+    ],
+  },
+  {
+    file: 'http1/head.ts',
+    tests: ['http1/head'],
+    changes: [
+      {
+        text: 'if (bytes[at] !== COLON || at === nameStart) return false',
+        becomes: 'if (at === nameStart) return false',
+        breaks: 'a space before a colon hides a field from one reader',
+      },
+      {
+        text: 'if (bytes[at] !== CR || bytes[at + 1] !== LF) return false\n    let valueEnd',
+        becomes: 'if (bytes[at] !== CR) return false\n    let valueEnd',
+        breaks: 'a bare CR ends a field for one reader',
+      },
+      {
+        text: 'return Number.isSafeInteger(length) ? length : -1',
+        becomes: 'return length',
+        breaks: 'a length is rounded, and the next request begins elsewhere',
+      },
+      {
+        text: 'if (digit < 0 || digit > 9) return -1',
+        becomes: '',
+        breaks: 'a length with a sign is read in two ways',
+      },
+    ],
+  },
+  {
+    file: 'http1/response-head.ts',
+    tests: ['http1/response-head'],
+    changes: [
+      {
+        text: "if (head.chunked && (head.contentLength !== -1 || text.charCodeAt(7) === 0x30)) return 'framing'",
+        becomes: '',
+        breaks: 'an answer that is framed twice is read in two ways',
+      },
+      {
+        text: '(this.contentLength !== -1 && this.contentLength !== length)',
+        becomes: 'false',
+        breaks: 'an answer with two lengths is read in two ways',
+      },
+      {
+        text: "if (this.chunked || !equalsIgnoreCase(value, 'chunked')) this.fault = 'framing'",
+        becomes: '',
+        breaks: 'a coding that nobody asked for passes as the body',
+      },
+      {
+        text: "return head.chunked || head.contentLength > 0 ? 'framing' : new BodyReader('none', 0)",
+        becomes: "return new BodyReader('none', 0)",
+        breaks: 'the body of a 204 is read as the next answer',
+      },
+      {
+        text: "if (text.startsWith('HTTP/1.0 ')) head.keepAlive = false",
+        becomes: "if (text.startsWith('HTTP/1.0 ')) head.keepAlive = true",
+        breaks: 'connections of HTTP/1.0 origins are used again',
+      },
+    ],
+  },
+  {
+    file: 'http1/host.ts',
+    tests: ['http1/host'],
+    changes: [
+      {
+        text: 'return name.toLowerCase()',
+        becomes: 'return name',
+        breaks: 'a Host in capitals finds no zone',
+      },
+      {
+        text: 'if (end > 1 && value.charCodeAt(end - 1) === 0x2e) end--',
+        becomes: '',
+        breaks: 'a Host with a dot at its end finds no zone',
+      },
+      {
+        text: 'if (colon !== -1 && !isPort(value, colon + 1)) return null',
+        becomes: '',
+        breaks: 'a Host with anything behind a colon is taken',
+      },
+    ],
+  },
+  {
+    file: 'http1/connection-options.ts',
+    tests: ['http1/connection-options'],
+    changes: [
+      {
+        text: 'if (value.length > LONGEST) return null',
+        becomes: '',
+        breaks: 'a Connection of thousands of names costs a worker its time',
+      },
+      {
+        text: '.map(option => option.trim()),',
+        becomes: ',',
+        breaks: 'a blank hides an option of Connection',
+      },
+    ],
+  },
+  {
+    file: 'http1/forwarded.ts',
+    tests: ['http1/forwarded', 'wire/forwarding-headers'],
+    changes: [
+      {
+        text: 'if (element !== null && elements.push(element) > MOST_ELEMENTS) return null',
+        becomes: 'if (element !== null) elements.push(element)',
+        breaks: 'a Forwarded of thousands of hops is read',
+      },
+      {
+        text: 'if (list.length > LONGEST) return null',
+        becomes: '',
+        breaks: 'a Forwarded of any length is read',
+      },
+    ],
+  },
+]

@@ -1,0 +1,344 @@
+// Mutations of origins, their connections and checks, and where their names lead.
+
+import type { Mutated } from './mutation.ts'
+
+export const origin: readonly Mutated[] = [
+  {
+    file: 'edge/origin/origin.ts',
+    tests: ['edge/origin/origin'],
+    changes: [
+      {
+        text: 'const idle = this.#idle.pop()',
+        becomes: 'const idle = this.#idle.shift()',
+        breaks: 'connections that a peak has opened never grow cold and close',
+      },
+      {
+        text: 'this.#isDown && !failure.row.isTimeout && !isOurs',
+        becomes: 'this.#isDown && !isOurs',
+        breaks: 'one connect timeout refuses all who wait, who had time left',
+      },
+      {
+        text: 'if (!options.fresh && this.#isFull())',
+        becomes: 'if (false)',
+        breaks: 'the queue of an origin has no end',
+        tests: ['wire/queues', 'edge/origin/origin'],
+      },
+      {
+        text: 'const most = Math.min(this.#dialsFor(this.#waiting.size), this.#most - this.#open.size)',
+        becomes: 'const most = this.#dialsFor(this.#waiting.size)',
+        breaks: 'more connections are opened than an origin may have',
+        tests: ['wire/queues'],
+      },
+      {
+        text: 'return this.#isDown ? Math.min(1, waiters) : waiters',
+        becomes: 'return waiters',
+        breaks: 'a dead origin is dialled for each of thousands who wait',
+        tests: ['wire/queues', 'wire/crashes', 'wire/pools', 'edge/origin/origin'],
+      },
+      {
+        text: 'if (granted <= 0 || this.#retired !== null || connection.isOutdated) return connection.close()',
+        becomes: 'if (granted <= 0) return connection.close()',
+        breaks: 'connections of an origin that is configured no more stay open',
+        tests: ['wire/shutdown', 'wire/dns', 'wire/pools', 'edge/origin/origin'],
+      },
+      {
+        text: 'connection.grantedIdle - IDLE_MARGIN',
+        becomes: 'connection.grantedIdle',
+        breaks: 'requests meet the closing of idle connections',
+        tests: ['wire/keep-alive'],
+      },
+      {
+        text: 'for (const connection of this.#open) if (now >= connection.deadline) connection.close()',
+        becomes: '',
+        breaks: 'idle connections stay open for ever',
+        tests: ['wire/keep-alive', 'edge/origin/origin'],
+      },
+      {
+        text: 'connection.isReused && this.#isWantedNew',
+        becomes: 'false',
+        breaks: 'who waits for a new connection waits for ever where all are used',
+        tests: ['edge/origin/origin'],
+      },
+    ],
+  },
+  {
+    file: 'edge/origin/waiting-line.ts',
+    tests: ['edge/origin/origin', 'wire/queues'],
+    changes: [
+      {
+        text: 'const line = !connection.isReused && this.#forNew.size > 0 ? this.#forNew : this.#forAny',
+        becomes: 'const line = this.#forNew.size > 0 ? this.#forNew : this.#forAny',
+        breaks: 'a request meets the second idle connection that is closed',
+      },
+      {
+        text: 'if (lease.isHeld) lease.destroy()\n    waiter.crashed(bug)',
+        becomes: 'waiter.crashed(bug)',
+        breaks: 'a bug leaves its connection open for ever',
+      },
+      {
+        text: 'if (place++ < dialled) continue',
+        becomes: '',
+        breaks: 'who a connection is being dialled for is refused',
+      },
+    ],
+  },
+  {
+    file: 'edge/origin/origin-connection.ts',
+    tests: ['wire/keep-alive', 'wire/origin-failures', 'wire/late-bytes'],
+    changes: [
+      {
+        text: 'if (lease === null) return this.close()\n    if (lease.tunnel',
+        becomes: 'if (lease === null) return\n    if (lease.tunnel',
+        breaks: 'bytes that nobody asked for become the answer to another client',
+      },
+      {
+        text: 'if (at < bytes.length) this.#mayReuse = false',
+        becomes: '',
+        breaks: 'a second answer to one request goes to another client',
+      },
+      {
+        text: 'const isClean = this.#socket.readableLength === 0 && this.#socket.writableLength === 0',
+        becomes: 'const isClean = true',
+        breaks: 'what is left of one exchange is taken for part of the next',
+        tests: ['wire/late-bytes', 'wire/keep-alive'],
+      },
+      {
+        text: "this.#rest = body.framing === 'none' ? restAfter(head) : 'none'",
+        becomes: "this.#rest = 'none'",
+        breaks: 'the body that a HEAD must not have is the answer to another client',
+      },
+      {
+        text: "head.keepAlive && body.framing !== 'close' && !isEarly",
+        becomes: "head.keepAlive && body.framing !== 'close'",
+        breaks: 'the rest of an upload is read as the next request of another client',
+      },
+      {
+        text: "if (body.framing === 'none' && bytes.length > head.end && user.method !== 'HEAD')",
+        becomes: 'if (false)',
+        breaks: 'the body of a 204 is the answer to another client',
+      },
+      {
+        text: "if (end - start > LARGEST_HEAD) return this.#fail('GH_HEAD_TOO_LARGE')",
+        becomes: '',
+        breaks: 'an origin sends a head of any size',
+        tests: ['wire/origin-failures'],
+      },
+      {
+        text: "if (rest.length > LARGEST_HEAD) return this.#fail('GH_HEAD_TOO_LARGE')",
+        becomes: '',
+        breaks: 'an origin fills the memory with a head that never ends',
+        tests: ['wire/origin-failures'],
+      },
+      {
+        text: "if (!user.wantsUpgrade || head.upgrade?.toLowerCase() !== 'websocket')",
+        becomes: 'if (!user.wantsUpgrade)',
+        breaks: 'an origin switches to another protocol than was asked for',
+        tests: ['wire/websocket', 'wire/upgrades'],
+      },
+      {
+        text: "if (body.faulty) return this.#fail('GH_BAD_FRAMING')",
+        becomes: 'if (body.faulty) return',
+        breaks: 'a broken chunk leaves the client waiting',
+        tests: ['wire/origin-dies', 'wire/origin-failures'],
+      },
+    ],
+  },
+  {
+    file: 'edge/origin/dial.ts',
+    tests: ['wire/tls-origin', 'wire/dns'],
+    changes: [
+      {
+        text: 'rejectUnauthorized: verify,',
+        becomes: 'rejectUnauthorized: false,',
+        breaks: 'certificates of origins are not verified',
+        tests: ['wire/tls-origin'],
+      },
+      {
+        text: 'if (found !== null) return fault(found)',
+        becomes: '',
+        breaks: 'a name leads to the gateway itself, or into the private network',
+        tests: ['wire/dns', 'wire/guards', 'wire/origin-failures', 'edge/resolver/address-book'],
+      },
+      {
+        text: "if (this.#phase === 'connect') this.#giveUpAddress(failure)",
+        becomes: 'if (false) this.#giveUpAddress(failure)',
+        breaks: 'an address that refuses fails a request although another one works',
+        tests: ['wire/dns'],
+      },
+      {
+        text: 'const name = serverName ?? (isIP(config.host) === 0 ? config.host : null)',
+        becomes: 'const name = serverName',
+        breaks: 'origins that share an address show the wrong certificate',
+        tests: ['wire/tls-origin'],
+      },
+    ],
+  },
+  {
+    file: 'edge/origin/health-checker.ts',
+    tests: ['edge/origin/health-checker'],
+    changes: [
+      {
+        text: 'this.#contrary = isGood === this.#isUp ? 0 : this.#contrary + 1',
+        becomes: 'this.#contrary = isGood === this.#isUp ? this.#contrary : this.#contrary + 1',
+        breaks: 'bad checks far apart add up until a sound origin is taken out',
+      },
+      {
+        text: 'outcome.status >= least && outcome.status <= most',
+        becomes: 'outcome.status >= least',
+        breaks: 'an origin that answers 503 to its checks is up',
+      },
+      {
+        text: 'this.#contrary >= (isGood ? healthy : unhealthy)',
+        becomes: 'this.#contrary >= unhealthy',
+        breaks: 'an origin is back after fewer good checks than are set',
+      },
+      {
+        text: 'if (signal.aborted) return\n    const interval',
+        becomes: 'const interval',
+        breaks: 'a check that was ended tells of an origin that is configured no more',
+      },
+      {
+        text: 'this.#isUp = predecessor.#isUp',
+        becomes: '',
+        breaks: 'an origin that is down is up for a moment after each reload',
+      },
+    ],
+  },
+  {
+    file: 'edge/origin/health-check.ts',
+    tests: ['edge/origin/health-checker'],
+    changes: [
+      {
+        text: 'const fault = isIP(origin.host) === 0 ? null : means.guard.faultOf(origin.host, origin)',
+        becomes: 'const fault = null as string | null',
+        breaks: 'checks go where no request may go',
+      },
+      {
+        text: 'if (length > LARGEST_BODY) request.destroy()',
+        becomes: '',
+        breaks: 'a check reads a body without end',
+      },
+      {
+        text: 'const allowed = answer.addresses.filter((_, i) => faults[i] === null)',
+        becomes: 'const allowed = answer.addresses',
+        breaks: 'checks of a name go where no request may go',
+      },
+    ],
+  },
+  {
+    file: 'edge/resolver/address-guard.ts',
+    tests: ['wire/guards', 'wire/dns', 'wire/origin-failures', 'edge/origin/health-checker'],
+    changes: [
+      {
+        text: "if (transport.addresses === 'public' && !isPublic(address)) return 'GH_PROHIBITED_ADDRESS'",
+        becomes: '',
+        breaks: 'a name of a stranger leads into the private network',
+      },
+      {
+        text: "if (isOwn(address, port, this.ownEndpoints)) return 'GH_OWN_ADDRESS'",
+        becomes: '',
+        breaks: 'a gateway asks itself in a circle',
+      },
+    ],
+  },
+  {
+    file: 'edge/resolver/public-address.ts',
+    tests: ['edge/resolver/public-address'],
+    changes: [
+      {
+        text: "'169.254.0.0/16',",
+        becomes: '',
+        breaks: 'a name leads to the metadata service of a cloud',
+      },
+      {
+        text: 'if (canonical === null) return false\n  if (isIPv4',
+        becomes: 'if (canonical === null) return true\n  if (isIPv4',
+        breaks: 'what is no address counts as public',
+      },
+      {
+        text: "'100.64.0.0/10', // shared by carriers, RFC 6598",
+        becomes: '',
+        breaks: 'addresses behind a carrier count as public',
+      },
+      {
+        text: "'2001::/23', // among them Teredo, which has an IPv4 address inside",
+        becomes: '',
+        breaks: 'Teredo addresses count as public',
+      },
+    ],
+  },
+  {
+    file: 'edge/resolver/own-addresses.ts',
+    tests: ['edge/resolver/own-addresses'],
+    changes: [
+      {
+        text: 'const asked = nowhere[canonical] ?? canonical',
+        becomes: 'const asked = canonical',
+        breaks: '0.0.0.0 leads back to the gateway',
+      },
+      {
+        text: "if (bound === '::' || bound === null) return isLocal(asked)",
+        becomes: "if (bound === '::') return isLocal(asked)",
+        breaks: 'a listener that is named leads back to the gateway',
+      },
+    ],
+  },
+  {
+    file: 'edge/resolver/name-lookup.ts',
+    tests: ['edge/resolver/name-lookup'],
+    changes: [
+      {
+        text: 'if (last?.failure && this.#clock.monotonic() - last.at < REMEMBERED) return last.failure',
+        becomes: '',
+        breaks: 'each request for a dead name takes a thread for seconds',
+      },
+      {
+        text: "failure.way === 'name_unanswered' && !last?.failure",
+        becomes: 'false',
+        breaks: 'the second look-up after a lost packet is told of the first',
+      },
+      {
+        text: 'if (this.#outcomes.size > MOST_NAMES) this.#outcomes.delete(this.#outcomes.keys().next().value!)',
+        becomes: '',
+        breaks: 'names that are asked for once stay in memory',
+      },
+      {
+        text: 'if (joined !== undefined) return joined',
+        becomes: '',
+        breaks: 'a crowd makes as many look-ups',
+      },
+    ],
+  },
+  {
+    file: 'edge/resolver/address-book.ts',
+    tests: ['edge/resolver/address-book', 'wire/dns'],
+    changes: [
+      {
+        text: 'if (now >= this.#endsAt) this.#replace(NONE)\n    else if',
+        becomes: 'if',
+        breaks: 'addresses of a name that vanished are used for ever',
+      },
+      {
+        text: "if (failure.way === 'name_vanished')",
+        becomes: 'if (true)',
+        breaks: 'a DNS server that is away takes away the addresses',
+      },
+      {
+        text: 'this.#failed.clear()',
+        becomes: '',
+        breaks: 'an address that failed once stays the last for ever',
+      },
+    ],
+  },
+  {
+    file: 'edge/resolver/lookup-queue.ts',
+    tests: ['edge/resolver/name-lookup'],
+    changes: [
+      {
+        text: "(standing !== 'failed' || this.#failed === 0)",
+        becomes: 'true',
+        breaks: 'names that are dead keep those that work from being found',
+      },
+    ],
+  },
+]

@@ -1,0 +1,275 @@
+// Mutations of what is remembered, and of reading and writing it.
+
+import type { Mutated } from './mutation.ts'
+
+export const store: readonly Mutated[] = [
+  {
+    file: 'store/redis/record-scripts.ts',
+    tests: ['store/redis/record-scripts'],
+    changes: [
+      {
+        text: 'math.max(time[1] * 1000000 + time[2], last + 1)',
+        becomes: 'time[1] * 1000000 + time[2]',
+        breaks: 'a version comes twice where the clock goes back, and a change overwrites another',
+      },
+      {
+        text: "redis.call('HDEL', KEYS[3], oldDigest)\nredis.call('ZREM', KEYS[5], id)",
+        becomes: "redis.call('ZREM', KEYS[5], id)",
+        breaks: 'the digest of a deleted token stays for ever',
+      },
+      {
+        text: 'if oldVersion ~= last then return 0 end',
+        becomes: '',
+        breaks: 'a change overwrites another one',
+        tests: ['store/redis/contract', 'store/redis/record-scripts'],
+      },
+      {
+        text: "if oldDigest ~= digest then redis.call('HDEL', KEYS[3], oldDigest) end",
+        becomes: '',
+        breaks: 'a token that was rolled works on',
+      },
+      {
+        text: "if last ~= '' and oldVersion ~= last then return 0 end",
+        becomes: '',
+        breaks: 'a record is removed that was changed meanwhile',
+        tests: ['store/redis/contract'],
+      },
+      {
+        text: 'return owner and owner ~= field',
+        becomes: 'return false',
+        breaks: 'two tokens have one digest',
+        tests: ['store/redis/contract'],
+      },
+      {
+        text: "if redis.call('HLEN', KEYS[8]) > 0 then return 0 end",
+        becomes: '',
+        breaks: 'two first starts make two accounts',
+        tests: ['store/redis/contract'],
+      },
+    ],
+  },
+  {
+    file: 'store/redis/log-scripts.ts',
+    tests: ['store/redis/logs', 'store/redis/contract'],
+    changes: [
+      {
+        text: "if redis.call('HEXISTS', KEYS[3], id) == 1 then\n    kept = kept + 1\n  elseif",
+        becomes: 'if',
+        breaks: 'an entry that is written again is kept twice',
+        tests: ['store/redis/contract'],
+      },
+      {
+        text: 'if added[id] then kept = kept - 1 end',
+        becomes: '',
+        breaks: 'entries count as kept that were not',
+        tests: ['store/redis/contract', 'store/redis/logs'],
+      },
+      {
+        text: "redis.call('HDEL', KEYS[4], id)\nend\nreturn kept`",
+        becomes: 'end\nreturn kept`',
+        breaks: 'bodies stay of entries that had to go',
+        tests: ['store/redis/logs'],
+      },
+    ],
+  },
+  {
+    file: 'store/redis/graves.ts',
+    tests: ['store/redis/logs'],
+    changes: [
+      {
+        text: "if (isAtRest) await this.#records.run(['ZREM', keys.graves, grave])",
+        becomes: "await this.#records.run(['ZREM', keys.graves, grave])",
+        breaks: 'logs that were on their way stay without an owner',
+        tests: ['store/redis/logs'],
+      },
+    ],
+  },
+  {
+    file: 'store/redis/together.ts',
+    tests: ['store/redis/contract'],
+    changes: [
+      {
+        text: "tonumber(string.match(kept, '^%d+')) > tonumber(ARGV[5])",
+        becomes: 'true',
+        breaks: 'an answer that has expired keeps its key',
+        tests: ['store/redis/answers', 'store/redis/contract'],
+      },
+      {
+        text: "if redis.call('HSETNX', entries, id, json) == 0 then return end",
+        becomes: "redis.call('HSET', entries, id, json)",
+        breaks: 'an audit entry is written over',
+        tests: ['store/redis/contract', 'store/redis/audit'],
+      },
+    ],
+  },
+  {
+    file: 'store/sqlite/records.ts',
+    tests: ['store/sqlite/sqlite-store'],
+    changes: [
+      {
+        text: 'if (answer && answers.hasWithin(answer)) return false',
+        becomes: '',
+        breaks: 'a request that is sent again is done again',
+      },
+      {
+        text: 'if (audit) log.appendWithin(audit)',
+        becomes: '',
+        breaks: 'a change leaves no audit entry',
+      },
+      {
+        text: 'if (isDone) changes.note(version, this.#kind.name, account, id)',
+        becomes: '',
+        breaks: 'other processes do not hear of a change',
+      },
+    ],
+  },
+  {
+    file: 'store/sqlite/oauth-clients.ts',
+    tests: ['store/sqlite/sqlite-store', 'store/sqlite/oauth-clients'],
+    changes: [
+      {
+        text: 'for (const row of rows) this.#lease(now + lease, row.key!)',
+        becomes: '',
+        breaks: 'two processes ask for one domain',
+      },
+    ],
+  },
+  {
+    file: 'store/sqlite/changes.ts',
+    tests: ['store/sqlite/changes'],
+    changes: [
+      {
+        text: 'const isWhole = rows.length === 0 || rows[0]!.version === this.#told + 1',
+        becomes: 'const isWhole = true',
+        breaks: 'who fell behind does not hear that all may have changed',
+      },
+      {
+        text: 'this.#trim(version - remembered)',
+        becomes: '',
+        breaks: 'the list of changes grows for ever',
+      },
+    ],
+  },
+  {
+    file: 'store/sqlite/audit.ts',
+    tests: ['store/sqlite/audit', 'store/sqlite/sqlite-store'],
+    changes: [
+      {
+        text: 'return times.filter((at, i) => i < excess || at < before)',
+        becomes: 'return times.filter((at, i) => i < excess && at < before)',
+        breaks: 'audit entries are kept beyond what is set',
+        tests: ['store/sqlite/sqlite-store'],
+      },
+      {
+        text: 'this.#raiseActor(account, actor, -times.length)',
+        becomes: '',
+        breaks: 'the entries of a token are counted that are gone',
+        tests: ['store/sqlite/sqlite-store', 'store/sqlite/audit'],
+      },
+    ],
+  },
+  {
+    file: 'store/sqlite/database/write-queue.ts',
+    tests: ['store/sqlite/database/database'],
+    changes: [
+      {
+        text: 'if (this.#waiting.length >= mostWaiting) return',
+        becomes: 'if (false) return',
+        breaks: 'writes that wait fill the memory',
+      },
+      {
+        text: 'transactions.rollback()',
+        becomes: '',
+        breaks: 'a write that failed is half done',
+      },
+      {
+        text: 'while (this.#waiting.length > 0) this.#transact()',
+        becomes: '',
+        breaks: 'writes that were asked for are lost at a stop',
+      },
+      {
+        text: 'if (isAlone || isOutOfReach(failure) || !transactions.isOpen) throw failure',
+        becomes: 'throw failure',
+        breaks: 'one write that fails undoes those that share its commit',
+      },
+    ],
+  },
+  {
+    file: 'store/sqlite/database/transactions.ts',
+    tests: ['store/sqlite/database/database'],
+    changes: [
+      {
+        text: 'if (this.isOpen) this.#undo.run()',
+        becomes: '',
+        breaks: 'what a failed write did is kept',
+      },
+    ],
+  },
+  {
+    file: 'store/read-through.ts',
+    tests: ['store/read-through'],
+    changes: [
+      {
+        text: 'if (epoch === this.#epoch) this.#remember(key, { value, askedAt })',
+        becomes: 'this.#remember(key, { value, askedAt })',
+        breaks: 'a revoked token is remembered as good',
+      },
+      {
+        text: 'if (age <= trust) return true',
+        becomes: 'if (age >= 0) return true',
+        breaks: 'a revoked token works on where no notice comes',
+      },
+      {
+        text: 'if (this.#triesAt === null || age > this.#options.grace) return false',
+        becomes: 'if (this.#triesAt === null) return false',
+        breaks: 'a token lives on for ever while the store is away',
+      },
+      {
+        text: 'if (this.#options.concerns(change, value)) this.#values.delete(key)',
+        becomes: '',
+        breaks: 'a revoked token works until it is looked up again',
+      },
+      {
+        text: 'this.#misses.clear()',
+        becomes: '',
+        breaks: 'a token that was just made is unknown',
+      },
+      {
+        text: 'if (this.#loading >= mostLoads) return',
+        becomes: 'if (false) return',
+        breaks: 'a flood of made-up tokens is passed on to the store',
+      },
+      {
+        text: "if (change.kind === 'everything') return this.#values.clear()",
+        becomes: '',
+        breaks: 'who fell behind trusts what it knew',
+      },
+      {
+        text: 'this.#ageOf(old, now) <= this.#options.grace',
+        becomes: 'true',
+        breaks: 'an old value lives on beyond the grace',
+      },
+    ],
+  },
+  {
+    file: 'store/copy.ts',
+    tests: ['store/copy'],
+    changes: [
+      {
+        text: 'if ((await at(to, to.accounts.list())).length > 0)',
+        becomes: 'if (false)',
+        breaks: 'a copy is mixed into a store that is used',
+      },
+      {
+        text: 'if (!isNew) throw new Error(`the ${kind} ${id} is there already`)',
+        becomes: '',
+        breaks: 'a copy that left something out counts as whole',
+      },
+      {
+        text: 'if (kept < entries.length) throw new Error(`the gateway ${id} is gone`)',
+        becomes: '',
+        breaks: 'a copy that lost logs counts as whole',
+      },
+    ],
+  },
+]
