@@ -69,7 +69,7 @@ async function askAll(copy: string, asked: readonly Mutation[]): Promise<boolean
   for (const mutation of asked) {
     const path = join(copy, 'src', mutation.file)
     const whole = readFileSync(path, 'utf8')
-    writeFileSync(path, mutated(mutation))
+    writeFileSync(path, mutated(whole, mutation))
     const outcome = await runTests(copy, mutation.tests)
     writeFileSync(path, whole)
     if (outcome === 'passed') living.push(mutation)

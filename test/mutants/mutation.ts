@@ -45,9 +45,9 @@ export function staleness({ file, text, becomes, tests }: Mutation): string | nu
   return text === becomes ? `nothing changes in src/${file}: ${JSON.stringify(text)}` : null
 }
 
-/** Returns the file with the mutation in it. */
-export function mutated({ file, text, becomes }: Mutation): string {
-  return read(file)!.replace(text, () => becomes)
+/** Returns the source of the file with the mutation in it. */
+export function mutated(source: string, { text, becomes }: Mutation): string {
+  return source.replace(text, () => becomes)
 }
 
 /** Returns where the text of a mutation begins, from 1. */

@@ -47,8 +47,8 @@ export const process: readonly Mutated[] = [
     ],
   },
   {
-    file: 'process/workers/backoff.ts',
-    tests: ['process/workers/backoff'],
+    file: 'process/workers/supervision.ts',
+    tests: ['process/workers/supervision'],
     changes: [
       {
         text: 'Math.min(longestWait, shortestWait * 2 ** attempt)',
