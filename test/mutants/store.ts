@@ -261,12 +261,12 @@ export const store: readonly Mutated[] = [
         breaks: 'a copy is mixed into a store that is used',
       },
       {
-        text: 'if (!isNew) throw new Error(`the ${kind} ${id} is there already`)',
+        text: 'if (!isNew) throw new Error(`the ${kind} ${id} already exists`)',
         becomes: '',
         breaks: 'a copy that left something out counts as whole',
       },
       {
-        text: 'if (kept < entries.length) throw new Error(`the gateway ${id} is gone`)',
+        text: 'if (kept < entries.length) throw new Error(`the gateway ${id} was deleted during the copy`)',
         becomes: '',
         breaks: 'a copy that lost logs counts as whole',
       },
