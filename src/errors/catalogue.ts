@@ -54,7 +54,7 @@ export const catalogue = {
     detail:
       'The gateway failed while it handled your request. The fault is in the gateway, not in your request, and the server behind it may never have seen it.',
     guidance:
-      '**Wait and retry.** Send the request again after at least {retry_after} s. If the error stays, send the ray ID to the operator of the gateway, who can find the failure in its log.',
+      '**Wait and retry.** Send the request again after at least {retry_after} s. If the error persists, send the ray ID to the operator of the gateway, who can find the failure in its log.',
     cause:
       'An unexpected exception in the gateway while it served a request, or a failure of this machine while it connected to an origin, such as too many open files.',
     remedy:
@@ -70,13 +70,13 @@ export const catalogue = {
     stage: 'origin',
     raised: true,
     detail:
-      'The origin server answered, but with something that the gateway cannot pass on as a correct HTTP response. The origin server is responsible; your request was well formed.',
+      'The origin server sent a response that the gateway cannot forward as correct HTTP. The origin server is responsible; your request was valid.',
     guidance:
-      '**Wait and retry.** Make the next attempt no sooner than {retry_after} s from now. The origin server has already seen the request, so check before you repeat anything that must not happen twice. If it stays, the operator of the origin server must repair what it sends.',
+      '**Wait and retry.** Make the next attempt no sooner than {retry_after} s from now. The origin server has already seen the request, so check before you repeat anything that must not happen twice. If the error persists, the operator of the origin server must fix its responses.',
     cause:
-      'The framing of an answer is broken (Content-Length and Transfer-Encoding contradict each other, a chunk is malformed, a body stands where none can be), or the origin switched protocols unasked or to another than WebSocket. Once part of the answer has been relayed, the client sees a cut connection or, in an event stream, a last event.',
+      'The framing of a response is invalid (Content-Length and Transfer-Encoding contradict each other, a chunk is malformed, there is a body where none is allowed), or the origin switched protocols without being asked, or to one other than WebSocket. Once part of the response has been relayed, the client sees a cut connection or, in an event stream, a last event.',
     remedy:
-      'Ask the origin directly, look at Content-Length, Transfer-Encoding and the chunk sizes that it sends, and check what answers upgrade requests there.',
+      'Send the request to the origin directly, look at Content-Length, Transfer-Encoding and the chunk sizes in its response, and check what handles upgrade requests there.',
   },
   origin_gateway_timeout: {
     code: 504,
@@ -88,13 +88,13 @@ export const catalogue = {
     stage: 'origin',
     raised: true,
     detail:
-      'The time allowed for this request ran out while the gateway was still waiting for a connection to, or an answer from, the origin server. The origin server is too slow or too busy.',
+      'The time allowed for this request ran out while the gateway was still waiting for a connection to, or a response from, the origin server. The origin server is too slow or too busy.',
     guidance:
-      '**Wait and retry.** Leave at least {retry_after} s before the next attempt, and lengthen the pause each time. Should it go on, the origin server needs more capacity, or the request more time from the operator of the gateway.',
+      '**Wait and retry.** Leave at least {retry_after} s before the next attempt, and lengthen the pause each time. If the error persists, the origin server needs more capacity, or the request more time from the operator of the gateway.',
     cause:
-      'No response head had come when timeouts.total (ai.timeouts.total for an AI provider) was over, which counts from the first attempt to get a connection, over all attempts. Or the request waited longer for one of the connections of its origin than the queue of the pool has as its timeout.',
+      'No response head arrived within timeouts.total (ai.timeouts.total for an AI provider), which counts from the first attempt to get a connection, over all attempts. Or the request was queued for a connection to its origin longer than the queue timeout of the pool.',
     remedy:
-      'Compare those limits with how long the origin takes, uploads included, and look at its load. Where the limit named response is over first, the error is 524 instead.',
+      'Compare those limits with how long the origin takes, uploads included, and look at its load. If timeouts.response ends first, the error is 524 instead.',
   },
   origin_unknown_error: {
     code: 520,
@@ -110,7 +110,7 @@ export const catalogue = {
     guidance:
       '**Wait and retry.** Try again in {retry_after} s or later. The origin server may have acted on the request before it failed, so make sure that repeating it is harmless. If the error persists, the operator of the origin server must look for crashes in its log.',
     cause:
-      'The origin reset or closed the connection before its answer was complete, sent a response head that cannot be parsed, or one over 64 KiB. Once part of the answer has been relayed, the client sees a cut connection or, in an event stream, a last event.',
+      'The origin reset or closed the connection before its response was complete, or sent a response head that cannot be parsed or is over 64 KiB. Once part of the response has been relayed, the client sees a cut connection or, in an event stream, a last event.',
     remedy:
       'Look in the log of the origin for a crash or a restart at the time given. Check the size of its response headers (cookies above all) and that the port speaks HTTP.',
   },
@@ -126,8 +126,8 @@ export const catalogue = {
     detail:
       'The origin server refused the connection from the gateway. Most likely the web server there is stopped or restarting; your request was not delivered to it.',
     guidance:
-      '**Wait and retry.** Nothing was delivered, so the same request can safely be sent again after {retry_after} s. If the origin server stays down, its operator must start it or let the gateway in.',
-    cause: 'The origin answered the TCP connection with a refusal, or reset it while it was being opened.',
+      '**Wait and retry.** Nothing was delivered, so the same request can safely be sent again after {retry_after} s. If the origin server stays down, its operator must start it or allow connections from the gateway.',
+    cause: 'The origin refused the TCP connection, or reset it while it was being opened.',
     remedy:
       'Check that the origin runs, that it listens on the configured address and port, and that no firewall rejects the gateway.',
   },
@@ -143,9 +143,9 @@ export const catalogue = {
     detail:
       'The gateway tried to connect to the origin server, and the origin server did not respond in time. The origin server is overloaded, offline or cut off from the network; your request did not reach it.',
     guidance:
-      '**Wait and retry.** The origin server never received the request, so it is safe to repeat it in {retry_after} s. If that fails too, the operator of the origin server must find out why it does not take connections.',
+      '**Wait and retry.** The origin server never received the request, so it is safe to repeat it in {retry_after} s. If that fails too, the operator of the origin server must find out why it does not accept connections.',
     cause:
-      'No TCP connection to the origin within timeouts.connect (ai.timeouts.connect for an AI provider), or the operating system gave up sooner. While an origin is down, requests that wait for the attempt of another get this error after the limits named connect and handshake together.',
+      'No TCP connection to the origin within timeouts.connect (ai.timeouts.connect for an AI provider), or the operating system gave up sooner. While an origin is down, requests that wait for the attempt of another request get this error after timeouts.connect and timeouts.handshake together.',
     remedy:
       'Check that the origin is up and not overloaded, that its address is right, and that no firewall silently drops packets from the gateway.',
   },
@@ -161,7 +161,7 @@ export const catalogue = {
     detail:
       'There is no network route from the gateway to the origin server. The network or the address settings behind the gateway are responsible, not your connection.',
     guidance:
-      '**Wait and retry.** Routes often come back by themselves: try again after {retry_after} s. If the origin server stays unreachable, the operator of the gateway must correct its address or the network.',
+      '**Wait and retry.** Routes often recover by themselves: try again after {retry_after} s. If the origin server stays unreachable, the operator of the gateway must correct its address or the network.',
     cause:
       'The operating system reported that the host or the network of the origin cannot be reached, or that this machine has no address or port left to connect from.',
     remedy:
@@ -177,13 +177,13 @@ export const catalogue = {
     stage: 'origin',
     raised: true,
     detail:
-      'The origin server accepted the connection but did not answer the request in time. The origin server is responsible: it is overloaded, or this request takes it too long.',
+      'The origin server accepted the connection but did not respond in time. The origin server is responsible: it is overloaded, or this request takes too long.',
     guidance:
       '**Wait and retry.** Allow at least {retry_after} s. The origin server may still be working on the first request, so do not repeat anything that must happen only once before you have checked. Requests that always take this long need a faster origin server, or more time from the operator of the gateway.',
     cause:
-      'No response head within timeouts.response after the request was sent, the origin stopped reading the request for timeouts.write, or nothing more of its answer came for timeouts.idle (for an AI provider, the limits of the same names in ai.timeouts). Once part of the answer has been relayed, the client sees a cut connection or, in an event stream, a last event.',
+      'No response head within timeouts.response after the request was sent, the origin stopped reading the request for timeouts.write, or no more of its response arrived for timeouts.idle (for an AI provider, the limits of the same names in ai.timeouts). Once part of the response has been relayed, the client sees a cut connection or, in an event stream, a last event.',
     remedy:
-      'Find what the origin was busy with at the time given. Move long work into the background, or raise the timeout that was over, for that route or in ai.timeouts.',
+      'Find out what the origin was busy with at that time. Move long work into the background, or raise the timeout that expired, for that route or in ai.timeouts.',
   },
   ssl_handshake_failed: {
     code: 525,
@@ -195,13 +195,13 @@ export const catalogue = {
     stage: 'origin',
     raised: true,
     detail:
-      'The gateway reached the origin server, but the two could not agree on an encrypted (TLS) connection. The TLS set-up of the origin server is responsible.',
+      'The gateway reached the origin server, but the two could not agree on an encrypted (TLS) connection. The TLS settings of the origin server are responsible.',
     guidance:
-      '**Do not retry.** Repeating the request gives the same result until the TLS settings of the origin server, or those of the gateway for it, are repaired.',
+      '**Do not retry.** Repeating the request gives the same result until the TLS settings of the origin server, or those of the gateway for it, are fixed.',
     cause:
-      'The TLS handshake with the origin failed, was cut off, or took longer than timeouts.handshake (ai.timeouts.handshake for an AI provider); or the origin wants a client certificate, and was shown none or one that it does not trust.',
+      'The TLS handshake with the origin failed, was cut off, or took longer than timeouts.handshake (ai.timeouts.handshake for an AI provider); or the origin requires a client certificate, and got none or one that it does not trust.',
     remedy:
-      'Check that the port speaks TLS, that protocol versions and cipher suites overlap, and that the server has a certificate for the name asked for (server_name). Where it wants a client certificate, set certificate and key of the pool. Try it with openssl s_client.',
+      'Check that the port speaks TLS, that protocol versions and cipher suites overlap, and that the server has a certificate for the requested name (server_name). If it requires a client certificate, set certificate and key of the pool. Try it with openssl s_client.',
   },
   invalid_ssl_certificate: {
     code: 526,
@@ -215,10 +215,10 @@ export const catalogue = {
     detail:
       'The origin server presented a certificate that the gateway cannot trust: it is expired, self-signed, issued for another name or by an unknown authority. To protect your data, the gateway did not send your request.',
     guidance:
-      '**Do not retry.** The operator of the origin server must install a valid certificate; until then every request ends here.',
+      '**Do not retry.** The operator of the origin server must install a valid certificate; until then every request fails.',
     cause: 'The certificate of the origin did not validate: dates, name, chain or issuer.',
     remedy:
-      'Renew the certificate or send the whole chain. For a private authority, give its certificate as ca; verify: off turns the check off and should be the last resort.',
+      'Renew the certificate or send the whole chain. For a private authority, set its certificate as ca; verify: off turns the check off and should be the last resort.',
   },
   dns_loop: {
     code: 1000,
@@ -230,11 +230,11 @@ export const catalogue = {
     stage: 'gateway',
     raised: true,
     detail:
-      'The address set for the origin server leads back to this gateway, so your request would go round in circles. The settings of the gateway are responsible.',
+      'The address set for the origin server leads back to this gateway, so your request would loop. The settings of the gateway are responsible.',
     guidance:
       '**Do not retry.** Only the operator of the gateway can end the loop, by setting the address of the real origin server.',
     cause:
-      'The CDN-Loop header of the request carries the name of this gateway already, or an origin of the pool leads to an address and port of listen.',
+      'The CDN-Loop header of the request already contains the name of this gateway, or an origin of the pool leads to an address and port of listen.',
     remedy:
       'Point the pool, or the url of the AI provider, at the origin itself, not at a name that resolves to the gateway. Give each gateway in a chain a name of its own.',
   },
@@ -248,7 +248,7 @@ export const catalogue = {
     stage: 'gateway',
     raised: true,
     detail:
-      'The hostname you asked for leads to this gateway, but no site is set up here under that name. Either the name is misspelled, or its owner has not finished the set-up.',
+      'The hostname you asked for leads to this gateway, but no site is set up here under that name. Either the name is misspelled, or its owner has not finished setting it up.',
     guidance:
       '**Do not retry.** Check the spelling of the hostname. If it is right, its owner must add it to the gateway or correct the DNS record.',
     cause: 'The Host of the request matches no zone and is none of ai.hosts, and there is no default zone.',
@@ -269,9 +269,9 @@ export const catalogue = {
     guidance:
       '**Do not retry.** The operator of the site must give the origin server a permitted address; nothing that you send can change the result.',
     cause:
-      'The pool has addresses: public, and the origin is at, or its name resolved to, an address that is private, loopback, link-local or reserved otherwise.',
+      'The pool has addresses: public, and the origin is at, or its name resolved to, an address that is private, loopback, link-local or otherwise reserved.',
     remedy:
-      'Correct the DNS record of the origin. Where the origin belongs in a private network, give its pool addresses: any.',
+      'Correct the DNS record of the origin. If the origin is meant to be in a private network, set addresses: any for its pool.',
   },
   direct_ip_access: {
     code: 1003,
@@ -283,7 +283,7 @@ export const catalogue = {
     stage: 'client',
     raised: true,
     detail:
-      'Your request names an IP address, or no host at all, where the name of a site belongs. The gateway cannot tell from it which site you want.',
+      'Your request names an IP address, or no host at all, where the name of a site belongs. From that, the gateway cannot tell which site you want.',
     guidance:
       '**Do not retry.** Use the hostname of the site in the address instead of a number, then send a new request.',
     cause:
@@ -301,10 +301,10 @@ export const catalogue = {
     stage: 'gateway',
     raised: true,
     detail:
-      'This site is known to the gateway but does not serve traffic at the moment: it is paused, or its set-up is not complete. The operator of the site is responsible.',
+      'This site is known to the gateway but does not serve traffic at the moment: it is paused, or not set up completely. The operator of the site is responsible.',
     guidance:
-      '**Wait and retry.** Come back after {retry_after} s or later. If nothing changes, the operator of the site must finish the set-up or resume the site.',
-    cause: 'The zone is paused, none of its routes leads the path, or the route has no origin yet.',
+      '**Wait and retry.** Come back after {retry_after} s or later. If nothing changes, the operator of the site must finish setting it up, or resume it.',
+    cause: 'The zone is paused, none of its routes matches the path, or the route has no origin yet.',
     remedy:
       'Remove paused from the zone, add a route for the path, or give the route a pool with at least one origin.',
   },
@@ -321,9 +321,9 @@ export const catalogue = {
       'The operator of this site does not accept requests from the network (autonomous system) that your connection comes from. This may have nothing to do with you personally.',
     guidance:
       '**Do not retry.** If you need access, ask the operator of the site to admit your network, and include the ray ID.',
-    cause: 'An access rule with asn holds the AS number that the GeoIP database gives for the client.',
+    cause: 'An access rule with asn contains the AS number that the GeoIP database has for the client.',
     remedy:
-      'The access log names the rule beside the ray ID. Remove the number from it, or put a rule that allows before it.',
+      'The access log names the rule with the ray ID. Remove the number from it, or put an allow rule before it.',
   },
   ip_banned: {
     code: 1006,
@@ -337,9 +337,9 @@ export const catalogue = {
     detail: 'The operator of this site has blocked your IP address. The site is up; it does not admit you.',
     guidance:
       '**Do not retry.** If you believe that the block is a mistake, send the ray ID to the operator of the site, who alone can lift it.',
-    cause: 'An access rule with ip holds this one IPv4 address.',
+    cause: 'An access rule with ip contains this IPv4 address.',
     remedy:
-      'The access log names the rule beside the ray ID. Remove the address from it if the block was not meant.',
+      'The access log names the rule with the ray ID. Remove the address from it if the block was not meant.',
   },
   ip_range_banned: {
     code: 1007,
@@ -354,9 +354,9 @@ export const catalogue = {
       'Your IP address lies in a range that the operator of this site has blocked. The block covers many addresses and may not be aimed at you.',
     guidance:
       '**Do not retry.** Ask the operator of the site for an exception for your address, and quote the ray ID when you do.',
-    cause: 'An access rule with ip holds a network around this IPv4 address.',
+    cause: 'An access rule with ip contains a network that includes this IPv4 address.',
     remedy:
-      'The access log names the rule beside the ray ID. Narrow the network, or put a rule that allows the address before it.',
+      'The access log names the rule with the ray ID. Narrow the network, or put a rule that allows the address before it.',
   },
   ip_list_banned: {
     code: 1008,
@@ -369,8 +369,9 @@ export const catalogue = {
     raised: true,
     detail: 'Your IP address is on a block list that the operator of this site uses.',
     guidance:
-      '**Do not retry.** If the listing is wrong, the operator of the site, or whoever keeps the list, must take your address off it.',
-    cause: 'An access rule with a list holds the IPv4 address of the client, or a network around it.',
+      '**Do not retry.** If the listing is wrong, the operator of the site, or of the list, must remove your address.',
+    cause:
+      'An access rule with a list contains the IPv4 address of the client, or a network that includes it.',
     remedy: 'Find the address in the list file of the rule, and check how old the list is.',
   },
   country_banned: {
@@ -387,8 +388,8 @@ export const catalogue = {
     guidance:
       '**Do not retry.** Requests from the same place are refused each time. Ask the operator of the site whether access from your country can be granted.',
     cause:
-      'An access rule with country holds the country that the GeoIP database gives for the IPv4 address of the client.',
-    remedy: 'Check the countries of the rule and the age of the GeoIP database: addresses change hands.',
+      'An access rule with country contains the country that the GeoIP database has for the IPv4 address of the client.',
+    remedy: 'Check the countries of the rule and the age of the GeoIP database: addresses change owners.',
   },
   browser_signature_banned: {
     code: 1010,
@@ -402,11 +403,11 @@ export const catalogue = {
     detail:
       'The operator of this site refuses the kind of program that sent this request, judged by how it identifies itself.',
     guidance:
-      '**Do not retry.** Use a common, current browser, or ask the operator of the site to admit your program; a retry with the same one is refused again.',
+      '**Do not retry.** Use a common, current browser, or ask the operator of the site to allow your program; a retry with the same one will be refused again.',
     cause:
       'An access rule with user_agent has a pattern that matches the whole User-Agent; the empty pattern matches none.',
     remedy:
-      'The access log names the rule beside the ray ID. Make its pattern narrower if it catches legitimate programs.',
+      'The access log names the rule with the ray ID. Make its pattern narrower if it catches legitimate programs.',
   },
   hotlinking_denied: {
     code: 1011,
@@ -437,11 +438,11 @@ export const catalogue = {
     detail:
       'The gateway has seen repeated suspicious requests from your computer or network, and refuses it for a while to protect this site.',
     guidance:
-      '**Do not retry.** The ban ends by itself, and until then every request is refused. Scan your devices for unwanted software, stop automated requests, and contact the operator of the site if the ban stays.',
+      '**Do not retry.** The ban ends by itself, and until then every request is refused. Scan your devices for unwanted software, stop automated requests, and contact the operator of the site if the ban persists.',
     cause:
-      'The ban of the access rules: so many refusals by rules or rate limits came from this address, or of IPv6 its first 64 bits, within so much time. Each worker counts for itself, and the ban ends by itself.',
+      'The ban of the access rules: too many requests from this address, or for IPv6 from its first 64 bits, were refused by rules or rate limits in a short time. Each worker counts separately, and the ban ends by itself.',
     remedy:
-      'Look at the refusals of this address before the ban. Raise the number of refusals, or shorten the ban, if they were harmless; a rule of all zones that allows the address keeps it from the bans of single zones.',
+      'Look at the refusals of this address before the ban. Raise the number of refusals, or shorten the ban, if they were harmless; a rule for all zones that allows the address exempts it from the bans of single zones.',
   },
   sni_host_mismatch: {
     code: 1013,
@@ -453,13 +454,13 @@ export const catalogue = {
     stage: 'client',
     raised: false,
     detail:
-      'Your program opened the encrypted connection for one site and then asked for another site over it. The gateway refuses that, because the two need not belong together.',
+      'Your program opened the encrypted connection for one site and then asked for another site over it. The gateway refuses that, because the two may not belong together.',
     guidance:
       '**Do not retry.** Use the same hostname for the TLS connection (SNI) and in the Host header, and open a new connection for each site.',
     cause:
       'On a TLS listener, the server name of the handshake and the Host of the request belong to different zones.',
     remedy:
-      'Usually a fault of the client. If both names are yours and share a certificate, put them into one zone.',
+      'Usually a client error. If both names are yours and share a certificate, put them into one zone.',
   },
   cname_cross_account: {
     code: 1014,
@@ -487,13 +488,13 @@ export const catalogue = {
     stage: 'client',
     raised: true,
     detail:
-      'You have sent more requests in a short time than the operator of this site allows. The site works; it has slowed you down on purpose.',
+      'You have sent more requests in a short time than the operator of this site allows. The site works; it is slowing you down on purpose.',
     guidance:
       '**Wait and retry.** Send nothing for at least {retry_after} s, then continue at a slower pace; attempts before that are refused too.',
     cause:
-      'The client used up a limit: one of the rate_limits of the file, the zone or the route, named in RateLimit and in gatehouse_rate_limit_decisions_total, or the rate limit of an AI gateway. The wait is the time until one more request fits.',
+      'The client exceeded a limit: one of the rate_limits of the file, the zone or the route, named in RateLimit and in gatehouse_rate_limit_decisions_total, or the rate limit of an AI gateway. The wait is the time until one more request fits.',
     remedy:
-      'Nothing, if the limit is right; cause in the access log names it. Otherwise raise the rate of the rule, or choose a key that tells clients apart better; action: log shows what a rate would do, and refuses nobody.',
+      'Nothing, if the limit is right; cause in the access log names the limit. Otherwise raise the rate of the rule, or choose a key that distinguishes clients better; action: log shows what a rate would do without refusing anyone.',
   },
   origin_dns_error: {
     code: 1016,
@@ -509,9 +510,9 @@ export const catalogue = {
     guidance:
       '**Do not retry.** The operator must correct the name of the origin server or its DNS record; after that the same request works.',
     cause:
-      'The hostname of the origin has no address, DNS refused to answer or failed for the moment twice in a row, or did not answer within timeouts.connect (ai.timeouts.connect for an AI provider). Where the name resolved before, its last addresses have served since for as long as the pool keeps them (dns: keep).',
+      'The hostname of the origin has no address, DNS refused the query or failed temporarily twice in a row, or did not respond within timeouts.connect (ai.timeouts.connect for an AI provider). If the name resolved before, its last addresses were used for as long as the pool keeps them (dns: keep).',
     remedy:
-      'Check the spelling of the origin in the pool or of the url of the AI provider, its A and AAAA records, and the resolver of this machine. A longer keep under dns bridges longer failures.',
+      'Check the spelling of the origin in the pool or of the url of the AI provider, its A and AAAA records, and the resolver of this machine. A longer keep under dns bridges longer outages.',
   },
   client_certificate_rejected: {
     code: 1017,
@@ -540,10 +541,10 @@ export const catalogue = {
     stage: 'gateway',
     raised: false,
     detail:
-      'The site is registered with the gateway but not active yet: it has not been settled who owns the hostname. The owner of the site is responsible.',
+      'The site is registered with the gateway but not active yet: the ownership of the hostname is not verified. The owner of the site is responsible.',
     guidance:
       '**Do not retry.** The owner of the site must complete the activation; until then the gateway does not serve it.',
-    cause: 'The ownership of the zone is not settled.',
+    cause: 'The ownership of the zone is not verified.',
     remedy: 'Finish the verification of the hostname.',
   },
   compute_recursion_limit: {
@@ -556,9 +557,9 @@ export const catalogue = {
     stage: 'gateway',
     raised: false,
     detail:
-      'The request has passed through too many gateways, one handing it to the next, and was stopped. The way the site routes its requests is responsible.',
+      'The request has passed through too many gateways, one handing it to the next, and was stopped. The routing of the site is responsible.',
     guidance:
-      '**Do not retry.** Every attempt takes the same endless way. The operator of the site must break the chain of gateways.',
+      '**Do not retry.** Every attempt takes the same endless route. The operator of the site must break the chain of gateways.',
     cause: 'The CDN-Loop header lists more hops than the gateway allows.',
     remedy: 'Follow the request from hop to hop, in Via and CDN-Loop, and remove the detour.',
   },
@@ -576,8 +577,8 @@ export const catalogue = {
     guidance:
       '**Do not retry.** The same request is blocked again. If you did nothing unusual, tell the operator of the site what you tried to do and give them the ray ID.',
     cause:
-      'An access rule with an expression matched, or one with a path, in any way in which an origin may read it.',
-    remedy: 'The access log names the rule beside the ray ID. Try its expression against the logged request.',
+      'An access rule with an expression matched, or one with a path that matches a way in which an origin may read the path of the request.',
+    remedy: 'The access log names the rule with the ray ID. Try its expression against the logged request.',
   },
   worker_host_not_allowed: {
     code: 1021,
@@ -620,13 +621,13 @@ export const catalogue = {
     stage: 'gateway',
     raised: true,
     detail:
-      'The gateway could not read what it has stored about this hostname. The people who run the gateway are responsible.',
+      'The gateway could not read what it has stored about this hostname. The operator of the gateway is responsible.',
     guidance:
       '**Do not retry.** Report the hostname and the ray ID to the operator of the site, who must have the stored settings repaired.',
     cause:
-      'This process has never read what the management API has set for its zones, and has no copy of last time: the store was away when it started. Rules that deny may be missing, so nobody is let in.',
+      'This process has never read the API-managed rules of its zones, and has no local copy: the store was unreachable when it started. Deny rules may be missing, so no request is allowed.',
     remedy:
-      'Bring the store back: the zone is served as soon as it was read. A process that runs already goes on with what it knows, and one that starts takes the copy in the data folder, where there is one.',
+      'Bring the store back: the zone is served as soon as its rules are read. A running process continues with the rules that it knows; one that starts uses the local copy in the data folder, if there is one.',
   },
   worker_subrequest_prohibited: {
     code: 1024,
@@ -655,9 +656,9 @@ export const catalogue = {
     detail:
       'This site has used up the traffic that it is allowed for the month. You have done nothing wrong.',
     guidance:
-      '**Do not retry.** The site is back when the new month begins, or as soon as its operator raises the allowance.',
+      '**Do not retry.** The site is back at the start of the next month, or as soon as its operator raises the allowance.',
     cause:
-      'The zone has taken as many requests as its quota allows for a month, which begins on the 1st at 00:00 UTC.',
+      'The zone has served as many requests as its quota allows for a month, which begins on the 1st at 00:00 UTC.',
     remedy:
       'Raise month of the quota of the zone, which cause in the access log names, or find out what used it up.',
   },
@@ -670,8 +671,7 @@ export const catalogue = {
     ownerActionRequired: true,
     stage: 'gateway',
     raised: true,
-    detail:
-      'What you asked for was taken down for legal reasons and is not served to anybody through this gateway.',
+    detail: 'What you asked for was taken down for legal reasons and is not served through this gateway.',
     guidance:
       '**Do not retry.** The block is deliberate. Questions about it go to the operator of the site, who knows the legal demand behind it.',
     cause: 'An access rule with the action legal matched.',
@@ -690,9 +690,9 @@ export const catalogue = {
       'This site has used up its allowance of requests for today. All visitors are affected, not just you.',
     guidance:
       '**Do not retry.** Come back tomorrow, when the count starts again, or ask the operator of the site to raise the limit.',
-    cause: 'The zone has taken as many requests as its quota allows for a day, which begins at 00:00 UTC.',
+    cause: 'The zone has served as many requests as its quota allows for a day, which begins at 00:00 UTC.',
     remedy:
-      'Raise day of the quota of the zone, which cause in the access log names, or look for a client that spends it and give it a rate limit.',
+      'Raise day of the quota of the zone, which cause in the access log names, or look for a client that uses it up, and set a rate limit for it.',
   },
   tls_version_not_supported: {
     code: 1028,
@@ -752,7 +752,7 @@ export const catalogue = {
     raised: false,
     detail:
       'This is the preview of a script whose preview settings are not valid. The settings are responsible, not your request.',
-    guidance: '**Do not retry.** The developer must open the preview anew, or correct its settings.',
+    guidance: '**Do not retry.** The developer must open the preview again, or correct its settings.',
     cause: 'The preview settings of a script are invalid or outdated.',
     remedy: 'Create the preview again.',
   },
@@ -782,13 +782,13 @@ export const catalogue = {
     stage: 'origin',
     raised: true,
     detail:
-      'None of the origin servers of this site is available: the gateway keeps track of them, and at present all of them fail. The side of the site is responsible.',
+      'None of the origin servers of this site is available: the gateway checks them, and at present all of them fail. The site is responsible.',
     guidance:
       '**Wait and retry.** The gateway notices by itself when an origin server is back: try again after {retry_after} s. If it takes longer, the operator of the site must bring one back.',
     cause:
-      'Every member of the pool is down by its active checks, or ejected for failing as many requests in a row as the ejection of the pool says. The last member that is left is ejected only for connections that fail, not for requests that it took and failed. The wait is the time to the next check or trial.',
+      'Every member of the pool is down by its active checks, or ejected after as many failures in a row as the ejection of the pool allows. The last remaining member is ejected only for failed connections, not for failed requests. The wait is the time to the next check or trial.',
     remedy:
-      'Ask the management API for the origins of the zone, which tells of each why it gets no requests. A check may be wrong where the origin is not: look at what it asks for.',
+      'List the origins of the zone with the management API: it says why each gets no requests. The check may be wrong rather than the origin: look at what it requests.',
   },
   edge_ip_restricted: {
     code: 1034,
@@ -820,9 +820,9 @@ export const catalogue = {
     guidance:
       '**Do not retry.** The operator of the site must correct the rewrite rule so that it gives a valid path.',
     cause:
-      'The result of rewrite, path is empty, does not begin with a slash, holds a space, a control character, a fragment or a character beyond one byte, lies under /cdn-cgi/, or climbs with two dots, be the dots or the slashes beside them encoded or not.',
+      'The result of rewrite, path is empty, does not begin with a slash, contains a space, a control character, a fragment or a character beyond one byte, is under /cdn-cgi/, or has a segment of two dots, encoded or not.',
     remedy:
-      'Evaluate the expression for the path in the access log. Each of its branches must begin with a slash; encode with percent signs what stands for itself. Clients who send two dots as a segment are refused on purpose.',
+      'Evaluate the expression for the path in the access log. Each of its branches must begin with a slash; percent-encode literal characters. Clients that send two dots as a segment are refused on purpose.',
   },
   rewrite_too_long: {
     code: 1036,
@@ -850,14 +850,12 @@ export const catalogue = {
     ownerActionRequired: true,
     stage: 'gateway',
     raised: true,
-    detail:
-      'A rewrite rule of this site could not be worked out for your request. The expression in the rule is responsible.',
+    detail: 'A rewrite rule of this site failed for your request. The expression in the rule is responsible.',
     guidance:
-      '**Do not retry.** The operator of the site must repair the expression of the rule, and can find the request by its ray ID.',
+      '**Do not retry.** The operator of the site must fix the expression of the rule, and can find the request by its ray ID.',
     cause:
       'An expression of rewrite failed at run time: mostly it reads a header that the request does not have. The access log names the setting.',
-    remedy:
-      'Ask first whether the header is there, with the operator in, or give a value for its absence with orValue.',
+    remedy: 'Test first that the header exists, with the operator in, or set a default with orValue.',
   },
   http_headers_exceed_limit: {
     code: 1038,
@@ -889,8 +887,8 @@ export const catalogue = {
     detail:
       'For legal reasons, what you asked for is not available in the country that your connection comes from.',
     guidance:
-      '**Do not retry.** The law of the place decides, not the state of the site. The operator of the site can tell you what the restriction rests on.',
-    cause: 'An access rule with the action legal holds the country of the client.',
+      '**Do not retry.** The law where you are decides, not the state of the site. The operator of the site can tell you the reason for the restriction.',
+    cause: 'An access rule with the action legal contains the country of the client.',
     remedy: 'Check the countries of the rule and the age of the GeoIP database.',
   },
   rewrite_header_not_allowed: {
@@ -920,11 +918,11 @@ export const catalogue = {
     stage: 'gateway',
     raised: true,
     detail:
-      'A rule of this site produced a header value that HTTP does not permit: it holds illegal characters or is too long.',
+      'A rule of this site produced a header value that HTTP does not permit: it contains invalid characters or is too long.',
     guidance:
-      '**Do not retry.** The operator of the site must change the rule so that it produces a legal header value for requests like yours.',
+      '**Do not retry.** The operator of the site must change the rule so that it produces a valid header value for requests like yours.',
     cause:
-      'An expression under request_headers or response_headers of rewrite gave a line break, another control character, a character beyond one byte, or more than 8 KiB. The access log names the header.',
+      'An expression under request_headers or response_headers of rewrite returned a line break, another control character, a character beyond one byte, or more than 8 KiB. The access log names the header.',
     remedy:
       'Look for line breaks in the expression, and for what it copies from the request. Encode other characters than those of Latin-1.',
   },
@@ -988,7 +986,7 @@ export const catalogue = {
     detail:
       'Your program used the CONNECT method, which asks for a tunnel to another server. This gateway serves sites and opens no tunnels.',
     guidance:
-      '**Do not retry.** Remove this gateway from the proxy settings of your program, and ask for the site directly.',
+      '**Do not retry.** Remove this gateway from the proxy settings of your program, and connect to the site directly.',
     cause: 'A request with the method CONNECT.',
     remedy: 'Nothing: the client treats the gateway as a forward proxy, which it is not.',
   },
@@ -1018,11 +1016,11 @@ export const catalogue = {
     stage: 'client',
     raised: true,
     detail:
-      'The hostname in your request is not a valid hostname: it holds characters, or a form, that DNS does not permit.',
+      'The hostname in your request is not a valid hostname: its characters or its form are not allowed in DNS.',
     guidance:
       '**Do not retry.** Correct the hostname in the address or in the Host header. If you followed a link, the site that holds the link must correct it.',
     cause:
-      'The Host header, or the authority of an absolute request target, is neither a valid hostname nor an IP address, or its port is no number.',
+      'The Host header, or the authority of an absolute request target, is neither a valid hostname nor an IP address, or its port is not a number.',
     remedy: 'Look for links or clients that write the name with spaces, percent signs or raw Unicode.',
   },
   zone_settings_failed: {
@@ -1036,10 +1034,10 @@ export const catalogue = {
     raised: true,
     detail: 'The gateway knows this site, but the settings of the site are faulty and could not be loaded.',
     guidance:
-      '**Do not retry.** The operator of the site must correct its settings; the log of the gateway names the mistake.',
+      '**Do not retry.** The operator of the site must correct its settings; the log of the gateway names the error.',
     cause:
-      'An access rule that the management API has set for this zone names what the configuration of this machine does not have, such as a list. The other zones are served.',
-    remedy: 'Look in the log for the mistake of this zone; change the rule by the API, or the configuration.',
+      'An API-managed access rule of this zone refers to something that the configuration of this machine does not have, such as a list. The other zones are served.',
+    remedy: 'Look in the log for the reason; change the rule with the API, or the configuration.',
   },
   default_deny_policy: {
     code: 1050,
@@ -1054,7 +1052,7 @@ export const catalogue = {
       'This site admits only requests that one of its rules expressly allows, and no rule allows yours.',
     guidance:
       '**Do not retry.** If you should have access, the operator of the site must add a rule that admits you.',
-    cause: 'The access rules of the zone deny what none of them decides on, and none allowed the request.',
+    cause: 'The default of the access rules is deny, and no rule allowed the request.',
     remedy: 'Add an access rule that allows this kind of request.',
   },
   header_routing_deprecated: {
@@ -1082,13 +1080,13 @@ export const catalogue = {
     stage: 'gateway',
     raised: true,
     detail:
-      'The gateway could not work out whether you may have access, because one of the access rules of this site failed. To be safe, it did not let the request through.',
+      'The gateway could not decide whether you may have access, because one of the access rules of this site failed. To be safe, it did not let the request through.',
     guidance:
-      '**Do not retry.** The operator of the site must repair the access rule; send them the ray ID, which leads to it.',
+      '**Do not retry.** The operator of the site must fix the access rule; send them the ray ID, which identifies it.',
     cause:
-      'An access rule could not tell whether it matches: its expression failed, for one by a header that was not sent, or its GeoIP database is damaged.',
+      'An access rule failed to evaluate: its expression failed, for example because a header was not sent, or its GeoIP database is damaged.',
     remedy:
-      'The access log names the rule beside the ray ID. Guard the expression with a test that the header is there, or renew the database.',
+      'The access log names the rule with the ray ID. Guard the expression with a test that the header exists, or update the database.',
   },
   preview_routing_unsupported: {
     code: 1053,
@@ -1207,9 +1205,9 @@ export const catalogue = {
       'The operator of this site has blocked your IPv6 address. The site is up, but closed to this address.',
     guidance:
       '**Do not retry.** Only the operator of the site can remove the block. Tell them the ray ID rather than the address, which may change.',
-    cause: 'An access rule with ip holds this one IPv6 address.',
+    cause: 'An access rule with ip contains this IPv6 address.',
     remedy:
-      'The access log names the rule beside the ray ID. Clients change their IPv6 addresses often, so the block may hit the next user of it.',
+      'The access log names the rule with the ray ID. Clients change their IPv6 addresses often, so the block may hit the next user of it.',
   },
   ipv6_range_banned: {
     code: 1107,
@@ -1224,9 +1222,9 @@ export const catalogue = {
       'Your IPv6 address lies in a range that the operator of this site has blocked, perhaps because of other users of the same provider.',
     guidance:
       '**Do not retry.** Ask the operator of the site to exempt your part of the range, with the ray ID as evidence.',
-    cause: 'An access rule with ip holds a network around this IPv6 address.',
+    cause: 'An access rule with ip contains a network that includes this IPv6 address.',
     remedy:
-      'The access log names the rule beside the ray ID. Check whether its prefix is wider than one customer of the provider.',
+      'The access log names the rule with the ray ID. Check whether its prefix is wider than one customer of the provider.',
   },
   ipv6_list_banned: {
     code: 1108,
@@ -1240,7 +1238,8 @@ export const catalogue = {
     detail: 'Your IPv6 address is on a block list that this site applies.',
     guidance:
       '**Do not retry.** The operator of the site must take the address off the list, or stop using the list, if it is there by mistake.',
-    cause: 'An access rule with a list holds the IPv6 address of the client, or a network around it.',
+    cause:
+      'An access rule with a list contains the IPv6 address of the client, or a network that includes it.',
     remedy: 'Find the prefix in the list file of the rule, and check how old the list is.',
   },
   ipv6_country_banned: {
@@ -1257,7 +1256,7 @@ export const catalogue = {
     guidance:
       '**Do not retry.** Contact the operator of the site if you think that your address is attributed to the wrong country.',
     cause:
-      'An access rule with country holds the country that the GeoIP database gives for the IPv6 address of the client.',
+      'An access rule with country contains the country that the GeoIP database has for the IPv6 address of the client.',
     remedy: 'Check the countries of the rule; IPv6 addresses are located less reliably than IPv4 addresses.',
   },
   cache_connection_limit: {
@@ -1270,13 +1269,13 @@ export const catalogue = {
     stage: 'origin',
     raised: true,
     detail:
-      'Too many requests are already waiting for the origin server of this site, so the gateway did not add yours to the queue.',
+      'Too many requests are already queued for the origin server of this site, so the gateway did not queue yours.',
     guidance:
       '**Wait and retry.** The queue usually clears soon: try again after {retry_after} s, and space out further requests. If it keeps filling up, the operator of the site must add capacity.',
     cause:
-      'The origin has all the connections that the setting connections of its pool allows, all are busy, and as many requests wait as the queue of the pool has as its size.',
+      'The origin has as many connections as its pool allows (connections), all are busy, and the queue of the pool is full.',
     remedy:
-      'Find out why the origin answers slowly. If it can take more at once, raise connections; a longer queue only makes clients wait longer.',
+      'Find out why the origin responds slowly. If it can handle more at once, raise connections; a longer queue only makes clients wait longer.',
   },
   snippet_multiple_origin_fetches: {
     code: 1201,
@@ -1346,13 +1345,13 @@ export const catalogue = {
     stage: 'origin',
     raised: true,
     detail:
-      'The gateway followed the redirects of the origin server, and they did not come to an end. The redirects of the site go in a circle or form too long a chain.',
+      'The gateway followed the redirects of the origin server, and they did not end. The redirects of the site form a loop or too long a chain.',
     guidance:
-      '**Wait and retry.** Try again after {retry_after} s; delete the cookies of the site first, since they often cause such circles. If it happens each time, the operator of the site has to look at the redirects.',
+      '**Wait and retry.** Try again after {retry_after} s; delete the cookies of the site first, since they often cause such loops. If it happens each time, the operator of the site must check the redirects.',
     cause:
-      'A route with redirects follows those that lead back to itself, and met more of them than it may follow, or one to what it had already asked for.',
+      'A route with redirects follows those that lead back to itself, and met more of them than allowed, or one to a URL that it had already requested.',
     remedy:
-      'Follow the redirects by hand. A classic is one rule that adds a slash at the end of a path, and another that takes it away.',
+      'Follow the redirects by hand. A classic is one rule that adds a trailing slash, and another that removes it.',
   },
   snippet_threw_exception: {
     code: 1206,
@@ -1385,11 +1384,11 @@ export const protocolErrors = {
     detail:
       'Your program sent something that is not a correct HTTP request, or one that could be understood in more than one way. The gateway refused it and closed the connection.',
     guidance:
-      '**Do not retry.** The program that sent the request must be corrected. In a browser, delete the cookies of the site or try another network: something on the way may alter what you send.',
+      '**Do not retry.** The program that sent the request must be corrected. In a browser, delete the cookies of the site or try another network: something on the network path may alter what you send.',
     cause:
       'The request breaks the grammar or the framing rules of HTTP/1.1: for example two Content-Length values, both framing headers, a malformed chunk, a bare line feed, a repeated Host, or none in HTTP/1.1. Another cause is a path that origins could read in several ways, with doubled slashes, semicolons or encoded slashes, where a route, a rule or a rewrite depends on which is meant. An AI route raises it too for a call that it does not understand, such as a body that is not JSON; the answer then names each fault in place of the words below.',
     remedy:
-      'Usually nothing: scanners and attacks do this. If a program of yours is refused, compare its bytes with RFC 9112, and its AI calls with what the answer says.',
+      'Usually nothing: scanners and attacks do this. If a program of yours is refused, compare its bytes with RFC 9112, and its AI calls with the error message.',
   },
   unauthorized: {
     code: 401,
@@ -1403,9 +1402,9 @@ export const protocolErrors = {
     detail:
       'This AI gateway only serves callers with a valid API token, and your request came without one that it accepts.',
     guidance:
-      '**Do not retry.** Send a token with the permission AI Gateway Run: in Authorization on REST routes, in svc-aig-authorization on provider-native ones. Whoever runs the gateway can make you one.',
+      '**Do not retry.** Send a token with the permission AI Gateway Run: in Authorization on REST routes, in svc-aig-authorization on provider-native ones. The operator of the gateway can create one for you.',
     cause:
-      'The gateway has authentication on, and the token is missing, mistyped, unknown, disabled, expired, not valid yet, or not for this client address. The counter gatehouse_ai_decisions_total tells which.',
+      'The gateway requires authentication, and the token is missing, mistyped, unknown, disabled, expired, not valid yet, or not for this client address. The counter gatehouse_ai_decisions_total tells which.',
     remedy: 'Look the token up with the tokens API: its status, its dates and its address condition.',
   },
   forbidden: {
@@ -1419,9 +1418,9 @@ export const protocolErrors = {
     raised: true,
     detail: 'Your API token is valid, but it does not allow what you asked for.',
     guidance:
-      '**Do not retry.** Use a token whose policies allow AI Gateway Run on this account, or have the policies of this one changed.',
+      '**Do not retry.** Use a token whose policies allow AI Gateway Run on this account, or ask for a change of the policies of this one.',
     cause:
-      'The token lacks the permission AI Gateway Run, or is for another account than the one in the path.',
+      'The token lacks the permission AI Gateway Run, or belongs to a different account than the one in the path.',
     remedy: 'Compare the policies of the token with the account in the path of the request.',
   },
   not_found: {
@@ -1434,9 +1433,9 @@ export const protocolErrors = {
     stage: 'client',
     raised: true,
     detail:
-      'There is nothing at the address of your request: no such error to preview, or no such AI route, gateway or provider.',
+      'Nothing was found at the address of your request: the error to preview, or the AI route, gateway or provider, is unknown.',
     guidance:
-      '**Do not retry.** Compare the address with the documentation. That of a preview ends in an error code, for example 522; that of an AI call holds the ID of an account and, by its kind, the names of a gateway and a provider.',
+      '**Do not retry.** Compare the address with the documentation. The address of a preview ends in an error code, for example 522; that of an AI call contains the ID of an account and, depending on its kind, the names of a gateway and a provider.',
     cause:
       'A preview was asked for with an unknown code, or an AI call for a route, a gateway or a provider that does not exist.',
     remedy:
@@ -1454,8 +1453,8 @@ export const protocolErrors = {
     detail:
       'The gateway does not allow the method of this request: AI calls are made with POST, and TRACE could reveal what only the site should see.',
     guidance: '**Do not retry.** Use one of the methods that the Allow header of this response lists.',
-    cause: 'A request with the method TRACE, or an AI route that takes POST alone asked with another method.',
-    remedy: 'Nothing: TRACE is refused by design, and the program that makes the AI call must be corrected.',
+    cause: 'A request with the method TRACE, or a request to an AI route with a method other than POST.',
+    remedy: 'Nothing: TRACE is refused by design, and a program that makes AI calls must use POST.',
   },
   request_timeout: {
     code: 408,
@@ -1469,11 +1468,11 @@ export const protocolErrors = {
     detail:
       'Your program opened a connection but did not send the whole request in the time allowed. A slow or broken network on your side is the usual reason.',
     guidance:
-      '**Do not retry.** This connection is closed: check your network, then start the request anew by hand.',
+      '**Do not retry.** This connection is closed: check your network, then start the request again by hand.',
     cause:
-      'The header section was not complete within client.header_timeout; or the request body came slower than client.body_rate, took longer than client.body_timeout, or stood still for timeouts.idle (ai.timeouts.idle on AI routes). gatehouse_slow_clients_total tells which.',
+      'The header section was not complete within client.header_timeout; or the request body arrived more slowly than client.body_rate, took longer than client.body_timeout, or stalled for timeouts.idle (ai.timeouts.idle on AI routes). gatehouse_slow_clients_total tells which.',
     remedy:
-      'Single cases are normal. Many at once from few addresses are a slow-request attack, which these limits are there to stop.',
+      'Single cases are normal. Many at once from few addresses are a slow-request attack, which these limits are meant to stop.',
   },
   content_too_large: {
     code: 413,
@@ -1488,7 +1487,7 @@ export const protocolErrors = {
     guidance:
       '**Do not retry.** Send a smaller file or split it into parts. If it must be sent whole, ask the operator for a higher limit.',
     cause:
-      'The request body is over the limit of the route: its setting body, else limits.body; on AI routes ai.body.',
+      'The request body is over the limit of the route: its setting body, or else limits.body; on AI routes ai.body.',
     remedy: 'Raise that limit if such bodies are legitimate.',
   },
   uri_too_long: {
@@ -1516,10 +1515,10 @@ export const protocolErrors = {
     ownerActionRequired: false,
     stage: 'client',
     raised: true,
-    detail: 'The body of your request has a media type that this address does not take.',
+    detail: 'The body of your request has a media type that this address does not accept.',
     guidance:
       '**Do not retry.** Send the body as JSON, with Content-Type: application/json and no content coding.',
-    cause: 'An AI REST route got a Content-Type other than JSON, or a body with a Content-Encoding.',
+    cause: 'An AI REST route received a Content-Type other than JSON, or a body with a Content-Encoding.',
     remedy: 'Nothing: correct the client.',
   },
   expectation_failed: {
@@ -1532,10 +1531,10 @@ export const protocolErrors = {
     stage: 'client',
     raised: true,
     detail:
-      'Your program made the request depend on an expectation (the Expect header) that the gateway does not know.',
+      'Your program made the request depend on an expectation (the Expect header) that the gateway does not support.',
     guidance:
       '**Do not retry.** Leave the Expect header out, or use the value 100-continue, the only one that HTTP defines.',
-    cause: 'An Expect header with another value than a single 100-continue.',
+    cause: 'An Expect header with a value other than a single 100-continue.',
     remedy: 'Nothing: correct the client.',
   },
   not_implemented: {
@@ -1550,7 +1549,7 @@ export const protocolErrors = {
     detail:
       'Your request uses a feature of HTTP that this gateway does not have: a transfer coding besides chunked.',
     guidance: '**Do not retry.** Send the request without the unusual transfer coding.',
-    cause: 'A Transfer-Encoding with further codings under chunked.',
+    cause: 'A Transfer-Encoding with codings other than chunked.',
     remedy: 'Find out which client sends it, and whether it has a setting for plain HTTP/1.1.',
   },
   service_unavailable: {
@@ -1563,13 +1562,13 @@ export const protocolErrors = {
     stage: 'gateway',
     raised: true,
     detail:
-      'The gateway cannot take your call right now: the store that knows API tokens is out of reach, or too many large calls are on their way. Your request was not passed on.',
+      'The gateway cannot accept your call right now: the store of API tokens is unreachable, or too many large calls are in progress. Your request was not forwarded.',
     guidance:
-      '**Wait and retry.** Try again no sooner than {retry_after} s from now. Nothing was sent to a provider, so a repetition costs nothing.',
+      '**Wait and retry.** Try again no sooner than {retry_after} s from now. Nothing was sent to a provider, so a retry costs nothing extra.',
     cause:
-      'The store (Redis, or the SQLite file) did not answer within store.command_timeout, and this token or gateway was not asked for within store.grace. Or the bodies of REST calls that this process holds take more than 512 MiB together.',
+      'The store (Redis, or the SQLite file) did not respond within store.command_timeout, and this token or gateway was not used within store.grace. Or the bodies of REST calls in this process take more than 512 MiB together.',
     remedy:
-      'Look at /readyz of the admin listener, then check that the store is up and that this machine can reach it. If it is, look at ai.body, and at who sends large calls slowly.',
+      'Look at /readyz of the admin listener, then check that the store is up and that this machine can reach it. If so, look at ai.body, and for clients that send large calls slowly.',
   },
   http_version_not_supported: {
     code: 505,
@@ -1582,7 +1581,7 @@ export const protocolErrors = {
     raised: true,
     detail: 'Your program speaks a version of HTTP that this gateway does not understand.',
     guidance: '**Do not retry.** Set your program to HTTP/1.1 and connect again.',
-    cause: 'The request line names another version than HTTP/1.0 or HTTP/1.1.',
+    cause: 'The request line names a version other than HTTP/1.0 or HTTP/1.1.',
     remedy: 'Check whether a load balancer in front speaks HTTP/2 without TLS to the gateway.',
   },
 } as const satisfies Record<string, ErrorRow>

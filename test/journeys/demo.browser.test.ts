@@ -88,7 +88,7 @@ test('an answer that is cut says so, and one of the origin is shown as it is', a
       .waitFor()
   await caseOf(page, '/status/503').getByRole('button').click()
   const body = caseOf(page, '/status/503').locator('pre').first()
-  await body.filter({ hasText: 'The origin itself answers 503.' }).waitFor()
+  await body.filter({ hasText: 'The origin itself responds with 503.' }).waitFor()
   await caseOf(page, '/big?bytes=10485760').getByRole('button').click()
   await caseOf(page, '/big?bytes=10485760').locator('pre').nth(2).filter({ hasText: '…' }).waitFor()
   assert.deepEqual(complaints, [])

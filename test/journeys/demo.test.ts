@@ -62,7 +62,7 @@ test('what is no failure of the origin passes unchanged', async t => {
   const gateway = await startDemo(t)
   assert.deepEqual(await ask(gateway, '/status/503'), {
     status: 503,
-    body: 'The origin itself answers 503.\n',
+    body: 'The origin itself responds with 503.\n',
   })
   assert.equal((await ask(gateway, '/big?bytes=3000000')).body.length, 3_000_000)
   assert.match((await ask(gateway, '/chunked')).body, /piece 5/)

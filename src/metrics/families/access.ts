@@ -7,26 +7,26 @@ export const accessFamilies: readonly Family[] = [
   {
     type: 'counter',
     name: 'gatehouse_access_decisions_total',
-    help: 'Requests that access rules decided on, by result and by what the rule looks at.',
+    help: 'Requests decided by access rules, by result and kind of condition.',
     read: ({ edge: { access } }) => accessDecisions(access),
   },
   {
     type: 'gauge',
     name: 'gatehouse_access_bans',
-    help: 'Addresses that are banned.',
+    help: 'Banned addresses.',
     together: 'max',
     read: ({ edge: { access } }) => (access.activeBans ? [{ labels: {}, value: access.activeBans() }] : []),
   },
   {
     type: 'counter',
     name: 'gatehouse_address_list_reloads_total',
-    help: 'Address list files that changed and were read anew, by result.',
+    help: 'Reloads of address list files, by result.',
     read: ({ edge: { access } }) => byName(access.listReloads, result => ({ result })),
   },
   {
     type: 'counter',
     name: 'gatehouse_geo_database_reloads_total',
-    help: 'Databases of countries and networks that changed and were read anew, by result.',
+    help: 'Reloads of geographic databases, by result.',
     read: ({ edge: { access } }) => byName(access.geoReloads, result => ({ result })),
   },
 ]

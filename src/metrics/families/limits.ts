@@ -6,7 +6,7 @@ export const limitFamilies: readonly Family[] = [
   {
     type: 'counter',
     name: 'gatehouse_rate_limit_decisions_total',
-    help: 'Requests that rate limits and quotas counted, by rule and result: allowed, limited, or logged where the rule only logs what is over it.',
+    help: 'Requests counted by rate limits and quotas, by rule and result: allowed, limited, or logged where the rule only logs.',
     read: ({ edge }) =>
       [...edge.limits.rules].flatMap(([rule, { allowed, limited, logged }]) =>
         byName({ allowed, limited, logged }, result => ({ rule, result })),
@@ -15,13 +15,13 @@ export const limitFamilies: readonly Family[] = [
   {
     type: 'counter',
     name: 'gatehouse_rate_limit_store_calls_total',
-    help: 'Questions and reports of rate limits to the store.',
+    help: 'Rate limit requests and reports to the store.',
     read: ({ edge }) => [sample(edge.limits.storeCalls)],
   },
   {
     type: 'counter',
     name: 'gatehouse_rate_limit_fallbacks_total',
-    help: 'Decisions of rate limits by this process alone, since the store was slow or away, or a limit had too many new keys.',
+    help: 'Rate limit decisions made locally, because the store was slow or unreachable, or a limit had too many new keys.',
     read: ({ edge }) => [sample(edge.limits.fallbacks)],
   },
 ]

@@ -7,43 +7,43 @@ export const processFamilies: readonly Family[] = [
   {
     type: 'counter',
     name: 'gatehouse_domain_checks_total',
-    help: 'Looks at DNS for the proof that the owner of an OAuth client owns its domain, by outcome.',
+    help: 'DNS checks of the domains of OAuth clients, by outcome.',
     read: ({ domainChecks }) => byName(domainChecks, outcome => ({ outcome })),
   },
   {
     type: 'counter',
     name: 'gatehouse_management_refusals_total',
-    help: 'Requests to the management API that were refused with 401, 403 or 429, by reason.',
+    help: 'Management API requests refused with 401, 403 or 429, by reason.',
     read: ({ managementRefusals }) => byName(managementRefusals, reason => ({ reason })),
   },
   {
     type: 'gauge',
     name: 'gatehouse_store_up',
-    help: 'Whether the store can be reached: 1 or 0.',
+    help: 'Whether the store is reachable: 1 or 0.',
     read: ({ storeSigns }) => storeSample(storeSigns, ({ isAway }) => !isAway),
   },
   {
     type: 'gauge',
     name: 'gatehouse_store_writable',
-    help: 'Whether the store takes writes, as far as known: 1 or 0. Redis refuses them while the replicas that must have them do not confirm, SQLite while the disk is full or another process keeps the file locked.',
+    help: 'Whether the store accepts writes, as far as known: 1 or 0. Redis refuses them while required replicas do not confirm, SQLite while the disk is full or another process locks the file.',
     read: ({ storeSigns }) => storeSample(storeSigns, ({ isAway, refusal }) => !isAway && refusal === null),
   },
   {
     type: 'gauge',
     name: 'gatehouse_store_notices_up',
-    help: 'Whether changes by other processes are announced by the store: 1, or 0 where they are noticed up to a second later.',
+    help: 'Whether the store announces changes by other processes: 1, or 0 if they are noticed up to a second later.',
     read: ({ storeSigns }) => storeSample(storeSigns, ({ deafness }) => deafness === null),
   },
   {
     type: 'gauge',
     name: 'gatehouse_store_queued_writes',
-    help: 'Writes that wait for the SQLite file.',
+    help: 'Writes queued for the SQLite file.',
     read: ({ edge: { store } }) => [sample(store.queuedWrites)],
   },
   {
     type: 'counter',
     name: 'gatehouse_store_refused_writes_total',
-    help: 'Writes refused because too many waited for the SQLite file (queue_full), or others held it for too long (locked).',
+    help: 'Writes refused because the queue for the SQLite file was full (queue_full), or other processes held it for too long (locked).',
     read: ({ edge: { store } }) => byName(store.refusedWrites, reason => ({ reason })),
   },
   {
@@ -64,13 +64,13 @@ export const processFamilies: readonly Family[] = [
   {
     type: 'counter',
     name: 'gatehouse_log_lines_dropped_total',
-    help: 'Lines of the log that nobody took in time.',
+    help: 'Log lines dropped because the reader of the log was too slow.',
     read: ({ droppedLogLines }) => [sample(droppedLogLines)],
   },
   {
     type: 'gauge',
     name: 'gatehouse_build_info',
-    help: 'Always 1; the labels tell what runs.',
+    help: 'Always 1; the labels identify the build.',
     read: ({ version }) => [{ labels: { version, node: process.versions.node }, value: 1 }],
   },
 ]
