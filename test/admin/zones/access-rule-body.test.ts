@@ -96,7 +96,7 @@ test('a country is kept in upper case', () => {
 test('a list that there is not is refused with those that there are', () => {
   const messageFor = (lists: string[]) => read({ action: 'allow', list: 'x' }, { lists }).faults[0]!.message
   assert.equal(messageFor(['a', 'b']), 'list must be a or b')
-  assert.equal(messageFor([]), 'list must be the name of a list of the configuration, of which there is none')
+  assert.equal(messageFor([]), 'list must be the name of a list, but the configuration has none')
 })
 
 test('countries and networks need a database, in expressions too', () => {
