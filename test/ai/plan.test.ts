@@ -114,6 +114,14 @@ describe('a REST call', () => {
     ok(toMessages.body.toString().includes(`"input_schema":${schema}`), toMessages.body.toString())
   })
 
+  test('leaves out of the query what could be a credential', () => {
+    const body = { model: 'google/gemini-2.5-flash', messages }
+    const pathWith = (query: string) => planned(rest('chat', null, query), body).path
+    equal(pathWith('?key=x&alt=1'), '/v1beta/openai/chat/completions?alt=1')
+    equal(pathWith('?a=1&k%65y=x&b=2'), '/v1beta/openai/chat/completions?a=1&b=2')
+    equal(pathWith('?key=x'), '/v1beta/openai/chat/completions')
+  })
+
   test('leaves a query behind that is of the other API', () => {
     const body = { model: 'openai/gpt-4o', max_tokens: 9, messages }
     equal(planned(rest('messages', null, '?beta=true'), body).path, '/v1/chat/completions')

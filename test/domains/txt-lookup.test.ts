@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
 import { TxtLookup } from '../../src/domains/txt-lookup.ts'
 import { type DnsServer, type Failure, startDns, type Txt } from '../help/dns.ts'
@@ -177,6 +178,18 @@ test('closing ends what is under way and what waits, and nothing is asked any mo
   for (const { outcome } of await Promise.all(answers)) assert.equal(outcome, 'error')
   assert.equal((await lookup.ask(host, text, now)).outcome, 'error')
   assert.equal(dns.count(host), 16)
+})
+
+test('what closing ends is not asked a second time', async t => {
+  const { dns, lookup } = await start(t, 1_000)
+  dns.fail(host, 'silence')
+  const answer = lookup.ask(host, text, now)
+  await dns.asked(host, 1)
+  lookup.close()
+  await answer
+  // The second try would come within half of the time.
+  await sleep(800)
+  assert.equal(dns.count(host), 1)
 })
 
 test('a resolver must be an address', () => {

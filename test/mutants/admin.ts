@@ -181,7 +181,7 @@ export const admin: readonly Mutated[] = [
   },
   {
     file: 'admin/server.ts',
-    tests: ['admin/server'],
+    tests: ['admin/server', 'admin/guard'],
     changes: [
       {
         text: "return count > 1 ? '' : (value as string)",

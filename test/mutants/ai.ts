@@ -111,7 +111,7 @@ export const ai: readonly Mutated[] = [
   },
   {
     file: 'edge/ai/provider-keys.ts',
-    tests: ['wire/ai-keys'],
+    tests: ['edge/ai/provider-keys', 'wire/ai-keys'],
     changes: [
       {
         text: 'if (head.status !== 429 && head.status !== 401) return null',

@@ -221,12 +221,6 @@ export const process: readonly Mutated[] = [
         tests: ['edge/forward/retries', 'errors/origin-failure'],
       },
       {
-        text: 'no_descriptor: row({}, { ...FAULTLESS, codes',
-        becomes: 'no_descriptor: row({}, { codes',
-        breaks: 'a process without descriptors ejects all origins',
-        tests: ['edge/forward/retries', 'errors/origin-failure'],
-      },
-      {
         text: "reset: row({ connect: 'origin_down' }, { ...LOSS,",
         becomes: "reset: row({ connect: 'origin_down' }, {",
         breaks: 'a reset of an idle connection fails a request',

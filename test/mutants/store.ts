@@ -38,7 +38,6 @@ export const store: readonly Mutated[] = [
         text: 'return owner and owner ~= field',
         becomes: 'return false',
         breaks: 'two tokens have one digest',
-        tests: ['store/redis/contract'],
       },
       {
         text: "if redis.call('HLEN', KEYS[8]) > 0 then return 0 end",

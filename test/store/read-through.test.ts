@@ -145,7 +145,10 @@ test('while the store is away a value lives on for the grace, and the store is a
   clock.advance(53_001)
   assert.deepEqual(await memory.get('1'), { id: '1', shade: 'red' })
   assert.equal(steered.asked, 3)
-  clock.advance(1_001)
+  // Also before the next try is due.
+  clock.advance(1)
+  await assert.rejects(async () => memory.get('1'), StoreAway)
+  clock.advance(1_000)
   await assert.rejects(async () => memory.get('1'), StoreAway)
 })
 

@@ -3,9 +3,11 @@
 import assert from 'node:assert/strict'
 import { setTimeout as wait } from 'node:timers/promises'
 import { test } from 'node:test'
+import { ManualClock, patient } from '../help/clock.ts'
 import { codeOf, startEdge } from '../help/edge.ts'
 import { ok, startOrigin, startResponder } from '../help/origin.ts'
 import { post, request, type Wire } from '../help/raw.ts'
+import { turnsUntil } from '../help/until.ts'
 
 /** An origin whose first connection answers once, reads a second request and closes without a word; later ones answer. */
 const closesOnSecond = async (wire: Wire, nth: number): Promise<void> => {
@@ -164,6 +166,22 @@ test('a connection is closed a second before the origin would close it', async t
   await (await origin.wire()).ending
   // Without that word it is kept for four seconds.
   assert.ok(edge.plane.clock.monotonic() - start < 3_000)
+  assert.equal(edge.metrics.originConnections.value, 0)
+})
+
+test('an idle connection lives until a second before the origin would close it, and no longer', async t => {
+  const origin = await startResponder(t, ok('hi', 'Keep-Alive: timeout=30'))
+  const clock = new ManualClock()
+  const edge = await startEdge(t, [origin.url], { clock, ...patient })
+  await edge.ask(request('GET /'))
+  const pass = async (ms: number) => {
+    clock.advance(ms)
+    await turnsUntil(() => edge.plane.coarseNow >= clock.monotonic())
+  }
+  await pass(28_999)
+  assert.equal(edge.metrics.originConnections.value, 1)
+  await pass(1)
+  await (await origin.wire()).ending
   assert.equal(edge.metrics.originConnections.value, 0)
 })
 

@@ -88,6 +88,12 @@ const unknown: Record<string, (t: TestContext) => Promise<Origin>> = {
   'writes a space before a colon': t => startSaying(t, 'HTTP/1.1 200 OK\r\nContent-Length : 0\r\n\r\n'),
   'writes a NUL': t => startSaying(t, 'HTTP/1.1 200 OK\r\nX-A: \0\r\nContent-Length: 0\r\n\r\n'),
   'ends its lines with LF': t => startSaying(t, 'HTTP/1.1 200 OK\nContent-Length: 0\n\n'),
+  'sends a head of 100 KB': t =>
+    startSaying(
+      t,
+      `HTTP/1.1 200 OK\r\n${`X-A: ${'x'.repeat(1_000)}\r\n`.repeat(100)}Content-Length: 0\r\n\r\n`,
+      wire => wire.ending,
+    ),
   'never ends its head': t =>
     startSaying(t, `HTTP/1.1 200 OK\r\n${'X-A: 1\r\n'.repeat(10_000)}`, wire => wire.ending),
 }

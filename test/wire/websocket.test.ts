@@ -9,7 +9,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { type ClientOptions, WebSocket, WebSocketServer } from 'ws'
 import { type Edge, type EdgeSettings, recordOf, startEdge } from '../help/edge.ts'
 import { ok, startOrigin, startResponder } from '../help/origin.ts'
-import { request } from '../help/raw.ts'
+import { request, type Wire } from '../help/raw.ts'
 
 const MiB = 1024 * 1024
 const handshake = (...fields: string[]) =>
@@ -251,6 +251,26 @@ test('a client that does not read stops the origin of its socket', async t => {
   assert.ok(length < 64 * MiB, `the origin could send ${length} bytes`)
   client.socket.resume()
   await client.bytes(length)
+})
+
+test('an origin that does not read stops the client of its socket', async t => {
+  const { promise: isOpen, resolve } = Promise.withResolvers<Wire>()
+  const origin = await startOrigin(t, async wire => {
+    await wire.request()
+    await wire.send(switched)
+    wire.socket.pause()
+    resolve(wire)
+    await wire.ending
+  })
+  const edge = await startEdge(t, [origin.url])
+  const client = await edge.connect()
+  await client.send(handshake())
+  await client.head()
+  const wire = await isOpen
+  const length = await client.pour()
+  assert.ok(length < 64 * MiB, `the client could send ${length} bytes`)
+  wire.socket.resume()
+  await wire.bytes(length)
 })
 
 test('an HTTP/1.0 client can not ask for a socket, and its request is like any other', async t => {

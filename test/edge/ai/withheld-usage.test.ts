@@ -20,6 +20,13 @@ function passed(stream: Buffer, ends: readonly number[] = []): string {
   return Buffer.concat(pieces.filter(piece => piece !== null)).toString('latin1')
 }
 
+test('an event that never ends goes on once it is larger than any', () => {
+  const rewriter = new WithheldUsage()
+  assert.equal(rewriter.push(Buffer.alloc(64 * 1024, 'x')), null)
+  assert.equal(rewriter.push(Buffer.from('y'))?.length, 64 * 1024 + 1)
+  assert.equal(rewriter.end(), null)
+})
+
 const kept = fc.oneof(
   fc.string({ unit: 'binary' }).map(text => `data: ${chunk(text)}`),
   fc.constantFrom(

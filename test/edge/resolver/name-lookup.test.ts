@@ -163,6 +163,22 @@ test('a name that the system has just not found is not asked for again for a sec
   }
 })
 
+test('of names that were asked for, the last few thousand are remembered', async () => {
+  const asked: string[] = []
+  const system = (name: string) => {
+    asked.push(name)
+    return name === 'gone.test' ? Promise.reject({ code: 'ENOTFOUND' }) : Promise.resolve(['192.0.2.1'])
+  }
+  const lookup = new NameLookup({ system, clock: new ManualClock() })
+  await lookup.ask('gone.test')
+  for (let i = 0; i < 4_095; i++) await lookup.ask(`n${i}.test`)
+  await lookup.ask('gone.test')
+  assert.equal(asked.filter(name => name === 'gone.test').length, 1)
+  await lookup.ask('n4095.test')
+  await lookup.ask('gone.test')
+  assert.equal(asked.filter(name => name === 'gone.test').length, 2)
+})
+
 test('a name that is not there is not asked for again for a second', async () => {
   const clock = new ManualClock()
   let asked = 0

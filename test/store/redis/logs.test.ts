@@ -26,6 +26,16 @@ test('an entry that is appended again, since nobody knew that it was kept, is th
   assert.equal(await logs.count(kept.account, kept.id), 5)
 })
 
+test('of entries that have to go nothing stays, bodies neither', async t => {
+  const { server, kept, append, keys } = await start(t)
+  await append(logEntries(kept, 6), 2)
+  for (const key of await keys()) {
+    const type = await server.ask('TYPE', key)
+    const count = await server.ask(type === 'hash' ? 'HLEN' : 'ZCARD', key)
+    assert.ok(Number(count) <= 2, `${count} in ${key}`)
+  }
+})
+
 test('entries with large bodies are kept, whatever their sum', async t => {
   const { logs, kept, append } = await start(t)
   const body = { text: 'x'.repeat(64 * 1024), isCut: true }
