@@ -639,7 +639,7 @@ export const catalogue = {
     stage: 'gateway',
     raised: false,
     detail:
-      'A script of this site asked for an address that scripts must not reach. Whoever wrote the script is responsible.',
+      'A script of this site asked for an address that scripts must not reach. The author of the script is responsible.',
     guidance: '**Do not retry.** The developer of the site must have the script ask for a permitted address.',
     cause: 'A script made a request to a prohibited address.',
     remedy: 'Look for IP addresses and internal names in the requests of the script.',
@@ -1386,7 +1386,7 @@ export const protocolErrors = {
     guidance:
       '**Do not retry.** The program that sent the request must be corrected. In a browser, delete the cookies of the site or try another network: something on the network path may alter what you send.',
     cause:
-      'The request breaks the grammar or the framing rules of HTTP/1.1: for example two Content-Length values, both framing headers, a malformed chunk, a bare line feed, a repeated Host, or none in HTTP/1.1. Another cause is a path that origins could read in several ways, with doubled slashes, semicolons or encoded slashes, where a route, a rule or a rewrite depends on which is meant. An AI route raises it too for a call that it does not understand, such as a body that is not JSON; the answer then names each fault in place of the words below.',
+      'The request breaks the grammar or the framing rules of HTTP/1.1: for example two Content-Length values, both framing headers, a malformed chunk, a bare line feed, a repeated Host, or none in HTTP/1.1. Another cause is a path that origins could read in several ways, with doubled slashes, semicolons or encoded slashes, where a route, a rule or a rewrite depends on which is meant. An AI route raises it too for a call that it does not understand, such as a body that is not JSON; the response then names each fault instead of the text below.',
     remedy:
       'Usually nothing: scanners and attacks do this. If a program of yours is refused, compare its bytes with RFC 9112, and its AI calls with the error message.',
   },

@@ -69,9 +69,9 @@ ${factsOf(entry).map(
   ([label, fact]) => html`<div><dt>${label}</dt><dd>${fact}</dd></div>
 `,
 )}</dl>
-<section><h2>${entry.raised ? 'What raises it' : 'What would raise it'}</h2><p>${entry.cause}</p></section>
+<section><h2>${entry.raised ? 'Cause' : 'Possible cause'}</h2><p>${entry.cause}</p></section>
 <section><h2>What to check</h2><p>${entry.remedy}</p></section>
-<section><h2>What the client is told</h2>
+<section><h2>What the client sees</h2>
 <blockquote><p>${entry.detail}</p><p>${entry.what_you_should_do.replaceAll('**', '')}</p></blockquote></section>
 </main>`,
   )

@@ -34,7 +34,7 @@ function markdownOf(entry: Entry): string {
 ${factsOf(entry)
   .map(([label, fact]) => `- ${label}: ${fact}\n`)
   .join('')}
-## ${entry.raised ? 'What Raises It' : 'What Would Raise It'}
+## ${entry.raised ? 'Cause' : 'Possible Cause'}
 
 ${entry.cause}
 
@@ -42,7 +42,7 @@ ${entry.cause}
 
 ${entry.remedy}
 
-## What the Client Is Told
+## What the Client Sees
 
 ${entry.detail}
 

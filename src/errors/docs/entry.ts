@@ -32,12 +32,12 @@ export function factsOf(entry: Entry): readonly (readonly [label: string, fact: 
     ['HTTP status', String(entry.status)],
     ['Category', entry.category],
     ['Retry', entry.retry_after === undefined ? 'no' : `yes, after ${entry.retry_after} s`],
-    ['Who must act', entry.owner_action_required ? 'the operator' : 'nobody, or the client'],
+    ['Who must act', entry.owner_action_required ? 'the operator' : 'no one, or the client'],
     ['Raised', entry.raised ? 'by the gateway' : NOT_RAISED],
   ]
 }
 
-const NOT_RAISED = 'not by this version, in which what is told below cannot happen; by preview only'
+const NOT_RAISED = 'not by this version, only as a preview'
 
 function entryOf(name: ErrorName): Entry {
   const { code, title, status, category, retryAfter, ...row } = errorRows[name]
