@@ -8,12 +8,12 @@ export const forward: readonly Mutated[] = [
     tests: ['wire/one-connection'],
     changes: [
       {
-        text: 'if (request.method !== this.method) this.#smallBody = null',
+        text: 'if (request.method !== x.outgoing.method) this.#body = null',
         becomes: '',
         breaks: 'a POST that became a GET sends its body behind it, which the origin reads as a request',
       },
       {
-        text: '(this.#streamed !== null && request.method === this.method)',
+        text: '(this.#attempt!.isStreamed && request.method === x.outgoing.method)',
         becomes: 'false',
         breaks: 'a streamed body is missing where a redirect sends it on',
         tests: ['wire/redirects'],
@@ -25,11 +25,47 @@ export const forward: readonly Mutated[] = [
         tests: ['wire/ejection'],
       },
       {
-        text: "failure.way === 'name_unanswered' && !this.#hasAskedNameAgain",
-        becomes: 'false',
+        text: 'if (!this.#trail.goOn(request, x.route!.config.redirects)) {',
+        becomes: 'if (!this.#trail.goOn(request, 1000)) {',
+        breaks: 'redirects are followed beyond what the route allows',
+        tests: ['wire/redirects'],
+      },
+      {
+        text: 'if (attempt?.isClientBehind) return this.#x.client.abandon(this.#x)',
+        becomes: '',
+        breaks: 'an origin is blamed for a client that does not read',
+        tests: ['wire/slow-readers', 'wire/timeouts'],
+      },
+      {
+        text: "if (isTotal) this.lost('wait', fault('GH_TOTAL_TIMEOUT'), false)\n    else",
+        becomes: '',
+        breaks: 'no total timeout ends a request',
+        tests: ['wire/ejection'],
+      },
+      {
+        text: 'if (!this.#isBlamed && isFaultOfMember(x, phase, failure)) health.failed(x)',
+        becomes: 'if (isFaultOfMember(x, phase, failure)) health.failed(x)',
+        breaks: 'one bad answer counts twice against its origin',
+        tests: ['wire/ejection'],
+      },
+    ],
+  },
+  {
+    file: 'edge/forward/connecting.ts',
+    tests: ['wire/dns'],
+    changes: [
+      {
+        text: "if (failure.way !== 'name_unanswered' || this.#hasAskedNameAgain)",
+        becomes: 'if (true)',
         breaks: 'one lost DNS packet fails a request',
         tests: ['wire/dns'],
       },
+    ],
+  },
+  {
+    file: 'edge/forward/attempt.ts',
+    tests: ['wire/retries'],
+    changes: [
       {
         text: 'isIdempotent(this.method) &&\n      this.#lease?.hasAnswerBegun === false',
         becomes: 'this.#lease?.hasAnswerBegun === false',
@@ -43,37 +79,19 @@ export const forward: readonly Mutated[] = [
         tests: ['wire/retries', 'wire/keep-alive'],
       },
       {
-        text: 'if (!wasIdle || !failure.row.isLoss) return',
-        becomes: 'if (!failure.row.isLoss) return',
+        text: 'lease.isReused && !lease.hasAnswerBegun && failure.row.isLoss',
+        becomes: 'failure.row.isLoss',
         breaks: 'an origin that dies under a new request is not held to blame',
         tests: ['wire/keep-alive', 'wire/ejection', 'wire/retries'],
       },
       {
-        text: 'if (!this.#trail.goOn(request, x.route!.config.redirects)) {',
-        becomes: 'if (!this.#trail.goOn(request, 1000)) {',
-        breaks: 'redirects are followed beyond what the route allows',
-        tests: ['wire/redirects'],
-      },
-      {
-        text: 'if (!x.requestBody.done) x.keepAlive = false\n    if (head.isEventStream',
-        becomes: 'if (head.isEventStream',
-        breaks: 'what a client still sends behind an early answer is read as its next request',
-        tests: ['wire/keep-alive'],
-      },
-      {
-        text: "if (stage === 'relaying' && this.#isClientBehind) return this.#x.client.abandon(this.#x)",
-        becomes: '',
-        breaks: 'an origin is blamed for a client that does not read',
-        tests: ['wire/slow-readers', 'wire/timeouts'],
-      },
-      {
-        text: "else if (stage === 'waiting') this.#lose('wait', fault('GH_RESPONSE_TIMEOUT'), isRepeatable)",
-        becomes: "else if (stage === 'waiting') this.#lose('wait', fault('GH_RESPONSE_TIMEOUT'), true)",
+        text: 'this.#carrier.lost(phase, fault(way), isRepeatable)',
+        becomes: 'this.#carrier.lost(phase, fault(way), true)',
         breaks: 'a POST that took too long is made twice',
         tests: ['wire/retries'],
       },
       {
-        text: "if (this.#stage === 'sending') this.#stageDeadline = this.#deadlineIn(this.timeouts.write)",
+        text: "if (this.#stage === 'sending') this.deadline = deadlineIn(this.#x, this.#timeouts.write)",
         becomes: '',
         breaks: 'an origin may stop reading a body for ever',
         tests: ['wire/timeouts', 'wire/origin-failures'],
@@ -84,26 +102,26 @@ export const forward: readonly Mutated[] = [
         breaks: 'a body is kept in memory that the origin does not read',
         tests: ['wire/bodies', 'wire/crashes', 'wire/slow-uploads', 'journeys/memory'],
       },
+    ],
+  },
+  {
+    file: 'edge/forward/relaying.ts',
+    tests: ['wire/slow-readers'],
+    changes: [
       {
-        text: 'this.#isClientBehind = true\n    this.#lease?.pause()',
-        becomes: 'this.#isClientBehind = true',
+        text: 'if (!x.requestBody.done) x.keepAlive = false\n  if (head.isEventStream',
+        becomes: 'if (head.isEventStream',
+        breaks: 'what a client still sends behind an early answer is read as its next request',
+        tests: ['wire/keep-alive'],
+      },
+      {
+        text: 'this.isClientBehind = true\n    if (this.#lease.isHeld) this.#lease.pause()',
+        becomes: 'this.isClientBehind = true',
         breaks: 'an answer is kept in memory that the client does not read',
         tests: ['wire/slow-readers', 'wire/client-leaves', 'wire/bodies'],
       },
       {
-        text: "if (isTotal) this.#lose('wait', fault('GH_TOTAL_TIMEOUT'), false)\n    else",
-        becomes: '',
-        breaks: 'no total timeout ends a request',
-        tests: ['wire/ejection'],
-      },
-      {
-        text: 'if (!this.#isBlamed && isFaultOfMember(x, phase, failure)) health.failed(x)',
-        becomes: 'if (isFaultOfMember(x, phase, failure)) health.failed(x)',
-        breaks: 'one bad answer counts twice against its origin',
-        tests: ['wire/ejection'],
-      },
-      {
-        text: "if (x.stage === 'begun') this.#answer?.flush()",
+        text: "if (this.#x.stage === 'begun') this.#writer.flush()",
         becomes: '',
         breaks: 'what came before a fault is lost to the client',
         tests: ['wire/origin-dies', 'wire/late-bytes'],

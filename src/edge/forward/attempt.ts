@@ -1,0 +1,275 @@
+// One attempt at a request: the life of one connection to an origin, from when it is handed over until it is given back. What follows is decided elsewhere.
+
+import type { Timeouts } from '../../config/config.ts'
+import { type Failure, fault, type OriginFault } from '../../errors/origin-failure.ts'
+import type { BodyReader } from '../../http1/body.ts'
+import { isIdempotent } from '../../http1/method.ts'
+import type { ResponseHead } from '../../http1/response-head.ts'
+import type { Phase } from '../../metrics/edge-metrics.ts'
+import { answerBug } from '../answer.ts'
+import type { Exchange } from '../exchange.ts'
+import type { ConnectionUser, TunnelUser } from '../origin/connection-user.ts'
+import type { Lease } from '../origin/lease.ts'
+import { BodyWriter } from './body-writer.ts'
+import type { Carrier } from './carrier.ts'
+import { deadlineIn } from './deadline.ts'
+import type { RedirectTrail } from './follow-redirect.ts'
+import { Tunnel } from './forward-websocket.ts'
+import type { KeptBody } from './kept-body.ts'
+import { outboundHead } from './outbound.ts'
+import { relayedInterim, relayedSwitch } from './relay.ts'
+import { type Relaying, relay } from './relaying.ts'
+import { sendWhole, trailersOf } from './sending.ts'
+
+type Stage = 'sending' | 'waiting' | 'draining' | 'relaying'
+
+/** What is wrong when a stage takes too long. */
+const slownesses: Readonly<Record<Exclude<Stage, 'draining'>, readonly [Phase, OriginFault]>> = {
+  sending: ['send', 'GH_WRITE_TIMEOUT'],
+  waiting: ['wait', 'GH_RESPONSE_TIMEOUT'],
+  relaying: ['receive', 'GH_IDLE_TIMEOUT'],
+}
+
+export class Attempt implements ConnectionUser {
+  /** Monotonic ms at which `expire` is to be called. */
+  deadline = Number.POSITIVE_INFINITY
+  readonly #x: Exchange
+  readonly #carrier: Carrier
+  readonly #timeouts: Timeouts
+  #stage: Stage = 'sending'
+  /** Held until the attempt is done with it. */
+  #lease: Lease | null
+  /** Where the request goes when its body is passed on as it comes, so that it can't be sent again. */
+  #streamed: BodyWriter | null = null
+  #relaying: Relaying | null = null
+  /** Of the redirect whose body is read; null for none. */
+  #trail: RedirectTrail | null = null
+
+  constructor(x: Exchange, carrier: Carrier, lease: Lease) {
+    this.#x = x
+    this.#carrier = carrier
+    this.#timeouts = x.route!.config.timeouts
+    this.#lease = lease
+    lease.user = this
+  }
+
+  get method(): string {
+    return this.#x.outgoing.method
+  }
+
+  get wantsUpgrade(): boolean {
+    return this.#x.upgrade === 'asked'
+  }
+
+  get isRelaying(): boolean {
+    return this.#relaying !== null
+  }
+
+  /** Whether the body is passed on as it comes. */
+  get isStreamed(): boolean {
+    return this.#streamed !== null
+  }
+
+  /** Whether only the client keeps the response from going on. */
+  get isClientBehind(): boolean {
+    return this.#relaying?.isClientBehind === true
+  }
+
+  send(body: KeptBody | null): void {
+    const x = this.#x
+    const lease = this.#lease!
+    x.sentAt = x.plane.clock.monotonic()
+    if (!lease.isReused) x.openingTimes = lease.times
+    const head = outboundHead(x, lease.address)
+    if (body?.isWhole === false) this.#stream(lease, head, body)
+    else if (sendWhole(x, lease, head, body === null ? null : body.bytes)) this.#await(lease)
+    else this.#enter('sending', this.#timeouts.write)
+  }
+
+  /** Gives up the connection. */
+  letGo(): void {
+    this.#lease?.destroy()
+    this.#lease = null
+  }
+
+  /** Reads the body of a redirect, so that its connection serves on. */
+  drain(body: BodyReader, trail: RedirectTrail): void {
+    this.#trail = trail
+    this.#enter('draining', this.#timeouts.idle)
+    if (body.framing === 'close') this.#skipDraining()
+  }
+
+  /** Gives up since a stage has taken too long. */
+  expire(): void {
+    const stage = this.#stage
+    const isRepeatable = this.#isRepeatable && !this.wantsUpgrade
+    this.letGo()
+    if (stage === 'draining') return this.#carrier.connect(false)
+    const [phase, way] = slownesses[stage]
+    this.#carrier.lost(phase, fault(way), isRepeatable)
+  }
+
+  // What the client's side says.
+
+  body(bytes: Buffer): void {
+    // A response that came early is as alive as the request that still goes on.
+    if (this.#relaying !== null) this.deadline = deadlineIn(this.#x, this.#timeouts.idle)
+    this.#sent(this.#streamed!.data(bytes))
+  }
+
+  flushBody(): void {
+    if (this.#streamed !== null) this.#sent(this.#streamed.flush())
+  }
+
+  bodyEnd(): void {
+    const x = this.#x
+    this.#streamed!.end(trailersOf(x))
+    x.awaitedAt = x.plane.clock.monotonic()
+    this.#await(this.#lease!)
+  }
+
+  clientDrained(): void {
+    if (this.#relaying !== null) {
+      this.#relaying.isClientBehind = false
+      this.deadline = deadlineIn(this.#x, this.#timeouts.idle)
+    }
+    this.#lease?.resume()
+  }
+
+  /** Sends the client what it can still have of a response that failed. */
+  breakOff(): void {
+    this.#relaying?.breakOff()
+  }
+
+  // What the origin's connection says.
+
+  interim(head: ResponseHead): void {
+    if (head.status === 100 || this.#x.head.minor === 0) return
+    if (!this.#x.client.write(relayedInterim(head))) this.#lease?.pause()
+  }
+
+  head(head: ResponseHead, body: BodyReader): void {
+    if (!this.#carrier.takes(head, body)) return
+    this.#relaying = relay(this.#x, this.#lease!, head, body)
+    if (this.#relaying === null) this.#spoil()
+    else this.#enter('relaying', this.#timeouts.idle)
+  }
+
+  data(bytes: Buffer): void {
+    if (this.#stage === 'draining') return this.#trail!.drain(bytes) ? undefined : this.#skipDraining()
+    this.deadline = deadlineIn(this.#x, this.#timeouts.idle)
+    if (!this.#relaying!.data(bytes)) this.#spoil()
+  }
+
+  flushAnswer(): void {
+    this.#relaying?.flush()
+  }
+
+  end(trailers: string[] | null): void {
+    const x = this.#x
+    this.#carrier.responded()
+    if (this.#stage === 'draining') {
+      this.#takeLease().giveBack()
+      return this.#carrier.connect(false)
+    }
+    if (!this.#relaying!.bodyEnd()) return this.#spoil()
+    const lease = this.#takeLease()
+    x.upstream = null
+    this.#relaying!.end(trailers)
+    lease.giveBack()
+    x.client.finish(x)
+  }
+
+  switched(head: ResponseHead): TunnelUser {
+    const x = this.#x
+    const tunnel = new Tunnel(x, this.#takeLease(), this.#timeouts.idle)
+    this.#carrier.switched()
+    x.answeredAt = x.plane.clock.monotonic()
+    x.becomeTunnel(tunnel)
+    x.client.write(relayedSwitch(x, head))
+    x.client.readBody()
+    if (x.plane.isGoingAway) tunnel.goAway()
+    return tunnel
+  }
+
+  originDrained(): void {
+    if (this.#stage === 'sending') this.deadline = Number.POSITIVE_INFINITY
+    if (!this.#x.requestBody.done) this.#x.client.readBody()
+    else if (this.#stage === 'sending' && this.#streamed === null) this.#await(this.#lease!)
+  }
+
+  failed(phase: Phase, failure: Failure): void {
+    const isRepeatable = this.#isRepeatable || this.#isUnread(phase, failure)
+    const lease = this.#takeLease()
+    if (this.#stage === 'draining') return this.#carrier.connect(false)
+    const wasIdle = lease.isReused && !lease.hasAnswerBegun && failure.row.isLoss
+    if (wasIdle) this.#carrier.lostIdle(phase, failure, isRepeatable)
+    else this.#carrier.lost(phase, failure, isRepeatable && !this.wantsUpgrade)
+  }
+
+  crashed(bug: unknown): void {
+    answerBug(this.#x, bug)
+  }
+
+  /** Whether the request may be sent again after it was sent once: it is whole and idempotent, and nothing came back. */
+  get #isRepeatable(): boolean {
+    return (
+      (this.#stage === 'waiting' || this.#stage === 'sending') &&
+      this.#streamed === null &&
+      isIdempotent(this.method) &&
+      this.#lease?.hasAnswerBegun === false
+    )
+  }
+
+  /** Whether the origin surely has read nothing of a request that is here whole: it refused the handshake behind which that was sent. */
+  #isUnread(phase: Phase, { way }: Failure): boolean {
+    const isRefused = phase === 'handshake' && way === 'handshake_refused'
+    return isRefused && this.#streamed === null && this.#lease?.isReused === false
+  }
+
+  #stream(lease: Lease, head: string, body: KeptBody): void {
+    this.#streamed = new BodyWriter(lease, head, this.#x.requestBody.framing)
+    const mayGoOn = this.#streamed.data(body.bytes!)
+    body.forget()
+    if (this.#x.requestBody.done) this.bodyEnd()
+    else if (mayGoOn) this.#x.client.readBody()
+    else this.#sent(false)
+  }
+
+  /** Lets the client wait while the origin does not read. */
+  #sent(mayGoOn: boolean): void {
+    if (mayGoOn) return
+    this.#x.client.pauseBody()
+    if (this.#stage === 'sending') this.deadline = deadlineIn(this.#x, this.#timeouts.write)
+  }
+
+  #await(lease: Lease): void {
+    lease.wait()
+    if (this.#relaying === null) this.#enter('waiting', this.#timeouts.response)
+  }
+
+  /** Gives up the connection of a redirect rather than read its body. */
+  #skipDraining(): void {
+    this.#carrier.responded()
+    this.letGo()
+    this.#carrier.connect(false)
+  }
+
+  /** Fails for a response that came whole and yet is none. */
+  #spoil(): void {
+    this.letGo()
+    this.#carrier.fail('receive', fault('GH_BAD_ANSWER'))
+  }
+
+  /** Takes the connection out of the hands of the attempt; there must be one. */
+  #takeLease(): Lease {
+    const lease = this.#lease!
+    this.#lease = null
+    return lease
+  }
+
+  #enter(stage: Stage, timeout: number): void {
+    this.#stage = stage
+    this.deadline = deadlineIn(this.#x, timeout)
+  }
+}

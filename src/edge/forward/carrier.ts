@@ -1,0 +1,27 @@
+// What the parts of carrying a request tell the one who decides: the gathering of its body, and an attempt.
+
+import type { Failure } from '../../errors/origin-failure.ts'
+import type { BodyReader } from '../../http1/body.ts'
+import type { ResponseHead } from '../../http1/response-head.ts'
+import type { Phase } from '../../metrics/edge-metrics.ts'
+
+export interface Carrier {
+  /** So much of the body is there as the request sets out with. */
+  setOut(): void
+  /** Another attempt is to be made with the same origin; a `fresh` connection was never used. */
+  connect(fresh: boolean): void
+  /** Whether the client gets the response; if not, the attempt was let go of or drains. */
+  takes(head: ResponseHead, body: BodyReader): boolean
+  /** All of the response has come. */
+  responded(): void
+  /** The connection has become that of a tunnel. */
+  switched(): void
+  /** The attempt has failed; `isRepeatable` where another one may be made. */
+  lost(phase: Phase, failure: Failure, isRepeatable: boolean): void
+  /** The same where the origin closed an idle connection as we wrote to it: it has most likely seen nothing, and where it has, another attempt does no harm. */
+  lostIdle(phase: Phase, failure: Failure, isRepeatable: boolean): void
+  /** There is nothing for the client but an error. */
+  fail(phase: Phase, failure: Failure): void
+  /** The client is gone. */
+  abort(): void
+}

@@ -1,0 +1,91 @@
+// What a request sets out with of its body: all of a small one, which is kept so that it can be sent again, and the beginning of a large one.
+
+import { GrowingBytes } from '../client/growing-bytes.ts'
+import { inviteBody } from '../client/gather-body.ts'
+import type { Exchange, Upstream } from '../exchange.ts'
+import type { Carrier } from './carrier.ts'
+import { deadlineIn } from './deadline.ts'
+
+/**
+ * Request bodies up to this many bytes are read whole before the origin is asked: one write, and they can be sent again. So much of a larger one is there
+ * before it takes a connection, or clients that send nothing would hold all that an origin may have.
+ */
+const SMALL_BODY = 64 * 1024
+/** Ms after which a client that pauses in a body without a length may wait for a response to what it has sent. */
+const PAUSE = 500
+
+export class KeptBody implements Upstream {
+  /** Whether the request sets out with all of it. */
+  isWhole = true
+  deadline = Number.POSITIVE_INFINITY
+  readonly #x: Exchange
+  readonly #carrier: Carrier
+  #bytes: Buffer | null
+  /** The pieces that it comes in; null where it came in one. */
+  #pieces: GrowingBytes | null = null
+
+  /** `bytes` are all of a body that was gathered before; null for one that is yet to come. */
+  constructor(x: Exchange, carrier: Carrier, bytes: Buffer | null) {
+    this.#x = x
+    this.#carrier = carrier
+    this.#bytes = bytes
+  }
+
+  /** What is there; null for nothing. */
+  get bytes(): Buffer | null {
+    return this.#pieces === null ? this.#bytes : this.#pieces.bytes
+  }
+
+  /** Has the client send it. */
+  gather(): void {
+    this.#x.upstream = this
+    inviteBody(this.#x)
+    this.#x.client.readBody()
+  }
+
+  /** Lets go of the bytes. */
+  forget(): void {
+    this.#bytes = null
+    this.#pieces = null
+  }
+
+  body(bytes: Buffer): void {
+    const { ai, requestBody } = this.#x
+    ai?.request?.take(bytes)
+    // Mostly all of it comes at once.
+    if (this.#pieces === null && requestBody.done) this.#bytes = bytes
+    else this.#grow((this.#pieces ??= new GrowingBytes()), bytes)
+  }
+
+  bodyEnd(): void {
+    this.#carrier.setOut()
+  }
+
+  /** Sets out with what there is, where no request that is there whole has to wait for that. */
+  expire(): void {
+    this.deadline = deadlineIn(this.#x, PAUSE)
+    if (this.#x.origin!.hasRoomForPause) this.#setOutWithPart()
+  }
+
+  abort(): void {
+    this.#carrier.abort()
+  }
+
+  flushBody(): void {}
+  clientDrained(): void {}
+
+  #grow(pieces: GrowingBytes, bytes: Buffer): void {
+    const { requestBody } = this.#x
+    pieces.append(bytes)
+    if (pieces.size <= SMALL_BODY) {
+      if (requestBody.framing === 'chunked') this.deadline = deadlineIn(this.#x, PAUSE)
+    } else if (requestBody.done) this.isWhole = false
+    else this.#setOutWithPart()
+  }
+
+  #setOutWithPart(): void {
+    this.isWhole = false
+    this.#x.client.pauseBody()
+    this.#carrier.setOut()
+  }
+}
