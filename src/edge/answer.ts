@@ -56,7 +56,7 @@ function respond(x: Exchange, refusal: Refusal): void {
   if (!x.requestBody.done) x.keepAlive = false
   const body = x.head.method === 'HEAD' ? '' : composed.body
   x.bytesOut = body.length
-  x.ai?.noteOwnAnswer(body)
+  x.tap?.noteOwnAnswer(body)
   x.client.write(`${headOf(x, composed)}${body}`)
   x.client.finish(x)
 }
@@ -100,7 +100,7 @@ function headOf(x: Exchange, { status, reason, headers }: Answer): string {
 
 function writeLastEvent(x: Exchange, refusal: Refusal): void {
   const event = x.eventStream!.opening + composeEventFor(x, refusal)
-  x.ai?.noteOwnEnd(event)
+  x.tap?.noteOwnEnd(event)
   x.client.write(x.responseFraming === 'chunked' ? chunkText(Buffer.from(event, 'latin1')) : event)
 }
 

@@ -10,6 +10,7 @@ import type { BodyReader, Framing } from '../http1/body.ts'
 import type { RequestHead } from '../http1/request-head.ts'
 import type { Shown } from '../tokens/verify.ts'
 import type { AiExchange } from './ai/ai-exchange.ts'
+import type { Tap } from './ai/tap.ts'
 import type { EdgeRoute, EdgeZone } from './snapshot.ts'
 import type { ByteSink } from './forward/body-writer.ts'
 import type { Dial } from './origin/dial.ts'
@@ -89,6 +90,8 @@ export class Exchange {
   aiCaller: AiCaller | null = null
   /** What is known of an AI call, once its route is. */
   ai: AiExchange | null = null
+  /** What the log of an AI call hears of it; null where there is none. */
+  tap: Tap | null = null
   /** What expressions have looked at. */
   facts: Facts | null = null
   /** What rate limits have found to count it by. */

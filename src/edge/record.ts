@@ -10,6 +10,7 @@ import type { Provider } from '../ai/providers.ts'
 import type { Observation } from '../ai-logs/observation.ts'
 import { holdsOurs } from '../tokens/misplaced.ts'
 import type { AiExchange } from './ai/ai-exchange.ts'
+import type { Tap } from './ai/tap.ts'
 import type { Dial } from './origin/dial.ts'
 import type { Exchange } from './exchange.ts'
 import { forgetBody } from './client/gather-body.ts'
@@ -34,7 +35,7 @@ function recordAll(x: Exchange): void {
   if (x.upgrade === 'done') plane.metrics.webSockets.dec()
   if (x.aborted) plane.metrics.clientAbort()
   if (x.ai !== null) forgetBody(x, x.ai)
-  if (x.ai?.isLogged && x.ai.isUnderWay) plane.ai!.logs.add(observationOf(x, x.ai, now))
+  if (x.tap?.isUnderWay) plane.ai!.logs.add(observationOf(x, x.ai!, x.tap, now))
   // A flood of bad tokens must not become a flood of lines.
   if (x.ai?.isTurnedAway) return
   if (plane.accessLog?.wants(x.status)) plane.accessLog.write(entryOf(x, now))
@@ -96,7 +97,7 @@ function entryOf(x: Exchange, now: number): AccessEntry {
   }
 }
 
-function observationOf(x: Exchange, ai: AiExchange, now: number): Observation {
+function observationOf(x: Exchange, ai: AiExchange, tap: Tap, now: number): Observation {
   return {
     gateway: ai.gateway!,
     ray: x.ray,
@@ -108,18 +109,18 @@ function observationOf(x: Exchange, ai: AiExchange, now: number): Observation {
     error: x.refusal?.error ?? null,
     isWhole: x.refusal === null && !x.aborted,
     duration: now - x.startedAt,
-    timeToFirstByte: ai.firstByteAt === 0 ? null : ai.firstByteAt - x.startedAt,
+    timeToFirstByte: tap.firstByteAt === 0 ? null : tap.firstByteAt - x.startedAt,
     authenticated: ai.token !== null,
     token: ai.token,
-    metadata: ai.metadata,
+    metadata: tap.metadata,
     requestContentType: cut(ai.fields.contentType),
-    responseContentType: cut(ai.responseHead?.contentType ?? null),
+    responseContentType: cut(tap.head?.contentType ?? null),
     requestEncoding: cut(ai.fields.contentEncoding),
-    responseEncoding: cut(ai.responseHead?.contentEncoding ?? null),
-    keepsPayloads: ai.keepsPayloads,
-    request: ai.request,
-    response: ai.response,
-    relayed: ai.relayed,
+    responseEncoding: cut(tap.head?.contentEncoding ?? null),
+    keepsPayloads: tap.keepsPayloads,
+    request: tap.request,
+    response: tap.response,
+    relayed: tap.relayed,
   }
 }
 

@@ -176,13 +176,13 @@ export const ai: readonly Mutated[] = [
     tests: ['wire/ai-logs'],
     changes: [
       {
-        text: "ai.isLogged = logManagement > 0 && collectLog !== 'false'",
-        becomes: 'ai.isLogged = logManagement > 0',
+        text: "if (logManagement > 0 && collectLog !== 'false')",
+        becomes: 'if (logManagement > 0)',
         breaks: 'a call is logged that its caller wants kept out',
       },
       {
-        text: "ai.keepsPayloads = ai.isLogged && collectLogs && collectLogPayload !== 'false'",
-        becomes: 'ai.keepsPayloads = ai.isLogged',
+        text: "const keepsPayloads = collectLogs && collectLogPayload !== 'false'",
+        becomes: 'const keepsPayloads = true',
         breaks: 'bodies are kept that nobody may keep',
       },
       {

@@ -1,14 +1,15 @@
 // Step 9: what is to be kept of an AI call in the log of its gateway.
 
-import { Capture } from '../../ai-logs/capture.ts'
 import { parseMetadata } from '../../ai-logs/metadata.ts'
 import { refuseCall } from '../../errors/api-faults.ts'
 import type { Refusal } from '../../errors/refusal.ts'
 import type { Exchange } from '../exchange.ts'
 import { type Once, REPEATED } from './ai-fields.ts'
+import { Tap } from './tap.ts'
 
 /** Opens the log of a call as its gateway and its client want it; refuses fields for the gateway that nobody here understands (400), since the client may rely on them. */
-export function openLog({ ai }: Exchange): Refusal | null {
+export function openLog(x: Exchange): Refusal | null {
+  const { ai } = x
   if (ai === null) return null
   const { gatewayId, metadata, collectLog, collectLogPayload, contentEncoding, unknown } = ai.fields
   if (unknown !== null) return badField(unknown, 'is not supported by this gateway')
@@ -18,15 +19,15 @@ export function openLog({ ai }: Exchange): Refusal | null {
   if (!isWish(collectLogPayload))
     return badField('svc-aig-collect-log-payload', 'must be true or false, and given once')
   const { logManagement, collectLogs } = ai.gateway!
-  ai.isLogged = logManagement > 0 && collectLog !== 'false'
-  ai.keepsPayloads = ai.isLogged && collectLogs && collectLogPayload !== 'false'
+  const keepsPayloads = collectLogs && collectLogPayload !== 'false'
   // Only a native body can be encoded: others are read here.
-  if (ai.keepsPayloads) ai.request = new Capture({ isEncoded: contentEncoding !== null })
+  if (logManagement > 0 && collectLog !== 'false')
+    x.tap = new Tap({ keepsPayloads, isEncoded: contentEncoding !== null })
   if (metadata === null) return null
   if (metadata === REPEATED) return badField('svc-aig-metadata', 'must be given once')
   const reading = parseMetadata(metadata)
   if ('flaw' in reading) return badField('svc-aig-metadata', reading.flaw)
-  ai.metadata = reading.value
+  if (x.tap !== null) x.tap.metadata = reading.value
   return null
 }
 

@@ -33,7 +33,7 @@ function planNative(x: Exchange, ai: AiExchange, target: Native): Verdict {
   const gathering = gatherBody(x)
   if (!(gathering instanceof Promise)) return null
   return gathering.then(body => {
-    ai.request?.take(body)
+    x.tap?.noteRequest(body)
     ai.body = body
     // The keys may rest by now.
     return sendTo(x, ai, route.provider, route.path)
@@ -48,10 +48,10 @@ function planParsed(x: Exchange, ai: AiExchange, target: Parsed): Verdict {
 }
 
 function planRead(x: Exchange, ai: AiExchange, target: Parsed, body: Buffer): Refusal | null {
-  const streamUsage = ai.isLogged && ai.gateway!.streamUsage !== false
+  const streamUsage = x.tap !== null && ai.gateway!.streamUsage !== false
   const call = planCall(target, body, x.snapshot.ai!.providers, { streamUsage })
   if ('error' in call) return call
-  ai.request?.take(body)
+  x.tap?.noteRequest(body)
   ai.body = call.body
   ai.model = call.model
   ai.asks = call.asks

@@ -3,7 +3,6 @@
 import type { Call } from '../../ai/plan.ts'
 import type { EventTranslator, Translation } from '../../ai/translate/translation.ts'
 import type { ResponseHead } from '../../http1/response-head.ts'
-import type { Capture } from '../../ai-logs/capture.ts'
 import { GrowingBytes } from '../client/growing-bytes.ts'
 import type { Rewriter } from './rewriter.ts'
 import { WithheldUsage } from './withheld-usage.ts'
@@ -38,32 +37,6 @@ export class Rewriting {
 /** Returns how the answer to a call must be rewritten; null when not at all. */
 export function rewritingOf(call: Call): Rewriting | null {
   return call.translation !== null || call.wraps || call.hidesUsage ? new Rewriting(call) : null
-}
-
-/** Keeps what a rewriter makes. */
-export class Recorded implements Rewriter {
-  readonly holdsHead: boolean
-  readonly #rewriter: Rewriter
-  readonly #capture: Capture
-
-  constructor(rewriter: Rewriter, capture: Capture) {
-    this.holdsHead = rewriter.holdsHead
-    this.#rewriter = rewriter
-    this.#capture = capture
-  }
-
-  push(bytes: Buffer): Buffer | null | false {
-    return this.#noted(this.#rewriter.push(bytes))
-  }
-
-  end(): Buffer | null | false {
-    return this.#noted(this.#rewriter.end())
-  }
-
-  #noted(bytes: Buffer | null | false): Buffer | null | false {
-    if (bytes !== null && bytes !== false) this.#capture.take(bytes)
-    return bytes
-  }
 }
 
 /** The answer as the result of the API envelope. */

@@ -50,8 +50,8 @@ class Forwarding extends Connecting implements Upstream, Carrier {
   }
 
   start(): void {
-    const { requestBody, ai } = this.#x
-    if (ai !== null) ai.isUnderWay = true
+    const { requestBody, ai, tap } = this.#x
+    if (tap !== null) tap.isUnderWay = true
     const gathered = ai === null ? null : ai.body
     if (gathered !== null || !requestBody.done) this.#body = new KeptBody(this.#x, this, gathered)
     if (requestBody.done) this.setOut()
@@ -66,7 +66,7 @@ class Forwarding extends Connecting implements Upstream, Carrier {
   }
 
   body(bytes: Buffer): void {
-    this.#x.ai?.request?.take(bytes)
+    this.#x.tap?.noteRequest(bytes)
     this.#attempt!.body(bytes)
   }
 

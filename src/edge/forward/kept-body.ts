@@ -50,8 +50,8 @@ export class KeptBody implements Upstream {
   }
 
   body(bytes: Buffer): void {
-    const { ai, requestBody } = this.#x
-    ai?.request?.take(bytes)
+    const { tap, requestBody } = this.#x
+    tap?.noteRequest(bytes)
     // Mostly all of it comes at once.
     if (this.#pieces === null && requestBody.done) this.#bytes = bytes
     else this.#grow((this.#pieces ??= new GrowingBytes()), bytes)

@@ -17,7 +17,8 @@ export function relay(x: Exchange, lease: Lease, head: ResponseHead, body: BodyR
   // The client still sends what nobody will read: its connection has no future.
   if (!x.requestBody.done) x.keepAlive = false
   if (head.isEventStream && body.framing !== 'none') x.becomeEventStream(new EventStream(head))
-  const rewriter = x.ai?.beginAnswer(head) ?? null
+  const rewriter = x.ai?.rewriting?.begin(head) ?? null
+  x.tap?.noteHead(head, rewriter !== null && rewriter !== false)
   if (rewriter === false) return null
   x.responseFraming = relayedFraming(x, body, rewriter !== null)
   return new Relaying(x, lease, relayedHead(x, head), rewriter)
@@ -41,10 +42,9 @@ export class Relaying {
   /** Takes bytes of the body; false where they can't be understood. */
   data(bytes: Buffer): boolean {
     const x = this.#x
-    x.ai?.noteAnswer(bytes, x.plane.clock)
-    const rewritten = this.#rewriter === null ? bytes : this.#rewriter.push(bytes)
-    if (rewritten === false) return false
-    if (rewritten !== null) this.#write(rewritten)
+    x.tap?.noteResponse(bytes, x.plane.clock)
+    if (this.#rewriter !== null) return this.#rewrite(this.#rewriter.push(bytes))
+    this.#write(bytes)
     return true
   }
 
@@ -55,11 +55,7 @@ export class Relaying {
 
   /** Takes note that the body is over; false where it was not whole, as its rewriter knows it. */
   bodyEnd(): boolean {
-    if (this.#rewriter === null) return true
-    const rest = this.#rewriter.end()
-    if (rest === false) return false
-    if (rest !== null) this.#write(rest)
-    return true
+    return this.#rewriter === null || this.#rewrite(this.#rewriter.end())
   }
 
   /** Sends the end of the message. */
@@ -70,6 +66,14 @@ export class Relaying {
   /** Sends what came sound before a fault, where the client has some of it already; while nothing was sent, an error can still take its place. */
   breakOff(): void {
     if (this.#x.stage === 'begun') this.#writer.flush()
+  }
+
+  #rewrite(bytes: Buffer | null | false): boolean {
+    if (bytes === false) return false
+    if (bytes === null) return true
+    this.#x.tap?.noteRelayed(bytes)
+    this.#write(bytes)
+    return true
   }
 
   #write(bytes: Buffer): void {
