@@ -16,6 +16,7 @@ import { BodyPace } from './body-pace.ts'
 import { writeTo } from '../forward/body-writer.ts'
 import { type Client, Exchange } from '../exchange.ts'
 import { guarded } from '../guarded.ts'
+import { HalfClosed } from './half-closed.ts'
 import { HeadReader } from './head-reader.ts'
 import type { Plane } from '../plane.ts'
 import { ReadPace } from './read-pace.ts'
@@ -31,9 +32,6 @@ const READ_AHEAD = 64 * 1024
 const LINGER = 2_000
 /** Ms that a client has, in a drain, for a request that was on its way when the drain began; the response to it says that the connection closes. */
 const LAST_REQUEST = 500
-/** Ms after which the system begins to ask a client that has sent its last, and has nothing sent to it, whether it is still there. */
-const ASK_AFTER = 1_000
-
 /** Runs of body bytes that are read in one turn, of which a chunk of one byte is one. */
 const MOST_RUNS = 2_000
 
@@ -60,9 +58,8 @@ export class ClientConnection implements Client {
   /** Whether it reads on in the next turn of the loop. */
   #isResting = false
   #isBodyWanted = false
-  #hasEnded = false
-  /** Whether the first byte of the next head was sent before the rest. */
-  #hasBegunHead = false
+  /** Null as long as the client may send more. */
+  #halfClosed: HalfClosed | null = null
   #requests = 0
   #deadline: number
   /** Ms that a client may take for what is written and not yet sent. */
@@ -92,8 +89,7 @@ export class ClientConnection implements Client {
   // ── what the steps ask of the client ──
 
   write(data: string | Buffer): boolean {
-    if (this.#hasBegunHead) return this.#writeBehindFirst(data)
-    return writeTo(this.#socket, data)
+    return this.#halfClosed === null ? writeTo(this.#socket, data) : this.#halfClosed.write(data)
   }
 
   cork(): void {
@@ -109,7 +105,7 @@ export class ClientConnection implements Client {
     this.#socket.resume()
     this.#read()
     const x = this.#exchange
-    if (this.#hasEnded && x?.upgrade === 'done') x.upstream?.bodyEnd()
+    if (this.#halfClosed !== null && x?.upgrade === 'done') x.upstream?.bodyEnd()
   }
 
   pauseBody(): void {
@@ -120,7 +116,7 @@ export class ClientConnection implements Client {
   finish(x: Exchange): void {
     this.#conclude(x)
     if (!x.keepAlive || !x.requestBody.done) return this.#close()
-    if (this.#pending === null && this.#hasEnded) return this.#close()
+    if (this.#pending === null && this.#halfClosed !== null) return this.#close()
     const { isDraining, snapshot } = this.#plane
     this.#await(isDraining ? Math.min(LAST_REQUEST, snapshot.client.keepAlive) : snapshot.client.keepAlive)
     if (this.#pending === null) return
@@ -150,7 +146,7 @@ export class ClientConnection implements Client {
       if (upstream && now >= upstream.deadline) upstream.expire()
       this.#paceBody(now)
       if (now >= this.#deadline) this.#expire()
-      if (this.#hasEnded) this.#feel()
+      if (this.#exchange !== null) this.#halfClosed?.feel()
       this.#paceReading(now)
     } catch (bug) {
       this.#crash(bug)
@@ -218,7 +214,7 @@ export class ClientConnection implements Client {
       this.#crash(bug)
     }
     this.#isReading = false
-    if (this.#hasEnded) this.#stopShort()
+    if (this.#halfClosed !== null) this.#stopShort()
   }
 
   /** Reads on when others have had their turn: requests that are answered at once, refusals, may come by the thousand in one packet, and so may chunks. */
@@ -311,7 +307,7 @@ export class ClientConnection implements Client {
     this.#exchange = x
     this.#isBodyWanted = false
     this.#deadline = Number.POSITIVE_INFINITY
-    if (this.#hasEnded && x.requestBody.done) this.#provoke(x)
+    if (x.requestBody.done) this.#halfClosed?.provoke(x)
     serve(x)
   }
 
@@ -345,7 +341,7 @@ export class ClientConnection implements Client {
     this.#isBodyWanted = false
     // The last bytes may have paused it, and only reading tells that the client leaves.
     this.#socket.resume()
-    if (this.#hasEnded) this.#provoke(x)
+    this.#halfClosed?.provoke(x)
     x.upstream?.bodyEnd()
   }
 
@@ -442,46 +438,16 @@ export class ClientConnection implements Client {
       this.#deadline = this.#plane.coarseNow + LINGER
     })
     this.#socket.resume()
-    if (this.#hasEnded) this.#socket.destroySoon()
+    if (this.#halfClosed !== null) this.#socket.destroySoon()
   }
 
-  // A FIN says that nothing more will be sent, and perhaps that the client is gone: both look the same until something is sent to it, which a system
-  // answers with a reset where the program has closed its socket. So one byte is sent at once that belongs to what follows anyway, whatever that will be;
-  // where no such byte can be known, the next of the answer will tell, or the system, which asks without any (RFC 9293 section 3.8.4).
-
   #ended(): void {
-    this.#hasEnded = true
+    this.#halfClosed = new HalfClosed(this.#socket)
     const x = this.#exchange
     if (x === null) this.#stopShort()
     else if (x.upgrade === 'done') x.upstream?.bodyEnd()
-    else if (x.requestBody.done) this.#provoke(x)
+    else if (x.requestBody.done) this.#halfClosed.provoke(x)
     else if (this.#pending === null) this.abandon(x)
-  }
-
-  /** Sends a byte that makes the system of a client that is gone answer with a reset. */
-  #provoke(x: Exchange): void {
-    this.#socket.setKeepAlive(true, ASK_AFTER)
-    if (x.stage === 'none') this.#beginHead()
-    // The size of a chunk may begin with any number of zeros (RFC 9112 section 7.1), and every turn ends between two chunks.
-    else if (x.responseFraming === 'chunked') this.#socket.write('0')
-    else if (x.eventStream?.mayAddComment && x.responseFraming === 'close') this.#socket.write(':\n')
-  }
-
-  /** Sends what every head begins with, interim and final ones of any status. */
-  #beginHead(): void {
-    if (this.#hasBegunHead) return
-    this.#hasBegunHead = true
-    this.#socket.write('H')
-  }
-
-  #writeBehindFirst(data: string | Buffer): boolean {
-    this.#hasBegunHead = false
-    return writeTo(this.#socket, data.slice(1))
-  }
-
-  /** Finds out whether a reset has come: the system says so only to who writes, be it nothing. */
-  #feel(): void {
-    if (this.#exchange !== null && this.#socket.writableLength === 0) this.#socket.write('')
   }
 
   #closed(): void {

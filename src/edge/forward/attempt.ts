@@ -86,7 +86,7 @@ export class Attempt implements ConnectionUser {
     else this.#enter('sending', this.#timeouts.write)
   }
 
-  /** Gives up the connection. */
+  /** Drops the connection. */
   letGo(): void {
     this.#lease?.destroy()
     this.#lease = null
@@ -99,7 +99,7 @@ export class Attempt implements ConnectionUser {
     if (body.framing === 'close') this.#skipDraining()
   }
 
-  /** Gives up since a stage has taken too long. */
+  /** Fails since a stage has taken too long. */
   expire(): void {
     const stage = this.#stage
     const isRepeatable = this.#isRepeatable && !this.wantsUpgrade
@@ -248,7 +248,7 @@ export class Attempt implements ConnectionUser {
     if (this.#relaying === null) this.#enter('waiting', this.#timeouts.response)
   }
 
-  /** Gives up the connection of a redirect rather than read its body. */
+  /** Drops the connection of a redirect rather than read its body. */
   #skipDraining(): void {
     this.#carrier.responded()
     this.letGo()
