@@ -22,7 +22,7 @@ interface GeoDatabasesOptions {
 /** Addresses that are remembered, in each of two generations. */
 const REMEMBERED = 4096
 
-/** Databases in files, of which a changed one is in force within a second; the first that knows an address tells. */
+/** Databases in files, of which a changed one is in effect within a second; the first that knows an address tells. */
 export class GeoDatabases implements Geo {
   readonly #files: WatchedFiles<Reader<GeoRecord>>
   #databases: readonly WatchedFile<Reader<GeoRecord>>[] = []

@@ -8,7 +8,7 @@ import type { ListConfig } from '../config/access-config.ts'
 import { type ListFile, readListFile } from './list-file.ts'
 import { type WatchedFile, WatchedFiles } from './watched-files.ts'
 
-/** A list that may be another at each look, since its file is read anew when it changes. */
+/** A list that may differ at each look, since its file is reloaded when it changes. */
 export interface AddressList {
   find(address: AddressWords): Found
 }
@@ -23,7 +23,7 @@ interface AddressListsOptions {
   readonly metrics?: Pick<AccessMetrics, 'listReloads'>
 }
 
-/** Lists in files, of which a changed one is in force within a second; a new version that is not good leaves the one before. */
+/** Lists in files, of which a changed one is in effect within a second; a new version that is not good leaves the one before. */
 export class AddressLists implements Lists {
   readonly #files: WatchedFiles<ListFile>
   #paths: ReadonlyMap<string, string> = new Map()

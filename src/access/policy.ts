@@ -17,7 +17,7 @@ export type { AccessSources }
 
 /** What a policy is made with beside its rules. */
 export interface AccessParts extends AccessSources {
-  /** Outlives the policy, which each reload makes anew. */
+  /** Outlives the policy, which each reload replaces. */
   readonly bans: Bans
   readonly metrics: Pick<EdgeMetrics, 'access' | 'expressionFailures'>
 }

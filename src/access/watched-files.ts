@@ -1,4 +1,4 @@
-// Files that rules look into, kept in memory and read anew whenever they change. Address lists and geographic databases are kept so.
+// Files that rules look into, kept in memory and reloaded when they change: address lists and geographic databases.
 
 import type { Tally } from '../metrics/distribution.ts'
 import type { Logger } from '../log/log.ts'

@@ -1,4 +1,4 @@
-// Whoever asks the management API is checked here, once for every row of it: token, permission, account or zone; then query and body. While the store is
+// Every request to the management API is checked here, once for every row of it: token, permission, account or zone; then query and body. While the store is
 // away, whatever has to ask it is answered with 503, for callers that are remembered too.
 
 import { isId } from '../base/id.ts'
@@ -38,7 +38,7 @@ export function guardedInZone(row: ZoneRow): Route<Facts> {
   }
 }
 
-/** Makes a row outside of any account, which whoever has a valid token may ask. */
+/** Makes a row outside of any account, open to any valid token. */
 export function guardedForAll(path: string, handle: () => Answer): Route<Facts> {
   const row = { method: 'GET', path: `/client/v4${path}` } as const
   return {

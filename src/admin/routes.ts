@@ -57,7 +57,7 @@ export interface Facts {
   readonly metricsAccess: ManagementConfig['metrics']
   /** How the store is; null while it isn't open. */
   readonly storeSigns?: () => StoreSigns | null
-  /** What the management API works on; without it, the API says that the store is away. */
+  /** What the management API works on; without it, the API says that the store is unreachable. */
   readonly api?: () => Api | null
   readonly handOver?: HandOver
 }

@@ -1,5 +1,5 @@
 // How many changes a token may ask of the management API, counted with all who share the store: what they leave behind, in the store and its trail, grows no
-// faster. While the store is away, this process counts alone.
+// faster. While the store is unreachable, this process counts alone.
 
 import type { Limiter } from '../limits/limiter.ts'
 import { type Limit, limitOf } from '../limits/limit.ts'

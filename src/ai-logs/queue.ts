@@ -1,5 +1,5 @@
 // From the edge to the log in the store: in batches, and never on the way of a request. The edge adds what it saw.
-// While the store is away batches wait for it; beyond the bounds the oldest are dropped and counted.
+// While the store is unreachable batches wait for it; beyond the bounds the oldest are dropped and counted.
 
 import { setImmediate, setTimeout as wait } from 'node:timers/promises'
 import type { AiMetrics } from '../metrics/ai-metrics.ts'
@@ -38,7 +38,7 @@ const BATCH = 512
 const BATCH_BYTES = 1024 * 1024
 const MOST_OPEN = 16 * BATCH_BYTES
 const PATIENCE = 250
-/** Ms between two attempts while the store is away, and in the end. */
+/** Ms between two attempts while the store is unreachable, and in the end. */
 const RETRY = 1000
 const LAST_RETRY = 100
 
@@ -147,7 +147,7 @@ export class LogQueue {
     for (const batch of this.#batches.all()) if (batch.count > 0) this.#end(batch)
   }
 
-  /** Sees to it that what there is will be written: what is full at once, unless the store is away. */
+  /** Sees to it that what there is will be written: what is full at once, unless the store is unreachable. */
   #attend(): void {
     if (this.#writing !== null || this.#isClosed) return
     if (this.#backlog.count > 0 && !this.#isFailing) this.#writing = this.#write()
@@ -173,7 +173,7 @@ export class LogQueue {
     if (this.#backlog.count > 0 || !this.#batches.isEmpty) this.#attend()
   }
 
-  /** Appends a batch; false when the store is away, which then gets it later. */
+  /** Appends a batch; false when the store is unreachable, which then gets it later. */
   async #append(batch: Batch): Promise<boolean> {
     const { account, id, logManagement: most, logManagementStrategy: strategy } = batch.gateway
     const content = { ...batch.writer.batch(), isRepeated: batch.isRepeated }

@@ -1,4 +1,4 @@
-// Finds the gateway that a call names. The edge asks for each AI call; a gateway that was found lives on for the grace while the store is away.
+// Finds the gateway that a call names. The edge asks for each AI call; a gateway that was found lives on for the grace while the store is unreachable.
 
 import { isId } from '../base/id.ts'
 import { type Clock, systemClock } from '../base/clock.ts'
@@ -9,11 +9,11 @@ import { type Store, StoreAway } from '../store/store.ts'
 
 interface DirectoryOptions {
   readonly store: Store
-  /** How long a gateway lives on while the store is away, in ms. */
+  /** How long a gateway lives on while the store is unreachable, in ms. */
   readonly grace: number
   /** Hears of each gateway that the store has, by account and id. */
   readonly found?: ((key: string) => void) | undefined
-  /** Asks other processes for what they know while the store is away; never rejects. */
+  /** Asks other processes for what they know while the store is unreachable; never rejects. */
   readonly borrow?: ((key: string) => Promise<Lent<Gateway> | null>) | undefined
   readonly clock?: Clock
 }

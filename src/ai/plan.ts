@@ -139,7 +139,7 @@ function translate(
     const lack = `has no known API for ${api}`
     return refuseCallAt(asked.modelPointer, 'invalid', provider.name, lack)
   }
-  // Read anew: JSON.parse rounds numbers of many digits, which matters as soon as they are written again.
+  // Read again: JSON.parse rounds numbers of many digits, which matters as soon as they are written again.
   const request = readObject(asked.bytes.toString()) ?? asked.request
   const translation = way.translate({ ...request, model: name }, model)
   return 'error' in translation ? within(asked.pointer, translation) : { translation, path }

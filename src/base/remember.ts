@@ -1,6 +1,6 @@
 // Results that are kept because the same is asked for again.
 
-/** Makes a function that works anew only for another key than the last. */
+/** Makes a function that computes again only for a different key than the last. */
 export function rememberLast<Key extends string | number, Value>(
   make: (key: Key) => Value,
 ): (key: Key) => Value {

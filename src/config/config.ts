@@ -191,7 +191,7 @@ export interface StoreConfig {
   readonly sentinelUsername: string | null // what Sentinels are shown; secret
   readonly sentinelPassword: string | null // secret
   readonly commandTimeout: number // ms
-  readonly grace: number // ms that a token which was verified lives on while the store is away
+  readonly grace: number // ms that a token which was verified lives on while the store is unreachable
 }
 
 export interface SecretsConfig {

@@ -28,7 +28,7 @@ export interface CheckConfig {
 export interface TransportConfig {
   readonly connections: number // at most; 0 for any number
   readonly queue: { readonly size: number; readonly timeout: number } // who waits when all are in use; ms, 0 for no deadline
-  readonly dns: { readonly refresh: number; readonly keep: number } // ms: looked up anew (0: by TTL, at most 30 s), and how long old addresses outlive the name
+  readonly dns: { readonly refresh: number; readonly keep: number } // ms: looked up again (0: by TTL, at most 30 s), and how long old addresses outlive the name
   readonly addresses: 'any' | 'public' // public: private, loopback and link-local ones are refused (1002)
 }
 

@@ -19,7 +19,7 @@ export function challengeText({ code }: DomainVerification): string {
 }
 
 /**
- * Returns what becomes of a verification when client_uri is set to a valid `clientUri`, or removed (null). The same host asks again now, or begins anew when its
+ * Returns what becomes of a verification when client_uri is set to a valid `clientUri`, or removed (null). The same host is checked again now, or starts over when its
  * two days are over; another one begins with a code of its own, but `host_frozen` when the old one was verified.
  */
 export function verificationFor(
@@ -51,7 +51,7 @@ function begun(host: string, code: string, now: number): DomainVerification {
 function again(kept: DomainVerification, now: number): DomainVerification {
   const { host, code, status, deadline, nextCheckAt, lastAnswer } = kept
   if (status === 'verified') return kept
-  // A clock that was set back leaves times that are too far ahead: then all begins anew.
+  // A clock that was set back leaves times that are too far ahead: then all starts over.
   if (status === 'failed' || now >= deadline || deadline - now > patience + slack)
     return { ...begun(host, code, now), lastAnswer }
   // Never later than it was, and no other time where it is due already: somebody may be asking just now.

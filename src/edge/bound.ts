@@ -21,7 +21,7 @@ export function tooLarge(x: Exchange): Refusal {
 
 /** Whether this gateway stands among the hops so far (RFC 8586); its parameters don't matter. */
 function passedHere(x: Exchange): boolean {
-  // As many hops as that are a loop, whoever they are.
+  // So many hops are a loop, whatever their names.
   if (x.head.cdnLoop!.length > LONGEST_LOOP) return true
   const hops = x.head.cdnLoop!.replace(/;[^,]*/g, '')
   return listHas(hops, x.snapshot.name.toLowerCase())

@@ -1,4 +1,4 @@
-// The data plane of one process: its listeners, connections and origins, and the configuration in force.
+// The data plane of one process: its listeners, connections and origins, and the configuration in effect.
 
 import { createServer, type Server, type Socket } from 'node:net'
 import { setImmediate as immediate } from 'node:timers/promises'
@@ -135,7 +135,7 @@ export class DataPlane implements Plane {
     return bound
   }
 
-  /** Puts another configuration in force; throws and changes nothing when it does not build, or takes from a zone what a rule of the API names. */
+  /** Puts another configuration in effect; throws and changes nothing when it does not build, or takes from a zone what a rule of the API names. */
   reload(config: Config): void {
     const snapshot = this.#build(config)
     for (const [zone, flaw] of snapshot.broken)
@@ -144,7 +144,7 @@ export class DataPlane implements Plane {
     this.#install(snapshot, config)
   }
 
-  /** Compiles anew what holds for zones, after the API has set something else. */
+  /** Recompiles the rules of zones after the API has changed some. */
   refresh(): void {
     this.#install(this.#build(this.#config), this.#config)
   }

@@ -43,7 +43,7 @@ export interface Client extends ByteSink {
   abandon(exchange: Exchange): void
 }
 
-/** Whoever carries a request to its origin, as the client's side sees it. */
+/** What carries a request to its origin, as the client's side sees it. */
 export interface Upstream {
   /** Monotonic ms at which `expire` is to be called. */
   readonly deadline: number
@@ -188,7 +188,7 @@ export class Exchange {
     this.plane.metrics.eventStreams.inc()
   }
 
-  /** Hands a connection that has switched protocols to whoever passes its bytes. */
+  /** Hands over a connection that has switched protocols, so that its bytes are passed. */
   becomeTunnel(tunnel: Upstream): void {
     this.status = 101
     this.stage = 'begun'

@@ -26,7 +26,7 @@ export interface SidePort {
 }
 
 export interface Plane {
-  /** The configuration in force; a reload swaps this one reference. */
+  /** The configuration in effect; a reload swaps this one reference. */
   snapshot: Snapshot
   readonly clock: Clock
   /** Monotonic ms of the last tick: good enough for deadlines, and free. */

@@ -1,4 +1,4 @@
-// Refusal in, answer out: the door of this folder for whoever answers a request. AI routes have a door of their own.
+// Refusal in, response out: the entry to this folder for code that refuses requests. AI routes have their own.
 
 import { escapeHtml } from '../base/html.ts'
 import type { Operator } from '../config/custom-errors-config.ts'

@@ -24,7 +24,7 @@ export function phraseOf(status: number): string {
   return titles.get(status) ?? reasons[status] ?? 'Custom Error'
 }
 
-/** Lists name, value, name, value …; whoever asked may add to it. */
+/** Lists name, value, name, value …; the caller may add to it. */
 export function headersOf(refusal: Refusal, occasion: Occasion, content: Content): string[] {
   const headers = [
     'Content-Type',

@@ -220,7 +220,7 @@ export class Automaton {
     return id + first
   }
 
-  /** Begins anew, but for the state that every text begins with. */
+  /** Starts over, keeping only the state that every text begins with. */
   #forget(): void {
     const start = this.#states[0]!
     this.#states = [start]

@@ -1,4 +1,4 @@
-// When a server wants to be asked again (RFC 9110 section 10.2.3).
+// When a server wants a retry (RFC 9110 section 10.2.3).
 
 import { equalsIgnoreCase } from './fields.ts'
 

@@ -35,7 +35,7 @@ export class TrailerSection implements FieldReader {
     return at + end - (before === null ? 0 : before.length)
   }
 
-  /** Takes one field line; false for one that would frame the message anew. Part of reading, not for callers. */
+  /** Takes one field line; false for one that would change the framing of the message. Part of reading, not for callers. */
   field(name: string, value: string, id: FieldId): boolean {
     if (crosses(id, 'request') && this.#mayComeLate(name.toLowerCase()))
       (this.fields ??= []).push(name, value)

@@ -61,7 +61,7 @@ export class KeyCount {
     return (this.#storeKey ??= hash('sha256', this.#name, 'base64url').slice(0, 22))
   }
 
-  /** Begins anew when the window is over. */
+  /** Starts over when the window has ended. */
   look(now: number, clock: Clock): void {
     if (now < this.#looksAt) return
     const time = clock.now()

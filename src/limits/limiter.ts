@@ -1,4 +1,4 @@
-// Counts requests against limits, here and with all who share the store. The edge asks once a request and limit. While the store is away, or slow, this process
+// Counts requests against limits, here and with all who share the store. The edge asks once a request and limit. While the store is unreachable, or slow, this process
 // counts alone with the same limits, and no request waits for it; so it does with more new keys than the store should keep.
 
 import { hash } from 'node:crypto'

@@ -1,4 +1,4 @@
-// How many keys the store is told of. Keys are free to whoever makes them up, and the store keeps each for a period.
+// How many new keys the store is told of: anyone can make keys up, and the store keeps each for a period.
 
 import type { Limit } from './limit.ts'
 

@@ -69,7 +69,7 @@ export class Reports {
     }
   }
 
-  /** Whoever counts alone has listed something. */
+  /** A process that counts locally has listed something. */
   #try(): void {
     const [count] = this.#listed
     if (count !== undefined && !this.#watch.isAway) void this.probe(count)

@@ -49,7 +49,7 @@ function plain(text: string): string {
   return text
 }
 
-/** In local time, as the clock of whoever reads it. */
+/** In local time, as the reader's clock. */
 function timeOf(time: number): string {
   const at = new Date(time)
   const [hours, minutes, seconds] = [at.getHours(), at.getMinutes(), at.getSeconds()].map(part =>

@@ -1,4 +1,4 @@
-// Small secrets at rest: AES-256-GCM, so that whoever reads the store can neither read nor change them, nor put one in place of another.
+// Small secrets at rest: AES-256-GCM, so that a reader of the store can neither read nor change them, nor put one in place of another.
 
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 

@@ -1,4 +1,4 @@
-// When secrets were last used, to the hour, written behind the requests that used them; while the store is away uses wait for it, and beyond the bound they
+// When secrets were last used, to the hour, written behind the requests that used them; while the store is unreachable uses wait for it, and beyond the bound they
 // are not noted. The token endpoint, which comes later, will make it and note each use.
 
 import { type Clock, systemClock } from '../base/clock.ts'
@@ -21,7 +21,7 @@ interface Use {
 }
 
 const HOUR = 3_600_000
-/** Ms that a use waits for others, and between two attempts while the store is away. */
+/** Ms that a use waits for others, and between two attempts while the store is unreachable. */
 const PATIENCE = 1000
 /** Uses that may wait, and that are remembered as noted. */
 const MOST = 10_000
@@ -63,7 +63,7 @@ export class SecretUses {
     this.#attend()
   }
 
-  /** Writes what waits, unless the store is away; what comes after is forgotten. */
+  /** Writes what waits, unless the store is unreachable; what comes after is forgotten. */
   async close(): Promise<void> {
     this.#isClosed = true
     if (this.#timer) clearTimeout(this.#timer)
@@ -92,7 +92,7 @@ export class SecretUses {
     }
   }
 
-  /** Keeps a use; false when the store is away, which then gets it later. */
+  /** Keeps a use; false when the store is unreachable, which then gets it later. */
   async #keep(use: Use): Promise<boolean> {
     try {
       await this.#replace(use)

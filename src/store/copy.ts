@@ -23,7 +23,7 @@ type Counts = { -readonly [Kind in keyof CopyReport]: CopyReport[Kind] }
 const pageSize = 100
 
 /**
- * Copies everything, logs included, but the answers to requests with an Idempotency-Key, which are kept for a day only; versions of records begin anew. Rejects
+ * Copies everything, logs included, but the answers to requests with an Idempotency-Key, which are kept for a day only; versions of records start over. Rejects
  * with a sentence that names the store that failed, and says what was copied.
  */
 export async function copyStore(from: Store, to: Store): Promise<CopyReport> {

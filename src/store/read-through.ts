@@ -15,11 +15,11 @@ export interface ReadThroughOptions<T> {
   readonly size: number
   /** How long it is remembered that there is nothing, in ms. */
   readonly missLife: number
-  /** How long a value lives on while the store is away, in ms since it was last known to be right. */
+  /** How long a value lives on while the store is unreachable, in ms since it was last known to be right. */
   readonly grace: number
   /** Hears of each key for which the store has something, unless it was asked by `recall`. */
   readonly found?: ((key: string) => void) | undefined
-  /** Asks other processes for what they remember while the store is away; never rejects. */
+  /** Asks other processes for what they remember while the store is unreachable; never rejects. */
   readonly borrow?: ((key: string) => Promise<Lent<T> | null>) | undefined
   /** Monotonic ms, as `Changes.knownUntil` counts them. */
   readonly now?: () => number
@@ -33,7 +33,7 @@ interface Remembered<T> {
   readonly askedAt: number
 }
 
-/** How old knowledge may be before the store is asked again, in ms: the longest that a revoked token can work. */
+/** How old a cached value may be before the store is read again, in ms: the longest that a revoked token can work. */
 const trust = 5_000
 /** How long old values are given out before one question tries whether the store is still away, in ms. */
 const pause = 1_000

@@ -265,7 +265,7 @@ export interface CounterAsk {
   readonly wanted: number
 }
 
-/** The last `period` ms, of which events may count up to a sixtieth longer; or all until a time, after which the same key begins anew. */
+/** The last `period` ms, of which events may count up to a sixtieth longer; or all until a time, after which the same key starts over. */
 export type CounterWindow =
   | { readonly kind: 'sliding'; readonly period: number }
   | { readonly kind: 'fixed'; readonly until: number } // ms since the epoch

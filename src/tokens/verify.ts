@@ -1,5 +1,5 @@
 // Whose token is it, and is it good now? The edge asks for each call to an AI gateway, the admin listener for each of its own.
-// While the store is away a token that was verified lives on for the grace, and one that nobody remembers is refused as `store_away`.
+// While the store is unreachable a token that was verified lives on for the grace, and one that nobody remembers is refused as `store_away`.
 
 import { timingSafeEqual } from 'node:crypto'
 import { AddressSet } from '../base/address/address.ts'
@@ -16,13 +16,13 @@ export type TokenFault = Exclude<RefuseReason, 'forbidden' | 'misplaced'>
 
 interface VerifierOptions {
   readonly store: Store
-  /** How long a verified token lives on while the store is away, in ms. */
+  /** How long a verified token lives on while the store is unreachable, in ms. */
   readonly grace: number
-  /** Its `lookups` are counted here; decisions are counted by whoever takes them. */
+  /** Its `lookups` are counted here; decisions are counted where they are made. */
   readonly metrics: AiMetrics
   /** Hears of each digest of which the store has the token. */
   readonly found?: ((digest: string) => void) | undefined
-  /** Asks other processes for what they know while the store is away; never rejects. */
+  /** Asks other processes for what they know while the store is unreachable; never rejects. */
   readonly borrow?: ((digest: string) => Promise<Lent<Token> | null>) | undefined
   readonly clock?: Clock
 }

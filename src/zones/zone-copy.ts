@@ -1,4 +1,4 @@
-// The copy of what is set for zones, in a file: a process that starts while the store is away serves with the rules of last time instead of none.
+// The copy of what is set for zones, in a file: a process that starts while the store is unreachable serves with the rules of last time instead of none.
 
 import { writeNew } from '../base/whole-file.ts'
 import { hash } from 'node:crypto'
@@ -117,7 +117,7 @@ function digestOf(text: string): string {
   return hash('sha256', text)
 }
 
-/** Writes under another name first, so that whoever reads finds the old file or the new one, also after a power cut. */
+/** Writes under another name first, so that a reader finds the old file or the new one, also after a power cut. */
 async function writeWhole(path: string, text: string): Promise<void> {
   const draft = `${path}.new`
   await mkdir(dirname(path), { recursive: true, mode: 0o700 })

@@ -11,7 +11,7 @@ import { ZoneCopy } from './zone-copy.ts'
 export interface ZoneRecordsOptions {
   readonly store: Store
   readonly log: Logger
-  /** The file with the copy for a start while the store is away; null for none. */
+  /** The file with the copy for a start while the store is unreachable; null for none. */
   readonly cachePath: string | null
   /** Whether this process writes that copy: one of a machine does. */
   readonly writes?: boolean

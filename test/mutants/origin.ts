@@ -62,7 +62,7 @@ export const origin: readonly Mutated[] = [
     ],
   },
   {
-    file: 'edge/origin/waiting-line.ts',
+    file: 'edge/origin/connection-queue.ts',
     tests: ['edge/origin/origin', 'wire/queues'],
     changes: [
       {

@@ -1,5 +1,5 @@
-// Keeps the audit trail within its bounds, by age and of each actor by number: whoever writes much drops the beginning of nobody's trail but their own. What is
-// dropped is an entry itself. While the store is away nothing is dropped.
+// Keeps the audit trail within its bounds, by age and of each actor by number: an actor who writes much drops only the beginning of their own trail. What is
+// dropped is an entry itself. While the store is unreachable nothing is dropped.
 
 import { type Clock, systemClock } from '../../base/clock.ts'
 import type { Logger } from '../../log/log.ts'

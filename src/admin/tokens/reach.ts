@@ -39,7 +39,7 @@ export function powersBeyond(policies: Policies, caller: Token): Fault[] {
   )
 }
 
-/** A not-before needs no rule: for whoever can ask, it is over. */
+/** A not-before needs no rule: a token that can ask is past it. */
 function lifeBeyond({ expiresOn }: Limits, { expiresOn: end }: Token): Fault[] {
   if (end === null || (expiresOn !== null && expiresOn <= end)) return []
   const rule = `expires_on must be set, and not be later than that of your token, ${isoTime(end)}`

@@ -122,7 +122,7 @@ function resourceOf(id: string): Resource {
   return { resourceKind: 'token', resource: id }
 }
 
-/** Returns the view of a token without what each update makes anew. */
+/** Returns the view of a token without what each update sets again. */
 function settingsOf(token: Token, now: number) {
   const { policies, modified_on, ...view } = viewToken(token, now)
   return { ...view, policies: policies.map(({ id, ...policy }) => policy) }

@@ -10,7 +10,7 @@ export interface Zones {
   readonly lists: () => readonly string[]
   /** Whether rules may ask for countries and networks. */
   readonly hasGeo: () => boolean
-  /** The custom errors in force for a zone: what the API has set before what the file says. */
+  /** The custom errors in effect for a zone: what the API has set before what the file says. */
   customErrors(name: string): CustomErrors
   /** The base of the `type` URIs of errors, without a slash at the end. */
   readonly documentation: string

@@ -1,5 +1,5 @@
 // Step 6: whose token an AI call bears, where its gateway asks for one. What is refused here has cost a look into memory, reaches nobody, and leaves nothing
-// behind but a count. While the store is away, tokens and gateways that are remembered live on for `store.grace`; others are refused with 503.
+// behind but a count. While the store is unreachable, tokens and gateways that are remembered live on for `store.grace`; others are refused with 503.
 
 import type { RefuseReason } from '../../metrics/ai-metrics.ts'
 import type { GatewayDirectory } from '../../ai/gateways.ts'

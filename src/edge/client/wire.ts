@@ -1,4 +1,4 @@
-// What goes wrong before there is a request: bytes that are no HTTP, or no acceptable one. Whoever sent them still deserves an answer in its own format.
+// What goes wrong before there is a request: bytes that are not HTTP, or not acceptable. Their sender still gets a response in its own format.
 
 import { field } from '../../http1/fields.ts'
 import { RequestHead } from '../../http1/request-head.ts'

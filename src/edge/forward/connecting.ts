@@ -7,7 +7,7 @@ import type { Exchange } from '../exchange.ts'
 import type { Dial, DialPhase } from '../origin/dial.ts'
 import type { Lease } from '../origin/lease.ts'
 import type { Origin } from '../origin/origin.ts'
-import type { Waiter } from '../origin/waiting-line.ts'
+import type { Waiter } from '../origin/connection-queue.ts'
 import { deadlineIn } from './deadline.ts'
 import type { KeptBody } from './kept-body.ts'
 

@@ -1,4 +1,4 @@
-// What is told, by an open connection to an origin, to whoever uses it.
+// What an open connection to an origin reports to its user.
 
 import type { Phase } from '../../metrics/edge-metrics.ts'
 import type { Failure } from '../../errors/origin-failure.ts'

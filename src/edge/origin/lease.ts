@@ -80,7 +80,7 @@ export class Lease implements ByteSink {
     if (this.#mayUse('endSending')) this.#connection.endSending()
   }
 
-  /** Leaves the connection to whoever needs one next, or closes it where it is of no further use. */
+  /** Returns the connection for the next request, or closes it if it cannot be reused. */
   giveBack(): void {
     if (!this.#mayUse('giveBack')) return
     this.#end = 'given back'

@@ -112,7 +112,7 @@ export class OriginConnection {
     this.#owner.returned(this, this.#rest)
   }
 
-  /** Closes at once; whoever has it hears nothing more. */
+  /** Closes at once; its user gets no more events. */
   close(): void {
     if (this.#isClosed) return
     this.#isClosed = true
@@ -188,7 +188,7 @@ export class OriginConnection {
     }
     const body = responseBody(head, user.method)
     if (typeof body === 'string') return this.#refuse('GH_BAD_FRAMING')
-    // A body where none can be: whoever reads on would take it for the next answer.
+    // A body where none is allowed: read on, it would pass for the next response.
     if (body.framing === 'none' && bytes.length > head.end && user.method !== 'HEAD')
       return this.#refuse('GH_BAD_FRAMING')
     // An answer to half a request leaves it open what the origin makes of the rest.

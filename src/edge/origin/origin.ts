@@ -13,7 +13,7 @@ import type { NameLookup } from '../resolver/name-lookup.ts'
 import { type ConnectionOwner, OriginConnection, type Rest } from './origin-connection.ts'
 import { Resting } from './resting.ts'
 import { Uploads } from './uploads.ts'
-import { hand, undialled, type Waiter, WaitingLine } from './waiting-line.ts'
+import { hand, undialled, type Waiter, ConnectionQueue } from './connection-queue.ts'
 
 /** How long an idle connection is kept when the origin does not say; servers commonly close theirs after 5 s. */
 const DEFAULT_IDLE = 4_000
@@ -54,7 +54,7 @@ export class Origin implements Dialer, ConnectionOwner {
   readonly #dials = new Set<Dial>()
   readonly #resting = new Resting(this)
   /** For the first of them connections are being dialled. */
-  readonly #waiting = new WaitingLine()
+  readonly #waiting = new ConnectionQueue()
   readonly #uploads: Uploads
   /** Most connections, open and dialled. */
   readonly #most: number

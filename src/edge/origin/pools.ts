@@ -100,7 +100,7 @@ export class Pools {
     return new Member(origin, config.url, weight, health)
   }
 
-  /** Returns the health of an origin under the settings of a pool; whoever is alone in a pool is not ejected, so that its own failure is told. */
+  /** Returns the health of an origin under the settings of a pool; the only member of a pool is not ejected, so that clients see its own failure. */
   #healthOf(origin: Origin, { origins, ejection, check, slowStart }: PoolConfig): MemberHealth {
     const settings: HealthSettings = { ejection: origins.length > 1 ? ejection : null, check, slowStart }
     const key = JSON.stringify(settings)

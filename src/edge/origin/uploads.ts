@@ -1,7 +1,7 @@
 // Requests whose bodies are still to come, and which last as long as their clients like: they may hold only a share of the connections of an origin, and
 // others find the rest.
 
-import { type Waiter, WaitingLine } from './waiting-line.ts'
+import { type Waiter, ConnectionQueue } from './connection-queue.ts'
 
 /** The most that may begin for a pause of their client, where the origin may have any number of connections: it knows limits of its own. */
 const MOST_OF_PAUSES = 100
@@ -9,7 +9,7 @@ const MOST_OF_PAUSES = 100
 export class Uploads {
   readonly #most: number
   readonly #admitted = new Set<Waiter>()
-  readonly #waiting = new WaitingLine()
+  readonly #waiting = new ConnectionQueue()
 
   /** `connections` is the most that the origin may have. */
   constructor(connections: number) {

@@ -84,7 +84,7 @@ export class AddressBook {
     this.#failed.add(address)
   }
 
-  /** Does what is due: gives up addresses whose time is over, and asks anew in the background. */
+  /** Does what is due: drops expired addresses, and looks names up again in the background. */
   refresh(): void {
     if (this.#addresses.length === 0) return
     const now = this.#parts.clock.monotonic()

@@ -24,7 +24,7 @@ interface NameLookupOptions {
 
 /** Names that the system is asked for at a time: libuv gives it half of its threads, and a dead name may hold one for 10 s. */
 const MOST = Math.ceil((Number(process.env.UV_THREADPOOL_SIZE) || 4) / 2)
-/** Ms for which the system is not asked again for a name that it did not find. */
+/** Ms for which a name that was not found is not looked up again. */
 const REMEMBERED = 1_000
 /** The monotonic ms of what is not remembered. */
 const LONG_AGO = Number.NEGATIVE_INFINITY

@@ -1,4 +1,4 @@
-// The files that access rules look into, address lists and geographic databases, of one data plane: read before a configuration that names them is in force.
+// The files that access rules look into, address lists and geographic databases, of one data plane: read before a configuration that names them is in effect.
 
 import type { AccessMetrics } from '../../metrics/access-metrics.ts'
 import type { Logger } from '../../log/log.ts'
@@ -27,7 +27,7 @@ export class AccessFiles implements AccessSources {
     }
   }
 
-  /** Forgets what the configuration in force does not name. */
+  /** Forgets what the configuration in effect does not name. */
   settle(): void {
     this.lists.keep()
   }

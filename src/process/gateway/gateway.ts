@@ -130,7 +130,7 @@ export class Gateway {
     )
   }
 
-  /** The configuration in force. */
+  /** The configuration in effect. */
   get config(): Config {
     return this.#config
   }

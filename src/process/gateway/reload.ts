@@ -21,7 +21,7 @@ const bound: Readonly<Record<string, (config: Config) => unknown>> = {
   'log.access': config => config.log.access,
 }
 
-/** Puts what was loaded in force; never rejects, since a bad configuration changes nothing. */
+/** Puts what was loaded in effect; never rejects, since a bad configuration changes nothing. */
 export async function reload(loaded: Loaded, { gateway, metrics, log }: Assembly): Promise<void> {
   const reasons = await attempt(loaded, gateway)
   for (const reason of reasons) log.error({ reason }, 'configuration reload failed')

@@ -90,7 +90,7 @@ async function serve(
   return leave(0, destination)
 }
 
-/** Reloads when a file that the configuration was read from has changed, or on demand; a bug there leaves in force what was. */
+/** Reloads when a file that the configuration was read from has changed, or on demand; a bug there leaves in effect what was. */
 function watchFor(assembly: Assembly, { files }: Loaded, load: () => Loaded): ConfigWatch {
   const { log, metrics } = assembly
   const failed = (error: Error) =>

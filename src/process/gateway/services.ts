@@ -23,11 +23,11 @@ import { dataFolder, storeDialling, storeLocation } from '../store/location.ts'
 interface ServicesOptions {
   readonly metrics: EdgeMetrics
   readonly log: Logger
-  /** Whether this process of the machine keeps the copy of what the API has set, for starts while the store is away. */
+  /** Whether this process of the machine keeps the copy of what the API has set, for starts while the store is unreachable. */
   readonly writesCopy?: boolean
   /** Informs the processes beside this one what it has found in the store; it must not reject. */
   readonly tellFound?: (keys: readonly FoundKey[]) => Promise<unknown>
-  /** Asks them for what they remember while the store is away, `isFound` where one has told that it found the key; it must not reject. */
+  /** Asks them for what they remember while the store is unreachable, `isFound` where one has told that it found the key; it must not reject. */
   readonly borrow?: (found: FoundKey, isFound: boolean) => Promise<Loan | null>
 }
 

@@ -7,7 +7,7 @@ import type { OAuthClient } from '../../store/oauth-client.ts'
 import { type Store, StoreAway } from '../../store/store.ts'
 import type { SecretKeys } from '../../oauth-clients/secret-keys.ts'
 
-/** Ms between two tries while the store is away. */
+/** Ms between two tries while the store is unreachable. */
 const period = 1_000
 
 /** Writes one warning when clients have secrets that were made under other keys than these, once the store is there; never rejects. `end` makes it give up. */

@@ -77,7 +77,7 @@ export class Supervisor implements ManagedPlane {
     const first = await this.#prove(ask)
     this.#config = ask.config
     this.#bans.keep(config)
-    // Read only now: a worker that took another's place meanwhile was started with what was in force before.
+    // Read only now: a worker that took another's place meanwhile was started with what was in effect before.
     const others = [...this.#workers].filter(worker => worker !== first)
     await Promise.all(
       others.map(worker => worker.demand(ask, this.#patience.reloadPatience).catch(() => worker.kill())),
@@ -233,5 +233,5 @@ export class Supervisor implements ManagedPlane {
   }
 }
 
-/** A worker that ends is replaced, and the one that takes its place is told anew. */
+/** A worker that ends is replaced, and its replacement gets the state again. */
 function ignore(): void {}

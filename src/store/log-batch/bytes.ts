@@ -26,7 +26,7 @@ export class LogBytes {
     return this.#bytes.subarray(0, this.#size)
   }
 
-  /** Begins anew in the same memory. */
+  /** Starts over in the same memory. */
   clear(): void {
     this.#size = 0
   }

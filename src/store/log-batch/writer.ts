@@ -57,7 +57,7 @@ export class LogBatchWriter {
     }
   }
 
-  /** Begins anew in the same memory. */
+  /** Starts over in the same memory. */
   clear(): void {
     this.#count = 0
     this.#heads.clear()

@@ -30,7 +30,7 @@ export class Graves {
     this.#logs = logs
   }
 
-  /** Clears what is left of removed gateways, and once more when nothing can come after; where the store is away, at the next occasion. */
+  /** Clears what is left of removed gateways, and once more when nothing can come after; where the store is unreachable, at the next occasion. */
   async clear(): Promise<void> {
     try {
       const found = (await this.#records.script(openGraves, [keys.graves], [unrest, mostAtOnce])) as (

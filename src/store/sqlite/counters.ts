@@ -5,7 +5,7 @@ import type { Clock } from '../../base/clock.ts'
 import type { CounterAnswer, CounterAsk, Counters } from '../store.ts'
 import { type Command, Database, type Row, type Statement } from './database/database.ts'
 
-/** What was asked, and whoever waits for it. */
+/** What was asked, and who waits for it. */
 interface Waiting {
   readonly ask: CounterAsk
   readonly resolve: (answer: CounterAnswer) => void

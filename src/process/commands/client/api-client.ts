@@ -57,7 +57,7 @@ export class ApiAway extends Error {}
 /** How long an answer may take, in ms. */
 const patience = 30_000
 const perPage = 100
-/** How often a request with an Idempotency-Key is sent while the store is away. */
+/** How often a request with an Idempotency-Key is sent while the store is unreachable. */
 const mostTries = 4
 
 export class ApiClient {

@@ -43,7 +43,7 @@ export const clients = '/oauth_clients'
 const mostTries = 5
 
 /**
- * Changes a client as it was just read, and no newer one; where somebody else was faster, it reads again and asks anew what is to be changed. Without a body it
+ * Changes a client as it was just read, and no newer one; where somebody else was faster, it reads again and asks again what is to be changed. Without a body it
  * stays as it is.
  */
 export async function changeAsRead(

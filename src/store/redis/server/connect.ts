@@ -97,7 +97,7 @@ export function connectToSentinel(dialling: Dialling, host: Host): Client {
   return wrap(dialSentinel(dialling, host), () => false)
 }
 
-/** Calls back for each message on a channel, and whenever it was subscribed to anew, since some may then be lost. */
+/** Calls back for each message on a channel, and whenever it was resubscribed, since some may then be lost. */
 export function subscribe(dialling: Dialling, channel: string, onMessage: () => void): Subscription {
   return listen(
     dialling.address.kind === 'cluster'
@@ -108,7 +108,7 @@ export function subscribe(dialling: Dialling, channel: string, onMessage: () => 
   )
 }
 
-/** Calls back for each message of a Sentinel on a channel, and whenever it was subscribed to anew. */
+/** Calls back for each message of a Sentinel on a channel, and whenever it was resubscribed. */
 export function subscribeToSentinel(
   dialling: Dialling,
   host: Host,

@@ -1,4 +1,4 @@
-// A connection that never keeps anybody waiting: it answers in time or says that the store is away, and only the first to ask finds out the slow way
+// A connection that never keeps anybody waiting: it answers in time or says that the store is unreachable, and only the first to ask finds out the slow way
 // that a server hangs. Only a primary counts as there, and is asked each second whether it still is one.
 
 import { inTime } from '../../../base/in-time.ts'
@@ -11,7 +11,7 @@ import { allFacts, factsOf, fewFacts, type ServerFacts } from './facts.ts'
 
 /** The data format that we write, and the newest that we read. */
 const knownFormat = 1
-/** How long a server may take to say what it is before it is dialled anew, in ms: longer than a command, which may wait behind bulk. */
+/** How long a server may take to say what it is before it is dialled again, in ms: longer than a command, which may wait behind bulk. */
 const greetTimeout = 1_000
 /** Ms between two looks at the server. */
 const period = 1_000
@@ -93,7 +93,7 @@ export class Connection {
     return this.#ask(() => this.#client.sendAll(commands), timeout)
   }
 
-  /** Dials anew, since another server is the primary, or none as far as known. */
+  /** Dials again, since another server is the primary, or none as far as known. */
   leave(reason: Error): void {
     if (this.#isHere) this.#lose(reason)
     this.#client.redial()

@@ -14,7 +14,7 @@ type Value = SQLInputValue
 export interface Statement {
   get(...values: Value[]): Row | undefined
   all(...values: Value[]): Row[]
-  /** Reads row by row; whoever stops before the end must do so in the same turn. */
+  /** Reads row by row; a caller that stops before the end must do so in the same turn. */
   iterate(...values: Value[]): Iterable<Row>
 }
 

@@ -22,7 +22,7 @@ interface Places {
 /** Up to so many entries and bytes the last segment takes in what comes next: a quiet gateway would have one for each entry. */
 const smallCount = 128
 const smallSize = 128 * 1024
-/** Segments that hold more than so many times what they show are written anew once a gateway does, and holds this many entries more than that. */
+/** Segments that hold more than so many times what they show are rewritten once a gateway does, and holds this many entries more than that. */
 const mostHeld = 8
 const mostSpare = 4096
 

@@ -1,4 +1,4 @@
-// Those who wait for a connection to one origin, in the order that they came.
+// The queue for connections to one origin, in order of arrival.
 
 import type { Timeouts } from '../../config/config.ts'
 import type { Dial, DialPhase } from './dial.ts'
@@ -19,7 +19,7 @@ export interface Waiter {
 /** The times of an attempt that came to no dial. */
 export const undialled: Dial['times'] = Object.freeze({ resolve: -1, connect: -1, handshake: -1 })
 
-/** Hands a connection over; a bug that its receiver meets is its own, and no affair of whoever brought it. */
+/** Hands a connection over; a bug in the receiver stays with the receiver. */
 export function hand(waiter: Waiter, connection: OriginConnection): void {
   const lease = connection.lend()
   try {
@@ -30,7 +30,7 @@ export function hand(waiter: Waiter, connection: OriginConnection): void {
   }
 }
 
-export class WaitingLine {
+export class ConnectionQueue {
   /** Those who take only a new connection, with the monotonic ms at which they came. They come first: they had a connection before, which its origin had closed. */
   readonly #forNew = new Map<Waiter, number>()
   readonly #forAny = new Map<Waiter, number>()
@@ -99,7 +99,7 @@ function expireIn(line: Map<Waiter, number>, by: number, dialled: number): void 
   }
 }
 
-/** Notifies a waiter of a failure; a bug that it meets is its own, and no affair of whoever brought the news. */
+/** Notifies a waiter of a failure; a bug in the waiter stays with it. */
 function tell(waiter: Waiter, phase: DialPhase, failure: Failure, times: Dial['times']): void {
   try {
     waiter.unconnected(phase, failure, times)
