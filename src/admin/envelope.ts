@@ -1,4 +1,4 @@
-// The envelope of the management API: what every JSON answer of it is wrapped in.
+// The envelope of the management API: what every JSON response of it is wrapped in.
 
 import { nextTurn } from '../base/turns.ts'
 import { type ApiFaultName, apiFaults, fault, type WordsOf } from '../errors/api-faults.ts'
@@ -12,7 +12,7 @@ export interface Answer {
   readonly rest?: readonly string[]
 }
 
-/** What part of a list an answer shows. */
+/** What part of a list a response shows. */
 interface Window {
   readonly page: number
   readonly perPage: number
@@ -100,7 +100,7 @@ export function failures(faults: readonly Fault[], status = 400): Answer {
   return wrap(status, { success: false, errors, messages: [], result: null })
 }
 
-/** Adds headers to an answer, as `Allow` to a 405. */
+/** Adds headers to a response, as `Allow` to a 405. */
 export function withHeaders(answer: Answer, headers: Answer['headers']): Answer {
   return { ...answer, headers: { ...answer.headers, ...headers } }
 }

@@ -15,9 +15,9 @@ export interface Sender {
   readonly address: string | null
   /** The address of the other end of the connection. */
   readonly peer: string
-  /** Whether no proxy passed the request on, that of this gateway included, and no page of a site can have sent it to read the answer. */
+  /** Whether no proxy passed the request on, that of this gateway included, and no page of a site can have sent it to read the response. */
   readonly isDirect: boolean
-  /** The id of the request, which the answer shows in `svc-ray`: that of the edge where it vouches. */
+  /** The id of the request, which the response shows in `svc-ray`: that of the edge where it vouches. */
   readonly ray: string
 }
 

@@ -32,10 +32,10 @@ const strictHeaders = [
   ['x-frame-options', 'SAMEORIGIN'],
 ] as const
 
-/** Parts of an answer of which one turn takes the length. */
+/** Parts of a response of which one turn takes the length. */
 const partsInATurn = 16
 
-/** What an answer can't set, since each is there once. */
+/** What a response can't set, since each is there once. */
 const ownNames: ReadonlySet<string> = new Set(['content-length', 'svc-ray'])
 
 export class AdminServer {
@@ -111,7 +111,7 @@ export class AdminServer {
       const asker = askerOf(request, sender, this.#shownOn(request.socket))
       return await this.#router.answer(request.method!, request.url!, asker, this.#facts)
     } catch (cause) {
-      // A caller who went away in the middle of a body is no bug, and nobody reads the answer.
+      // A caller who went away in the middle of a body is no bug, and nobody reads the response.
       if (cause !== request.errored) this.#bug(cause)
       return failure('internal_error')
     }

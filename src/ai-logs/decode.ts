@@ -9,7 +9,7 @@ import {
   createZstdDecompress,
 } from 'node:zlib'
 
-/** Bytes that an answer may unfold to; what comes beyond is left out. */
+/** Bytes that a response may unfold to; what comes beyond is left out. */
 const DECODED_SIZE = 4 * 1024 * 1024
 
 interface Decoded {
@@ -56,7 +56,7 @@ function undo(decoder: Transform, bytes: Buffer): Promise<Decoded> {
   return promise
 }
 
-/** Flushing at the end, in place of finishing, gives what there is of an answer that was cut. */
+/** Flushing at the end, in place of finishing, gives what there is of a response that was cut. */
 const { Z_SYNC_FLUSH, BROTLI_OPERATION_FLUSH, ZSTD_e_flush } = constants
 const decoders: ReadonlyMap<string, () => Transform> = new Map([
   ['identity', () => new PassThrough()],

@@ -14,7 +14,7 @@ export interface Meter {
   costOf(provider: string, model: string | null, usage: Usage): number | null
 }
 
-/** What an answer says of its tokens, as src/ai reads it. */
+/** What a response says of its tokens, as src/ai reads it. */
 interface Usage {
   readonly model: string | null
   readonly tokensIn: number | null
@@ -34,7 +34,7 @@ interface Excerpt {
   readonly isCut: boolean
 }
 
-/** What is kept of the request, and of the answer of the provider. */
+/** What is kept of the request, and of the response of the provider. */
 export interface Excerpts {
   readonly request: Excerpt | null
   readonly answer: Excerpt | null

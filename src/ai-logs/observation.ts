@@ -16,7 +16,7 @@ export interface Observation {
   readonly status: number
   /** The name of the error record, where the gateway answered itself. */
   readonly error: string | null
-  /** Whether the client got all of the answer. */
+  /** Whether the client got all of the response. */
   readonly isWhole: boolean
   /** Ms. */
   readonly duration: number

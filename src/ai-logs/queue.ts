@@ -28,7 +28,7 @@ interface Encoded extends Waiting {
 }
 
 const usualBounds: Bounds = { mostEntries: 10_000, mostBytes: 64 * 1024 * 1024 }
-/** Of calls whose answer is still to be decoded. */
+/** Of calls whose response is still to be decoded. */
 const encodedBounds: Bounds = { mostEntries: 1000, mostBytes: 32 * 1024 * 1024 }
 /** What a call weighs beside its bodies, about. */
 const BASE_WEIGHT = 1024
@@ -50,7 +50,7 @@ export class LogQueue {
   readonly #batchSize: number
   readonly #lastWait: number
   readonly #encoded = new Backlog<Encoded>(encodedBounds)
-  /** Decoding, one answer after the other. */
+  /** Decoding, one response after the other. */
   #decoding: Promise<void> | null = null
   readonly #batches = new Batches()
   /** Bytes in batches that are not full. */
@@ -76,7 +76,7 @@ export class LogQueue {
     this.#lastWait = options.lastWait ?? 5000
   }
 
-  /** Takes what was seen of a call that is over; nothing of it is held on to, unless its answer must be decoded first. */
+  /** Takes what was seen of a call that is over; nothing of it is held on to, unless its response must be decoded first. */
   add(observation: Observation): void {
     const { request, response } = observation
     if (this.#isClosed) this.#counts.dropped.inc()

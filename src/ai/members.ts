@@ -35,7 +35,7 @@ interface Bounds {
   readonly values: number
 }
 
-/** What is beyond is no request and no answer of a model: it would cost the stack, or the time of all others. */
+/** What is beyond is no request and no response of a model: it would cost the stack, or the time of all others. */
 export const BOUNDS: Bounds = { depth: 256, values: 500_000 }
 
 /** Returns which bound is broken, by a look at the bytes that costs far less than parsing them; null for none. */

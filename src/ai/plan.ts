@@ -25,7 +25,7 @@ export interface Call {
   /** In which the provider is asked. */
   readonly asks: Dialect
   readonly translation: Translation | null
-  /** Whether a JSON answer goes into the `result` of the API envelope. */
+  /** Whether a JSON response goes into the `result` of the API envelope. */
   readonly wraps: boolean
   /** Whether the usage of a stream was asked for here, and not by the caller. */
   readonly hidesUsage: boolean

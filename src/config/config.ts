@@ -91,9 +91,9 @@ export interface PoolConfig {
   readonly weights: readonly number[] // of the origins, 1 to 1000
   readonly balance: BalanceConfig
   readonly retries: RetryConfig
-  readonly retryOn: readonly number[] // statuses of answers in place of which another member is asked
+  readonly retryOn: readonly number[] // statuses of responses in place of which another member is asked
   readonly ejection: EjectionConfig | null
-  readonly ejectOn: readonly number[] // statuses of answers that count as failures of the member
+  readonly ejectOn: readonly number[] // statuses of responses that count as failures of the member
   readonly check: CheckConfig | null
   readonly slowStart: number // ms in which an origin that comes back takes up its full share; 0 for at once
 }

@@ -1,4 +1,4 @@
-// What a route changes about requests and answers.
+// What a route changes about requests and responses.
 
 /** Sets a header to what an expression (CEL, a string) gives, or removes it where there is none. */
 export interface HeaderRewrite {

@@ -250,7 +250,7 @@ export class DataPlane implements Plane {
   }
 
   #bind(endpoint: Endpoint, reusePort: boolean): Promise<Endpoint> {
-    // A client that has sent its last request may close its half and still wait for the answer.
+    // A client that has sent its last request may close its half and still wait for the response.
     const options = { allowHalfOpen: true, noDelay: true, highWaterMark: HIGH_WATER_MARK }
     const server = createServer(options, socket => this.#accept(socket))
     this.#servers.push(server)

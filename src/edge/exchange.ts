@@ -96,11 +96,11 @@ export class Exchange {
   facts: Facts | null = null
   /** What rate limits have found to count it by. */
   keyParts: Map<string, string> | null = null
-  /** RateLimit and RateLimit-Policy lines for the answer; empty for none. */
+  /** RateLimit and RateLimit-Policy lines for the response; empty for none. */
   limitFields = ''
   /** The request as origins are asked it: that of the client, until it is rewritten or a redirect is followed. */
   outgoing: RequestHead
-  /** What the route changes about the fields of the request and of its answer; null for nothing. */
+  /** What the route changes about the fields of the request and of its response; null for nothing. */
   requestChanges: HeaderChanges | null = null
   answerChanges: HeaderChanges | null = null
   upstream: Upstream | null = null
@@ -126,7 +126,7 @@ export class Exchange {
   asksForPreview = false
   /** Whether the refusal is that preview, and nothing failed. */
   isPreview = false
-  /** Monotonic ms: the last send to an origin began, a streamed body was through, the head of the answer came; 0 when it did not come to that. */
+  /** Monotonic ms: the last send to an origin began, a streamed body was through, the head of the response came; 0 when it did not come to that. */
   sentAt = 0
   awaitedAt = 0
   answeredAt = 0

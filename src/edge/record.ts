@@ -67,7 +67,7 @@ function phasesOf(x: Exchange, now: number): Partial<Record<Phase, number>> {
   return times
 }
 
-/** Ms from the end of the request to the head of its answer, which may come first. */
+/** Ms from the end of the request to the head of its response, which may come first. */
 function waitTime(x: Exchange): number {
   return Math.max(0, x.answeredAt - (x.awaitedAt === 0 ? x.sentAt : x.awaitedAt))
 }

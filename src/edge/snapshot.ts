@@ -23,7 +23,7 @@ export interface EdgeRoute extends Route {
   /** All that apply: of the file, of the zone and its own. */
   readonly limits: readonly MeterRule[]
   readonly pool: EdgePool
-  /** Null where nothing is changed about its requests and answers. */
+  /** Null where nothing is changed about its requests and responses. */
   readonly rewrite: Rewrite | null
 }
 

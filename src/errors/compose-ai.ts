@@ -17,7 +17,7 @@ export interface AiCaller {
   readonly dialect: 'openai' | 'anthropic'
 }
 
-/** Composes the answer to a call that was refused: an envelope where the call has faults, and else the record, in the format that it accepts. */
+/** Composes the response to a call that was refused: an envelope where the call has faults, and else the record, in the format that it accepts. */
 export function composeForAi(
   refusal: Refusal,
   occasion: Occasion,

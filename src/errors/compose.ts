@@ -30,7 +30,7 @@ export interface Options {
   readonly operator?: Operator | null
 }
 
-/** Composes the answer to a request that was refused, in the format that it accepts. */
+/** Composes the response to a request that was refused, in the format that it accepts. */
 export function compose(refusal: Refusal, occasion: Occasion, { documentation, operator }: Options): Answer {
   const format = negotiate(occasion.accept)
   const form = format === 'html' ? pageOf(operator) : forms[format]
@@ -53,7 +53,7 @@ export function composeEvent(
   return render(event, refusal, occasion, documentation)
 }
 
-/** The forms of an answer outside of AI routes. */
+/** The forms of a response outside of AI routes. */
 export const forms: Readonly<Record<Format, Form>> = {
   html: form(
     'text/html; charset=utf-8',

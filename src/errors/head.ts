@@ -1,4 +1,4 @@
-// The status line and the header fields of an answer to a refusal.
+// The status line and the header fields of a response to a refusal.
 
 import { STATUS_CODES } from 'node:http'
 import { catalogue, type ErrorRow, errorRows } from './catalogue.ts'
@@ -6,7 +6,7 @@ import type { Occasion } from './problem.ts'
 import { type Refusal, retryAfterOf } from './refusal.ts'
 import { SAFETY_HEADERS } from './safety-headers.ts'
 
-/** What an answer holds: its media type, its body in ASCII, and the policy where it is a page. */
+/** What a response holds: its media type, its body in ASCII, and the policy where it is a page. */
 export interface Content {
   readonly type: string
   readonly policy: string | null

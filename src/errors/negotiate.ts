@@ -124,7 +124,7 @@ const RANGE = new RegExp(`^[ \\t]*(${TOKEN}/${TOKEN})((?:${PARAMETER})*)[ \\t]*$
 const PARAMETERS = new RegExp(PARAMETER, 'g')
 const QVALUE = /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/
 
-/** Clients send few different Accept lines: the answers for the last of them are kept, for those of a sane length. */
+/** Clients send few different Accept lines: the responses for the last of them are kept, for those of a sane length. */
 const MOST_REMEMBERED = 256
 const LONGEST_REMEMBERED = 256
 

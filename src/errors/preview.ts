@@ -40,7 +40,7 @@ export interface Preview {
   readonly rule: ErrorRule | null
 }
 
-/** Shows the answer to an error; null for a code that no error has. */
+/** Shows the response to an error; null for a code that no error has. */
 export function previewError(ask: PreviewAsk, custom: CustomErrors, options: Options): Preview | null {
   const name = errorNameOf(String(ask.code))
   if (name === null) return null

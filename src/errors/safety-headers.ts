@@ -1,4 +1,4 @@
-// What every answer made here tells browsers for safety.
+// What every response made here tells browsers for safety.
 
 /** Name, value, name, value …; against guessed types, foreign frames and leaked addresses. */
 export const SAFETY_HEADERS: readonly string[] = [

@@ -49,7 +49,7 @@ export const field = {
 
 export type FieldId = (typeof field)[keyof typeof field]
 
-/** A request says of itself only what we believe; an answer is left alone but for what belongs to the hop. */
+/** A request says of itself only what we believe; a response is left alone but for what belongs to the hop. */
 const firstPassed = { request: field.accept, response: field.twin } as const
 
 /** The field lines of a message, its kind, and the names that its Connection fields list (lower-case; null for none). */

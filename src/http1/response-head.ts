@@ -10,7 +10,7 @@ import { type FieldReader, parseContentLength, readFieldLines } from './head.ts'
 /** `unparsable`: not HTTP/1; `framing`: HTTP, but nobody can tell where its body ends. */
 export type ResponseFault = 'unparsable' | 'framing'
 
-/** The most field lines of an answer: each costs time, and no origin means so many. */
+/** The most field lines of a response: each costs time, and no origin means so many. */
 const MOST_FIELDS = 1000
 
 /** A parsed response head; fields as received. */

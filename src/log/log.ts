@@ -52,7 +52,7 @@ export function createLogger(level: Level, destination: LogDestination): Logger 
   return pino({ level, base: { pid }, serializers }, { write })
 }
 
-/** Writes requests, and wants a share of each status class; an answer outside of 100 to 599, and none at all, is always wanted. */
+/** Writes requests, and wants a share of each status class; a response outside of 100 to 599, and none at all, is always wanted. */
 export class AccessLog {
   readonly #destination: LogDestination
   #shares: readonly number[]
@@ -69,7 +69,7 @@ export class AccessLog {
     this.#shares = sharesOf(sample)
   }
 
-  /** Draws whether an answer of this status is to be written; asked once for each, before its entry is made. */
+  /** Draws whether a response of this status is to be written; asked once for each, before its entry is made. */
   wants(status: number): boolean {
     const share = this.#shares[(status / 100) | 0] ?? 1
     return share === 1 || this.#random() < share

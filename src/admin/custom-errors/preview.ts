@@ -24,7 +24,7 @@ export async function previewZoneError({ body, zone }: ZoneCall, { zones }: Api)
   })
 }
 
-/** Returns the id of the rule that made an answer; null where none did, or one of the configuration file, which has no id. */
+/** Returns the id of the rule that made a response; null where none did, or one of the configuration file, which has no id. */
 function ruleOf({ rule }: Preview): string | null {
   return rule !== null && 'id' in rule ? (rule.id as string) : null
 }

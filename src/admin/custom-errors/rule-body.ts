@@ -1,4 +1,4 @@
-// What makes the body of a custom error rule valid, and how answers show one.
+// What makes the body of a custom error rule valid, and how responses show one.
 
 import { type ErrorRule, errorContentTypes, longestRuleContent } from '../../config/custom-errors-config.ts'
 import { expressionWork } from '../../config/resolve/rule-work.ts'

@@ -1,4 +1,4 @@
-// What error rules and error pages look like, in requests and in answers, and their dry runs.
+// What error rules and error pages look like, in requests and in responses, and their dry runs.
 
 import {
   errorContentTypes,

@@ -48,7 +48,7 @@ const settings = [
   'stream_usage',
 ] as const
 const off = Object.keys(notBuilt) as (keyof typeof notBuilt)[]
-/** What answers show and requests can't set: a record that was got may be put back with them. */
+/** What responses show and requests can't set: a record that was got may be put back with them. */
 const shown = ['id', 'is_default', 'created_at', 'modified_at'] as const
 
 /** Reads the body of a new gateway. What it leaves out is closed: nobody is let in without a token, and no bodies are kept. */

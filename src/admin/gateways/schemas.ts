@@ -1,4 +1,4 @@
-// What AI gateways look like, in requests and in answers.
+// What AI gateways look like, in requests and in responses.
 
 import type { GatewayRateLimit, LogStrategy } from '../../store/records.ts'
 import { longestInterval, mostCalls, notBuilt } from './body.ts'

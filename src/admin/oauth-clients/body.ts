@@ -46,7 +46,7 @@ export const authMethods = [
 ] as const satisfies readonly TokenEndpointAuthMethod[]
 export const mostUris = 20
 
-/** What answers show and only the server sets. */
+/** What responses show and only the server sets. */
 const owned = [
   'client_id',
   'client_secret',

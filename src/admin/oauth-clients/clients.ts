@@ -57,7 +57,7 @@ export async function getClient(call: Call, api: Api): Promise<Answer> {
   return kept ? shown(kept.record, api) : noClient
 }
 
-/** Shows a client as it is; the same record, which never changes, is shown by the same answer, as long as the server keys are the same. */
+/** Shows a client as it is; the same record, which never changes, is shown by the same response, as long as the server keys are the same. */
 function shown(client: OAuthClient, { secrets }: Api): Answer {
   const known = answers.get(client)
   if (known?.secrets === secrets) return known.answer

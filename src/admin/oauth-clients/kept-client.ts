@@ -16,7 +16,7 @@ export async function findClient({ account, params }: Call, { store }: Pick<Api,
   return isId(id) ? store.oauthClients.get(account, id) : null
 }
 
-/** Changes the client that the path names, as long as If-Match lets it pass; gives the new one, or the answer in place of it. */
+/** Changes the client that the path names, as long as If-Match lets it pass; gives the new one, or the response in place of it. */
 export async function reviseClient(
   { account, params, ifMatch }: Call,
   { store, log }: Api,

@@ -1,4 +1,4 @@
-// What OAuth clients and scopes look like, in requests and in answers.
+// What OAuth clients and scopes look like, in requests and in responses.
 
 import { checkOutcomes } from '../../metrics/counts.ts'
 import { oauthScopes } from '../../oauth-clients/scopes.ts'
@@ -181,7 +181,7 @@ const shownWhereSet: Members = {
 
 export const oauthClient = open(shown, shownWhereSet)
 
-/** A client in an answer that may show a secret, which it does where one was made. */
+/** A client in a response that may show a secret, which it does where one was made. */
 export const oauthClientWithSecret = open(shown, { ...shownWhereSet, client_secret: secret })
 
 export const oauthScope = open({

@@ -6,7 +6,7 @@ import { exactly, id, oneOf, type Schema, text, whole } from './schemas.ts'
 
 export type HeaderName = keyof typeof headers
 
-/** Header fields of answers. */
+/** Header fields of responses. */
 export const headers = {
   'svc-ray': header('The ray id of this response, to find it in the logs.', {
     ...text,

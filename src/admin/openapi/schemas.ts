@@ -11,7 +11,7 @@ export function closed(required: Members, optional: Members = {}): Schema {
   return { ...open(required, optional), additionalProperties: false }
 }
 
-/** Returns an object of an answer: later versions may add members. */
+/** Returns an object of a response: later versions may add members. */
 export function open(required: Members, optional: Members = {}): Schema {
   const names = Object.keys(required)
   return {
@@ -61,7 +61,7 @@ export const text: Schema = { type: 'string' }
 export const flag: Schema = { type: 'boolean' }
 export const number: Schema = { type: 'number' }
 export const id: Schema = { type: 'string', pattern: '^[0-9a-f]{32}$' }
-/** A moment as answers show it. */
+/** A moment as responses show it. */
 export const time: Schema = { type: 'string', format: 'date-time' }
 
 /** A moment as requests write it (RFC 3339). */

@@ -83,12 +83,12 @@ function isBehind(one: Position, other: Position, descending: boolean): boolean 
   return one.id !== other.id && one.id > other.id !== descending
 }
 
-/** Adds a record and tells of it; false, and nothing was done, when its id is taken, or the key of the answer. */
+/** Adds a record and tells of it; false, and nothing was done, when its id is taken, or the key of the response. */
 export async function add<T>(records: Records<T>, record: T, told: Told, log: Logger): Promise<boolean> {
   return tellAfter(records.insert(record, told), told, log)
 }
 
-/** Puts a record in place of a version and tells of it; false, and nothing was done, when that is not kept any more, or the key of the answer is taken. */
+/** Puts a record in place of a version and tells of it; false, and nothing was done, when that is not kept any more, or the key of the response is taken. */
 export async function put<T>(
   records: Records<T>,
   record: T,
@@ -112,7 +112,7 @@ export async function drop<T>(
 
 /**
  * Puts a new record in place of the one that is kept: `change` is asked again whenever another write came between, so that the last one wins whole. Gives the
- * new record, or the answer that `change` gave instead of one; null when there is none to change.
+ * new record, or the response that `change` gave instead of one; null when there is none to change.
  */
 export async function revise<T>(
   records: Records<T>,

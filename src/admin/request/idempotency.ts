@@ -1,18 +1,18 @@
-// Idempotency-Key: a request that is sent again gives the answer of the first, for a day.
+// Idempotency-Key: a request that is sent again gives the response of the first, for a day.
 
 import { hash } from 'node:crypto'
 import type { KeptAnswer } from '../../store/records.ts'
 import { type Answer, failure } from '../envelope.ts'
 import type { Api, Call } from '../row.ts'
 
-/** Makes of an answer what is written together with what it tells of; nothing where the request has no key. */
+/** Makes of a response what is written together with what it tells of; nothing where the request has no key. */
 type Keep = (answer: Answer) => { readonly answer?: KeptAnswer }
 
-/** How long an answer is kept, in ms. */
+/** How long a response is kept, in ms. */
 const lifetime = 24 * 60 * 60_000
 
 /**
- * Returns the answer that is kept under the key of the request, or makes one: `make` writes what it does together with the answer, and gives null when another
+ * Returns the response that is kept under the key of the request, or makes one: `make` writes what it does together with the response, and gives null when another
  * write came between, so that all is looked at again. `request` tells requests of one caller apart, as method and path do.
  */
 export async function once(

@@ -61,7 +61,7 @@ export async function readInput(
 
 export const noInput: Input = { value: null, bytes: null }
 
-/** Reads a body to its end; null when it is too large. What is left of it then is read and dropped, so that its sender gets to see the answer. */
+/** Reads a body to its end; null when it is too large. What is left of it then is read and dropped, so that its sender gets to see the response. */
 export async function readBody(request: IncomingMessage, most: number): Promise<Buffer | null> {
   const isTooLarge = Number(request.headers['content-length'] ?? 0) > most
   const body = isTooLarge ? null : await collect(request, most)

@@ -34,7 +34,7 @@ export function repeatedMembers(json: string, most: number): readonly string[] {
   return found
 }
 
-/** Points at a place, or at what encloses it where it is deeper than any body that is valid, so that no answer outgrows its request. */
+/** Points at a place, or at what encloses it where it is deeper than any body that is valid, so that no response outgrows its request. */
 function pointerOf(path: readonly Open[]): string {
   return path
     .slice(0, deepest)

@@ -1,4 +1,4 @@
-// What API tokens look like, in requests and in answers.
+// What API tokens look like, in requests and in responses.
 
 import { permissionGroups } from '../../tokens/permission-groups.ts'
 import {
@@ -110,7 +110,7 @@ export const value: Schema = {
 
 export const token = open(shown, { condition: shownCondition, ...shownLimits })
 
-/** A token in the answer to its creation. */
+/** A token in the response to its creation. */
 export const createdToken = open({ ...shown, value }, { condition: shownCondition, ...shownLimits })
 
 /** What a token learns of itself. */

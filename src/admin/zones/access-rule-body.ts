@@ -1,4 +1,4 @@
-// What makes the body of an access rule valid, by the rules of the configuration file, and how answers show one.
+// What makes the body of an access rule valid, by the rules of the configuration file, and how responses show one.
 
 import type { AccessCondition, AccessRule } from '../../config/access-config.ts'
 import { agentPattern, country } from '../../config/settings/access-settings.ts'

@@ -1,4 +1,4 @@
-// What access rules look like, in requests and in answers.
+// What access rules look like, in requests and in responses.
 
 import { accessActions, conditionKinds, longestPath, mostValues } from './access-rule-body.ts'
 import {

@@ -1,4 +1,4 @@
-// What the origins of a zone look like in answers.
+// What the origins of a zone look like in responses.
 
 import { about, flag, listOf, number, oneOf, open, orNull, text, time, whole } from '../openapi/schemas.ts'
 import { originStates } from './zones.ts'

@@ -1,4 +1,4 @@
-// What the rules of zones have in common, in requests and in answers.
+// What the rules of zones have in common, in requests and in responses.
 
 import { mostRules } from './rule-members.ts'
 import {

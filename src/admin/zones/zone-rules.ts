@@ -30,7 +30,7 @@ interface RuleKind<Rule extends object> {
 
 type Kept<Rule> = Rule & { readonly id: string }
 
-/** A list as it is to be, and what is told of that, or the answer in place of it. */
+/** A list as it is to be, and what is told of that, or the response in place of it. */
 type Change<Rule> = { readonly rules: readonly Kept<Rule>[]; readonly audit: AuditEntry } | Answer
 
 export class ZoneRules<Rule extends object> {

@@ -14,7 +14,7 @@ export interface Zones {
   customErrors(name: string): CustomErrors
   /** The base of the `type` URIs of errors, without a slash at the end. */
   readonly documentation: string
-  /** The pools of a zone, as its answers show them. */
+  /** The pools of a zone, as its responses show them. */
   origins(name: string): Promise<readonly PoolState[]>
 }
 

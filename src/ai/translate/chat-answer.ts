@@ -1,4 +1,4 @@
-// A whole chat completion as an answer of Messages.
+// A whole chat completion as a response of Messages.
 
 import { type JsonObject, objectIn, objectsIn, readObject, textIn } from './json.ts'
 import { countsOfChat, messagesUsage, stopReason } from './outcome.ts'
@@ -11,7 +11,7 @@ export function messagesAnswer(json: string): string | null {
   return JSON.stringify(messageOf(completion, choice))
 }
 
-/** Returns the choice of index 0: Messages has one answer, however many come. */
+/** Returns the choice of index 0: Messages has one response, however many come. */
 export function firstChoice(choices: unknown): JsonObject | undefined {
   return objectsIn(choices).find(({ index = 0 }) => index === 0)
 }

@@ -1,4 +1,4 @@
-// A whole answer of Messages as a chat completion.
+// A whole response of Messages as a chat completion.
 
 import { type JsonObject, objectIn, objectsIn, readObject, textIn } from './json.ts'
 import { chatUsage, countsOfMessages, finishReason } from './outcome.ts'

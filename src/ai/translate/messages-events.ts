@@ -117,7 +117,7 @@ export class ChatEvents implements EventTranslator {
     return this.#chunk({ tool_calls: [{ index: this.#call.index, function: { arguments: json } }] })
   }
 
-  /** Counts in this event are of the whole answer so far; those that it leaves out, or gives as null, stand as they were. */
+  /** Counts in this event are of the whole response so far; those that it leaves out, or gives as null, stand as they were. */
   #finish(delta: JsonObject, usage: JsonObject): string {
     const counts = Object.entries(usage).filter(([, count]) => count !== null)
     this.#usage = { ...this.#usage, ...Object.fromEntries(counts) }

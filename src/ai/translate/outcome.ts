@@ -1,4 +1,4 @@
-// How an answer ended and what it cost, in the words of both APIs; the translators of answers and of event streams share these tables.
+// How a response ended and what it cost, in the words of both APIs; the translators of responses and of event streams share these tables.
 
 import { countIn, type JsonObject, objectIn, textIn } from './json.ts'
 

@@ -1,9 +1,9 @@
-// What a translated call promises: the edge sends `body`, and gives the provider's answer to `answer` or, where it is a stream, to `events`.
+// What a translated call promises: the edge sends `body`, and gives the provider's response to `answer` or, where it is a stream, to `events`.
 
 export interface Translation {
   /** The request in the provider's API. */
   readonly body: Buffer
-  /** Turns a whole 2xx JSON answer into the caller's API; null when it can't be understood. */
+  /** Turns a whole 2xx JSON response into the caller's API; null when it can't be understood. */
   answer(json: string): string | null
   /** Makes the translator of one 2xx event stream; each stream needs one of its own. */
   events(): EventTranslator

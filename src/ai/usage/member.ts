@@ -1,4 +1,4 @@
-// The member of an answer that counts its tokens, in the APIs of OpenAI, Anthropic and Google.
+// The member of a response that counts its tokens, in the APIs of OpenAI, Anthropic and Google.
 
 export interface Tokens {
   /** Cached ones included. */
@@ -11,7 +11,7 @@ export interface Tokens {
   readonly cacheWrittenLong: number
 }
 
-/** A usage member, from its name on, as it stands in an answer. */
+/** A usage member, from its name on, as it stands in a response. */
 export interface UsageMember extends Tokens {
   readonly text: string
 }

@@ -1,16 +1,16 @@
-// How many tokens a call took, from what was kept of its answer. The log asks, after the call is over.
+// How many tokens a call took, from what was kept of its response. The log asks, after the call is over.
 
 import { numberOf, type Tokens, USAGE, type UsageMember, usageAt } from './member.ts'
 import { UsagePatterns } from './patterns.ts'
 
-/** Null where the answer does not say; of a stream or a cut answer, what the kept parts say. */
+/** Null where the response does not say; of a stream or a cut response, what the kept parts say. */
 interface Usage extends Tokens {
   readonly model: string | null
 }
 
 /**
- * Reads the usage from the beginning of an answer and, where that is not all of it, its end: OpenAI's chat, responses and embeddings, Anthropic, Google and
- * Ollama, as JSON, event stream or JSON lines. It looks for the objects that tell it and parses nothing else: texts stand escaped in an answer and can't be
+ * Reads the usage from the beginning of a response and, where that is not all of it, its end: OpenAI's chat, responses and embeddings, Anthropic, Google and
+ * Ollama, as JSON, event stream or JSON lines. It looks for the objects that tell it and parses nothing else: texts stand escaped in a response and can't be
  * mistaken for one, and inputs of tools stand before the last one. Never throws.
  */
 export function usageOf(head: Buffer, tail: Buffer, isEventStream: boolean): Usage {
@@ -55,7 +55,7 @@ class Found implements Usage {
   }
 }
 
-/** Bytes at an end of an answer in which nearly all of them tell what is looked for. */
+/** Bytes at an end of a response in which nearly all of them tell what is looked for. */
 const NEAR = 1024
 
 /** Finds something near the beginning, else in all of the bytes; what is looked for is ASCII, so they needn't be decoded. */
@@ -64,7 +64,7 @@ function within<T>(bytes: Buffer, find: (text: string) => T | null): T | null {
   return found !== null || bytes.length <= NEAR ? found : find(bytes.toString('latin1'))
 }
 
-/** Those of the answers of late. */
+/** Those of the responses of late. */
 const patterns = new UsagePatterns()
 
 function lastTokens(bytes: Buffer): Tokens | null {

@@ -1,4 +1,4 @@
-// What a route changes about requests and answers, as the file says it. Put into the routes of the schema, resolved with them.
+// What a route changes about requests and responses, as the file says it. Put into the routes of the schema, resolved with them.
 
 import { fieldId, isSettable } from '../../http1/fields.ts'
 import { type ExpressionSettings, expression } from './expression-shape.ts'

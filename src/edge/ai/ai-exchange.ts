@@ -35,7 +35,7 @@ export class AiExchange {
   path = ''
   /** As far as the request tells without being parsed. */
   model: string | null = null
-  /** What makes the caller's answer of the provider's, where they differ. */
+  /** What makes the caller's response of the provider's, where they differ. */
   rewriting: Rewriting | null = null
 
   constructor(target: AiTarget, fields: AiFields) {

@@ -15,7 +15,7 @@ export function refuseWithoutKey(x: Exchange, ai: AiExchange): Refusal | null {
 }
 
 /**
- * Takes what an answer says of the key: null where it is the caller's, `another` where the same call is to be made with another key, and a refusal (1015) where none is
+ * Takes what a response says of the key: null where it is the caller's, `another` where the same call is to be made with another key, and a refusal (1015) where none is
  * left. `isWhole` says whether the call can be made again.
  */
 export function verdictOnKey(

@@ -1,4 +1,4 @@
-// A provider's answer on its way to a caller who speaks another API, or wants it in an envelope.
+// A provider's response on its way to a caller who speaks another API, or wants it in an envelope.
 
 import type { Call } from '../../ai/plan.ts'
 import type { EventTranslator, Translation } from '../../ai/translate/translation.ts'
@@ -21,7 +21,7 @@ export class Rewriting {
     this.#hidesUsage = hidesUsage
   }
 
-  /** Makes the rewriter for the answer of this head; null where it is to be left alone, false where that can't be: a coding that nobody asked for hides it, or it is no JSON. */
+  /** Makes the rewriter for the response of this head; null where it is to be left alone, false where that can't be: a coding that nobody asked for hides it, or it is no JSON. */
   begin(head: ResponseHead): Rewriter | null | false {
     if (head.status < 200 || head.status > 299) return null
     if (head.isEncoded) return this.#translation === null && !this.#wraps ? null : false
@@ -34,12 +34,12 @@ export class Rewriting {
   }
 }
 
-/** Returns how the answer to a call must be rewritten; null when not at all. */
+/** Returns how the response to a call must be rewritten; null when not at all. */
 export function rewritingOf(call: Call): Rewriting | null {
   return call.translation !== null || call.wraps || call.hidesUsage ? new Rewriting(call) : null
 }
 
-/** The answer as the result of the API envelope. */
+/** The response as the result of the API envelope. */
 class Enveloped implements Rewriter {
   readonly holdsHead = false
   #hasBegun = false
@@ -58,7 +58,7 @@ class Enveloped implements Rewriter {
 const OPENING = Buffer.from('{"success":true,"errors":[],"messages":[],"result":')
 const CLOSING = Buffer.from('}')
 
-/** Bytes of a whole answer that is translated; far beyond any real one. */
+/** Bytes of a whole response that is translated; far beyond any real one. */
 const LARGEST_ANSWER = 32 * 1024 * 1024
 
 class Translated implements Rewriter {

@@ -8,7 +8,7 @@ export class LimitFields {
   /** Seconds of the window. */
   readonly #seconds: number
   readonly #opening: string
-  /** What follows the remaining requests in nearly all answers. */
+  /** What follows the remaining requests in nearly all responses. */
   readonly #usualEnd: string
 
   /** Takes the period in ms. */

@@ -1,4 +1,4 @@
-// What a route changes about a request before its origin is asked, and about the answer to come.
+// What a route changes about a request before its origin is asked, and about the response to come.
 
 import type { Facts } from '../../expression/expression.ts'
 import type { Tally } from '../../metrics/distribution.ts'
@@ -31,7 +31,7 @@ export class Rewrite {
   }
 
   /**
-   * Changes the request and finds the changes of its answer, or refuses (400, 1035, 1036, 1037, 1038, 1041). Those of the answer depend on the request alone, and what
+   * Changes the request and finds the changes of its response, or refuses (400, 1035, 1036, 1037, 1038, 1041). Those of the response depend on the request alone, and what
    * fails has to fail before an origin has done anything.
    */
   begin(x: Rewritten, facts: Facts, limits: HeadLimits): Refusal | null {

@@ -8,7 +8,7 @@ import { headersOf, phraseOf, reasonOf } from '../head.ts'
 import type { Occasion } from '../problem.ts'
 import type { Refusal } from '../refusal.ts'
 
-/** Composes the answer; it has no Content-Security-Policy, since ours allows our own page and nothing else. */
+/** Composes the response; it has no Content-Security-Policy, since ours allows our own page and nothing else. */
 export function composeCustom(
   content: CustomContent,
   refusal: Refusal,

@@ -1,4 +1,4 @@
-// What an operator says in place of an error document: cut at its tokens once, so that an answer only fills them in.
+// What an operator says in place of an error document: cut at its tokens once, so that a response only fills them in.
 
 import type { Facts } from '../../expression/expression.ts'
 import type { ErrorContentType } from '../../config/custom-errors-config.ts'
@@ -29,7 +29,7 @@ export class CustomContent {
     this.#escape = escapeFor[type]
   }
 
-  /** Fills in one answer, in UTF-8 with one character a byte. */
+  /** Fills in one response, in UTF-8 with one character a byte. */
   fill(refusal: Refusal, occasion: Occasion, facts: Facts): string {
     const texts = this.#texts
     const tokens = this.#tokens
@@ -71,7 +71,7 @@ const PAGE_TOKENS = /(::CLIENT_IP::|::RAY_ID::|::GEO::|::SVC_ERROR_500S_BOX::|::
 /** Means nothing in any content type, at any place. */
 const PLAIN = /^[A-Za-z0-9.:]*$/
 
-/** Writes a text as UTF-8 with one character a byte, as answers hold it. */
+/** Writes a text as UTF-8 with one character a byte, as responses hold it. */
 function bytesOf(text: string): string {
   return Buffer.byteLength(text) === text.length ? text : Buffer.from(text).toString('latin1')
 }

@@ -1,4 +1,4 @@
-// Renders an error once with sample values, and cuts the text where they stand: filling the gaps is then all that an answer costs.
+// Renders an error once with sample values, and cuts the text where they stand: filling the gaps is then all that a response costs.
 
 import { rememberLast } from '../../base/remember.ts'
 import { errorRows } from '../catalogue.ts'
@@ -23,7 +23,7 @@ export class Template {
     this.#slots = pieces.filter((_, i) => i % 2 === 1).map(mark => slotOf.get(mark)!)
   }
 
-  /** Fills in one answer; the zone comes escaped for the format. */
+  /** Fills in one response; the zone comes escaped for the format. */
   fill(refusal: Refusal, occasion: Occasion, zone: string): string {
     const texts = this.#texts
     const slots = this.#slots
@@ -81,7 +81,7 @@ function valueFor(slot: Slot, refusal: Refusal, occasion: Occasion, zone: string
 
 type Moment = readonly [date: string, clock: string]
 
-/** Within a second one moment serves every answer. */
+/** Within a second one moment serves every response. */
 function secondOf(time: number): number {
   return Math.floor(time / 1000)
 }

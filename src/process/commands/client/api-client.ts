@@ -51,10 +51,10 @@ export class ApiRefusal extends Error {
   }
 }
 
-/** There is no API, or no end of its answer; the message is a sentence for the operator. */
+/** There is no API, or no end of its response; the message is a sentence for the operator. */
 export class ApiAway extends Error {}
 
-/** How long an answer may take, in ms. */
+/** How long a response may take, in ms. */
 const patience = 30_000
 const perPage = 100
 /** How often a request with an Idempotency-Key is sent while the store is unreachable. */
@@ -72,7 +72,7 @@ export class ApiClient {
     const url = `${this.#access.url}/client/v4/accounts/${this.#access.account}${path}`
     const init = requestOf(method, this.#access.token, request)
     const isRepeatable = method === 'GET' || request.once === true
-    // What was done once, and could not be confirmed, gives its answer to the same key only.
+    // What was done once, and could not be confirmed, gives its response to the same key only.
     for (let tries = 1; ; tries++) {
       const { response, text } = await this.#send(url, init, isRepeatable)
       const mayBeDone = response.status === 503 && request.once === true
