@@ -188,12 +188,6 @@ export const admin: readonly Mutated[] = [
         becomes: 'return value as string',
         breaks: 'of two tokens one counts',
       },
-      {
-        text: "if (!this.#server.listening) fields.push('connection', 'close')",
-        becomes: '',
-        breaks: 'a gateway that stops waits for idle connections',
-        tests: ['admin/server', 'admin/stall'],
-      },
     ],
   },
   {

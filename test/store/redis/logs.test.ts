@@ -28,7 +28,8 @@ test('an entry that is appended again, since nobody knew that it was kept, is th
 
 test('of entries that have to go nothing stays, bodies neither', async t => {
   const { server, kept, append, keys } = await start(t)
-  await append(logEntries(kept, 6), 2)
+  const entries = logEntries(kept, 6)
+  for (let i = 0; i < 6; i += 2) await append(entries.slice(i, i + 2), 2)
   for (const key of await keys()) {
     const type = await server.ask('TYPE', key)
     const count = await server.ask(type === 'hash' ? 'HLEN' : 'ZCARD', key)
