@@ -126,7 +126,7 @@ export const catalogue = {
     detail:
       'The origin server refused the connection from the gateway. Most likely the web server there is stopped or restarting; your request was not delivered to it.',
     guidance:
-      '**Wait and retry.** Nothing was delivered, so the same request can safely be sent again after {retry_after} s. If the origin server stays down, its operator must start it or allow connections from the gateway.',
+      '**Wait and retry.** Nothing was delivered, so the same request can safely be sent again after {retry_after} s. If the origin server stays down, its operator must start it or let the gateway connect.',
     cause: 'The origin refused the TCP connection, or reset it while it was being opened.',
     remedy:
       'Check that the origin runs, that it listens on the configured address and port, and that no firewall rejects the gateway.',

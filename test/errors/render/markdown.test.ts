@@ -35,7 +35,7 @@ The origin server refused the connection from the gateway. Most likely the web s
 
 ## What You Should Do
 
-**Wait and retry.** Nothing was delivered, so the same request can safely be sent again after 120 s. If the origin server stays down, its operator must start it or allow connections from the gateway.
+**Wait and retry.** Nothing was delivered, so the same request can safely be sent again after 120 s. If the origin server stays down, its operator must start it or let the gateway connect.
 
 ---
 
