@@ -101,7 +101,7 @@ test('the first rule that matches wins, also after another order; a bad rule cha
 test('an access rule may name the lists of the configuration; a database that there is not is asked for', async t => {
   const { gateway, manage } = await start(t)
   const deny = (condition: object) => manage('POST', 'access_rules', { action: 'deny', ...condition })
-  assert.match((await deny({ list: 'local' })).errors[0]!.message, /of which there is none$/)
+  assert.match((await deny({ list: 'local' })).errors[0]!.message, /but the configuration has none$/)
   assert.match((await deny({ country: ['DE'] })).errors[0]!.message, /^country needs geo\.databases/)
   const list = join(dirname(gateway.file), 'local.txt')
   writeFileSync(list, '127.0.0.0/8\n')
