@@ -163,6 +163,19 @@ test('a second gateway that is not told to replace the first does not start, and
   assert.equal((await fetch(`${first.admin}/readyz`)).status, 200)
 })
 
+for (const workers of [0, 2])
+  test(`a second gateway with a side port of its own takes no share of the first one's port (workers: ${workers})`, async t => {
+    const { start, env } = await prepare(t, workers)
+    const first = await start()
+    const { host } = new URL(first.edge)
+    const yaml = `listen: ['${host}']\nadmin: 127.0.0.1:0\nworkers: ${workers}\nzones: []\n`
+    const { code, stderr } = await gatehouse(['start', '--config', writeConfig(t, yaml)], env)
+    assert.deepEqual(
+      [code, JSON.parse(stderr).msg],
+      [1, `cannot listen on ${host}: the address is already in use`],
+    )
+  })
+
 test('nobody gets the side port who has not read the note in the data folder', async t => {
   const { start } = await prepare(t, 0)
   const { admin } = await start()
