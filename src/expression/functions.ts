@@ -1,6 +1,6 @@
 // What expressions may call, of all that the language has, and what of it can fail.
 
-/** Records of our functions whether they can fail. */
+/** Holds for each of our functions whether it can fail. */
 export const functions: ReadonlyMap<string, boolean> = new Map([
   ['bool', true],
   ['contains', false],

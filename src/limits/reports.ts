@@ -30,7 +30,7 @@ export class Reports {
     this.#sweeper ??= setInterval(() => this.#sweep(), sweepPeriod).unref()
   }
 
-  /** Reports what a count has to report now. */
+  /** Sends what a count has to report now. */
   async send(count: KeyCount): Promise<void> {
     if (count.untold !== 0) await this.#sendEven(count)
   }

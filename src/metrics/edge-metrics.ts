@@ -41,7 +41,7 @@ export class EdgeMetrics {
   readonly retries = new Tally()
   readonly ejections = new Tally()
   readonly retryBudgetExhausted = new Tally()
-  /** Returns of each member of each pool whether requests may go to it; null before there are pools. */
+  /** Returns for each member of each pool whether requests may go to it; null before there are pools. */
   poolMembers: (() => readonly PoolMember[]) | null = null
   readonly clientAborts = new Tally()
   /** Clients that were cut off for being too slow. */

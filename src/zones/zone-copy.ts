@@ -1,9 +1,9 @@
 // The copy of what is set for zones, in a file: a process that starts while the store is unreachable serves with the rules of last time instead of none.
 
-import { writeNew } from '../base/whole-file.ts'
 import { hash } from 'node:crypto'
 import { mkdir, readFile, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { writeNew } from '../base/whole-file.ts'
 import type { Clock } from '../base/clock.ts'
 import type { Logger } from '../log/log.ts'
 import type { ZoneRecordLists } from './known-zones.ts'

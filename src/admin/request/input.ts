@@ -1,7 +1,7 @@
 // Reads the body of a request to the management API: its size, its type, its syntax.
 
-import { faultAt } from '../../errors/api-faults.ts'
 import type { IncomingMessage } from 'node:http'
+import { faultAt } from '../../errors/api-faults.ts'
 import { largestErrorPage } from '../../config/custom-errors-config.ts'
 import type { Fault } from '../../errors/refusal.ts'
 import { type Answer, failure, failures } from '../envelope.ts'

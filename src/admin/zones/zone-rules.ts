@@ -1,7 +1,7 @@
 // Handlers of the rules that the API sets for a zone, alike for all kinds: a list of which the first rule that matches wins.
 
-import { newId } from '../../base/id.ts'
 import { hash } from 'node:crypto'
+import { newId } from '../../base/id.ts'
 import { nextTurn } from '../../base/turns.ts'
 import type { Fault } from '../../errors/refusal.ts'
 import type { AuditEntry } from '../../store/records.ts'

@@ -15,7 +15,7 @@ export function outboundHead(x: Exchange, address: string): string {
   return `${head.method} ${head.target} HTTP/1.1\r\nHost: ${hostFor(x)}\r\n${passedFields(x)}${framing(x)}${x.client.isTrusted ? trustedLines(x) : strangersLines(x)}${hops(x)}${vouching(x, address)}svc-ray: ${x.ray}\r\n\r\n`
 }
 
-/** Keeps from a provider all of the client behind the gateway. */
+/** Writes the head for a provider, which learns nothing of the client behind the gateway. */
 function providerHead(x: Exchange, ai: AiExchange): string {
   return `${x.head.method} ${ai.path} HTTP/1.1\r\nHost: ${x.origin!.authority}\r\n${providerFields(x.head, ai, x.snapshot.ai!.routeTo(ai.provider!).keys, x.sentAt)}${framing(x)}${upgrade(x)}${hops(x)}svc-ray: ${x.ray}\r\n\r\n`
 }

@@ -55,7 +55,7 @@ export class Pools {
     return [...this.#byConfig.values()]
   }
 
-  /** Returns of each member of the named pools whether requests go to it as usual. */
+  /** Returns for each member of the named pools whether requests go to it as usual. */
   health(): readonly PoolMember[] {
     return this.named.flatMap(({ name: pool, members }) =>
       members.map(({ target, health }) => ({

@@ -1,10 +1,10 @@
 // The keys of client secrets: those of the configuration, else one in the data folder, which is made when there is none. Read once, before anything is served.
 
-import { writeNew } from '../../base/whole-file.ts'
 import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
 import { type FileHandle, link, mkdir, open, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
+import { writeNew } from '../../base/whole-file.ts'
 import { SecretKeys } from '../../oauth-clients/secret-keys.ts'
 import { parseSecretKey } from '../../config/settings/secret-key.ts'
 

@@ -1,8 +1,8 @@
 // Asks the management API of a running gateway, for the commands that work over it. What it refuses is thrown, since a command ends there.
 
-import { type ApiFaultName, apiFaults } from '../../../errors/api-faults.ts'
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { type ApiFaultName, apiFaults } from '../../../errors/api-faults.ts'
 
 /** Where the API is, whose things are asked for, and who asks. */
 export interface ApiAccess {

@@ -1,8 +1,8 @@
 // How the verbs of `gatehouse client` get to the management API, and what becomes of it when the API refuses.
 
-import { isId } from '../../../base/id.ts'
 import { readFileSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
+import { isId } from '../../../base/id.ts'
 import { visible } from '../../../base/visible.ts'
 import { loadConfig } from '../../../config/file/load.ts'
 import { type ApiAccess, ApiAway, ApiClient, type ApiMistake, ApiRefusal } from './api-client.ts'
