@@ -3,11 +3,11 @@
 import type { BanNews } from './bans.ts'
 
 /** Ms between two messages. */
-const PERIOD = 100
+const period = 100
 /** The most keys in one message; others wait for the next. */
-const MOST_SENT = 1_000
+const mostSent = 1_000
 /** The most keys that wait: others would come too late, and are not told. */
-const MOST_WAITING = 5_000
+const mostWaiting = 5_000
 
 export class BanPost {
   readonly #send: (news: BanNews) => Promise<unknown> | undefined
@@ -24,7 +24,7 @@ export class BanPost {
   add(id: string, key: string, number: number): void {
     let numbers = this.#byId.get(id)
     const known = numbers?.get(key)
-    if (known === undefined && this.#waiting === MOST_WAITING) return
+    if (known === undefined && this.#waiting === mostWaiting) return
     if (known === undefined) this.#waiting++
     if (numbers === undefined) this.#byId.set(id, (numbers = new Map()))
     numbers.set(key, (known ?? 0) + number)
@@ -32,7 +32,7 @@ export class BanPost {
   }
 
   #later(): NodeJS.Timeout {
-    return setTimeout(() => void this.#post(), PERIOD).unref()
+    return setTimeout(() => void this.#post(), period).unref()
   }
 
   async #post(): Promise<void> {
@@ -42,7 +42,7 @@ export class BanPost {
 
   #take(): BanNews {
     const news: [string, Map<string, number>][] = []
-    let room = MOST_SENT
+    let room = mostSent
     for (const [id, numbers] of this.#byId) {
       if (room === 0) break
       const taken = numbers.size <= room ? numbers : takeFirst(numbers, room)
@@ -50,7 +50,7 @@ export class BanPost {
       room -= taken.size
       news.push([id, taken])
     }
-    this.#waiting -= MOST_SENT - room
+    this.#waiting -= mostSent - room
     return news
   }
 }

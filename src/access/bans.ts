@@ -82,7 +82,7 @@ function idOf(owner: string, { refusals, within, lasts }: BanConfig): string {
 }
 
 /** The most addresses that are counted, and the most that are banned: of more, the longest known are forgotten. */
-const MOST = 10_000
+const mostKept = 10_000
 
 interface Count {
   refusals: number
@@ -138,7 +138,7 @@ export class Ban {
       this.#listeners.banned?.(this.#id, key, lasts)
       return
     }
-    if (this.#counts.size >= MOST) dropFirst(this.#counts)
+    if (this.#counts.size >= mostKept) dropFirst(this.#counts)
     this.#counts.set(key, count)
     this.#listeners.noted?.(this.#id, key, refusals)
   }
@@ -151,7 +151,7 @@ export class Ban {
 
   #ban(key: string, now: number, lasts: number): void {
     this.#release(now)
-    if (this.#until.size >= MOST) dropFirst(this.#until)
+    if (this.#until.size >= mostKept) dropFirst(this.#until)
     this.#until.delete(key)
     this.#until.set(key, now + lasts)
   }

@@ -20,7 +20,7 @@ interface GeoDatabasesOptions {
 }
 
 /** Addresses that are remembered, in each of two generations. */
-const REMEMBERED = 4096
+const remembered = 4096
 
 /** Databases in files, of which a changed one is in effect within a second; the first that knows an address tells. */
 export class GeoDatabases implements Geo {
@@ -64,7 +64,7 @@ export class GeoDatabases implements Geo {
     const recent = this.#recent.get(address)
     if (recent !== undefined) return recent
     const place = this.#older.get(address) ?? this.#find(address)
-    if (this.#recent.size >= REMEMBERED) {
+    if (this.#recent.size >= remembered) {
       this.#older = this.#recent
       this.#recent = new Map()
     }

@@ -5,9 +5,9 @@ import { type AddressTable, AddressTableBuilder } from '../base/address/address-
 import { inSlices } from '../base/slices.ts'
 
 /** Bytes that are read and understood at once: about a millisecond's work. */
-const CHUNK = 64 * 1024
+const chunk = 64 * 1024
 /** Characters of a line, so that a file that is no list is not gathered whole. */
-const LONGEST_LINE = 64 * 1024
+const longestLine = 64 * 1024
 
 /** What a file of addresses says. */
 export interface ListFile {
@@ -20,7 +20,7 @@ export interface ListFile {
 export async function readListFile(path: string): Promise<ListFile> {
   const lines = new ListLines(path)
   try {
-    for await (const text of createReadStream(path, { encoding: 'latin1', highWaterMark: CHUNK }))
+    for await (const text of createReadStream(path, { encoding: 'latin1', highWaterMark: chunk }))
       lines.take(text as string)
   } catch (error) {
     if (error instanceof ListFlaw) throw error
@@ -51,7 +51,7 @@ class ListLines {
       start = end + 1
     }
     this.#open = all.slice(start)
-    if (this.#open.length > LONGEST_LINE) this.#refuse(this.#count + 1)
+    if (this.#open.length > longestLine) this.#refuse(this.#count + 1)
   }
 
   /** Takes the line that has no end; tells whether there was none. */

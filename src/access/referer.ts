@@ -20,20 +20,20 @@ export function refererHost(url: string): string {
     if (end === referer.length && end < url.length) return ''
     if (end === referer.length) break
     const code = referer.charCodeAt(end)
-    if (code === SLASH || code === QUESTION || code === HASH || code === BACKSLASH) break
-    if (code === AT) start = end + 1
+    if (code === slash || code === question || code === hash || code === backslash) break
+    if (code === at) start = end + 1
   }
   const port = referer.lastIndexOf(':', end - 1)
-  if (port >= start && referer.charCodeAt(end - 1) !== BRACKET) end = port
-  if (referer.charCodeAt(end - 1) === DOT) end--
+  if (port >= start && referer.charCodeAt(end - 1) !== bracket) end = port
+  if (referer.charCodeAt(end - 1) === dot) end--
   if (end - start > longestHost) return ''
   return referer.slice(start, end).toLowerCase()
 }
 
-const HASH = 0x23
-const DOT = 0x2e
-const SLASH = 0x2f
-const QUESTION = 0x3f
-const AT = 0x40
-const BACKSLASH = 0x5c
-const BRACKET = 0x5d
+const hash = 0x23
+const dot = 0x2e
+const slash = 0x2f
+const question = 0x3f
+const at = 0x40
+const backslash = 0x5c
+const bracket = 0x5d

@@ -4,7 +4,7 @@ import type { CompiledRule } from './rules.ts'
 import type { Visit } from './visit.ts'
 
 /** Fewer rules of the kind cost less than to remember what they said. */
-const WORTHWHILE = 4
+const worthwhile = 4
 
 export class Shortlist {
   readonly #all: readonly CompiledRule[]
@@ -18,7 +18,7 @@ export class Shortlist {
 
   constructor(rules: readonly CompiledRule[]) {
     this.#all = rules
-    this.#isWorthwhile = rules.filter(looksAtClientAlone).length >= WORTHWHILE
+    this.#isWorthwhile = rules.filter(looksAtClientAlone).length >= worthwhile
     this.#asksUserAgent = rules.some(({ kind }) => kind === 'user_agent')
   }
 

@@ -23,7 +23,7 @@ export function home(accept: string | null, unready: Unready, store: StoreSigns 
   }
   const content = html`<main>
 <h1>Gatehouse</h1>
-<p class="state ${status}">${STATES[status]}${reason !== undefined && `: ${reason}`}</p>
+<p class="state ${status}">${states[status]}${reason !== undefined && `: ${reason}`}</p>
 <ul>
 ${links.map(
   ([path, text]) => html`<li><a href="${path}">/${path}</a><p>${text}</p></li>
@@ -43,11 +43,11 @@ ${links.map(
 }
 
 interface State {
-  readonly status: keyof typeof STATES
+  readonly status: keyof typeof states
   readonly reason?: string
 }
 
-const STATES = { ready: 'Ready', degraded: 'Degraded', unready: 'Not ready' }
+const states = { ready: 'Ready', degraded: 'Degraded', unready: 'Not ready' }
 
 const headers = { 'cache-control': 'no-store', vary: 'Accept' }
 

@@ -1,16 +1,16 @@
 // Bytes kept of a body as it passes. The edge feeds one for each direction of an AI call.
 
 /** What is kept of a body: its beginning, and its end for the usage that stands there. */
-export const HEAD_SIZE = 64 * 1024
-export const TAIL_SIZE = 8 * 1024
+export const headSize = 64 * 1024
+export const tailSize = 8 * 1024
 /** What is kept of an encoded body, which can only be read from its beginning on. */
-export const ENCODED_SIZE = 1024 * 1024
+export const encodedSize = 1024 * 1024
 
 /** Pieces below this are gathered in blocks: a stream of events has thousands of them. */
-const SMALL_PIECE = 1024
-const BLOCK_SIZE = 4096
+const smallPiece = 1024
+const blockSize = 4096
 /** A piece is copied when it would keep more than this many times its size alive. */
-const MOST_PINNED = 4
+const mostPinned = 4
 
 export class Capture {
   readonly isEncoded: boolean
@@ -22,13 +22,13 @@ export class Capture {
   /** The small pieces that came last. */
   #block: Buffer | null = null
   #blockUsed = 0
-  /** The last bytes of the `#rolled` ones behind the head; the next one goes to `#rolled % TAIL_SIZE`. */
+  /** The last bytes of the `#rolled` ones behind the head; the next one goes to `#rolled % tailSize`. */
   #ring: Buffer | null = null
   #rolled = 0
 
   constructor({ isEncoded }: { readonly isEncoded: boolean }) {
     this.isEncoded = isEncoded
-    this.#limit = isEncoded ? ENCODED_SIZE : HEAD_SIZE
+    this.#limit = isEncoded ? encodedSize : headSize
   }
 
   /** Keeps what is to be kept of bytes that nobody will change any more. */
@@ -46,7 +46,7 @@ export class Capture {
 
   /** Bytes of memory that this keeps alive, about. */
   get weight(): number {
-    return this.#headSize + (this.#ring === null ? 0 : TAIL_SIZE)
+    return this.#headSize + (this.#ring === null ? 0 : tailSize)
   }
 
   /** Returns the beginning of the body, or all of it. */
@@ -58,24 +58,24 @@ export class Capture {
 
   /** Returns the last bytes of the body that `head` lacks; empty where it has all, and for an encoded body. */
   tail(): Buffer {
-    if (this.#ring === null) return EMPTY
-    if (this.#rolled <= TAIL_SIZE) return this.#ring.subarray(0, this.#rolled)
-    const split = this.#rolled % TAIL_SIZE
+    if (this.#ring === null) return empty
+    if (this.#rolled <= tailSize) return this.#ring.subarray(0, this.#rolled)
+    const split = this.#rolled % tailSize
     return Buffer.concat([this.#ring.subarray(split), this.#ring.subarray(0, split)])
   }
 
   #keep(bytes: Buffer): void {
     this.#headSize += bytes.length
     const isFirst = this.#pieces.length === 0 && this.#block === null
-    if (!isFirst && bytes.length < SMALL_PIECE) return this.#gather(bytes)
+    if (!isFirst && bytes.length < smallPiece) return this.#gather(bytes)
     this.#seal()
-    const isPinning = bytes.length * MOST_PINNED < bytes.buffer.byteLength
+    const isPinning = bytes.length * mostPinned < bytes.buffer.byteLength
     this.#pieces.push(isPinning ? Buffer.from(bytes) : bytes)
   }
 
   #gather(bytes: Buffer): void {
-    if (this.#blockUsed + bytes.length > BLOCK_SIZE) this.#seal()
-    this.#block ??= Buffer.allocUnsafeSlow(BLOCK_SIZE)
+    if (this.#blockUsed + bytes.length > blockSize) this.#seal()
+    this.#block ??= Buffer.allocUnsafeSlow(blockSize)
     bytes.copy(this.#block, this.#blockUsed)
     this.#blockUsed += bytes.length
   }
@@ -93,13 +93,13 @@ export class Capture {
   }
 
   #roll(bytes: Buffer): void {
-    this.#ring ??= Buffer.allocUnsafeSlow(TAIL_SIZE)
-    const last = bytes.subarray(Math.max(0, bytes.length - TAIL_SIZE))
-    const at = (this.#rolled + bytes.length - last.length) % TAIL_SIZE
+    this.#ring ??= Buffer.allocUnsafeSlow(tailSize)
+    const last = bytes.subarray(Math.max(0, bytes.length - tailSize))
+    const at = (this.#rolled + bytes.length - last.length) % tailSize
     const fits = last.copy(this.#ring, at)
     if (fits < last.length) last.copy(this.#ring, 0, fits)
     this.#rolled += bytes.length
   }
 }
 
-const EMPTY = Buffer.alloc(0)
+const empty = Buffer.alloc(0)

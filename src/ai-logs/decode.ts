@@ -10,7 +10,7 @@ import {
 } from 'node:zlib'
 
 /** Bytes that a response may unfold to; what comes beyond is left out. */
-const DECODED_SIZE = 4 * 1024 * 1024
+const decodedSize = 4 * 1024 * 1024
 
 interface Decoded {
   readonly bytes: Buffer
@@ -19,12 +19,12 @@ interface Decoded {
 }
 
 /** Codings that are undone one after the other; nobody means more. */
-const MOST_CODINGS = 3
+const mostCodings = 3
 
 /** Decodes as much as can be, of several codings the last one first (RFC 9110 section 8.4); null where one is not known. */
 export async function decode(bytes: Buffer, codings: string): Promise<Decoded | null> {
   const makers = codings.split(',').map(coding => decoders.get(coding.trim().toLowerCase()))
-  if (makers.length > MOST_CODINGS) return null
+  if (makers.length > mostCodings) return null
   let decoded: Decoded = { bytes, isCut: false }
   for (const make of makers.reverse()) {
     if (make === undefined) return null
@@ -43,14 +43,14 @@ function undo(decoder: Transform, bytes: Buffer): Promise<Decoded> {
   decoder.on('data', (piece: Buffer) => {
     pieces.push(piece)
     size += piece.length
-    if (size > DECODED_SIZE) decoder.destroy()
+    if (size > decodedSize) decoder.destroy()
   })
   decoder.on('error', () => {
     isCut = true
   })
   decoder.on('close', () => {
-    const whole = Buffer.concat(pieces, Math.min(size, DECODED_SIZE))
-    resolve({ bytes: whole, isCut: isCut || size > DECODED_SIZE })
+    const whole = Buffer.concat(pieces, Math.min(size, decodedSize))
+    resolve({ bytes: whole, isCut: isCut || size > decodedSize })
   })
   decoder.end(bytes)
   return promise

@@ -3,7 +3,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { LogBatchWriter } from '../store/log-batch/writer.ts'
 import type { Bodies, Body } from '../store/log-batch/head.ts'
-import { type Capture, HEAD_SIZE, TAIL_SIZE } from './capture.ts'
+import { type Capture, headSize, tailSize } from './capture.ts'
 import { decode } from './decode.ts'
 import type { Observation } from './observation.ts'
 import { requestedModel } from './requested-model.ts'
@@ -47,7 +47,7 @@ export function writeEntry(
   meter: Meter,
   writer: LogBatchWriter,
 ): void {
-  const isEventStream = hasType(o.responseContentType, EVENT_STREAM)
+  const isEventStream = hasType(o.responseContentType, eventStream)
   const usage =
     answer === null || answer.isEncoded ? null : meter.usageOf(answer.head, answer.tail, isEventStream)
   const { tokensIn = null, tokensOut = null } = usage ?? {}
@@ -76,15 +76,15 @@ export function writeEntry(
     authenticated: o.authenticated,
     tokenId: o.token?.id ?? null,
     tokenName: o.token?.name ?? null,
-    streamed: isEventStream || hasType(o.responseContentType, JSON_LINES),
+    streamed: isEventStream || hasType(o.responseContentType, jsonLines),
     metadata: o.metadata,
     requestContentType: o.requestContentType,
     responseContentType: o.responseContentType,
   }
-  writer.add(entry, o.keepsPayloads ? bodiesOf(o, request, answer) : NO_BODIES)
+  writer.add(entry, o.keepsPayloads ? bodiesOf(o, request, answer) : noBodies)
 }
 
-const NO_BODIES: Bodies = { request: null, response: null, providerResponse: null }
+const noBodies: Bodies = { request: null, response: null, providerResponse: null }
 
 function bodiesOf({ relayed, isWhole }: Observation, asked: Excerpt | null, answer: Excerpt | null): Bodies {
   const request = bodyOf(asked, isWhole)
@@ -112,14 +112,14 @@ export async function decodedExcerptOf(
   const decoded = await decode(raw, coding ?? '')
   const isEncoded = decoded === null || decoded.bytes.length === 0
   const bytes = isEncoded ? raw : decoded.bytes
-  const head = bytes.subarray(0, HEAD_SIZE)
-  const tail = bytes.subarray(Math.max(HEAD_SIZE, bytes.length - TAIL_SIZE))
-  const isCut = (!isEncoded && decoded.isCut) || capture.isCut || bytes.length > HEAD_SIZE
+  const head = bytes.subarray(0, headSize)
+  const tail = bytes.subarray(Math.max(headSize, bytes.length - tailSize))
+  const isCut = (!isEncoded && decoded.isCut) || capture.isCut || bytes.length > headSize
   return { isEncoded, head, tail, isCut }
 }
 
-const EVENT_STREAM = 'text/event-stream'
-const JSON_LINES = 'application/x-ndjson'
+const eventStream = 'text/event-stream'
+const jsonLines = 'application/x-ndjson'
 
 /** Takes as text what is UTF-8, but for a character at the end of what was not kept, or did not come, any further. */
 function bodyOf(excerpt: Excerpt | null, isWhole: boolean): Body | null {

@@ -4,18 +4,18 @@ import { isUtf8 } from 'node:buffer'
 import type { Reading } from '../base/quantity.ts'
 import type { Metadata } from '../store/records.ts'
 
-const MOST_BYTES = 4096
-const MOST_MEMBERS = 5
+const mostBytes = 4096
+const mostMembers = 5
 
 /** Reads a field value as it came (latin1): a small flat JSON object in UTF-8. */
 export function parseMetadata(value: string): Reading<Metadata> {
-  if (value.length > MOST_BYTES) return { flaw: `must have at most ${MOST_BYTES} bytes` }
+  if (value.length > mostBytes) return { flaw: `must have at most ${mostBytes} bytes` }
   const object = parseJson(Buffer.from(value, 'latin1'))
   if (typeof object !== 'object' || object === null || Array.isArray(object)) {
     return { flaw: 'must be a JSON object in UTF-8, such as {"team":"search","user":42}' }
   }
   const values = Object.values(object)
-  if (values.length > MOST_MEMBERS) return { flaw: `must have at most ${MOST_MEMBERS} members` }
+  if (values.length > mostMembers) return { flaw: `must have at most ${mostMembers} members` }
   if (!values.every(isPlain)) return { flaw: 'must have only strings, numbers, booleans and null as values' }
   return { value: object as Metadata }
 }

@@ -1,7 +1,7 @@
 // The model that a request names in plain ASCII, read from the bytes of its beginning.
 
 import { isSpace } from '../ai/members.ts'
-const LONGEST = 256
+const longest = 256
 
 /** The model that was read last: mostly it comes again. */
 let last = ''
@@ -9,9 +9,9 @@ let last = ''
 /** Reads the first member of the name, where that begins within `near` bytes; null where it is no text, or one that has to be decoded. */
 export function plainModel(body: Buffer, near: number): string | null {
   const colon = behindSpace(body, behindName(body, near))
-  if (body[colon] !== COLON) return null
+  if (body[colon] !== colonMark) return null
   const quote = behindSpace(body, colon + 1)
-  if (body[quote] !== QUOTE) return null
+  if (body[quote] !== quoteMark) return null
   const start = quote + 1
   const end = endOfPlain(body, start)
   if (end === -1) return null
@@ -21,13 +21,13 @@ export function plainModel(body: Buffer, near: number): string | null {
 
 /** Returns where the first name is over; the end of the body where there is none. */
 function behindName(body: Buffer, near: number): number {
-  const most = Math.min(body.length, near) - NAME.length
-  for (let at = 0; at <= most; at++) if (body[at] === QUOTE && isName(body, at)) return at + NAME.length
+  const most = Math.min(body.length, near) - name.length
+  for (let at = 0; at <= most; at++) if (body[at] === quoteMark && isName(body, at)) return at + name.length
   return body.length
 }
 
 function isName(body: Buffer, start: number): boolean {
-  for (let i = 1; i < NAME.length; i++) if (body[start + i] !== NAME[i]) return false
+  for (let i = 1; i < name.length; i++) if (body[start + i] !== name[i]) return false
   return true
 }
 
@@ -39,11 +39,11 @@ function behindSpace(body: Buffer, start: number): number {
 
 /** Returns where a text ends that has no escapes and no bytes beyond ASCII; -1 for all others. */
 function endOfPlain(body: Buffer, start: number): number {
-  const most = Math.min(body.length, start + LONGEST + 1)
+  const most = Math.min(body.length, start + longest + 1)
   for (let at = start; at < most; at++) {
     const byte = body[at]!
-    if (byte === QUOTE) return at === start ? -1 : at
-    if (byte === BACKSLASH || byte > 0x7f) return -1
+    if (byte === quoteMark) return at === start ? -1 : at
+    if (byte === backslash || byte > 0x7f) return -1
   }
   return -1
 }
@@ -54,7 +54,7 @@ function isLast(body: Buffer, start: number, end: number): boolean {
   return true
 }
 
-const NAME = Buffer.from('"model"')
-const QUOTE = 0x22
-const COLON = 0x3a
-const BACKSLASH = 0x5c
+const name = Buffer.from('"model"')
+const quoteMark = 0x22
+const colonMark = 0x3a
+const backslash = 0x5c

@@ -8,8 +8,8 @@ import { readValue, type ValueType } from './query-values.ts'
 export const filterParameters = ['filters.key', 'filters.operator', 'filters.value'] as const
 type FilterParameter = (typeof filterParameters)[number]
 
-const MOST_FILTERS = 20
-const MOST_VALUES = 100
+const mostFilters = 20
+const mostValues = 100
 
 /** What can be filtered by: where it is kept, and what it holds. */
 const keys: ReadonlyMap<string, { readonly field: LogField; readonly type: ValueType }> = new Map([
@@ -45,7 +45,7 @@ const operators: ReadonlyMap<string, readonly ValueType[]> = new Map([
 /** Reads the filters, or tells the first rule that each breaks; an empty value stands for null, as the published clients write it. */
 export function readFilters(params: URLSearchParams): readonly Reading<LogFilter>[] {
   const drafts = draftsOf(params)
-  if (drafts.length > MOST_FILTERS) return [{ flaw: `must have at most ${MOST_FILTERS} filters` }]
+  if (drafts.length > mostFilters) return [{ flaw: `must have at most ${mostFilters} filters` }]
   return drafts.map(readFilter)
 }
 
@@ -90,8 +90,8 @@ function readFilter({ key, operator, values: texts }: Draft): Reading<LogFilter>
   const { field, type } = known
   const isComparable = field === 'metadata' ? operator === 'contains' : types.includes(type)
   if (!isComparable) return { flaw: `${key} cannot be compared with ${operator}` }
-  if (texts.length === 0 || texts.length > MOST_VALUES)
-    return { flaw: `${key}: there must be 1 to ${MOST_VALUES} values` }
+  if (texts.length === 0 || texts.length > mostValues)
+    return { flaw: `${key}: there must be 1 to ${mostValues} values` }
   const values: LogFilter['values'][number][] = []
   for (const text of texts) {
     const reading = readMember(type, text, operator === 'eq' || operator === 'neq')

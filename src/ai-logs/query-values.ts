@@ -5,14 +5,14 @@ import type { Reading } from '../base/quantity.ts'
 
 export type ValueType = 'text' | 'number' | 'truth' | 'time'
 
-const LONGEST_TEXT = 1000
+const longestText = 1000
 
 /** Reads a value, or tells the rule that it breaks; a time becomes ms since the epoch. */
 export function readValue(type: ValueType, text: string): Reading<string | number | boolean> {
   switch (type) {
     case 'text':
-      if (text === '' || text.length > LONGEST_TEXT)
-        return { flaw: `must have 1 to ${LONGEST_TEXT} characters` }
+      if (text === '' || text.length > longestText)
+        return { flaw: `must have 1 to ${longestText} characters` }
       return { value: text }
     case 'number':
       return /^\d{1,15}(?:\.\d{1,15})?$/.test(text) ? { value: Number(text) } : { flaw: 'must be a number' }
@@ -33,10 +33,10 @@ export function readWhole(text: string, least: number, most: number): Reading<nu
     : { flaw: `must be a whole number from ${least} to ${most}` }
 }
 
-const TIME = /^(\d{4}-\d\d-\d\d)(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d))?$/
+const time = /^(\d{4}-\d\d-\d\d)(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d))?$/
 
 function readTime(text: string): Reading<number> {
-  const day = TIME.exec(text)?.[1]
+  const day = time.exec(text)?.[1]
   const hasDay = day !== undefined && parseMoment(day, { allowsDay: true }) !== null
   const value = hasDay ? Date.parse(text) : Number.NaN
   return Number.isNaN(value) ? { flaw: 'must be a date and time such as 2026-01-31T12:00:00Z' } : { value }

@@ -41,7 +41,7 @@ export function readSums(
 export function readRemoval(params: URLSearchParams): LogQuery | Fault[] {
   const reader = new QueryReader(params)
   reader.refuseStrangers([...filterParameters, ...removalParameters])
-  const limit = reader.whole('limit', MOST_REMOVED, 1, MOST_REMOVED)
+  const limit = reader.whole('limit', mostRemoved, 1, mostRemoved)
   const descending = reader.isDescending(['order_by_direction'], false)
   const query = { filters: reader.filters(), orderBy: reader.order(), descending, offset: 0, limit }
   return reader.faults.length > 0 ? reader.faults : query
@@ -95,8 +95,8 @@ const orders = [
   'duration',
 ] as const satisfies readonly LogField[]
 
-const MOST_REMOVED = 10_000
-const MOST_FAULTS = 20
+const mostRemoved = 10_000
+const mostFaults = 20
 
 class QueryReader {
   readonly faults: Fault[] = []
@@ -189,7 +189,7 @@ class QueryReader {
   }
 
   #refuse(name: string, rule: string, kind: 'invalid' | 'unknown' | 'repeated' = 'invalid'): void {
-    if (this.faults.length === MOST_FAULTS) return
+    if (this.faults.length === mostFaults) return
     this.faults.push(fault(kind, name.slice(0, 100), rule))
   }
 }

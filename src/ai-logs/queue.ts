@@ -31,16 +31,16 @@ const usualBounds: Bounds = { mostEntries: 10_000, mostBytes: 64 * 1024 * 1024 }
 /** Of calls whose response is still to be decoded. */
 const encodedBounds: Bounds = { mostEntries: 1000, mostBytes: 32 * 1024 * 1024 }
 /** What a call weighs beside its bodies, about. */
-const BASE_WEIGHT = 1024
+const baseWeight = 1024
 
 /** Entries and bytes of a full batch, bytes that all together may hold, and ms that an entry waits for others. */
-const BATCH = 512
-const BATCH_BYTES = 1024 * 1024
-const MOST_OPEN = 16 * BATCH_BYTES
-const PATIENCE = 250
+const batchEntries = 512
+const batchBytes = 1024 * 1024
+const mostOpen = 16 * batchBytes
+const batchPatience = 250
 /** Ms between two attempts while the store is unreachable, and in the end. */
-const RETRY = 1000
-const LAST_RETRY = 100
+const retry = 1000
+const lastRetry = 100
 
 export class LogQueue {
   readonly #store: Store
@@ -72,7 +72,7 @@ export class LogQueue {
     this.#counts = metrics.logEntries
     this.#log = log
     this.#backlog = new Backlog(options.bounds ?? usualBounds)
-    this.#batchSize = options.batchSize ?? BATCH
+    this.#batchSize = options.batchSize ?? batchEntries
     this.#lastWait = options.lastWait ?? 5000
   }
 
@@ -96,7 +96,7 @@ export class LogQueue {
       this.#writing ??= this.#write()
       const outcome = await Promise.race([this.#writing, deadline])
       if (outcome === 'over') break
-      if (this.#isFailing) await wait(LAST_RETRY)
+      if (this.#isFailing) await wait(lastRetry)
     }
     expiry.abort()
     this.#giveUp()
@@ -104,7 +104,7 @@ export class LogQueue {
 
   #decodeLater(observation: Observation): void {
     const { request, response } = observation
-    const weight = BASE_WEIGHT + (request?.weight ?? 0) + (response?.weight ?? 0)
+    const weight = baseWeight + (request?.weight ?? 0) + (response?.weight ?? 0)
     this.#drop(this.#encoded.push({ count: 1, weight, observation }))
     this.#decoding ??= this.#decode()
   }
@@ -132,8 +132,8 @@ export class LogQueue {
       this.#log.error({ err: bug, ray: observation.ray }, 'building an AI log entry failed: internal error')
     }
     this.#openSize += writer.size - before
-    if (writer.count >= this.#batchSize || writer.size >= BATCH_BYTES) this.#end(batch)
-    else if (this.#openSize >= MOST_OPEN) this.#endAll()
+    if (writer.count >= this.#batchSize || writer.size >= batchBytes) this.#end(batch)
+    else if (this.#openSize >= mostOpen) this.#endAll()
     this.#attend()
   }
 
@@ -152,7 +152,7 @@ export class LogQueue {
     if (this.#writing !== null || this.#isClosed) return
     if (this.#backlog.count > 0 && !this.#isFailing) this.#writing = this.#write()
     else if (this.#timer === null) {
-      const patience = this.#isFailing ? RETRY : PATIENCE
+      const patience = this.#isFailing ? retry : batchPatience
       this.#timer = setTimeout(() => this.#lapse(), patience).unref()
     }
   }

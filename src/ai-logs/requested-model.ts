@@ -2,9 +2,9 @@
 
 import { plainModel } from './plain-model.ts'
 
-const LONGEST = 256
+const longest = 256
 /** Where a request mostly names it. */
-const NEAR = 1024
+const near = 1024
 
 /** Finds the model in the path (Google, Azure), else in the beginning of a JSON body; null where neither names one. */
 export function requestedModel(path: string, body: Buffer | null): string | null {
@@ -15,20 +15,20 @@ export function requestedModel(path: string, body: Buffer | null): string | null
 let last: { readonly path: string; readonly model: string | null } = { path: '', model: null }
 
 function modelOfPath(path: string): string | null {
-  if (path !== last.path) last = { path, model: PATH_MODEL.exec(path)?.[1] ?? null }
+  if (path !== last.path) last = { path, model: pathModel.exec(path)?.[1] ?? null }
   return last.model
 }
 
-const PATH_MODEL = /\/(?:models|deployments)\/([\w.@~-]{1,256})[:/]/
+const pathModel = /\/(?:models|deployments)\/([\w.@~-]{1,256})[:/]/
 
 /** Takes the first member of that name: in the requests of all providers it stands at the top, and no other one has a string for it. */
 function modelOfBody(body: Buffer): string | null {
-  return plainModel(body, NEAR) ?? searchedModel(body)
+  return plainModel(body, near) ?? searchedModel(body)
 }
 
 function searchedModel(body: Buffer): string | null {
   const text =
-    modelIn(body.toString('utf8', 0, NEAR)) ?? (body.length > NEAR ? modelIn(body.toString()) : null)
+    modelIn(body.toString('utf8', 0, near)) ?? (body.length > near ? modelIn(body.toString()) : null)
   if (text === null || !text.includes('\\')) return text
   try {
     return JSON.parse(`"${text}"`)
@@ -40,8 +40,8 @@ function searchedModel(body: Buffer): string | null {
 function modelIn(text: string): string | null {
   const at = text.indexOf('"model"')
   if (at === -1) return null
-  MODEL.lastIndex = at
-  return MODEL.exec(text)?.[1] ?? null
+  model.lastIndex = at
+  return model.exec(text)?.[1] ?? null
 }
 
-const MODEL = new RegExp(`"model"\\s*:\\s*"((?:[^"\\\\]|\\\\.){1,${LONGEST}})"`, 'y')
+const model = new RegExp(`"model"\\s*:\\s*"((?:[^"\\\\]|\\\\.){1,${longest}})"`, 'y')

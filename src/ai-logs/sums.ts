@@ -7,7 +7,7 @@ export const dimensions = ['token', 'model', 'provider', 'day'] as const
 export type Dimension = (typeof dimensions)[number]
 
 /** Callers name models as they like, so that there may be any number of groups. */
-export const MOST_GROUPS = 10_000
+export const mostGroups = 10_000
 
 export interface Sum {
   count: number
@@ -32,7 +32,7 @@ export interface Group extends Sum {
   readonly key: GroupKey
 }
 
-const DAY = 86_400_000
+const day = 86_400_000
 
 export class LogSums {
   readonly all: Sum = nothing()
@@ -51,7 +51,7 @@ export class LogSums {
     const name = this.#groupBy.map(dimension => JSON.stringify(partOf(entry, dimension))).join()
     let group = this.groups.get(name)
     if (group === undefined) {
-      if (this.groups.size === MOST_GROUPS) return false
+      if (this.groups.size === mostGroups) return false
       group = { ...nothing(), key: keyOf(entry, this.#groupBy) }
       this.groups.set(name, group)
     }
@@ -77,7 +77,7 @@ function count(sum: Sum, { tokensIn, tokensOut, cost }: LogSummary): void {
 
 function partOf(entry: LogSummary, dimension: Dimension): string | number | null {
   if (dimension === 'token') return entry.tokenId ?? null
-  return dimension === 'day' ? Math.floor(entry.createdAt / DAY) : entry[dimension]
+  return dimension === 'day' ? Math.floor(entry.createdAt / day) : entry[dimension]
 }
 
 function keyOf(entry: LogSummary, groupBy: readonly Dimension[]): GroupKey {

@@ -4,7 +4,7 @@ import { isUtf8 } from 'node:buffer'
 import { isObject, pointerStep } from '../base/json.ts'
 import { refuseCall, refuseCallAt } from '../errors/api-faults.ts'
 import type { Refusal } from '../errors/refusal.ts'
-import { BOUNDS, brokenBound, type Member, membersOf, splice } from './members.ts'
+import { bounds, brokenBound, type Member, membersOf, splice } from './members.ts'
 
 /** A request, and where in the body it stands. */
 export interface Asked {
@@ -20,7 +20,7 @@ export interface Asked {
 }
 
 /** As in the path of a run: logs and answers repeat it. */
-const LONGEST_MODEL = 256
+const longestModel = 256
 
 /** Reads a request that names its model itself. */
 export function readRequest(body: Buffer): Asked | Refusal {
@@ -31,7 +31,7 @@ export function readRequest(body: Buffer): Asked | Refusal {
   const members = membersOf(body)
   if (isRepeated(members, 'model')) return fault('/model', 'must be given once')
   if (typeof model !== 'string') return fault('/model', 'must be a string, such as openai/gpt-4o')
-  if (model.length > LONGEST_MODEL) return fault('/model', `must have at most ${LONGEST_MODEL} characters`)
+  if (model.length > longestModel) return fault('/model', `must have at most ${longestModel} characters`)
   return { model, modelPointer: '/model', bytes: body, request, members, pointer: '' }
 }
 
@@ -96,21 +96,21 @@ function withMembers(input: Omit<Asked, 'members'>): Asked | Refusal {
 }
 
 function parseObject(body: Buffer): Pick<Asked, 'request'> | Refusal {
-  const broken = brokenBound(body, BOUNDS)
-  if (broken !== null) return OUT_OF_BOUNDS[broken]
+  const broken = brokenBound(body, bounds)
+  if (broken !== null) return outOfBounds[broken]
   try {
     const request: unknown = isUtf8(body) ? JSON.parse(body.toString()) : null
-    return isObject(request) ? { request } : NOT_AN_OBJECT
+    return isObject(request) ? { request } : notAnObject
   } catch {
-    return NOT_AN_OBJECT
+    return notAnObject
   }
 }
 
-const OUT_OF_BOUNDS = {
-  depth: fault(null, `must not nest deeper than ${BOUNDS.depth} levels`),
-  values: fault(null, `must not have more than ${BOUNDS.values} values`),
+const outOfBounds = {
+  depth: fault(null, `must not nest deeper than ${bounds.depth} levels`),
+  values: fault(null, `must not have more than ${bounds.values} values`),
 }
-const NOT_AN_OBJECT = refuseCall('no_json_object')
+const notAnObject = refuseCall('no_json_object')
 
 function isRepeated(members: readonly Member[], name: string): boolean {
   let count = 0

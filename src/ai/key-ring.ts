@@ -12,12 +12,12 @@ export interface Key {
 }
 
 /** Ms that a key rests the first time without a word of the provider, and at most. */
-const FIRST_REST = 1000
-const LONGEST_REST = 5 * 60 * 1000
+const firstRest = 1000
+const longestRest = 5 * 60 * 1000
 /** Ms that a word of the provider is good for: a wrong one must not cost the key for good. */
-const LONGEST_WORD = 24 * 60 * 60 * 1000
+const longestWord = 24 * 60 * 60 * 1000
 /** Ms for which a key that worked is known to be good. */
-const TRUST = 10 * 60 * 1000
+const trust = 10 * 60 * 1000
 
 export class KeyRing {
   readonly #keys: readonly Key[]
@@ -38,7 +38,7 @@ export class KeyRing {
   }
 
   /** Returns the key whose turn it is, but for those that a call has tried; where all others rest, the one that is back first; null where there are none. */
-  next(now: number, tried: readonly Key[] = NONE): Key | null {
+  next(now: number, tried: readonly Key[] = none): Key | null {
     const keys = this.#keys
     let soonest: Key | null = null
     for (let i = 0; i < keys.length; i++) {
@@ -73,8 +73,8 @@ export class KeyRing {
     if (isResting && word === null) return 0
     const rest =
       word === null
-        ? Math.min(FIRST_REST * 2 ** Math.min(key.failures++, 20), LONGEST_REST)
-        : Math.min(Math.max(word, FIRST_REST), LONGEST_WORD)
+        ? Math.min(firstRest * 2 ** Math.min(key.failures++, 20), longestRest)
+        : Math.min(Math.max(word, firstRest), longestWord)
     if (now + rest <= key.restsUntil) return 0
     key.restsUntil = now + rest
     return isResting ? 0 : rest
@@ -93,7 +93,7 @@ export class KeyRing {
 
   /** Whether the provider took the key of late, so that a call that it is turned away with may be to blame itself. */
   isTrusted(key: Key, now: number): boolean {
-    return now - key.workedAt < TRUST
+    return now - key.workedAt < trust
   }
 
   keyOf(value: string): Key | undefined {
@@ -105,4 +105,4 @@ function fresh(value: string): Key {
   return { value, restsUntil: 0, failures: 0, workedAt: Number.NEGATIVE_INFINITY }
 }
 
-const NONE: readonly Key[] = []
+const none: readonly Key[] = []

@@ -14,7 +14,7 @@ export interface Member {
 export function membersOf(json: Buffer): readonly Member[] {
   const members: Member[] = []
   let at = skipSpace(json, skipSpace(json, 0) + 1)
-  while (json[at] === QUOTE) {
+  while (json[at] === quote) {
     const nameEnd = stringEnd(json, at)
     const start = skipSpace(json, skipSpace(json, nameEnd) + 1)
     const end = valueEnd(json, start)
@@ -36,7 +36,7 @@ interface Bounds {
 }
 
 /** What is beyond is no request and no response of a model: it would cost the stack, or the time of all others. */
-export const BOUNDS: Bounds = { depth: 256, values: 500_000 }
+export const bounds: Bounds = { depth: 256, values: 500_000 }
 
 /** Returns which bound is broken, by a look at the bytes that costs far less than parsing them; null for none. */
 export function brokenBound(json: Buffer, { depth: deepest, values: most }: Bounds): keyof Bounds | null {
@@ -44,19 +44,19 @@ export function brokenBound(json: Buffer, { depth: deepest, values: most }: Boun
   let values = 0
   for (let at = skipSpace(json, 0); at < json.length; ) {
     const byte = json[at]
-    if (byte === BRACE || byte === BRACKET) {
+    if (byte === brace || byte === bracket) {
       if (++depth > deepest) return 'depth'
-    } else if (byte === BRACE_END || byte === BRACKET_END) depth--
-    else if (byte === COMMA && ++values > most) return 'values'
-    at = byte === QUOTE ? stringEnd(json, at) : at + 1
+    } else if (byte === braceEnd || byte === bracketEnd) depth--
+    else if (byte === comma && ++values > most) return 'values'
+    at = byte === quote ? stringEnd(json, at) : at + 1
   }
   return null
 }
 
 function valueEnd(json: Buffer, start: number): number {
   const first = json[start]
-  if (first === QUOTE) return stringEnd(json, start)
-  if (first === BRACE || first === BRACKET) return nestedEnd(json, start)
+  if (first === quote) return stringEnd(json, start)
+  if (first === brace || first === bracket) return nestedEnd(json, start)
   let at = start
   while (!isDelimiter(json[at])) at++
   return at
@@ -68,9 +68,9 @@ function nestedEnd(json: Buffer, start: number): number {
   let at = start
   do {
     const byte = json[at]
-    if (byte === BRACE || byte === BRACKET) depth++
-    else if (byte === BRACE_END || byte === BRACKET_END) depth--
-    at = byte === QUOTE ? stringEnd(json, at) : at + 1
+    if (byte === brace || byte === bracket) depth++
+    else if (byte === braceEnd || byte === bracketEnd) depth--
+    at = byte === quote ? stringEnd(json, at) : at + 1
   } while (depth > 0 && at < json.length)
   return at
 }
@@ -78,18 +78,18 @@ function nestedEnd(json: Buffer, start: number): number {
 /** Looks byte by byte first, then in leaps: most strings are short, and images are very long. */
 function stringEnd(json: Buffer, start: number): number {
   let at = start + 1
-  for (const near = at + NEAR; at < near; at++) {
-    if (json[at] === QUOTE) return at + 1
-    if (json[at] === BACKSLASH) at++
+  for (const near = at + nearBy; at < near; at++) {
+    if (json[at] === quote) return at + 1
+    if (json[at] === backslash) at++
   }
-  for (at = json.indexOf(QUOTE, at); at !== -1 && isEscaped(json, at, start); )
-    at = json.indexOf(QUOTE, at + 1)
+  for (at = json.indexOf(quote, at); at !== -1 && isEscaped(json, at, start); )
+    at = json.indexOf(quote, at + 1)
   return at === -1 ? json.length : at + 1
 }
 
 function isEscaped(json: Buffer, at: number, start: number): boolean {
   let before = at - 1
-  while (before > start && json[before] === BACKSLASH) before--
+  while (before > start && json[before] === backslash) before--
   return (at - before) % 2 === 0
 }
 
@@ -109,15 +109,15 @@ export function isSpace(byte: number | undefined): boolean {
 }
 
 function isDelimiter(byte: number | undefined): boolean {
-  return byte === COMMA || byte === BRACE_END || byte === BRACKET_END || isSpace(byte) || byte === undefined
+  return byte === comma || byte === braceEnd || byte === bracketEnd || isSpace(byte) || byte === undefined
 }
 
-const NEAR = 64
+const nearBy = 64
 
-const QUOTE = 0x22
-const COMMA = 0x2c
-const BRACKET = 0x5b
-const BACKSLASH = 0x5c
-const BRACKET_END = 0x5d
-const BRACE = 0x7b
-const BRACE_END = 0x7d
+const quote = 0x22
+const comma = 0x2c
+const bracket = 0x5b
+const backslash = 0x5c
+const bracketEnd = 0x5d
+const brace = 0x7b
+const braceEnd = 0x7d

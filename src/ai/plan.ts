@@ -110,11 +110,11 @@ function withUsage(call: Call): Call {
   const options = members.findLast(({ name }) => name === 'stream_options')
   if (options === undefined) {
     const { nameStart } = members[0]!
-    return { ...call, hidesUsage: true, body: splice(body, nameStart, nameStart, `${ASKS_USAGE},`) }
+    return { ...call, hidesUsage: true, body: splice(body, nameStart, nameStart, `${asksUsage},`) }
   }
   const { nameStart, start, end } = options
-  if (body[start] !== BRACE)
-    return { ...call, hidesUsage: true, body: splice(body, nameStart, end, ASKS_USAGE) }
+  if (body[start] !== brace)
+    return { ...call, hidesUsage: true, body: splice(body, nameStart, end, asksUsage) }
   const inner = membersOf(body.subarray(start, end))
   const asking = inner.findLast(({ name }) => name === 'include_usage')
   const spliced =
@@ -124,8 +124,8 @@ function withUsage(call: Call): Call {
   return { ...call, hidesUsage: true, body: spliced }
 }
 
-const BRACE = 0x7b
-const ASKS_USAGE = '"stream_options":{"include_usage":true}'
+const brace = 0x7b
+const asksUsage = '"stream_options":{"include_usage":true}'
 
 function translate(
   asked: Asked,
@@ -148,8 +148,8 @@ function translate(
 /** Which API the input of `/ai/run` is for, by the one member that says so. */
 function formOf(asked: Asked, { provider, name }: Model): { asked: Asked; api: Endpoint } | Refusal {
   const { messages, input, prompt } = asked.request
-  const [form, second] = FORMS.filter(form => asked.request[form] !== undefined)
-  if (form === undefined) return fault(asked.pointer || null, `must have one of ${FORMS.join(', ')}`)
+  const [form, second] = forms.filter(form => asked.request[form] !== undefined)
+  if (form === undefined) return fault(asked.pointer || null, `must have one of ${forms.join(', ')}`)
   if (second !== undefined) return fault(`${asked.pointer}/${second}`, `cannot be combined with ${form}`)
   if (messages !== undefined) return { asked, api: provider.endpoints.chat ? 'chat' : 'messages' }
   if (input !== undefined) return { asked, api: name.includes('embed') ? 'embeddings' : 'responses' }
@@ -157,7 +157,7 @@ function formOf(asked: Asked, { provider, name }: Model): { asked: Asked; api: E
   return { asked: promptAsMessage(asked), api: 'chat' }
 }
 
-const FORMS = ['messages', 'input', 'prompt'] as const
+const forms = ['messages', 'input', 'prompt'] as const
 
 function unknownModel({ model, modelPointer }: Asked): Refusal {
   return refuseCallAt(modelPointer, 'no_model', model.slice(0, 100))

@@ -71,7 +71,7 @@ export class Providers {
 
   /** Finds where a native call goes, and keeps the caller's bytes; refuses a name or resource that is not known (404) and a path that climbs (400). */
   native(name: string, path: string): NativeCall | Refusal {
-    if (climbs(path)) return CLIMBING
+    if (climbs(path)) return climbing
     let entry = this.#entries.get(name)
     let rest = path
     if (this.#withResources.has(name)) {
@@ -115,7 +115,7 @@ export class Providers {
   }
 }
 
-const CLIMBING = refuseCall('invalid', 'The path', 'must not contain dot segments')
+const climbing = refuseCall('invalid', 'The path', 'must not contain dot segments')
 
 function entryOf(name: string, row: ProviderRow, config: ProviderConfig | null, base: string): Entry {
   const url = new URL(config?.url ?? base)

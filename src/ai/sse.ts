@@ -6,7 +6,7 @@ import { StringDecoder } from 'node:string_decoder'
 type OnEvent = (event: string, data: string) => void
 
 /** Characters of one event or line; a stream with a larger one is not read any further. */
-const LARGEST_EVENT = 16 * 1024 * 1024
+const largestEvent = 16 * 1024 * 1024
 
 export class SseReader {
   readonly #decoder = new StringDecoder('utf8')
@@ -37,22 +37,22 @@ export class SseReader {
     let from = this.#skip(text)
     for (let i = from; i < text.length; i++) {
       const code = text.charCodeAt(i)
-      if (code !== LF && code !== CR) continue
+      if (code !== lf && code !== cr) continue
       this.#endLine(this.#line + text.slice(from, i), onEvent)
       this.#line = ''
-      if (code === CR && text.charCodeAt(i + 1) === LF) i++
+      if (code === cr && text.charCodeAt(i + 1) === lf) i++
       from = i + 1
     }
-    this.#isAfterReturn = text.charCodeAt(text.length - 1) === CR
+    this.#isAfterReturn = text.charCodeAt(text.length - 1) === cr
     this.#line += text.slice(from)
-    this.isOverfull = this.#line.length + this.#data.length > LARGEST_EVENT
+    this.isOverfull = this.#line.length + this.#data.length > largestEvent
   }
 
   /** Counts what stands at the beginning of a piece and belongs to no line: a byte order mark, the second half of a CRLF. */
   #skip(text: string): number {
-    const isMark = this.#isAtStart && text.charCodeAt(0) === BYTE_ORDER_MARK
+    const isMark = this.#isAtStart && text.charCodeAt(0) === byteOrderMark
     this.#isAtStart = false
-    return isMark || (this.#isAfterReturn && text.charCodeAt(0) === LF) ? 1 : 0
+    return isMark || (this.#isAfterReturn && text.charCodeAt(0) === lf) ? 1 : 0
   }
 
   #endLine(line: string, onEvent: OnEvent): void {
@@ -74,10 +74,10 @@ export class SseReader {
 
 function fieldValue(line: string, colon: number): string {
   if (colon === -1) return ''
-  return line.slice(line.charCodeAt(colon + 1) === SPACE ? colon + 2 : colon + 1)
+  return line.slice(line.charCodeAt(colon + 1) === space ? colon + 2 : colon + 1)
 }
 
-const LF = 0x0a
-const CR = 0x0d
-const SPACE = 0x20
-const BYTE_ORDER_MARK = 0xfeff
+const lf = 0x0a
+const cr = 0x0d
+const space = 0x20
+const byteOrderMark = 0xfeff

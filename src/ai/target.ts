@@ -36,24 +36,24 @@ export type AiTarget = RestTarget | CompatTarget | NativeTarget
 
 /** Reads a request target in origin form; null when it is no AI route. Only a model is ever decoded, so that `%2F` and `%2E` border no segment. */
 export function parseAiTarget(target: string): AiTarget | null {
-  if (target.startsWith(NATIVE)) return parseNative(target)
-  if (target.startsWith(REST)) return parseRest(target)
+  if (target.startsWith(native)) return parseNative(target)
+  if (target.startsWith(rest)) return parseRest(target)
   return null
 }
 
 /** Whether a request target lies where AI routes do, be it one of them or not. */
 export function isAmongAiRoutes(target: string): boolean {
-  if (target.startsWith(NATIVE)) return accountAt(target, NATIVE.length) !== null
-  if (!target.startsWith(REST) || accountAt(target, REST.length) === null) return false
-  return target.startsWith('/ai/', REST.length + ACCOUNT_LENGTH)
+  if (target.startsWith(native)) return accountAt(target, native.length) !== null
+  if (!target.startsWith(rest) || accountAt(target, rest.length) === null) return false
+  return target.startsWith('/ai/', rest.length + accountLength)
 }
 
-const NATIVE = '/v1/'
-const REST = '/client/v4/accounts/'
-const RUN = 'run/'
-const ACCOUNT_LENGTH = 32
-const LONGEST_NAME = 64
-const LONGEST_MODEL = 256
+const native = '/v1/'
+const rest = '/client/v4/accounts/'
+const run = 'run/'
+const accountLength = 32
+const longestName = 64
+const longestModel = 256
 
 const operations: ReadonlyMap<string, Operation> = new Map([
   ['v1/chat/completions', 'chat'],
@@ -64,17 +64,17 @@ const operations: ReadonlyMap<string, Operation> = new Map([
 ])
 
 function parseNative(target: string): CompatTarget | NativeTarget | null {
-  const account = accountAt(target, NATIVE.length)
-  const from = NATIVE.length + ACCOUNT_LENGTH + 1
+  const account = accountAt(target, native.length)
+  const from = native.length + accountLength + 1
   const gatewayEnd = nameEnd(target, from)
-  if (account === null || gatewayEnd === from || target.charCodeAt(gatewayEnd) !== SLASH) return null
+  if (account === null || gatewayEnd === from || target.charCodeAt(gatewayEnd) !== slash) return null
   const providerEnd = nameEnd(target, gatewayEnd + 1)
   const next = target.charCodeAt(providerEnd)
   const isWhole = providerEnd === target.length
-  if (providerEnd === gatewayEnd + 1 || (!isWhole && next !== SLASH && next !== QUESTION_MARK)) return null
+  if (providerEnd === gatewayEnd + 1 || (!isWhole && next !== slash && next !== questionMark)) return null
   const gateway = target.slice(from, gatewayEnd)
   const provider = target.slice(gatewayEnd + 1, providerEnd)
-  const path = next === SLASH ? target.slice(providerEnd) : `/${target.slice(providerEnd)}`
+  const path = next === slash ? target.slice(providerEnd) : `/${target.slice(providerEnd)}`
   if (provider !== 'compat') return { api: 'native', account, gateway, provider, path }
   const { beginning, query } = splitQuery(path)
   if (beginning !== '/chat/completions') return null
@@ -82,20 +82,20 @@ function parseNative(target: string): CompatTarget | NativeTarget | null {
 }
 
 function parseRest(target: string): RestTarget | null {
-  const account = accountAt(target, REST.length)
-  const from = REST.length + ACCOUNT_LENGTH
+  const account = accountAt(target, rest.length)
+  const from = rest.length + accountLength
   if (account === null || !target.startsWith('/ai/', from)) return null
   const { beginning, query } = splitQuery(target.slice(from + '/ai/'.length))
   const operation = operations.get(beginning)
   if (operation !== undefined) return { api: 'rest', account, operation, model: null, query }
-  const model = beginning.startsWith(RUN) ? decodeModel(beginning.slice(RUN.length)) : null
+  const model = beginning.startsWith(run) ? decodeModel(beginning.slice(run.length)) : null
   return model === null ? null : { api: 'rest', account, operation: 'run', model, query }
 }
 
 /** Returns the 32 lower-case hex digits that stand there as a whole segment. */
 function accountAt(target: string, from: number): string | null {
-  const end = from + ACCOUNT_LENGTH
-  if (target.charCodeAt(end) !== SLASH) return null
+  const end = from + accountLength
+  if (target.charCodeAt(end) !== slash) return null
   for (let i = from; i < end; i++) {
     const code = target.charCodeAt(i)
     if (!isDigit(code) && !(code >= 0x61 && code <= 0x66)) return null
@@ -105,7 +105,7 @@ function accountAt(target: string, from: number): string | null {
 
 /** Returns where a name of at most 64 lower-case letters, digits, hyphens and underscores ends. */
 function nameEnd(target: string, from: number): number {
-  const most = Math.min(target.length, from + LONGEST_NAME)
+  const most = Math.min(target.length, from + longestName)
   let i = from
   while (i < most && isNameCode(target.charCodeAt(i))) i++
   return i
@@ -119,7 +119,7 @@ function splitQuery(path: string): { beginning: string; query: string } {
 }
 
 function decodeModel(text: string): string | null {
-  if (text === '' || text.length > LONGEST_MODEL) return null
+  if (text === '' || text.length > longestModel) return null
   try {
     return decodeURIComponent(text)
   } catch {
@@ -128,14 +128,14 @@ function decodeModel(text: string): string | null {
 }
 
 function isNameCode(code: number): boolean {
-  return (code >= 0x61 && code <= 0x7a) || isDigit(code) || code === HYPHEN || code === UNDERSCORE
+  return (code >= 0x61 && code <= 0x7a) || isDigit(code) || code === hyphen || code === underscore
 }
 
 function isDigit(code: number): boolean {
   return code >= 0x30 && code <= 0x39
 }
 
-const HYPHEN = 0x2d
-const SLASH = 0x2f
-const QUESTION_MARK = 0x3f
-const UNDERSCORE = 0x5f
+const hyphen = 0x2d
+const slash = 0x2f
+const questionMark = 0x3f
+const underscore = 0x5f

@@ -28,10 +28,10 @@ export class HostNames {
     if (this.#exact.has(host)) return true
     for (const length of this.#lengths) {
       const at = host.length - length
-      if (at > 0 && host.charCodeAt(at) === DOT && this.#suffixes.has(host.slice(at))) return true
+      if (at > 0 && host.charCodeAt(at) === dot && this.#suffixes.has(host.slice(at))) return true
     }
     return false
   }
 }
 
-const DOT = 0x2e
+const dot = 0x2e

@@ -29,17 +29,17 @@ export function raw(markup: string): Html {
 
 /** Escapes text for element content and quoted attributes; what is not ASCII becomes a character reference, so that no encoding can spoil it. */
 export function escapeHtml(text: string): string {
-  return text.replace(SPECIAL, reference)
+  return text.replace(special, reference)
 }
 
 /** Escapes all but letters and spaces, so that no part of a text can be taken for anything but text. */
 export function spellOut(text: string): Html {
-  return new Html(text.replace(NOT_PLAIN, reference))
+  return new Html(text.replace(notPlain, reference))
 }
 
 // Not by the flag i, for which the Kelvin sign is a letter k.
-const NOT_PLAIN = /[^A-Za-z ]/gu
-const SPECIAL = /[^\t\n\r\x20-\x7e]|[&<>"'`]/gu
+const notPlain = /[^A-Za-z ]/gu
+const special = /[^\t\n\r\x20-\x7e]|[&<>"'`]/gu
 
 function textOf(value: HtmlValue): string {
   if (value instanceof Html) return value.markup
@@ -50,10 +50,10 @@ function textOf(value: HtmlValue): string {
 
 function reference(character: string): string {
   const point = character.codePointAt(0)!
-  return `&#${isCharacter(point) ? point : REPLACEMENT};`
+  return `&#${isCharacter(point) ? point : replacement};`
 }
 
-const REPLACEMENT = 0xfffd
+const replacement = 0xfffd
 
 /** Whether HTML permits a reference to it: neither control nor half a surrogate pair. */
 function isCharacter(point: number): boolean {

@@ -9,7 +9,7 @@ export function newId(): string {
 
 /** Whether a text can be such an id. */
 export function isId(text: string): boolean {
-  return ID.test(text)
+  return id.test(text)
 }
 
-const ID = /^[0-9a-f]{32}$/
+const id = /^[0-9a-f]{32}$/

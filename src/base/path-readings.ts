@@ -10,16 +10,16 @@ import { decodedPath, isPlainPath, normalPath, withoutDots, withoutEmpty, withPl
  * in the normal form. `*` is the origin as a whole, `/`. Null for a path that mixes too many of these to be meant: nothing that depends on a path may let it pass.
  */
 export function pathReadings(target: string): readonly string[] | null {
-  if (target === '*') return ROOT
+  if (target === '*') return root
   if (isPlainPath(target)) return [target]
   const path = decodedPath(target)
-  if (!AMBIGUOUS.test(path)) return [withPlainDots(path)]
-  return path.length > LONGEST ? null : readingsOf(path, normalPath(path))
+  if (!ambiguous.test(path)) return [withPlainDots(path)]
+  return path.length > longest ? null : readingsOf(path, normalPath(path))
 }
 
 /** Returns the most steps (see `Work`) that it takes to find the readings of a path of so many characters. */
 export function readingWork(length: number): number {
-  return 200 + 2 * Math.min(length, LONGEST) + length / 8
+  return 200 + 2 * Math.min(length, longest) + length / 8
 }
 
 /** Whether a path has one reading, itself, as it has to for others to be compared with it. */
@@ -28,24 +28,24 @@ export function isReadAlike(path: string): boolean {
   return all?.length === 1 && all[0] === path
 }
 
-const ROOT = ['/']
+const root = ['/']
 /** The most readings of a path that may be meant: three of the differences at once. */
-const MOST = 8
+const most = 8
 /** The most characters of a path that can be read in several ways, which bounds what the readings cost. */
-const LONGEST = 4096
-const AMBIGUOUS =
+const longest = 4096
+const ambiguous =
   /\/(?:\/|(?:\.|%2E){1,2}(?:\/|$))|[;\\]|%(?:00|2F|3B|5C|25[\dA-Fa-f]{2}|(?:25)*u[\dA-Fa-f]{4})/
 
 type Habit = (path: string) => string
 
 /** What some readers do and others don't, in an order in which they may do it: before dots are decoded, and then. */
-const EARLY: readonly Habit[] = [
+const earlyHabits: readonly Habit[] = [
   decodedAgain,
   path => path.replace(/;[^/]*/g, ''),
   path => path.replaceAll('\\', '/'),
   withoutDots,
 ]
-const LATE: readonly Habit[] = [
+const lateHabits: readonly Habit[] = [
   path => path.replaceAll('%2F', '/'),
   path => path.replaceAll('%5C', '/'),
   withoutHost,
@@ -58,8 +58,8 @@ const LATE: readonly Habit[] = [
 ]
 
 function readingsOf(path: string, normal: string): readonly string[] | null {
-  const early = readBy(EARLY, new Set([path]))
-  const late = early && readBy(LATE, mapped(early, withPlainDots))
+  const early = readBy(earlyHabits, new Set([path]))
+  const late = early && readBy(lateHabits, mapped(early, withPlainDots))
   return late && [normal, ...late.difference(new Set([normal]))]
 }
 
@@ -67,7 +67,7 @@ function readingsOf(path: string, normal: string): readonly string[] | null {
 function readBy(habits: readonly Habit[], readings: Set<string>): Set<string> | null {
   for (const habit of habits) {
     for (const reading of [...readings]) readings.add(habit(reading))
-    if (readings.size > MOST) return null
+    if (readings.size > most) return null
   }
   return readings
 }
@@ -87,13 +87,13 @@ function withoutRest(path: string): string {
   return end === -1 ? path : path.slice(0, end)
 }
 
-const ENCODED_AGAIN = /%(?:25)+(?=[\dA-Fa-f]{2}|u[\dA-Fa-f]{4})/g
-const WIDE = /%u([\dA-Fa-f]{4})/g
+const encodedAgain = /%(?:25)+(?=[\dA-Fa-f]{2}|u[\dA-Fa-f]{4})/g
+const wide = /%u([\dA-Fa-f]{4})/g
 
 /** Decodes what is encoded more than once, as a second server behind the first does, and the characters of two bytes that HTTP.sys of Windows takes too (`%u0061`). */
 function decodedAgain(path: string): string {
   return path.includes('%25') || path.includes('%u')
-    ? decodedPath(path.replace(ENCODED_AGAIN, '%').replace(WIDE, triplets))
+    ? decodedPath(path.replace(encodedAgain, '%').replace(wide, triplets))
     : path
 }
 

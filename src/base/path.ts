@@ -38,7 +38,7 @@ export function withoutQuery(target: string): string {
 /** Returns the path of a target with one spelling for each byte, dots apart: visible ASCII as it is but for `%/;?#` and backslash, all others as upper-case triplets. */
 export function decodedPath(target: string): string {
   const path = withoutQuery(target)
-  return ENCODED.test(path) ? respelled(path) : path
+  return encoded.test(path) ? respelled(path) : path
 }
 
 /** Returns a decoded path with its dots decoded too. */
@@ -69,7 +69,7 @@ export function withoutDots(path: string): string {
 
 /** Whether a path has a `.` or `..` as a segment. */
 export function hasDotSegment(path: string): boolean {
-  return DOT_SEGMENT.test(path)
+  return dotSegment.test(path)
 }
 
 /** Whether a prefix leads a path in normal form: it ends at a border of segments, the query, or the end. */
@@ -81,8 +81,8 @@ export function leads(prefix: string, path: string): boolean {
   return isBorder && path.startsWith(prefix)
 }
 
-const ENCODED = /[%\x7f-\xff]/
-const DOT_SEGMENT = /\/\.{1,2}(?:\/|$)/
+const encoded = /[%\x7f-\xff]/
+const dotSegment = /\/\.{1,2}(?:\/|$)/
 
 /** Marks the characters that have the same meaning encoded and not; of dots and semicolons readers think differently. */
 const isDecoded = Uint8Array.from({ length: 256 }, (_, code) =>

@@ -1,12 +1,12 @@
 // Long work in small steps, so that a process that serves requests is never busy with something else for long.
 
 /** Ms that work may take before others have a turn. */
-const SLICE = 5
+const slice = 5
 
 /** Does work step by step, and lets events in between; a step should take less than a millisecond or so. */
 export async function inSlices<T>(work: Generator<void, T>): Promise<T> {
   for (;;) {
-    const until = performance.now() + SLICE
+    const until = performance.now() + slice
     do {
       const { done, value } = work.next()
       if (done) return value

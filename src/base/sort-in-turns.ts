@@ -3,8 +3,8 @@
 import { nextTurn } from './turns.ts'
 
 /** Items that are sorted at one go, and that are merged. */
-const RUN = 512
-const MERGED = 2048
+const run = 512
+const mergedAtOnce = 2048
 
 /** Returns the items in order, with turns for others between; items that are equal stay in theirs. */
 export async function sortInTurns<T>(
@@ -12,8 +12,8 @@ export async function sortInTurns<T>(
   compare: (a: T, b: T) => number,
 ): Promise<readonly T[]> {
   let runs: (readonly T[])[] = []
-  for (let at = 0; at < items.length; at += RUN) {
-    runs.push(items.slice(at, at + RUN).sort(compare))
+  for (let at = 0; at < items.length; at += run) {
+    runs.push(items.slice(at, at + run).sort(compare))
     await nextTurn()
   }
   while (runs.length > 1) {
@@ -33,7 +33,7 @@ async function merge<T>(
   for (let i = 0, j = 0; i < one.length || j < other.length; ) {
     const isOther = i === one.length || (j < other.length && compare(one[i]!, other[j]!) > 0)
     merged.push(isOther ? other[j++]! : one[i++]!)
-    if (merged.length % MERGED === 0) await nextTurn()
+    if (merged.length % mergedAtOnce === 0) await nextTurn()
   }
   return merged
 }

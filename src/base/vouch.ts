@@ -25,7 +25,7 @@ export class Vouch {
 
   /** Reads a value of `svc-hop`; null for one that was not written with this secret. Takes the same time for any two of the same form. */
   read(value: string): Vouched | null {
-    const [, claim = '', ray = '', address = '', signature = ''] = FORM.exec(value) ?? []
+    const [, claim = '', ray = '', address = '', signature = ''] = form.exec(value) ?? []
     if (isIP(address) === 0) return null
     return timingSafeEqual(this.#sign(claim), Buffer.from(signature, 'base64url')) ? { address, ray } : null
   }
@@ -35,4 +35,4 @@ export class Vouch {
   }
 }
 
-const FORM = /^(([0-9a-f]{16}) ([0-9a-f.:]{2,45})) ([\w-]{43})$/
+const form = /^(([0-9a-f]{16}) ([0-9a-f.:]{2,45})) ([\w-]{43})$/

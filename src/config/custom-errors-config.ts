@@ -57,8 +57,8 @@ export const mostPageTokens = 1_000
 /** Whether a page has more tokens than are filled in. */
 export function hasTooManyTokens(html: string): boolean {
   let count = 0
-  for (const _ of html.matchAll(PAGE_TOKEN)) if (++count > mostPageTokens) return true
+  for (const _ of html.matchAll(pageToken)) if (++count > mostPageTokens) return true
   return false
 }
 
-const PAGE_TOKEN = /::(?:CLIENT_IP|RAY_ID|GEO|SVC_ERROR_500S_BOX|SVC_ERROR_1000S_BOX)::/g
+const pageToken = /::(?:CLIENT_IP|RAY_ID|GEO|SVC_ERROR_500S_BOX|SVC_ERROR_1000S_BOX)::/g

@@ -22,10 +22,10 @@ export function tooLarge(x: Exchange): Refusal {
 /** Whether this gateway stands among the hops so far (RFC 8586); its parameters don't matter. */
 function passedHere(x: Exchange): boolean {
   // So many hops are a loop, whatever their names.
-  if (x.head.cdnLoop!.length > LONGEST_LOOP) return true
+  if (x.head.cdnLoop!.length > longestLoop) return true
   const hops = x.head.cdnLoop!.replace(/;[^,]*/g, '')
   return listHas(hops, x.snapshot.name.toLowerCase())
 }
 
 /** Characters of CDN-Loop. */
-const LONGEST_LOOP = 4096
+const longestLoop = 4096

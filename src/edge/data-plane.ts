@@ -15,7 +15,7 @@ import type { AccessParts, AccessSources } from '../access/policy.ts'
 import { Limiter } from '../limits/limiter.ts'
 import { ClientConnection } from './client/connection.ts'
 import { type ConnectionFault, ConnectionLimits } from './client/connection-limits.ts'
-import { HIGH_WATER_MARK } from './origin/dial.ts'
+import { highWaterMark } from './origin/dial.ts'
 import { guarded } from './guarded.ts'
 import type { NameLookup } from './resolver/name-lookup.ts'
 import { Origins } from './origin/origins.ts'
@@ -27,12 +27,12 @@ import { buildSnapshot, type Snapshot } from './snapshot.ts'
 import type { ZoneDirectory } from './zone-settings.ts'
 
 /** Ms between two looks at the deadlines: what a timeout may be late by. */
-const TICK = 100
+const tickPeriod = 100
 /** Ms of a turn of the loop in which hardly any connection can have come, and how many turns are waited for one. */
-const SHORT_TURN = 0.05
-const MOST_TURNS = 200
+const shortTurn = 0.05
+const mostTurns = 200
 /** How many connections are looked at for one that is idle, before a client is refused. */
-const MOST_LOOKED_AT = 100
+const mostLookedAt = 100
 
 interface DataPlaneOptions {
   /** Base of the `type` URIs, without a slash at the end. */
@@ -118,7 +118,7 @@ export class DataPlane implements Plane {
       () => this.#tick(),
       bug => this.#crashed(bug),
     )
-    this.#ticker = setInterval(tick, TICK).unref()
+    this.#ticker = setInterval(tick, tickPeriod).unref()
   }
 
   /** Binds every endpoint of the configuration and gives them with their real ports; binds none when one can't be bound. */
@@ -213,10 +213,10 @@ export class DataPlane implements Plane {
 
   /** Accepts the connections that wait, which the system resets with the listener, and returns in a turn short enough for hardly any other to have come. */
   async #acceptWaiting(): Promise<void> {
-    for (let turn = 0; turn < MOST_TURNS; turn++) {
+    for (let turn = 0; turn < mostTurns; turn++) {
       const begun = performance.now()
       await immediate()
-      if (turn > 0 && performance.now() - begun < SHORT_TURN) return
+      if (turn > 0 && performance.now() - begun < shortTurn) return
     }
   }
 
@@ -251,7 +251,7 @@ export class DataPlane implements Plane {
 
   #bind(endpoint: Endpoint, reusePort: boolean): Promise<Endpoint> {
     // A client that has sent its last request may close its half and still wait for the response.
-    const options = { allowHalfOpen: true, noDelay: true, highWaterMark: HIGH_WATER_MARK }
+    const options = { allowHalfOpen: true, noDelay: true, highWaterMark: highWaterMark }
     const server = createServer(options, socket => this.#accept(socket))
     this.#servers.push(server)
     return new Promise((resolve, reject) => {
@@ -288,7 +288,7 @@ export class DataPlane implements Plane {
   /** Closes an idle connection that makes room for one from `peer`, one of the oldest; false where none was found soon. */
   #closeIdle(fault: ConnectionFault, peer: string): boolean {
     const key = fault === 'connections_per_address' ? clientKey(peer) : null
-    let left = Math.min(this.#connections.size, MOST_LOOKED_AT)
+    let left = Math.min(this.#connections.size, mostLookedAt)
     for (const connection of this.#connections) {
       if (left-- === 0) return false
       if (connection.isIdle && (key === null || clientKey(connection.peer) === key)) {

@@ -25,9 +25,9 @@ export function examine(x: Exchange): Refusal | null {
 
 /** Whether it is a WebSocket handshake (RFC 6455 section 4.1): GET, HTTP/1.1, no body; WebSocket may be one of several protocols that the client offers. */
 function asksForWebSocket({ head, requestBody }: Exchange): boolean {
-  if (head.method !== 'GET' || !requestBody.done || head.upgrade!.length > LONGEST_OFFER) return false
+  if (head.method !== 'GET' || !requestBody.done || head.upgrade!.length > longestOffer) return false
   return listHas(head.upgrade!, 'websocket')
 }
 
 /** Characters of Upgrade: nobody offers so many protocols. */
-const LONGEST_OFFER = 1024
+const longestOffer = 1024

@@ -58,7 +58,7 @@ class ExchangeRequestFacts implements RequestFacts {
   /** Throws where readers differ, so that an expression that asks fails: to `post` Symfony and Django do as to POST, others as to a method of its own. */
   get method(): string {
     const { method } = this.#x.head
-    if (LOWER_CASE.test(method) && STANDARD.has(method.toUpperCase())) throw AMBIGUOUS_METHOD
+    if (lowerCase.test(method) && standard.has(method.toUpperCase())) throw ambiguousMethod
     return method
   }
 
@@ -100,11 +100,11 @@ class ExchangeRequestFacts implements RequestFacts {
   }
 }
 
-const LOWER_CASE = /[a-z]/
+const lowerCase = /[a-z]/
 /** One for all: a loop may meet it at each of its steps. */
-const AMBIGUOUS_METHOD = new Error('ambiguous method')
+const ambiguousMethod = new Error('ambiguous method')
 /** The methods of RFC 9110 and RFC 5789 that are served. */
-const STANDARD: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
+const standard: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
 class SentRequestFacts extends ExchangeRequestFacts {
   protected override pathOf({ head }: Exchange): string {

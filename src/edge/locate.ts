@@ -20,7 +20,7 @@ export function locate(x: Exchange): Refusal | null {
   x.zone = zone
   if (zone.fault !== null) return refuse(zone.fault)
   if (x.asksForPreview) return null
-  if (zone.config.paused) return PAUSED
+  if (zone.config.paused) return paused
   const { routes } = zone
   const route = routes.always ?? routes.find(x.paths)
   if (route === 'ambiguous') return refuseAmbiguousPath(x)
@@ -28,7 +28,7 @@ export function locate(x: Exchange): Refusal | null {
   return route === null ? refuse('dns_resolution_error') : null
 }
 
-const PAUSED = refuse('dns_resolution_error', {
+const paused = refuse('dns_resolution_error', {
   wording: {
     heading: 'This site is paused',
     detail:

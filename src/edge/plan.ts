@@ -2,7 +2,7 @@
 
 import { refuse } from '../errors/refusal.ts'
 import { planAi } from './ai/plan-ai.ts'
-import { AMBIGUOUS_PATH, refuseAmbiguousPath } from './ambiguous-path.ts'
+import { ambiguousPath, refuseAmbiguousPath } from './ambiguous-path.ts'
 import { sentFactsOf } from './exchange-facts.ts'
 import type { Exchange, Verdict } from './exchange.ts'
 
@@ -12,7 +12,7 @@ export function plan(x: Exchange): Verdict {
   const { pool, rewrite } = x.route!
   if (pool.members.length === 0) return refuse('dns_resolution_error')
   const refusal = rewrite === null ? null : rewrite.begin(x, sentFactsOf(x), x.snapshot.limits)
-  if (refusal !== null) return refusal === AMBIGUOUS_PATH ? refuseAmbiguousPath(x) : refusal
+  if (refusal !== null) return refusal === ambiguousPath ? refuseAmbiguousPath(x) : refusal
   x.member = pool.pick(x)
   return x.member === null ? refuse('tunnel_error', { retryAfter: pool.secondsUntilHope }) : null
 }

@@ -4,16 +4,16 @@ import { withoutQuery } from '../base/path.ts'
 import { type Refusal, refusalFor } from '../errors/refusal.ts'
 import type { Exchange } from './exchange.ts'
 
-const PREVIEW = '/cdn-cgi/error/'
+const previewPrefix = '/cdn-cgi/error/'
 
 /** Whether a request asks for a preview. */
 export function asksForPreview(x: Exchange): boolean {
-  return x.head.target.startsWith(PREVIEW)
+  return x.head.target.startsWith(previewPrefix)
 }
 
 /** Refuses a request for a preview with the error that it asks to see, or with 404 where there is none of that code. */
 export function preview(x: Exchange): Refusal | null {
   if (!x.asksForPreview) return null
   x.isPreview = true
-  return refusalFor(withoutQuery(x.head.target).slice(PREVIEW.length))
+  return refusalFor(withoutQuery(x.head.target).slice(previewPrefix.length))
 }

@@ -141,10 +141,10 @@ function pathOf({ target, provider, path }: AiExchange): string {
 
 /** Bounds what callers and providers can put into an entry. */
 function cut<T extends string | null>(text: T): T | string {
-  return text !== null && text.length > LONGEST ? ownText(text.slice(0, LONGEST)) : text
+  return text !== null && text.length > longest ? ownText(text.slice(0, longest)) : text
 }
 
-const LONGEST = 1024
+const longest = 1024
 
 /** The code of the system, TLS or DNS error behind a refusal, or our own for it. */
 function causeOf(refusal: Refusal | null): string | null {

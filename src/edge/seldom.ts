@@ -1,7 +1,7 @@
 // For what may happen a thousand times a second and should stand in the log once a minute.
 
 /** Ms for which the same is not told again. */
-const QUIET = 60_000
+const quiet = 60_000
 
 export class Seldom {
   #quietUntil = Number.NEGATIVE_INFINITY
@@ -11,7 +11,7 @@ export class Seldom {
   take(now: number): number {
     this.#untold++
     if (now < this.#quietUntil) return 0
-    this.#quietUntil = now + QUIET
+    this.#quietUntil = now + quiet
     const count = this.#untold
     this.#untold = 0
     return count

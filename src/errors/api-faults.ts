@@ -363,10 +363,10 @@ export function refuseCallAt<Name extends ApiFaultName>(
 
 function errorOf(name: ApiFaultName): ErrorName {
   const { status }: Row = apiFaults[name]
-  return ERROR_OF_STATUS[status] ?? 'bad_request'
+  return errorOfStatus[status] ?? 'bad_request'
 }
 
-const ERROR_OF_STATUS: Readonly<Record<number, ErrorName>> = {
+const errorOfStatus: Readonly<Record<number, ErrorName>> = {
   400: 'bad_request',
   401: 'unauthorized',
   403: 'forbidden',

@@ -9,7 +9,7 @@ import { type Format, negotiate } from './negotiate.ts'
 import type { Occasion } from './problem.ts'
 import type { Refusal } from './refusal.ts'
 import { renderEvent } from './render/event.ts'
-import { PAGE_POLICY, policyWith, renderHtml } from './render/html.ts'
+import { pagePolicy, policyWith, renderHtml } from './render/html.ts'
 import { renderJson } from './render/json.ts'
 import { renderMarkdown } from './render/markdown.ts'
 import type { Write } from './render/template.ts'
@@ -59,7 +59,7 @@ export const forms: Readonly<Record<Format, Form>> = {
     'text/html; charset=utf-8',
     (problem, heading) => renderHtml(problem, null, heading),
     escapeHtml,
-    PAGE_POLICY,
+    pagePolicy,
   ),
   json: form('application/json; charset=utf-8', renderJson),
   problem: form('application/problem+json; charset=utf-8', renderJson),

@@ -4,7 +4,7 @@ import { STATUS_CODES } from 'node:http'
 import { catalogue, type ErrorRow, errorRows } from './catalogue.ts'
 import type { Occasion } from './problem.ts'
 import { type Refusal, retryAfterOf } from './refusal.ts'
-import { SAFETY_HEADERS } from './safety-headers.ts'
+import { safetyHeaders } from './safety-headers.ts'
 
 /** What a response holds: its media type, its body in ASCII, and the policy where it is a page. */
 export interface Content {
@@ -35,7 +35,7 @@ export function headersOf(refusal: Refusal, occasion: Occasion, content: Content
     'private, no-store',
     'Vary',
     'Accept',
-    ...SAFETY_HEADERS,
+    ...safetyHeaders,
     'svc-ray',
     occasion.ray,
   ]
@@ -49,11 +49,11 @@ export function headersOf(refusal: Refusal, occasion: Occasion, content: Content
 
 /** Returns the methods that a 405 must list (RFC 9110 section 15.5.6); null for any other status. */
 function allowOf({ error, allow }: Refusal): string | null {
-  return allow ?? (errorRows[error].status === 405 ? ALLOWED : null)
+  return allow ?? (errorRows[error].status === 405 ? allowed : null)
 }
 
 /** What the gateway passes on; which of them an origin knows, only the origin can say. */
-const ALLOWED = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'
+const allowed = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'
 
 // Node has the phrase of RFC 7231 for 413; RFC 9110 section 15.5.14 renamed it.
 const reasons: typeof STATUS_CODES = { ...STATUS_CODES, 413: 'Content Too Large' }

@@ -74,19 +74,19 @@ function choose(readers: Readers, accept: string): Format {
   return usual
 }
 
-const LONGEST_READ = 4096
+const longestRead = 4096
 
 /** Cuts an Accept that no honest client sends, at its last comma in reach, so that reading it costs little. */
 function beginningOf(accept: string): string {
-  if (accept.length <= LONGEST_READ) return accept
-  return accept.slice(0, Math.max(0, accept.lastIndexOf(',', LONGEST_READ)))
+  if (accept.length <= longestRead) return accept
+  return accept.slice(0, Math.max(0, accept.lastIndexOf(',', longestRead)))
 }
 
 /** Lists the well-formed members that concern us, each range once with its highest q, in the form `range;q=0.5`. */
 function knownRanges({ stands, aliases }: Readers, accept: string): string {
   const weights = new Map<string, number>()
   for (const member of membersOf(accept)) {
-    const [, type, parameters] = RANGE.exec(member) ?? []
+    const [, type, parameters] = rangePattern.exec(member) ?? []
     const named = type?.toLowerCase() ?? ''
     const range = aliases.get(named) ?? named
     if (!stands.has(range)) continue
@@ -102,35 +102,35 @@ function knownRanges({ stands, aliases }: Readers, accept: string): string {
 
 /** Splits at the commas outside of quotes; a quote that is never closed hides no comma. */
 function membersOf(accept: string): readonly string[] {
-  return Array.from(accept.matchAll(MEMBERS)).flatMap(([member, close]) =>
+  return Array.from(accept.matchAll(members)).flatMap(([member, close]) =>
     close === '' ? member.split(',') : [member],
   )
 }
 
 /** Reads the q among parameters: 1 where there is none, null where it is no qvalue. */
 function weightOf(parameters: string): number | null {
-  for (const [, name, value] of parameters.matchAll(PARAMETERS)) {
-    if (name?.toLowerCase() === 'q') return QVALUE.test(value ?? '') ? Number(value) : null
+  for (const [, name, value] of parameters.matchAll(eachParameter)) {
+    if (name?.toLowerCase() === 'q') return qvalue.test(value ?? '') ? Number(value) : null
   }
   return 1
 }
 
-const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+"
-const QUOTED = '"(?:[^"\\\\]|\\\\.)*"'
-const PARAMETER = `[ \\t]*;(?:[ \\t]*(${TOKEN})(?:=(${TOKEN}|${QUOTED}))?)?`
+const token = "[!#$%&'*+.^_`|~0-9A-Za-z-]+"
+const quoted = '"(?:[^"\\\\]|\\\\.)*"'
+const parameter = `[ \\t]*;(?:[ \\t]*(${token})(?:=(${token}|${quoted}))?)?`
 
-const MEMBERS = /(?:[^",]+|"(?:[^"\\]+|\\.)*("|\\?$))+/gs
-const RANGE = new RegExp(`^[ \\t]*(${TOKEN}/${TOKEN})((?:${PARAMETER})*)[ \\t]*$`)
-const PARAMETERS = new RegExp(PARAMETER, 'g')
-const QVALUE = /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/
+const members = /(?:[^",]+|"(?:[^"\\]+|\\.)*("|\\?$))+/gs
+const rangePattern = new RegExp(`^[ \\t]*(${token}/${token})((?:${parameter})*)[ \\t]*$`)
+const eachParameter = new RegExp(parameter, 'g')
+const qvalue = /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/
 
 /** Clients send few different Accept lines: the responses for the last of them are kept, for those of a sane length. */
-const MOST_REMEMBERED = 256
-const LONGEST_REMEMBERED = 256
+const mostRemembered = 256
+const longestRemembered = 256
 
 function remember({ remembered }: Readers, accept: string, format: Format): Format {
-  if (accept.length > LONGEST_REMEMBERED) return format
-  if (remembered.size === MOST_REMEMBERED) remembered.delete(remembered.keys().next().value!)
+  if (accept.length > longestRemembered) return format
+  if (remembered.size === mostRemembered) remembered.delete(remembered.keys().next().value!)
   // A copy, since a slice would keep the whole head of its request alive.
   remembered.set(ownText(accept), format)
   return format

@@ -46,12 +46,12 @@ function row(errors: Row['errors'], rest: Partial<Row> = {}): Row {
   return { ...usual, errors, ...rest }
 }
 
-const FAULTLESS = { blamesMember: false }
-const TIMEOUT = { isTimeout: true }
-const LOSS = { isLoss: true }
+const faultless = { blamesMember: false }
+const timeout = { isTimeout: true }
+const loss = { isLoss: true }
 
-const DNS_ERROR = { resolve: 'origin_dns_error', connect: 'origin_dns_error' } as const
-const NO_TIME_LEFT = {
+const dnsError = { resolve: 'origin_dns_error', connect: 'origin_dns_error' } as const
+const noTimeLeft = {
   resolve: 'origin_gateway_timeout',
   connect: 'origin_gateway_timeout',
   handshake: 'origin_gateway_timeout',
@@ -60,17 +60,17 @@ const NO_TIME_LEFT = {
 
 /** What the edge finds itself; the names are codes in the log. */
 const faults = {
-  GH_QUEUE_FULL: row({ connect: 'cache_connection_limit' }, FAULTLESS),
-  GH_QUEUE_TIMEOUT: row({ connect: 'origin_gateway_timeout' }, { ...FAULTLESS, ...TIMEOUT }),
-  GH_PROHIBITED_ADDRESS: row({ connect: 'prohibited_origin_ip' }, FAULTLESS),
-  GH_OWN_ADDRESS: row({ connect: 'dns_loop' }, FAULTLESS),
-  GH_CONNECT_TIMEOUT: row({ resolve: 'origin_dns_error', connect: 'connection_timeout' }, TIMEOUT),
-  GH_HANDSHAKE_TIMEOUT: row({}, TIMEOUT),
-  GH_WRITE_TIMEOUT: row({ exchange: 'origin_response_timeout' }, TIMEOUT),
-  GH_RESPONSE_TIMEOUT: row({ exchange: 'origin_response_timeout' }, TIMEOUT),
-  GH_IDLE_TIMEOUT: row({ exchange: 'origin_response_timeout' }, { ...FAULTLESS, ...TIMEOUT }),
-  GH_TOTAL_TIMEOUT: row(NO_TIME_LEFT, { ...FAULTLESS, ...TIMEOUT }),
-  GH_CLOSED: row({ connect: 'origin_down' }, LOSS),
+  GH_QUEUE_FULL: row({ connect: 'cache_connection_limit' }, faultless),
+  GH_QUEUE_TIMEOUT: row({ connect: 'origin_gateway_timeout' }, { ...faultless, ...timeout }),
+  GH_PROHIBITED_ADDRESS: row({ connect: 'prohibited_origin_ip' }, faultless),
+  GH_OWN_ADDRESS: row({ connect: 'dns_loop' }, faultless),
+  GH_CONNECT_TIMEOUT: row({ resolve: 'origin_dns_error', connect: 'connection_timeout' }, timeout),
+  GH_HANDSHAKE_TIMEOUT: row({}, timeout),
+  GH_WRITE_TIMEOUT: row({ exchange: 'origin_response_timeout' }, timeout),
+  GH_RESPONSE_TIMEOUT: row({ exchange: 'origin_response_timeout' }, timeout),
+  GH_IDLE_TIMEOUT: row({ exchange: 'origin_response_timeout' }, { ...faultless, ...timeout }),
+  GH_TOTAL_TIMEOUT: row(noTimeLeft, { ...faultless, ...timeout }),
+  GH_CLOSED: row({ connect: 'origin_down' }, loss),
   GH_BAD_HEAD: row({}),
   GH_HEAD_TOO_LARGE: row({}),
   GH_BAD_FRAMING: row({ exchange: 'origin_bad_gateway' }),
@@ -80,16 +80,16 @@ const faults = {
 
 /** What comes from outside; the first whose codes match. */
 const found = {
-  no_descriptor: row({}, { ...FAULTLESS, codes: /^(EMFILE|ENFILE)$/ }),
-  name_vanished: row(DNS_ERROR, { codes: /^(ENOTFOUND|ENODATA)$/ }),
+  no_descriptor: row({}, { ...faultless, codes: /^(EMFILE|ENFILE)$/ }),
+  name_vanished: row(dnsError, { codes: /^(ENOTFOUND|ENODATA)$/ }),
   /** No server said whether there is such a name. */
-  name_unanswered: row(DNS_ERROR, { codes: /^EAI_AGAIN$/ }),
-  name_failed: row(DNS_ERROR, {
+  name_unanswered: row(dnsError, { codes: /^EAI_AGAIN$/ }),
+  name_failed: row(dnsError, {
     codes: /^(EAI_\w+|ESERVFAIL|EREFUSED|ETIMEOUT|EBADNAME|EBADRESP|EFORMERR|ENOTIMP|ENONAME)$/,
   }),
   refused: row({ connect: 'origin_down' }, { codes: /^ECONNREFUSED$/ }),
-  reset: row({ connect: 'origin_down' }, { ...LOSS, codes: /^ECONNRESET$/ }),
-  broken_pipe: row({}, { ...LOSS, codes: /^EPIPE$/ }),
+  reset: row({ connect: 'origin_down' }, { ...loss, codes: /^ECONNRESET$/ }),
+  broken_pipe: row({}, { ...loss, codes: /^EPIPE$/ }),
   unreachable: row(
     { connect: 'origin_unreachable' },
     { isWithoutRoute: true, codes: /^(EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL)$/ },

@@ -72,12 +72,12 @@ function findWith(
 
 /** Puts a page over those of the zone, which are in its first layer; the rules have been asked already. */
 function withPage({ layers }: CustomErrors, page: NonNullable<PreviewAsk['page']>): CustomErrors {
-  const [first = NOTHING, ...others] = layers.slice(0, -1)
+  const [first = nothing, ...others] = layers.slice(0, -1)
   const pages = { ...first.pages, [page.type]: page.html }
-  return new CustomErrors([{ rules: [], pages }, ...others, layers.at(-1) ?? NOTHING])
+  return new CustomErrors([{ rules: [], pages }, ...others, layers.at(-1) ?? nothing])
 }
 
-const NOTHING: CustomLayer = { rules: [], pages: {} }
+const nothing: CustomLayer = { rules: [], pages: {} }
 
 function composeFound(
   { found }: Choice,
@@ -95,11 +95,11 @@ function show({ found, source }: Choice, { status, headers, body }: Answer): Pre
   const pairs = headers.flatMap((name, i): [string, string][] =>
     i % 2 === 0 ? [[name, headers[i + 1]!]] : [],
   )
-  const { index: matched, rule } = found !== null && source !== 'draft_rule' ? found : NO_RULE
+  const { index: matched, rule } = found !== null && source !== 'draft_rule' ? found : noRule
   return { status, headers: pairs, body: Buffer.from(body, 'latin1').toString(), source, matched, rule }
 }
 
-const NO_RULE = { index: null, rule: null }
+const noRule = { index: null, rule: null }
 
 function factsOf({ accept, host, zone, facts = {} }: PreviewAsk, { error: name }: Refusal): Facts {
   const { code, status, category } = errorRows[name]

@@ -41,8 +41,8 @@ export interface Facts {
 }
 
 /** Makes a refusal; costs no stack trace, since floods are refusals. */
-export function refuse(error: ErrorName, facts: Facts = NO_FACTS, cause: unknown = null): Refusal {
-  const { retryAfter = null, allow = null, faults = NO_FAULTS, wording = null } = facts
+export function refuse(error: ErrorName, facts: Facts = noFacts, cause: unknown = null): Refusal {
+  const { retryAfter = null, allow = null, faults = noFaults, wording = null } = facts
   return { error, retryAfter, allow, faults, wording, cause }
 }
 
@@ -61,14 +61,14 @@ export function errorNameOf(code: string): ErrorName | null {
 export function retryAfterOf(refusal: Refusal): number | null {
   const usual = errorRows[refusal.error].retryAfter
   if (usual === null || refusal.retryAfter === null || Number.isNaN(refusal.retryAfter)) return usual
-  return Math.min(Math.max(Math.ceil(refusal.retryAfter), 1), LONGEST_WAIT)
+  return Math.min(Math.max(Math.ceil(refusal.retryAfter), 1), longestWait)
 }
 
-const NO_FACTS: Facts = {}
-const NO_FAULTS: readonly Fault[] = []
+const noFacts: Facts = {}
+const noFaults: readonly Fault[] = []
 
 /** The largest delta-seconds that every recipient can hold (RFC 9111, section 1.2.2). */
-const LONGEST_WAIT = 2_147_483_647
+const longestWait = 2_147_483_647
 
 const nameByCode: ReadonlyMap<string, ErrorName> = new Map(
   Object.entries(catalogue).map(([name, row]) => [String(row.code), name as ErrorName]),

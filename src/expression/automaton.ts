@@ -119,13 +119,13 @@ export class Automaton {
   /** Makes the step at a character; `unknown` when nothing is left for it. */
   #go(at: number, text: string, i: number, work: Work): number {
     if (work.left <= 0) return unknown
-    const code = text.codePointAt(i) ?? END
+    const code = text.codePointAt(i) ?? end
     const state = this.#states[at - first]!
     const states = this.#states
     const next = this.#step(state, code)
     work.left -= this.#steps
     if (code < bytes && states === this.#states)
-      this.#note(state.id, code === END ? this.#width - 1 : this.#classes[code]!, next)
+      this.#note(state.id, code === end ? this.#width - 1 : this.#classes[code]!, next)
     return next
   }
 
@@ -134,7 +134,7 @@ export class Automaton {
     this.#steps = 0
     const active = state.isConditional ? this.#resolved(state, rune) : state.pcs
     if (active === null) return matched
-    if (rune === END) return lost
+    if (rune === end) return lost
     this.#begin()
     for (const pc of active) {
       this.#steps++
@@ -148,7 +148,7 @@ export class Automaton {
 
   /** Returns the instructions of a state that take a character, once its conditions are known; null when it matches already. */
   #resolved(state: State, rune: number): readonly number[] | null {
-    const conditions = conditionsBetween(state.before, rune === END ? kind.edge : kindOf(rune))
+    const conditions = conditionsBetween(state.before, rune === end ? kind.edge : kindOf(rune))
     this.#begin()
     for (const pc of state.pcs) this.#follow(pc, conditions)
     return this.#isMatch ? null : this.#found
@@ -242,7 +242,7 @@ export class Automaton {
 
   /** Makes the steps of all states at all bytes, as far as they go; tells whether that was all. */
   #buildAhead(): boolean {
-    const runes = [...this.#samples, END]
+    const runes = [...this.#samples, end]
     let steps = 0
     for (const state of this.#states)
       for (const [column, rune] of runes.entries()) {
@@ -255,7 +255,7 @@ export class Automaton {
 }
 
 /** Stands for the end of a text where a character could be. */
-const END = -1
+const end = -1
 /** The first half of a character beyond 0xffff, or what comes after all of those. */
 const surrogates = 0xd800
 

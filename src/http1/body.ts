@@ -1,16 +1,16 @@
 // Where the body of a message ends and which of the received bytes are its data (RFC 9112 sections 6 and 7). One reader for both directions; it copies
 // nothing: it points into the caller's buffer.
 
-import { BACKSLASH, CR, DQUOTE, hexValue, isFieldByte, LF, SEMICOLON } from './characters.ts'
+import { backslash, cr, dquote, hexValue, isFieldByte, lf, semicolon } from './characters.ts'
 import { TrailerSection } from './trailers.ts'
 
 export type Framing = 'none' | 'length' | 'chunked' | 'close'
 
 /** Most bytes of all chunk extensions of one body. */
-const EXTENSIONS_LIMIT = 16 * 1024
+const extensionsLimit = 16 * 1024
 
 /** The longest chunk that a sender may announce: 2^40 bytes, far beyond any real one and far from rounding. */
-const LARGEST_CHUNK_DIGITS = 10
+const largestChunkDigits = 10
 
 /** What the next byte of a chunked body belongs to. */
 const chunk = {
@@ -116,13 +116,13 @@ export class BodyReader {
       case chunk.sizeLf:
         this.#state = this.#remaining === 0 ? chunk.trailer : chunk.data
         this.#digits = 0
-        return byte === LF
+        return byte === lf
       case chunk.dataCr:
         this.#state = chunk.dataLf
-        return byte === CR
+        return byte === cr
       default:
         this.#state = chunk.size
-        return byte === LF
+        return byte === lf
     }
   }
 
@@ -130,24 +130,24 @@ export class BodyReader {
     const digit = hexValue[byte]!
     if (digit !== 255) {
       this.#remaining = this.#remaining * 16 + digit
-      return ++this.#digits <= LARGEST_CHUNK_DIGITS
+      return ++this.#digits <= largestChunkDigits
     }
     // The grammar allows white space before the semicolon, and only smugglers send it.
-    this.#state = byte === CR ? chunk.sizeLf : chunk.extension
-    return this.#digits > 0 && (byte === CR || byte === SEMICOLON)
+    this.#state = byte === cr ? chunk.sizeLf : chunk.extension
+    return this.#digits > 0 && (byte === cr || byte === semicolon)
   }
 
   /** Skips extensions, as nobody here knows any; what is quoted has to end on its line. */
   #extensionByte(byte: number): boolean {
     const state = this.#state
     if (state === chunk.quotedPair) this.#state = chunk.quoted
-    else if (byte === DQUOTE) this.#state = state === chunk.quoted ? chunk.extension : chunk.quoted
-    else if (state === chunk.quoted && byte === BACKSLASH) this.#state = chunk.quotedPair
-    else if (state === chunk.extension && byte === CR) {
+    else if (byte === dquote) this.#state = state === chunk.quoted ? chunk.extension : chunk.quoted
+    else if (state === chunk.quoted && byte === backslash) this.#state = chunk.quotedPair
+    else if (state === chunk.extension && byte === cr) {
       this.#state = chunk.sizeLf
       return true
     }
-    return isFieldByte[byte] === 1 && ++this.#extensions <= EXTENSIONS_LIMIT
+    return isFieldByte[byte] === 1 && ++this.#extensions <= extensionsLimit
   }
 
   #trailer(bytes: Buffer, at: number): number {

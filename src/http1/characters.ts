@@ -18,14 +18,14 @@ export const hexValue = Uint8Array.from({ length: 256 }, (_, byte) => {
   return Number.isNaN(value) ? 255 : value
 })
 
-export const HTAB = 0x09
-export const LF = 0x0a
-export const CR = 0x0d
-export const SP = 0x20
-export const DQUOTE = 0x22
-export const COLON = 0x3a
-export const SEMICOLON = 0x3b
-export const BACKSLASH = 0x5c
+export const htab = 0x09
+export const lf = 0x0a
+export const cr = 0x0d
+export const sp = 0x20
+export const dquote = 0x22
+export const colon = 0x3a
+export const semicolon = 0x3b
+export const backslash = 0x5c
 
 function byteTable(holds: (byte: number) => boolean): Uint8Array {
   return Uint8Array.from({ length: 256 }, (_, byte) => (holds(byte) ? 1 : 0))

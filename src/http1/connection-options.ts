@@ -11,14 +11,14 @@ interface ConnectionOptions {
 }
 
 /** The most characters of all Connection fields together. */
-const LONGEST = 1024
+const longest = 1024
 
 /** Reads the options of all Connection fields of a message, joined with commas, null when it has none; null for more than anybody means, each of which would cost time. */
 export function connectionOptions(value: string | null): ConnectionOptions | null {
-  if (value === null) return NOTHING
-  if (value.length > LONGEST) return null
-  if (equalsIgnoreCase(value, 'keep-alive')) return KEEP_ALIVE
-  if (equalsIgnoreCase(value, 'close')) return CLOSE
+  if (value === null) return nothing
+  if (value.length > longest) return null
+  if (equalsIgnoreCase(value, 'keep-alive')) return keepAlive
+  if (equalsIgnoreCase(value, 'close')) return close
   const options = new Set(
     value
       .toLowerCase()
@@ -34,6 +34,6 @@ export function connectionOptions(value: string | null): ConnectionOptions | nul
   }
 }
 
-const NOTHING: ConnectionOptions = { close: false, keepAlive: false, upgrade: false, hopByHop: null }
-const KEEP_ALIVE: ConnectionOptions = { close: false, keepAlive: true, upgrade: false, hopByHop: null }
-const CLOSE: ConnectionOptions = { close: true, keepAlive: false, upgrade: false, hopByHop: null }
+const nothing: ConnectionOptions = { close: false, keepAlive: false, upgrade: false, hopByHop: null }
+const keepAlive: ConnectionOptions = { close: false, keepAlive: true, upgrade: false, hopByHop: null }
+const close: ConnectionOptions = { close: true, keepAlive: false, upgrade: false, hopByHop: null }

@@ -102,24 +102,24 @@ export function fieldId(name: string): FieldId {
     for (let i = 0; i < candidates.length; i++) {
       const known = candidates[i]!
       const likeness = compare(name, known.name)
-      if (likeness !== DIFFERENT) return likeness === TWIN ? field.twin : known.id
+      if (likeness !== different) return likeness === twin ? field.twin : known.id
     }
-  return first === X && name.length > X_FORWARDED.length ? idOfRest(name) : field.other
+  return first === x && name.length > xForwarded.length ? idOfRest(name) : field.other
 }
 
 /** The last five bits of an X in either case. */
-const X = 24
-const X_FORWARDED = 'x-forwarded-'
+const x = 24
+const xForwarded = 'x-forwarded-'
 
 /** Finds whether a name begins with `X-Forwarded-`; the names that we write ourselves are found before. */
 function idOfRest(name: string): FieldId {
-  if (compare(name, X_FORWARDED) === DIFFERENT) return field.other
+  if (compare(name, xForwarded) === different) return field.other
   return /[^A-Za-z0-9-]/.test(name) ? field.twin : field.xForwarded
 }
 
 /** Whether a text equals a lower-case name, ignoring ASCII case. */
 export function equalsIgnoreCase(text: string, lower: string): boolean {
-  return text.length === lower.length && compare(text, lower) === SAME
+  return text.length === lower.length && compare(text, lower) === same
 }
 
 /** Whether a comma-separated list (such as CDN-Loop) holds a lower-case token. */
@@ -134,20 +134,20 @@ export function listHas(list: string, token: string): boolean {
   return false
 }
 
-const SAME = 0
-const TWIN = 1
-const DIFFERENT = 2
+const same = 0
+const twin = 1
+const different = 2
 
 /** Compares a received name with a known lower-case one, as far as that goes. */
-function compare(name: string, known: string): typeof SAME | typeof TWIN | typeof DIFFERENT {
-  let result: typeof SAME | typeof TWIN = SAME
+function compare(name: string, known: string): typeof same | typeof twin | typeof different {
+  let result: typeof same | typeof twin = same
   for (let i = 0; i < known.length; i++) {
     const expected = known.charCodeAt(i)
     const actual = name.charCodeAt(i)
     if (actual === expected) continue
     if ((actual | 0x20) === expected && actual >= 0x41 && actual <= 0x5a) continue
-    if (expected !== 0x2d || !isFolded(actual)) return DIFFERENT
-    result = TWIN
+    if (expected !== 0x2d || !isFolded(actual)) return different
+    result = twin
   }
   return result
 }

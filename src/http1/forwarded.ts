@@ -1,6 +1,6 @@
 // The Forwarded field (RFC 7239): what each hop said of the one before it. Read where a trusted hop's word in it is believed.
 
-import { BACKSLASH, DQUOTE, HTAB, isTokenByte, SP } from './characters.ts'
+import { backslash, dquote, htab, isTokenByte, sp } from './characters.ts'
 
 /** What one hop said; null for what it left out. */
 interface ForwardedElement {
@@ -10,15 +10,15 @@ interface ForwardedElement {
 }
 
 /** More hops and characters than any request needs: what nobody would believe need not be read. */
-const MOST_ELEMENTS = 100
-const LONGEST = 16 * 1024
+const mostElements = 100
+const longest = 16 * 1024
 
 /**
  * Reads the joined values of Forwarded, the first hop first; null where they are not as RFC 7239 section 4 has them, or of more than 100 hops or 16 KiB. Blanks around
  * semicolons and bare addresses with a colon are taken, since many proxies write them.
  */
 export function parseForwarded(list: string): ForwardedElement[] | null {
-  if (list.length > LONGEST) return null
+  if (list.length > longest) return null
   const elements: ForwardedElement[] = []
   let element: ForwardedElement | null = null
   for (let at = 0; ; at++) {
@@ -33,7 +33,7 @@ export function parseForwarded(list: string): ForwardedElement[] | null {
     }
     if (at < list.length && list[at] !== ',' && list[at] !== ';') return null
     if (at < list.length && list[at] === ';') continue
-    if (element !== null && elements.push(element) > MOST_ELEMENTS) return null
+    if (element !== null && elements.push(element) > mostElements) return null
     if (at >= list.length) return elements
     element = null
   }
@@ -50,7 +50,7 @@ function take(element: ForwardedElement, name: string, written: string): boolean
 
 function afterBlanks(list: string, from: number): number {
   let at = from
-  while (list.charCodeAt(at) === SP || list.charCodeAt(at) === HTAB) at++
+  while (list.charCodeAt(at) === sp || list.charCodeAt(at) === htab) at++
   return at
 }
 
@@ -62,7 +62,7 @@ function afterToken(list: string, from: number): number {
 
 /** Returns the offset behind a value, -1 where there is none. */
 function afterValue(list: string, from: number): number {
-  if (list.charCodeAt(from) === DQUOTE) return afterQuoted(list, from + 1)
+  if (list.charCodeAt(from) === dquote) return afterQuoted(list, from + 1)
   let at = from
   while (isTokenByte[list.charCodeAt(at)] === 1 || isOfAddress(list.charCodeAt(at))) at++
   return at === from ? -1 : at
@@ -71,8 +71,8 @@ function afterValue(list: string, from: number): number {
 function afterQuoted(list: string, from: number): number {
   for (let at = from; at < list.length; at++) {
     const code = list.charCodeAt(at)
-    if (code === DQUOTE) return at + 1
-    if (code === BACKSLASH) at++
+    if (code === dquote) return at + 1
+    if (code === backslash) at++
   }
   return -1
 }

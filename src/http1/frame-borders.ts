@@ -1,11 +1,11 @@
 // Where the frames of a WebSocket end (RFC 6455 section 5.2), for who passes them on untouched and may have to say something between two of them.
 
-const MASKED = 0x80
-const FINAL = 0x80
-const CLOSE = 8
+const maskBit = 0x80
+const final = 0x80
+const close = 8
 /** The most bytes that the payload of a control frame may have (RFC 6455 section 5.5). */
-const LARGEST_CONTROL = 125
-const KEY_SIZE = 4
+const largestControl = 125
+const keySize = 4
 
 /** Follows what one side sends; it reads the heads of frames and skips the rest. */
 export class FrameBorders {
@@ -25,7 +25,7 @@ export class FrameBorders {
 
   /** Follows a client, which masks all frames, or a server, which masks none (RFC 6455 section 5.1). */
   constructor(sender: 'client' | 'server') {
-    this.#masked = sender === 'client' ? MASKED : 0
+    this.#masked = sender === 'client' ? maskBit : 0
   }
 
   /** Whether the last frame has ended and no other begun. */
@@ -64,7 +64,7 @@ export class FrameBorders {
   #skipUsual(bytes: Buffer, from: number): number {
     const { length } = bytes
     const masked = this.#masked
-    const more = masked === 0 ? 0 : KEY_SIZE
+    const more = masked === 0 ? 0 : keySize
     let at = from + this.#left
     while (at + 4 <= length && (bytes[at]! & 0x0f) <= 2) {
       const size = bytes[at + 1]! ^ masked
@@ -100,15 +100,15 @@ export class FrameBorders {
 
   #open(first: number, second: number, size: number): void {
     const opcode = first & 0x0f
-    const isControl = opcode >= CLOSE
-    if (opcode === CLOSE) this.isClosing = true
+    const isControl = opcode >= close
+    if (opcode === close) this.isClosing = true
     if (
-      (second & MASKED) === this.#masked &&
+      (second & maskBit) === this.#masked &&
       size <= Number.MAX_SAFE_INTEGER &&
       (opcode & 7) <= 2 &&
-      (!isControl || ((first & FINAL) !== 0 && size <= LARGEST_CONTROL))
+      (!isControl || ((first & final) !== 0 && size <= largestControl))
     ) {
-      this.#left = this.#masked === 0 ? size : size + KEY_SIZE
+      this.#left = this.#masked === 0 ? size : size + keySize
     } else this.isLost = true
   }
 }

@@ -1,7 +1,7 @@
 // The part that request and response heads share: where a head ends, what may stand in an unfinished one, and its field lines, read as strictly as
 // RFC 9112 allows (no folded lines, no bare CR or LF, no space before a colon).
 
-import { COLON, CR, HTAB, isFieldByte, isTokenByte, LF, SP } from './characters.ts'
+import { colon, cr, htab, isFieldByte, isTokenByte, lf, sp } from './characters.ts'
 import { type FieldId, fieldId } from './fields.ts'
 
 /** Receives each field line of a head in order; returns false to stop the parser. */
@@ -9,11 +9,11 @@ export interface FieldReader {
   field(name: string, value: string, id: FieldId): boolean
 }
 
-const END_OF_HEAD = Buffer.from('\r\n\r\n')
+const headEnd = Buffer.from('\r\n\r\n')
 
 /** Finds the end of a head that begins at `start`: the offset behind its empty line, or -1 while it is not complete. */
 export function endOfHead(bytes: Buffer, start: number): number {
-  const at = bytes.indexOf(END_OF_HEAD, start)
+  const at = bytes.indexOf(headEnd, start)
   return at === -1 ? -1 : at + 4
 }
 
@@ -24,8 +24,8 @@ export function endOfHead(bytes: Buffer, start: number): number {
 export function mayContinue(bytes: Buffer, from: number): boolean {
   for (let i = from; i < bytes.length; i++) {
     const byte = bytes[i]!
-    if (byte === 0 || (byte === LF && (i === 0 || bytes[i - 1] !== CR))) return false
-    if (byte === CR && i + 1 < bytes.length && bytes[i + 1] !== LF) return false
+    if (byte === 0 || (byte === lf && (i === 0 || bytes[i - 1] !== cr))) return false
+    if (byte === cr && i + 1 < bytes.length && bytes[i + 1] !== lf) return false
   }
   return true
 }
@@ -46,15 +46,15 @@ export function readFieldLines(
   while (at < last) {
     const nameStart = at
     while (isTokenByte[bytes[at]!] === 1) at++
-    if (bytes[at] !== COLON || at === nameStart) return false
+    if (bytes[at] !== colon || at === nameStart) return false
     const name = text.slice(nameStart - offset, at - offset)
     at++
-    while (bytes[at] === SP || bytes[at] === HTAB) at++
+    while (bytes[at] === sp || bytes[at] === htab) at++
     const valueStart = at
     while (isFieldByte[bytes[at]!] === 1) at++
-    if (bytes[at] !== CR || bytes[at + 1] !== LF) return false
+    if (bytes[at] !== cr || bytes[at + 1] !== lf) return false
     let valueEnd = at
-    while (valueEnd > valueStart && (bytes[valueEnd - 1] === SP || bytes[valueEnd - 1] === HTAB)) valueEnd--
+    while (valueEnd > valueStart && (bytes[valueEnd - 1] === sp || bytes[valueEnd - 1] === htab)) valueEnd--
     if (!reader.field(name, text.slice(valueStart - offset, valueEnd - offset), fieldId(name))) return false
     at += 2
   }

@@ -6,7 +6,7 @@ import { connectionOptions } from './connection-options.ts'
 import { equalsIgnoreCase, type FieldId, field } from './fields.ts'
 import { type FieldReader, parseContentLength, readFieldLines } from './head.ts'
 import {
-  AROUND_TARGET,
+  aroundTarget,
   type HeadFault,
   type RequestLine,
   readRequestLine,
@@ -109,7 +109,7 @@ export class RequestHead implements FieldReader, RequestLine {
     if (this.chunked) return false
     if (equalsIgnoreCase(value, 'chunked')) return (this.chunked = true)
     // A coding that we can't undo must not be passed on as if it were undone (RFC 9112 section 6.1).
-    this.fault = CODINGS_UNDER_CHUNKED.test(value) ? 'not_implemented' : 'bad_request'
+    this.fault = codingsUnderChunked.test(value) ? 'not_implemented' : 'bad_request'
     return false
   }
 }
@@ -143,7 +143,7 @@ export function overLimit(bytes: Buffer, start: number, limits: HeadLimits): Hea
   const length = bytes.length - start
   if (length > limits.headerSection)
     return isLineOpen(bytes, start) ? 'uri_too_long' : 'http_headers_exceed_limit'
-  if (length > limits.url + AROUND_TARGET && isLineOpen(bytes, start)) return 'uri_too_long'
+  if (length > limits.url + aroundTarget && isLineOpen(bytes, start)) return 'uri_too_long'
   return null
 }
 
@@ -163,7 +163,7 @@ export function requestBody(head: RequestHead): BodyReader {
 }
 
 /** Other codings, then `chunked` once: any other order leaves the end of the body unknown (RFC 9112 section 6.3). */
-const CODINGS_UNDER_CHUNKED = /^(?:(?!chunked[ \t]*,)[!#$%&'*+\-.^_`|~0-9A-Za-z]+[ \t]*,[ \t]*)+chunked$/i
+const codingsUnderChunked = /^(?:(?!chunked[ \t]*,)[!#$%&'*+\-.^_`|~0-9A-Za-z]+[ \t]*,[ \t]*)+chunked$/i
 
 function isLineOpen(bytes: Buffer, start: number): boolean {
   return bytes.indexOf(0x0a, start) === -1

@@ -1,12 +1,12 @@
 // The first line of a request: method, target and version (RFC 9112 section 3), and the target brought into origin form.
 
-import { isTargetByte, isTokenByte, SP } from './characters.ts'
+import { isTargetByte, isTokenByte, sp } from './characters.ts'
 
 /** Bytes of the longest method that is accepted. */
-const LONGEST_METHOD = 64
+const longestMethod = 64
 
 /** Most bytes of an acceptable line, less those of its target, as long as its LF is missing. */
-export const AROUND_TARGET = LONGEST_METHOD + '  HTTP/1.1\r'.length
+export const aroundTarget = longestMethod + '  HTTP/1.1\r'.length
 
 /** Why a head is refused; each is the name of an error. */
 export type HeadFault =
@@ -30,11 +30,11 @@ export interface RequestLine {
 export function readRequestLine(bytes: Buffer, text: string, start: number, head: RequestLine): number {
   let at = start
   while (isTokenByte[bytes[at]!] === 1) at++
-  if (at === start || at - start > LONGEST_METHOD || bytes[at] !== SP) return -1
+  if (at === start || at - start > longestMethod || bytes[at] !== sp) return -1
   head.method = text.slice(0, at - start)
   const targetStart = ++at
   while (isTargetByte[bytes[at]!] === 1) at++
-  if (at === targetStart || bytes[at] !== SP) return -1
+  if (at === targetStart || bytes[at] !== sp) return -1
   head.target = text.slice(targetStart - start, at - start)
   return readVersion(text, at + 1 - start, head) ? at + ' HTTP/1.1\r\n'.length : -1
 }

@@ -2,7 +2,7 @@
 // whole where two readers could disagree on it.
 
 import { BodyReader } from './body.ts'
-import { CR, isFieldByte, LF, SP } from './characters.ts'
+import { cr, isFieldByte, lf, sp } from './characters.ts'
 import { connectionOptions } from './connection-options.ts'
 import { equalsIgnoreCase, type FieldId, field } from './fields.ts'
 import { type FieldReader, parseContentLength, readFieldLines } from './head.ts'
@@ -11,7 +11,7 @@ import { type FieldReader, parseContentLength, readFieldLines } from './head.ts'
 export type ResponseFault = 'unparsable' | 'framing'
 
 /** The most field lines of a response: each costs time, and no origin means so many. */
-const MOST_FIELDS = 1000
+const mostFields = 1000
 
 /** A parsed response head; fields as received. */
 export class ResponseHead implements FieldReader {
@@ -48,7 +48,7 @@ export class ResponseHead implements FieldReader {
   /** Takes one field line. Part of parsing, not for callers. */
   field(name: string, value: string, id: FieldId): boolean {
     this.fields.push(name, value)
-    if (this.ids.push(id) > MOST_FIELDS) this.fault = 'unparsable'
+    if (this.ids.push(id) > mostFields) this.fault = 'unparsable'
     if (id !== field.other) this.#known(value, id)
     return this.fault === null
   }
@@ -127,11 +127,11 @@ function readStatusLine(bytes: Buffer, text: string, start: number, head: Respon
   }
   if (head.status < 100) return -1
   let at = start + 12
-  if (bytes[at] === SP) at++
-  else if (bytes[at] !== CR) return -1
+  if (bytes[at] === sp) at++
+  else if (bytes[at] !== cr) return -1
   const reasonStart = at
   while (isFieldByte[bytes[at]!] === 1) at++
-  if (bytes[at] !== CR || bytes[at + 1] !== LF) return -1
+  if (bytes[at] !== cr || bytes[at + 1] !== lf) return -1
   head.reason = text.slice(reasonStart - start, at - start)
   return at + 2
 }

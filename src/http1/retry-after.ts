@@ -14,16 +14,20 @@ export function retryAfterIn(fields: readonly string[], now: number): number | n
 }
 
 function waitIn(value: string, now: number): number | null {
-  if (SECONDS.test(value)) return Number(value) * 1000
-  const date = DATE.test(value) ? Date.parse(value) : ASCTIME.test(value) ? Date.parse(`${value} GMT`) : NaN
+  if (seconds.test(value)) return Number(value) * 1000
+  const date = datePattern.test(value)
+    ? Date.parse(value)
+    : asctime.test(value)
+      ? Date.parse(`${value} GMT`)
+      : NaN
   return Number.isNaN(date) ? null : Math.max(0, date - now)
 }
 
 /** Some providers write decimals. */
-const SECONDS = /^\d+(?:\.\d+)?$/
+const seconds = /^\d+(?:\.\d+)?$/
 // Date.parse alone takes nearly anything for a date, such as -5 or 1.5s for one of the year 2001.
-const TIME = '\\d\\d:\\d\\d:\\d\\d'
-const DATE = new RegExp(
-  `^[A-Z][a-z]+, (?:\\d\\d [A-Z][a-z]{2} \\d{4}|\\d\\d-[A-Z][a-z]{2}-\\d\\d) ${TIME} GMT$`,
+const time = '\\d\\d:\\d\\d:\\d\\d'
+const datePattern = new RegExp(
+  `^[A-Z][a-z]+, (?:\\d\\d [A-Z][a-z]{2} \\d{4}|\\d\\d-[A-Z][a-z]{2}-\\d\\d) ${time} GMT$`,
 )
-const ASCTIME = new RegExp(`^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \\d]\\d ${TIME} \\d{4}$`)
+const asctime = new RegExp(`^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \\d]\\d ${time} \\d{4}$`)

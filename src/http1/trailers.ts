@@ -1,11 +1,11 @@
 // The trailer section of a chunked body (RFC 9112 section 7.1.2): the field lines behind its last chunk, less those that come too late there.
 
-import { CR, LF } from './characters.ts'
+import { cr, lf } from './characters.ts'
 import { crosses, type FieldId, field } from './fields.ts'
 import { endOfHead, type FieldReader, mayContinue, readFieldLines } from './head.ts'
 
 /** Most bytes of a trailer section. */
-const LIMIT = 16 * 1024
+const limit = 16 * 1024
 
 /** Reads one trailer section incrementally; `done` and `faulty` say how it stands. */
 export class TrailerSection implements FieldReader {
@@ -30,7 +30,7 @@ export class TrailerSection implements FieldReader {
       this.#wait(section)
       return bytes.length
     }
-    this.done = end <= LIMIT && readFieldLines(section, section.toString('latin1', 0, end), 0, 0, end, this)
+    this.done = end <= limit && readFieldLines(section, section.toString('latin1', 0, end), 0, 0, end, this)
     this.faulty = !this.done
     return at + end - (before === null ? 0 : before.length)
   }
@@ -44,17 +44,17 @@ export class TrailerSection implements FieldReader {
 
   #wait(section: Buffer): void {
     this.#partial = section
-    this.faulty = section.length > LIMIT || !mayContinue(section, 0)
+    this.faulty = section.length > limit || !mayContinue(section, 0)
   }
 
   /** An underscore may stand for a hyphen, since some origins fold one into the other. */
   #mayComeLate(name: string): boolean {
-    return !this.#hopByHop?.has(name) && !SPENT_BEFORE_BODY.has(name.replaceAll('_', '-'))
+    return !this.#hopByHop?.has(name) && !spentBeforeBody.has(name.replaceAll('_', '-'))
   }
 }
 
 /** Fields that control, route or authenticate a message, beside those that never cross: behind its body they come too late (RFC 9110 section 6.5.1). */
-const SPENT_BEFORE_BODY = new Set([
+const spentBeforeBody = new Set([
   'age',
   'authorization',
   'cache-control',
@@ -83,6 +83,6 @@ const SPENT_BEFORE_BODY = new Set([
 
 /** Finds the end of the section, which is only an empty line when there are no trailers. */
 function endOfSection(section: Buffer): number {
-  if (section[0] === CR && section[1] === LF) return 2
+  if (section[0] === cr && section[1] === lf) return 2
   return endOfHead(section, 0)
 }

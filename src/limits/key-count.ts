@@ -16,7 +16,7 @@ export interface Spent {
 }
 
 /** For how long the end of a window is taken for granted, in ms: the time of day may be put right meanwhile. */
-const LONGEST_TRUST = 60_000
+const longestTrust = 60_000
 
 export class KeyCount {
   readonly limit: Limit
@@ -67,7 +67,7 @@ export class KeyCount {
     const time = clock.now()
     const endsAt = endOf(this.limit.span, time)
     this.#overAt = now + endsAt - time
-    this.#looksAt = Math.min(this.#overAt, now + LONGEST_TRUST)
+    this.#looksAt = Math.min(this.#overAt, now + longestTrust)
     if (endsAt === this.#endsAt) return
     this.#endsAt = endsAt
     this.#known = this.#untold = this.#underWay = 0

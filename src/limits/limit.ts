@@ -31,7 +31,7 @@ const smallest = 20
 
 /** Compiles a limit; what two limits of the same name, span and period count is one. */
 export function limitOf(name: string, most: number, span: Span): Limit {
-  const period = 'period' in span ? span.period : span.kind === 'day' ? DAY : 28 * DAY
+  const period = 'period' in span ? span.period : span.kind === 'day' ? day : 28 * day
   return {
     name: `${span.kind} ${period} ${name}`,
     most,
@@ -52,7 +52,7 @@ export function endOf(span: Span, now: number): number {
     case 'fixed':
       return (Math.floor(now / span.period) + 1) * span.period
     case 'day':
-      return (Math.floor(now / DAY) + 1) * DAY
+      return (Math.floor(now / day) + 1) * day
     case 'month': {
       const date = new Date(now)
       return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1)
@@ -60,4 +60,4 @@ export function endOf(span: Span, now: number): number {
   }
 }
 
-const DAY = 86_400_000
+const day = 86_400_000

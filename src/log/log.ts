@@ -103,7 +103,7 @@ function quote(text: string | null): string {
 /** Quotes what a client sent, bytes as they are: some of those above ASCII steer terminals. */
 function quoteSent(text: string | null): string {
   const json = quote(text)
-  for (let at = 0; at < json.length; at++) if (json.charCodeAt(at) > TILDE) return quoteVisibly(text!, json)
+  for (let at = 0; at < json.length; at++) if (json.charCodeAt(at) > tilde) return quoteVisibly(text!, json)
   return json
 }
 
@@ -114,7 +114,7 @@ function quoteVisibly(text: string, json: string): string {
   return isLong ? visibleJson(quote(text.slice(0, longestEscaped))) : shown
 }
 
-const TILDE = 0x7e
+const tilde = 0x7e
 
 /** Leaves out the query, and whole targets that are no path: they may hold a user name and a password. */
 function pathOf(target: string): string | null {

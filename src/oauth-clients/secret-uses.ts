@@ -20,13 +20,13 @@ interface Use {
   readonly hour: number
 }
 
-const HOUR = 3_600_000
+const hourLength = 3_600_000
 /** Ms that a use waits for others, and between two attempts while the store is unreachable. */
-const PATIENCE = 1000
+const patience = 1000
 /** Uses that may wait, and that are remembered as noted. */
-const MOST = 10_000
+const most = 10_000
 /** How often a use is tried while others write the same client. */
-const ATTEMPTS = 10
+const attempts = 10
 
 export class SecretUses {
   readonly #store: Store
@@ -53,11 +53,11 @@ export class SecretUses {
   /** Takes it that the client has just authenticated with this secret; never throws, and waits for nothing. */
   note({ account, id: client }: OAuthClient, { digest, lastUsedAt }: ClientSecret): void {
     const now = this.#clock.now()
-    const hour = now - (now % HOUR)
-    if (hour !== this.#hour || this.#noted.size >= MOST) this.#noted.clear()
+    const hour = now - (now % hourLength)
+    if (hour !== this.#hour || this.#noted.size >= most) this.#noted.clear()
     this.#hour = hour
     const isKnown = this.#noted.has(digest) || (lastUsedAt !== null && lastUsedAt >= hour)
-    if (isKnown || this.#isClosed || this.#waiting.size >= MOST) return
+    if (isKnown || this.#isClosed || this.#waiting.size >= most) return
     this.#noted.add(digest)
     this.#waiting.set(digest, { account, client, digest, hour })
     this.#attend()
@@ -82,7 +82,7 @@ export class SecretUses {
         this.#writing = null
         this.#attend()
       })
-    }, PATIENCE).unref()
+    }, patience).unref()
   }
 
   async #write(): Promise<void> {
@@ -108,7 +108,7 @@ export class SecretUses {
   }
 
   async #replace(use: Use): Promise<void> {
-    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    for (let attempt = 0; attempt < attempts; attempt++) {
       const kept = await this.#store.oauthClients.get(use.account, use.client)
       const used = kept && withUse(kept.record, use)
       if (!used || (await this.#store.oauthClients.replace(used, kept.version))) return

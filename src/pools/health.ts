@@ -20,7 +20,7 @@ export interface CheckResult {
 export type HealthState = 'healthy' | 'ejected' | 'trial' | 'down'
 
 /** The share of its weight with which an origin begins that comes back slowly. */
-const FIRST_SHARE = 0.1
+const firstShare = 0.1
 
 export class MemberHealth {
   check: CheckResult | null = null
@@ -109,7 +109,7 @@ export class MemberHealth {
   #shareAt(now: number): number {
     if (this.check?.isUp === false || this.#circuit?.admits(now) === false) return 0
     const share = this.#backSince === -1 ? 1 : (now - this.#backSince) / this.#slowStart
-    if (share < 1) return Math.max(share, FIRST_SHARE)
+    if (share < 1) return Math.max(share, firstShare)
     this.#isFine = this.#circuit === null || this.#circuit.isClosed
     return 1
   }

@@ -68,7 +68,7 @@ export class Pool<Target extends Reached> {
   /** Returns the member that a request is for; null when none is healthy. Its health is to be told when the request goes there, and how it went. */
   pick(request: Asking): Member<Target> | null {
     this.budget.earn()
-    return this.pickAnother(request, NONE)
+    return this.pickAnother(request, none)
   }
 
   /** Returns a member beside those that were tried; null when no other is healthy. */
@@ -100,7 +100,7 @@ export class PoolLedger {
   }
 }
 
-const NONE: readonly never[] = []
+const none: readonly never[] = []
 
 function balanceOf(config: BalanceConfig, count: number): Balance {
   if (count < 2) return new OnlyOne()

@@ -3,9 +3,9 @@
 import type { Clock } from '../base/clock.ts'
 
 /** Ms over which requests and retries are weighed against each other. */
-const WINDOW = 10_000
+const window = 10_000
 /** Retries in a window that need no share, so that a pool of little traffic has some too. */
-const FREE = 10
+const free = 10
 
 export class RetryBudget {
   readonly #share: number
@@ -30,7 +30,7 @@ export class RetryBudget {
   spend(): boolean {
     if (this.#share === 0) return false
     this.#forget(this.#clock.monotonic())
-    if (this.#retries + 1 > FREE + this.#share * this.#requests) return false
+    if (this.#retries + 1 > free + this.#share * this.#requests) return false
     this.#retries++
     return true
   }
@@ -38,9 +38,9 @@ export class RetryBudget {
   /** Cuts what was counted for longer than the window down to what one window had of it on average: no clock is read where nothing fails. */
   #forget(now: number): void {
     const elapsed = now - this.#since
-    if (elapsed <= WINDOW) return
-    this.#requests *= WINDOW / elapsed
-    this.#retries *= WINDOW / elapsed
-    this.#since = now - WINDOW
+    if (elapsed <= window) return
+    this.#requests *= window / elapsed
+    this.#retries *= window / elapsed
+    this.#since = now - window
   }
 }

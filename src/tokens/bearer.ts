@@ -23,11 +23,11 @@ function isBlank(code: number): boolean {
 
 function isToken68(token: string): boolean {
   let end = token.length
-  while (end > 0 && token.charCodeAt(end - 1) === EQUALS) end--
+  while (end > 0 && token.charCodeAt(end - 1) === equals) end--
   for (let i = 0; i < end; i++) if (!isOfToken68[token.charCodeAt(i)]) return false
   return end > 0
 }
 
-const EQUALS = 0x3d
+const equals = 0x3d
 
 const isOfToken68 = Array.from({ length: 256 }, (_, code) => /[\w\-.~+/]/.test(String.fromCharCode(code)))

@@ -1,7 +1,7 @@
 import { deepEqual, equal, notEqual, ok } from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { Capture, ENCODED_SIZE, HEAD_SIZE, TAIL_SIZE } from '../../src/ai-logs/capture.ts'
+import { Capture, encodedSize, headSize, tailSize } from '../../src/ai-logs/capture.ts'
 
 function captured(pieces: readonly Buffer[], isEncoded = false): Capture {
   const capture = new Capture({ isEncoded })
@@ -49,10 +49,10 @@ describe('Capture', () => {
         const body = numbered(total)
         const capture = captured(cut(body, sizes))
         equal(capture.size, total)
-        ok(capture.head().equals(body.subarray(0, HEAD_SIZE)))
-        const rest = body.subarray(HEAD_SIZE)
-        ok(capture.tail().equals(rest.subarray(Math.max(0, rest.length - TAIL_SIZE))))
-        equal(capture.isCut, total > HEAD_SIZE)
+        ok(capture.head().equals(body.subarray(0, headSize)))
+        const rest = body.subarray(headSize)
+        ok(capture.tail().equals(rest.subarray(Math.max(0, rest.length - tailSize))))
+        equal(capture.isCut, total > headSize)
       }),
       { numRuns: 300 },
     )
@@ -61,20 +61,20 @@ describe('Capture', () => {
   test('keeps as much of a stream of small pieces as of a whole body', () => {
     const body = numbered(200_000)
     const capture = captured(cut(body, Array(2000).fill(93)))
-    ok(capture.head().equals(body.subarray(0, HEAD_SIZE)))
-    ok(capture.tail().equals(body.subarray(-TAIL_SIZE)))
+    ok(capture.head().equals(body.subarray(0, headSize)))
+    ok(capture.tail().equals(body.subarray(-tailSize)))
   })
 
   test('keeps an encoded body from its beginning, and no end', () => {
-    const body = numbered(ENCODED_SIZE + 10)
-    const capture = captured(cut(body, [ENCODED_SIZE - 1]), true)
-    ok(capture.head().equals(body.subarray(0, ENCODED_SIZE)))
+    const body = numbered(encodedSize + 10)
+    const capture = captured(cut(body, [encodedSize - 1]), true)
+    ok(capture.head().equals(body.subarray(0, encodedSize)))
     equal(capture.tail().length, 0)
     equal(capture.isCut, true)
   })
 
   test('weighs no more than it may keep', () => {
     const capture = captured(Array(64).fill(Buffer.alloc(64 * 1024)))
-    equal(capture.weight, HEAD_SIZE + TAIL_SIZE)
+    equal(capture.weight, headSize + tailSize)
   })
 })

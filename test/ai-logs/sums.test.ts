@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { dimensions, LogSums, MOST_GROUPS } from '../../src/ai-logs/sums.ts'
+import { dimensions, LogSums, mostGroups } from '../../src/ai-logs/sums.ts'
 import { logEntry } from '../store/contract-specimens.ts'
 
 const entry = fc
@@ -36,7 +36,7 @@ test('whatever they are grouped by, the groups together are all', () => {
 
 test('there are no more groups than can be, and what is known goes on', () => {
   const sums = new LogSums(['model'])
-  for (let i = 0; i < MOST_GROUPS; i++) assert.ok(sums.add(logEntry({ model: `m${i}` })))
+  for (let i = 0; i < mostGroups; i++) assert.ok(sums.add(logEntry({ model: `m${i}` })))
   assert.equal(sums.add(logEntry({ model: 'one more' })), false)
   assert.ok(sums.add(logEntry({ model: 'm7' })))
 })

@@ -59,6 +59,10 @@ test('there are no default exports, no enums, no namespaces', () => {
   none(({ text }) => /^export default|^(export )?(const )?enum |^(export )?namespace /m.test(text))
 })
 
+test('constants are written as all other names are', () => {
+  none(({ text }) => /^(export )?(const|let) [A-Z][A-Z0-9_]*\b/m.test(text))
+})
+
 test('nothing is left for later', () => {
   none(({ text }) => /\b(TODO|FIXME|XXX|HACK)\b/.test(text))
 })

@@ -18,13 +18,13 @@ export const access: readonly Mutated[] = [
         breaks: 'refusals of a whole year lead to a ban',
       },
       {
-        text: 'if (this.#counts.size >= MOST) dropFirst(this.#counts)',
+        text: 'if (this.#counts.size >= mostKept) dropFirst(this.#counts)',
         becomes: '',
         breaks: 'addresses that were refused once fill the memory',
         tests: ['access/bans'],
       },
       {
-        text: 'if (this.#until.size >= MOST) dropFirst(this.#until)',
+        text: 'if (this.#until.size >= mostKept) dropFirst(this.#until)',
         becomes: '',
         breaks: 'banned addresses fill the memory',
       },
@@ -55,7 +55,7 @@ export const access: readonly Mutated[] = [
     tests: ['access/ban-post'],
     changes: [
       {
-        text: 'if (known === undefined && this.#waiting === MOST_WAITING) return',
+        text: 'if (known === undefined && this.#waiting === mostWaiting) return',
         becomes: '',
         breaks: 'a flood of addresses becomes a flood of messages',
       },
@@ -177,7 +177,7 @@ export const access: readonly Mutated[] = [
     tests: ['access/referer'],
     changes: [
       {
-        text: 'if (code === AT) start = end + 1',
+        text: 'if (code === at) start = end + 1',
         becomes: '',
         breaks: 'a user name in a Referer is taken for its host',
       },
@@ -209,7 +209,7 @@ export const access: readonly Mutated[] = [
         breaks: 'a line that is no address is passed over, and nobody knows',
       },
       {
-        text: 'if (this.#open.length > LONGEST_LINE) this.#refuse(this.#count + 1)',
+        text: 'if (this.#open.length > longestLine) this.#refuse(this.#count + 1)',
         becomes: '',
         breaks: 'a file that is no list is read whole into memory',
       },
@@ -306,8 +306,8 @@ export const access: readonly Mutated[] = [
     tests: ['limits/limit'],
     changes: [
       {
-        text: 'return (Math.floor(now / DAY) + 1) * DAY',
-        becomes: 'return now + DAY',
+        text: 'return (Math.floor(now / day) + 1) * day',
+        becomes: 'return now + day',
         breaks: "a day's quota begins whenever somebody asks",
       },
       {
@@ -366,8 +366,8 @@ export const access: readonly Mutated[] = [
     tests: ['base/address/address', 'wire/forwarding-headers'],
     changes: [
       {
-        text: 'members < MOST_MEMBERS && trusted.has(client); members++',
-        becomes: 'members < MOST_MEMBERS; members++',
+        text: 'members < mostMembers && trusted.has(client); members++',
+        becomes: 'members < mostMembers; members++',
         breaks: 'a client is who it says it is',
       },
       {
@@ -410,13 +410,13 @@ export const access: readonly Mutated[] = [
         tests: ['base/path-readings'],
       },
       {
-        text: 'if (readings.size > MOST) return null',
+        text: 'if (readings.size > most) return null',
         becomes: '',
         breaks: 'a path of a thousand readings costs a worker its time',
         tests: ['base/path-readings'],
       },
       {
-        text: 'path.length > LONGEST ? null : readingsOf',
+        text: 'path.length > longest ? null : readingsOf',
         becomes: 'readingsOf',
         breaks: 'a path of any length costs a worker its time',
         tests: ['base/path-readings', 'edge/work'],

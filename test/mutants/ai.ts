@@ -102,7 +102,7 @@ export const ai: readonly Mutated[] = [
         tests: ['edge/ai/ai-fields'],
       },
       {
-        text: 'return before === null ? value : REPEATED',
+        text: 'return before === null ? value : repeated',
         becomes: 'return value',
         breaks: 'of two fields the last counts',
         tests: ['wire/ai-authentication', 'wire/ai-logs'],
@@ -155,8 +155,8 @@ export const ai: readonly Mutated[] = [
         breaks: 'a reload gives back keys that are turned away',
       },
       {
-        text: 'Math.min(Math.max(word, FIRST_REST), LONGEST_WORD)',
-        becomes: 'Math.max(word, FIRST_REST)',
+        text: 'Math.min(Math.max(word, firstRest), longestWord)',
+        becomes: 'Math.max(word, firstRest)',
         breaks: 'one wrong Retry-After costs a key for good',
       },
       {
@@ -233,7 +233,7 @@ export const ai: readonly Mutated[] = [
         breaks: 'chunks with text and usage are left out',
       },
       {
-        text: 'if (end === 0 && left <= LARGEST_EVENT) {',
+        text: 'if (end === 0 && left <= largestEvent) {',
         becomes: 'if (end === 0) {',
         breaks: 'an event that never ends is kept in memory',
       },
@@ -244,7 +244,7 @@ export const ai: readonly Mutated[] = [
     tests: ['wire/ai-streams', 'wire/ai-rest', 'wire/ai-answers-fuzz'],
     changes: [
       {
-        text: 'return this.#answer.size > LARGEST_ANSWER ? false : null',
+        text: 'return this.#answer.size > largestAnswer ? false : null',
         becomes: 'return null',
         breaks: 'an answer of any size is kept to be translated',
         tests: ['edge/ai/rewriting'],
@@ -288,7 +288,7 @@ export const ai: readonly Mutated[] = [
         breaks: 'a price of a family comes before that of the model',
       },
       {
-        text: "this.#listed.get(name.replace(VERSION, '')) ??",
+        text: "this.#listed.get(name.replace(version, '')) ??",
         becomes: '',
         breaks: 'a dated version of a model has no price',
       },
@@ -299,8 +299,8 @@ export const ai: readonly Mutated[] = [
     tests: ['ai/usage/usage'],
     changes: [
       {
-        text: 'const MOST_TRIED = 64',
-        becomes: 'const MOST_TRIED = Number.POSITIVE_INFINITY',
+        text: 'const mostTried = 64',
+        becomes: 'const mostTried = Number.POSITIVE_INFINITY',
         breaks: 'a hostile answer keeps the loop busy',
       },
       {
@@ -321,7 +321,7 @@ export const ai: readonly Mutated[] = [
         tests: ['ai/usage/patterns'],
       },
       {
-        text: 'if (ODD.test(member)) return null',
+        text: 'if (odd.test(member)) return null',
         becomes: '',
         breaks: 'numbers that are no whole ones are counted',
       },
@@ -348,7 +348,7 @@ export const ai: readonly Mutated[] = [
         breaks: 'a body nested deep costs the stack',
       },
       {
-        text: 'byte === COMMA && ++values > most',
+        text: 'byte === comma && ++values > most',
         becomes: 'false',
         breaks: 'a body of millions of values costs a worker its time',
       },
@@ -423,7 +423,7 @@ export const ai: readonly Mutated[] = [
     tests: ['ai-logs/capture'],
     changes: [
       {
-        text: 'const isPinning = bytes.length * MOST_PINNED < bytes.buffer.byteLength',
+        text: 'const isPinning = bytes.length * mostPinned < bytes.buffer.byteLength',
         becomes: 'const isPinning = false',
         breaks: 'a few bytes of a body keep all of its packet in memory',
         tests: ['ai-logs/capture'],
@@ -435,7 +435,7 @@ export const ai: readonly Mutated[] = [
     tests: ['ai-logs/entry'],
     changes: [
       {
-        text: 'writer.add(entry, o.keepsPayloads ? bodiesOf(o, request, answer) : NO_BODIES)',
+        text: 'writer.add(entry, o.keepsPayloads ? bodiesOf(o, request, answer) : noBodies)',
         becomes: 'writer.add(entry, bodiesOf(o, request, answer))',
         breaks: 'bodies are kept that nobody may keep',
       },
@@ -451,7 +451,7 @@ export const ai: readonly Mutated[] = [
     tests: ['ai-logs/metadata'],
     changes: [
       {
-        text: 'if (values.length > MOST_MEMBERS) return',
+        text: 'if (values.length > mostMembers) return',
         becomes: 'if (false) return',
         breaks: 'metadata have any number of members',
       },

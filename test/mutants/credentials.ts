@@ -109,7 +109,7 @@ export const credentials: readonly Mutated[] = [
         breaks: 'a token as a password of Basic is sent on',
       },
       {
-        text: "text.includes('%25') ? text.replace(ENCODED_AGAIN, '%') : text",
+        text: "text.includes('%25') ? text.replace(encodedAgain, '%') : text",
         becomes: 'text',
         breaks: 'a token that is encoded twice is sent on',
       },
@@ -216,7 +216,7 @@ export const credentials: readonly Mutated[] = [
     tests: ['oauth-clients/secret-uses'],
     changes: [
       {
-        text: 'if (isKnown || this.#isClosed || this.#waiting.size >= MOST) return',
+        text: 'if (isKnown || this.#isClosed || this.#waiting.size >= most) return',
         becomes: 'if (isKnown || this.#isClosed) return',
         breaks: 'uses that wait for the store fill the memory',
       },

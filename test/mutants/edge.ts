@@ -94,7 +94,7 @@ export const edge: readonly Mutated[] = [
         breaks: 'a head with a bare LF is waited for until its time is over',
       },
       {
-        text: 'while (at < MOST_EMPTY_LINES * 2 &&',
+        text: 'while (at < mostEmptyLines * 2 &&',
         becomes: 'while (',
         breaks: 'a flood of empty lines is read as one request for ever',
       },
@@ -111,7 +111,7 @@ export const edge: readonly Mutated[] = [
     tests: ['edge/client/body-pace'],
     changes: [
       {
-        text: 'Math.min(now - this.#lookedAt, LONGEST_LOOK) : 0',
+        text: 'Math.min(now - this.#lookedAt, longestLook) : 0',
         becomes: 'now - this.#lookedAt : 0',
         breaks: 'a stall of the gateway counts against its clients',
       },
@@ -126,7 +126,7 @@ export const edge: readonly Mutated[] = [
         breaks: 'no body is accepted where no time is set',
       },
       {
-        text: "this.#waited >= Math.max(this.#earned, GRACE) ? 'body_rate' : null",
+        text: "this.#waited >= Math.max(this.#earned, grace) ? 'body_rate' : null",
         becomes: 'null',
         breaks: 'a body may come at any rate',
       },
@@ -137,7 +137,7 @@ export const edge: readonly Mutated[] = [
     tests: ['edge/client/read-pace'],
     changes: [
       {
-        text: 'this.#waited += Math.min(now - this.#lookedAt, LONGEST_LOOK)',
+        text: 'this.#waited += Math.min(now - this.#lookedAt, longestLook)',
         becomes: 'this.#waited += now - this.#lookedAt',
         breaks: 'a stall of the gateway cuts off its clients',
       },
@@ -203,7 +203,7 @@ export const edge: readonly Mutated[] = [
     tests: ['wire/ai-rest', 'wire/slow-uploads'],
     changes: [
       {
-        text: "if (plane.gathered > MOST_GATHERED) this.#stop('service_unavailable')",
+        text: "if (plane.gathered > mostGathered) this.#stop('service_unavailable')",
         becomes: '',
         breaks: 'bodies of AI calls fill the memory',
         tests: ['edge/client/gather-body'],
@@ -227,7 +227,7 @@ export const edge: readonly Mutated[] = [
     tests: ['wire/ai-authentication', 'wire/ai-keys'],
     changes: [
       {
-        text: 'if (contentLength <= 0 || contentLength > WORTH_READING || expect !== null) return false',
+        text: 'if (contentLength <= 0 || contentLength > worthReading || expect !== null) return false',
         becomes: 'if (contentLength <= 0) return false',
         breaks: 'a refused client is read to the end of any body',
         tests: ['edge/client/discard-body'],
@@ -296,7 +296,7 @@ export const edge: readonly Mutated[] = [
         ],
       },
       {
-        text: 'if (zone.config.paused) return PAUSED',
+        text: 'if (zone.config.paused) return paused',
         becomes: '',
         breaks: 'a paused zone is served',
       },
@@ -330,8 +330,8 @@ export const edge: readonly Mutated[] = [
         tests: ['wire/forwarding-headers'],
       },
       {
-        text: "if (head.method !== 'GET' || !requestBody.done || head.upgrade!.length > LONGEST_OFFER) return false",
-        becomes: "if (head.method !== 'GET' || head.upgrade!.length > LONGEST_OFFER) return false",
+        text: "if (head.method !== 'GET' || !requestBody.done || head.upgrade!.length > longestOffer) return false",
+        becomes: "if (head.method !== 'GET' || head.upgrade!.length > longestOffer) return false",
         breaks: 'a request with a body becomes a tunnel',
         tests: ['wire/websocket', 'wire/upgrades'],
       },
@@ -424,7 +424,7 @@ export const edge: readonly Mutated[] = [
         breaks: 'a rule that only logs blocks',
       },
       {
-        text: 'if (asked >= MOST_ASKED) return i + 1',
+        text: 'if (asked >= mostAsked) return i + 1',
         becomes: '',
         breaks: 'a request near a hundred limits holds up all others',
         tests: ['edge/meter/meter'],
@@ -451,7 +451,7 @@ export const edge: readonly Mutated[] = [
         breaks: 'who sends the address of another as a token uses up the limit of that',
       },
       {
-        text: 'if (found !== null) return REPEATED',
+        text: 'if (found !== null) return repeated',
         becomes: '',
         breaks: 'a field that comes twice makes a client two',
         tests: ['edge/meter/key', 'wire/rate-limits'],
@@ -467,13 +467,13 @@ export const edge: readonly Mutated[] = [
         breaks: 'two clients meet under one key by where their parts are cut',
       },
       {
-        text: 'return found.length > LONGEST ?',
+        text: 'return found.length > longest ?',
         becomes: 'return found.length > Number.POSITIVE_INFINITY ?',
         breaks: 'keys of the size of a head fill memory and store',
       },
       {
-        text: "if (paths === null || paths.length === 1 || !parts.some(({ by }) => by === 'path')) return NONE",
-        becomes: 'return NONE',
+        text: "if (paths === null || paths.length === 1 || !parts.some(({ by }) => by === 'path')) return none",
+        becomes: 'return none',
         breaks: 'a limit by path is escaped by another spelling',
         tests: ['edge/meter/key', 'wire/rate-limits'],
       },

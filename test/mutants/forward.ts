@@ -148,7 +148,7 @@ export const forward: readonly Mutated[] = [
         breaks: 'a full queue ejects its origin',
       },
       {
-        text: '(!IN_EXCHANGE.has(phase) || x.route!.pool.hasAnother(x.member!))',
+        text: '(!inExchange.has(phase) || x.route!.pool.hasAnother(x.member!))',
         becomes: 'true',
         breaks: 'one bad request takes down the last healthy origin',
       },
@@ -267,7 +267,7 @@ export const forward: readonly Mutated[] = [
         breaks: 'a redirect makes a target of any length',
       },
       {
-        text: 'return this.#drained <= WORTH_DRAINING',
+        text: 'return this.#drained <= worthDraining',
         becomes: 'return true',
         breaks: 'the endless body of a redirect is read',
       },

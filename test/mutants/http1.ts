@@ -74,7 +74,7 @@ export const http1: readonly Mutated[] = [
         breaks: 'GET * reaches origins',
       },
       {
-        text: 'at - start > LONGEST_METHOD',
+        text: 'at - start > longestMethod',
         becomes: 'false',
         breaks: 'a method of any length is read',
       },
@@ -90,8 +90,8 @@ export const http1: readonly Mutated[] = [
         breaks: 'a field that Connection names reaches the next hop',
       },
       {
-        text: 'if (likeness !== DIFFERENT) return likeness === TWIN ? field.twin : known.id',
-        becomes: 'if (likeness === SAME) return known.id',
+        text: 'if (likeness !== different) return likeness === twin ? field.twin : known.id',
+        becomes: 'if (likeness === same) return known.id',
         breaks: 'Content_Length reaches an origin that reads it as the length',
       },
       {
@@ -126,22 +126,22 @@ export const http1: readonly Mutated[] = [
     tests: ['http1/body'],
     changes: [
       {
-        text: '++this.#extensions <= EXTENSIONS_LIMIT',
-        becomes: '++this.#extensions < EXTENSIONS_LIMIT',
+        text: '++this.#extensions <= extensionsLimit',
+        becomes: '++this.#extensions < extensionsLimit',
         breaks: 'the limit of chunk extensions is not what it says',
       },
       {
-        text: 'return ++this.#digits <= LARGEST_CHUNK_DIGITS',
+        text: 'return ++this.#digits <= largestChunkDigits',
         becomes: 'return true',
         breaks: 'the size of a chunk overflows, and smuggles a request',
       },
       {
-        text: 'return this.#digits > 0 && (byte === CR || byte === SEMICOLON)',
-        becomes: 'return byte === CR || byte === SEMICOLON',
+        text: 'return this.#digits > 0 && (byte === cr || byte === semicolon)',
+        becomes: 'return byte === cr || byte === semicolon',
         breaks: 'a chunk without a size is one to two readers',
       },
       {
-        text: 'this.#state = chunk.dataLf\n        return byte === CR',
+        text: 'this.#state = chunk.dataLf\n        return byte === cr',
         becomes: 'this.#state = chunk.dataLf\n        return true',
         breaks: 'two bytes of any kind end a chunk',
       },
@@ -151,9 +151,9 @@ export const http1: readonly Mutated[] = [
         breaks: 'a truncated body looks whole',
       },
       {
-        text: 'this.#digits = 0\n        return byte === LF',
+        text: 'this.#digits = 0\n        return byte === lf',
         becomes: 'this.#digits = 0\n        return true',
-        breaks: 'a chunk size ends with a bare CR',
+        breaks: 'a chunk size ends with a bare cr',
       },
       {
         text: "if (this.framing === 'length') this.done = this.#remaining === 0",
@@ -177,13 +177,13 @@ export const http1: readonly Mutated[] = [
         breaks: 'a trailer gives a request a cookie that no rule has seen',
       },
       {
-        text: 'section.length > LIMIT || !mayContinue(section, 0)',
+        text: 'section.length > limit || !mayContinue(section, 0)',
         becomes: '!mayContinue(section, 0)',
         breaks: 'a trailer section without end fills the memory',
       },
       {
-        text: "!SPENT_BEFORE_BODY.has(name.replaceAll('_', '-'))",
-        becomes: '!SPENT_BEFORE_BODY.has(name)',
+        text: "!spentBeforeBody.has(name.replaceAll('_', '-'))",
+        becomes: '!spentBeforeBody.has(name)',
         breaks: 'a trailer with an underscore is a cookie to some origins',
       },
     ],
@@ -193,14 +193,14 @@ export const http1: readonly Mutated[] = [
     tests: ['http1/head'],
     changes: [
       {
-        text: 'if (bytes[at] !== COLON || at === nameStart) return false',
+        text: 'if (bytes[at] !== colon || at === nameStart) return false',
         becomes: 'if (at === nameStart) return false',
         breaks: 'a space before a colon hides a field from one reader',
       },
       {
-        text: 'if (bytes[at] !== CR || bytes[at + 1] !== LF) return false\n    let valueEnd',
-        becomes: 'if (bytes[at] !== CR) return false\n    let valueEnd',
-        breaks: 'a bare CR ends a field for one reader',
+        text: 'if (bytes[at] !== cr || bytes[at + 1] !== lf) return false\n    let valueEnd',
+        becomes: 'if (bytes[at] !== cr) return false\n    let valueEnd',
+        breaks: 'a bare cr ends a field for one reader',
       },
       {
         text: 'return Number.isSafeInteger(length) ? length : -1',
@@ -271,7 +271,7 @@ export const http1: readonly Mutated[] = [
     tests: ['http1/connection-options'],
     changes: [
       {
-        text: 'if (value.length > LONGEST) return null',
+        text: 'if (value.length > longest) return null',
         becomes: '',
         breaks: 'a Connection of thousands of names costs a worker its time',
       },
@@ -287,12 +287,12 @@ export const http1: readonly Mutated[] = [
     tests: ['http1/forwarded', 'wire/forwarding-headers'],
     changes: [
       {
-        text: 'if (element !== null && elements.push(element) > MOST_ELEMENTS) return null',
+        text: 'if (element !== null && elements.push(element) > mostElements) return null',
         becomes: 'if (element !== null) elements.push(element)',
         breaks: 'a Forwarded of thousands of hops is read',
       },
       {
-        text: 'if (list.length > LONGEST) return null',
+        text: 'if (list.length > longest) return null',
         becomes: '',
         breaks: 'a Forwarded of any length is read',
       },

@@ -42,7 +42,7 @@ export const origin: readonly Mutated[] = [
         tests: ['wire/shutdown', 'wire/dns', 'wire/pools', 'edge/origin/origin'],
       },
       {
-        text: 'connection.grantedIdle - IDLE_MARGIN',
+        text: 'connection.grantedIdle - idleMargin',
         becomes: 'connection.grantedIdle',
         breaks: 'requests meet the closing of idle connections',
         tests: ['wire/keep-alive'],
@@ -118,13 +118,13 @@ export const origin: readonly Mutated[] = [
         breaks: 'the body of a 204 is the answer to another client',
       },
       {
-        text: "if (end - start > LARGEST_HEAD) return this.#fail('GH_HEAD_TOO_LARGE')",
+        text: "if (end - start > largestHead) return this.#fail('GH_HEAD_TOO_LARGE')",
         becomes: '',
         breaks: 'an origin sends a head of any size',
         tests: ['wire/origin-failures'],
       },
       {
-        text: "if (rest.length > LARGEST_HEAD) return this.#fail('GH_HEAD_TOO_LARGE')",
+        text: "if (rest.length > largestHead) return this.#fail('GH_HEAD_TOO_LARGE')",
         becomes: '',
         breaks: 'an origin fills the memory with a head that never ends',
         tests: ['wire/origin-failures'],
@@ -214,7 +214,7 @@ export const origin: readonly Mutated[] = [
         breaks: 'checks go where no request may go',
       },
       {
-        text: 'if (length > LARGEST_BODY) request.destroy()',
+        text: 'if (length > largestBody) request.destroy()',
         becomes: '',
         breaks: 'a check reads a body without end',
       },
@@ -288,7 +288,7 @@ export const origin: readonly Mutated[] = [
     tests: ['edge/resolver/name-lookup'],
     changes: [
       {
-        text: 'if (last?.failure && this.#clock.monotonic() - last.at < REMEMBERED) return last.failure',
+        text: 'if (last?.failure && this.#clock.monotonic() - last.at < remembered) return last.failure',
         becomes: '',
         breaks: 'each request for a dead name takes a thread for seconds',
       },
@@ -298,7 +298,7 @@ export const origin: readonly Mutated[] = [
         breaks: 'the second look-up after a lost packet is told of the first',
       },
       {
-        text: 'if (this.#outcomes.size > MOST_NAMES) this.#outcomes.delete(this.#outcomes.keys().next().value!)',
+        text: 'if (this.#outcomes.size > mostNames) this.#outcomes.delete(this.#outcomes.keys().next().value!)',
         becomes: '',
         breaks: 'names that are asked for once stay in memory',
       },
@@ -314,7 +314,7 @@ export const origin: readonly Mutated[] = [
     tests: ['edge/resolver/address-book', 'wire/dns'],
     changes: [
       {
-        text: 'if (now >= this.#endsAt) this.#replace(NONE)\n    else if',
+        text: 'if (now >= this.#endsAt) this.#replace(none)\n    else if',
         becomes: 'if',
         breaks: 'addresses of a name that vanished are used for ever',
       },

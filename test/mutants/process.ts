@@ -177,17 +177,17 @@ export const process: readonly Mutated[] = [
     tests: ['errors/negotiate'],
     changes: [
       {
-        text: 'if (remembered.size === MOST_REMEMBERED) remembered.delete(remembered.keys().next().value!)',
+        text: 'if (remembered.size === mostRemembered) remembered.delete(remembered.keys().next().value!)',
         becomes: '',
         breaks: 'clients fill the memory with Accept lines',
       },
       {
-        text: 'if (accept.length > LONGEST_REMEMBERED) return format',
+        text: 'if (accept.length > longestRemembered) return format',
         becomes: '',
         breaks: 'clients fill the memory with long Accept lines',
       },
       {
-        text: 'if (accept.length <= LONGEST_READ) return accept',
+        text: 'if (accept.length <= longestRead) return accept',
         becomes: 'return accept',
         breaks: 'an Accept of 128 KiB costs a worker its time',
       },
@@ -198,7 +198,7 @@ export const process: readonly Mutated[] = [
     tests: ['errors/refusal'],
     changes: [
       {
-        text: 'Math.min(Math.max(Math.ceil(refusal.retryAfter), 1), LONGEST_WAIT)',
+        text: 'Math.min(Math.max(Math.ceil(refusal.retryAfter), 1), longestWait)',
         becomes: 'refusal.retryAfter',
         breaks: 'clients are told to come back at once, or never',
       },
@@ -215,13 +215,13 @@ export const process: readonly Mutated[] = [
         tests: ['edge/forward/retries'],
       },
       {
-        text: 'const FAULTLESS = { blamesMember: false }',
-        becomes: 'const FAULTLESS = { blamesMember: true }',
+        text: 'const faultless = { blamesMember: false }',
+        becomes: 'const faultless = { blamesMember: true }',
         breaks: 'a full queue ejects its origin',
         tests: ['edge/forward/retries', 'errors/origin-failure'],
       },
       {
-        text: "reset: row({ connect: 'origin_down' }, { ...LOSS,",
+        text: "reset: row({ connect: 'origin_down' }, { ...loss,",
         becomes: "reset: row({ connect: 'origin_down' }, {",
         breaks: 'a reset of an idle connection fails a request',
         tests: ['wire/keep-alive', 'wire/closing-origins', 'errors/origin-failure'],

@@ -1,7 +1,7 @@
 // Handlers of the logs of AI gateways.
 
 import { logCursorOf, readQuery, readRemoval, readSums } from '../../ai-logs/query.ts'
-import { LogSums, MOST_GROUPS } from '../../ai-logs/sums.ts'
+import { LogSums, mostGroups } from '../../ai-logs/sums.ts'
 import { sortInTurns } from '../../base/sort-in-turns.ts'
 import { matches, placeOf } from '../../store/log-match.ts'
 import type { LogEntry, Payload } from '../../store/records.ts'
@@ -42,7 +42,7 @@ export async function sumLogs({ account, params, query }: Call, { store }: Api):
 const tooManyGroups = failure(
   'invalid',
   'group_by',
-  `gives more than ${MOST_GROUPS} groups: filter, or group by fewer dimensions`,
+  `gives more than ${mostGroups} groups: filter, or group by fewer dimensions`,
 )
 
 export async function getLog(call: Call, api: Api): Promise<Answer> {

@@ -1,7 +1,7 @@
 // The conversation of a Chat Completions request, read as the turns of Messages.
 
 import { type ImageSource, sourceOfUrl } from './images.ts'
-import { BOUNDS } from '../members.ts'
+import { bounds } from '../members.ts'
 import { readObject } from './json.ts'
 import type { Place } from './place.ts'
 import { list, map, never, off, record, type Rule, text, textOr, variants } from './rules.ts'
@@ -167,5 +167,5 @@ function blocksOf(content: Content<TextBlock>): readonly TextBlock[] {
 function toolArguments(value: unknown, at: Place): object | undefined {
   if (typeof value !== 'string') return at.fault('must be a string')
   const read = readObject(value === '' ? '{}' : value)
-  return read ?? at.fault(`must contain a JSON object of at most ${BOUNDS.depth} levels`)
+  return read ?? at.fault(`must contain a JSON object of at most ${bounds.depth} levels`)
 }

@@ -130,14 +130,14 @@ const chatRequest = map(
 
 type ChatRequest = NonNullable<ReturnType<typeof chatRequest>>
 
-const USUAL_LIMIT = 4096
+const usualLimit = 4096
 
 function messagesRequest(chat: ChatRequest, model: string) {
   const user_id = chat.user ?? chat.safety_identifier
   const { system, messages } = chat.messages
   return {
     model,
-    max_tokens: chat.max_completion_tokens ?? chat.max_tokens ?? USUAL_LIMIT,
+    max_tokens: chat.max_completion_tokens ?? chat.max_tokens ?? usualLimit,
     system,
     messages,
     temperature: chat.temperature,

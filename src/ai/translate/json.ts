@@ -1,6 +1,6 @@
 // JSON as translators need it: what can't be read is null and never an exception, and numbers keep every digit.
 
-import { BOUNDS, brokenBound } from '../members.ts'
+import { bounds, brokenBound } from '../members.ts'
 import type { Place } from './place.ts'
 import { isObject, numberIn } from './rules.ts'
 
@@ -9,9 +9,9 @@ export type JsonObject = Readonly<Record<string, unknown>>
 /** Returns the one JSON object that a text holds; null for any other text, and for an object beyond the bounds. */
 export function readObject(json: string): JsonObject | null {
   // Each level takes two characters, so a short text needs no look.
-  if (json.length > 2 * BOUNDS.depth && brokenBound(Buffer.from(json), BOUNDS) !== null) return null
+  if (json.length > 2 * bounds.depth && brokenBound(Buffer.from(json), bounds) !== null) return null
   try {
-    const value = UNUSUAL_NUMBER.test(json) ? JSON.parse(json, keepDigits) : JSON.parse(json)
+    const value = unusualNumber.test(json) ? JSON.parse(json, keepDigits) : JSON.parse(json)
     return isObject(value) ? value : null
   } catch {
     return null
@@ -30,7 +30,7 @@ export function writeBody(request: object, at: Place): Buffer | undefined {
 }
 
 export function objectIn(value: unknown): JsonObject {
-  return isObject(value) ? value : EMPTY
+  return isObject(value) ? value : empty
 }
 
 export function objectsIn(value: unknown): readonly JsonObject[] {
@@ -47,9 +47,9 @@ export function countIn(value: unknown): number | undefined {
   return number !== undefined && number >= 0 && number <= Number.MAX_SAFE_INTEGER ? number : undefined
 }
 
-const EMPTY: JsonObject = {}
+const empty: JsonObject = {}
 /** More digits than a double keeps for sure, an exponent, a zero behind the decimals, and a zero below zero. */
-const UNUSUAL_NUMBER = /[\d.]{16}|\d[eE]|\.\d*0(?!\d)|-0(?![.\d])/
+const unusualNumber = /[\d.]{16}|\d[eE]|\.\d*0(?!\d)|-0(?![.\d])/
 
 /** Keeps a number as it was written where JavaScript would write it in another way: arguments of tools carry 64-bit identifiers, and 1.0 is no integer elsewhere. */
 function keepDigits(_key: string, value: unknown, context?: { readonly source?: string }): unknown {

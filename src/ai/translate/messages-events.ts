@@ -38,7 +38,7 @@ export class ChatEvents implements EventTranslator {
       ['content_block_stop', () => this.#stopBlock()],
       ['message_delta', event => this.#finish(objectIn(event.delta), objectIn(event.usage))],
       ['message_stop', () => this.#complete()],
-      ['ping', () => KEEP_ALIVE],
+      ['ping', () => keepAlive],
       ['error', event => this.#fail(objectIn(event.error))],
     ])
   }
@@ -156,7 +156,7 @@ export class ChatEvents implements EventTranslator {
 }
 
 /** A comment, which readers of event streams pass over. */
-const KEEP_ALIVE = ': ping\n\n'
+const keepAlive = ': ping\n\n'
 
 function eventOf(data: JsonObject): string {
   return `data: ${JSON.stringify(data)}\n\n`

@@ -22,7 +22,7 @@ export class Findings {
 
   add(describe: () => Fault): void {
     this.count += 1
-    if (this.count <= MOST_FAULTS) this.faults.push(describe())
+    if (this.count <= mostFaults) this.faults.push(describe())
   }
 }
 
@@ -70,4 +70,4 @@ export function shorten(word: string): string {
   return word.length > 64 ? `${word.slice(0, 64)}…` : word
 }
 
-const MOST_FAULTS = 100
+const mostFaults = 100

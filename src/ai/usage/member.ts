@@ -17,7 +17,7 @@ export interface UsageMember extends Tokens {
 }
 
 /** What the name of a usage member begins with. */
-export const USAGE = '"usage'
+export const usageName = '"usage'
 
 type Path = readonly string[]
 
@@ -46,10 +46,10 @@ const counted = {
 
 /** Reads the usage member that begins there, if it is an object and counts tokens. */
 export function usageAt(text: string, at: number): UsageMember | null {
-  NAME.lastIndex = at
-  if (!NAME.test(text)) return null
-  const end = endOfObject(text, NAME.lastIndex)
-  const counts = countsIn(text.slice(NAME.lastIndex, end))
+  usageMember.lastIndex = at
+  if (!usageMember.test(text)) return null
+  const end = endOfObject(text, usageMember.lastIndex)
+  const counts = countsIn(text.slice(usageMember.lastIndex, end))
   if (counts === null || (counts.tokensIn === null && counts.tokensOut === null)) return null
   return {
     text: text.slice(at, end),
@@ -61,7 +61,7 @@ export function usageAt(text: string, at: number): UsageMember | null {
   }
 }
 
-const NAME = /"usage(?:Metadata)?"\s*:\s*(?=\{)/y
+const usageMember = /"usage(?:Metadata)?"\s*:\s*(?=\{)/y
 
 /** What is to be added up; null where nothing is counted. */
 type Counts = Readonly<Record<keyof Tokens, readonly number[] | null>>
@@ -79,16 +79,16 @@ export function countsIn(object: string): Counts | null {
   }
 }
 
-const LARGEST = 4096
+const largest = 4096
 
 /** Returns where the brace is behind that closes the one there; no string of a usage object has braces. */
 function endOfObject(text: string, start: number): number {
   let depth = 0
-  const end = Math.min(text.length, start + LARGEST)
+  const end = Math.min(text.length, start + largest)
   for (let at = start; at < end; at++) {
     const code = text.charCodeAt(at)
-    if (code === BRACE) depth++
-    else if (code === BRACE_END && --depth === 0) return at + 1
+    if (code === brace) depth++
+    else if (code === braceEnd && --depth === 0) return at + 1
   }
   return start
 }
@@ -128,5 +128,5 @@ export function numberOf(value: unknown): number | null {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null
 }
 
-const BRACE = 0x7b
-const BRACE_END = 0x7d
+const brace = 0x7b
+const braceEnd = 0x7d

@@ -1,7 +1,7 @@
 // Usage members of the forms that came before, read from their bytes where they lie: those of one model differ in nothing but their numbers, and to
 // parse each of them costs several times as much.
 
-import { countsIn, type Tokens, USAGE } from './member.ts'
+import { countsIn, type Tokens, usageName } from './member.ts'
 
 /** How many forms are remembered: a few models are asked at a time. */
 const mostRemembered = 4
@@ -30,20 +30,20 @@ export class UsagePatterns {
 }
 
 /** Escapes, and numbers that are not whole. */
-const ODD = /\\|[-+.eE]\d|\d[.eE]/
+const odd = /\\|[-+.eE]\d|\d[.eE]/
 /** Numbers that are values, and not in a name. */
-const DIGITS = /(?<=[:[,]\s*)\d+/g
+const digits = /(?<=[:[,]\s*)\d+/g
 /** Longer numbers may not be safe. */
-const MOST_DIGITS = 15
+const mostDigits = 15
 
 /** Finds out which digits are counted by putting their places in their stead. */
 function patternOf(member: string): Pattern | null {
-  if (ODD.test(member)) return null
+  if (odd.test(member)) return null
   let place = 0
-  const numbered = member.replace(DIGITS, () => `${place++}`)
+  const numbered = member.replace(digits, () => `${place++}`)
   const counts = countsIn(numbered.slice(numbered.indexOf('{')))
   if (counts === null) return null
-  const parts = member.split(DIGITS).map(part => Buffer.from(part, 'latin1'))
+  const parts = member.split(digits).map(part => Buffer.from(part, 'latin1'))
   return new Pattern(parts, counts)
 }
 
@@ -94,8 +94,8 @@ class Pattern {
 /** Returns where the last usage member begins; -1 where none does near the end. */
 function lastUsage(bytes: Buffer, near: number): number {
   const from = Math.max(0, bytes.length - near)
-  for (let at = bytes.length - NAME.length; at >= from; at--) {
-    if (bytes[at] === QUOTE && behind(bytes, at, NAME) !== -1) return at
+  for (let at = bytes.length - name.length; at >= from; at--) {
+    if (bytes[at] === quote && behind(bytes, at, name) !== -1) return at
   }
   return -1
 }
@@ -113,20 +113,20 @@ function endOfDigits(bytes: Buffer, start: number): number {
   let end = start
   while (end < bytes.length && isDigit(bytes[end]!)) end++
   const length = end - start
-  const isUsual = length === 1 || (length > 1 && length <= MOST_DIGITS && bytes[start] !== ZERO)
+  const isUsual = length === 1 || (length > 1 && length <= mostDigits && bytes[start] !== zero)
   return isUsual ? end : -1
 }
 
 function numberIn(bytes: Buffer, start: number, end: number): number {
   let number = 0
-  for (let at = start; at < end; at++) number = number * 10 + bytes[at]! - ZERO
+  for (let at = start; at < end; at++) number = number * 10 + bytes[at]! - zero
   return number
 }
 
 function isDigit(byte: number): boolean {
-  return byte >= ZERO && byte <= ZERO + 9
+  return byte >= zero && byte <= zero + 9
 }
 
-const NAME = Buffer.from(USAGE)
-const QUOTE = 0x22
-const ZERO = 0x30
+const name = Buffer.from(usageName)
+const quote = 0x22
+const zero = 0x30

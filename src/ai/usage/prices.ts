@@ -61,13 +61,13 @@ export class PriceTable {
       this.#overrides.get(name) ??
       this.#beginnings.find(({ model }) => name.startsWith(model))?.price ??
       this.#listed.get(name) ??
-      this.#listed.get(name.replace(VERSION, '')) ??
+      this.#listed.get(name.replace(version, '')) ??
       null
     )
   }
 }
 
-function listed([input, output, cacheRead]: PriceRow, factors: CacheFactors = NO_CACHE): Price {
+function listed([input, output, cacheRead]: PriceRow, factors: CacheFactors = noCache): Price {
   return {
     input,
     output,
@@ -77,7 +77,7 @@ function listed([input, output, cacheRead]: PriceRow, factors: CacheFactors = NO
   }
 }
 
-const NO_CACHE: CacheFactors = { read: 1, write: 1, writeLong: 1 }
+const noCache: CacheFactors = { read: 1, write: 1, writeLong: 1 }
 
 /** Takes what is not configured for an ordinary price. */
 function configured({ input, output, cacheRead, cacheWrite, cacheWriteLong }: PriceConfig): Price {
@@ -92,4 +92,4 @@ function configured({ input, output, cacheRead, cacheWrite, cacheWriteLong }: Pr
 }
 
 /** What a model's name has at its end in addition where a version of it is meant, such as -2024-08-06, @20250929, -001 or -latest. */
-const VERSION = /(?:[-@]\d{3,8}(?:-\d\d){0,2}|-latest)$/
+const version = /(?:[-@]\d{3,8}(?:-\d\d){0,2}|-latest)$/

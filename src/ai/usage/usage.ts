@@ -1,6 +1,6 @@
 // How many tokens a call took, from what was kept of its response. The log asks, after the call is over.
 
-import { numberOf, type Tokens, USAGE, type UsageMember, usageAt } from './member.ts'
+import { numberOf, type Tokens, usageName, type UsageMember, usageAt } from './member.ts'
 import { UsagePatterns } from './patterns.ts'
 
 /** Null where the response does not say; of a stream or a cut response, what the kept parts say. */
@@ -56,25 +56,25 @@ class Found implements Usage {
 }
 
 /** Bytes at an end of a response in which nearly all of them tell what is looked for. */
-const NEAR = 1024
+const nearEnd = 1024
 
 /** Finds something near the beginning, else in all of the bytes; what is looked for is ASCII, so they needn't be decoded. */
 function within<T>(bytes: Buffer, find: (text: string) => T | null): T | null {
-  const found = find(bytes.toString('latin1', 0, NEAR))
-  return found !== null || bytes.length <= NEAR ? found : find(bytes.toString('latin1'))
+  const found = find(bytes.toString('latin1', 0, nearEnd))
+  return found !== null || bytes.length <= nearEnd ? found : find(bytes.toString('latin1'))
 }
 
 /** Those of the responses of late. */
 const patterns = new UsagePatterns()
 
 function lastTokens(bytes: Buffer): Tokens | null {
-  const known = patterns.lastIn(bytes, NEAR)
+  const known = patterns.lastIn(bytes, nearEnd)
   if (known !== null) return known
-  const near = bytes.toString('latin1', Math.max(0, bytes.length - NEAR))
+  const near = bytes.toString('latin1', Math.max(0, bytes.length - nearEnd))
   const member = lastUsage(near)
-  if (member !== null) patterns.learn(member.text, bytes, NEAR)
+  if (member !== null) patterns.learn(member.text, bytes, nearEnd)
   const found = member ?? lastLine(near)
-  if (found !== null || bytes.length <= NEAR) return found
+  if (found !== null || bytes.length <= nearEnd) return found
   const all = bytes.toString('latin1')
   return lastUsage(all) ?? lastLine(all)
 }
@@ -82,27 +82,27 @@ function lastTokens(bytes: Buffer): Tokens | null {
 function modelIn(text: string): string | null {
   const at = text.indexOf('"model')
   if (at === -1) return null
-  MODEL.lastIndex = at
-  const model = MODEL.exec(text)?.[1]
+  modelMember.lastIndex = at
+  const model = modelMember.exec(text)?.[1]
   return model === undefined ? null : Buffer.from(model, 'latin1').toString()
 }
 
-const MODEL = /"model(?:Version)?"\s*:\s*"([^"\\]{1,256})"/g
+const modelMember = /"model(?:Version)?"\s*:\s*"([^"\\]{1,256})"/g
 
 /** Reads the counts of Ollama, which stand in the last line among much else. */
 function lastLine(text: string): Tokens | null {
   if (!text.includes('"eval_count"')) return null
-  const [tokensIn, tokensOut] = OLLAMA_COUNTS.map(count => numberOf(Number(count.exec(text)?.[1])))
-  return { tokensIn: tokensIn!, tokensOut: tokensOut!, ...NO_CACHE }
+  const [tokensIn, tokensOut] = ollamaCounts.map(count => numberOf(Number(count.exec(text)?.[1])))
+  return { tokensIn: tokensIn!, tokensOut: tokensOut!, ...noCache }
 }
 
-const NO_CACHE = { cacheRead: 0, cacheWritten: 0, cacheWrittenLong: 0 }
-const OLLAMA_COUNTS = [/"prompt_eval_count"\s*:\s*(\d{1,15})\b/, /"eval_count"\s*:\s*(\d{1,15})\b/]
+const noCache = { cacheRead: 0, cacheWritten: 0, cacheWrittenLong: 0 }
+const ollamaCounts = [/"prompt_eval_count"\s*:\s*(\d{1,15})\b/, /"eval_count"\s*:\s*(\d{1,15})\b/]
 
 function firstUsage(text: string): UsageMember | null {
   let at = -1
-  for (let tries = 0; tries < MOST_TRIED; tries++) {
-    at = text.indexOf(USAGE, at + 1)
+  for (let tries = 0; tries < mostTried; tries++) {
+    at = text.indexOf(usageName, at + 1)
     const member = at === -1 ? null : usageAt(text, at)
     if (member !== null || at === -1) return member
   }
@@ -111,8 +111,8 @@ function firstUsage(text: string): UsageMember | null {
 
 function lastUsage(text: string): UsageMember | null {
   let at = text.length
-  for (let tries = 0; tries < MOST_TRIED; tries++) {
-    at = at === 0 ? -1 : text.lastIndexOf(USAGE, at - 1)
+  for (let tries = 0; tries < mostTried; tries++) {
+    at = at === 0 ? -1 : text.lastIndexOf(usageName, at - 1)
     const member = at === -1 ? null : usageAt(text, at)
     if (member !== null || at === -1) return member
   }
@@ -120,4 +120,4 @@ function lastUsage(text: string): UsageMember | null {
 }
 
 /** Members of the name that are looked at before a text is given up: a hostile one has thousands. */
-const MOST_TRIED = 64
+const mostTried = 64

@@ -1,7 +1,7 @@
 // Networks of one family in typed arrays, which are sorted and freed of what others cover.
 
 /** Rows between two pauses. */
-const STEP = 16_384
+const step = 16_384
 
 export class AddressRows {
   /** Words of an address: 1 or 4. */
@@ -76,7 +76,7 @@ export class AddressRows {
     const counts = new Uint32Array(256)
     for (let row = 0; row < count; row++) {
       counts[(starts[width * row + word]! >>> shift) & 0xff]!++
-      if (row % STEP === STEP - 1) yield
+      if (row % step === step - 1) yield
     }
     let place = 0
     for (let value = 0; value < 256; value++) {
@@ -99,7 +99,7 @@ export class AddressRows {
     for (let i = 0; i < count; i++) {
       const row = order[i]!
       next[places[(starts[width * row + word]! >>> shift) & 0xff]!++] = row
-      if (i % STEP === STEP - 1) yield
+      if (i % step === step - 1) yield
     }
   }
 
@@ -108,7 +108,7 @@ export class AddressRows {
     const { starts, prefixes, width, count } = this
     const kept = new AddressRows(width as 1 | 4, count)
     for (let i = 0; i < count; i++) {
-      if (i % STEP === STEP - 1) yield
+      if (i % step === step - 1) yield
       const row = order[i]!
       const prefix = prefixes[row]!
       const last = kept.count - 1

@@ -1,8 +1,8 @@
 // IP addresses as numbers, read without regular expressions: for tables of addresses, which are searched at each request and filled by the million.
 
-const COLON = 0x3a
-const DOT = 0x2e
-const GROUPS = 8
+const colon = 0x3a
+const dot = 0x2e
+const groupCount = 8
 
 /** One address: reading another text changes it. An IPv6-mapped IPv4 address is that IPv4 address. */
 export class AddressWords {
@@ -35,7 +35,7 @@ export class AddressWords {
 }
 
 /** The groups of the address that is being read. */
-const groups = new Uint16Array(GROUPS)
+const groups = new Uint16Array(groupCount)
 const tail = new Uint32Array(1)
 
 /** Reads four decimal numbers from `at` to the end, without leading zeros. */
@@ -53,7 +53,7 @@ function readV4(text: string, at: number, into: Uint32Array): boolean {
     const length = i - start
     if (length === 0 || value > 255 || (length > 1 && text.charCodeAt(start) === 0x30)) return false
     address = (address << 8) | value
-    if (part < 3 && text.charCodeAt(i++) !== DOT) return false
+    if (part < 3 && text.charCodeAt(i++) !== dot) return false
   }
   if (i !== text.length) return false
   into[0] = address
@@ -62,20 +62,20 @@ function readV4(text: string, at: number, into: Uint32Array): boolean {
 
 /** Reads groups of hexadecimal digits, at most one gap, and perhaps an IPv4 address at the end. */
 function readGroups(text: string): boolean {
-  const startsWithGap = text.charCodeAt(0) === COLON
-  if (startsWithGap && text.charCodeAt(1) !== COLON) return false
+  const startsWithGap = text.charCodeAt(0) === colon
+  if (startsWithGap && text.charCodeAt(1) !== colon) return false
   let gap = startsWithGap ? 0 : -1
   let count = 0
   let i = startsWithGap ? 2 : 0
   while (i < text.length) {
     const end = endOfGroup(text, i)
-    if (text.charCodeAt(end) === DOT) return count <= 6 && readTail(text, i, count, gap)
-    if (end === i || count === GROUPS) return false
+    if (text.charCodeAt(end) === dot) return count <= 6 && readTail(text, i, count, gap)
+    if (end === i || count === groupCount) return false
     groups[count++] = group
     if (end === text.length) return settle(count, gap)
-    if (text.charCodeAt(end) !== COLON) return false
+    if (text.charCodeAt(end) !== colon) return false
     i = end + 1
-    if (text.charCodeAt(i) === COLON) {
+    if (text.charCodeAt(i) === colon) {
       if (gap !== -1) return false
       gap = count
       i++
@@ -107,10 +107,10 @@ function readTail(text: string, at: number, count: number, gap: number): boolean
 
 /** Moves the groups behind the gap to the end; a gap stands for one group at least. */
 function settle(count: number, gap: number): boolean {
-  if (gap === -1) return count === GROUPS
-  if (count === GROUPS) return false
-  groups.copyWithin(GROUPS - count + gap, gap, count)
-  groups.fill(0, gap, GROUPS - count + gap)
+  if (gap === -1) return count === groupCount
+  if (count === groupCount) return false
+  groups.copyWithin(groupCount - count + gap, gap, count)
+  groups.fill(0, gap, groupCount - count + gap)
   return true
 }
 

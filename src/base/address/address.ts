@@ -19,7 +19,7 @@ export function believedHops(peer: string, forwardedFor: string | null, trusted:
   let client = canonicalAddress(peer) ?? peer
   const hops = [client]
   let end = forwardedFor?.length ?? 0
-  for (let members = 0; forwardedFor && end > 0 && members < MOST_MEMBERS && trusted.has(client); members++) {
+  for (let members = 0; forwardedFor && end > 0 && members < mostMembers && trusted.has(client); members++) {
     const start = forwardedFor.lastIndexOf(',', end - 1) + 1
     const member = forwardedFor.slice(start, end).trim()
     end = start - 1
@@ -31,7 +31,7 @@ export function believedHops(peer: string, forwardedFor: string | null, trusted:
   return hops
 }
 
-const MOST_MEMBERS = 100
+const mostMembers = 100
 
 /** Holds addresses and CIDR networks, compiled once; an IPv4 address is found under its IPv6-mapped spelling too. */
 export class AddressSet {

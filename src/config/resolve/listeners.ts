@@ -14,7 +14,7 @@ export function resolveListeners({ listen, admin }: Settings, findings: Findings
     .toSorted((a, b) => a.line - b.line)
   for (const [i, endpoint] of endpoints.entries()) {
     const first = endpoints.slice(0, i).find(other => overlap(endpoint.value, other.value))
-    if (first !== undefined) findings.flaw(endpoint, `${relation(endpoint, first)}; ${RULE}`)
+    if (first !== undefined) findings.flaw(endpoint, `${relation(endpoint, first)}; ${rule}`)
   }
   return listen.map(({ value }) => value)
 }
@@ -29,7 +29,7 @@ export function isWildcard(host: string): boolean {
   return host === '0.0.0.0' || host === '::'
 }
 
-const RULE = 'each listener needs its own address'
+const rule = 'each listener needs its own address'
 
 function relation({ value }: Placed<Endpoint>, first: Placed<Endpoint>): string {
   const verb = value.host === first.value.host ? 'duplicates' : 'overlaps'

@@ -5,8 +5,8 @@ import type { RequestHead } from '../../http1/request-head.ts'
 import { holdsOurs, isMisborne, valueHoldsOurs } from '../../tokens/misplaced.ts'
 
 /** Stands for a field that came twice where only one can count. */
-export const REPEATED = Symbol('repeated')
-export type Once = string | null | typeof REPEATED
+export const repeated = Symbol('repeated')
+export type Once = string | null | typeof repeated
 
 /** What a caller tells an AI gateway. */
 export class AiFields {
@@ -56,7 +56,7 @@ export class AiFields {
         this.collectLogPayload = once(this.collectLogPayload, value)
         break
       default:
-        this.unknown ??= name.slice(0, LONGEST_NAME)
+        this.unknown ??= name.slice(0, longestName)
     }
   }
 }
@@ -70,25 +70,25 @@ function misplacedIn(name: string, value: string): string | null {
   if (holdsOurs(name)) return 'the name of a header'
   const mayBear = equalsIgnoreCase(name, 'authorization') || equalsIgnoreCase(name, 'svc-aig-authorization')
   const isMisplaced = mayBear ? isMisborne(value) : valueHoldsOurs(value)
-  return isMisplaced ? `the header ${name.slice(0, LONGEST_NAME).toLowerCase()}` : null
+  return isMisplaced ? `the header ${name.slice(0, longestName).toLowerCase()}` : null
 }
 
 /** Characters of a name that are told. */
-const LONGEST_NAME = 64
+const longestName = 64
 
 /** Whether a field is meant for the gateway alone, in any case and with underscores too: a provider might fold those into hyphens. */
 export function isForGateway(name: string): boolean {
-  if (name.length < PREFIX.length || (name.charCodeAt(0) | 0x20) !== 0x73) return false
-  for (let i = 0; i < PREFIX.length; i++) {
+  if (name.length < prefix.length || (name.charCodeAt(0) | 0x20) !== 0x73) return false
+  for (let i = 0; i < prefix.length; i++) {
     const char = name.charCodeAt(i)
-    const expected = PREFIX.charCodeAt(i)
+    const expected = prefix.charCodeAt(i)
     if (char !== expected && (char | 0x20) !== expected && !(expected === 0x2d && char === 0x5f)) return false
   }
   return true
 }
 
-const PREFIX = 'svc-aig-'
+const prefix = 'svc-aig-'
 
 function once(before: Once, value: string): Once {
-  return before === null ? value : REPEATED
+  return before === null ? value : repeated
 }

@@ -10,7 +10,7 @@ import type { Gateway, Token } from '../../store/records.ts'
 import { permits } from '../../tokens/permit.ts'
 import type { TokenFault } from '../../tokens/verify.ts'
 import type { AiExchange } from './ai-exchange.ts'
-import { REPEATED } from './ai-fields.ts'
+import { repeated } from './ai-fields.ts'
 import type { Exchange, Verdict } from '../exchange.ts'
 
 /**
@@ -29,7 +29,7 @@ export function authenticate(x: Exchange): Verdict {
 
 function gatewayOf(x: Exchange, { target, fields }: AiExchange): ReturnType<GatewayDirectory['find']> {
   const id = target.api === 'rest' ? (fields.gatewayId ?? 'default') : target.gateway
-  if (id === REPEATED) return null
+  if (id === repeated) return null
   return x.plane.ai!.gateways.find(target.account, id)
 }
 
@@ -52,7 +52,7 @@ function judge(
   if (!permits(token, 'AI Gateway Run', ai.target.account)) return turnAway(x, ai, 'forbidden')
   // Asked only now, so that none but those who may know learn which gateways there are.
   if (gateway !== null) return letIn(x, ai, gateway, token)
-  return ai.fields.gatewayId === REPEATED ? REPEATED_ID : NO_GATEWAY
+  return ai.fields.gatewayId === repeated ? repeatedId : noGateway
 }
 
 function letIn(x: Exchange, ai: AiExchange, gateway: Gateway, token: Token | null): null {
@@ -65,9 +65,9 @@ function letIn(x: Exchange, ai: AiExchange, gateway: Gateway, token: Token | nul
 function turnAway(x: Exchange, ai: AiExchange, reason: RefuseReason): Refusal {
   ai.isTurnedAway = true
   x.plane.metrics.ai.refused[reason].inc()
-  if (reason === 'store_away') return STORE_AWAY
+  if (reason === 'store_away') return storeAway
   if (reason === 'misplaced') return misplaced(ai)
-  return (reason === 'forbidden' ? FORBIDDEN : UNAUTHORIZED)[x.aiCaller!.api]
+  return (reason === 'forbidden' ? forbidden : unauthorized)[x.aiCaller!.api]
 }
 
 /** Returns where the credential was found, and nothing of it. */
@@ -80,11 +80,11 @@ function misplaced({ target, fields }: AiExchange): Refusal {
 function tokenIn({ target, fields }: AiExchange): string | null {
   const field = target.api === 'rest' ? fields.authorization : fields.gatewayAuthorization
   // Of two nobody can tell which one counts, so neither does.
-  return field === REPEATED ? '' : bearerOf(field)
+  return field === repeated ? '' : bearerOf(field)
 }
 
-const STORE_AWAY = refuse('service_unavailable')
-const NO_GATEWAY = refuseCall('no_gateway')
-const REPEATED_ID = refuseCall('invalid', 'svc-aig-gateway-id', 'must be given once')
-const UNAUTHORIZED = { rest: refuseCall('unauthorized'), native: refuseCall('native_unauthorized') }
-const FORBIDDEN = { rest: refuseCall('call_forbidden'), native: refuseCall('native_forbidden') }
+const storeAway = refuse('service_unavailable')
+const noGateway = refuseCall('no_gateway')
+const repeatedId = refuseCall('invalid', 'svc-aig-gateway-id', 'must be given once')
+const unauthorized = { rest: refuseCall('unauthorized'), native: refuseCall('native_unauthorized') }
+const forbidden = { rest: refuseCall('call_forbidden'), native: refuseCall('native_forbidden') }

@@ -21,7 +21,7 @@ export function locateAi(x: Exchange, ai: EdgeAi): Refusal | null {
   x.aiCaller = target === null ? callerAt(x.head.target) : callerOf(target)
   if (target === null) return noRouteFor(x)
   x.ai = new AiExchange(target, new AiFields(x.head))
-  if (target.api !== 'native' && x.head.method !== 'POST') return ONLY_POST
+  if (target.api !== 'native' && x.head.method !== 'POST') return onlyPost
   return null
 }
 
@@ -35,9 +35,9 @@ export function showsOurs({ target, fields }: RequestHead): boolean {
 /** Answers programs in their envelope, and people on a page. */
 function noRouteFor({ head }: Exchange): Refusal {
   const format = negotiateForPrograms(head.accept)
-  return format === 'html' || format === 'markdown' ? NO_SUCH_PAGE : NO_ROUTE
+  return format === 'html' || format === 'markdown' ? noSuchPage : noRoute
 }
 
-const NO_SUCH_PAGE = refuse('not_found')
-const NO_ROUTE = refuseCall('no_ai_route')
-const ONLY_POST = { ...refuseCall('method_not_allowed', 'POST'), allow: 'POST' }
+const noSuchPage = refuse('not_found')
+const noRoute = refuseCall('no_ai_route')
+const onlyPost = { ...refuseCall('method_not_allowed', 'POST'), allow: 'POST' }

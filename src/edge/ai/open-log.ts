@@ -4,7 +4,7 @@ import { parseMetadata } from '../../ai-logs/metadata.ts'
 import { refuseCall } from '../../errors/api-faults.ts'
 import type { Refusal } from '../../errors/refusal.ts'
 import type { Exchange } from '../exchange.ts'
-import { type Once, REPEATED } from './ai-fields.ts'
+import { type Once, repeated } from './ai-fields.ts'
 import { Tap } from './tap.ts'
 
 /** Opens the log of a call as its gateway and its client want it; refuses fields for the gateway that nobody here understands (400), since the client may rely on them. */
@@ -24,7 +24,7 @@ export function openLog(x: Exchange): Refusal | null {
   if (logManagement > 0 && collectLog !== 'false')
     x.tap = new Tap({ keepsPayloads, isEncoded: contentEncoding !== null })
   if (metadata === null) return null
-  if (metadata === REPEATED) return badField('svc-aig-metadata', 'must be given once')
+  if (metadata === repeated) return badField('svc-aig-metadata', 'must be given once')
   const reading = parseMetadata(metadata)
   if ('flaw' in reading) return badField('svc-aig-metadata', reading.flaw)
   if (x.tap !== null) x.tap.metadata = reading.value

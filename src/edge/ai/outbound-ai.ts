@@ -22,7 +22,7 @@ export function providerFields(head: RequestHead, ai: AiExchange, keys: KeyRing,
     if (!crosses(ids[i]!, 'request') || endsHere(name) || hopByHop?.has(name.toLowerCase())) continue
     if (ai.asks !== null && isOfOtherApi(name, ai.asks)) continue
     const line = `${name}: ${fields[2 * i + 1]}\r\n`
-    if (isOneOf(name, CREDENTIALS)) credential += broughtCredential(ai, name, fields[2 * i + 1]!, line)
+    if (isOneOf(name, credentials)) credential += broughtCredential(ai, name, fields[2 * i + 1]!, line)
     else if (ai.rewriting === null || !equalsIgnoreCase(name, 'accept-encoding')) lines += line
   }
   if (ai.rewriting !== null) lines += 'Accept-Encoding: identity\r\n'
@@ -34,14 +34,14 @@ export function providerFields(head: RequestHead, ai: AiExchange, keys: KeyRing,
 export function bringsCredential({ fields, hopByHop }: RequestHead, ai: AiExchange): boolean {
   for (let i = 0; i < fields.length; i += 2) {
     const name = fields[i]!
-    if (!isOneOf(name, CREDENTIALS) || hopByHop?.has(name.toLowerCase())) continue
+    if (!isOneOf(name, credentials) || hopByHop?.has(name.toLowerCase())) continue
     if (broughtCredential(ai, name, fields[i + 1]!, name) !== '') return true
   }
   return hasKeyInQuery(ai.path, ai.provider!.credentialParameter)
 }
 
 /** Every field in which callers bring a credential to one provider or another. */
-const CREDENTIALS = ['authorization', 'x-api-key', 'x-goog-api-key', 'api-key']
+const credentials = ['authorization', 'x-api-key', 'x-goog-api-key', 'api-key']
 
 /** Writes the credential that a caller brings for the provider, if it may: on REST routes only ours count, and the unified endpoint knows one field for all. */
 function broughtCredential(

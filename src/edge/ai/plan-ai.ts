@@ -11,7 +11,7 @@ import type { Exchange, Verdict } from '../exchange.ts'
 import { gatherBody } from '../client/gather-body.ts'
 import { bringsCredential } from './outbound-ai.ts'
 import { refuseWithoutKey } from './provider-keys.ts'
-import { JSON_TYPE, rewritingOf } from './rewriting.ts'
+import { jsonType, rewritingOf } from './rewriting.ts'
 
 type Native = AiTarget & { readonly api: 'native' }
 type Parsed = Exclude<AiTarget, Native>
@@ -73,7 +73,7 @@ function sendTo(x: Exchange, ai: AiExchange, provider: Provider, path: string): 
 
 /** Refuses a body that says it is no plain JSON. */
 function wrongType({ fields: { contentType, contentEncoding } }: AiExchange): Refusal | null {
-  const isJson = contentType === null || JSON_TYPE.test(contentType)
+  const isJson = contentType === null || jsonType.test(contentType)
   if (isJson && contentEncoding === null) return null
   return refuseCall('no_plain_json')
 }

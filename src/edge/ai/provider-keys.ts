@@ -60,12 +60,12 @@ function setAside(x: Exchange, ai: AiExchange, key: Key, status: 401 | 429, word
 function mayBeRefusedItself({ head }: Exchange, { target }: AiExchange): boolean {
   if (target.api === 'native') return true
   for (let i = 0; i < head.fields.length; i += 2)
-    if (head.fields[i]!.slice(0, OF_OPENAI.length).toLowerCase() === OF_OPENAI) return true
+    if (head.fields[i]!.slice(0, ofOpenai.length).toLowerCase() === ofOpenai) return true
   return false
 }
 
 /** What OpenAI-Organization and OpenAI-Project begin with. */
-const OF_OPENAI = 'openai-'
+const ofOpenai = 'openai-'
 
 function outOfKeys({ provider }: AiExchange, wait: number): Refusal {
   const cause = { code: `all keys of ${provider!.name} are set aside` }

@@ -8,7 +8,7 @@ import type { Rewriter } from './rewriter.ts'
 import { WithheldUsage } from './withheld-usage.ts'
 
 /** What counts as JSON by its Content-Type: application/json and whatever ends in +json (RFC 6839 section 3.1). */
-export const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json[ \t]*(?:;|$)/i
+export const jsonType = /^application\/(?:[\w.+-]+\+)?json[ \t]*(?:;|$)/i
 
 export class Rewriting {
   readonly #translation: Translation | null
@@ -47,19 +47,19 @@ class Enveloped implements Rewriter {
   push(bytes: Buffer): Buffer {
     if (this.#hasBegun) return bytes
     this.#hasBegun = true
-    return Buffer.concat([OPENING, bytes])
+    return Buffer.concat([opening, bytes])
   }
 
   end(): Buffer | false {
-    return this.#hasBegun && CLOSING
+    return this.#hasBegun && closing
   }
 }
 
-const OPENING = Buffer.from('{"success":true,"errors":[],"messages":[],"result":')
-const CLOSING = Buffer.from('}')
+const opening = Buffer.from('{"success":true,"errors":[],"messages":[],"result":')
+const closing = Buffer.from('}')
 
 /** Bytes of a whole response that is translated; far beyond any real one. */
-const LARGEST_ANSWER = 32 * 1024 * 1024
+const largestAnswer = 32 * 1024 * 1024
 
 class Translated implements Rewriter {
   readonly holdsHead = true
@@ -74,14 +74,14 @@ class Translated implements Rewriter {
 
   push(bytes: Buffer): null | false {
     this.#answer.append(bytes)
-    return this.#answer.size > LARGEST_ANSWER ? false : null
+    return this.#answer.size > largestAnswer ? false : null
   }
 
   end(): Buffer | false {
     const answer = this.#translation.answer(this.#answer.bytes.toString())
     if (answer === null) return false
     const bytes = Buffer.from(answer)
-    return this.#wraps ? Buffer.concat([OPENING, bytes, CLOSING]) : bytes
+    return this.#wraps ? Buffer.concat([opening, bytes, closing]) : bytes
   }
 }
 
@@ -105,7 +105,7 @@ class TranslatedEvents implements Rewriter {
 }
 
 function isJson({ contentType }: ResponseHead): boolean {
-  return contentType !== null && JSON_TYPE.test(contentType)
+  return contentType !== null && jsonType.test(contentType)
 }
 
 function bytesOf(text: string): Buffer | null {

@@ -4,7 +4,7 @@ import { GrowingBytes } from '../client/growing-bytes.ts'
 import type { Rewriter } from './rewriter.ts'
 
 /** Bytes of an event that is looked at; that of usage is far smaller. */
-const LARGEST_EVENT = 64 * 1024
+const largestEvent = 64 * 1024
 
 export class WithheldUsage implements Rewriter {
   readonly holdsHead = false
@@ -15,7 +15,7 @@ export class WithheldUsage implements Rewriter {
     const begun = this.#begun
     if (begun === null) return this.#take(bytes, 0)
     // However small the pieces are, each byte is looked at once.
-    const from = Math.max(0, begun.size - LONGEST_BLANK + 1)
+    const from = Math.max(0, begun.size - longestBlank + 1)
     begun.append(bytes)
     return this.#take(begun.bytes, from)
   }
@@ -28,14 +28,14 @@ export class WithheldUsage implements Rewriter {
   #take(all: Buffer, from: number): Buffer | null {
     const end = endOfEvents(all, from)
     const left = all.length - end
-    if (end === 0 && left <= LARGEST_EVENT) {
+    if (end === 0 && left <= largestEvent) {
       if (this.#begun === null) this.#begin(all)
       return null
     }
     this.#begun = null
-    const whole = left > LARGEST_EVENT ? all : all.subarray(0, end)
+    const whole = left > largestEvent ? all : all.subarray(0, end)
     if (whole.length < all.length) this.#begin(all.subarray(end))
-    return whole.includes(COUNTED) ? withoutUsage(whole) : whole
+    return whole.includes(counted) ? withoutUsage(whole) : whole
   }
 
   #begin(bytes: Buffer): void {
@@ -45,13 +45,13 @@ export class WithheldUsage implements Rewriter {
 }
 
 /** Stands in every event of usage, and in no text, where quotes are escaped. */
-const COUNTED = '"prompt_tokens"'
+const counted = '"prompt_tokens"'
 
 /** Returns the offset behind the last event that is whole (WHATWG HTML, section 9.2.5), none of which ends before `from`; 0 for none. */
 function endOfEvents(bytes: Buffer, from: number): number {
   const fresh = bytes.subarray(from)
   let end = 0
-  for (const blank of BLANKS) {
+  for (const blank of blanks) {
     const at = fresh.lastIndexOf(blank)
     if (at !== -1) end = Math.max(end, from + at + blank.length)
   }
@@ -71,18 +71,18 @@ function withoutUsage(events: Buffer): Buffer | null {
 
 function endOfFirst(bytes: Buffer, from: number): number {
   let end = bytes.length
-  for (const blank of BLANKS) {
+  for (const blank of blanks) {
     const at = bytes.indexOf(blank, from)
     if (at !== -1) end = Math.min(end, at + blank.length)
   }
   return end
 }
 
-const BLANKS = ['\n\n', '\n\r\n', '\r\r'].map(blank => Buffer.from(blank))
-const LONGEST_BLANK = 3
+const blanks = ['\n\n', '\n\r\n', '\r\r'].map(blank => Buffer.from(blank))
+const longestBlank = 3
 
 function isUsageAlone(event: Buffer): boolean {
-  if (!event.includes(COUNTED)) return false
+  if (!event.includes(counted)) return false
   const data = event
     .toString()
     .split(/\r\n|\n|\r/)

@@ -4,10 +4,10 @@
 import type { Exchange } from '../exchange.ts'
 
 /** Ms of waiting after which the rate counts. */
-const GRACE = 10_000
+const grace = 10_000
 
 /** Most ms of waiting between two looks: what is more was a stall of our own, while which bytes may have come. */
-const LONGEST_LOOK = 1_000
+const longestLook = 1_000
 
 /** Why a body is too slow: the name of a tally, and in upper case behind GH_ that of a cause in the access log. */
 type SlowBody = 'body_idle' | 'body_rate' | 'body_timeout'
@@ -30,7 +30,7 @@ export class BodyPace {
   /** Finds why the body is too slow by monotonic ms `now`, null while it is not; `isAwaited` is false while it is we who keep the client from sending. */
   look(isAwaited: boolean, now: number): SlowBody | null {
     const { bytesIn } = this.#x
-    const waited = isAwaited ? Math.min(now - this.#lookedAt, LONGEST_LOOK) : 0
+    const waited = isAwaited ? Math.min(now - this.#lookedAt, longestLook) : 0
     const bytes = bytesIn - this.#bytes
     this.#lookedAt = now
     this.#bytes = bytesIn
@@ -47,8 +47,8 @@ export class BodyPace {
     if (bodyTimeout !== 0 && this.#waited >= bodyTimeout) return 'body_timeout'
     if (bodyRate === 0) return null
     // What came fast makes up for a pause as long as a client may be silent, and not for a trickle over hours.
-    const most = this.#waited + Math.max(idle, GRACE)
+    const most = this.#waited + Math.max(idle, grace)
     this.#earned = Math.min(this.#earned + (bytes * 1000) / bodyRate, most)
-    return this.#waited >= Math.max(this.#earned, GRACE) ? 'body_rate' : null
+    return this.#waited >= Math.max(this.#earned, grace) ? 'body_rate' : null
   }
 }

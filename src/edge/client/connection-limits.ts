@@ -5,9 +5,9 @@ import { clientKey } from '../../base/address/client-key.ts'
 import type { Config } from '../../config/config.ts'
 
 /** File descriptors that stay free of clients, for origins, files and whatever else a process opens. */
-const SPARE = 32
+const spare = 32
 /** Those of them that stay free of origins too, or nobody could ask the side port what is wrong. */
-const RESERVE = 12
+const reserve = 12
 
 /** The limit that a connection met; the first two are named as their settings. */
 export type ConnectionFault = 'connections' | 'connections_per_address' | 'descriptors'
@@ -22,7 +22,7 @@ export class ConnectionLimits {
   /** Measures how many descriptors are left; to be called once everything else is open. */
   measure(): void {
     const soft = openFilesLimit()
-    if (soft !== null) this.#descriptors = soft - readdirSync('/proc/self/fd').length - SPARE
+    if (soft !== null) this.#descriptors = soft - readdirSync('/proc/self/fd').length - spare
   }
 
   /** Takes a connection from `peer`, or names the limit that it meets; `others` counts the other sockets, and who is trusted may have any number. */
@@ -45,7 +45,7 @@ export class ConnectionLimits {
 
   /** Whether there is a descriptor for one more connection to an origin; `others` counts those there are. */
   mayDial(others: number): boolean {
-    return this.#total + others < this.#descriptors + SPARE - RESERVE
+    return this.#total + others < this.#descriptors + spare - reserve
   }
 
   /** Releases what `take` took. */

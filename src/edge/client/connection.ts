@@ -27,13 +27,13 @@ import { nodeOf } from './way.ts'
 import { salvage } from './wire.ts'
 
 /** Bytes of further requests that are read ahead while one is being answered. */
-const READ_AHEAD = 64 * 1024
+const readAhead = 64 * 1024
 /** Ms that a closing connection stays open for the client to read the answer and close (RFC 9112 section 9.6). */
-const LINGER = 2_000
+const linger = 2_000
 /** Ms that a client has, in a drain, for a request that was on its way when the drain began; the response to it says that the connection closes. */
-const LAST_REQUEST = 500
+const lastRequest = 500
 /** Runs of body bytes that are read in one turn, of which a chunk of one byte is one. */
-const MOST_RUNS = 2_000
+const mostRuns = 2_000
 
 type State = 'open' | 'closing' | 'closed'
 
@@ -63,7 +63,7 @@ export class ClientConnection implements Client {
   #requests = 0
   #deadline: number
   /** Ms that a client may take for what is written and not yet sent. */
-  #patience = LINGER
+  #patience = linger
   /** The snapshot that said whether the peer is trusted. */
   #trustedBy: Plane['snapshot'] | null = null
   /** The Host of the last request, which mostly is that of the next one. */
@@ -118,7 +118,7 @@ export class ClientConnection implements Client {
     if (!x.keepAlive || !x.requestBody.done) return this.#close()
     if (this.#pending === null && this.#halfClosed !== null) return this.#close()
     const { isDraining, snapshot } = this.#plane
-    this.#await(isDraining ? Math.min(LAST_REQUEST, snapshot.client.keepAlive) : snapshot.client.keepAlive)
+    this.#await(isDraining ? Math.min(lastRequest, snapshot.client.keepAlive) : snapshot.client.keepAlive)
     if (this.#pending === null) return
     this.#socket.resume()
     this.#read()
@@ -163,7 +163,7 @@ export class ClientConnection implements Client {
   drain(): void {
     if (this.#exchange?.stage === 'none') this.#exchange.keepAlive = false
     else if (this.#exchange === null && this.#socket.writableLength === 0)
-      this.#deadline = Math.min(this.#deadline, this.#plane.coarseNow + LAST_REQUEST)
+      this.#deadline = Math.min(this.#deadline, this.#plane.coarseNow + lastRequest)
     else if (this.#exchange === null && !this.#isResting) this.#close()
   }
 
@@ -205,7 +205,7 @@ export class ClientConnection implements Client {
         this.#pending !== null && this.#state === 'open' && this.#readSome(this.#pending);
         runs++
       )
-        if (this.#pending !== null && (this.#exchange === null || runs === MOST_RUNS)) {
+        if (this.#pending !== null && (this.#exchange === null || runs === mostRuns)) {
           this.#rest()
           break
         }
@@ -267,7 +267,7 @@ export class ClientConnection implements Client {
   }
 
   #holdBack(bytes: Buffer): false {
-    if (bytes.length > READ_AHEAD) this.#socket.pause()
+    if (bytes.length > readAhead) this.#socket.pause()
     return false
   }
 
@@ -435,7 +435,7 @@ export class ClientConnection implements Client {
     this.#pending = null
     this.#deadline = this.#plane.coarseNow + this.#patience
     this.#socket.end(() => {
-      this.#deadline = this.#plane.coarseNow + LINGER
+      this.#deadline = this.#plane.coarseNow + linger
     })
     this.#socket.resume()
     if (this.#halfClosed !== null) this.#socket.destroySoon()
@@ -460,6 +460,6 @@ export class ClientConnection implements Client {
 
 /** An answer of the origin may take as long as its stream might stand still; an error document is short. */
 function patienceFor(x: Exchange): number {
-  if (x.route === null || x.refusal !== null) return LINGER
+  if (x.route === null || x.refusal !== null) return linger
   return x.route.config.timeouts.idle || Number.POSITIVE_INFINITY
 }

@@ -4,16 +4,16 @@
 import type { Exchange, Upstream } from '../exchange.ts'
 
 /** Bodies up to this many bytes are read to their end; the connection of a client that sends more is closed. */
-const WORTH_READING = 64 * 1024
+const worthReading = 64 * 1024
 
 /** Ms that a client may take to send it. */
-const PATIENCE = 2_000
+const patience = 2_000
 
 /** Returns whether the rest of the body will be read, and calls back once it is; false when that is not worth it, or the client waits to be asked for it. */
 export function discardBody(x: Exchange, then: () => void): boolean {
   const { contentLength, expect } = x.head
-  if (contentLength <= 0 || contentLength > WORTH_READING || expect !== null) return false
-  x.upstream = new Discarding(x, then, x.plane.coarseNow + PATIENCE)
+  if (contentLength <= 0 || contentLength > worthReading || expect !== null) return false
+  x.upstream = new Discarding(x, then, x.plane.coarseNow + patience)
   x.client.readBody()
   return true
 }

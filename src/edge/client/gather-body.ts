@@ -7,9 +7,9 @@ import type { Exchange, Upstream } from '../exchange.ts'
 import { GrowingBytes } from './growing-bytes.ts'
 
 /** Ms in which a body must be there, however steadily it comes: what is gathered takes memory. */
-const PATIENCE = 5 * 60 * 1000
+const patience = 5 * 60 * 1000
 /** Bytes that all gathered bodies of a process may take, until their answers come. */
-const MOST_GATHERED = 512 * 1024 * 1024
+const mostGathered = 512 * 1024 * 1024
 
 /**
  * Reads the body of a call; refuses (503) where there is no room for it. The promise never settles for a client that leaves, is too slow or sends too much: its
@@ -17,7 +17,7 @@ const MOST_GATHERED = 512 * 1024 * 1024
  */
 export function gatherBody(x: Exchange): Promise<Buffer> | Refusal {
   if (x.requestBody.done) return Promise.resolve(Buffer.alloc(0))
-  if (x.plane.gathered + Math.max(0, x.head.contentLength) > MOST_GATHERED)
+  if (x.plane.gathered + Math.max(0, x.head.contentLength) > mostGathered)
     return refuse('service_unavailable')
   return new Promise(resolve => {
     x.upstream = new Gathering(x, x.ai!, resolve)
@@ -47,7 +47,7 @@ class Gathering implements Upstream {
   #pieces: GrowingBytes | null = null
 
   constructor(x: Exchange, ai: AiExchange, done: (body: Buffer) => void) {
-    this.deadline = x.plane.coarseNow + PATIENCE
+    this.deadline = x.plane.coarseNow + patience
     this.#x = x
     this.#ai = ai
     this.#done = done
@@ -60,7 +60,7 @@ class Gathering implements Upstream {
     // Mostly all of it comes at once.
     if (this.#pieces === null && requestBody.done) this.#whole = bytes
     else (this.#pieces ??= new GrowingBytes()).append(bytes)
-    if (plane.gathered > MOST_GATHERED) this.#stop('service_unavailable')
+    if (plane.gathered > mostGathered) this.#stop('service_unavailable')
   }
 
   bodyEnd(): void {

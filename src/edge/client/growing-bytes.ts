@@ -3,7 +3,7 @@
 
 export class GrowingBytes {
   size = 0
-  #bytes: Buffer = EMPTY
+  #bytes: Buffer = empty
 
   get bytes(): Buffer {
     return this.#bytes.subarray(0, this.size)
@@ -21,4 +21,4 @@ export class GrowingBytes {
   }
 }
 
-const EMPTY = Buffer.alloc(0)
+const empty = Buffer.alloc(0)

@@ -7,7 +7,7 @@ import type { Exchange } from '../exchange.ts'
 import { writeTo } from '../forward/body-writer.ts'
 
 /** Ms after which the system begins to ask a client that has sent its last, and has nothing sent to it, whether it is still there. */
-const ASK_AFTER = 1_000
+const askAfter = 1_000
 
 export class HalfClosed {
   readonly #socket: Socket
@@ -27,7 +27,7 @@ export class HalfClosed {
 
   /** Sends a byte that makes the system of a client that is gone answer with a reset. */
   provoke(x: Exchange): void {
-    this.#socket.setKeepAlive(true, ASK_AFTER)
+    this.#socket.setKeepAlive(true, askAfter)
     if (x.stage === 'none') this.#beginHead()
     // The size of a chunk may begin with any number of zeros (RFC 9112 section 7.1), and every turn ends between two chunks.
     else if (x.responseFraming === 'chunked') this.#socket.write('0')

@@ -11,7 +11,7 @@ import {
 import type { HeadFault } from '../../http1/request-line.ts'
 
 /** Empty lines that may precede a request line, as some clients send them after a body (RFC 9112 section 2.2). */
-const MOST_EMPTY_LINES = 4
+const mostEmptyLines = 4
 
 export class HeadReader {
   /** How much of an unfinished head has been looked through. */
@@ -46,6 +46,6 @@ export class HeadReader {
 
 function skipEmptyLines(bytes: Buffer): number {
   let at = 0
-  while (at < MOST_EMPTY_LINES * 2 && bytes[at] === 0x0d && bytes[at + 1] === 0x0a) at += 2
+  while (at < mostEmptyLines * 2 && bytes[at] === 0x0d && bytes[at + 1] === 0x0a) at += 2
   return at
 }

@@ -4,14 +4,14 @@
 import type { Socket } from 'node:net'
 
 /** Ms that any client may be behind by the rate, and the most that one may be. */
-const GRACE = 60_000
-const LONGEST_GRACE = 300_000
+const grace = 60_000
+const longestGrace = 300_000
 /** The most bytes that the system buffers for a connection, as Linux has it, and the share of them that must be free until it takes more. */
-const SYSTEM_BUFFER = 4 * 1024 * 1024
-const STEP = 1 / 3
+const systemBuffer = 4 * 1024 * 1024
+const shareOfBuffer = 1 / 3
 
 /** Most ms between two looks that count: what is more was a stall of our own. */
-const LONGEST_LOOK = 1_000
+const longestLook = 1_000
 
 export class ReadPace {
   readonly #socket: Socket
@@ -34,7 +34,7 @@ export class ReadPace {
 
   /** Whether the client is too slow by monotonic ms `now` for so many bytes a second; to be called while something waits for it. */
   isSlow(rate: number, now: number): boolean {
-    this.#waited += Math.min(now - this.#lookedAt, LONGEST_LOOK)
+    this.#waited += Math.min(now - this.#lookedAt, longestLook)
     this.#lookedAt = now
     this.#earned = Math.min(this.#earned + (this.#taken() * 1000) / rate, this.#waited)
     return this.#waited - this.#earned >= this.#grace(rate)
@@ -42,8 +42,8 @@ export class ReadPace {
 
   /** Returns for how long the system may take nothing although the client reads at the rate: it buffers no more than it was ever given. */
   #grace(rate: number): number {
-    const step = Math.min(wholeOf(this.#socket), SYSTEM_BUFFER) * STEP
-    return Math.min(Math.max((step * 1000) / rate, GRACE), LONGEST_GRACE)
+    const step = Math.min(wholeOf(this.#socket), systemBuffer) * shareOfBuffer
+    return Math.min(Math.max((step * 1000) / rate, grace), longestGrace)
   }
 
   /** Counts the bytes that the system has taken since the last look. */

@@ -6,7 +6,7 @@ import { RequestHead } from '../../http1/request-head.ts'
 /** Makes of refused bytes a head that serves to answer them: Accept and Host where they can be made out, and a connection that ends. */
 export function salvage(bytes: Buffer): RequestHead {
   const head = new RequestHead()
-  const text = bytes.toString('latin1', 0, LOOKED_THROUGH)
+  const text = bytes.toString('latin1', 0, lookedThrough)
   head.keepAlive = false
   head.method = /^[A-Z]+(?= )/.exec(text)?.[0] ?? ''
   head.target = /^[A-Z]+ (\/[!-~]*)/.exec(text)?.[1] ?? ''
@@ -17,7 +17,7 @@ export function salvage(bytes: Buffer): RequestHead {
   return head
 }
 
-const LOOKED_THROUGH = 8 * 1024
+const lookedThrough = 8 * 1024
 
 function valueIn(text: string, name: string): string | null {
   return new RegExp(`\\n${name}[ \\t]*:[ \\t]*([ -~]*)`, 'i').exec(text)?.[1]?.trim() ?? null

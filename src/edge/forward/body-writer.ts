@@ -5,7 +5,7 @@ import type { Framing } from '../../http1/body.ts'
 import { chunkSize, chunkText, lastChunk } from '../../http1/chunk.ts'
 
 /** Bytes up to this length are copied into the text that is written anyway: one write costs less than the copy. */
-const WORTH_COPYING = 16 * 1024
+const worthCopying = 16 * 1024
 
 /** The connection to the next hop. */
 export interface ByteSink {
@@ -37,7 +37,7 @@ export class BodyWriter {
 
   /** Takes body bytes; false when the peer should be given time to read. */
   data(bytes: Buffer): boolean {
-    if (bytes.length > WORTH_COPYING) return this.#writeLarge(bytes)
+    if (bytes.length > worthCopying) return this.#writeLarge(bytes)
     this.#held += this.#isChunked ? chunkText(bytes) : bytes.toString('latin1')
     return true
   }

@@ -11,11 +11,11 @@ import { locate } from '../locate.ts'
 import { isCountedByPath } from '../meter/meter.ts'
 
 /** Bytes of the body of a redirect that are read to keep its connection. */
-const WORTH_DRAINING = 64 * 1024
+const worthDraining = 64 * 1024
 
 /** Returns the request that a redirect asks for (RFC 9110 section 15.4); null for an answer that is none, or that only the client may follow. */
 export function redirected(x: Exchange, head: ResponseHead): RequestHead | null {
-  if (!REDIRECTS.has(head.status) || x.upgrade !== 'none' || setsCookie(head)) return null
+  if (!redirects.has(head.status) || x.upgrade !== 'none' || setsCookie(head)) return null
   const target = targetOf(x, locationOf(head))
   if (target === null || target.length > x.snapshot.limits.url) return null
   const request = requestFor(x.outgoing, head.status, target)
@@ -43,7 +43,7 @@ export class RedirectTrail {
   /** Takes bytes of the body; false when another connection would cost less than the rest. */
   drain(bytes: Buffer): boolean {
     this.#drained += bytes.length
-    return this.#drained <= WORTH_DRAINING
+    return this.#drained <= worthDraining
   }
 }
 
@@ -51,7 +51,7 @@ function visitOf({ method, target }: RequestHead): string {
   return `${method} ${target}`
 }
 
-const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
+const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
 /** Whether an answer sets a cookie, which only the client can keep: it may be what a login is all about. */
 function setsCookie({ fields }: ResponseHead): boolean {

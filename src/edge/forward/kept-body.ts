@@ -10,9 +10,9 @@ import { deadlineIn } from './deadline.ts'
  * Request bodies up to this many bytes are read whole before the origin is asked: one write, and they can be sent again. So much of a larger one is there
  * before it takes a connection, or clients that send nothing would hold all that an origin may have.
  */
-const SMALL_BODY = 64 * 1024
+const smallBody = 64 * 1024
 /** Ms after which a client that pauses in a body without a length may wait for a response to what it has sent. */
-const PAUSE = 500
+const pause = 500
 
 export class KeptBody implements Upstream {
   /** Whether the request sets out with all of it. */
@@ -63,7 +63,7 @@ export class KeptBody implements Upstream {
 
   /** Sets out with what there is, where no request that is there whole has to wait for that. */
   expire(): void {
-    this.deadline = deadlineIn(this.#x, PAUSE)
+    this.deadline = deadlineIn(this.#x, pause)
     if (this.#x.origin!.hasRoomForPause) this.#setOutWithPart()
   }
 
@@ -77,8 +77,8 @@ export class KeptBody implements Upstream {
   #grow(pieces: GrowingBytes, bytes: Buffer): void {
     const { requestBody } = this.#x
     pieces.append(bytes)
-    if (pieces.size <= SMALL_BODY) {
-      if (requestBody.framing === 'chunked') this.deadline = deadlineIn(this.#x, PAUSE)
+    if (pieces.size <= smallBody) {
+      if (requestBody.framing === 'chunked') this.deadline = deadlineIn(this.#x, pause)
     } else if (requestBody.done) this.isWhole = false
     else this.#setOutWithPart()
   }

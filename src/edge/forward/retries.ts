@@ -35,7 +35,7 @@ export function anotherMember(x: Exchange, tried: EdgeMember[]): EdgeMember | nu
  * whoever knows such a request could take down the whole pool.
  */
 export function isFaultOfMember(x: Exchange, phase: Phase, failure: Failure): boolean {
-  return blamesMember(phase, failure) && (!IN_EXCHANGE.has(phase) || x.route!.pool.hasAnother(x.member!))
+  return blamesMember(phase, failure) && (!inExchange.has(phase) || x.route!.pool.hasAnother(x.member!))
 }
 
 /** Takes note of an answer with a status of the server's own failures, which counts against the member where it is to blame, but not against the last one that is healthy. */
@@ -46,4 +46,4 @@ export function noteStatus(x: Exchange, isBlamed: boolean): void {
   else health.released(x)
 }
 
-const IN_EXCHANGE: ReadonlySet<Phase> = new Set(['send', 'wait', 'receive'])
+const inExchange: ReadonlySet<Phase> = new Set(['send', 'wait', 'receive'])

@@ -49,12 +49,12 @@ function knownLimit({ rateLimit = null }: Gateway): Known | null {
   const { technique, interval, limit: most } = rateLimit
   const period = interval * 1000
   const made = {
-    limit: limitOf(NAME, most, { kind: technique, period }),
-    fields: new LimitFields(NAME, most, period),
+    limit: limitOf(name, most, { kind: technique, period }),
+    fields: new LimitFields(name, most, period),
   }
   limits.set(rateLimit, made)
   return made
 }
 
 /** What callers know the limit by, whatever the gateway. */
-const NAME = 'ai-gateway'
+const name = 'ai-gateway'

@@ -6,7 +6,7 @@ import type { LimitKey } from '../../config/limit-config.ts'
 import { equalsIgnoreCase } from '../../http1/fields.ts'
 import { token68Of } from '../../tokens/bearer.ts'
 import type { AiExchange } from '../ai/ai-exchange.ts'
-import { type Once, REPEATED } from '../ai/ai-fields.ts'
+import { type Once, repeated } from '../ai/ai-fields.ts'
 import { factsOf } from '../exchange-facts.ts'
 import type { Exchange } from '../exchange.ts'
 
@@ -22,7 +22,7 @@ export function keyOf(x: Exchange, parts: readonly LimitKey[]): string {
 /** Returns the keys that the request has beside `keyOf` where it counts by path and origins may read that in several ways: one for each reading. */
 export function otherKeysOf(x: Exchange, parts: readonly LimitKey[]): readonly string[] {
   const { paths } = x
-  if (paths === null || paths.length === 1 || !parts.some(({ by }) => by === 'path')) return NONE
+  if (paths === null || paths.length === 1 || !parts.some(({ by }) => by === 'path')) return none
   return paths.slice(1).map(path => {
     let key = ''
     for (const part of parts)
@@ -31,7 +31,7 @@ export function otherKeysOf(x: Exchange, parts: readonly LimitKey[]): readonly s
   })
 }
 
-const NONE: readonly string[] = []
+const none: readonly string[] = []
 
 /** Finds each part once a request, however many rules count by it, and keeps a short text of it: a value may be as long as a whole head. */
 function knownPart(x: Exchange, part: LimitKey): string {
@@ -46,10 +46,10 @@ function knownPart(x: Exchange, part: LimitKey): string {
 }
 
 function shortOf(name: string, found: string): string {
-  return found.length > LONGEST ? `${name} ${hash('sha256', found, 'base64url')}` : found
+  return found.length > longest ? `${name} ${hash('sha256', found, 'base64url')}` : found
 }
 
-const LONGEST = 200
+const longest = 200
 
 function partOf(x: Exchange, part: LimitKey): string {
   switch (part.by) {
@@ -85,7 +85,7 @@ function fieldOf({ head: { fields } }: Exchange, name: string): Once {
   let found: string | null = null
   for (let i = 0; i < fields.length; i += 2) {
     if (fields[i]!.length !== name.length || !equalsIgnoreCase(fields[i]!, name)) continue
-    if (found !== null) return REPEATED
+    if (found !== null) return repeated
     found = fields[i + 1]!
   }
   return found

@@ -48,7 +48,7 @@ function spend(x: Exchange, rules: readonly MeterRule[]): Verdict {
 }
 
 /** Questions to the store in one turn, of which each may cost some 30 µs. */
-const MOST_ASKED = 8
+const mostAsked = 8
 
 /** Counts by rules from one on, as many as one turn has room for; returns the index of the next one, that behind the last where a request is refused. */
 function spendSome(x: Exchange, rules: readonly MeterRule[], from: number, counted: Counted[]): number {
@@ -58,7 +58,7 @@ function spendSome(x: Exchange, rules: readonly MeterRule[], from: number, count
     const rule = rules[i]!
     if (rule.when !== null && !counts(x, rule.when)) continue
     const key = keyOf(x, rule.key)
-    const others = rule.readsPath ? otherKeysOf(x, rule.key) : NONE
+    const others = rule.readsPath ? otherKeysOf(x, rule.key) : none
     const spent =
       others.length === 0
         ? limiter.spend(rule.limit, key, x.startedAt)
@@ -66,7 +66,7 @@ function spendSome(x: Exchange, rules: readonly MeterRule[], from: number, count
     counted.push({ rule, key, others, spent })
     if (spent instanceof Promise) asked += 1 + others.length
     else if (!spent.isAllowed && rule.error !== null) return rules.length
-    if (asked >= MOST_ASKED) return i + 1
+    if (asked >= mostAsked) return i + 1
   }
   return rules.length
 }
@@ -96,7 +96,7 @@ function isOver({ rule, spent }: Settled): boolean {
   return !spent.isAllowed && rule.error !== null
 }
 
-const NONE: readonly string[] = []
+const none: readonly string[] = []
 
 function readsPath(rule: MeterRule): boolean {
   return rule.readsPath

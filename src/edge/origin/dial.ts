@@ -10,10 +10,10 @@ import { guarded } from '../guarded.ts'
 import { type Cause, type Failure, failureOf, fault } from '../../errors/origin-failure.ts'
 
 /** Bytes that a socket may hold, unsent or unread, before its peer is asked to wait: one read. More costs memory with each slow client, and saves no time. */
-export const HIGH_WATER_MARK = 64 * 1024
+export const highWaterMark = 64 * 1024
 
 /** Ms after which an address that does not answer gives way to the next one; the last has all the time that is left. So does a look-up, to old addresses. */
-const PATIENCE = 500
+const patience = 500
 
 export type DialPhase = 'resolve' | 'connect' | 'handshake'
 
@@ -92,7 +92,7 @@ export class Dial implements Asker {
     const known = book.inTurn()
     if (known.length > 0) return this.#tryAll(known)
     this.#phase = 'resolve'
-    if (book.hasOld) this.deadline = Math.min(this.#connectBy, this.#phaseStarted + PATIENCE)
+    if (book.hasOld) this.deadline = Math.min(this.#connectBy, this.#phaseStarted + patience)
     book.ask(this)
   }
 
@@ -133,7 +133,7 @@ export class Dial implements Asker {
     }
     this.address = address
     const isLast = this.#tried === this.#addresses.length
-    this.deadline = isLast ? this.#connectBy : Math.min(this.#connectBy, this.#clock.monotonic() + PATIENCE)
+    this.deadline = isLast ? this.#connectBy : Math.min(this.#connectBy, this.#clock.monotonic() + patience)
     this.#socket = open(this.#dialer, address)
     this.#listen(this.#socket)
   }
@@ -231,7 +231,7 @@ const shortage = failureOf({ code: 'EMFILE' })
 
 function open({ config, session }: Dialer, host: string): Socket {
   const { verify, serverName, ca, identity } = config.tls
-  const address = { host, port: config.port, noDelay: true, highWaterMark: HIGH_WATER_MARK }
+  const address = { host, port: config.port, noDelay: true, highWaterMark: highWaterMark }
   if (config.protocol === 'http') return connectTcp(address)
   const name = serverName ?? (isIP(config.host) === 0 ? config.host : null)
   return connectTls({

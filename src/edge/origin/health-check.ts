@@ -16,7 +16,7 @@ import type { NameAnswer, NameLookup } from '../resolver/name-lookup.ts'
 import type { Cause, Failure, OriginFault } from '../../errors/origin-failure.ts'
 
 /** Most bytes of a body that are read; the connection is cut at more. */
-const LARGEST_BODY = 64 * 1024
+const largestBody = 64 * 1024
 
 export interface CheckedOrigin {
   readonly origin: OriginConfig
@@ -117,7 +117,7 @@ function outcomeOf(request: ClientRequest, timeout: number): Promise<CheckOutcom
     answer.on('error', () => {})
     const count = ({ length: more }: Buffer) => {
       length += more
-      if (length > LARGEST_BODY) request.destroy()
+      if (length > largestBody) request.destroy()
     }
     answer.on('data', guarded(count, crashed))
   }

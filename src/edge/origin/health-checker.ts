@@ -12,9 +12,9 @@ import { type CheckedOrigin, type CheckMeans, type CheckOutcome, checkHealth } f
 import { NameLookup } from '../resolver/name-lookup.ts'
 
 /** Ms over which the first checks are spread. */
-const FIRST = 1_000
+const first = 1_000
 /** The share of an interval by which it may be longer or shorter, so that gateways don't ask in step. */
-const JITTER = 0.1
+const jitter = 0.1
 
 /** A result with the key of what was checked, as data that crosses from process to process. */
 export interface KeyedCheckResult extends CheckResult {
@@ -148,7 +148,7 @@ class Target {
   }
 
   start(): void {
-    this.#checkIn(Math.random() * Math.min(FIRST, this.checked.check.interval))
+    this.#checkIn(Math.random() * Math.min(first, this.checked.check.interval))
   }
 
   stop(): void {
@@ -179,7 +179,7 @@ class Target {
     const begun = clock.monotonic()
     const outcome = await checkHealth(this.checked, this.#means, signal)
     if (signal.aborted) return
-    const interval = this.checked.check.interval * (1 - JITTER + 2 * JITTER * Math.random())
+    const interval = this.checked.check.interval * (1 - jitter + 2 * jitter * Math.random())
     const delay = Math.max(0, begun + interval - clock.monotonic())
     this.#judge(outcome)
     this.result = {

@@ -13,7 +13,7 @@ import { guarded } from '../guarded.ts'
 import { Lease } from './lease.ts'
 
 /** Most bytes that the head of an answer may have; more is 520. */
-const LARGEST_HEAD = 64 * 1024
+const largestHead = 64 * 1024
 
 /** How long a connection is listened to before it serves again: not at all, until the loop has polled once more, or for a while. */
 export type Rest = 'none' | 'turn' | 'while'
@@ -167,7 +167,7 @@ export class OriginConnection {
     let start = 0
     let end = endOfHead(bytes, from)
     while (end !== -1 && this.#body === null) {
-      if (end - start > LARGEST_HEAD) return this.#fail('GH_HEAD_TOO_LARGE')
+      if (end - start > largestHead) return this.#fail('GH_HEAD_TOO_LARGE')
       const head = parseResponseHead(bytes, start, end)
       if (typeof head === 'string') return this.#fail(head === 'framing' ? 'GH_BAD_FRAMING' : 'GH_BAD_HEAD')
       if (!this.#takeHead(lease, head, bytes)) return
@@ -215,7 +215,7 @@ export class OriginConnection {
 
   #keepPartial(bytes: Buffer, start: number): void {
     const rest = bytes.subarray(start)
-    if (rest.length > LARGEST_HEAD) return this.#fail('GH_HEAD_TOO_LARGE')
+    if (rest.length > largestHead) return this.#fail('GH_HEAD_TOO_LARGE')
     if (!mayContinue(rest, 0) || !mayBeHttp(rest)) return this.#fail('GH_BAD_HEAD')
     this.#partial = rest
   }

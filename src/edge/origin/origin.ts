@@ -16,12 +16,12 @@ import { Uploads } from './uploads.ts'
 import { hand, undialled, type Waiter, ConnectionQueue } from './connection-queue.ts'
 
 /** How long an idle connection is kept when the origin does not say; servers commonly close theirs after 5 s. */
-const DEFAULT_IDLE = 4_000
-const LONGEST_IDLE = 60_000
+const defaultIdle = 4_000
+const longestIdle = 60_000
 /** Ms by which we close before the origin said it would, so that no request meets its closing. */
-const IDLE_MARGIN = 1_000
+const idleMargin = 1_000
 /** Ms by which a waiter should outwait what it waits for, so that those deadlines get to say what went wrong. */
-const GRACE = 500
+const grace = 500
 
 /** What every origin is reached with. */
 export interface Means {
@@ -110,7 +110,7 @@ export class Origin implements Dialer, ConnectionOwner {
     const queue = this.#most === Number.POSITIVE_INFINITY ? 0 : transport.queue.timeout
     const isEndless =
       connect === 0 || (isTls && handshake === 0) || (queue === 0 && transport.connections > 0)
-    return isEndless ? 0 : (isUpload ? 2 * queue : queue) + connect + (isTls ? handshake : 0) + GRACE
+    return isEndless ? 0 : (isUpload ? 2 * queue : queue) + connect + (isTls ? handshake : 0) + grace
   }
 
   /**
@@ -265,9 +265,9 @@ export class Origin implements Dialer, ConnectionOwner {
   #offer(connection: OriginConnection): void {
     if (connection.isReused && this.#isWantedNew) return connection.close()
     if (this.#waiting.serve(connection)) return
-    const granted = connection.grantedIdle === -1 ? DEFAULT_IDLE : connection.grantedIdle - IDLE_MARGIN
+    const granted = connection.grantedIdle === -1 ? defaultIdle : connection.grantedIdle - idleMargin
     if (granted <= 0 || this.#retired !== null || connection.isOutdated) return connection.close()
-    connection.deadline = this.#clock.monotonic() + Math.min(granted, LONGEST_IDLE)
+    connection.deadline = this.#clock.monotonic() + Math.min(granted, longestIdle)
     connection.isReused = true
     this.#idle.push(connection)
   }

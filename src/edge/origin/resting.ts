@@ -5,9 +5,9 @@ import { guarded } from '../guarded.ts'
 import type { OriginConnection } from './origin-connection.ts'
 
 /** Ms for which a connection is listened to whose answer announced a body, as that to a HEAD does; the next sweep ends them. */
-const WHILE = 100
+const longWhile = 100
 /** How many of those there may be: a flood of HEAD must not take all the connections that an origin can hold. */
-const MOST = 32
+const most = 32
 
 interface RestingOwner {
   /** Takes a connection that was silent. */
@@ -53,8 +53,8 @@ export class Resting {
 
   /** Listens for a while; false where too many are listened to. */
   addForWhile(connection: OriginConnection, now: number): boolean {
-    if (this.#forWhile.size >= MOST) return false
-    this.#forWhile.set(connection, now + WHILE)
+    if (this.#forWhile.size >= most) return false
+    this.#forWhile.set(connection, now + longWhile)
     return true
   }
 

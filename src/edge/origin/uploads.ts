@@ -4,7 +4,7 @@
 import { type Waiter, ConnectionQueue } from './connection-queue.ts'
 
 /** The most that may begin for a pause of their client, where the origin may have any number of connections: it knows limits of its own. */
-const MOST_OF_PAUSES = 100
+const mostOfPauses = 100
 
 export class Uploads {
   readonly #most: number
@@ -28,7 +28,7 @@ export class Uploads {
 
   /** The same for one whose client pauses, and may wait for an answer to what it has sent. */
   get hasRoomForPause(): boolean {
-    return this.#admitted.size < Math.min(this.#most, MOST_OF_PAUSES)
+    return this.#admitted.size < Math.min(this.#most, mostOfPauses)
   }
 
   admit(waiter: Waiter): void {

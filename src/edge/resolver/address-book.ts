@@ -8,12 +8,12 @@ import type { NameAnswer, NameLookup } from './name-lookup.ts'
 import { type Failure, failureOf } from '../../errors/origin-failure.ts'
 
 /** Ms between look-ups: what holds without a TTL and is most with one, and least. */
-const LONGEST = 30_000
-const SHORTEST = 1_000
+const longest = 30_000
+const shortest = 1_000
 /** Ms until a name is asked for again that failed while its old addresses serve. */
-const RETRY = 5_000
+const retry = 5_000
 /** Ms by which a look-up may be late before nobody uses the addresses unasked: nothing refreshes a name that has no connections. */
-const SLACK = 30_000
+const slack = 30_000
 
 /** Who waits for a name that nothing is known of. */
 export interface Asker {
@@ -56,7 +56,7 @@ export class AddressBook {
   /** Lists the addresses in the order in which they are to be tried; none while they are not known, or too old, and are to be asked for. */
   inTurn(): readonly string[] {
     this.refresh()
-    return this.#parts.clock.monotonic() < this.#believedUntil ? this.#turned() : NONE
+    return this.#parts.clock.monotonic() < this.#believedUntil ? this.#turned() : none
   }
 
   /** Whether there are addresses that serve where who asked gets no answer in time, old as they are. */
@@ -66,7 +66,7 @@ export class AddressBook {
 
   /** Lists those in the same order; none where there are none. */
   oldInTurn(): readonly string[] {
-    return this.hasOld ? this.#turned() : NONE
+    return this.hasOld ? this.#turned() : none
   }
 
   /** Looks the name up and tells the asker, together with all others who wait. */
@@ -88,13 +88,13 @@ export class AddressBook {
   refresh(): void {
     if (this.#addresses.length === 0) return
     const now = this.#parts.clock.monotonic()
-    if (now >= this.#endsAt) this.#replace(NONE)
+    if (now >= this.#endsAt) this.#replace(none)
     else if (now >= this.#dueAt) this.#look()
   }
 
   /** The addresses serve unasked before that; monotonic ms. */
   get #believedUntil(): number {
-    return this.#dueAt + SLACK
+    return this.#dueAt + slack
   }
 
   #isTooOld(now: number): boolean {
@@ -133,14 +133,14 @@ export class AddressBook {
     const now = clock.monotonic()
     this.#failed.clear()
     this.#endsAt = Number.POSITIVE_INFINITY
-    this.#dueAt = now + (dns.refresh || LONGEST)
+    this.#dueAt = now + (dns.refresh || longest)
     if (dns.refresh === 0) void ttl().then(seconds => this.#hold(now, seconds))
     this.#replace(addresses)
     for (const asker of this.#takeAskers()) asker.resolved()
   }
 
   #hold(since: number, ttl: number | null): void {
-    if (ttl !== null) this.#dueAt = since + Math.min(Math.max(ttl * 1000, SHORTEST), LONGEST)
+    if (ttl !== null) this.#dueAt = since + Math.min(Math.max(ttl * 1000, shortest), longest)
   }
 
   /** Starts the time that is left to the addresses where the name has vanished; a server that is away says nothing of the name. */
@@ -152,8 +152,8 @@ export class AddressBook {
     if (failure.way === 'name_vanished')
       this.#endsAt = Math.min(this.#endsAt, Math.min(now, this.#believedUntil) + dns.keep)
     const isLost = this.#addresses.length === 0 || this.#isTooOld(now)
-    if (isLost) this.#replace(NONE)
-    this.#dueAt = now + RETRY
+    if (isLost) this.#replace(none)
+    this.#dueAt = now + retry
     for (const asker of this.#takeAskers()) isLost ? asker.unresolved(failure) : asker.resolved()
   }
 
@@ -171,4 +171,4 @@ export class AddressBook {
   }
 }
 
-const NONE: readonly string[] = []
+const none: readonly string[] = []

@@ -11,14 +11,14 @@ interface DnsAnswer {
 }
 
 /** Ms for one try with one DNS server, and the tries. */
-const PATIENCE = 2_000
-const TRIES = 2
+const patience = 2_000
+const tries = 2
 /** Names that are asked for at a time, with two questions each. */
-const MOST_NAMES = 32
+const mostNames = 32
 
 export class DnsQuestions {
   readonly #servers: readonly string[]
-  readonly #queue = new LookupQueue(MOST_NAMES)
+  readonly #queue = new LookupQueue(mostNames)
   #resolver: Resolver | null = null
   #asking = 0
   #isClosed = false
@@ -58,7 +58,7 @@ export class DnsQuestions {
   }
 
   #open(): Resolver {
-    const resolver = new Resolver({ timeout: PATIENCE, maxTimeout: PATIENCE, tries: TRIES })
+    const resolver = new Resolver({ timeout: patience, maxTimeout: patience, tries: tries })
     if (this.#servers.length > 0) resolver.setServers(this.#servers)
     return resolver
   }

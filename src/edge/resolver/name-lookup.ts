@@ -23,13 +23,13 @@ interface NameLookupOptions {
 }
 
 /** Names that the system is asked for at a time: libuv gives it half of its threads, and a dead name may hold one for 10 s. */
-const MOST = Math.ceil((Number(process.env.UV_THREADPOOL_SIZE) || 4) / 2)
+const most = Math.ceil((Number(process.env.UV_THREADPOOL_SIZE) || 4) / 2)
 /** Ms for which a name that was not found is not looked up again. */
-const REMEMBERED = 1_000
+const remembered = 1_000
 /** The monotonic ms of what is not remembered. */
-const LONG_AGO = Number.NEGATIVE_INFINITY
+const longAgo = Number.NEGATIVE_INFINITY
 /** Names that are remembered. */
-const MOST_NAMES = 4_096
+const mostNames = 4_096
 
 /** How the system answered last; without a failure it found the name. */
 interface Outcome {
@@ -42,7 +42,7 @@ export class NameLookup {
   readonly #dns: DnsQuestions
   readonly #system: ((name: string) => Promise<readonly string[]>) | null
   readonly #clock: Clock
-  readonly #queue = new LookupQueue(MOST)
+  readonly #queue = new LookupQueue(most)
   readonly #underWay = new Map<string, Promise<NameAnswer | Failure>>()
   /** By name, the latest at the end. */
   readonly #outcomes = new Map<string, Outcome>()
@@ -87,7 +87,7 @@ export class NameLookup {
     system: NonNullable<NameLookupOptions['system']>,
   ): Promise<NameAnswer | Failure> {
     const last = this.#outcomes.get(name) ?? null
-    if (last?.failure && this.#clock.monotonic() - last.at < REMEMBERED) return last.failure
+    if (last?.failure && this.#clock.monotonic() - last.at < remembered) return last.failure
     try {
       const addresses = await this.#queue.run(standingAfter(last), () => system(name))
       this.#note(name, null, this.#clock.monotonic())
@@ -96,7 +96,7 @@ export class NameLookup {
       const failure = failureOf(thrown)
       // One lost packet is no verdict: who asks once more at once must reach the system.
       const isFirst = failure.way === 'name_unanswered' && !last?.failure
-      this.#note(name, failure, isFirst ? LONG_AGO : this.#clock.monotonic())
+      this.#note(name, failure, isFirst ? longAgo : this.#clock.monotonic())
       return failure
     }
   }
@@ -113,7 +113,7 @@ export class NameLookup {
     this.#outcomes.delete(name)
     this.#outcomes.set(name, { failure, at })
     // Names that no configuration has any more are asked for no more, and so are the oldest.
-    if (this.#outcomes.size > MOST_NAMES) this.#outcomes.delete(this.#outcomes.keys().next().value!)
+    if (this.#outcomes.size > mostNames) this.#outcomes.delete(this.#outcomes.keys().next().value!)
   }
 }
 

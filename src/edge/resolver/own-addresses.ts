@@ -28,14 +28,14 @@ const nowhere: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::'
 const loopback = new AddressSet(['127.0.0.0/8', '::1'])
 
 /** Ms for which the addresses of this machine are remembered: interfaces come and go, and to list them takes longer than to connect. */
-const REMEMBERED = 1_000
+const remembered = 1_000
 
 let locals: ReadonlySet<string> = new Set()
 let listedAt = Number.NEGATIVE_INFINITY
 
 function isLocal(address: string): boolean {
   const now = systemClock.monotonic()
-  if (now - listedAt >= REMEMBERED) {
+  if (now - listedAt >= remembered) {
     const cards = Object.values(networkInterfaces()).flatMap(card => card ?? [])
     locals = new Set(cards.map(card => canonicalAddress(card.address)!))
     listedAt = now

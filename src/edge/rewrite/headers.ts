@@ -10,7 +10,7 @@ import { type FieldId, type FieldLines, field, fieldId, isSettable } from '../..
 import { RewriteValue } from './value.ts'
 
 /** Bytes of a value; far less than what origins take of a whole head. */
-const LONGEST_VALUE = 8 * 1024
+const longestValue = 8 * 1024
 
 interface HeaderRule {
   readonly name: string
@@ -105,7 +105,7 @@ function asRead(name: string): string {
 
 /** Whether a field may have a value (RFC 9110 section 5.5): characters of one byte, and none that controls. */
 function isFieldValue(value: string): boolean {
-  if (value.length > LONGEST_VALUE) return false
+  if (value.length > longestValue) return false
   for (let i = 0; i < value.length; i++) if (isFieldByte[value.charCodeAt(i)] !== 1) return false
   return true
 }

@@ -9,14 +9,14 @@ import { type Refusal, refuse } from '../../errors/refusal.ts'
 import { isTargetByte } from '../../http1/characters.ts'
 import { RewriteValue } from './value.ts'
 
-const CAUSE = { code: 'rewrite of path' }
+const cause = { code: 'rewrite of path' }
 
 export class PathRule {
   readonly #value: RewriteValue
 
   /** Compiles the rule; throws where its expression does not compile. */
   constructor(text: string, failures: Tally) {
-    this.#value = new RewriteValue(text, failures, CAUSE)
+    this.#value = new RewriteValue(text, failures, cause)
   }
 
   /**
@@ -26,9 +26,9 @@ export class PathRule {
     if (target === '*') return target
     const path = this.#value.evaluate(facts, read)
     if (typeof path !== 'string') return path
-    if (!isTarget(path) || leadsOutside(path, read)) return refuse('rewrite_invalid_path', {}, CAUSE)
+    if (!isTarget(path) || leadsOutside(path, read)) return refuse('rewrite_invalid_path', {}, cause)
     const rewritten = withQuery(path, target)
-    return rewritten.length > longest ? refuse('rewrite_too_long', {}, CAUSE) : rewritten
+    return rewritten.length > longest ? refuse('rewrite_too_long', {}, cause) : rewritten
   }
 }
 
@@ -42,13 +42,13 @@ function isTarget(path: string): boolean {
 /** Whether a result may lead to our own paths or up: a rule that puts a prefix before the path means to keep clients below it. */
 function leadsOutside(target: string, { work }: Read): boolean {
   const path = withoutQuery(target)
-  if (isPlainPath(path)) return leads(OWN, path)
+  if (isPlainPath(path)) return leads(own, path)
   if (!work.take(readingWork(path.length))) return true
-  return pathReadings(path)?.some(reading => leads(OWN, reading) || UP.test(reading)) ?? true
+  return pathReadings(path)?.some(reading => leads(own, reading) || up.test(reading)) ?? true
 }
 
-const OWN = '/cdn-cgi'
-const UP = /\/\.\.(?:\/|$)/
+const own = '/cdn-cgi'
+const up = /\/\.\.(?:\/|$)/
 
 /** Keeps the query of the request where the rule says nothing of it. */
 function withQuery(path: string, target: string): string {

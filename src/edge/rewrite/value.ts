@@ -7,7 +7,7 @@ import { pathReadings, readingWork } from '../../base/path-readings.ts'
 import type { Work } from '../../expression/turn-budget.ts'
 import type { Tally } from '../../metrics/distribution.ts'
 import { type Refusal, refuse } from '../../errors/refusal.ts'
-import { AMBIGUOUS_PATH } from '../ambiguous-path.ts'
+import { ambiguousPath } from '../ambiguous-path.ts'
 
 export class RewriteValue {
   readonly #expression: Expression<string>
@@ -28,7 +28,7 @@ export class RewriteValue {
     const value = this.#expression.evaluate(facts, read.work)
     // Each character of it is looked at.
     if (value !== null && read.work.take(value.length / 8))
-      return this.#meansAlike(value, facts, read) ? value : AMBIGUOUS_PATH
+      return this.#meansAlike(value, facts, read) ? value : ambiguousPath
     this.#failures.inc()
     return refuse('rewrite_evaluation_failed', {}, this.#cause)
   }

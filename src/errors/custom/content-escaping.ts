@@ -20,21 +20,21 @@ function escapeJson(text: string): string {
 
 /** Leaves nothing that could be markup, end a line of frontmatter or leave a quoted scalar: references mean their character and nothing else. */
 function escapeMarkdown(text: string): string {
-  return text.replace(NOT_A_WORD, character => {
+  return text.replace(notAWord, character => {
     const escaped = escapeHtml(character)
     return escaped === character ? `&#${character.charCodeAt(0)};` : escaped
   })
 }
 
-const NOT_A_WORD = /[^A-Za-z0-9.:-]/gu
+const notAWord = /[^A-Za-z0-9.:-]/gu
 
 /** Keeps a value on its line. */
 function flatten(text: string): string {
-  return text.replace(CONTROLS, ' ')
+  return text.replace(controls, ' ')
 }
 
 // The controls are those of C0 and C1, and the separators that some readers take for the end of a line.
-const CONTROLS = /[\0-\x1f\x7f-\x9f\u2028\u2029]/g
+const controls = /[\0-\x1f\x7f-\x9f\u2028\u2029]/g
 
 /** Escapes as HTML does, but for the two noncharacters that no XML may name (XML 1.0, section 2.2). */
 function escapeXml(text: string): string {

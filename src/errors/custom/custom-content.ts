@@ -21,7 +21,7 @@ export class CustomContent {
   readonly #escape: (text: string) => string
 
   constructor(kind: ContentKind, content: string, type: ErrorContentType, status: number | null) {
-    const pieces = bytesOf(content).split(kind === 'page' ? PAGE_TOKENS : RULE_TOKENS)
+    const pieces = bytesOf(content).split(kind === 'page' ? pageTokens : ruleTokens)
     this.type = type.startsWith('text/') ? `${type}; charset=utf-8` : type
     this.status = status
     this.#texts = pieces.filter((_, i) => i % 2 === 0)
@@ -61,15 +61,15 @@ export class CustomContent {
   }
 
   #value(text: string): string {
-    return PLAIN.test(text) ? text : bytesOf(this.#escape(text))
+    return plain.test(text) ? text : bytesOf(this.#escape(text))
   }
 }
 
-const RULE_TOKENS = /(::CLIENT_IP::|::RAY_ID::|::GEO::)/
-const PAGE_TOKENS = /(::CLIENT_IP::|::RAY_ID::|::GEO::|::SVC_ERROR_500S_BOX::|::SVC_ERROR_1000S_BOX::)/
+const ruleTokens = /(::CLIENT_IP::|::RAY_ID::|::GEO::)/
+const pageTokens = /(::CLIENT_IP::|::RAY_ID::|::GEO::|::SVC_ERROR_500S_BOX::|::SVC_ERROR_1000S_BOX::)/
 
 /** Means nothing in any content type, at any place. */
-const PLAIN = /^[A-Za-z0-9.:]*$/
+const plain = /^[A-Za-z0-9.:]*$/
 
 /** Writes a text as UTF-8 with one character a byte, as responses hold it. */
 function bytesOf(text: string): string {

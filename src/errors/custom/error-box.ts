@@ -22,12 +22,12 @@ function renderBox(
   heading: string,
 ): string {
   const { code } = errorRows[error_name]
-  return html`<section lang="en" dir="ltr" style="${CARD}">
-${block('p', SMALL, html`Error ${code}`)}
-${block('h2', TITLE, html`${heading}`)}
-${block('p', TEXT, html`${detail}`)}
-${block('p', TEXT, html`${emphasize(what_you_should_do)}`)}
-${block('p', FOOT, html`Ray ID: ${ray_id}<br>Time: ${timestamp.replace('T', ' ').replace('Z', ' UTC')}`)}
+  return html`<section lang="en" dir="ltr" style="${card}">
+${block('p', small, html`Error ${code}`)}
+${block('h2', title, html`${heading}`)}
+${block('p', textStyle, html`${detail}`)}
+${block('p', textStyle, html`${emphasize(what_you_should_do)}`)}
+${block('p', foot, html`Ray ID: ${ray_id}<br>Time: ${timestamp.replace('T', ' ').replace('Z', ' UTC')}`)}
 </section>`.markup
 }
 
@@ -36,15 +36,15 @@ function scheme(property: string, light: string, dark: string): string {
   return `${property}:${light};${property}:light-dark(${light},${dark})`
 }
 
-const LINE = ['#dbd9d1', '#323b48'] as const
-const SOFT = scheme('color', '#57606e', '#a4adbb')
+const line = ['#dbd9d1', '#323b48'] as const
+const soft = scheme('color', '#57606e', '#a4adbb')
 
 // The styles are inline and begin from nothing, so that neither the page nor a style sheet has to know of the box.
-const CARD = `all:initial;color-scheme:light dark;display:block;box-sizing:border-box;max-width:640px;margin:24px auto;padding:20px 24px 22px;${scheme('background', '#fffefc', '#191f28')};${scheme('color', '#1b2430', '#e7eaef')};border:1px solid;${scheme('border-color', ...LINE)};border-radius:14px;font:16px/1.6 system-ui,sans-serif;text-align:left;overflow-wrap:anywhere`
-const SMALL = `${SOFT};font-size:14px;font-weight:600`
-const TITLE = 'margin:2px 0 12px;font-size:24px;font-weight:600;line-height:1.25'
-const TEXT = 'margin:0 0 12px'
-const FOOT = `margin:16px 0 0;padding-top:12px;border-top:1px solid;${scheme('border-color', ...LINE)};${SOFT};font-size:14px`
+const card = `all:initial;color-scheme:light dark;display:block;box-sizing:border-box;max-width:640px;margin:24px auto;padding:20px 24px 22px;${scheme('background', '#fffefc', '#191f28')};${scheme('color', '#1b2430', '#e7eaef')};border:1px solid;${scheme('border-color', ...line)};border-radius:14px;font:16px/1.6 system-ui,sans-serif;text-align:left;overflow-wrap:anywhere`
+const small = `${soft};font-size:14px;font-weight:600`
+const title = 'margin:2px 0 12px;font-size:24px;font-weight:600;line-height:1.25'
+const textStyle = 'margin:0 0 12px'
+const foot = `margin:16px 0 0;padding-top:12px;border-top:1px solid;${scheme('border-color', ...line)};${soft};font-size:14px`
 
 function block(tag: 'p' | 'h2', style: string, content: Html): Html {
   const name = raw(tag)

@@ -5,7 +5,7 @@ import type { ErrorCategory } from '../catalogue.ts'
 import { type Entry, factsOf } from './entry.ts'
 import { Frame } from '../render/page.ts'
 
-const STYLE = `
+const style = `
 main{max-width:48rem;margin-inline:auto;padding:clamp(1.5rem,6vh,4rem) clamp(1rem,4vw,2rem) 3rem}
 nav{font-size:.9375rem;margin-bottom:1.5rem}
 section{margin-top:1.75rem}
@@ -32,7 +32,7 @@ td code{display:block;font-size:.8125rem;color:var(--soft)}
 `
 
 /** Shows the rows that have every word of what is looked for, and the categories that have such rows. */
-const SCRIPT = `
+const script = `
 (() => {
   const search = document.getElementById('search')
   const found = document.getElementById('found')
@@ -51,12 +51,12 @@ const SCRIPT = `
 })()
 `
 
-const errorFrame = new Frame(STYLE, null)
-const indexFrame = new Frame(STYLE, SCRIPT)
+const errorFrame = new Frame(style, null)
+const indexFrame = new Frame(style, script)
 
 /** The Content-Security-Policies that these pages are served with. */
-export const ERROR_POLICY = errorFrame.policy
-export const INDEX_POLICY = indexFrame.policy
+export const errorPolicy = errorFrame.policy
+export const indexPolicy = indexFrame.policy
 
 export function documentErrorPage(entry: Entry): string {
   return errorFrame.page(
@@ -78,7 +78,7 @@ ${factsOf(entry).map(
 }
 
 /** What each category is headed with, in the order in which operators meet them. */
-const CATEGORIES: Readonly<Record<ErrorCategory, string>> = {
+const categories: Readonly<Record<ErrorCategory, string>> = {
   origin: 'Origins',
   ssl: 'TLS of origins',
   dns: 'Names',
@@ -101,7 +101,7 @@ export function documentIndexPage(entries: readonly Entry[]): string {
 <h1>Errors</h1>
 <label hidden>Search by code, name or words<input id="search" type="search" autocomplete="off"></label>
 <p id="found" role="status"></p>
-${Object.entries(CATEGORIES).map(([category, heading]) =>
+${Object.entries(categories).map(([category, heading]) =>
   section(
     heading,
     entries.filter(entry => entry.category === category),

@@ -1,16 +1,16 @@
 // The catalogue as documentation for operators: what the type URI of an error leads to. The admin listener serves it.
 
 import type { Answer } from '../compose.ts'
-import { documentErrorPage, documentIndexPage, ERROR_POLICY, INDEX_POLICY } from './document-html.ts'
+import { documentErrorPage, documentIndexPage, errorPolicy, indexPolicy } from './document-html.ts'
 import { type Entry, entries, factsOf } from './entry.ts'
 import { type Format, negotiate } from '../negotiate.ts'
-import { SAFETY_HEADERS } from '../safety-headers.ts'
+import { safetyHeaders } from '../safety-headers.ts'
 
 /** Documents one error in the format that is accepted; null for a code that no error has. */
 export function documentError(code: string, accept: string | null): Answer | null {
   const entry = entryByCode.get(code)
   if (!entry) return null
-  return answer(accept, ERROR_POLICY, {
+  return answer(accept, errorPolicy, {
     json: () => entry,
     markdown: () => markdownOf(entry),
     html: () => documentErrorPage(entry),
@@ -19,7 +19,7 @@ export function documentError(code: string, accept: string | null): Answer | nul
 
 /** Documents all errors as a list. */
 export function documentIndex(accept: string | null): Answer {
-  return answer(accept, INDEX_POLICY, {
+  return answer(accept, indexPolicy, {
     json: () => ({ errors: entries }),
     markdown: () => markdownIndex,
     html: () => documentIndexPage(entries),
@@ -78,7 +78,7 @@ function answer(accept: string | null, policy: string, renderings: Renderings): 
     'no-cache',
     'Vary',
     'Accept',
-    ...SAFETY_HEADERS,
+    ...safetyHeaders,
     'Content-Security-Policy',
     policy,
   ]

@@ -33,11 +33,11 @@ export function factsOf(entry: Entry): readonly (readonly [label: string, fact: 
     ['Category', entry.category],
     ['Retry', entry.retry_after === undefined ? 'no' : `yes, after ${entry.retry_after} s`],
     ['Who must act', entry.owner_action_required ? 'the operator' : 'no one, or the client'],
-    ['Raised', entry.raised ? 'by the gateway' : NOT_RAISED],
+    ['Raised', entry.raised ? 'by the gateway' : notRaised],
   ]
 }
 
-const NOT_RAISED = 'not by this version, only as a preview'
+const notRaised = 'not by this version, only as a preview'
 
 function entryOf(name: ErrorName): Entry {
   const { code, title, status, category, retryAfter, ...row } = errorRows[name]

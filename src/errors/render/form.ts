@@ -26,11 +26,11 @@ export function form(
 
 /** Writes the record of a refusal; `documentation` is the base of its type URI. */
 export function render(form: Form, refusal: Refusal, occasion: Occasion, documentation: string): string {
-  const zone = PLAIN.test(occasion.zone) ? occasion.zone : form.escaping(occasion.zone)
+  const zone = plain.test(occasion.zone) ? occasion.zone : form.escaping(occasion.zone)
   return templateOf(form, refusal, documentation).fill(refusal, occasion, zone)
 }
 
-const PLAIN = /^[\w.-]*$/
+const plain = /^[\w.-]*$/
 
 /** Escapes for a string in JSON, which a quoted scalar of YAML takes as well. */
 function escapeQuoted(text: string): string {

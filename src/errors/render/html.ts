@@ -3,18 +3,18 @@
 import { type Html, type HtmlValue, html, raw, spellOut } from '../../base/html.ts'
 import type { Operator } from '../../config/custom-errors-config.ts'
 import { errorRows, type Stage } from '../catalogue.ts'
-import { Frame, GATE } from './page.ts'
+import { Frame, gate } from './page.ts'
 import { type Problem, timestampOf } from '../problem.ts'
-import { SCRIPT, STYLE } from './page-assets.ts'
+import { script, style } from './page-assets.ts'
 
-const frame = new Frame(STYLE, SCRIPT)
+const frame = new Frame(style, script)
 
 /** The Content-Security-Policy that the page is served with. */
-export const PAGE_POLICY = frame.policy
+export const pagePolicy = frame.policy
 
 /** Returns the policy of the page with this operator's logo, which allows the origin of that and no other. */
 export function policyWith({ logo }: Operator): string {
-  return logo === null ? PAGE_POLICY : frame.policyFor(`data: ${new URL(logo).origin}`)
+  return logo === null ? pagePolicy : frame.policyFor(`data: ${new URL(logo).origin}`)
 }
 
 /** Writes the page; `operator` is who runs what the reader wanted to see, where that is known, and `heading` is said in place of the title. */
@@ -67,12 +67,12 @@ function badge({ name, logo }: Operator): HtmlValue {
 function contactLine({ contact }: Operator): HtmlValue {
   if (contact === null) return null
   const text = spellOut(contact)
-  const target = MAIL.test(contact) ? html`mailto:${text}` : isLink(contact) && text
+  const target = mail.test(contact) ? html`mailto:${text}` : isLink(contact) && text
   return html`<div><dt>Contact</dt><dd>${target === false ? text : html`<a href="${target}">${text}</a>`}</dd></div>
 `
 }
 
-const MAIL = /^[\w.+-]+@[\w-]+(?:\.[\w-]+)+$/
+const mail = /^[\w.+-]+@[\w-]+(?:\.[\w-]+)+$/
 
 function isLink(text: string): boolean {
   return /^https?:\/\/\S+$/i.test(text) && URL.canParse(text)
@@ -92,7 +92,7 @@ const stations: readonly Station[] = [
     trouble: 'Problem here',
     drawing: 'M5 5h14v11H5zM2 20h20',
   },
-  { stage: 'gateway', name: 'Gateway', trouble: 'Stopped here', drawing: GATE },
+  { stage: 'gateway', name: 'Gateway', trouble: 'Stopped here', drawing: gate },
   {
     stage: 'origin',
     name: 'Origin',

@@ -8,10 +8,10 @@ export function renderJson(problem: Problem): string {
 
 /** Writes a value as JSON in ASCII alone: any other character is escaped. */
 export function asciiJson(value: unknown): string {
-  return JSON.stringify(value).replace(NOT_ASCII, escapeUnit)
+  return JSON.stringify(value).replace(notAscii, escapeUnit)
 }
 
-const NOT_ASCII = /[\x7f-\uffff]/g
+const notAscii = /[\x7f-\uffff]/g
 
 function escapeUnit(unit: string): string {
   return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`

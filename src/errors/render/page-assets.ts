@@ -1,6 +1,6 @@
 // Style and script of the error page.
 
-export const STYLE = `
+export const style = `
 main,footer{max-width:42rem;margin-inline:auto;padding-inline:clamp(1rem,4vw,2rem)}
 main{padding-block:clamp(2rem,8vh,5rem) 0}
 footer{padding-bottom:2rem}
@@ -45,7 +45,7 @@ button{margin-left:.25rem;padding:.15rem .7rem;border:1px solid var(--line);bord
 @media print{body{background:#fff}.wait,button{display:none}}
 `
 
-export const SCRIPT = `
+export const script = `
 (() => {
   const byId = id => document.getElementById(id)
   for (const time of document.querySelectorAll('time')) {

@@ -16,9 +16,9 @@ export class Template {
   readonly #slots: readonly Slot[]
 
   constructor(refusal: Refusal, documentation: string, write: Write) {
-    const record = problem({ ...refusal, retryAfter: SAMPLE_WAIT }, sample, documentation)
+    const record = problem({ ...refusal, retryAfter: sampleWait }, sample, documentation)
     const heading = refusal.wording?.heading ?? errorRows[refusal.error].title
-    const pieces = write(record, heading).split(MARKS)
+    const pieces = write(record, heading).split(marks)
     this.#texts = pieces.filter((_, i) => i % 2 === 0)
     this.#slots = pieces.filter((_, i) => i % 2 === 1).map(mark => slotOf.get(mark)!)
   }
@@ -34,7 +34,7 @@ export class Template {
   }
 }
 
-const SAMPLE_WAIT = 5_107_000
+const sampleWait = 5_107_000
 const sample: Occasion = {
   ray: '51a051a051a051a0',
   zone: 'sample.invalid',
@@ -43,19 +43,19 @@ const sample: Occasion = {
 }
 
 const [sampleDate, sampleClock] = write(secondOf(sample.time))
-const [sampleRetryDate, sampleRetryClock] = write(secondOf(sample.time) + SAMPLE_WAIT)
+const [sampleRetryDate, sampleRetryClock] = write(secondOf(sample.time) + sampleWait)
 
 const slotOf: ReadonlyMap<string, Slot> = new Map([
   [sample.ray, 'ray'],
   [sample.zone, 'zone'],
-  [String(SAMPLE_WAIT), 'wait'],
+  [String(sampleWait), 'wait'],
   [sampleDate, 'date'],
   [sampleClock, 'clock'],
   [sampleRetryDate, 'retry date'],
   [sampleRetryClock, 'retry clock'],
 ])
 
-const MARKS = new RegExp(`(${Array.from(slotOf.keys(), RegExp.escape).join('|')})`)
+const marks = new RegExp(`(${Array.from(slotOf.keys(), RegExp.escape).join('|')})`)
 
 const now = rememberLast(write)
 const then = rememberLast(write)

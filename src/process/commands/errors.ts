@@ -44,10 +44,10 @@ function table(rows: Readonly<Record<string, ErrorRow>>): string {
     name,
     title,
   ])
-  return [HEAD, ...cells].map(line => `${line.map(pad).join('  ').trimEnd()}\n`).join('')
+  return [head, ...cells].map(line => `${line.map(pad).join('  ').trimEnd()}\n`).join('')
 }
 
-const HEAD = ['CODE', 'HTTP', 'RETRY', 'NAME', 'TITLE']
+const head = ['CODE', 'HTTP', 'RETRY', 'NAME', 'TITLE']
 
 function pad(cell: string, column: number): string {
   return cell.padEnd([4, 4, 5, 32, 0][column]!)

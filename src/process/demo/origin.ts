@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { misdeeds } from './misdeeds.ts'
-import { DEMO_POLICY, demoPage } from './page.ts'
+import { demoPolicy, demoPage } from './page.ts'
 import { acceptEcho } from './websocket.ts'
 import { selfSigned } from './self-signed.ts'
 
@@ -62,6 +62,6 @@ async function commitAt(url: URL, request: IncomingMessage, response: ServerResp
 
 function showFrontPage({ headers }: IncomingMessage, response: ServerResponse): void {
   const { port } = new URL(`http://${headers.host}`)
-  response.setHeader('content-security-policy', DEMO_POLICY)
+  response.setHeader('content-security-policy', demoPolicy)
   response.setHeader('content-type', 'text/html; charset=utf-8').end(demoPage(port))
 }

@@ -22,7 +22,7 @@ const zones = [
   { host: 'unknown.localhost', here: '/cdn-cgi/error/1001', expect: 'No zone has this name: error 1001.' },
 ]
 
-const STYLE = `
+const style = `
 main{max-width:76rem;margin-inline:auto;padding:clamp(1.5rem,6vh,4rem) clamp(1rem,4vw,2rem) 3rem}
 .lead{max-width:44rem;margin-top:1rem;color:var(--soft)}
 h2{margin:2.5rem 0 .75rem;font-size:1.0625rem;color:var(--ink)}
@@ -44,7 +44,7 @@ pre{padding:.75rem;overflow:auto;font:.8125rem/1.5 ui-monospace,SFMono-Regular,M
 `
 
 /** Asks for a case once in each format. A page is shown by a frame, which asks for it as any visitor does; of other bodies the beginning. */
-const SCRIPT = `
+const script = `
 (() => {
   const most = 4000
   const formats = [['JSON, for programs', 'application/json'], ['Markdown, for agents', 'text/markdown'], ['A page, for people', 'text/html']]
@@ -105,10 +105,10 @@ const SCRIPT = `
 })()
 `
 
-const frame = new Frame(STYLE, SCRIPT)
+const frame = new Frame(style, script)
 
 /** The Content-Security-Policy that the page is served with: it may ask for the cases, and show them in frames. */
-export const DEMO_POLICY = `${frame.policy}; connect-src 'self'; frame-src 'self'`
+export const demoPolicy = `${frame.policy}; connect-src 'self'; frame-src 'self'`
 
 /** Writes the page; `port` is that of the gateway, or empty for the usual one. */
 export function demoPage(port: string): string {

@@ -10,7 +10,7 @@ export const inspectable: readonly string[] = ['--inspect-port=127.0.0.1:0', '--
 /** Passes on what the process writes to its standard error, one line after the other. */
 export function errorLines({ stderr }: ChildProcess, told: (line: string) => void): Interface {
   return createInterface({ input: stderr! }).on('line', line => {
-    if (!OF_INSPECTOR.test(line)) told(line)
+    if (!ofInspector.test(line)) told(line)
   })
 }
 
@@ -24,7 +24,7 @@ export async function blockedStack(
   const { promise, resolve } = Promise.withResolvers<string | null>()
   let inspector: WebSocket | null = null
   const listen = (line: string) => {
-    const url = LISTENING.exec(line)?.[1]
+    const url = listening.exec(line)?.[1]
     if (url !== undefined) inspector = pause(url, resolve)
   }
   lines.on('line', listen)
@@ -61,7 +61,7 @@ interface Frame {
 /** Writes frames as an Error has them. */
 function written(frames: readonly Frame[], scripts: ReadonlyMap<string, string>): string {
   return frames
-    .slice(0, MOST_FRAMES)
+    .slice(0, mostFrames)
     .map(({ functionName, location: { scriptId, lineNumber, columnNumber } }) => {
       const place = `${scripts.get(scriptId)}:${lineNumber + 1}:${columnNumber + 1}`
       return `at ${functionName || '<anonymous>'} (${place})`
@@ -69,7 +69,7 @@ function written(frames: readonly Frame[], scripts: ReadonlyMap<string, string>)
     .join('\n')
 }
 
-const MOST_FRAMES = 50
-const LISTENING = /^Debugger listening on (ws:\S+)$/
-const OF_INSPECTOR =
+const mostFrames = 50
+const listening = /^Debugger listening on (ws:\S+)$/
+const ofInspector =
   /^(?:Debugger (?:listening on |attached|ending on )|For help, see: |Waiting for the debugger)/

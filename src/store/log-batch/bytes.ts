@@ -34,14 +34,14 @@ export class LogBytes {
   /** Begins an array behind a comma and a line end, which stands nowhere else: JSON escapes it in texts. */
   open(): void {
     this.#reserve(3)
-    this.#bytes[this.#size++] = COMMA
-    this.#bytes[this.#size++] = LINE_END
-    this.#bytes[this.#size++] = BRACKET
+    this.#bytes[this.#size++] = comma
+    this.#bytes[this.#size++] = lineEnd
+    this.#bytes[this.#size++] = bracket
   }
 
   /** Ends an array in the place of the last comma. */
   close(): void {
-    this.#bytes[this.#size - 1] = BRACKET_END
+    this.#bytes[this.#size - 1] = bracketEnd
   }
 
   /** Writes a value that is JSON with a comma behind it already. */
@@ -53,14 +53,14 @@ export class LogBytes {
 
   /** Writes what JSON makes of a value. */
   json(value: unknown): void {
-    this.copy(value === null ? NULL : member(JSON.stringify(value)))
+    this.copy(value === null ? nullMember : member(JSON.stringify(value)))
   }
 
   number(value: number | null): void {
     if (value === null || !isWhole(value)) return this.json(value)
     this.#reserve(mostOfNumber)
     this.#whole(value)
-    this.#bytes[this.#size++] = COMMA
+    this.#bytes[this.#size++] = comma
   }
 
   /** Writes a number as a multiple of a power of ten where it is one, as times and costs are: that is exact, and needs no search for the shortest decimals. */
@@ -87,7 +87,7 @@ export class LogBytes {
     let left = value | 0
     for (let at = start + length - 1; at >= start; at--) {
       const tenth = (left / 10) | 0
-      to[at] = ZERO + left - tenth * 10
+      to[at] = zero + left - tenth * 10
       left = tenth
     }
     this.#size = start + length
@@ -115,7 +115,7 @@ export function member(json: string): Uint8Array {
 }
 
 const encoder = new TextEncoder()
-const NULL = member('null')
+const nullMember = member('null')
 
 /** Returns memory with room for more behind what is used of a buffer: the same if it has it. */
 export function withRoom(buffer: Buffer, used: number, more: number): Buffer {
@@ -135,8 +135,8 @@ function lengthOf(value: number): number {
   return length
 }
 
-const ZERO = 0x30
-export const COMMA = 0x2c
-export const LINE_END = 0x0a
-const BRACKET = 0x5b
-const BRACKET_END = 0x5d
+const zero = 0x30
+export const comma = 0x2c
+export const lineEnd = 0x0a
+const bracket = 0x5b
+const bracketEnd = 0x5d

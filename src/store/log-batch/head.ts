@@ -1,6 +1,6 @@
 // All of a log entry but its id and bodies, as JSON.
 
-import { COMMA, LINE_END, type LogBytes, member, power } from './bytes.ts'
+import { comma, lineEnd, type LogBytes, member, power } from './bytes.ts'
 import type { LogSummary } from '../records.ts'
 
 /** The bodies of an entry, in the order in which they are kept. */
@@ -96,10 +96,10 @@ export function readTimes(heads: Buffer, count: number): Float64Array {
   const times = new Float64Array(count)
   let at = 0
   for (let i = 0; i < count; i++) {
-    const start = heads.indexOf(LINE_END, at) + 2
+    const start = heads.indexOf(lineEnd, at) + 2
     // What was written before heads had lines of their own.
     if (start === 1) return Float64Array.from(readHeads(heads), head => head[0])
-    at = heads.indexOf(COMMA, start)
+    at = heads.indexOf(comma, start)
     times[i] = Number(heads.toString('latin1', start, at))
   }
   return times
@@ -111,7 +111,7 @@ const sliceSize = 64 * 1024
 /** Reads them in slices, of which each is work for one turn; what was written before heads had lines of their own is one slice. */
 export function* headSlices(heads: Buffer): Generator<Head[]> {
   for (let at = 0; at < heads.length; ) {
-    const end = at + sliceSize < heads.length ? heads.indexOf(LINE_END, at + sliceSize) : -1
+    const end = at + sliceSize < heads.length ? heads.indexOf(lineEnd, at + sliceSize) : -1
     // The line end of a head is the second of its bytes.
     const next = end === -1 ? heads.length : end - 1
     yield readHeads(heads.subarray(at, next))

@@ -1,7 +1,7 @@
 import { deepEqual, equal } from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { type Tokens, USAGE, usageAt } from '../../../src/ai/usage/member.ts'
+import { type Tokens, usageName, usageAt } from '../../../src/ai/usage/member.ts'
 import { UsagePatterns } from '../../../src/ai/usage/patterns.ts'
 
 const near = 1024
@@ -9,7 +9,7 @@ const near = 1024
 /** Reads the last usage member the long way. */
 function parsed(bytes: Buffer): Tokens | null {
   const text = bytes.toString('latin1', Math.max(0, bytes.length - near))
-  const at = text.lastIndexOf(USAGE)
+  const at = text.lastIndexOf(usageName)
   const member = at === -1 ? null : usageAt(text, at)
   if (member === null) return null
   const { text: _, ...tokens } = member
@@ -24,7 +24,7 @@ function tokens(tokensIn: number, tokensOut: number): Tokens {
 function learned(...answers: readonly string[]): UsagePatterns {
   const patterns = new UsagePatterns()
   for (const answer of answers) {
-    const member = usageAt(answer, answer.lastIndexOf(USAGE))
+    const member = usageAt(answer, answer.lastIndexOf(usageName))
     patterns.learn(member!.text, Buffer.from(answer, 'latin1'), near)
   }
   return patterns

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { AiFields, isForGateway, REPEATED } from '../../../src/edge/ai/ai-fields.ts'
+import { AiFields, isForGateway, repeated } from '../../../src/edge/ai/ai-fields.ts'
 import { mintToken } from '../../../src/tokens/token.ts'
 import { stepsOver } from '../../help/exchange.ts'
 import { request } from '../../help/raw.ts'
@@ -29,7 +29,7 @@ test('each field is read where it comes once', t => {
   )
   assert.deepEqual([once.gatewayAuthorization, once.gatewayId, once.authorization], ['a', 'b', 'c'])
   assert.equal(once.unknown, 'svc-aig-other')
-  assert.equal(read('svc-aig-authorization: a', 'svc-aig-authorization: a').gatewayAuthorization, REPEATED)
+  assert.equal(read('svc-aig-authorization: a', 'svc-aig-authorization: a').gatewayAuthorization, repeated)
 })
 
 test('a credential of this gateway has its two places, as Bearer, and no other', t => {

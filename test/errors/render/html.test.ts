@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { type ErrorName, errorRows } from '../../../src/errors/catalogue.ts'
 import { problem } from '../../../src/errors/problem.ts'
 import { refuse } from '../../../src/errors/refusal.ts'
-import { PAGE_POLICY, renderHtml } from '../../../src/errors/render/html.ts'
+import { pagePolicy, renderHtml } from '../../../src/errors/render/html.ts'
 
 const occasion = {
   ray: '8f3c1e0a9b7d2c46',
@@ -34,7 +34,7 @@ test('the policy permits the style and the script of the page, and nothing else'
     return `sha256-${createHash('sha256').update(text!).digest('base64')}`
   }
   assert.equal(
-    PAGE_POLICY,
+    pagePolicy,
     `default-src 'none'; style-src '${digestOf('style')}'; script-src '${digestOf('script')}'; img-src data:; ` +
       "base-uri 'none'; form-action 'none'; frame-ancestors 'self'",
   )
