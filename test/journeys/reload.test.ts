@@ -60,7 +60,7 @@ test('a reload that would change what is bound at the start is refused by name',
     `listen: ['127.0.0.1:1']\nadmin: 127.0.0.1:2\n${siteConfig(after, 'workers: 3\nlog: {access: off}')}`,
   )
   const { reason } = await gateway.logged(refused)
-  assert.equal(reason, 'only a restart changes listen, admin, workers, log.access')
+  assert.equal(reason, 'restart required to change listen, admin, workers, log.access')
   assert.equal(await served(gateway), 'old')
 })
 
