@@ -48,7 +48,7 @@ test('the welcome of a first start shows what was made, and a call to try', () =
   ])
     assert.ok(text.includes(part), part)
   const given = welcome({ ...first, token: null }, config, [{ host: '0.0.0.0', port: 8080 }])
-  assert.match(given, /The token is the one that was given/)
+  assert.match(given, /The token is the one you set/)
   assert.match(given, /-H "Authorization: Bearer \$TOKEN"/)
   assert.doesNotMatch(given, /svct_|null/)
   assert.doesNotMatch(welcome(first, edgeConfig([]), [{ host: '0.0.0.0', port: 8080 }]), /curl/)

@@ -69,7 +69,7 @@ const refused: readonly [url: string, sentence: RegExp][] = [
   ['redis://redis:0', /must name hosts/],
   ['redis://redis:65536', /must name hosts/],
   ['redis://a b', /must name hosts/],
-  ['redis://a,b', /must name one host/],
+  ['redis://a,b', /must name exactly one host/],
   ['redis+cluster://a,,b', /must name hosts/],
   ['redis://redis/x', /must be a number/],
   ['redis://redis/1/2', /must be a number/],
