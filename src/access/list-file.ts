@@ -2,7 +2,7 @@
 
 import { createReadStream } from 'node:fs'
 import { type AddressTable, AddressTableBuilder } from '../base/address/address-table.ts'
-import { inSlices } from '../base/slices.ts'
+import { inSlices } from '../base/turns/slices.ts'
 
 /** Bytes that are read and understood at once: about a millisecond's work. */
 const chunk = 64 * 1024

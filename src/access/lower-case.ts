@@ -1,7 +1,7 @@
 // The User-Agent in lower case, which mostly is that of the request before: the same object for the same text lets patterns remember what they said of
 // it.
 
-import { ownText } from '../base/own-text.ts'
+import { ownText } from '../base/text/own-text.ts'
 
 export class LowerCase {
   #last = ''

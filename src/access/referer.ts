@@ -1,6 +1,6 @@
 // The site that a Referer field names.
 
-import { longestHost } from '../base/host-names.ts'
+import { longestHost } from '../base/path/host-names.ts'
 
 /** The most characters of a URL in which its host is looked for: no browser sends more before it. */
 const longestRead = 1024

@@ -3,7 +3,7 @@
 import type { Found } from '../base/address/address-table.ts'
 import type { AddressWords } from '../base/address/address-words.ts'
 import type { Facts } from '../expression/expression.ts'
-import type { Work } from '../expression/turn-budget.ts'
+import type { Work } from '../expression/work-budget.ts'
 import { equalsIgnoreCase } from '../http1/fields.ts'
 import type { Geo } from './geo.ts'
 import type { LowerCase } from './lower-case.ts'

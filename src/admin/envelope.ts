@@ -1,6 +1,6 @@
 // The envelope of the management API: what every JSON response of it is wrapped in.
 
-import { nextTurn } from '../base/turns.ts'
+import { nextTurn } from '../base/turns/turns.ts'
 import { type ApiFaultName, apiFaults, fault, type WordsOf } from '../errors/api-faults.ts'
 import type { Fault } from '../errors/refusal.ts'
 

@@ -1,6 +1,6 @@
 // The front page of the side port, where the address that is printed at start leads: how the gateway is, and what there is to see.
 
-import { html } from '../base/html.ts'
+import { html } from '../base/text/html.ts'
 import type { StoreSigns } from '../metrics/counts.ts'
 import { negotiate } from '../errors/negotiate.ts'
 import { Frame } from '../errors/render/page.ts'

@@ -14,7 +14,7 @@ import {
   updateClient,
 } from './oauth-clients/clients.ts'
 import type { Answer } from './envelope.ts'
-import { documentation, documentationIndex } from './errors.ts'
+import { documentation, documentationIndex } from './error-docs.ts'
 import { createGateway, deleteGateway, getGateway, listGateways, updateGateway } from './gateways/gateways.ts'
 import { guarded, guardedForAll, guardedInZone, guardedUnless } from './guard.ts'
 import type { Api } from './row.ts'

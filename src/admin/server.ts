@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse, S
 import type { AddressInfo, Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { nextTurn } from '../base/turns.ts'
+import { nextTurn } from '../base/turns/turns.ts'
 import type { Vouch } from '../base/vouch.ts'
 import type { Endpoint } from '../config/config.ts'
 import { Shown } from '../tokens/verify.ts'

@@ -1,7 +1,7 @@
 // What a caller says of a call in svc-aig-metadata, to find it again in the log. The edge reads it before the call goes on.
 
 import { isUtf8 } from 'node:buffer'
-import type { Reading } from '../base/quantity.ts'
+import type { Reading } from '../base/text/quantity.ts'
 import type { Metadata } from '../store/records.ts'
 
 const mostBytes = 4096

@@ -1,7 +1,7 @@
 // The parameters `filters` of a query of the log. The published clients write a list of objects as filters.key, filters.operator and filters.value, one
 // after the other and each value by itself, so that their order alone tells which belong together.
 
-import type { Reading } from '../base/quantity.ts'
+import type { Reading } from '../base/text/quantity.ts'
 import type { LogField, LogFilter } from '../store/store.ts'
 import { readValue, type ValueType } from './query-values.ts'
 

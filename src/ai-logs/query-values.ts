@@ -1,7 +1,7 @@
 // What a value in a query of the log must look like, by what it is compared with.
 
-import { parseMoment } from '../base/moment.ts'
-import type { Reading } from '../base/quantity.ts'
+import { parseMoment } from '../base/text/moment.ts'
+import type { Reading } from '../base/text/quantity.ts'
 
 export type ValueType = 'text' | 'number' | 'truth' | 'time'
 

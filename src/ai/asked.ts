@@ -1,7 +1,7 @@
 // What the body of a REST call asks for, before it is known who will do it: the model, and the request in the caller's own bytes.
 
 import { isUtf8 } from 'node:buffer'
-import { isObject, pointerStep } from '../base/json.ts'
+import { isObject, pointerStep } from '../base/text/json.ts'
 import { refuseCall, refuseCallAt } from '../errors/api-faults.ts'
 import type { Refusal } from '../errors/refusal.ts'
 import { bounds, brokenBound, type Member, membersOf, splice } from './members.ts'

@@ -1,6 +1,6 @@
 // From a REST call to the call of a provider: who, at which path, with what body. The edge asks once the body is there.
 
-import { isObject } from '../base/json.ts'
+import { isObject } from '../base/text/json.ts'
 import { refuseCallAt } from '../errors/api-faults.ts'
 import type { Refusal } from '../errors/refusal.ts'
 import { type Asked, fault, promptAsMessage, readRequest, readRun, withModel } from './asked.ts'
@@ -8,9 +8,9 @@ import { membersOf, splice } from './members.ts'
 import type { Dialect, Endpoint } from './provider-rows.ts'
 import type { Model, Provider, Providers } from './providers.ts'
 import type { CompatTarget, RestTarget } from './target.ts'
-import { chatToMessages } from './translate/chat-to-messages.ts'
+import { chatToMessages } from './translate/chat-call-to-messages.ts'
 import { readObject } from './translate/json.ts'
-import { messagesToChat } from './translate/messages-to-chat.ts'
+import { messagesToChat } from './translate/messages-call-to-chat.ts'
 import type { Translation } from './translate/translation.ts'
 
 export interface Call {

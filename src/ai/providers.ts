@@ -1,7 +1,7 @@
 // The providers that can be called: the rows and the configuration, compiled once for each snapshot.
 
-import { hasDotSegment, isPlainPath } from '../base/path.ts'
-import { pathReadings } from '../base/path-readings.ts'
+import { hasDotSegment, isPlainPath } from '../base/path/path.ts'
+import { pathReadings } from '../base/path/path-readings.ts'
 import type { AiConfig, ProviderConfig } from '../config/config.ts'
 import { refuseCall } from '../errors/api-faults.ts'
 import type { Refusal } from '../errors/refusal.ts'

@@ -3,7 +3,7 @@
 import type { AccessPolicy } from '../access/policy.ts'
 import type { AccessRequest } from '../access/visit.ts'
 import type { Facts } from '../expression/expression.ts'
-import type { Work } from '../expression/turn-budget.ts'
+import type { Work } from '../expression/work-budget.ts'
 import { type ErrorName, errorRows } from '../errors/catalogue.ts'
 import type { Refusal } from '../errors/refusal.ts'
 import { refuseAmbiguousPath } from './ambiguous-path.ts'

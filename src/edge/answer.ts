@@ -11,7 +11,7 @@ import { chunkText } from '../http1/chunk.ts'
 import { discardBody } from './client/discard-body.ts'
 import type { Exchange } from './exchange.ts'
 import { factsOf } from './exchange-facts.ts'
-import { connectionField } from './forward/relay.ts'
+import { connectionField } from './forward/response-heads.ts'
 
 /** Ends the exchange with what the refusal says, as far as the client can still be told. */
 export function answer(x: Exchange, refusal: Refusal): void {

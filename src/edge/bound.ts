@@ -1,6 +1,6 @@
 // Step 7: whether a request keeps within bounds: the bytes of its body, and the hops that it has come by.
 
-import { formatSize } from '../base/quantity.ts'
+import { formatSize } from '../base/text/quantity.ts'
 import { refuseCall } from '../errors/api-faults.ts'
 import { type Refusal, refuse } from '../errors/refusal.ts'
 import { listHas } from '../http1/fields.ts'

@@ -1,7 +1,7 @@
 // What the expressions of operators may look at of one exchange, found when it is first looked at, once. Access rules, rate limits, rewrites and error rules ask for it.
 
 import type { Facts, RequestFacts } from '../expression/expression.ts'
-import { normalPath, withoutQuery } from '../base/path.ts'
+import { normalPath, withoutQuery } from '../base/path/path.ts'
 import { errorRows } from '../errors/catalogue.ts'
 import type { Refusal } from '../errors/refusal.ts'
 import { equalsIgnoreCase } from '../http1/fields.ts'

@@ -2,8 +2,8 @@
 // all exchanges have one shape.
 
 import type { Facts } from '../expression/expression.ts'
-import { pathReadings } from '../base/path-readings.ts'
-import { Work } from '../expression/turn-budget.ts'
+import { pathReadings } from '../base/path/path-readings.ts'
+import { Work } from '../expression/work-budget.ts'
 import type { AiCaller } from '../errors/compose-ai.ts'
 import type { Refusal } from '../errors/refusal.ts'
 import type { BodyReader, Framing } from '../http1/body.ts'

@@ -1,6 +1,6 @@
 // Step 5: the error that a client asked to see, at /cdn-cgi/error/{code} on every host that is served. It comes after rules and limits, which hold for it too.
 
-import { withoutQuery } from '../base/path.ts'
+import { withoutQuery } from '../base/path/path.ts'
 import { type Refusal, refusalFor } from '../errors/refusal.ts'
 import type { Exchange } from './exchange.ts'
 

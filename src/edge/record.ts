@@ -1,9 +1,9 @@
 // The one reader of a finished exchange: metrics and access log.
 
-import { withoutQuery } from '../base/path.ts'
+import { withoutQuery } from '../base/path/path.ts'
 import type { EdgeMetrics, Phase } from '../metrics/edge-metrics.ts'
 import type { AccessEntry } from '../log/log.ts'
-import { ownText } from '../base/own-text.ts'
+import { ownText } from '../base/text/own-text.ts'
 import { errorRows } from '../errors/catalogue.ts'
 import type { Refusal } from '../errors/refusal.ts'
 import type { Provider } from '../ai/providers.ts'

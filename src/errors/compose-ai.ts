@@ -4,7 +4,7 @@
 import { errorRows } from './catalogue.ts'
 import { type Answer, forms, type Options, pageOf } from './compose.ts'
 import { type Form, form, render } from './render/form.ts'
-import { type Content, headersOf, reasonOf } from './head.ts'
+import { type Content, headersOf, reasonOf } from './response-head.ts'
 import { type Format, negotiateForPrograms } from './negotiate.ts'
 import type { Occasion, Problem } from './problem.ts'
 import { type Fault, type Refusal, retryAfterOf } from './refusal.ts'

@@ -1,10 +1,10 @@
 // Refusal in, response out: the entry to this folder for code that refuses requests. AI routes have their own.
 
-import { escapeHtml } from '../base/html.ts'
+import { escapeHtml } from '../base/text/html.ts'
 import type { Operator } from '../config/custom-errors-config.ts'
 import { errorRows } from './catalogue.ts'
 import { type Form, form, render } from './render/form.ts'
-import { headersOf, reasonOf } from './head.ts'
+import { headersOf, reasonOf } from './response-head.ts'
 import { type Format, negotiate } from './negotiate.ts'
 import type { Occasion } from './problem.ts'
 import type { Refusal } from './refusal.ts'

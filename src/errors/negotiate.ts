@@ -1,7 +1,7 @@
 // Accept to the format of an error (RFC 9110, section 12.5.1).
 
 import Negotiator from 'negotiator'
-import { ownText } from '../base/own-text.ts'
+import { ownText } from '../base/text/own-text.ts'
 
 export type Format = 'html' | 'json' | 'problem' | 'markdown'
 

@@ -1,7 +1,7 @@
 // A compiled regular expression (a program of RE2) as an automaton that is built ahead as far as that is little work, and further while texts need it:
 // each step of that is counted, so that it can stop where a text would cost too much.
 
-import type { Work } from './turn-budget.ts'
+import type { Work } from './work-budget.ts'
 import { bytes, classify, conditionsBetween, type Instruction, kind, kindOf, op, when } from './program.ts'
 
 interface Program {

@@ -6,7 +6,7 @@ import { Guard, type Reads, scales, usualScale } from './guard.ts'
 import { Memo } from './memo.ts'
 import { isWorkSpent, openPatterns, renewRanges, useWork } from './pattern.ts'
 import { estimateWork, failure } from './work.ts'
-import { mostWork, Work } from './turn-budget.ts'
+import { mostWork, Work } from './work-budget.ts'
 
 export type { Facts, RequestFacts, Scope }
 export type ResultType = 'bool' | 'string'

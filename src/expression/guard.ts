@@ -1,7 +1,7 @@
 // How large what an expression reads of a request is, and what the expression can cost then.
 
 import type { RequestFacts } from './facts.ts'
-import { usual } from './turn-budget.ts'
+import { usual } from './work-budget.ts'
 
 /** How much of everything a head may have. */
 export interface HeadSizes {

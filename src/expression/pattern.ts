@@ -3,7 +3,7 @@
 import { RE2JS } from '@bufbuild/re2'
 import { Automaton, mostSteps } from './automaton.ts'
 import { patternFlaw } from './pattern-size.ts'
-import { Work } from './turn-budget.ts'
+import { Work } from './work-budget.ts'
 
 const longestPattern = 1024
 const mostInstructions = 1000

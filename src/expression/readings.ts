@@ -1,7 +1,7 @@
 // What conditions say of a path that origins may read in several ways: each reading is asked, so that none slips by.
 
 import type { Expression, Facts } from './expression.ts'
-import type { Work } from './turn-budget.ts'
+import type { Work } from './work-budget.ts'
 
 /** Who has the readings of a path (`path-readings.ts`), found when they are first looked at; null for too many. */
 export interface Read {

@@ -4,7 +4,7 @@
 import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '../base/clock.ts'
-import { inTime } from '../base/in-time.ts'
+import { inTime } from '../base/turns/in-time.ts'
 import { LimitMetrics } from '../metrics/limit-metrics.ts'
 import type { Logger } from '../log/log.ts'
 import type { Counters } from '../store/store.ts'

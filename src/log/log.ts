@@ -1,7 +1,7 @@
 // The log: JSON lines. A logger for what happens to the gateway, and the access log with one line a request.
 
 import { type Level, type Logger, pino } from 'pino'
-import { visibleJson } from '../base/visible.ts'
+import { visibleJson } from '../base/text/visible.ts'
 import type { Phase, StatusClass } from '../metrics/edge-metrics.ts'
 
 export type { Logger }

@@ -2,7 +2,7 @@
 // it holds.
 
 import { inspect } from 'node:util'
-import { visible, visibleJson } from '../base/visible.ts'
+import { visible, visibleJson } from '../base/text/visible.ts'
 
 /** Writes one line of JSON, a line feed at its end, as a readable one; stacks follow it, indented. */
 export function readable(line: string, hasColours: boolean): string {

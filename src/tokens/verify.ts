@@ -4,7 +4,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import { AddressSet } from '../base/address/address.ts'
 import type { AiMetrics, RefuseReason } from '../metrics/ai-metrics.ts'
-import { ownText } from '../base/own-text.ts'
+import { ownText } from '../base/text/own-text.ts'
 import { type Clock, systemClock } from '../base/clock.ts'
 import type { Lent } from '../store/lending.ts'
 import { ReadThrough } from '../store/read-through.ts'

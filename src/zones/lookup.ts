@@ -1,7 +1,7 @@
 // Host to zone and path to route, once a request each: tables are sorted when built; a lookup runs no regular
 // expression, and allocates only for a wildcard that may fit.
 
-import { leads } from '../base/path.ts'
+import { leads } from '../base/path/path.ts'
 
 /** Finds by host name: the exact name, else the longest `*.` suffix (the star stands for one label or more), else the fallback. */
 export class HostLookup<T> {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { Work } from '../../src/expression/turn-budget.ts'
+import { Work } from '../../src/expression/work-budget.ts'
 import { Bans } from '../../src/access/bans.ts'
 import { type AccessParts, AccessPolicy, type AccessVerdict } from '../../src/access/policy.ts'
 import type { AccessRequest } from '../../src/access/visit.ts'

@@ -2,7 +2,7 @@
 
 import { randomBytes } from 'node:crypto'
 import type { TestContext } from 'node:test'
-import { Refusals } from '../../src/admin/refusals.ts'
+import { Refusals } from '../../src/admin/refusal-log.ts'
 import { AdminServer } from '../../src/admin/server.ts'
 import { WriteLimit } from '../../src/admin/write-limit.ts'
 import { AiMetrics } from '../../src/metrics/ai-metrics.ts'

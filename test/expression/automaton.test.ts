@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { RE2JS } from '@bufbuild/re2'
 import fc from 'fast-check'
 import { Automaton, mostSteps } from '../../src/expression/automaton.ts'
-import { Work } from '../../src/expression/turn-budget.ts'
+import { Work } from '../../src/expression/work-budget.ts'
 
 const atom = fc.constantFrom(
   'a',

@@ -1,7 +1,7 @@
 import { equal, match, ok } from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { compileExpression, type Expression, type Facts } from '../../src/expression/expression.ts'
-import { mostWork, Work } from '../../src/expression/turn-budget.ts'
+import { mostWork, Work } from '../../src/expression/work-budget.ts'
 
 const section = 128 * 1024
 const header = 'request.headers["x"][0]'

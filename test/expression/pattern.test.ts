@@ -1,7 +1,7 @@
 import { equal, match, ok } from 'node:assert/strict'
 import { beforeEach, describe, test } from 'node:test'
 import { isWorkSpent, openPatterns, Pattern, renewRanges, useWork } from '../../src/expression/pattern.ts'
-import { Work } from '../../src/expression/turn-budget.ts'
+import { Work } from '../../src/expression/work-budget.ts'
 
 beforeEach(() => {
   renewRanges()

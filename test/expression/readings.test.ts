@@ -9,7 +9,7 @@ import {
   type RequestFacts,
 } from '../../src/expression/expression.ts'
 import { holdsForAll, holdsForAny } from '../../src/expression/readings.ts'
-import { Work } from '../../src/expression/turn-budget.ts'
+import { Work } from '../../src/expression/work-budget.ts'
 
 function condition(text: string): Expression<boolean> {
   const expression = compileExpression(text, 'request', 'bool')

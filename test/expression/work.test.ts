@@ -1,6 +1,6 @@
 import { equal, match, ok } from 'node:assert/strict'
 import { test } from 'node:test'
-import { Work } from '../../src/expression/turn-budget.ts'
+import { Work } from '../../src/expression/work-budget.ts'
 import { cpuTime } from '../help/stall.ts'
 import { compiled, facts, refused, request } from '../base/expressions.ts'
 

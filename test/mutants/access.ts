@@ -394,38 +394,38 @@ export const access: readonly Mutated[] = [
     ],
   },
   {
-    file: 'base/path-readings.ts',
-    tests: ['base/path-readings', 'wire/path-readers'],
+    file: 'base/path/path-readings.ts',
+    tests: ['base/path/path-readings', 'wire/path-readers'],
     changes: [
       {
         text: "path => path.replaceAll('%2F', '/'),",
         becomes: '',
         breaks: 'an encoded slash slips by a rule',
-        tests: ['base/path-readings'],
+        tests: ['base/path/path-readings'],
       },
       {
         text: "path => path.replaceAll('\\\\', '/'),",
         becomes: '',
         breaks: 'a backslash slips by a rule',
-        tests: ['base/path-readings'],
+        tests: ['base/path/path-readings'],
       },
       {
         text: 'if (readings.size > most) return null',
         becomes: '',
         breaks: 'a path of a thousand readings costs a worker its time',
-        tests: ['base/path-readings'],
+        tests: ['base/path/path-readings'],
       },
       {
         text: 'path.length > longest ? null : readingsOf',
         becomes: 'readingsOf',
         breaks: 'a path of any length costs a worker its time',
-        tests: ['base/path-readings', 'edge/work'],
+        tests: ['base/path/path-readings', 'edge/work'],
       },
     ],
   },
   {
-    file: 'base/path.ts',
-    tests: ['base/path'],
+    file: 'base/path/path.ts',
+    tests: ['base/path/path'],
     changes: [
       {
         text: 'if (kept.length > 1) kept.pop()',

@@ -16,7 +16,7 @@ export const admin: readonly Mutated[] = [
         text: "if (typeof caller === 'string') {\n    refusals?.note(caller, row, asker)\n    return unauthorized\n  }",
         becomes: "if (typeof caller === 'string') {\n    return unauthorized\n  }",
         breaks: 'refused callers leave nothing in the log',
-        tests: ['admin/guard', 'admin/refusals'],
+        tests: ['admin/guard', 'admin/refusal-log'],
       },
       {
         text: 'permission === null ? caller.account === account',

@@ -44,7 +44,7 @@ export const ai: readonly Mutated[] = [
     ],
   },
   {
-    file: 'edge/ai/outbound-ai.ts',
+    file: 'edge/ai/outbound-call.ts',
     tests: ['wire/ai-native', 'wire/ai-rest', 'wire/ai-authentication'],
     changes: [
       {
@@ -63,7 +63,7 @@ export const ai: readonly Mutated[] = [
         text: "return isForGateway(name) || equalsIgnoreCase(name, 'cookie')",
         becomes: 'return isForGateway(name)',
         breaks: 'cookies of our host reach providers',
-        tests: ['edge/ai/outbound-ai'],
+        tests: ['edge/ai/outbound-call'],
       },
       {
         text: 'return lines + (isBrought ? credential : ourCredential(ai, keys, now))',

@@ -194,7 +194,7 @@ export const edge: readonly Mutated[] = [
         text: 'if (hopByHop?.has(name.toLowerCase())) continue\n    const id = ids[i]',
         becomes: 'const id = ids[i]',
         breaks: 'a field that Connection names goes on',
-        tests: ['edge/forward/outbound'],
+        tests: ['edge/forward/outbound-request'],
       },
     ],
   },

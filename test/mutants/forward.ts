@@ -175,8 +175,8 @@ export const forward: readonly Mutated[] = [
     ],
   },
   {
-    file: 'edge/forward/outbound.ts',
-    tests: ['edge/forward/outbound', 'wire/hop-by-hop'],
+    file: 'edge/forward/outbound-request.ts',
+    tests: ['edge/forward/outbound-request', 'wire/hop-by-hop'],
     changes: [
       {
         text: "if (host === 'preserve' && x.head.host !== null) return x.head.host",
@@ -279,7 +279,7 @@ export const forward: readonly Mutated[] = [
     ],
   },
   {
-    file: 'edge/forward/relay.ts',
+    file: 'edge/forward/response-heads.ts',
     tests: ['wire/transparency', 'wire/http-1.0'],
     changes: [
       {

@@ -72,7 +72,7 @@ export const store: readonly Mutated[] = [
     ],
   },
   {
-    file: 'store/redis/graves.ts',
+    file: 'store/redis/removed-gateways.ts',
     tests: ['store/redis/logs'],
     changes: [
       {
@@ -84,7 +84,7 @@ export const store: readonly Mutated[] = [
     ],
   },
   {
-    file: 'store/redis/together.ts',
+    file: 'store/redis/record-writes.ts',
     tests: ['store/redis/contract'],
     changes: [
       {

@@ -1,8 +1,8 @@
 import { equal } from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { normalPath } from '../../src/base/path.ts'
-import { pathReadings } from '../../src/base/path-readings.ts'
+import { normalPath } from '../../src/base/path/path.ts'
+import { pathReadings } from '../../src/base/path/path-readings.ts'
 import { HostLookup, PathLookup } from '../../src/zones/lookup.ts'
 
 describe('HostLookup', () => {

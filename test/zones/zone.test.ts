@@ -1,7 +1,7 @@
 import { equal } from 'node:assert/strict'
 import { test } from 'node:test'
 import type { RouteConfig, ZoneConfig } from '../../src/config/config.ts'
-import { pathReadings } from '../../src/base/path-readings.ts'
+import { pathReadings } from '../../src/base/path/path-readings.ts'
 import { compileZones } from '../../src/zones/zone.ts'
 import { zoneTo } from '../help/edge.ts'
 

@@ -1,5 +1,5 @@
 // Measures what access rules cost a request that none of them matches, in ns of CPU: node bench/micro/access/decide.ts
-import { Work } from '../../../src/expression/turn-budget.ts'
+import { Work } from '../../../src/expression/work-budget.ts'
 import { Bans } from '../../../src/access/bans.ts'
 import { AccessPolicy } from '../../../src/access/policy.ts'
 import type { AccessRequest } from '../../../src/access/visit.ts'

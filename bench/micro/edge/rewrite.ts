@@ -1,5 +1,5 @@
 // Measures what rules of a route make of a request, in ns, beside the copy of its lines without rules: node bench/micro/edge/rewrite.ts
-import { Work } from '../../../src/expression/turn-budget.ts'
+import { Work } from '../../../src/expression/work-budget.ts'
 import { Tally } from '../../../src/metrics/distribution.ts'
 import type { Facts } from '../../../src/expression/expression.ts'
 import { HeaderChanges, HeaderRules } from '../../../src/edge/rewrite/headers.ts'

@@ -1,6 +1,6 @@
 // Measures what a step of the work of expressions takes, at the worst texts for each: node bench/micro/base/work.ts
 import { compileExpression, type Facts } from '../../../src/expression/expression.ts'
-import { Work } from '../../../src/expression/turn-budget.ts'
+import { Work } from '../../../src/expression/work-budget.ts'
 
 const header = 'request.headers["x"][0]'
 const kilobyte = 1024

@@ -1,5 +1,5 @@
 // Measures the two lookups of every request in ns: node bench/micro/zones/lookup.ts
-import { pathReadings } from '../../../src/base/path-readings.ts'
+import { pathReadings } from '../../../src/base/path/path-readings.ts'
 import { HostLookup, PathLookup } from '../../../src/zones/lookup.ts'
 
 const rounds = 5

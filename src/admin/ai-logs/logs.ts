@@ -2,7 +2,7 @@
 
 import { logCursorOf, readQuery, readRemoval, readSums } from '../../ai-logs/query.ts'
 import { LogSums, mostGroups } from '../../ai-logs/sums.ts'
-import { sortInTurns } from '../../base/sort-in-turns.ts'
+import { sortInTurns } from '../../base/turns/sort-in-turns.ts'
 import { matches, placeOf } from '../../store/log-match.ts'
 import type { LogEntry, Payload } from '../../store/records.ts'
 import { StoreAway } from '../../store/store.ts'

@@ -1,6 +1,6 @@
 // How the management API shows the log entry of an AI call, in the shape of its published clients.
 
-import { isJson } from '../../base/json.ts'
+import { isJson } from '../../base/text/json.ts'
 import type { Group, GroupKey, Sum } from '../../ai-logs/sums.ts'
 import type { LogEntry, LogSummary, Payload } from '../../store/records.ts'
 import type { Answer } from '../envelope.ts'

@@ -1,7 +1,7 @@
 // Handlers of the error pages that the API sets for a zone: HTML by type of error.
 
 import { faultAt } from '../../errors/api-faults.ts'
-import { nextTurn } from '../../base/turns.ts'
+import { nextTurn } from '../../base/turns/turns.ts'
 import {
   type ErrorPageType,
   errorPageTypes,

@@ -1,7 +1,7 @@
 // One place in the body of a request, read by rule; what breaks a rule is noted with its pointer, so that all faults are told at once.
 
-import { isObject, pointerStep } from '../../base/json.ts'
-import { parseMoment } from '../../base/moment.ts'
+import { isObject, pointerStep } from '../../base/text/json.ts'
+import { parseMoment } from '../../base/text/moment.ts'
 import type { Rule } from '../../config/settings/shape.ts'
 import { faultAt } from '../../errors/api-faults.ts'
 import type { Fault } from '../../errors/refusal.ts'

@@ -1,7 +1,7 @@
 // Reads the query parameters of the management API.
 
 import { fault } from '../../errors/api-faults.ts'
-import { parseMoment } from '../../base/moment.ts'
+import { parseMoment } from '../../base/text/moment.ts'
 import type { Fault } from '../../errors/refusal.ts'
 import type { Position } from '../../store/store.ts'
 

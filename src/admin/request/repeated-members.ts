@@ -1,6 +1,6 @@
 // Finds members that stand twice in one JSON object: parsers keep either, so two readers of one text may disagree on what it says.
 
-import { pointerStep } from '../../base/json.ts'
+import { pointerStep } from '../../base/text/json.ts'
 
 const token = /"(?:[^"\\]+|\\.)*"|[{}[\],:]/g
 

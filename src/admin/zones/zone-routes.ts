@@ -1,6 +1,6 @@
 // The rows of the admin listener that are about zones: method, path, permission, handler.
 
-import { mostWork } from '../../expression/turn-budget.ts'
+import { mostWork } from '../../expression/work-budget.ts'
 import type { AccessRule } from '../../config/access-config.ts'
 import type { ErrorRule } from '../../config/custom-errors-config.ts'
 import type { Permission } from '../../tokens/permit.ts'

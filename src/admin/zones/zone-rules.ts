@@ -2,7 +2,7 @@
 
 import { hash } from 'node:crypto'
 import { newId } from '../../base/id.ts'
-import { nextTurn } from '../../base/turns.ts'
+import { nextTurn } from '../../base/turns/turns.ts'
 import type { Fault } from '../../errors/refusal.ts'
 import type { AuditEntry } from '../../store/records.ts'
 import type { Records, Store } from '../../store/store.ts'

@@ -1,6 +1,6 @@
 // Where a value stands in a request that is translated, and what was found wrong with it.
 
-import { pointerStep } from '../../base/json.ts'
+import { pointerStep } from '../../base/text/json.ts'
 import { faultAt } from '../../errors/api-faults.ts'
 import type { Fault } from '../../errors/refusal.ts'
 

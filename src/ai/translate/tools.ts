@@ -1,6 +1,6 @@
 // What tools there are, and which to choose, read from one API in the words of the other. Both translators take their rules from here.
 
-import { cacheControl } from './messages-conversation.ts'
+import { cacheControl } from './messages-conversation-to-chat.ts'
 import { map, object, off, record, text, textOr, truth, variants, words } from './rules.ts'
 
 /** Reads a tool of chat; of those only functions have an equal. */

@@ -2,7 +2,7 @@
 
 import { AddressRows } from './address-rows.ts'
 import { AddressWords } from './address-words.ts'
-import { atOnce } from '../slices.ts'
+import { atOnce } from '../turns/slices.ts'
 
 /** What a table knows of an address: nothing, the address itself, or a network around it. */
 export type Found = 'nothing' | 'address' | 'network'

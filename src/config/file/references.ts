@@ -1,6 +1,6 @@
 // ${NAME}, ${NAME:-default} and file:PATH inside values. What they stand for may be secret, so messages call it by its source.
 
-import type { Reading } from '../../base/quantity.ts'
+import type { Reading } from '../../base/text/quantity.ts'
 import { quote } from './mistake.ts'
 
 /** What a configuration may look at besides its own text. */

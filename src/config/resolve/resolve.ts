@@ -1,6 +1,6 @@
 // From what the file says to the configuration: hands defaults down, follows names, and checks what no value can break by itself.
 
-import { mostWork } from '../../expression/turn-budget.ts'
+import { mostWork } from '../../expression/work-budget.ts'
 import { resolveAccess } from '../settings/access-settings.ts'
 import type { Config, SecretsConfig, StoreConfig } from '../config.ts'
 import { resolveCustomErrors } from '../settings/custom-errors-settings.ts'

@@ -1,9 +1,9 @@
 // What rules cost at a usual request, whoever set them, and the bound on all that one request can meet.
 
 import { compileExpression, type ResultType, type Scope } from '../../expression/expression.ts'
-import { Glob } from '../../base/glob.ts'
-import { HostNames } from '../../base/host-names.ts'
-import { usual } from '../../expression/turn-budget.ts'
+import { Glob } from '../../base/text/glob.ts'
+import { HostNames } from '../../base/path/host-names.ts'
+import { usual } from '../../expression/work-budget.ts'
 import type { AccessCondition } from '../access-config.ts'
 import type { Findings, Place } from '../file/mistake.ts'
 

@@ -1,6 +1,6 @@
 // What rules say that is allowed and yet most likely not meant.
 
-import { isJson } from '../../base/json.ts'
+import { isJson } from '../../base/text/json.ts'
 import { parseNetwork } from '../../base/address/address.ts'
 import type { AccessRuleSettings, AccessSettings } from '../settings/access-settings.ts'
 import type { ErrorRuleSettings } from '../settings/custom-errors-settings.ts'

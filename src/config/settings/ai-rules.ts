@@ -1,6 +1,6 @@
 // Rules for single values of the AI gateways: providers, keys, prices.
 
-import { normalPath } from '../../base/path.ts'
+import { normalPath } from '../../base/path/path.ts'
 import { originUrl, wrongPart } from './host-rules.ts'
 import { didYouMean } from '../file/mistake.ts'
 import { accept, matching, within } from './rules.ts'

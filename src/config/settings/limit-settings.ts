@@ -1,6 +1,6 @@
 // Rate limits and quotas as the file says them. Put into the schema for all zones, zones and routes; resolved with the rest.
 
-import { formatRate, parseRate, type Rate } from '../../base/quantity.ts'
+import { formatRate, parseRate, type Rate } from '../../base/text/quantity.ts'
 import { expression } from './expression-shape.ts'
 import type { LimitKey, QuotaConfig, RateLimitConfig } from '../limit-config.ts'
 import type { Findings } from '../file/mistake.ts'

@@ -2,8 +2,8 @@
 
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { parseNetwork } from '../../base/address/address.ts'
-import { normalPath } from '../../base/path.ts'
-import { isReadAlike } from '../../base/path-readings.ts'
+import { normalPath } from '../../base/path/path.ts'
+import { isReadAlike } from '../../base/path/path-readings.ts'
 import {
   formatDuration,
   formatSize,
@@ -11,7 +11,7 @@ import {
   parseDuration,
   parseSize,
   type Reading,
-} from '../../base/quantity.ts'
+} from '../../base/text/quantity.ts'
 import { parseSecretKey } from './secret-key.ts'
 import type { Rule } from './shape.ts'
 

@@ -1,6 +1,6 @@
 // The forms a setting can take, as parts to build a schema of: each reads a tree to a value, and notes every mistake it meets.
 
-import type { Reading } from '../../base/quantity.ts'
+import type { Reading } from '../../base/text/quantity.ts'
 import { didYouMean, type Findings, type Place, quote, stepInto } from '../file/mistake.ts'
 import { describe, resolveReferences, type Surroundings } from '../file/references.ts'
 import type { Entry, Mapping, Sequence, Tree } from '../file/tree.ts'

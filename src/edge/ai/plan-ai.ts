@@ -9,7 +9,7 @@ import { callerOf } from './callers.ts'
 import type { AiExchange } from './ai-exchange.ts'
 import type { Exchange, Verdict } from '../exchange.ts'
 import { gatherBody } from '../client/gather-body.ts'
-import { bringsCredential } from './outbound-ai.ts'
+import { bringsCredential } from './outbound-call.ts'
 import { refuseWithoutKey } from './provider-keys.ts'
 import { jsonType, rewritingOf } from './rewriting.ts'
 

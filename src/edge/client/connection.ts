@@ -3,7 +3,7 @@
 
 import type { Socket } from 'node:net'
 import { canonicalAddress } from '../../base/address/address.ts'
-import { ownText } from '../../base/own-text.ts'
+import { ownText } from '../../base/text/own-text.ts'
 import { nextRay } from '../../base/ray.ts'
 import { type Refusal, refuse } from '../../errors/refusal.ts'
 import { BodyReader } from '../../http1/body.ts'

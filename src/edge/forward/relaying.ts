@@ -8,7 +8,7 @@ import type { Lease } from '../origin/lease.ts'
 import { keptTrailers } from '../rewrite/headers.ts'
 import { BodyWriter } from './body-writer.ts'
 import { EventStream } from './event-stream.ts'
-import { relayedFraming, relayedHead } from './relay.ts'
+import { relayedFraming, relayedHead } from './response-heads.ts'
 
 /** Begins to relay a response; null where it must be rewritten but can't be. */
 export function relay(x: Exchange, lease: Lease, head: ResponseHead, body: BodyReader): Relaying | null {

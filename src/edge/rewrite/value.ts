@@ -2,9 +2,9 @@
 
 import { compileExpression, describeFlaw, type Expression, type Facts } from '../../expression/expression.ts'
 import type { Read } from '../../expression/readings.ts'
-import { decodedPath, isPlainPath, withPlainDots } from '../../base/path.ts'
-import { pathReadings, readingWork } from '../../base/path-readings.ts'
-import type { Work } from '../../expression/turn-budget.ts'
+import { decodedPath, isPlainPath, withPlainDots } from '../../base/path/path.ts'
+import { pathReadings, readingWork } from '../../base/path/path-readings.ts'
+import type { Work } from '../../expression/work-budget.ts'
 import type { Tally } from '../../metrics/distribution.ts'
 import { type Refusal, refuse } from '../../errors/refusal.ts'
 import { ambiguousPath } from '../ambiguous-path.ts'

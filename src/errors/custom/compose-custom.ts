@@ -4,7 +4,7 @@ import type { Facts } from '../../expression/expression.ts'
 import { errorRows } from '../catalogue.ts'
 import type { Answer } from '../compose.ts'
 import type { CustomContent } from './custom-content.ts'
-import { headersOf, phraseOf, reasonOf } from '../head.ts'
+import { headersOf, phraseOf, reasonOf } from '../response-head.ts'
 import type { Occasion } from '../problem.ts'
 import type { Refusal } from '../refusal.ts'
 

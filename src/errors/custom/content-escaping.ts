@@ -1,6 +1,6 @@
 // How a value is made safe in custom content, by the type of the content: wherever the operator put it, it stays a value.
 
-import { escapeHtml } from '../../base/html.ts'
+import { escapeHtml } from '../../base/text/html.ts'
 import type { ErrorContentType } from '../../config/custom-errors-config.ts'
 import { asciiJson } from '../render/json.ts'
 

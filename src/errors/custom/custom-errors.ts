@@ -4,7 +4,7 @@
 import { rememberEach } from '../../base/remember.ts'
 import type { CustomErrorSource } from '../../metrics/edge-metrics.ts'
 import type { Facts } from '../../expression/expression.ts'
-import { mostWork, Work } from '../../expression/turn-budget.ts'
+import { mostWork, Work } from '../../expression/work-budget.ts'
 import {
   type ErrorPages,
   type ErrorPageType,

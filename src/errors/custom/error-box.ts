@@ -1,6 +1,6 @@
 // The box that an Error Page may hold: what happened, in one piece that looks the same in whatever page it stands.
 
-import { type Html, type HtmlValue, html, raw } from '../../base/html.ts'
+import { type Html, type HtmlValue, html, raw } from '../../base/text/html.ts'
 import { errorRows } from '../catalogue.ts'
 import { form, render } from '../render/form.ts'
 import type { Occasion, Problem } from '../problem.ts'

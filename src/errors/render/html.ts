@@ -1,6 +1,6 @@
 // The error record as a page for people: one file, nothing from outside, complete without script.
 
-import { type Html, type HtmlValue, html, raw, spellOut } from '../../base/html.ts'
+import { type Html, type HtmlValue, html, raw, spellOut } from '../../base/text/html.ts'
 import type { Operator } from '../../config/custom-errors-config.ts'
 import { errorRows, type Stage } from '../catalogue.ts'
 import { Frame, gate } from './page.ts'

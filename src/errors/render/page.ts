@@ -1,7 +1,7 @@
 // The frame that our own pages share: head, colours, type and the policy that lets nothing else in.
 
 import { hash } from 'node:crypto'
-import { type Html, html, raw } from '../../base/html.ts'
+import { type Html, html, raw } from '../../base/text/html.ts'
 
 export class Frame {
   /** The Content-Security-Policy of these pages: their own style and script, by hash. */

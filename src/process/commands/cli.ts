@@ -2,7 +2,7 @@
 // share a help under their noun.
 
 import { parseArgs } from 'node:util'
-import { visible } from '../../base/visible.ts'
+import { visible } from '../../base/text/visible.ts'
 import type { Command } from './command.ts'
 import { clientCommands } from './client/verbs.ts'
 import type { Input } from './input.ts'

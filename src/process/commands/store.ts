@@ -1,7 +1,7 @@
 // `gatehouse store copy`: everything from one store into an empty one, to move from a file to Redis or back.
 
 import { readFileSync } from 'node:fs'
-import type { Reading } from '../../base/quantity.ts'
+import type { Reading } from '../../base/text/quantity.ts'
 import { loadConfig } from '../../config/file/load.ts'
 import { resolveReferences } from '../../config/file/references.ts'
 import { accept } from '../../config/settings/rules.ts'

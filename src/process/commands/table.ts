@@ -1,6 +1,6 @@
 // Data as people read it at a terminal, and as programs do. What comes from outside may say anything but steer the terminal.
 
-import { visible, visibleJson } from '../../base/visible.ts'
+import { visible, visibleJson } from '../../base/text/visible.ts'
 
 /** Writes rows in columns that stand below each other, a line feed after each. */
 export function columns(rows: readonly (readonly string[])[]): string {

@@ -1,6 +1,6 @@
 // The front page of the demo origin: every case, and what the gateway says of it in three formats, side by side.
 
-import { html } from '../../base/html.ts'
+import { html } from '../../base/text/html.ts'
 import { Frame } from '../../errors/render/page.ts'
 import { misdeeds } from './misdeeds.ts'
 

@@ -17,13 +17,13 @@ import { checkedOrigins, HealthChecker } from '../../edge/origin/health-checker.
 import type { SidePort } from '../../edge/plane.ts'
 import { type Before, HandoverNote, takeOver } from './handover.ts'
 import { assertFree, isInUse, listenFailure, noneToReplace } from './listen-failure.ts'
-import type { ManagedPlane } from './managed-plane.ts'
+import type { ManagedPlane } from '../plane/managed-plane.ts'
 import type { Management } from './management.ts'
 import { Presence } from './presence.ts'
 import type { Services } from './services.ts'
 import { urlOf } from '../url.ts'
 import { version } from '../version.ts'
-import { zoneFacts } from './zone-facts.ts'
+import { zoneFacts } from '../plane/zone-facts.ts'
 
 /** How patient a gateway is while it starts and stops; in ms, but for `mostTries`. */
 interface Patience {

@@ -1,7 +1,7 @@
 // Log entries in Redis. Of each gateway: the ids as they came and by time, the summaries, and apart from them the payloads, so that
 // lists don't read those. Filters and other orders than time are worked out here, a page of summaries at a time.
 
-import { nextTurn } from '../../base/turns.ts'
+import { nextTurn } from '../../base/turns/turns.ts'
 import { entriesOf, type LogBatch } from '../log-batch/batch.ts'
 import { fittest } from '../log-limit.ts'
 import { LogSelection } from '../log-selection.ts'

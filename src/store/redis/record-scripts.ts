@@ -3,7 +3,7 @@
 import type { RecordKind } from '../store.ts'
 import { keys } from './keys.ts'
 import { lua, rankLua } from './server/script.ts'
-import { togetherCount, togetherLua } from './together.ts'
+import { togetherCount, togetherLua } from './record-writes.ts'
 
 /** The most changes that are kept to be read; who is further behind is told that everything may have changed. */
 export const mostChanges = 1_000

@@ -2,7 +2,7 @@
 
 import type { Clock } from '../../base/clock.ts'
 import type { Token } from '../records.ts'
-import { nextTurn } from '../../base/turns.ts'
+import { nextTurn } from '../../base/turns/turns.ts'
 import type {
   Listing,
   Page,
@@ -28,7 +28,7 @@ import {
   replaceRecord,
 } from './record-scripts.ts'
 import type { Script } from './server/script.ts'
-import { togetherArguments, togetherKeys } from './together.ts'
+import { togetherArguments, togetherKeys } from './record-writes.ts'
 
 /** What scripts must know of a record. */
 export interface Traits<T> {

@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { parseNetwork } from '../../../src/base/address/address.ts'
 import { AddressTable, AddressTableBuilder } from '../../../src/base/address/address-table.ts'
 import { AddressWords } from '../../../src/base/address/address-words.ts'
-import { inSlices } from '../../../src/base/slices.ts'
+import { inSlices } from '../../../src/base/turns/slices.ts'
 import { longestStall } from '../../help/stall.ts'
 
 const words = new AddressWords()

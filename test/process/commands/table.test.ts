@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { visible } from '../../../src/base/visible.ts'
+import { visible } from '../../../src/base/text/visible.ts'
 import fc from 'fast-check'
 import { columns, json } from '../../../src/process/commands/table.ts'
 

@@ -7,7 +7,7 @@ import { checkKeys, type KeyedCheckResult } from '../../../src/edge/origin/healt
 import { Gateway } from '../../../src/process/gateway/gateway.ts'
 import { Management } from '../../../src/process/gateway/management.ts'
 import { Services } from '../../../src/process/gateway/services.ts'
-import type { ManagedPlane } from '../../../src/process/gateway/managed-plane.ts'
+import type { ManagedPlane } from '../../../src/process/plane/managed-plane.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { edgeConfig } from '../../help/edge.ts'
 import { startSite } from '../../help/site.ts'

@@ -1,6 +1,6 @@
 // `gatehouse client create`: an OAuth client from options, or from a file with the whole body.
 
-import { visible } from '../../../base/visible.ts'
+import { visible } from '../../../base/text/visible.ts'
 import type { Input } from '../input.ts'
 import { columns, json } from '../table.ts'
 import { print, tell } from '../terminal.ts'

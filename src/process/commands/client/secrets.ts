@@ -1,6 +1,6 @@
 // `gatehouse client rotate` and `gatehouse client drop-old-secret`: from one secret to the next, without a moment in which none works.
 
-import { visible } from '../../../base/visible.ts'
+import { visible } from '../../../base/text/visible.ts'
 import { type ApiClient, ApiRefusal } from './api-client.ts'
 import type { Input } from '../input.ts'
 import { json } from '../table.ts'

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
 import { isId } from '../../../base/id.ts'
-import { visible } from '../../../base/visible.ts'
+import { visible } from '../../../base/text/visible.ts'
 import { loadConfig } from '../../../config/file/load.ts'
 import { type ApiAccess, ApiAway, ApiClient, type ApiMistake, ApiRefusal } from './api-client.ts'
 import { configPath, type Input } from '../input.ts'

@@ -1,7 +1,7 @@
 // `gatehouse client update`: other settings for an OAuth client, and word of what that changed.
 
 import { isDeepStrictEqual } from 'node:util'
-import { visible } from '../../../base/visible.ts'
+import { visible } from '../../../base/text/visible.ts'
 import type { Input } from '../input.ts'
 import { json } from '../table.ts'
 import { print, tell } from '../terminal.ts'

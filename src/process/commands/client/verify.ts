@@ -1,7 +1,7 @@
 // `gatehouse client verify`: has DNS asked now, starts a failed proof again, and waits for its end where it is told to.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { visible } from '../../../base/visible.ts'
+import { visible } from '../../../base/text/visible.ts'
 import { ApiAway, type ApiClient, ApiRefusal } from './api-client.ts'
 import type { Input } from '../input.ts'
 import { json } from '../table.ts'

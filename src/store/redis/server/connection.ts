@@ -1,7 +1,7 @@
 // A connection that never keeps anybody waiting: it answers in time or says that the store is unreachable, and only the first to ask finds out the slow way
 // that a server hangs. Only a primary counts as there, and is asked each second whether it still is one.
 
-import { inTime } from '../../../base/in-time.ts'
+import { inTime } from '../../../base/turns/in-time.ts'
 import { StoreAway, StoreUntouched } from '../../store.ts'
 import { type Argument, type Client, type Command, pauseBefore } from './connect.ts'
 import { isDemoted, isReply, Late, NotPrimary, reasonOf, tooLate } from './failure.ts'

@@ -1,6 +1,6 @@
 // What the user of a Redis server must be allowed, and the question which of that is denied.
 
-import { inTime } from '../../../base/in-time.ts'
+import { inTime } from '../../../base/turns/in-time.ts'
 import { StoreAway } from '../../store.ts'
 import { type Argument, type Client, connect, type Dialling } from './connect.ts'
 import { reasonOf, tooLate } from './failure.ts'

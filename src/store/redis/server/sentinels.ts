@@ -1,7 +1,7 @@
 // What the Sentinels of one primary say together: which server it is, and which replicas they could make the primary instead. One Sentinel
 // alone may be cut off with a primary that the others have replaced, so nothing holds without the answers of most of them.
 
-import { inTime } from '../../../base/in-time.ts'
+import { inTime } from '../../../base/turns/in-time.ts'
 import type { Clock } from '../../../base/clock.ts'
 import type { Host } from './address.ts'
 import {

@@ -1,7 +1,7 @@
 // Rows of an account by a time and then by their ids, from either end, as lists show them: counted, skipped and read in steps, between which others have their
 // turn.
 
-import { nextTurn } from '../../../base/turns.ts'
+import { nextTurn } from '../../../base/turns/turns.ts'
 import type { Position } from '../../store.ts'
 import type { Database, Row, Statement } from './database.ts'
 

@@ -9,7 +9,7 @@ import { type Listing, type LogLimit, type LogQuery, type Logs, StoreAway } from
 import type { Database } from '../database/database.ts'
 import { pauses, scan } from './scan.ts'
 import { LogSegments } from './segments.ts'
-import type { Segment } from './spans.ts'
+import type { Segment } from './shown-times.ts'
 
 /** Entries that are hidden without a pause for the rest of the process, and segments that are listed so. */
 const slice = 2000

@@ -1,11 +1,11 @@
 // Finds the entries of a gateway that a query asks for, segment by segment, and lets other work of the process go on between them.
 
-import { nextTurn } from '../../../base/turns.ts'
+import { nextTurn } from '../../../base/turns/turns.ts'
 import { comparePlaces, logOrder, matches, placeOf } from '../../log-match.ts'
 import { LogSelection } from '../../log-selection.ts'
 import type { LogSummary } from '../../records.ts'
 import type { Listing, LogFilter, LogQuery } from '../../store.ts'
-import type { Segment } from './spans.ts'
+import type { Segment } from './shown-times.ts'
 
 /** What is looked through. */
 interface Shelf {

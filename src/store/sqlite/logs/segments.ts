@@ -3,7 +3,7 @@
 import { idsOf, joined, type LogBatch, timesOf } from '../../log-batch/batch.ts'
 import { partOf } from '../../log-batch/writer.ts'
 import type { Command, Database, Row, Statement } from '../database/database.ts'
-import { type End, LogSpans, type Segment, spanOf } from './spans.ts'
+import { type End, LogSpans, type Segment, spanOf } from './shown-times.ts'
 
 /** Entries of a segment, hidden ones included. */
 interface Held<T> {

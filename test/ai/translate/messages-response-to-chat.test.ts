@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import type Anthropic from '@anthropic-ai/sdk'
 import fc from 'fast-check'
 import type OpenAI from 'openai'
-import { chatAnswer } from '../../../src/ai/translate/messages-answer.ts'
+import { chatAnswer } from '../../../src/ai/translate/messages-response-to-chat.ts'
 
 const message: Anthropic.Message = {
   id: 'msg_1',

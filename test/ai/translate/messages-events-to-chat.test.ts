@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type Anthropic from '@anthropic-ai/sdk'
 import fc from 'fast-check'
 import OpenAI from 'openai'
-import { ChatEvents } from '../../../src/ai/translate/messages-events.ts'
+import { ChatEvents } from '../../../src/ai/translate/messages-events-to-chat.ts'
 
 type Event =
   | Anthropic.RawMessageStreamEvent

@@ -10,7 +10,7 @@ import {
   parseRate,
   parseSize,
   type Reading,
-} from '../../src/base/quantity.ts'
+} from '../../../src/base/text/quantity.ts'
 
 describe('durations', () => {
   reads(parseDuration, {

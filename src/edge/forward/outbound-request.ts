@@ -4,7 +4,7 @@
 import { crossingLines } from '../../http1/fields.ts'
 import type { AiExchange } from '../ai/ai-exchange.ts'
 import type { Exchange } from '../exchange.ts'
-import { providerFields } from '../ai/outbound-ai.ts'
+import { providerFields } from '../ai/outbound-call.ts'
 import { isOwn } from '../resolver/own-addresses.ts'
 import { appended, strangersLines, trustedLines } from '../client/way.ts'
 

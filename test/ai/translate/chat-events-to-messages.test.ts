@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import Anthropic from '@anthropic-ai/sdk'
 import fc from 'fast-check'
 import type OpenAI from 'openai'
-import { MessageEvents } from '../../../src/ai/translate/chat-events.ts'
+import { MessageEvents } from '../../../src/ai/translate/chat-events-to-messages.ts'
 
 type Chunk = OpenAI.Chat.ChatCompletionChunk
 type Choice = Chunk['choices'][number]

@@ -1,10 +1,10 @@
 // A call of OpenAI Chat Completions for a provider that speaks Anthropic Messages.
 
 import { type Refusal, refuse } from '../../errors/refusal.ts'
-import { conversation } from './chat-conversation.ts'
+import { conversation } from './chat-conversation-to-messages.ts'
 import { writeBody } from './json.ts'
-import { chatAnswer } from './messages-answer.ts'
-import { ChatEvents } from './messages-events.ts'
+import { chatAnswer } from './messages-response-to-chat.ts'
+import { ChatEvents } from './messages-events-to-chat.ts'
 import { Findings, Place } from './place.ts'
 import {
   anything,

@@ -1,10 +1,10 @@
 // A call of Anthropic Messages for a provider that speaks OpenAI Chat Completions.
 
 import { type Refusal, refuse } from '../../errors/refusal.ts'
-import { messagesAnswer } from './chat-answer.ts'
-import { MessageEvents } from './chat-events.ts'
+import { messagesAnswer } from './chat-response-to-messages.ts'
+import { MessageEvents } from './chat-events-to-messages.ts'
 import { writeBody } from './json.ts'
-import { cacheControl, type ChatMessage, systemContent, turns } from './messages-conversation.ts'
+import { cacheControl, type ChatMessage, systemContent, turns } from './messages-conversation-to-chat.ts'
 import { Findings, Place } from './place.ts'
 import {
   anything,

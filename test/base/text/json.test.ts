@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { isJson, isObject, pointerStep } from '../../src/base/json.ts'
+import { isJson, isObject, pointerStep } from '../../../src/base/text/json.ts'
 
 test('an object is neither a list nor null', () => {
   for (const value of [{}, { a: 1 }, Object.create(null)]) assert.equal(isObject(value), true)

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import type Anthropic from '@anthropic-ai/sdk'
 import fc from 'fast-check'
 import type OpenAI from 'openai'
-import { chatToMessages } from '../../../src/ai/translate/chat-to-messages.ts'
+import { chatToMessages } from '../../../src/ai/translate/chat-call-to-messages.ts'
 
 type Chat = OpenAI.Chat.ChatCompletionCreateParams
 /** The published types are of the newest version, which knows no sampling. */

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { Glob } from '../../src/base/glob.ts'
-import { cpuTime } from '../help/stall.ts'
+import { Glob } from '../../../src/base/text/glob.ts'
+import { cpuTime } from '../../help/stall.ts'
 
 const matches = (pattern: string, text: string) => new Glob(pattern).matches(text.toLowerCase())
 

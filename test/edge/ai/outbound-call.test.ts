@@ -5,7 +5,7 @@ import { Providers } from '../../../src/ai/providers.ts'
 import { parseAiTarget } from '../../../src/ai/target.ts'
 import { AiExchange } from '../../../src/edge/ai/ai-exchange.ts'
 import { AiFields } from '../../../src/edge/ai/ai-fields.ts'
-import { bringsCredential, providerFields } from '../../../src/edge/ai/outbound-ai.ts'
+import { bringsCredential, providerFields } from '../../../src/edge/ai/outbound-call.ts'
 import { stepsOver } from '../../help/exchange.ts'
 import { request } from '../../help/raw.ts'
 

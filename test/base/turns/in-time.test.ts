@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { inTime } from '../../src/base/in-time.ts'
+import { inTime } from '../../../src/base/turns/in-time.ts'
 
 const late = () => 'late'
 

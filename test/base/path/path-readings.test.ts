@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { decodedPath, isPlainPath, normalPath } from '../../src/base/path.ts'
-import { isReadAlike, pathReadings } from '../../src/base/path-readings.ts'
+import { decodedPath, isPlainPath, normalPath } from '../../../src/base/path/path.ts'
+import { isReadAlike, pathReadings } from '../../../src/base/path/path-readings.ts'
 
 describe('pathReadings', () => {
   const readings: readonly [target: string, ...readings: string[]][] = [

@@ -2,7 +2,7 @@
 
 import { SseReader } from '../sse.ts'
 import { type JsonObject, objectIn, readObject, textIn } from './json.ts'
-import { chatServiceTier, createdAt, refusalOf } from './messages-answer.ts'
+import { chatServiceTier, createdAt, refusalOf } from './messages-response-to-chat.ts'
 import { chatUsage, countsOfMessages, finishReason } from './outcome.ts'
 import type { EventTranslator } from './translation.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { HostNames } from '../../src/base/host-names.ts'
+import { HostNames } from '../../../src/base/path/host-names.ts'
 
 test('a name is found as it is, or under a wildcard of one label or more', () => {
   const names = new HostNames(['shop.example', '*.pictures.example'])

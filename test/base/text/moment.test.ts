@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { parseMoment } from '../../src/base/moment.ts'
+import { parseMoment } from '../../../src/base/text/moment.ts'
 
 test('a moment is read with its offset and its fractions', () => {
   assert.equal(parseMoment('1970-01-01T00:00:01Z'), 1_000)

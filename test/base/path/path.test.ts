@@ -1,7 +1,7 @@
 import { equal } from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { isPlainPath, leads, normalPath } from '../../src/base/path.ts'
+import { isPlainPath, leads, normalPath } from '../../../src/base/path/path.ts'
 
 describe('normalPath', () => {
   const forms = [

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { sortInTurns } from '../../src/base/sort-in-turns.ts'
+import { sortInTurns } from '../../../src/base/turns/sort-in-turns.ts'
 
 test('items come in the order of a sort at one go, equal ones in their own', async () => {
   const item = fc.record({ value: fc.nat(20), at: fc.nat() })

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import type Anthropic from '@anthropic-ai/sdk'
 import fc from 'fast-check'
 import type OpenAI from 'openai'
-import { messagesToChat } from '../../../src/ai/translate/messages-to-chat.ts'
+import { messagesToChat } from '../../../src/ai/translate/messages-call-to-chat.ts'
 
 /** The published types are of the newest version, which knows no sampling. */
 type Messages = Anthropic.MessageCreateParams & { temperature?: number; top_p?: number }

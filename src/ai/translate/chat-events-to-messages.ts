@@ -1,7 +1,14 @@
 // The chunks of a chat completion as events of Messages, one at a time.
 
 import { SseReader } from '../sse.ts'
-import { contentText, firstChoice, message, refusalDetails, textBlock, toolUse } from './chat-answer.ts'
+import {
+  contentText,
+  firstChoice,
+  message,
+  refusalDetails,
+  textBlock,
+  toolUse,
+} from './chat-response-to-messages.ts'
 import { type JsonObject, objectIn, objectsIn, readObject, textIn } from './json.ts'
 import { countsOfChat, messagesErrorType, messagesUsage, stopReason } from './outcome.ts'
 import type { EventTranslator } from './translation.ts'

@@ -9,9 +9,9 @@ import type { KeyedCheckResult } from '../../edge/origin/health-checker.ts'
 import type { SidePort } from '../../edge/plane.ts'
 import type { PoolState } from '../../edge/origin/pools.ts'
 import { AccessFiles } from './access-files.ts'
-import { listenFailure } from './listen-failure.ts'
+import { listenFailure } from '../gateway/listen-failure.ts'
 import type { ManagedPlane } from './managed-plane.ts'
-import type { Services } from './services.ts'
+import type { Services } from '../gateway/services.ts'
 
 interface LocalPlaneParts {
   readonly documentation: string

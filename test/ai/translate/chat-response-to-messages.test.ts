@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import type Anthropic from '@anthropic-ai/sdk'
 import fc from 'fast-check'
 import type OpenAI from 'openai'
-import { messagesAnswer } from '../../../src/ai/translate/chat-answer.ts'
+import { messagesAnswer } from '../../../src/ai/translate/chat-response-to-messages.ts'
 
 type Message = OpenAI.Chat.ChatCompletionMessage
 type Finish = OpenAI.Chat.ChatCompletion.Choice['finish_reason']

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { escapeHtml, html, raw } from '../../src/base/html.ts'
+import { escapeHtml, html, raw } from '../../../src/base/text/html.ts'
 
 test('text is escaped, markup is not', () => {
   const name = `<b title="x">'&\``

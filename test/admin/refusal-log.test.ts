@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Refusals } from '../../src/admin/refusals.ts'
+import { Refusals } from '../../src/admin/refusal-log.ts'
 import { resourcePrefix } from '../../src/admin/tokens/body.ts'
 import { createLogger } from '../../src/log/log.ts'
 import { Metrics } from '../../src/metrics/metrics.ts'
