@@ -6,9 +6,10 @@ import type { TestContext } from 'node:test'
 
 /** Runs a line of sh; it is killed after the test, should it still run. */
 export function atTerminal(t: TestContext, line: string, env: NodeJS.ProcessEnv = {}): Terminal {
-  const { NO_COLOR: _, FORCE_COLOR: __, ...inherited } = process.env
+  // Nothing else of what runs the tests, which may say by it what its own terminal can show.
+  const { PATH, HOME } = process.env
   const child = spawn('script', ['--quiet', '--flush', '--return', '--command', line, '/dev/null'], {
-    env: { ...inherited, SHELL: '/bin/sh', TERM: 'xterm-256color', ...env },
+    env: { PATH, HOME, SHELL: '/bin/sh', TERM: 'xterm-256color', ...env },
     stdio: ['pipe', 'pipe', 'inherit'],
   })
   t.after(() => child.kill())

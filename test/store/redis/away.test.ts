@@ -110,7 +110,8 @@ test('a Redis with newer data is refused, with a sentence', async t => {
   const server = await startRedis(t)
   await server.ask('SET', '{gatehouse}:format', 2)
   await assert.rejects(RedisStore.open(server.url, { commandTimeout }), {
-    message: 'the data in Redis has format 2, and this version of Gatehouse reads 1 at most: run a newer one',
+    message:
+      'the data in Redis has format 2, but this version of Gatehouse supports at most 1: run a newer one',
   })
 })
 
