@@ -129,7 +129,7 @@ test('a newer file is refused with both numbers and what to do, and left as it i
   db.exec('PRAGMA user_version = 99')
   db.close()
   await assert.rejects(SqliteStore.open(file, options), {
-    message: `${file} cannot be used as the store: it was written by a newer version: its schema is 99, and this version supports up to ${migrations.length}. Start the newer version, or name another file`,
+    message: `${file} cannot be used as the store: it was written by a newer version: its schema is 99, and this version supports up to ${migrations.length}. Start the newer version, or use another file`,
   })
 })
 
