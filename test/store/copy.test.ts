@@ -189,3 +189,13 @@ test('what was copied is told in words', () => {
     /, 0 OAuth clients, 0 log entries, 1 audit entry, 0 rule lists and 1 error page$/,
   )
 })
+
+test('a copy whose gateway is deleted meanwhile, and its log with it, is none', async t => {
+  const [from, to] = [await filled(t), await empty(t)]
+  const append = to.logs.append.bind(to.logs)
+  t.mock.method(to.logs, 'append', async (...args: Parameters<typeof append>) => {
+    await to.gateways.remove(args[0], args[1])
+    return append(...args)
+  })
+  await assert.rejects(copyStore(from, to), /incomplete: the gateway default was deleted during the copy\. /)
+})

@@ -92,3 +92,15 @@ test('a client that waits in line behind a broken answer is not answered with th
   assert.equal(await client.ending, 'RST')
   assert.equal(client.unread, '')
 })
+
+test('a client has what came sound before garbage, though both came in one packet', async t => {
+  const { edge, arrived } = await startDying(t, `HTTP/1.1 200 OK\r\n${framings['in chunks']}`, wire =>
+    wire.send(`${chunks('sound')}what?\r\n`),
+  )
+  const client = await edge.connect()
+  await client.send(request('GET /'))
+  await client.until('begin')
+  arrived()
+  await client.until('sound')
+  assert.equal(await client.ending, 'RST')
+})
