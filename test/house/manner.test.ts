@@ -29,6 +29,10 @@ test('the comment says why the file exists, and not who calls it, which changes'
   none(({ text }) => /\.ts\b|\b(Called|Used|Asked) (by|once|where)\b/.test(head(text)))
 })
 
+test('the comment at the top of a file does not give, tell or say', () => {
+  none(({ text }) => /^(#!.*\n)?\/\/ (Gives?|Tells?|Says?)\b/.test(text))
+})
+
 /** Lists the first words of the doc comments of a text that stand before what matches. */
 function docWords(text: string, what = ''): readonly string[] {
   const comment = new RegExp(`/\\*\\*[\\s*]*(\\S+)(?:(?!\\*/)[^])*\\*/\\s*${what}`, 'g')

@@ -1,4 +1,4 @@
-// Tells when the configuration should be read again: its files changed, or somebody asked.
+// Notices when the configuration should be read again: its files changed, or somebody asked.
 
 import { type FSWatcher, realpathSync, statSync, watch } from 'node:fs'
 import { dirname } from 'node:path'
