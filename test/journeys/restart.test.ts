@@ -170,10 +170,8 @@ for (const workers of [0, 2])
     const { host } = new URL(first.edge)
     const yaml = `listen: ['${host}']\nadmin: 127.0.0.1:0\nworkers: ${workers}\nzones: []\n`
     const { code, stderr } = await gatehouse(['start', '--config', writeConfig(t, yaml)], env)
-    assert.deepEqual(
-      [code, JSON.parse(stderr).msg],
-      [1, `cannot listen on ${host}: the address is already in use`],
-    )
+    assert.equal(code, 1, stderr)
+    assert.ok(stderr.includes(`cannot listen on ${host}: the address is already in use`), stderr)
   })
 
 test('nobody gets the side port who has not read the note in the data folder', async t => {
