@@ -6,7 +6,7 @@ import { systemClock } from '../base/clock.ts'
 import type { ZoneConfig } from '../config/config.ts'
 import { refuse, retryAfterOf } from '../errors/refusal.ts'
 import type { Token } from '../store/records.ts'
-import { type Store, StoreAway, StoreBusy } from '../store/store.ts'
+import { type Store, StoreUnreachable, StoreBusy } from '../store/store.ts'
 import { bearerOf } from '../tokens/bearer.ts'
 import { type Permission, permits } from '../tokens/permit.ts'
 import { type Answer, failure, failures, withHeaders } from './envelope.ts'
@@ -77,12 +77,12 @@ export function guardedUnless<F extends Facts>(
 
 function withApi(facts: Facts, ask: (api: Api) => Promise<Answer>): Answer | Promise<Answer> {
   const api = facts.api?.() ?? null
-  return api === null ? storeAway : ask(api).catch(answerAway)
+  return api === null ? storeUnreachable : ask(api).catch(answerUnreachable)
 }
 
-function answerAway(error: unknown): Answer {
+function answerUnreachable(error: unknown): Answer {
   if (error instanceof StoreBusy) return storeBusy
-  if (error instanceof StoreAway) return storeAway
+  if (error instanceof StoreUnreachable) return storeUnreachable
   throw error
 }
 
@@ -94,7 +94,7 @@ async function callerOf(
 ): Promise<Token | Answer> {
   const { authorization, address, shown } = asker
   const caller = await verifier.verify(bearerOf(authorization), address, shown)
-  if (caller === 'store_away') return storeAway
+  if (caller === 'store_away') return storeUnreachable
   if (typeof caller === 'string') {
     refusals?.note(caller, row, asker)
     return unauthorized
@@ -186,7 +186,7 @@ async function ownerOf(zone: ZoneConfig | null, { accounts }: Store): Promise<st
 }
 
 const unauthorized = withHeaders(failure('unauthorized'), { 'www-authenticate': 'Bearer' })
-const storeAway = unavailable('store_away')
+const storeUnreachable = unavailable('store_away')
 const storeBusy = unavailable('store_busy')
 const noZone = failure('no_zone')
 

@@ -17,8 +17,8 @@ export function ready(unready: Unready, store: StoreSigns | null): Answer {
   return status(200, reason === null ? { status: 'ready' } : { status: 'degraded', reason })
 }
 
-function faultOf({ isAway, refusal }: StoreSigns): string | null {
-  if (isAway) return refusal === null ? 'store unreachable' : `store unreachable: ${refusal}`
+function faultOf({ isUnreachable, refusal }: StoreSigns): string | null {
+  if (isUnreachable) return refusal === null ? 'store unreachable' : `store unreachable: ${refusal}`
   return refusal === null ? null : `store refuses writes: ${refusal}`
 }
 

@@ -4,7 +4,7 @@
 import { setImmediate, setTimeout as wait } from 'node:timers/promises'
 import type { AiMetrics } from '../metrics/ai-metrics.ts'
 import type { Logger } from '../log/log.ts'
-import { type Store, StoreAway } from '../store/store.ts'
+import { type Store, StoreUnreachable } from '../store/store.ts'
 import { Backlog, type Bounds, type Waiting } from './backlog.ts'
 import { type Batch, Batches } from './batches.ts'
 import { decodedExcerptOf, type Excerpts, excerptOf, type Meter, writeEntry } from './entry.ts'
@@ -186,9 +186,9 @@ export class LogQueue {
       return true
     } catch (failure) {
       this.#fail(failure)
-      if (!(failure instanceof StoreAway)) this.#drop(batch.count)
+      if (!(failure instanceof StoreUnreachable)) this.#drop(batch.count)
       else this.#putBack(batch)
-      return !(failure instanceof StoreAway)
+      return !(failure instanceof StoreUnreachable)
     }
   }
 

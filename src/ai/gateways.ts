@@ -5,7 +5,7 @@ import { type Clock, systemClock } from '../base/clock.ts'
 import type { Lent } from '../store/lending.ts'
 import { ReadThrough } from '../store/read-through.ts'
 import type { Gateway } from '../store/records.ts'
-import { type Store, StoreAway } from '../store/store.ts'
+import { type Store, StoreUnreachable } from '../store/store.ts'
 
 interface DirectoryOptions {
   readonly store: Store
@@ -45,7 +45,7 @@ export class GatewayDirectory {
     })
   }
 
-  /** Asks the store for a gateway that another process has found, unless it is remembered; rejects with `StoreAway`. */
+  /** Asks the store for a gateway that another process has found, unless it is remembered; rejects with `StoreUnreachable`. */
   recall(key: string): Promise<void> {
     return this.#gateways.recall(key)
   }
@@ -59,7 +59,7 @@ export class GatewayDirectory {
   find(account: string, id: string): Found | Promise<Found> {
     if (!isId(account) || !isGatewayId(id)) return null
     const gateway = this.#gateways.get(`${account}/${id}`)
-    return gateway instanceof Promise ? gateway.catch(unlessAway) : gateway
+    return gateway instanceof Promise ? gateway.catch(unlessUnreachable) : gateway
   }
 }
 
@@ -68,7 +68,7 @@ export function isGatewayId(text: string): boolean {
   return gatewayId.test(text)
 }
 
-function unlessAway(error: unknown): 'store_away' {
-  if (error instanceof StoreAway) return 'store_away'
+function unlessUnreachable(error: unknown): 'store_away' {
+  if (error instanceof StoreUnreachable) return 'store_away'
   throw error
 }

@@ -5,7 +5,7 @@ import { type Clock, systemClock } from '../base/clock.ts'
 import type { Logger } from '../log/log.ts'
 import type { Counts } from '../metrics/counts.ts'
 import type { DnsAnswer, DomainVerification, OAuthClient } from '../store/oauth-client.ts'
-import { type Store, StoreAway, type Versioned } from '../store/store.ts'
+import { type Store, StoreUnreachable, type Versioned } from '../store/store.ts'
 import { afterAnswer, counts } from './attempt.ts'
 import { challengeText } from './challenge.ts'
 import type { TxtLookup } from './txt-lookup.ts'
@@ -138,7 +138,7 @@ export class DomainWatch {
       await this.#keep(claimed, verification, answer)
       this.#succeed()
     } catch (failure) {
-      if (failure instanceof StoreAway) this.#fail(failure)
+      if (failure instanceof StoreUnreachable) this.#fail(failure)
       else this.#log.error({ err: failure, account, client: id }, 'domain check failed: internal error')
     }
   }
@@ -170,7 +170,7 @@ export class DomainWatch {
   #fail(failure: unknown): void {
     if (this.#isFailing) return
     this.#isFailing = true
-    if (failure instanceof StoreAway)
+    if (failure instanceof StoreUnreachable)
       this.#log.warn({ reason: failure.reason }, 'domain checks paused: store unreachable')
     else this.#log.error({ err: failure }, 'domain checks paused: reading the due domains failed')
   }

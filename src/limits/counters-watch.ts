@@ -1,7 +1,7 @@
 // Whether the store can be asked to count, and the log of when it could not.
 
 import type { Logger } from '../log/log.ts'
-import { type Counters, StoreAway } from '../store/store.ts'
+import { type Counters, StoreUnreachable } from '../store/store.ts'
 
 /** Ms between two lines that say the same. */
 const quiet = 10_000
@@ -20,13 +20,13 @@ export class CountersWatch {
   }
 
   /** Whether the store itself says that it is out of reach. */
-  get isAway(): boolean {
-    return this.#counters.isAway
+  get isUnreachable(): boolean {
+    return this.#counters.isUnreachable
   }
 
   /** Whether no request should wait for it. */
   get isOut(): boolean {
-    return this.#isPaused || this.isAway
+    return this.#isPaused || this.isUnreachable
   }
 
   /** Begins a pause, in which one report at a time tries it: it has failed, or has let a request wait for too long. */
@@ -37,7 +37,7 @@ export class CountersWatch {
   /** Notes that the store has failed. */
   fail(error: unknown): void {
     this.pause()
-    if (!(error instanceof StoreAway)) this.#log?.error({ err: error }, 'counting rate limits failed')
+    if (!(error instanceof StoreUnreachable)) this.#log?.error({ err: error }, 'counting rate limits failed')
   }
 
   /** Notes that this process counts alone. */

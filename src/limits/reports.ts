@@ -72,7 +72,7 @@ export class Reports {
   /** A process that counts locally has listed something. */
   #try(): void {
     const [count] = this.#listed
-    if (count !== undefined && !this.#watch.isAway) void this.probe(count)
+    if (count !== undefined && !this.#watch.isUnreachable) void this.probe(count)
   }
 
   /** Reports to the store of a count that has nothing new, too. */

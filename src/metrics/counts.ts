@@ -33,7 +33,7 @@ export type ManagementRefusal = (typeof managementRefusals)[number]
 
 /** How the store is: out of reach, or why it refuses writes or can't be heard; null where all is well. */
 export interface StoreSigns {
-  readonly isAway: boolean
+  readonly isUnreachable: boolean
   readonly refusal: string | null
   readonly deafness: string | null
 }

@@ -4,7 +4,7 @@
 import { type Clock, systemClock } from '../base/clock.ts'
 import type { Logger } from '../log/log.ts'
 import type { ClientSecret, OAuthClient } from '../store/oauth-client.ts'
-import { type Store, StoreAway } from '../store/store.ts'
+import { type Store, StoreUnreachable } from '../store/store.ts'
 
 interface SecretUsesOptions {
   readonly store: Store
@@ -103,7 +103,7 @@ export class SecretUses {
       if (!this.#isFailing)
         this.#log.warn({ err: failure }, 'writing last-used times of client secrets failed')
       this.#isFailing = true
-      return !(failure instanceof StoreAway)
+      return !(failure instanceof StoreUnreachable)
     }
   }
 

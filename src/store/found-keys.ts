@@ -1,7 +1,7 @@
 // What one worker has found in the store, told to those beside it by key alone: each then asks the store itself, and knows as much when that goes away. A key
 // proves nothing, so what was revoked stays so, whichever message comes first.
 
-import { StoreAway } from './store.ts'
+import { StoreUnreachable } from './store.ts'
 
 /** A digest of a token, or the name of a gateway behind its account. */
 export type FoundKey = readonly [kind: 'token' | 'gateway', key: string]
@@ -98,7 +98,7 @@ export class FoundReader {
   readonly #asking = new Set<string>()
   #timer: NodeJS.Timeout | null = null
 
-  /** Takes what asks the store for a key and remembers the answer, and rejects with `StoreAway`. */
+  /** Takes what asks the store for a key and remembers the answer, and rejects with `StoreUnreachable`. */
   constructor(recall: (found: FoundKey) => Promise<void>) {
     this.#recall = recall
   }
@@ -131,7 +131,7 @@ export class FoundReader {
       await this.#recall(found)
     } catch (failure) {
       // Whatever else is wrong with it, those who need it will be told.
-      if (failure instanceof StoreAway) this.#askLater(found)
+      if (failure instanceof StoreUnreachable) this.#askLater(found)
     }
     this.#asking.delete(name)
     this.#ask()

@@ -2,7 +2,7 @@
 
 import { LRUCache } from 'lru-cache'
 import type { Lent } from './lending.ts'
-import { type Change, type Changes, StoreAway } from './store.ts'
+import { type Change, type Changes, StoreUnreachable } from './store.ts'
 
 export interface ReadThroughOptions<T> {
   readonly load: (key: string) => Promise<T | null>
@@ -68,7 +68,7 @@ export class ReadThrough<T extends object> {
     this.#unheardUntil = options.changes.knownUntil
   }
 
-  /** Answers at once from memory where it can, else asks the store once however many wait for the same key; rejects with `StoreAway`. */
+  /** Answers at once from memory where it can, else asks the store once however many wait for the same key; rejects with `StoreUnreachable`. */
   get(key: string): T | null | Promise<T | null> {
     const now = this.#now()
     const remembered = this.#values.get(key)
@@ -78,7 +78,7 @@ export class ReadThrough<T extends object> {
     return this.#loads.get(key) ?? this.#ask(key, now)
   }
 
-  /** Asks the store for what another process has found there, unless something is remembered; rejects with `StoreAway`. */
+  /** Asks the store for what another process has found there, unless something is remembered; rejects with `StoreUnreachable`. */
   async recall(key: string): Promise<void> {
     // What a change overtakes is not remembered, though it may have been a change of something else.
     for (let attempt = 0; attempt < mostRecalls && !this.#values.has(key); attempt++)
@@ -108,7 +108,7 @@ export class ReadThrough<T extends object> {
   }
 
   #ask(key: string, now: number, isRecalled = false): Promise<T | null> {
-    if (this.#loading >= mostLoads) return Promise.reject(new StoreAway('too many lookups at once'))
+    if (this.#loading >= mostLoads) return Promise.reject(new StoreUnreachable('too many lookups at once'))
     const load = this.#load(key, now, isRecalled)
     this.#loads.set(key, load)
     return load
@@ -139,7 +139,7 @@ export class ReadThrough<T extends object> {
   }
 
   #oldValue(key: string, error: unknown): T | null {
-    if (!(error instanceof StoreAway)) throw error
+    if (!(error instanceof StoreUnreachable)) throw error
     const now = this.#now()
     this.#triesAt = now + pause
     const old = this.#values.peek(key)

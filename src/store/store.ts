@@ -16,7 +16,7 @@ import type {
 import type { AccessRuleList, ErrorPage, ErrorRuleList } from './zone-lists.ts'
 
 /**
- * All that is kept. Methods reject with `StoreAway` when the backend can't be asked in time, and never later than its command timeout; then nothing is
+ * All that is kept. Methods reject with `StoreUnreachable` when the backend can't be asked in time, and never later than its command timeout; then nothing is
  * known of what a write did, unless said otherwise. Writes that wait for a file which others write to may take longer, and reject with `StoreBusy` when nothing
  * was written. A write that resolved survives kill -9, and a power cut where `durability` names no doubt.
  */
@@ -24,7 +24,7 @@ export interface Store {
   /** Where it is, without credentials. */
   readonly location: string
   /** Whether the backend is out of reach as far as known; commands then fail at once. */
-  readonly isAway: boolean
+  readonly isUnreachable: boolean
   /** Why writes are refused, in a sentence; null while they are taken, as far as known. */
   readonly refusal: string | null
   /** Why changes by others are not heard of at once, as a word of the backend or the system; null while they are. */
@@ -251,7 +251,7 @@ export interface LogFilter {
  */
 export interface Counters {
   /** Whether counts are out of reach as far as known. */
-  readonly isAway: boolean
+  readonly isUnreachable: boolean
   spend(ask: CounterAsk): Promise<CounterAnswer>
 }
 
@@ -302,8 +302,8 @@ export type Change =
   | { readonly kind: 'everything' }
 
 /** The backend could not be asked, or did not answer in time. */
-export class StoreAway extends Error {
-  override readonly name: string = 'StoreAway'
+export class StoreUnreachable extends Error {
+  override readonly name: string = 'StoreUnreachable'
   readonly code = 'GH_STORE_AWAY'
 
   /** The word of the backend or the system for why, such as ECONNREFUSED or WRONGPASS; null where there is none. */
@@ -320,7 +320,7 @@ export class StoreAway extends Error {
 }
 
 /** The backend did not take the command: nothing was written. */
-export class StoreUntouched extends StoreAway {
+export class StoreUntouched extends StoreUnreachable {
   override readonly isUndone = true
 }
 

@@ -9,7 +9,7 @@ import { type Clock, systemClock } from '../base/clock.ts'
 import type { Lent } from '../store/lending.ts'
 import { ReadThrough } from '../store/read-through.ts'
 import type { Token } from '../store/records.ts'
-import { type Store, StoreAway } from '../store/store.ts'
+import { type Store, StoreUnreachable } from '../store/store.ts'
 import { digestOf, isWellFormed } from './token.ts'
 
 export type TokenFault = Exclude<RefuseReason, 'forbidden' | 'misplaced'>
@@ -84,7 +84,7 @@ export class TokenVerifier {
     return verdict
   }
 
-  /** Asks the store for a token that another process has found by its digest, unless it is remembered; rejects with `StoreAway`. */
+  /** Asks the store for a token that another process has found by its digest, unless it is remembered; rejects with `StoreUnreachable`. */
   async recall(digest: string): Promise<void> {
     await this.#known.recall(digest)
     this.#lookups.told.inc()
@@ -112,7 +112,7 @@ export class TokenVerifier {
     try {
       return this.#judge(await lookup, digest, address)
     } catch (error) {
-      if (error instanceof StoreAway) return 'store_away'
+      if (error instanceof StoreUnreachable) return 'store_away'
       throw error
     }
   }

@@ -3,7 +3,7 @@
 
 import { type Clock, systemClock } from '../base/clock.ts'
 import type { Logger } from '../log/log.ts'
-import { type Change, type Store, StoreAway } from '../store/store.ts'
+import { type Change, type Store, StoreUnreachable } from '../store/store.ts'
 import { type KnownZone, KnownZones, type ZoneRecordLists, zoneRecordKinds } from './known-zones.ts'
 import { type ReadRecord, readAll, readThese, type ZoneRecordName } from './read-zones.ts'
 import { ZoneCopy } from './zone-copy.ts'
@@ -150,7 +150,7 @@ export class ZoneRecords {
   #fail(failure: unknown): void {
     if (this.#isClosed) return
     if (!this.#isFailing) {
-      if (failure instanceof StoreAway)
+      if (failure instanceof StoreUnreachable)
         this.#log.warn({ reason: failure.reason }, 'API-managed rules of zones not read: store unreachable')
       else this.#log.error({ err: failure }, 'reading the API-managed rules of zones failed')
     }

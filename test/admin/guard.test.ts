@@ -5,7 +5,7 @@ import { connect } from 'node:net'
 import { test } from 'node:test'
 import { routes } from '../../src/admin/routes.ts'
 import { AdminServer } from '../../src/admin/server.ts'
-import { type Store, StoreAway, StoreBusy } from '../../src/store/store.ts'
+import { type Store, StoreUnreachable, StoreBusy } from '../../src/store/store.ts'
 import { mintToken } from '../../src/tokens/token.ts'
 import { account, tokenWith } from '../tokens/token-with.ts'
 import { allowing, startApi } from './api.ts'
@@ -230,7 +230,7 @@ test('while the store is away every row is 503 with code 10503 and Retry-After, 
 test('a write that could not be confirmed is told as doubtful, and the same again is 503 until it is', async t => {
   const proof = { isHad: true }
   const confirm = async () => {
-    if (!proof.isHad) throw new StoreAway()
+    if (!proof.isHad) throw new StoreUnreachable()
   }
   const { ask, lines } = await startApi(t, store => ({
     ...proxyOf(store),
@@ -309,7 +309,7 @@ test('a caller who goes away in the middle of a body is no bug', async t => {
 
 // biome-ignore lint/correctness/useYield: it fails before there is anything to hand on
 async function* fromNowhere(): AsyncGenerator<never> {
-  throw new StoreAway()
+  throw new StoreUnreachable()
 }
 
 /** Makes a store that can be taken away. */
@@ -321,13 +321,13 @@ function absent(store: Store, away: { isOn: boolean }): Store {
         if (typeof member !== 'function') return member
         return (...args: unknown[]) => {
           if (!away.isOn) return member.apply(target, args)
-          return name === 'walk' ? fromNowhere() : Promise.reject(new StoreAway())
+          return name === 'walk' ? fromNowhere() : Promise.reject(new StoreUnreachable())
         }
       },
     })
   return {
     ...proxyOf(store),
-    get isAway() {
+    get isUnreachable() {
       return away.isOn
     },
     tokens: guard(store.tokens),
@@ -342,6 +342,6 @@ function absent(store: Store, away: { isOn: boolean }): Store {
 }
 
 function proxyOf(store: Store): Store {
-  const { accounts, gateways, tokens, logs, changes, isAway, refusal, location } = store
-  return { accounts, gateways, tokens, logs, changes, isAway, refusal, location } as Store
+  const { accounts, gateways, tokens, logs, changes, isUnreachable, refusal, location } = store
+  return { accounts, gateways, tokens, logs, changes, isUnreachable, refusal, location } as Store
 }

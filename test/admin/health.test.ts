@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ready } from '../../src/admin/health.ts'
 
-const well = { isAway: false, refusal: null, deafness: null }
+const well = { isUnreachable: false, refusal: null, deafness: null }
 
 test('readiness says why the gateway is degraded, and takes traffic all the same', () => {
   const answerOf = (...args: Parameters<typeof ready>) => {
@@ -15,9 +15,9 @@ test('readiness says why the gateway is degraded, and takes traffic all the same
   const refusal = '1 of 2 replicas confirm writes'
   const degraded = (reason: string) => [200, { status: 'degraded', reason }]
   assert.deepEqual(answerOf(null, { ...well, refusal }), degraded(`store refuses writes: ${refusal}`))
-  assert.deepEqual(answerOf(null, { ...well, isAway: true }), degraded('store unreachable'))
+  assert.deepEqual(answerOf(null, { ...well, isUnreachable: true }), degraded('store unreachable'))
   assert.deepEqual(
-    answerOf(null, { ...well, isAway: true, refusal: '1 of 3 Sentinels' }),
+    answerOf(null, { ...well, isUnreachable: true, refusal: '1 of 3 Sentinels' }),
     degraded('store unreachable: 1 of 3 Sentinels'),
   )
   assert.deepEqual(answerOf('draining', { ...well, refusal }), [

@@ -7,7 +7,7 @@ import type { Meter } from '../../src/ai-logs/entry.ts'
 import { LogQueue, type LogQueueOptions } from '../../src/ai-logs/queue.ts'
 import type { LogEntry } from '../../src/store/records.ts'
 import { openStore } from '../../src/store/open.ts'
-import { type Logs, type Store, StoreAway } from '../../src/store/store.ts'
+import { type Logs, type Store, StoreUnreachable } from '../../src/store/store.ts'
 import { captured, gateway, observed } from './observed.ts'
 
 const meter: Meter = {
@@ -74,7 +74,7 @@ class Ground {
       await this.gate
       if (this.failure) throw this.failure
       const kept = await this.store.logs.append(account, id, batch, limit)
-      if (this.isAnswerLost) throw new StoreAway()
+      if (this.isAnswerLost) throw new StoreUnreachable()
       return kept
     } finally {
       for (const resolve of this.#appended.splice(0)) setImmediate(resolve)
@@ -133,7 +133,7 @@ describe('LogQueue', () => {
   test('keeps entries while the store is away and writes them when it is back, with one warning', async t => {
     const ground = await Ground.open(t)
     const queue = ground.queue()
-    ground.failure = new StoreAway()
+    ground.failure = new StoreUnreachable()
     const rays = [add(queue)]
     await ground.attempt()
     rays.push(add(queue))
@@ -226,7 +226,7 @@ describe('LogQueue', () => {
   test('drops the oldest of what came back from a store that is away', async t => {
     const ground = await Ground.open(t)
     const queue = ground.queue({ bounds: { mostEntries: 3, mostBytes: 1e9 }, batchSize: 1 })
-    ground.failure = new StoreAway()
+    ground.failure = new StoreUnreachable()
     const rays = Array.from({ length: 3 }, () => add(queue))
     await ground.attempt()
     rays.push(add(queue), add(queue))
@@ -253,7 +253,7 @@ describe('LogQueue', () => {
   test('gives up in the end when the store stays away, within its time', async t => {
     const ground = await Ground.open(t)
     const queue = ground.queue({ lastWait: 300 })
-    ground.failure = new StoreAway()
+    ground.failure = new StoreUnreachable()
     add(queue)
     const startedAt = performance.now()
     await queue.close()
@@ -269,7 +269,7 @@ describe('LogQueue', () => {
     const queue = ground.queue({ lastWait: 50 })
     const { promise, resolve } = Promise.withResolvers<void>()
     ground.gate = promise
-    ground.failure = new StoreAway()
+    ground.failure = new StoreUnreachable()
     add(queue)
     await queue.close()
     deepEqual(ground.counts, [0, 0, 0])

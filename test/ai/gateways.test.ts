@@ -72,7 +72,7 @@ test('names that no gateway and no account can have are not asked for', () => {
 test('while the store is away a known gateway lives on for the grace, and an unknown one is away', async () => {
   const { directory, steered, clock } = setUp()
   await directory.find(account, 'default')
-  steered.isAway = true
+  steered.isUnreachable = true
   steered.changes.fallSilent()
   assert.equal(await directory.find(account, 'second'), 'store_away')
   clock.advance(grace)

@@ -281,11 +281,11 @@ test('a store that is away is told of once, and its clients are asked for when i
   release()
   await until(() => metrics.domainChecks.found.value === 1)
   await until(() => lines.length === 1)
-  await until(() => store.isAway)
+  await until(() => store.isUnreachable)
   await server.start()
   await until(() => lines.length === 2)
   // The test reads by a connection of its own, which comes back by itself.
-  await until(() => !proving.store.isAway)
+  await until(() => !proving.store.isUnreachable)
   proving.clock.advance(lease)
   const kept = await proving.until(client, ({ status }) => status === 'verified')
   assert.equal(kept.verification!.checks, 1)

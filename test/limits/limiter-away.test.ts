@@ -59,7 +59,7 @@ for (const [what, strike, heal] of [
     assert.ok(alone > 0)
     assert.ok(admitted.length >= 2 * limit.most, `${admitted.length}`)
     await server[heal]()
-    await until(() => !store.counters.isAway)
+    await until(() => !store.counters.isUnreachable)
     const calls = metrics.storeCalls.value
     await flood(period)
     assert.ok(metrics.storeCalls.value > calls)

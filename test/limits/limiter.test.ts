@@ -231,7 +231,7 @@ test('while the store is away nobody waits, and this process counts alone from w
   const counters = new SteeredCounters()
   const { limiter, clock, metrics, lines } = setUp({ counters })
   assert.equal(await spendAll(limiter, five, 2), 2)
-  counters.isAway = true
+  counters.isUnreachable = true
   for (let i = 0; i < 3; i++) assert.equal(atOnce(limiter.spend(five, 'key')).isAllowed, true)
   const { isAllowed, wait } = atOnce(limiter.spend(five, 'key'))
   assert.equal(isAllowed, false)
@@ -248,11 +248,11 @@ test('while the store is away nobody waits, and this process counts alone from w
 test('a store that is back is told what was let in meanwhile, as far as it still counts', async () => {
   const counters = new SteeredCounters()
   const { limiter, clock, lines } = setUp({ counters })
-  counters.isAway = true
+  counters.isUnreachable = true
   await spendAll(limiter, five, 2)
   clock.advance(62_000)
   await spendAll(limiter, five, 3)
-  counters.isAway = false
+  counters.isUnreachable = false
   assert.equal((await limiter.spend(five, 'key')).remaining, 1)
   assert.deepEqual(
     counters.asks.map(({ done }) => done),
@@ -265,7 +265,7 @@ test('a store that comes and goes does not fill the log', async () => {
   const counters = new SteeredCounters()
   const { limiter, clock, lines } = setUp({ counters })
   for (let i = 0; i < 20; i++) {
-    counters.isAway = i % 2 === 0
+    counters.isUnreachable = i % 2 === 0
     await limiter.spend(million, `key ${i}`)
     await turn()
     clock.advance(100)

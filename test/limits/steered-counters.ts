@@ -1,9 +1,14 @@
 // Counters in the hands of a test: they keep what they were asked, and answer when and what they are told to.
-import { type CounterAnswer, type CounterAsk, type Counters, StoreAway } from '../../src/store/store.ts'
+import {
+  type CounterAnswer,
+  type CounterAsk,
+  type Counters,
+  StoreUnreachable,
+} from '../../src/store/store.ts'
 
 export class SteeredCounters implements Counters {
   readonly asks: CounterAsk[] = []
-  isAway = false
+  isUnreachable = false
   /** Whether questions fail, or are kept waiting. */
   mode: 'answer' | 'fail' | 'hold' = 'answer'
   /** What other processes have counted. */
@@ -13,7 +18,7 @@ export class SteeredCounters implements Counters {
 
   async spend(ask: CounterAsk): Promise<CounterAnswer> {
     this.asks.push(ask)
-    if (this.mode === 'fail') throw new StoreAway()
+    if (this.mode === 'fail') throw new StoreUnreachable()
     if (this.mode === 'hold') await new Promise<void>(resolve => void this.#held.push(resolve))
     const before = (this.#counts.get(ask.key) ?? 0) + ask.done
     const granted = Math.max(0, Math.min(ask.wanted, ask.limit - before - this.others))

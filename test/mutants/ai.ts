@@ -401,7 +401,7 @@ export const ai: readonly Mutated[] = [
         breaks: 'the last entries are lost at a restart',
       },
       {
-        text: 'if (!(failure instanceof StoreAway)) this.#drop(batch.count)\n      else this.#putBack(batch)',
+        text: 'if (!(failure instanceof StoreUnreachable)) this.#drop(batch.count)\n      else this.#putBack(batch)',
         becomes: 'this.#putBack(batch)',
         breaks: 'an entry that cannot be written stops all others',
       },

@@ -49,8 +49,8 @@ export const credentials: readonly Mutated[] = [
         tests: ['tokens/verify'],
       },
       {
-        text: "if (error instanceof StoreAway) return 'store_away'",
-        becomes: "if (error instanceof StoreAway) return 'unknown'",
+        text: "if (error instanceof StoreUnreachable) return 'store_away'",
+        becomes: "if (error instanceof StoreUnreachable) return 'unknown'",
         breaks: 'a store that is away is told as a bad token',
         tests: ['tokens/verify-store', 'tokens/verify'],
       },
@@ -221,7 +221,7 @@ export const credentials: readonly Mutated[] = [
         breaks: 'uses that wait for the store fill the memory',
       },
       {
-        text: 'return !(failure instanceof StoreAway)',
+        text: 'return !(failure instanceof StoreUnreachable)',
         becomes: 'return true',
         breaks: 'uses of secrets are lost while the store is away',
       },

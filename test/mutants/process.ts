@@ -62,12 +62,12 @@ export const process: readonly Mutated[] = [
     tests: ['process/store/care'],
     changes: [
       {
-        text: 'if (!wasAway) tellOf(cause)',
+        text: 'if (!wasUnreachable) tellOf(cause)',
         becomes: 'tellOf(cause)',
         breaks: 'the log gets a line a second while the store is away',
       },
       {
-        text: 'wasAway = false\n        // It',
+        text: 'wasUnreachable = false\n        // It',
         becomes: '// It',
         breaks: 'the log says each second that the store is back',
       },

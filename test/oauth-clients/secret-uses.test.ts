@@ -6,7 +6,7 @@ import { SecretUses } from '../../src/oauth-clients/secret-uses.ts'
 import { withoutOldSecret } from '../../src/oauth-clients/secret.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { ClientSecret, OAuthClient } from '../../src/store/oauth-client.ts'
-import { type OAuthClients, type Store, StoreAway } from '../../src/store/store.ts'
+import { type OAuthClients, type Store, StoreUnreachable } from '../../src/store/store.ts'
 import { ManualClock } from '../help/clock.ts'
 import { until } from '../help/until.ts'
 import { clientWith, mint } from './client-with.ts'
@@ -238,7 +238,7 @@ describe('SecretUses', () => {
     const ground = await Ground.open(t)
     const [client, newer, older] = await ground.client()
     const uses = ground.uses()
-    ground.failure = new StoreAway()
+    ground.failure = new StoreUnreachable()
     uses.note(client, newer)
     await ground.look()
     uses.note(client, older)
@@ -274,7 +274,7 @@ describe('SecretUses', () => {
   test('gives up in the end when the store stays away, and says how much was lost', async t => {
     const ground = await Ground.open(t)
     const [client, newer, older] = await ground.client()
-    ground.failure = new StoreAway()
+    ground.failure = new StoreUnreachable()
     const uses = ground.uses()
     uses.note(client, newer)
     uses.note(client, older)
@@ -289,7 +289,7 @@ describe('SecretUses', () => {
   test('holds a bounded number of uses while the store is away', async t => {
     const ground = await Ground.open(t)
     const [client, newer] = await ground.client()
-    ground.failure = new StoreAway()
+    ground.failure = new StoreUnreachable()
     const uses = ground.uses()
     for (let i = 0; i < 25_000; i++) uses.note(client, { ...newer, digest: `${i}` })
     await uses.close()
@@ -299,7 +299,7 @@ describe('SecretUses', () => {
   test('writes no digest to the log', async t => {
     const ground = await Ground.open(t)
     const [client, newer] = await ground.client()
-    ground.failure = new StoreAway()
+    ground.failure = new StoreUnreachable()
     const uses = ground.uses()
     uses.note(client, newer)
     await uses.close()

@@ -76,7 +76,7 @@ export function accountsContract(name: string, place: Place): void {
   test(`${name}: a store says where it is and is not away; one that was closed twice rejects`, async t => {
     const store = await (await place(t))()
     assert.match(store.location, /^[a-z+]+:/)
-    assert.equal(store.isAway, false)
+    assert.equal(store.isUnreachable, false)
     for (const sentence of await store.durability()) assert.match(sentence, /^[A-Z].*\.$/)
     await store.close()
     await store.close()

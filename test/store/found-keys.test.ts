@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { type FoundKey, FoundPost, FoundReader, LatestKeys } from '../../src/store/found-keys.ts'
-import { StoreAway } from '../../src/store/store.ts'
+import { StoreUnreachable } from '../../src/store/store.ts'
 
 const digests = (count: number): FoundKey[] => Array.from({ length: count }, (_, i) => ['token', String(i)])
 
@@ -73,10 +73,10 @@ test('what others have found is asked for a few at a time', async () => {
 test('while the store is away keys wait, and are asked for when it is back; a key that fails otherwise is let go', async t => {
   mockTimers(t)
   const asked: string[] = []
-  let isAway = true
+  let isUnreachable = true
   const reader = new FoundReader(async ([, key]) => {
     asked.push(key)
-    if (isAway) throw new StoreAway()
+    if (isUnreachable) throw new StoreUnreachable()
     if (key === '3') throw new Error('a record that cannot be read')
   })
   reader.hear(digests(30))
@@ -88,7 +88,7 @@ test('while the store is away keys wait, and are asked for when it is back; a ke
   t.mock.timers.tick(999)
   await turn()
   assert.equal(asked.length, 8)
-  isAway = false
+  isUnreachable = false
   t.mock.timers.tick(1)
   await turn()
   assert.equal(new Set(asked.slice(8)).size, 30)

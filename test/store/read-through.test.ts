@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import fc from 'fast-check'
 import { ReadThrough, type ReadThroughOptions } from '../../src/store/read-through.ts'
-import { StoreAway } from '../../src/store/store.ts'
+import { StoreUnreachable } from '../../src/store/store.ts'
 import { ManualClock } from '../help/clock.ts'
 import { SteeredStore } from '../tokens/steered-store.ts'
 
@@ -136,7 +136,7 @@ test('while the store is away a value lives on for the grace, and the store is a
   const { memory, clock, steered } = setUp({ grace: 60_000 })
   await memory.get('1')
   steered.changes.fallSilent()
-  steered.isAway = true
+  steered.isUnreachable = true
   clock.advance(6_000)
   assert.deepEqual(await memory.get('1'), { id: '1', shade: 'red' })
   assert.deepEqual(memory.get('1'), { id: '1', shade: 'red' })
@@ -147,9 +147,9 @@ test('while the store is away a value lives on for the grace, and the store is a
   assert.equal(steered.asked, 3)
   // Also before the next try is due.
   clock.advance(1)
-  await assert.rejects(async () => memory.get('1'), StoreAway)
+  await assert.rejects(async () => memory.get('1'), StoreUnreachable)
   clock.advance(1_000)
-  await assert.rejects(async () => memory.get('1'), StoreAway)
+  await assert.rejects(async () => memory.get('1'), StoreUnreachable)
 })
 
 test('while the store is away one question a second tries it, whatever else is remembered', async () => {
@@ -157,7 +157,7 @@ test('while the store is away one question a second tries it, whatever else is r
   things.set('2', { id: '2', shade: 'blue' })
   await Promise.all([memory.get('1'), memory.get('2')])
   steered.changes.fallSilent()
-  steered.isAway = true
+  steered.isUnreachable = true
   clock.advance(6_000)
   await memory.get('1')
   assert.deepEqual(memory.get('2'), { id: '2', shade: 'blue' })
@@ -165,7 +165,7 @@ test('while the store is away one question a second tries it, whatever else is r
   const trial = memory.get('1')
   assert.ok(trial instanceof Promise)
   assert.deepEqual(memory.get('2'), { id: '2', shade: 'blue' })
-  steered.isAway = false
+  steered.isUnreachable = false
   await trial
   clock.advance(1_000)
   await memory.get('1')
@@ -174,9 +174,9 @@ test('while the store is away one question a second tries it, whatever else is r
 
 test('what nobody remembers is away with the store, and found as soon as it is back', async () => {
   const { memory, steered } = setUp()
-  steered.isAway = true
-  await assert.rejects(async () => memory.get('1'), StoreAway)
-  steered.isAway = false
+  steered.isUnreachable = true
+  await assert.rejects(async () => memory.get('1'), StoreUnreachable)
+  steered.isUnreachable = false
   assert.deepEqual(await memory.get('1'), { id: '1', shade: 'red' })
 })
 
@@ -185,7 +185,7 @@ test('questions beyond the bound are turned away and not passed on, and the boun
   const release = steered.hold()
   const waiting = Array.from({ length: 1_500 }, async (_, i) => memory.get(`random ${i}`))
   const settled = Promise.allSettled(waiting)
-  await assert.rejects(waiting[1_499]!, StoreAway)
+  await assert.rejects(waiting[1_499]!, StoreUnreachable)
   release()
   const results = await settled
   assert.equal(results.filter(({ status }) => status === 'fulfilled').length, 1_000)
@@ -229,12 +229,12 @@ test('what others have found is asked for once, and then lives on as what was as
   await Promise.all([memory.recall('1'), memory.recall('1')])
   await memory.recall('1')
   assert.equal(steered.asked, 2)
-  steered.isAway = true
+  steered.isUnreachable = true
   steered.changes.fallSilent()
   clock.advance(30_000)
   await memory.recall('1')
   assert.deepEqual(await memory.get('1'), { id: '1', shade: 'red' })
-  await assert.rejects(memory.recall('2'), StoreAway)
+  await assert.rejects(memory.recall('2'), StoreUnreachable)
 })
 
 test('a key that others have told of brings nothing back that was removed meanwhile', async () => {
@@ -287,7 +287,7 @@ function setUpTwo(pass: <L>(loan: L) => Promise<L> = async loan => loan) {
       isSilent = false
     }
     const goAway = () => {
-      steered.isAway = true
+      steered.isUnreachable = true
       fallSilent()
     }
     return { steered, memory, goAway, fallSilent, speakAgain, isPending: false, isTold: false }
@@ -303,12 +303,12 @@ test('while the store is away what another process remembers is borrowed, for as
   b.goAway()
   clock.advance(50_000)
   assert.deepEqual(await b.memory.get('1'), { id: '1', shade: 'red' })
-  await assert.rejects(async () => b.memory.get('2'), StoreAway)
+  await assert.rejects(async () => b.memory.get('2'), StoreUnreachable)
   clock.advance(9_000)
   assert.deepEqual(await b.memory.get('1'), { id: '1', shade: 'red' })
   clock.advance(2_000)
-  await assert.rejects(async () => b.memory.get('1'), StoreAway)
-  await assert.rejects(async () => a.memory.get('1'), StoreAway)
+  await assert.rejects(async () => b.memory.get('1'), StoreUnreachable)
+  await assert.rejects(async () => a.memory.get('1'), StoreUnreachable)
 })
 
 test('what was last known to be right before a change was told is not borrowed', async () => {
@@ -319,7 +319,7 @@ test('what was last known to be right before a change was told is not borrowed',
   clock.advance(100)
   b.steered.changes.tell({ kind: 'token', account, id: '1' })
   b.goAway()
-  await assert.rejects(async () => b.memory.get('1'), StoreAway)
+  await assert.rejects(async () => b.memory.get('1'), StoreUnreachable)
 })
 
 test('what the store no longer had is not borrowed of who has not heard of it', async () => {
@@ -332,7 +332,7 @@ test('what the store no longer had is not borrowed of who has not heard of it', 
   assert.equal(await b.memory.get('1'), null)
   b.goAway()
   clock.advance(6_000)
-  await assert.rejects(async () => b.memory.get('1'), StoreAway)
+  await assert.rejects(async () => b.memory.get('1'), StoreUnreachable)
 })
 
 for (const [what, knownUntil, isBorrowed] of [
@@ -345,7 +345,7 @@ for (const [what, knownUntil, isBorrowed] of [
     steered.changes.fallSilent()
     clock.advance(100)
     const memory = new ReadThrough<Thing>({
-      load: () => Promise.reject(new StoreAway()),
+      load: () => Promise.reject(new StoreUnreachable()),
       changes: { knownUntil, follow: () => () => {} },
       kind: 'token',
       concerns: () => true,
@@ -356,7 +356,7 @@ for (const [what, knownUntil, isBorrowed] of [
       now: () => clock.monotonic(),
     })
     if (isBorrowed) assert.deepEqual(await memory.get('1'), { id: '1', shade: 'red' })
-    else await assert.rejects(async () => memory.get('1'), StoreAway)
+    else await assert.rejects(async () => memory.get('1'), StoreUnreachable)
   })
 
 test('what is borrowed is forgotten by the changes that are told when the store is back', async () => {
@@ -368,7 +368,7 @@ test('what is borrowed is forgotten by the changes that are told when the store 
   await b.memory.get('1')
   things.delete('1')
   b.steered.changes.tell({ kind: 'everything' })
-  b.steered.isAway = false
+  b.steered.isUnreachable = false
   b.steered.changes.speakAgain()
   assert.equal(await b.memory.get('1'), null)
 })
@@ -393,8 +393,8 @@ test('whatever crosses, no process gives out what it was told is gone', async ()
         else if (event === 'recall') running.push(memory.recall('1').catch(() => {}))
         else if (event === 'remove') things.delete('1')
         else if (event === 'away') process.goAway()
-        else if (event === 'back' || (event === 'hear' && !steered.isAway)) {
-          steered.isAway = false
+        else if (event === 'back' || (event === 'hear' && !steered.isUnreachable)) {
+          steered.isUnreachable = false
           if (process.isPending) steered.changes.tell({ kind: 'token', account, id: '1' })
           process.isTold ||= process.isPending
           process.isPending = false

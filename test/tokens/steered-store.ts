@@ -1,7 +1,7 @@
 // A store in memory that a test makes slow, away or silent; for what a real backend can't be told to do at a given moment.
 
 import type { Gateway, Token } from '../../src/store/records.ts'
-import { type Change, type Changes, type Store, StoreAway } from '../../src/store/store.ts'
+import { type Change, type Changes, type Store, StoreUnreachable } from '../../src/store/store.ts'
 import type { ManualClock } from '../help/clock.ts'
 
 /** Change notices that come when the test says so. */
@@ -42,7 +42,7 @@ export class SteeredStore {
   readonly changes: SteeredChanges
   readonly byDigest = new Map<string, Token>()
   readonly byName = new Map<string, Gateway>()
-  isAway = false
+  isUnreachable = false
   asked = 0
   #held: Promise<void> | null = null
 
@@ -62,7 +62,7 @@ export class SteeredStore {
 
   async look<T>(find: () => T | undefined): Promise<T | null> {
     this.asked++
-    if (this.isAway) throw new StoreAway()
+    if (this.isUnreachable) throw new StoreUnreachable()
     const found = find() ?? null
     await this.#held
     return found

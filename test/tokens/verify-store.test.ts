@@ -29,7 +29,7 @@ async function openTwo(t: TestContext, url: string) {
   const stores = [await openStore(url, { commandTimeout }), await openStore(url, { commandTimeout })] as const
   t.after(() => Promise.all(stores.map(store => store.close())))
   const [here, there] = stores
-  await until(() => !here.isAway && !there.isAway)
+  await until(() => !here.isUnreachable && !there.isUnreachable)
   const { value, token } = tokenWith()
   await there.bootstrap({ account: { id: account, name: 'first', createdAt: 0 }, gateway, token })
   // The notice of this very write would make the token be forgotten once more.

@@ -122,14 +122,14 @@ test('a token that was disabled is refused within 5 s when its notice is lost', 
 test('while the store is away a verified token lives on for the grace, and an unknown one is refused as such', async () => {
   const { verifier, value, token, steered, clock } = setUp()
   await verifier.verify(value, here)
-  steered.isAway = true
+  steered.isUnreachable = true
   steered.changes.fallSilent()
   assert.equal(await verifier.verify(mintToken().value, here), 'store_away')
   clock.advance(grace)
   assert.deepEqual(await verifier.verify(value, here), token)
   clock.advance(1_000)
   assert.equal(await verifier.verify(value, here), 'store_away')
-  steered.isAway = false
+  steered.isUnreachable = false
   steered.changes.speakAgain()
   assert.deepEqual(await verifier.verify(value, here), token)
 })
@@ -138,7 +138,7 @@ test('a token expires while the store is away, too', async () => {
   const expiresOn = new ManualClock().now() + 60_000
   const { verifier, value, steered, clock } = setUp({ expiresOn })
   await verifier.verify(value, here)
-  steered.isAway = true
+  steered.isUnreachable = true
   steered.changes.fallSilent()
   clock.advance(60_000)
   assert.equal(await verifier.verify(value, here), 'expired')

@@ -6,7 +6,7 @@ import type { TestContext } from 'node:test'
 import { createLogger } from '../../src/log/log.ts'
 import { openStore } from '../../src/store/open.ts'
 import { zoneOwner } from '../../src/store/zone-lists.ts'
-import { type Change, type Records, type Store, StoreAway } from '../../src/store/store.ts'
+import { type Change, type Records, type Store, StoreUnreachable } from '../../src/store/store.ts'
 import { ZoneRecords, type ZoneRecordsOptions } from '../../src/zones/zone-records.ts'
 
 export interface OpenedZones {
@@ -58,7 +58,7 @@ export async function put<T extends { readonly id: string }>(records: Records<T>
 export class SteeredStore {
   /** To be written to: it tells nobody. */
   readonly inner: Store
-  isAway = false
+  isUnreachable = false
   /** The ids that were asked for; `list` for a list. */
   readonly asked: string[] = []
   readonly #listeners = new Set<(change: Change) => void>()
@@ -111,7 +111,7 @@ export class SteeredStore {
 
   async #read<T>(what: string, find: () => Promise<T>): Promise<T> {
     this.asked.push(what)
-    if (this.isAway) throw new StoreAway()
+    if (this.isUnreachable) throw new StoreUnreachable()
     const found = await find()
     await this.#held
     return found

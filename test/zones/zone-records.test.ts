@@ -69,7 +69,7 @@ test('a zone for which nothing is set is empty, and nothing of any is known befo
   const { zones } = await openZones(t, steered.store)
   assert.deepEqual(zones.of(id), empty)
   const away = await SteeredStore.open(t)
-  away.isAway = true
+  away.isUnreachable = true
   assert.equal((await openZones(t, away.store)).zones.of(id), null)
 })
 
@@ -164,13 +164,13 @@ test('what is known stays while the store is away, which is logged once, and is 
   await put(steered.inner.errorRules, errors)
   const { zones, lines } = await openZones(t, steered.store)
   t.mock.timers.enable({ apis: ['setTimeout'] })
-  steered.isAway = true
+  steered.isUnreachable = true
   await put(steered.inner.errorRules, { ...errors, rules: [] })
   steered.tell({ kind: 'error_rule_list', account: zoneOwner, id })
   steered.asked.length = 0
   assert.equal(await secondsUntil(t, () => steered.asked.length === 4), 3)
   assert.deepEqual(zones.of(id)?.errorRules, errors.rules)
-  steered.isAway = false
+  steered.isUnreachable = false
   assert.equal(await secondsUntil(t, () => zones.of(id)?.errorRules.length === 0), 1)
   assert.deepEqual(
     lines.map(({ level, msg }) => [level, msg]),

@@ -30,7 +30,7 @@ await together.close()
 function nobodyElse(): Counters {
   const counts = new Map<string, number>()
   return {
-    isAway: false,
+    isUnreachable: false,
     spend: async ({ key, limit, done, wanted }) => {
       const count = (counts.get(key) ?? 0) + done + wanted
       counts.set(key, count)

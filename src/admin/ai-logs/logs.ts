@@ -5,7 +5,7 @@ import { LogSums, mostGroups } from '../../ai-logs/sums.ts'
 import { sortInTurns } from '../../base/turns/sort-in-turns.ts'
 import { matches, placeOf } from '../../store/log-match.ts'
 import type { LogEntry, Payload } from '../../store/records.ts'
-import { StoreAway } from '../../store/store.ts'
+import { StoreUnreachable } from '../../store/store.ts'
 import { auditOf, tellAudit } from '../records/audit.ts'
 import { type Answer, failure, failures, listInTurns, success, successInTurns } from '../envelope.ts'
 import { findGateway, noGateway } from '../gateways/gateways.ts'
@@ -86,7 +86,7 @@ export async function deleteLogs(call: Call, { store, log }: Api): Promise<Answe
     tellAudit(log, audit)
     return success({ deleted })
   } catch (failure) {
-    if (failure instanceof StoreAway) tellAudit(log, audit, 'audit: write not confirmed')
+    if (failure instanceof StoreUnreachable) tellAudit(log, audit, 'audit: write not confirmed')
     throw failure
   }
 }

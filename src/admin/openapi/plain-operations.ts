@@ -2,7 +2,7 @@
 
 import { metricsContentType } from '../../metrics/metrics.ts'
 import { entries } from '../../errors/docs/entry.ts'
-import { bug, forbidden, storeAway, unauthorized } from './refusals.ts'
+import { bug, forbidden, storeUnreachable, unauthorized } from './refusals.ts'
 import { json, type Operation } from './operation.ts'
 import { exactly, flag, listOf, named, oneOf, open, page, text, whole } from './schemas.ts'
 
@@ -91,7 +91,7 @@ export const plainOperations: Readonly<Record<string, Operation>> = {
       '`management.metrics` decides whether a token with the permission `Metrics Read`, of any account, is required. By default it is, unless the side port is on loopback and the request did not come through a proxy.',
     hasToken: 'maybe',
     answer: { content: { [metricsContentType]: text } },
-    refusals: [unauthorized, forbidden, storeAway, bug],
+    refusals: [unauthorized, forbidden, storeUnreachable, bug],
   },
   'GET /errors': {
     id: 'listErrors',

@@ -18,7 +18,7 @@ function givenBy(operation: Operation, row: Row | null, path: string): readonly 
   const { body, query = {} } = operation
   const hasToken = row !== null || operation.hasToken === true
   return [
-    ...(hasToken ? [badQuery(query), unauthorized, storeAway, bug] : []),
+    ...(hasToken ? [badQuery(query), unauthorized, storeUnreachable, bug] : []),
     ...(row ? [forbidden] : []),
     ...(row && row.method !== 'GET' ? [tooMany] : []),
     ...(path.includes('{') ? [unknown] : []),
@@ -99,7 +99,7 @@ const otherBody = refusal('key_used')
 /** What none of the handlers has foreseen. */
 export const bug = refusal('internal_error')
 
-export const storeAway: Refusal = {
+export const storeUnreachable: Refusal = {
   ...refusals(['store_away', 'store_busy'], `${apiFaults.store_away.when} ${apiFaults.store_busy.when}`),
   headers: ['retry-after'],
 }
@@ -114,5 +114,5 @@ export const sharedRefusals: Readonly<Record<string, Refusal>> = {
   BodyNotJson: noJson,
   Stale: stale,
   InternalError: bug,
-  StoreAway: storeAway,
+  StoreUnreachable: storeUnreachable,
 }

@@ -5,7 +5,7 @@ import { type Clock, systemClock } from '../../base/clock.ts'
 import type { Logger } from '../../log/log.ts'
 import { nextRay } from '../../base/ray.ts'
 import type { AuditEntry } from '../../store/records.ts'
-import { type DropTeller, type Store, StoreAway } from '../../store/store.ts'
+import { type DropTeller, type Store, StoreUnreachable } from '../../store/store.ts'
 import { auditOf, keeper, tellAudit } from './audit.ts'
 
 export interface AuditBounds {
@@ -77,7 +77,7 @@ export class AuditKeeper {
       await this.trim()
       return period
     } catch (failure) {
-      if (failure instanceof StoreAway) return pause
+      if (failure instanceof StoreUnreachable) return pause
       this.#log.error({ err: failure }, 'removing old audit entries failed')
       return period
     }

@@ -2,7 +2,7 @@
 
 import type { Logger } from '../../log/log.ts'
 import type { AuditEntry } from '../../store/records.ts'
-import { type Page, type Position, type Records, StoreAway, type Together } from '../../store/store.ts'
+import { type Page, type Position, type Records, StoreUnreachable, type Together } from '../../store/store.ts'
 import { tellAudit } from './audit.ts'
 import { type Answer, listInTurns } from '../envelope.ts'
 import { cursorOf, type PageQuery } from '../request/query.ts'
@@ -158,7 +158,8 @@ export function isoTime(ms: number): string {
 /** A write that was not confirmed may have been made, and its entry with it: the log tells of it as doubtful. */
 async function tellAfter(write: Promise<boolean>, { audit }: Told, log: Logger): Promise<boolean> {
   const isWritten = await write.catch(failure => {
-    if (failure instanceof StoreAway && !failure.isUndone) tellAudit(log, audit, 'audit: write not confirmed')
+    if (failure instanceof StoreUnreachable && !failure.isUndone)
+      tellAudit(log, audit, 'audit: write not confirmed')
     throw failure
   })
   if (isWritten) tellAudit(log, audit)

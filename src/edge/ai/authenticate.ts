@@ -65,7 +65,7 @@ function letIn(x: Exchange, ai: AiExchange, gateway: Gateway, token: Token | nul
 function turnAway(x: Exchange, ai: AiExchange, reason: RefuseReason): Refusal {
   ai.isTurnedAway = true
   x.plane.metrics.ai.refused[reason].inc()
-  if (reason === 'store_away') return storeAway
+  if (reason === 'store_away') return storeUnreachable
   if (reason === 'misplaced') return misplaced(ai)
   return (reason === 'forbidden' ? forbidden : unauthorized)[x.aiCaller!.api]
 }
@@ -83,7 +83,7 @@ function tokenIn({ target, fields }: AiExchange): string | null {
   return field === repeated ? '' : bearerOf(field)
 }
 
-const storeAway = refuse('service_unavailable')
+const storeUnreachable = refuse('service_unavailable')
 const noGateway = refuseCall('no_gateway')
 const repeatedId = refuseCall('invalid', 'svc-aig-gateway-id', 'must be given once')
 const unauthorized = { rest: refuseCall('unauthorized'), native: refuseCall('native_unauthorized') }

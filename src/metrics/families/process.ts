@@ -20,13 +20,14 @@ export const processFamilies: readonly Family[] = [
     type: 'gauge',
     name: 'gatehouse_store_up',
     help: 'Whether the store is reachable: 1 or 0.',
-    read: ({ storeSigns }) => storeSample(storeSigns, ({ isAway }) => !isAway),
+    read: ({ storeSigns }) => storeSample(storeSigns, ({ isUnreachable }) => !isUnreachable),
   },
   {
     type: 'gauge',
     name: 'gatehouse_store_writable',
     help: 'Whether the store accepts writes, as far as known: 1 or 0. Redis refuses them while required replicas do not confirm, SQLite while the disk is full or another process locks the file.',
-    read: ({ storeSigns }) => storeSample(storeSigns, ({ isAway, refusal }) => !isAway && refusal === null),
+    read: ({ storeSigns }) =>
+      storeSample(storeSigns, ({ isUnreachable, refusal }) => !isUnreachable && refusal === null),
   },
   {
     type: 'gauge',

@@ -1,7 +1,7 @@
 // Looks after the store of a running gateway: fills an empty one, tells what it denies, and keeps in the log when it goes away and comes back, and what is wrong with it meanwhile.
 
 import type { Logger } from '../../log/log.ts'
-import { type Store, StoreAway } from '../../store/store.ts'
+import { type Store, StoreUnreachable } from '../../store/store.ts'
 import { FirstFill, type FirstStart } from './first-start.ts'
 import { StoreSigns } from './signs.ts'
 
@@ -21,32 +21,32 @@ export function careForStore(store: Store, log: Logger, { firstToken, told, peri
   const signs = new StoreSigns(store, log)
   let isPrepared = false
   let denials: readonly string[] = []
-  let wasAway = false
+  let wasUnreachable = false
   let refusal: string | null = null
   const look = async () => {
     try {
       if (!isPrepared) await prepare()
-      else if (store.isAway) await store.accounts.list()
+      else if (store.isUnreachable) await store.accounts.list()
       await signs.look()
       if (refusal !== store.refusal) {
         refusal = store.refusal
         // Rights may have been taken since they were looked at.
         if (refusal?.endsWith('NOPERM')) void tellDenials()
       }
-      if (wasAway && !store.isAway) {
+      if (wasUnreachable && !store.isUnreachable) {
         log.info(details, 'store reachable again')
-        wasAway = false
+        wasUnreachable = false
         // It may be another server, with other users.
         void tellDenials()
       }
     } catch (cause) {
-      if (!wasAway) tellOf(cause)
-      wasAway = true
+      if (!wasUnreachable) tellOf(cause)
+      wasUnreachable = true
     }
     setTimeout(look, period).unref()
   }
   const tellOf = (cause: unknown) => {
-    if (!(cause instanceof StoreAway)) return log.error({ ...details, err: cause }, 'store failed')
+    if (!(cause instanceof StoreUnreachable)) return log.error({ ...details, err: cause }, 'store failed')
     const { reason } = cause
     if (reason === 'NOPERM') void tellDenials()
     if (fill.isUnconfirmed)

@@ -37,7 +37,7 @@ export class FirstFill {
     return this.#made !== null
   }
 
-  /** Returns what the store was filled with; null when it was not empty, also when another process was faster. Rejects with `StoreAway`, and is called again then. */
+  /** Returns what the store was filled with; null when it was not empty, also when another process was faster. Rejects with `StoreUnreachable`, and is called again then. */
   async run(now: number): Promise<FirstStart | null> {
     const { accounts } = this.#store
     const isEmpty = (await accounts.list()).length === 0

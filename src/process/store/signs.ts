@@ -7,7 +7,7 @@ import type { Store } from '../../store/store.ts'
 /** Looks between two questions for what can be lost. */
 const lossPeriod = 5
 
-type Watched = Pick<Store, 'location' | 'isAway' | 'refusal' | 'deafness' | 'durability'>
+type Watched = Pick<Store, 'location' | 'isUnreachable' | 'refusal' | 'deafness' | 'durability'>
 
 export class StoreSigns {
   readonly #store: Watched
@@ -26,7 +26,7 @@ export class StoreSigns {
 
   /** Logs what has changed since the last look; asks the store for what can be lost at the first look and every fifth after it. Never rejects. */
   async look(): Promise<void> {
-    if (this.#store.isAway) return
+    if (this.#store.isUnreachable) return
     this.#tellRefusal()
     this.#tellDeafness()
     if (this.#looks++ % lossPeriod === 0) await this.#tellLosses()

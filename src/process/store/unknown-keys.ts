@@ -4,7 +4,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from '../../log/log.ts'
 import type { OAuthClient } from '../../store/oauth-client.ts'
-import { type Store, StoreAway } from '../../store/store.ts'
+import { type Store, StoreUnreachable } from '../../store/store.ts'
 import type { SecretKeys } from '../../oauth-clients/secret-keys.ts'
 
 /** Ms between two tries while the store is unreachable. */
@@ -42,7 +42,7 @@ async function onceThere<T>(ask: () => Promise<T>, end: AbortSignal): Promise<T>
     try {
       return await ask()
     } catch (cause) {
-      if (!(cause instanceof StoreAway)) throw cause
+      if (!(cause instanceof StoreUnreachable)) throw cause
     }
     await sleep(period, null, { signal: end, ref: false })
   }

@@ -1,7 +1,7 @@
 // A store for the length of one command.
 
 import { openStore, type StoreOptions } from '../../store/open.ts'
-import { type Store, StoreAway } from '../../store/store.ts'
+import { type Store, StoreUnreachable } from '../../store/store.ts'
 import { tell } from '../commands/terminal.ts'
 
 /** Opens a store for one use, whose exit code it returns; whatever fails is told in a sentence, and 1. Nobody waits for a command but the operator. */
@@ -16,9 +16,9 @@ export async function withStore(
     opened = store
     return await use(store)
   } catch (cause) {
-    const place = cause instanceof StoreAway && opened ? `${opened.location}: ` : ''
+    const place = cause instanceof StoreUnreachable && opened ? `${opened.location}: ` : ''
     tell(`gatehouse: ${place}${(cause as Error).message}`)
-    if (opened && cause instanceof StoreAway && cause.reason === 'NOPERM')
+    if (opened && cause instanceof StoreUnreachable && cause.reason === 'NOPERM')
       for (const denial of await opened.rights().catch(() => [])) tell(denial)
     return 1
   } finally {

@@ -20,8 +20,8 @@ export class RedisCounters implements Counters {
     this.#clock = clock
   }
 
-  get isAway(): boolean {
-    return this.#connection.isAway
+  get isUnreachable(): boolean {
+    return this.#connection.isUnreachable
   }
 
   async spend({ key, window, limit, done, wanted }: CounterAsk): Promise<CounterAnswer> {

@@ -137,15 +137,15 @@ export class RedisStore implements Store {
 
   get refusal(): string | null {
     if (this.#sentinels !== null && this.#sentinels.view === null) return this.#sentinels.census
-    return this.isAway ? null : this.#writes.refusal
+    return this.isUnreachable ? null : this.#writes.refusal
   }
 
   get deafness(): string | null {
     return this.#notices.fault
   }
 
-  get isAway(): boolean {
-    return this.#connections.some(({ isAway }) => isAway)
+  get isUnreachable(): boolean {
+    return this.#connections.some(({ isUnreachable }) => isUnreachable)
   }
 
   async bootstrap({ account, gateway, token }: Bootstrap): Promise<boolean> {
@@ -193,7 +193,7 @@ export class RedisStore implements Store {
   /** Sees that all connections lead to one server: behind a name there may be another by now. */
   #gather({ runId }: Connection): void {
     for (const other of this.#connections) {
-      if (!other.isAway && other.runId !== runId) other.leave(new NotPrimary())
+      if (!other.isUnreachable && other.runId !== runId) other.leave(new NotPrimary())
     }
   }
 
@@ -205,6 +205,6 @@ export class RedisStore implements Store {
     } finally {
       clearTimeout(timer)
     }
-    if (!this.isAway) await this.changes.look()
+    if (!this.isUnreachable) await this.changes.look()
   }
 }

@@ -1,7 +1,7 @@
 // The writes of all processes, read from a table of the last ones. Versions of records are numbers of this table.
 
 import type { Clock } from '../../base/clock.ts'
-import { type Change, type Changes, type RecordKind, StoreAway } from '../store.ts'
+import { type Change, type Changes, type RecordKind, StoreUnreachable } from '../store.ts'
 import type { Command, Database, Statement } from './database/database.ts'
 
 interface Row {
@@ -66,7 +66,7 @@ export class SqliteChanges implements Changes {
       for (const change of changes) for (const listener of this.#listeners) listener(change)
       this.knownUntil = Math.max(this.knownUntil, before)
     } catch (error) {
-      if (!(error instanceof StoreAway)) throw error
+      if (!(error instanceof StoreUnreachable)) throw error
     }
   }
 

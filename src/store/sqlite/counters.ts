@@ -60,11 +60,11 @@ export class SqliteCounters implements Counters {
     )
   }
 
-  get isAway(): boolean {
-    return this.#db.isAway
+  get isUnreachable(): boolean {
+    return this.#db.isUnreachable
   }
 
-  /** What SQLite says of the file, as long as `isAway`. */
+  /** What SQLite says of the file, as long as `isUnreachable`. */
   get fault(): string | null {
     return this.#db.fault
   }

@@ -5,7 +5,7 @@ import { dirname, resolve } from 'node:path'
 import { type Clock, systemClock } from '../../base/clock.ts'
 import { StoreMetrics } from '../../metrics/store-metrics.ts'
 import type { AccessRuleList, ErrorPage, ErrorRuleList } from '../zone-lists.ts'
-import { type Bootstrap, type Records, type Store, StoreAway } from '../store.ts'
+import { type Bootstrap, type Records, type Store, StoreUnreachable } from '../store.ts'
 import { SqliteAccounts } from './accounts.ts'
 import { SqliteAnswers } from './answers.ts'
 import { SqliteAudit } from './audit.ts'
@@ -58,7 +58,7 @@ export class SqliteStore implements Store {
     try {
       return await openFile(file, options)
     } catch (error) {
-      const cause = error instanceof StoreAway ? error.cause : error
+      const cause = error instanceof StoreUnreachable ? error.cause : error
       throw new Error(`${file} cannot be used as the store: ${(cause as Error).message}`, { cause })
     }
   }
@@ -97,7 +97,7 @@ export class SqliteStore implements Store {
 
   readonly deafness = null
 
-  get isAway(): boolean {
+  get isUnreachable(): boolean {
     return this.#records.isUnreadable || this.#logs.isUnreadable
   }
 

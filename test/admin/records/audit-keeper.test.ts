@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test'
 import { commandLine } from '../../../src/admin/records/audit.ts'
 import { type AuditBounds, AuditKeeper } from '../../../src/admin/records/audit-keeper.ts'
 import { createLogger } from '../../../src/log/log.ts'
-import { StoreAway } from '../../../src/store/store.ts'
+import { StoreUnreachable } from '../../../src/store/store.ts'
 import { auditEntry } from '../../store/contract-specimens.ts'
 import { account } from '../../tokens/token-with.ts'
 import { startApi } from '../api.ts'
@@ -93,7 +93,7 @@ test('it begins at once, tries again where the store was away, and ends', async 
     accounts: {
       ...store.accounts,
       list: async () => {
-        if (asked++ === 0) throw new StoreAway()
+        if (asked++ === 0) throw new StoreUnreachable()
         return []
       },
     },

@@ -31,7 +31,7 @@ test('an empty store is filled, and the log has one line when it goes away and o
     await until(() => looks >= 5)
     assert.deepEqual(about(), ['store unreachable'])
     await server.start()
-    await until(() => !store.isAway && about().length > 1)
+    await until(() => !store.isUnreachable && about().length > 1)
     assert.deepEqual(about(), ['store unreachable', 'store reachable again'])
   }
   assert.equal(filled.length, 1)

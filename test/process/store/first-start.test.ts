@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { FirstFill } from '../../../src/process/store/first-start.ts'
 import { openStore } from '../../../src/store/open.ts'
-import { StoreAway } from '../../../src/store/store.ts'
+import { StoreUnreachable } from '../../../src/store/store.ts'
 import { permissionGroups } from '../../../src/tokens/permission-groups.ts'
 import { digestOf, mintToken } from '../../../src/tokens/token.ts'
 import { replicates, startRedis } from '../../help/redis.ts'
@@ -61,14 +61,14 @@ async function startUnconfirmed(t: TestContext) {
   t.after(() => store.close())
   const fill = new FirstFill(store)
   replica.stop()
-  await assert.rejects(fill.run(7), StoreAway)
+  await assert.rejects(fill.run(7), StoreUnreachable)
   assert.deepEqual([fill.isUnconfirmed, (await store.accounts.list()).length], [true, 1])
   return { primary, replica, store, fill }
 }
 
 test('what was made and not confirmed is told once it is, with the token that the store has', async t => {
   const { replica, store, fill } = await startUnconfirmed(t)
-  await assert.rejects(fill.run(8), StoreAway)
+  await assert.rejects(fill.run(8), StoreUnreachable)
   replica.cont()
   const first = (await fill.run(9))!
   assert.equal((await store.tokens.findByDigest(digestOf(first.token!)))?.account, first.account)

@@ -88,7 +88,7 @@ test('a store that is away is waited for, without a word', async t => {
   await keepClient(before, await keepAccount(before), [hex(4)])
   await server.kill()
   const store = await open(t, server.url)
-  await until(() => store.isAway)
+  await until(() => store.isUnreachable)
   const { lines, done } = look(store)
   await assert.rejects(store.accounts.list())
   assert.deepEqual(lines, [])
@@ -106,7 +106,7 @@ test('it ends when it is told to, away or not, without a word', async t => {
   there.end.abort()
   await there.done
   await server.kill()
-  await until(() => store.isAway)
+  await until(() => store.isUnreachable)
   const away = look(store)
   await assert.rejects(store.accounts.list())
   away.end.abort()

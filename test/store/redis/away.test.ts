@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
 import { inspect } from 'node:util'
 import { RedisStore } from '../../../src/store/redis/redis-store.ts'
-import { type Store, StoreAway } from '../../../src/store/store.ts'
+import { type Store, StoreUnreachable } from '../../../src/store/store.ts'
 import { freePort, startRedis } from '../../help/redis.ts'
 import { root } from '../../help/source.ts'
 import { until } from '../../help/until.ts'
@@ -22,10 +22,10 @@ const atLast = 10 * commandTimeout
 test('a Redis that is not there is away: every method says so at once, and works once it is there', async t => {
   const port = await freePort()
   const store = await openRedis(t, `redis://127.0.0.1:${port}`)
-  assert.equal(store.isAway, true)
+  assert.equal(store.isUnreachable, true)
   await rejectAll(store, atOnce)
   await startRedis(t, { port })
-  await until(() => !store.isAway)
+  await until(() => !store.isUnreachable)
   await resolveAll(store)
 })
 
@@ -36,7 +36,7 @@ test('a Redis that hangs is away for every method, and back when it goes on', as
   const asked = Object.entries(methods).map(([name, ask], i) => rejects(() => ask(stores[i]!), atLast, name))
   await Promise.all(asked)
   server.cont()
-  await until(() => stores.every(store => !store.isAway))
+  await until(() => stores.every(store => !store.isUnreachable))
   for (const store of stores) await resolveAll(store)
 })
 
@@ -45,10 +45,10 @@ test('once a command was lost, others fail at once, until the server has answere
   const store = await openRedis(t, server.url)
   server.stop()
   await rejects(() => store.accounts.list(), atLast)
-  assert.equal(store.isAway, true)
+  assert.equal(store.isUnreachable, true)
   await rejects(() => store.accounts.list(), atOnce)
   server.cont()
-  await until(() => !store.isAway)
+  await until(() => !store.isUnreachable)
   await resolveAll(store)
 })
 
@@ -56,9 +56,9 @@ test('a Redis that hangs while nothing is asked is noticed by the store itself',
   const server = await startRedis(t)
   const store = await openRedis(t, server.url)
   server.stop()
-  await until(() => store.isAway)
+  await until(() => store.isUnreachable)
   server.cont()
-  await until(() => !store.isAway)
+  await until(() => !store.isUnreachable)
 })
 
 test('a server that accepts and says nothing is given up, and dialled again', async t => {
@@ -67,7 +67,7 @@ test('a server that accepts and says nothing is given up, and dialled again', as
   await once(silent, 'listening')
   t.after(() => silent.close())
   const store = await openRedis(t, `redis://127.0.0.1:${(silent.address() as AddressInfo).port}`)
-  assert.equal(store.isAway, true)
+  assert.equal(store.isUnreachable, true)
   const first = dialled
   await rejectAll(store, atOnce)
   await until(() => dialled >= 2 * first)
@@ -89,11 +89,11 @@ test('what was acknowledged is there after kill -9, in the middle of writing', a
   await until(() => acknowledged.length > 300)
   await server.kill()
   for (const outcome of await ends) {
-    assert.ok(outcome.status === 'rejected' && outcome.reason instanceof StoreAway)
+    assert.ok(outcome.status === 'rejected' && outcome.reason instanceof StoreUnreachable)
   }
   await rejectAll(store, atOnce)
   await server.restart()
-  await until(() => !store.isAway)
+  await until(() => !store.isUnreachable)
   for (const digest of acknowledged) assert.equal((await store.tokens.findByDigest(digest))?.account, owner)
   const { total } = await store.tokens.list(owner, { offset: 0, limit: 0 })
   assert.ok(total >= acknowledged.length && total <= acknowledged.length + 8)
@@ -122,13 +122,13 @@ test('newer data that turns up later keeps the store away', async t => {
   await server.restart()
   await rejectAll(store, atOnce)
   await until(async () => String((await causeOf(store))?.message).includes('format 2'))
-  assert.equal(store.isAway, true)
+  assert.equal(store.isUnreachable, true)
 })
 
 test('a database that the server has not is away, and nothing is written to another', async t => {
   const server = await startRedis(t)
   const store = await openRedis(t, `${server.url}/99`)
-  assert.equal(store.isAway, true)
+  assert.equal(store.isUnreachable, true)
   await rejectAll(store, atOnce)
   assert.equal(await server.ask('DBSIZE'), 0)
 })
@@ -137,7 +137,7 @@ test('no secret gets into an error, and nothing is printed, however long the ser
   const server = await startRedis(t, { args: ['--requirepass', 'right'] })
   const url = `redis://:wr0ng-s3cret@127.0.0.1:${server.port}`
   const store = await openRedis(t, url)
-  assert.equal(store.isAway, true)
+  assert.equal(store.isUnreachable, true)
   const error = await store.tokens.findByDigest('d1gest').catch(error => error)
   assert.doesNotMatch(inspect(error, { depth: null, showHidden: true }), /s3cret|d1gest/)
   assert.equal(error.cause.code, 'WRONGPASS')
@@ -171,7 +171,7 @@ async function resolveAll(store: Store): Promise<void> {
 
 async function rejects(ask: () => Promise<unknown>, within: number, name = ''): Promise<void> {
   const before = performance.now()
-  await assert.rejects(ask, StoreAway, name)
+  await assert.rejects(ask, StoreUnreachable, name)
   const took = performance.now() - before
   assert.ok(took <= within, `${name} rejected after ${took} ms`)
 }

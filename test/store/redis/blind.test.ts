@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { StoreAway } from '../../../src/store/store.ts'
+import { StoreUnreachable } from '../../../src/store/store.ts'
 import { type RedisServer, replicates, startRedis } from '../../help/redis.ts'
 import { until } from '../../help/until.ts'
 import { token } from '../contract-specimens.ts'
@@ -19,12 +19,12 @@ test('without INFO a replica is waited for from the first write, even one that h
   await replicates(primary)
   replica.stop()
   const store = await openRedis(t, await blindUrl(primary, '-info'), timeout)
-  await assert.rejects(store.tokens.insert(token()), StoreAway)
+  await assert.rejects(store.tokens.insert(token()), StoreUnreachable)
   replica.cont()
   await until(() => store.refusal === null)
   assert.equal(await store.tokens.insert(token()), true)
   await lose(replica, primary)
-  await assert.rejects(store.tokens.insert(token()), StoreAway)
+  await assert.rejects(store.tokens.insert(token()), StoreUnreachable)
   assert.equal(store.refusal, '0 of 1 replica confirms writes')
 })
 
@@ -41,7 +41,7 @@ test('without INFO the replica that could be the next primary has to have a writ
   assert.equal(await store.tokens.insert(token()), true)
   unfit.cont()
   fit.stop()
-  await assert.rejects(store.tokens.insert(token()), StoreAway)
+  await assert.rejects(store.tokens.insert(token()), StoreUnreachable)
   await until(() => store.refusal === 'a replica that could become the primary is behind')
 })
 
@@ -61,7 +61,7 @@ test('without INFO and ROLE a replica that was too slow at first is waited for o
     replica.stop()
     const isRefused = await store.tokens.insert(token()).then(
       () => false,
-      error => error instanceof StoreAway,
+      error => error instanceof StoreUnreachable,
     )
     replica.cont()
     const before = await looks()
@@ -72,7 +72,7 @@ test('without INFO and ROLE a replica that was too slow at first is waited for o
   await until(() => store.refusal === null)
   assert.equal(await store.tokens.insert(token()), true)
   await lose(replica, primary)
-  await assert.rejects(store.tokens.insert(token()), StoreAway)
+  await assert.rejects(store.tokens.insert(token()), StoreUnreachable)
   assert.equal(store.refusal, '0 of 1 replica confirms writes')
 })
 

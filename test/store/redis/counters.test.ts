@@ -16,7 +16,7 @@ test('short windows are not written to the disk, and long ones are', async t => 
     counters.spend({ key: 'key', window, limit: 5, done: 0, wanted })
   for (const window of [sliding, month]) assert.equal((await spend(window)).count, 1)
   await server.restart()
-  await until(() => !counters.isAway)
+  await until(() => !counters.isUnreachable)
   assert.equal((await spend(sliding, 0)).count, 0)
   assert.equal((await spend(month, 0)).count, 1)
 })

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { OAuthClient } from '../../../src/store/oauth-client.ts'
 import type { AuditAction } from '../../../src/store/records.ts'
 import type { RedisStore } from '../../../src/store/redis/redis-store.ts'
-import { StoreAway } from '../../../src/store/store.ts'
+import { StoreUnreachable } from '../../../src/store/store.ts'
 import { startRedis } from '../../help/redis.ts'
 import { until } from '../../help/until.ts'
 import { ContractClock } from '../contract-clock.ts'
@@ -37,10 +37,10 @@ test('clients, their secrets, what is told of them and who is due survive kill -
   await until(() => acknowledged.answers.length > 300)
   await server.kill()
   for (const outcome of await ends) {
-    assert.ok(outcome.status === 'rejected' && outcome.reason instanceof StoreAway)
+    assert.ok(outcome.status === 'rejected' && outcome.reason instanceof StoreUnreachable)
   }
   await server.restart()
-  await until(() => !store.isAway)
+  await until(() => !store.isUnreachable)
 
   const { items: clients } = await store.oauthClients.list(account, { offset: 0, limit: many })
   const found = new Map(clients.map(client => [client.id, client]))

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { batchOf } from '../../../src/store/log-batch/writer.ts'
 import { changeChannel, keys } from '../../../src/store/redis/keys.ts'
-import { type Store, StoreAway } from '../../../src/store/store.ts'
+import { type Store, StoreUnreachable } from '../../../src/store/store.ts'
 import { type RedisServer, startRedis } from '../../help/redis.ts'
 import { sourceFiles } from '../../help/source.ts'
 import {
@@ -145,7 +145,7 @@ test('whichever command is denied, a script does all of what it is for, or nothi
       const what = `${name} without ${command}`
       if (failure === null) assert.deepEqual(shapeOf(after), whole, what)
       else {
-        assert.ok(failure instanceof StoreAway, `${what}: ${failure}`)
+        assert.ok(failure instanceof StoreUnreachable, `${what}: ${failure}`)
         assert.deepEqual(after, before, what)
         refusedBy.set(command, [...(refusedBy.get(command) ?? []), name])
       }

@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
 import type { Clock } from '../../../src/base/clock.ts'
 import { SqliteStore } from '../../../src/store/sqlite/sqlite-store.ts'
-import { StoreAway } from '../../../src/store/store.ts'
+import { StoreUnreachable } from '../../../src/store/store.ts'
 import { ManualClock } from '../../help/clock.ts'
 import { oauthClient, verification } from '../contract-specimens.ts'
 import { temporaryFile } from './temporary-file.ts'
@@ -83,7 +83,7 @@ test('a claim that could not be written gives nothing away', async t => {
   const { clients, other, insert } = await start(t)
   await insert(Date.now() - 1_000)
   other.exec('BEGIN IMMEDIATE')
-  await assert.rejects(clients.claimDue(10, lease), StoreAway)
+  await assert.rejects(clients.claimDue(10, lease), StoreUnreachable)
   other.exec('ROLLBACK')
   assert.equal((await clients.claimDue(10, lease)).length, 1)
 })

@@ -52,7 +52,7 @@ export class ApiRefusal extends Error {
 }
 
 /** There is no API, or no end of its response; the message is a sentence for the operator. */
-export class ApiAway extends Error {}
+export class ApiUnreachable extends Error {}
 
 /** How long a response may take, in ms. */
 const patience = 30_000
@@ -67,7 +67,7 @@ export class ApiClient {
     this.#access = access
   }
 
-  /** Asks for a path below the account. Throws `ApiRefusal` or `ApiAway`; what can be sent twice is, where the connection breaks. */
+  /** Asks for a path below the account. Throws `ApiRefusal` or `ApiUnreachable`; what can be sent twice is, where the connection breaks. */
   async ask<Result>(method: string, path: string, request: ApiRequest = {}): Promise<ApiAnswer<Result>> {
     const url = `${this.#access.url}/client/v4/accounts/${this.#access.account}${path}`
     const init = requestOf(method, this.#access.token, request)
@@ -99,14 +99,14 @@ export class ApiClient {
     } catch (cause) {
       if (isRepeatable && !isTimeout(cause)) return this.#send(url, init, false)
       const isDoubtful = init.method !== 'GET' && mayHaveArrived(cause)
-      throw new ApiAway(`${this.#access.url} ${reasonOf(cause)}${isDoubtful ? unknownOutcome : ''}`)
+      throw new ApiUnreachable(`${this.#access.url} ${reasonOf(cause)}${isDoubtful ? unknownOutcome : ''}`)
     }
   }
 
   #read<Result>({ status, headers }: Response, text: string): ApiAnswer<Result> {
     const envelope = envelopeIn(text)
     if (!envelope)
-      throw new ApiAway(
+      throw new ApiUnreachable(
         `${this.#access.url} responds with ${status}, but not as the management API; is it the address of the admin listener?`,
       )
     const { success, errors, result, result_info } = envelope

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers'
 import { isId } from '../../../base/id.ts'
 import { visible } from '../../../base/text/visible.ts'
 import { loadConfig } from '../../../config/file/load.ts'
-import { type ApiAccess, ApiAway, ApiClient, type ApiMistake, ApiRefusal } from './api-client.ts'
+import { type ApiAccess, ApiUnreachable, ApiClient, type ApiMistake, ApiRefusal } from './api-client.ts'
 import { configPath, type Input } from '../input.ts'
 import { isUsable } from '../mistakes.ts'
 import { tell } from '../terminal.ts'
@@ -21,7 +21,7 @@ export async function withApi(input: Input, use: (api: ApiClient) => Promise<num
     return await use(new ApiClient(access))
   } catch (cause) {
     if (cause instanceof ApiRefusal) tellMistakes(cause.mistakes)
-    else if (cause instanceof ApiAway) tell(`gatehouse: ${visible(cause.message)}`)
+    else if (cause instanceof ApiUnreachable) tell(`gatehouse: ${visible(cause.message)}`)
     else throw cause
     return 1
   }

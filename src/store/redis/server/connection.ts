@@ -2,7 +2,7 @@
 // that a server hangs. Only a primary counts as there, and is asked each second whether it still is one.
 
 import { inTime } from '../../../base/turns/in-time.ts'
-import { StoreAway, StoreUntouched } from '../../store.ts'
+import { StoreUnreachable, StoreUntouched } from '../../store.ts'
 import { type Argument, type Client, type Command, pauseBefore } from './connect.ts'
 import { isDemoted, isReply, Late, NotPrimary, reasonOf, tooLate } from './failure.ts'
 import { keys } from '../keys.ts'
@@ -53,7 +53,7 @@ export class Connection {
     return this.#opening.promise
   }
 
-  get isAway(): boolean {
+  get isUnreachable(): boolean {
     return !this.#isHere || this.#client.isAstray
   }
 
@@ -67,7 +67,7 @@ export class Connection {
     this.#arrivals.push(listener)
   }
 
-  /** Asks one command; rejects with `StoreAway` after `timeout` ms at the latest. */
+  /** Asks one command; rejects with `StoreUnreachable` after `timeout` ms at the latest. */
   run(command: Command): Promise<unknown> {
     return this.#ask(() => this.#client.send(command), this.#options.timeout)
   }
@@ -108,13 +108,13 @@ export class Connection {
   }
 
   async #ask<T>(run: () => Promise<T>, timeout: number): Promise<T> {
-    if (this.isAway) throw new StoreUntouched(this.#reason)
+    if (this.isUnreachable) throw new StoreUntouched(this.#reason)
     try {
       return await inTime(run(), timeout, tooLate)
     } catch (error) {
       if (isDemoted(error)) this.leave(new NotPrimary())
       else if (!isReply(error)) this.#doubt()
-      throw new StoreAway(reasonOf(error))
+      throw new StoreUnreachable(reasonOf(error))
     }
   }
 

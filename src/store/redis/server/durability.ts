@@ -3,7 +3,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Clock } from '../../../base/clock.ts'
-import { StoreAway, StoreUntouched } from '../../store.ts'
+import { StoreUnreachable, StoreUntouched } from '../../store.ts'
 import type { Argument, Command } from './connect.ts'
 import type { Connection } from './connection.ts'
 import { isDemoted, isMoved, NotPrimary, reasonOf } from './failure.ts'
@@ -129,7 +129,7 @@ export class DurableWrites {
     return this.#hasLost
   }
 
-  /** Runs a script that writes; rejects with `StoreAway` when what it wrote isn't in time as safe as the server can make it. */
+  /** Runs a script that writes; rejects with `StoreUnreachable` when what it wrote isn't in time as safe as the server can make it. */
   run(script: Script, keys: readonly string[], args: readonly Argument[]): Promise<unknown> {
     return this.#join({ script, keys, args, isForDisk: true })
   }
@@ -140,7 +140,7 @@ export class DurableWrites {
   }
 
   /**
-   * Resolves when the server was the primary when this was called, and rejects with `StoreAway` when another may have been: what is missing here may then be
+   * Resolves when the server was the primary when this was called, and rejects with `StoreUnreachable` when another may have been: what is missing here may then be
    * there. However many ask, the server is asked twenty times a second at most.
    */
   async confirmAbsence(): Promise<void> {
@@ -292,7 +292,7 @@ export class DurableWrites {
     const [answers, proofs] = [found.slice(0, asks.length), found.slice(asks.length)]
     if (isMoved(proofs[0])) return this.#follow(answers)
     if (proofs.length > 0) await this.#expectProof(proofs, { disk, needed, end })
-    if (this.#replicas.epoch !== epoch) throw new StoreAway(unconfirmed())
+    if (this.#replicas.epoch !== epoch) throw new StoreUnreachable(unconfirmed())
     return answers
   }
 
@@ -313,7 +313,7 @@ export class DurableWrites {
       facts = await this.#awaitStragglers(facts)
     }
     // Another history: the server was a replica in between, and may have lost what it was told before.
-    if (before !== null && before.history !== facts.history) throw new StoreAway(unconfirmed())
+    if (before !== null && before.history !== facts.history) throw new StoreUnreachable(unconfirmed())
     this.#refusal = null
     if (needed > 0 && before !== null) this.#noteReach(before)
   }
@@ -358,7 +358,7 @@ export class DurableWrites {
     }
     const reason = new NotPrimary()
     this.#connection.leave(reason)
-    throw new StoreAway(reasonOf(reason))
+    throw new StoreUnreachable(reasonOf(reason))
   }
 
   #expectAnswer(answer: unknown): void {
@@ -368,9 +368,9 @@ export class DurableWrites {
     throw this.#refuse(refusalOf(reason), reason)
   }
 
-  #refuse(refusal: string, reason = unconfirmed()): StoreAway {
+  #refuse(refusal: string, reason = unconfirmed()): StoreUnreachable {
     this.#refusal = refusal
-    return new StoreAway(reason)
+    return new StoreUnreachable(reason)
   }
 }
 

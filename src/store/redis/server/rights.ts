@@ -1,7 +1,7 @@
 // What the user of a Redis server must be allowed, and the question which of that is denied.
 
 import { inTime } from '../../../base/turns/in-time.ts'
-import { StoreAway } from '../../store.ts'
+import { StoreUnreachable } from '../../store.ts'
 import { type Argument, type Client, connect, type Dialling } from './connect.ts'
 import { reasonOf, tooLate } from './failure.ts'
 import { changeChannel } from '../keys.ts'
@@ -118,7 +118,7 @@ while ARGV[at] do
 end
 return denied`
 
-/** Returns a sentence for each purpose that the user may not serve: which commands are denied, what that means, and how they are granted. Rejects with `StoreAway` where that can't be asked. */
+/** Returns a sentence for each purpose that the user may not serve: which commands are denied, what that means, and how they are granted. Rejects with `StoreUnreachable` where that can't be asked. */
 export async function deniedRights(dialling: Dialling, timeout: number): Promise<readonly string[]> {
   const { address } = dialling
   if (address.kind !== 'cluster') return ask(dialling, timeout, purposes)
@@ -153,7 +153,7 @@ async function ask(
       return missing.length === 0 ? [] : sentenceOf(username ?? 'default', purpose, missing)
     })
   } catch (error) {
-    throw new StoreAway(reasonOf(error))
+    throw new StoreUnreachable(reasonOf(error))
   } finally {
     client.cut()
   }

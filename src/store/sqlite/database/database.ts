@@ -1,9 +1,9 @@
-// One connection to a file of SQLite: waits for locks without stalling the process, and turns what is out of reach into StoreAway.
+// One connection to a file of SQLite: waits for locks without stalling the process, and turns what is out of reach into StoreUnreachable.
 
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { StoreMetrics } from '../../../metrics/store-metrics.ts'
-import { StoreAway, StoreBusy } from '../../store.ts'
+import { StoreUnreachable, StoreBusy } from '../../store.ts'
 import { isBusy, isOutOfReach, named, Transactions } from './transactions.ts'
 import { WriteQueue } from './write-queue.ts'
 
@@ -80,16 +80,16 @@ export class Database {
       patience: writePatience,
       metrics,
       told: failure => (failure === null ? this.#comeBack() : this.#goAway(failure)),
-      isAway: () => this.isAway,
+      isUnreachable: () => this.isUnreachable,
     })
   }
 
   /** Whether the last command failed for want of the file, or of its lock, and no write has succeeded since. */
-  get isAway(): boolean {
+  get isUnreachable(): boolean {
     return this.#probe !== null
   }
 
-  /** What SQLite said when the file could not be used, as long as `isAway`. */
+  /** What SQLite said when the file could not be used, as long as `isUnreachable`. */
   get fault(): string | null {
     return this.#fault
   }
@@ -122,7 +122,7 @@ export class Database {
 
   /** Runs synchronous work as one transaction, or as a part of one with others; what it throws undoes it alone. Rejects with `StoreBusy` when too many wait, or too long. */
   write<T>(work: () => T): Promise<T> {
-    if (!this.#db.isOpen) return Promise.reject(new StoreAway())
+    if (!this.#db.isOpen) return Promise.reject(new StoreUnreachable())
     return this.#writes.push(work)
   }
 
@@ -136,19 +136,19 @@ export class Database {
   }
 
   async #attempt<T>(work: () => T): Promise<T> {
-    const deadline = performance.now() + (this.isAway ? 0 : this.#patience)
+    const deadline = performance.now() + (this.isUnreachable ? 0 : this.#patience)
     for (;;) {
       try {
         const result = work()
         this.#isUnreadable = false
         return result
       } catch (error) {
-        if (!this.#db.isOpen) throw new StoreAway(error)
+        if (!this.#db.isOpen) throw new StoreUnreachable(error)
         if (!isOutOfReach(error)) throw error
         if (!isBusy(error) || performance.now() >= deadline) {
           this.#isUnreadable = true
           this.#goAway(error)
-          throw isBusy(error) ? new StoreBusy(named(error)) : new StoreAway(named(error))
+          throw isBusy(error) ? new StoreBusy(named(error)) : new StoreUnreachable(named(error))
         }
       }
       // Of random length, so that two who wait do not meet again.

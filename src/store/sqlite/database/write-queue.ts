@@ -2,7 +2,7 @@
 // process holds the lock of the file, the event loop goes on: SQLite itself would hold it.
 
 import type { StoreMetrics, WriteRefusal } from '../../../metrics/store-metrics.ts'
-import { StoreAway, StoreBusy, StoreUntouched } from '../../store.ts'
+import { StoreUnreachable, StoreBusy, StoreUntouched } from '../../store.ts'
 import { isBusy, isOutOfReach, isTorn, named, type Transactions } from './transactions.ts'
 
 interface WriteQueueOptions {
@@ -13,7 +13,7 @@ interface WriteQueueOptions {
   /** Hears that the file could be written, or why it could not. */
   readonly told: (failure: unknown) => void
   /** Whether the file could not be written the last time; then nothing waits. */
-  readonly isAway: () => boolean
+  readonly isUnreachable: () => boolean
 }
 
 interface Waiting {
@@ -58,11 +58,11 @@ export class WriteQueue {
 
   /** Runs synchronous work in a transaction, alone or with others, and resolves when that is committed; what it throws undoes it alone. Rejects with `StoreBusy` when it was not run. */
   push<T>(work: () => T): Promise<T> {
-    const { patience, isAway, metrics } = this.#options
+    const { patience, isUnreachable, metrics } = this.#options
     if (this.#waiting.length >= mostWaiting) return Promise.reject(this.#refusal('queue_full'))
     metrics.queuedWrites.inc()
     const since = performance.now()
-    const deadline = since + (isAway() ? 0 : patience)
+    const deadline = since + (isUnreachable() ? 0 : patience)
     const { promise, resolve, reject } = Promise.withResolvers<T>()
     this.#waiting.push({ work, resolve: resolve as Waiting['resolve'], reject, since, deadline })
     this.#attend()
@@ -146,20 +146,20 @@ export class WriteQueue {
   }
 
   #fail(error: unknown): void {
-    const { isAway, told } = this.#options
+    const { isUnreachable, told } = this.#options
     if (!isBusy(error)) return this.#rejectAll(isOutOfReach(error) ? this.#away(error) : error)
     const now = performance.now()
     this.#metAt = now
     const { since, deadline } = this.#waiting[0]!
     // Nobody of ours holds it for so long: it is stuck, and others would wait in vain.
     if (deadline <= now && this.#hadAt < since) told(error)
-    while (this.#waiting.length > 0 && (isAway() || this.#waiting[0]!.deadline <= now))
+    while (this.#waiting.length > 0 && (isUnreachable() || this.#waiting[0]!.deadline <= now))
       this.#take().reject(this.#refusal('locked', error))
   }
 
-  #away(cause: unknown): StoreAway {
+  #away(cause: unknown): StoreUnreachable {
     this.#options.told(cause)
-    return isTorn(cause) ? new StoreAway(named(cause)) : new StoreUntouched(named(cause))
+    return isTorn(cause) ? new StoreUnreachable(named(cause)) : new StoreUntouched(named(cause))
   }
 
   #refusal(reason: WriteRefusal, cause?: unknown): StoreBusy {

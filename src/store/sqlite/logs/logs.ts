@@ -5,7 +5,7 @@ import { entriesOf, idsOf, type LogBatch, summarySlices, timesOf } from '../../l
 import { partOf } from '../../log-batch/writer.ts'
 import { fittest } from '../../log-limit.ts'
 import type { LogEntry, LogSummary } from '../../records.ts'
-import { type Listing, type LogLimit, type LogQuery, type Logs, StoreAway } from '../../store.ts'
+import { type Listing, type LogLimit, type LogQuery, type Logs, StoreUnreachable } from '../../store.ts'
 import type { Database } from '../database/database.ts'
 import { pauses, scan } from './scan.ts'
 import { LogSegments } from './segments.ts'
@@ -102,7 +102,7 @@ export class SqliteLogs implements Logs {
         await sleep(5)
       }
     } catch (error) {
-      if (!(error instanceof StoreAway)) throw error
+      if (!(error instanceof StoreUnreachable)) throw error
     }
   }
 

@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
-import { ApiAway, ApiClient, ApiRefusal } from '../../../../src/process/commands/client/api-client.ts'
+import { ApiUnreachable, ApiClient, ApiRefusal } from '../../../../src/process/commands/client/api-client.ts'
 import { freePort } from '../../../help/redis.ts'
 
 const account = '0123456789abcdef0123456789abcdef'
@@ -47,7 +47,7 @@ const success = (response: ServerResponse, result: unknown, cursor?: string) =>
     }),
   )
 
-const storeAway = (response: ServerResponse) =>
+const storeUnreachable = (response: ServerResponse) =>
   response
     .writeHead(503, { 'retry-after': '0.01' })
     .end(JSON.stringify({ success: false, errors: [{ code: 10503, message: 'away' }], result: null }))
@@ -98,7 +98,7 @@ for (const [name, broken] of [
 
 test('a write that the store did not confirm is asked for again under its key, until its answer comes', async t => {
   const { api, seen } = await start(t, (response, nth) =>
-    nth < 3 ? storeAway(response) : success(response, 'made'),
+    nth < 3 ? storeUnreachable(response) : success(response, 'made'),
   )
   assert.equal((await api.ask('POST', '/things', { once: true })).result, 'made')
   assert.equal(new Set(seen.map(({ headers }) => headers['idempotency-key'])).size, 1)
@@ -106,7 +106,7 @@ test('a write that the store did not confirm is asked for again under its key, u
 })
 
 test('a store that stays away is told in the end, and at once where nothing has a key', async t => {
-  const { api, seen } = await start(t, storeAway)
+  const { api, seen } = await start(t, storeUnreachable)
   assert.ok((await failureOf(api.ask('POST', '/things', { once: true }))) instanceof ApiRefusal)
   assert.equal(seen.length, 4)
   assert.ok((await failureOf(api.ask('PATCH', '/things/1'))) instanceof ApiRefusal)
@@ -116,7 +116,7 @@ test('a store that stays away is told in the end, and at once where nothing has 
 test('no request is sent a third time, and the doubt is told', async t => {
   const { api, seen, url } = await start(t, breaks)
   const failure = await failureOf(api.ask('POST', '/things', { once: true }))
-  assert.ok(failure instanceof ApiAway)
+  assert.ok(failure instanceof ApiUnreachable)
   assert.equal(failure.message, `${url} closed the connection; the change may or may not have been made`)
   assert.equal(seen.length, 2)
   assert.notEqual(seen[0]!.headers['idempotency-key'], undefined)
@@ -125,7 +125,7 @@ test('no request is sent a third time, and the doubt is told', async t => {
 test('a change without an Idempotency-Key is sent once; a question is asked again', async t => {
   const { api, seen } = await start(t, breaks)
   for (const method of ['PATCH', 'DELETE', 'POST', 'GET'])
-    assert.ok((await failureOf(api.ask(method, '/things'))) instanceof ApiAway)
+    assert.ok((await failureOf(api.ask(method, '/things'))) instanceof ApiUnreachable)
   assert.deepEqual(
     seen.map(({ line }) => line.split(' ')[0]),
     ['PATCH', 'DELETE', 'POST', 'GET', 'GET'],
@@ -184,7 +184,7 @@ for (const [name, status, headers, body] of strangers) {
   test(`${name} is no answer of the API, and is not followed`, async t => {
     const { api, seen, url } = await start(t, response => response.writeHead(status, headers).end(body))
     const failure = await failureOf(api.ask('GET', '/things'))
-    assert.ok(failure instanceof ApiAway)
+    assert.ok(failure instanceof ApiUnreachable)
     assert.ok(failure.message.startsWith(`${url} responds with ${status}, but not as the management API`))
     assert.ok(failure.message.endsWith('; is it the address of the admin listener?'))
     assert.equal(seen.length, 1)

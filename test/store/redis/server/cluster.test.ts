@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, type TestContext, test } from 'node:test'
 import { batchOf } from '../../../../src/store/log-batch/writer.ts'
 import { RedisStore } from '../../../../src/store/redis/redis-store.ts'
-import { StoreAway } from '../../../../src/store/store.ts'
+import { StoreUnreachable } from '../../../../src/store/store.ts'
 import { type RedisServer, startCluster } from '../../../help/redis.ts'
 import { until } from '../../../help/until.ts'
 import { storeContract } from '../../contract.ts'
@@ -64,11 +64,11 @@ test('a replica takes over for its primary, and has all that was acknowledged', 
   const { knownUntil } = store.changes
   const holder = nodes[holds.indexOf(1)]!
   await holder.kill()
-  await until(() => store.isAway)
-  await until(() => !store.isAway && store.changes.knownUntil > knownUntil)
+  await until(() => store.isUnreachable)
+  await until(() => !store.isUnreachable && store.changes.knownUntil > knownUntil)
   for (const one of kept) assert.deepEqual(await store.tokens.findByDigest(one.digest), one)
   await expectDue(store, clock, due)
-  await assert.rejects(store.tokens.insert(token()), StoreAway, 'it has no replica of its own yet')
+  await assert.rejects(store.tokens.insert(token()), StoreUnreachable, 'it has no replica of its own yet')
   await holder.restart()
   await until(() => store.tokens.insert(token()).catch(() => false))
 })

@@ -37,10 +37,10 @@ test('over TLS a server is believed with a certificate that this machine or the 
   const files = ['--tls-cert-file', certFile, '--tls-key-file', keyFile, '--tls-ca-cert-file', certFile]
   await startRedis(t, { args: ['--tls-port', String(port), ...files, '--tls-auth-clients', 'no'] })
   const url = `rediss://localhost:${port}`
-  assert.equal((await openRedis(t, url)).isAway, true)
+  assert.equal((await openRedis(t, url)).isUnreachable, true)
   const trusting = await RedisStore.open(url, { commandTimeout: 2_000, ca: cert })
   t.after(() => trusting.close())
-  assert.equal(trusting.isAway, false)
+  assert.equal(trusting.isUnreachable, false)
   assert.deepEqual(await trusting.accounts.list(), [])
   const child = spawn(process.execPath, ['--input-type=module', '--eval', listAccounts], {
     env: { ...process.env, STORE: url, NODE_EXTRA_CA_CERTS: certFile },

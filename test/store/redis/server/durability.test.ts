@@ -8,7 +8,7 @@ import {
   settingsOf,
   waitsForDisk,
 } from '../../../../src/store/redis/server/settings.ts'
-import { StoreAway } from '../../../../src/store/store.ts'
+import { StoreUnreachable } from '../../../../src/store/store.ts'
 import { type RedisSettings, replicates, startRedis } from '../../../help/redis.ts'
 import { until } from '../../../help/until.ts'
 import { keptAnswer, oauthClient, token } from '../../contract-specimens.ts'
@@ -133,11 +133,11 @@ test('a write counts once a replica has it, and not before', async t => {
   assert.equal(await store.tokens.insert(kept), true)
   assert.equal(await replica.ask('HEXISTS', '{gatehouse}:digests', kept.digest), 1)
   replica.stop()
-  await assert.rejects(store.tokens.insert(token()), StoreAway)
-  assert.equal(store.isAway, false, 'it is there to be read')
+  await assert.rejects(store.tokens.insert(token()), StoreUnreachable)
+  assert.equal(store.isUnreachable, false, 'it is there to be read')
   await replica.kill()
   await until(async () => String(await primary.ask('INFO', 'replication')).includes('connected_slaves:0'))
-  await assert.rejects(store.tokens.insert(token()), StoreAway, 'one that went away is missed')
+  await assert.rejects(store.tokens.insert(token()), StoreUnreachable, 'one that went away is missed')
   assert.equal(store.refusal, '0 of 1 replica confirms writes')
   await replica.restart()
   await until(() => store.refusal === null)
@@ -152,9 +152,9 @@ test('an answer that no replica has is not given again before one has it', async
   const client = oauthClient()
   const answer = keptAnswer({ account: client.account })
   replica.stop()
-  await assert.rejects(store.oauthClients.insert(client, { answer }), StoreAway)
-  await assert.rejects(store.answers.get(answer.account, answer.key), StoreAway)
-  await assert.rejects(store.confirm(), StoreAway)
+  await assert.rejects(store.oauthClients.insert(client, { answer }), StoreUnreachable)
+  await assert.rejects(store.answers.get(answer.account, answer.key), StoreUnreachable)
+  await assert.rejects(store.confirm(), StoreUnreachable)
   replica.cont()
   assert.deepEqual(await store.answers.get(answer.account, answer.key), answer)
   await store.confirm()
@@ -171,7 +171,7 @@ test('a server that comes back without what was confirmed is told of', async t =
     (await store.durability()).some(loss => /^Confirmed changes were lost/.test(loss))
   const comesBack = async () => {
     await primary.restart()
-    await until(() => !store.isAway)
+    await until(() => !store.isUnreachable)
     await until(() =>
       write().then(
         () => true,

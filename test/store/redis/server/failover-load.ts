@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Token } from '../../../../src/store/records.ts'
-import { type Store, StoreAway } from '../../../../src/store/store.ts'
+import { type Store, StoreUnreachable } from '../../../../src/store/store.ts'
 import type { RedisServer } from '../../../help/redis.ts'
 import { hex, token } from '../../contract-specimens.ts'
 
@@ -63,7 +63,7 @@ export class FailoverLoad {
           own.shift()
         } else own.push(await this.#make(store))
       } catch (error) {
-        if (!(error instanceof StoreAway)) throw error
+        if (!(error instanceof StoreUnreachable)) throw error
         this.refused++
         await sleep(5)
       }

@@ -74,7 +74,7 @@ for (const [name, { strike, mend, goesOn }] of Object.entries(faults)) {
       }
       await mend(net, primary)
       // Where the old primary is awake it may be asked until the clients know better.
-      if (!goesOn) await until(() => stores.every(store => !store.isAway))
+      if (!goesOn) await until(() => stores.every(store => !store.isUnreachable))
       if (round < rounds) await goOn(load, stores)
       await load.stop()
       const next = await net.primary()
@@ -93,7 +93,7 @@ async function followersOf({ server }: Node): Promise<number> {
 
 /** Waits until more is acknowledged through each store. */
 async function goOn(load: FailoverLoad, stores: readonly RedisStore[]): Promise<void> {
-  await until(() => stores.every(store => !store.isAway && store.refusal === null))
+  await until(() => stores.every(store => !store.isUnreachable && store.refusal === null))
   const { acknowledged } = load
   await until(() => load.acknowledged > acknowledged + 100)
 }

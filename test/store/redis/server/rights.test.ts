@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { aclRules, clusterRules } from '../../../../src/store/redis/server/rights.ts'
 import type { RedisStore } from '../../../../src/store/redis/redis-store.ts'
-import { type Store, StoreAway } from '../../../../src/store/store.ts'
+import { type Store, StoreUnreachable } from '../../../../src/store/store.ts'
 import { aclLine, deniedOn } from '../../../help/acl.ts'
 import { readPage } from '../../../help/docs.ts'
 import { type RedisServer, startCluster, startRedis } from '../../../help/redis.ts'
@@ -64,7 +64,7 @@ test('a user with the rights of the documentation and those of a cluster is deni
   for (const node of nodes) assert.deepEqual(await deniedOn(node), [])
   for (const node of nodes) await node.ask('ACL', 'SETUSER', 'limited', '-cluster|slots')
   const blind = await openRedis(t, url, 1_000)
-  assert.equal(blind.isAway, true)
+  assert.equal(blind.isUnreachable, true)
   assert.deepEqual(await blind.rights(), [
     'Redis denies user limited CLUSTER SLOTS: cluster nodes cannot be found. Grant +cluster|slots with ACL SETUSER.',
   ])
@@ -100,9 +100,9 @@ for (const [rules, expected] of denials)
 test('whoever is out of reach, or shows a wrong password, says nothing of rights', async t => {
   const server = await startRedis(t, { args: ['--requirepass', 'right'] })
   const store = await openRedis(t, `redis://:wrong@127.0.0.1:${server.port}`)
-  await assert.rejects(store.rights(), StoreAway)
+  await assert.rejects(store.rights(), StoreUnreachable)
   await server.kill()
-  await assert.rejects(store.rights(), StoreAway)
+  await assert.rejects(store.rights(), StoreUnreachable)
 })
 
 async function askAll(store: Store): Promise<void> {

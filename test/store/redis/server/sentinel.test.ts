@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { RedisStore } from '../../../../src/store/redis/redis-store.ts'
-import { StoreAway } from '../../../../src/store/store.ts'
+import { StoreUnreachable } from '../../../../src/store/store.ts'
 import { startSentinel } from '../../../help/redis.ts'
 import { startSentinelNet } from '../../../help/redis-net.ts'
 import { until } from '../../../help/until.ts'
@@ -14,7 +14,7 @@ test('with Sentinels the replica takes over, and has all that was acknowledged',
   const { primary, url } = await startSentinel(t)
   const clock = new ContractClock()
   const store = await openRedis(t, url, commandTimeout, clock)
-  assert.equal(store.isAway, false)
+  assert.equal(store.isUnreachable, false)
   assert.match(
     (await store.durability()).join('\n'),
     /^A primary that is cut off .* Set min-replicas-to-write 1\.$/,
@@ -26,11 +26,11 @@ test('with Sentinels the replica takes over, and has all that was acknowledged',
   const due = await keepDue(store)
   const { knownUntil } = store.changes
   await primary.kill()
-  await assert.rejects(store.accounts.list(), StoreAway)
-  await until(() => !store.isAway && store.changes.knownUntil > knownUntil)
+  await assert.rejects(store.accounts.list(), StoreUnreachable)
+  await until(() => !store.isUnreachable && store.changes.knownUntil > knownUntil)
   for (const one of kept) assert.deepEqual(await store.tokens.findByDigest(one.digest), one)
   await expectDue(store, clock, due)
-  await assert.rejects(store.tokens.insert(token()), StoreAway)
+  await assert.rejects(store.tokens.insert(token()), StoreUnreachable)
   assert.equal(store.refusal, '0 of 1 replica confirms writes')
 })
 
@@ -38,7 +38,7 @@ test('Sentinels with a password of their own are shown it', async t => {
   const net = await startSentinelNet(t, { replicas: 1, password: 's3cret' })
   const commandTimeout = 1_000
   const stranger = await openRedis(t, net.url, commandTimeout)
-  assert.equal(stranger.isAway, true)
+  assert.equal(stranger.isUnreachable, true)
   assert.equal(stranger.refusal, '0 of 3 Sentinels name a primary main')
   const sentinel = { username: null, password: 's3cret' }
   const store = await RedisStore.open(net.url, { commandTimeout, sentinel })
@@ -58,7 +58,7 @@ test('a store on the side of an old primary calls unknown tokens and records unk
   const replaced = until(async () => (await net.primary().catch(() => old)) !== old).then(() => {
     isReplaced = true
   })
-  while (!isReplaced || !store.isAway) {
+  while (!isReplaced || !store.isUnreachable) {
     const [byDigest, byId] = await Promise.allSettled([
       store.tokens.findByDigest(token().digest),
       store.gateways.get(kept.account, 'unknown'),
@@ -67,7 +67,7 @@ test('a store on the side of an old primary calls unknown tokens and records unk
     await new Promise(setImmediate)
   }
   await replaced
-  assert.equal(store.isAway, true)
+  assert.equal(store.isUnreachable, true)
   assert.match(String(store.refusal), /^0 of 3 Sentinels/)
   net.network.heal()
   await until(() =>
@@ -103,15 +103,15 @@ test('the Sentinels that one names are asked, too, and most of them must answer'
   const net = await startSentinelNet(t, { replicas: 1 })
   const [first, second, third] = net.sentinels
   const store = await openRedis(t, `redis+sentinel://127.0.0.1:${first!.port}/main`, 1_000)
-  await until(() => !store.isAway)
+  await until(() => !store.isUnreachable)
   assert.equal(await store.tokens.insert(token()), true)
   await third!.server.kill()
   assert.equal(await store.tokens.insert(token()), true)
   await second!.server.kill()
-  await until(() => store.isAway)
+  await until(() => store.isUnreachable)
   assert.equal(store.refusal, '1 of 3 Sentinels name a primary main')
-  await assert.rejects(store.tokens.findByDigest(token().digest), StoreAway)
+  await assert.rejects(store.tokens.findByDigest(token().digest), StoreUnreachable)
   await second!.server.restart()
-  await until(() => !store.isAway)
+  await until(() => !store.isUnreachable)
   assert.equal(await store.tokens.insert(token()), true)
 })

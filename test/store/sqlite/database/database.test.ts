@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { StoreMetrics } from '../../../../src/metrics/store-metrics.ts'
 import { Database } from '../../../../src/store/sqlite/database/database.ts'
 import { SqliteStore } from '../../../../src/store/sqlite/sqlite-store.ts'
-import { StoreAway, StoreBusy } from '../../../../src/store/store.ts'
+import { StoreUnreachable, StoreBusy } from '../../../../src/store/store.ts'
 import { gateway } from '../../contract-specimens.ts'
 import { temporaryFile } from '../temporary-file.ts'
 import { until } from '../../../help/until.ts'
@@ -60,7 +60,7 @@ test('a file that stays locked refuses writes after a time, then at once, until 
   const waited = performance.now() - began
   assert.ok(waited >= writePatience && waited < 20 * writePatience, `waited ${waited} ms`)
   const refusal = 'SQLite refuses them: database is locked'
-  assert.deepEqual([store.isAway, store.refusal], [false, refusal])
+  assert.deepEqual([store.isUnreachable, store.refusal], [false, refusal])
   const again = performance.now()
   await assert.rejects(store.gateways.insert(gateway()), StoreBusy)
   assert.ok(performance.now() - again < 0.75 * writePatience, 'the second fails at once')
@@ -74,7 +74,7 @@ test('a file that stays locked refuses writes after a time, then at once, until 
 test('a file that is free again is found so without a command, and waited for as ever', async t => {
   const { file, store } = await openStore(t)
   const release = lock(t, file)
-  await assert.rejects(store.gateways.remove('a', 'b'), StoreAway)
+  await assert.rejects(store.gateways.remove('a', 'b'), StoreUnreachable)
   release()
   await until(() => store.refusal === null)
   setTimeout(lock(t, file), 5 * patience)
@@ -153,11 +153,11 @@ test('where the disk is full all that share a transaction are undone', async t =
   const filling = db.write(() => {
     for (let i = 0; i < 100; i++) fill('x'.repeat(4000))
   })
-  await Promise.all([before, filling].map(write => assert.rejects(write, StoreAway)))
-  assert.equal(db.isAway, true)
+  await Promise.all([before, filling].map(write => assert.rejects(write, StoreUnreachable)))
+  assert.equal(db.isUnreachable, true)
   assert.deepEqual(await kept(), [])
   await db.write(() => insert(2))
-  assert.deepEqual([await kept(), db.isAway], [[2], false])
+  assert.deepEqual([await kept(), db.isUnreachable], [[2], false])
 })
 
 test('a full disk is away, and the write undone', async t => {
@@ -168,11 +168,11 @@ test('a full disk is away, and the write undone', async t => {
   const filling = db.write(() => {
     for (let i = 0; i < 100; i++) insert('x'.repeat(4000))
   })
-  await assert.rejects(filling, { name: 'StoreAway', reason: 'SQLITE_FULL', isUndone: true })
-  assert.deepEqual([db.isAway, db.fault, db.isUnreadable], [true, 'database or disk is full', false])
+  await assert.rejects(filling, { name: 'StoreUnreachable', reason: 'SQLITE_FULL', isUndone: true })
+  assert.deepEqual([db.isUnreachable, db.fault, db.isUnreadable], [true, 'database or disk is full', false])
   assert.equal(await db.read(() => db.prepare('SELECT count(*) AS n FROM kept').get()!.n), 0)
   await db.write(() => insert('x'))
-  assert.equal(db.isAway, false)
+  assert.equal(db.isUnreachable, false)
 })
 
 test('a mistake in a statement is thrown as it is, and the write undone', async t => {
@@ -185,14 +185,14 @@ test('a mistake in a statement is thrown as it is, and the write undone', async 
     insert()
   })
   await assert.rejects(twice, { code: 'ERR_SQLITE_ERROR' })
-  assert.equal(db.isAway, false)
+  assert.equal(db.isUnreachable, false)
   assert.equal(await db.read(() => db.prepare('SELECT count(*) AS n FROM kept').get()!.n), 0)
 })
 
 test('what waits when the file is closed rejects', async t => {
   const { file, store } = await openStore(t)
   lock(t, file)
-  const waiting = assert.rejects(store.gateways.insert(gateway()), StoreAway)
+  const waiting = assert.rejects(store.gateways.insert(gateway()), StoreUnreachable)
   await store.close()
   await waiting
 })
