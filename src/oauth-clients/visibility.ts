@@ -1,7 +1,7 @@
 // What a client still lacks before everybody may authorize it. The management API asks before it makes one public, and whenever it changes one that is.
 
 import type { OAuthClient } from '../store/oauth-client.ts'
-import { oauthScopes } from './scopes.ts'
+import { oauthScopes } from '../permissions/scopes.ts'
 
 interface MissingPrecondition {
   /** As the management API calls it. */

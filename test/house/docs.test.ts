@@ -5,7 +5,7 @@ import { existsSync, globSync, readdirSync, readFileSync, statSync } from 'node:
 import { basename, dirname, join, normalize } from 'node:path'
 import { test } from 'node:test'
 import { catalogue } from '../../src/errors/catalogue.ts'
-import { permissions } from '../../src/tokens/permissions.ts'
+import { permissions } from '../../src/permissions/permissions.ts'
 import { blocksOf, type Page, readPage, readPages, section } from '../help/docs.ts'
 import { root, sourceFiles } from '../help/source.ts'
 

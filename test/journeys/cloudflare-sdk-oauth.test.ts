@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import Cloudflare from 'cloudflare'
-import { permissionGroups } from '../../src/tokens/permission-groups.ts'
+import { permissionGroups } from '../../src/permissions/permission-groups.ts'
 import { startApi } from '../admin/api.ts'
 import { proveDomains } from '../help/domains.ts'
 import { until } from '../help/until.ts'

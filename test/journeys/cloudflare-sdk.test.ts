@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import Cloudflare from 'cloudflare'
-import { permissionGroups } from '../../src/tokens/permission-groups.ts'
+import { permissionGroups } from '../../src/permissions/permission-groups.ts'
 import { startApi } from '../admin/api.ts'
 import { entryWith, keepEntries } from '../admin/ai-logs/log-entries.ts'
 import { account } from '../tokens/token-with.ts'

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
-import { permissionGroups } from '../../src/tokens/permission-groups.ts'
+import { permissionGroups } from '../../src/permissions/permission-groups.ts'
 import { completion } from '../help/ai.ts'
 import { type RunningGateway, startGateway } from '../help/gateway.ts'
 import { readMetrics } from '../help/prometheus.ts'

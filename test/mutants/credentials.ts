@@ -57,8 +57,8 @@ export const credentials: readonly Mutated[] = [
     ],
   },
   {
-    file: 'tokens/permit.ts',
-    tests: ['tokens/permit'],
+    file: 'permissions/permit.ts',
+    tests: ['permissions/permit'],
     changes: [
       {
         text: "if (policy.effect === 'deny') return false",

@@ -2,8 +2,8 @@
 import { AiMetrics } from '../../../src/metrics/ai-metrics.ts'
 import type { Token } from '../../../src/store/records.ts'
 import type { Store } from '../../../src/store/store.ts'
-import { permissionGroups } from '../../../src/tokens/permission-groups.ts'
-import { permits } from '../../../src/tokens/permit.ts'
+import { permissionGroups } from '../../../src/permissions/permission-groups.ts'
+import { permits } from '../../../src/permissions/permit.ts'
 import { mintToken } from '../../../src/tokens/token.ts'
 import { TokenVerifier } from '../../../src/tokens/verify.ts'
 

@@ -1,7 +1,7 @@
 // Which flow an OAuth client may use and what it may ask for: grant types, response types and scopes.
 
 import type { ClientSettings } from '../../oauth-clients/client.ts'
-import { oauthScopes, withProtocolScopes } from '../../oauth-clients/scopes.ts'
+import { oauthScopes, withProtocolScopes } from '../../permissions/scopes.ts'
 import type { GrantType } from '../../store/oauth-client.ts'
 import type { Field } from '../request/field.ts'
 import { distinct, readList, textsOf } from '../request/text-list.ts'

@@ -1,7 +1,7 @@
 // What OAuth clients and scopes look like, in requests and in responses.
 
 import { checkOutcomes } from '../../metrics/counts.ts'
-import { oauthScopes } from '../../oauth-clients/scopes.ts'
+import { oauthScopes } from '../../permissions/scopes.ts'
 import { challengePrefix } from '../../domains/challenge.ts'
 import type { DnsOutcome, VerificationStatus } from '../../store/oauth-client.ts'
 import { authMethods, mostUris } from './body.ts'

@@ -1,6 +1,6 @@
 // The handler of the scopes that an OAuth client can ask for.
 
-import { oauthScopes } from '../../oauth-clients/scopes.ts'
+import { oauthScopes } from '../../permissions/scopes.ts'
 import { type Answer, list } from '../envelope.ts'
 
 /** Answers with all of them: the list is one page. */

@@ -4,7 +4,7 @@ import { parseNetwork } from '../../base/address/address.ts'
 import type { Fault } from '../../errors/refusal.ts'
 import type { Policy, Token } from '../../store/records.ts'
 import type { TokenSettings } from '../../tokens/new-token.ts'
-import { permissionGroups } from '../../tokens/permission-groups.ts'
+import { permissionGroups } from '../../permissions/permission-groups.ts'
 import { Field } from '../request/field.ts'
 
 /** What a body says of a token. */

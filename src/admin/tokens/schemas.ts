@@ -1,6 +1,6 @@
 // What API tokens look like, in requests and in responses.
 
-import { permissionGroups } from '../../tokens/permission-groups.ts'
+import { permissionGroups } from '../../permissions/permission-groups.ts'
 import {
   about,
   closed,

@@ -1,7 +1,7 @@
 // How the management API shows an API token: everything but its value and digest.
 
 import type { Policy, Token } from '../../store/records.ts'
-import { permissionGroups } from '../../tokens/permission-groups.ts'
+import { permissionGroups } from '../../permissions/permission-groups.ts'
 import { isoTime } from '../records/kept.ts'
 import { resourcePrefix } from './body.ts'
 

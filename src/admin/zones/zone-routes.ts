@@ -3,7 +3,7 @@
 import { mostWork } from '../../expression/work-budget.ts'
 import type { AccessRule } from '../../config/access-config.ts'
 import type { ErrorRule } from '../../config/custom-errors-config.ts'
-import type { Permission } from '../../tokens/permit.ts'
+import type { Permission } from '../../permissions/permit.ts'
 import { accessRuleWork, readAccessRule, viewAccessRule } from './access-rule-body.ts'
 import { deleteErrorPage, getErrorPage, listErrorPages, setErrorPage } from '../custom-errors/pages.ts'
 import { previewZoneError } from '../custom-errors/preview.ts'

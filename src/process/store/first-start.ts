@@ -4,7 +4,7 @@ import { newId } from '../../base/id.ts'
 import type { Gateway } from '../../store/records.ts'
 import type { Bootstrap, Store } from '../../store/store.ts'
 import { newToken } from '../../tokens/new-token.ts'
-import { permissionGroups } from '../../tokens/permission-groups.ts'
+import { permissionGroups } from '../../permissions/permission-groups.ts'
 import { digestOf } from '../../tokens/token.ts'
 
 /** What is told once, and never again. */

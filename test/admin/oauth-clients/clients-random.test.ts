@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { oauthScopes } from '../../../src/oauth-clients/scopes.ts'
+import { oauthScopes } from '../../../src/permissions/scopes.ts'
 import type { OAuthClient } from '../../../src/store/oauth-client.ts'
 import { oauthClient, verification } from '../../store/contract-specimens.ts'
 import { account } from '../../tokens/token-with.ts'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readGrants } from '../../../src/admin/oauth-clients/grants.ts'
 import { Field } from '../../../src/admin/request/field.ts'
-import { oauthScopes } from '../../../src/oauth-clients/scopes.ts'
+import { oauthScopes } from '../../../src/permissions/scopes.ts'
 import type { Fault } from '../../../src/errors/refusal.ts'
 import { oauthClient } from '../../store/contract-specimens.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { oauthScopes } from '../../../src/oauth-clients/scopes.ts'
-import { permissionGroups } from '../../../src/tokens/permission-groups.ts'
+import { oauthScopes } from '../../../src/permissions/scopes.ts'
+import { permissionGroups } from '../../../src/permissions/permission-groups.ts'
 import { tokenWith } from '../../tokens/token-with.ts'
 import { startApi } from '../api.ts'
 

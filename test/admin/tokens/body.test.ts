@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { readNewToken, readToken, type TokenBody } from '../../../src/admin/tokens/body.ts'
 import type { Fault } from '../../../src/errors/refusal.ts'
-import { permissionGroups } from '../../../src/tokens/permission-groups.ts'
+import { permissionGroups } from '../../../src/permissions/permission-groups.ts'
 import { account } from '../../tokens/token-with.ts'
 
 const now = Date.UTC(2026, 0, 1)

@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test'
 import { FirstFill } from '../../../src/process/store/first-start.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { StoreUnreachable } from '../../../src/store/store.ts'
-import { permissionGroups } from '../../../src/tokens/permission-groups.ts'
+import { permissionGroups } from '../../../src/permissions/permission-groups.ts'
 import { digestOf, mintToken } from '../../../src/tokens/token.ts'
 import { replicates, startRedis } from '../../help/redis.ts'
 

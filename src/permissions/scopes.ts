@@ -1,6 +1,6 @@
 // Every scope that a client can ask for: those of identity, and one for each permission of tokens, by the same name. The management API shows and checks them.
 
-import { permissions } from '../tokens/permissions.ts'
+import { permissions } from './permissions.ts'
 import type { GrantType } from '../store/oauth-client.ts'
 
 interface OAuthScope {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { permissions } from '../../src/tokens/permissions.ts'
-import { permissionGroups } from '../../src/tokens/permission-groups.ts'
+import { permissions } from '../../src/permissions/permissions.ts'
+import { permissionGroups } from '../../src/permissions/permission-groups.ts'
 
 test('there is one group for each permission, without what concerns OAuth only', () => {
   assert.deepEqual(

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { permissions } from '../../src/tokens/permissions.ts'
-import { oauthScopes, withProtocolScopes } from '../../src/oauth-clients/scopes.ts'
+import { permissions } from '../../src/permissions/permissions.ts'
+import { oauthScopes, withProtocolScopes } from '../../src/permissions/scopes.ts'
 import type { GrantType } from '../../src/store/oauth-client.ts'
 
 const identity = ['openid', 'offline_access', 'user.read']

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Policy } from '../../src/store/records.ts'
-import { permissionGroups } from '../../src/tokens/permission-groups.ts'
-import { type Permission, permits } from '../../src/tokens/permit.ts'
-import { tokenWith } from './token-with.ts'
+import { permissionGroups } from '../../src/permissions/permission-groups.ts'
+import { type Permission, permits } from '../../src/permissions/permit.ts'
+import { tokenWith } from '../tokens/token-with.ts'
 
 const mine = '1'.repeat(32)
 const other = '2'.repeat(32)

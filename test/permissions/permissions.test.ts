@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { permissions } from '../../src/tokens/permissions.ts'
+import { permissions } from '../../src/permissions/permissions.ts'
 
 test('ids are 32 hex digits, scopes words with a dot between them, and nothing stands for two', () => {
   for (const { id, scope } of permissions) {
