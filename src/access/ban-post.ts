@@ -1,12 +1,12 @@
-// Gathers what one process has to tell another of bans, so that neither a flood of refusals nor one of addresses becomes a flood of messages.
+// Batches what one process reports to another about bans, so that a flood of refusals or of addresses does not become a flood of messages.
 
 import type { BanNews } from './bans.ts'
 
 /** Ms between two messages. */
 const period = 100
-/** The most keys in one message; others wait for the next. */
+/** The most keys in one message; the rest go into the next. */
 const mostSent = 1_000
-/** The most keys that wait: others would come too late, and are not told. */
+/** The most keys that are queued: more would be reported too late to matter, and are dropped. */
 const mostWaiting = 5_000
 
 export class BanPost {
@@ -15,12 +15,12 @@ export class BanPost {
   #waiting = 0
   #timer: NodeJS.Timeout | null = null
 
-  /** Takes what sends a message, and says when the next may follow; it must not reject. */
+  /** Takes a function that sends a message and returns when the next may follow; it must not reject. */
   constructor(send: (news: BanNews) => Promise<unknown> | undefined) {
     this.#send = send
   }
 
-  /** Adds a number to what is told of a key within 600 ms. */
+  /** Adds to the number that is reported for a key within 600 ms. */
   add(id: string, key: string, number: number): void {
     let numbers = this.#byId.get(id)
     const known = numbers?.get(key)
@@ -55,7 +55,7 @@ export class BanPost {
   }
 }
 
-/** Moves the first of a map, which holds more, to one of their own. */
+/** Moves the first entries of a map that holds more than that to a map of their own. */
 function takeFirst(numbers: Map<string, number>, count: number): Map<string, number> {
   const taken = new Map<string, number>()
   for (const [key, number] of numbers) {

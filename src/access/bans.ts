@@ -1,13 +1,13 @@
-// Temporary bans of addresses that ran into refusals again and again. Policies ask and note; the data plane keeps them over reloads, and the supervisor of
-// several workers counts for all of them.
+// Temporary bans of addresses that were refused repeatedly. Bans survive reloads, and the supervisor of several workers counts for
+// all of them.
 
 import type { Clock } from '../base/clock.ts'
 import type { BanConfig } from '../config/access-config.ts'
 import type { Config } from '../config/config.ts'
 
-/** Hears of each refusal that was counted, by the id of its ban; with the last before a ban as many are told as lead to one. */
+/** Called for each refusal that was counted, with the id of its ban; the last one before a ban reports as many as lead to a ban. */
 type Noted = (id: string, key: string, refusals: number) => void
-/** Hears of each address that was banned here, with the ms that it lasts. */
+/** Called for each address that was banned here, with the duration in ms. */
 type Banned = (id: string, key: string, lasts: number) => void
 
 interface BanListeners {
@@ -15,10 +15,10 @@ interface BanListeners {
   readonly banned?: Banned
 }
 
-/** Numbers by the keys of clients, by the id of a ban. */
+/** Counts by client key, by the id of a ban. */
 export type BanNews = readonly (readonly [id: string, numbers: ReadonlyMap<string, number>])[]
 
-/** Keeps the bans of each policy by its name, as long as the settings stay the same. */
+/** Keeps the bans of each policy under its name, as long as the settings stay the same. */
 export class Bans {
   readonly #clock: Clock
   readonly #listeners: BanListeners
@@ -39,7 +39,7 @@ export class Bans {
     return ban
   }
 
-  /** Forgets all bans but those that a configuration names, and takes news of these from now on. */
+  /** Forgets all bans except those that a configuration names, and accepts reports about these from now on. */
   keep({ access, zones }: Pick<Config, 'access' | 'zones'>): void {
     const kept = new Set<Ban>()
     if (access.ban) kept.add(this.of(banOwner(null), access.ban))
@@ -47,19 +47,19 @@ export class Bans {
     for (const [id, ban] of this.#byId) if (!kept.has(ban)) this.#byId.delete(id)
   }
 
-  /** Returns the number of addresses that are banned now. */
+  /** Returns how many addresses are banned now. */
   get active(): number {
     let active = 0
     for (const ban of this.#byId.values()) active += ban.active
     return active
   }
 
-  /** Returns the bans that stand, with the ms that each has left. */
+  /** Returns the current bans, with the ms that each has left. */
   get standing(): BanNews {
     return [...this.#byId].flatMap(([id, ban]) => (ban.active === 0 ? [] : [[id, ban.standing] as const]))
   }
 
-  /** Counts refusals that another process has noted. */
+  /** Counts refusals that another process has reported. */
   count(news: BanNews): void {
     for (const [id, numbers] of news)
       for (const [key, refusals] of numbers) this.#byId.get(id)?.note(key, refusals)
@@ -71,17 +71,17 @@ export class Bans {
   }
 }
 
-/** Returns how logs, and the bans of a policy, name the zone that it is of, or (null) all. */
+/** Returns the name that logs, and the bans of a policy, use for its zone, or (null) for all zones. */
 export function banOwner(zone: string | null): string {
   return zone === null ? 'of all zones' : `of ${zone}`
 }
 
-/** Bans under other settings are other bans. */
+/** Returns the id of a ban; with other settings it is another ban. */
 function idOf(owner: string, { refusals, within, lasts }: BanConfig): string {
   return `${owner} ${refusals} ${within} ${lasts}`
 }
 
-/** The most addresses that are counted, and the most that are banned: of more, the longest known are forgotten. */
+/** The most addresses that are counted, and the most that are banned; beyond that the oldest are forgotten. */
 const mostKept = 10_000
 
 interface Count {
@@ -95,8 +95,8 @@ export class Ban {
   readonly #config: BanConfig
   readonly #clock: Clock
   readonly #listeners: BanListeners
-  readonly #counts = new Map<string, Count>() // the longest not refused first
-  readonly #until = new Map<string, number>() // the first to end first, but for moments: all last as long
+  readonly #counts = new Map<string, Count>() // least recently refused first
+  readonly #until = new Map<string, number>() // roughly in order of their end: all last equally long
 
   constructor(id: string, config: BanConfig, clock: Clock, listeners: BanListeners) {
     this.#id = id
@@ -110,7 +110,7 @@ export class Ban {
     return this.#until.size
   }
 
-  /** Returns who is banned, with the ms that are left. */
+  /** Returns the ms that are left of each ban, by the keys of clients. */
   get standing(): ReadonlyMap<string, number> {
     const now = this.#clock.monotonic()
     return new Map([...this.#until].map(([key, until]) => [key, until - now]))
@@ -133,7 +133,7 @@ export class Ban {
     this.#counts.delete(key)
     if (count.refusals >= most) {
       this.#ban(key, now, lasts)
-      // The windows of two processes do not begin together: what is enough here has to be enough there.
+      // The windows of two processes do not start together, so a count that is enough here must be enough there.
       this.#listeners.noted?.(this.#id, key, most)
       this.#listeners.banned?.(this.#id, key, lasts)
       return

@@ -1,4 +1,4 @@
-// What access rules look at, compiled.
+// Conditions of access rules, compiled.
 
 import { rememberLast } from '../base/remember.ts'
 import { AddressTable, type Found } from '../base/address/address-table.ts'
@@ -13,7 +13,7 @@ import type { Geo } from './geo.ts'
 import type { AddressList, Lists } from './lists.ts'
 import type { Visit } from './visit.ts'
 
-/** Whether a request is as described; null when that cannot be told: an expression failed, a database is broken, the path has too many readings, or it would be more work than is left. */
+/** Whether a request matches; null when that is unknown: an expression failed, a database is broken, the path has too many readings, or the work would exceed what is left. */
 export type Condition = (visit: Visit) => boolean | null
 
 /** Where conditions look things up. */
@@ -22,10 +22,10 @@ export interface AccessSources {
   readonly geo: Geo | null
 }
 
-/** What a condition is compiled from: one that denies holds where it may, one that allows where it must. */
+/** What a condition is compiled from: one that denies matches if any reading does, one that allows only if all do. */
 type ConditionOfRule = Pick<AccessRule, 'action' | 'condition'>
 
-/** Compiles a condition that was found good; throws at others. */
+/** Compiles a condition that was validated; throws for others. */
 export function compileCondition(
   { action, condition }: ConditionOfRule,
   { lists, geo }: AccessSources,
@@ -52,7 +52,7 @@ export function compileCondition(
   }
 }
 
-/** Whether a condition that was found good looks at the path. */
+/** Whether a validated condition looks at the path. */
 export function readsPath(condition: AccessCondition): boolean {
   if (condition.kind === 'path') return true
   return condition.kind === 'expression' && compiled(condition.text).readsPath
@@ -73,7 +73,7 @@ function isIn(table: AddressTable): Condition {
   }
 }
 
-/** Remembers nothing, since the list may be another each time. */
+/** Caches nothing, since the list may be replaced at any time. */
 function isOnList(list: AddressList): Condition {
   return ({ address }) => address !== null && list.find(address) !== 'nothing'
 }
@@ -102,12 +102,12 @@ function comesFrom(hosts: HostNames): Condition {
   return ({ refererHost }) => hosts.has(refererHost)
 }
 
-/** No Referer comes from nowhere else; one that cannot be read does. */
+/** A request without Referer does not match; one whose Referer cannot be read does. */
 function comesFromElsewhere(hosts: HostNames): Condition {
   return visit => visit.referer !== '' && !hosts.has(visit.refererHost)
 }
 
-/** Holds if any origin may see a path under a prefix. */
+/** Matches if any origin may see a path under a prefix. */
 function mayBeUnder(prefixes: readonly string[]): Condition {
   const steps = pathWork(prefixes)
   return ({ request: { paths }, work }) => {
@@ -117,7 +117,7 @@ function mayBeUnder(prefixes: readonly string[]): Condition {
   }
 }
 
-/** Holds if every origin sees a path under a prefix. */
+/** Matches if every origin sees a path under a prefix. */
 function isSurelyUnder(prefixes: readonly string[]): Condition {
   const steps = pathWork(prefixes)
   return ({ request: { paths }, work }) => {
@@ -137,7 +137,7 @@ function holds(text: string, evaluateAll: typeof holdsForAny, geo: Geo | null): 
   const evaluate: Condition = ({ request }) => evaluateAll(expression, request.facts, request)
   if (!expression.needsGeo) return evaluate
   needGeo(geo)
-  // To the expression, what a broken database holds would look like an address that nobody knows.
+  // Otherwise an expression would take an address in a broken database for an unknown one.
   return visit => (visit.country === null || visit.network === null ? null : evaluate(visit))
 }
 

@@ -1,4 +1,4 @@
-// Country and network of an address, from MaxMind DB files. Access rules and expressions ask; the process opens it.
+// Country and network of an address, from MaxMind DB files.
 
 import { readFile } from 'node:fs/promises'
 import { Reader, type Response } from 'maxmind'
@@ -6,11 +6,11 @@ import { AccessMetrics } from '../metrics/access-metrics.ts'
 import type { Logger } from '../log/log.ts'
 import { type WatchedFile, WatchedFiles } from './watched-files.ts'
 
-/** What is known of where an address is. */
+/** The location of an address, as far as it is known. */
 export interface Geo {
-  /** Returns the country as ISO 3166-1 alpha-2; empty when unknown, null where a database cannot be understood. */
+  /** Returns the country as ISO 3166-1 alpha-2; empty when unknown, null where a database cannot be read. */
   countryOf(address: string): string | null
-  /** Returns the AS number; 0 when unknown, null where a database cannot be understood. */
+  /** Returns the AS number; 0 when unknown, null where a database cannot be read. */
   networkOf(address: string): number | null
 }
 
@@ -19,10 +19,10 @@ interface GeoDatabasesOptions {
   readonly metrics?: Pick<AccessMetrics, 'geoReloads'>
 }
 
-/** Addresses that are remembered, in each of two generations. */
+/** Addresses that are cached, in each of two generations. */
 const remembered = 4096
 
-/** Databases in files, of which a changed one is in effect within a second; the first that knows an address tells. */
+/** Databases in files; a changed file is applied within a second. The first database that knows an address wins. */
 export class GeoDatabases implements Geo {
   readonly #files: WatchedFiles<Reader<GeoRecord>>
   #databases: readonly WatchedFile<Reader<GeoRecord>>[] = []
@@ -39,7 +39,7 @@ export class GeoDatabases implements Geo {
     })
   }
 
-  /** Opens these databases in place of the ones before; rejects with a sentence that names the file, and changes nothing, when one is not good. */
+  /** Opens these databases in place of the previous ones; when one is invalid, rejects with a sentence that names the file, and changes nothing. */
   async prepare(paths: readonly string[]): Promise<void> {
     await this.#files.open(paths)
     this.#databases = paths.map(path => this.#files.get(path))
@@ -80,7 +80,7 @@ export class GeoDatabases implements Geo {
         country ||= record?.country?.iso_code ?? record?.registered_country?.iso_code ?? ''
         network ||= record?.autonomous_system_number ?? 0
       }
-      // A record may hold whatever a file says.
+      // The file decides what is in a record, so nothing is certain.
       return typeof country === 'string' && typeof network === 'number' ? { country, network } : unreadable
     } catch {
       return unreadable
@@ -93,7 +93,7 @@ export class GeoDatabases implements Geo {
   }
 }
 
-/** What we look at in a record, of a country, a city or an AS number. */
+/** The fields that we read from a record of a country, a city or an AS number. */
 type GeoRecord = Response & {
   readonly country?: { readonly iso_code?: string }
   readonly registered_country?: { readonly iso_code?: string }
@@ -117,7 +117,7 @@ async function readDatabase(path: string): Promise<Reader<GeoRecord>> {
     const { ipVersion, searchTreeSize } = reader.metadata
     if ((ipVersion === 4 || ipVersion === 6) && searchTreeSize < bytes.length) return reader
   } catch {
-    // The package does not say what is wrong in words for operators.
+    // The package's own messages are not written for operators.
   }
   throw new Error(`${path}: must be a MaxMind DB file`)
 }

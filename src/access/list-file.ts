@@ -1,22 +1,22 @@
-// Reads a file of addresses and networks, one a line.
+// Reads a file of addresses and networks, one per line.
 
 import { createReadStream } from 'node:fs'
 import { type AddressTable, AddressTableBuilder } from '../base/address/address-table.ts'
 import { inSlices } from '../base/turns/slices.ts'
 
-/** Bytes that are read and understood at once: about a millisecond's work. */
+/** Bytes that are read and parsed at once: about a millisecond's work. */
 const chunk = 64 * 1024
-/** Characters of a line, so that a file that is no list is not gathered whole. */
+/** Characters of a line, so that a file that is no list is not read into memory whole. */
 const longestLine = 64 * 1024
 
-/** What a file of addresses says. */
+/** The content of a file of addresses. */
 export interface ListFile {
   readonly table: AddressTable
-  /** Whether its last line ends, as tools write it: where it does not, the file may be half of one. */
+  /** Whether the last line ends with a line feed, as tools write it; if not, the file may be incomplete. */
   readonly isEnded: boolean
 }
 
-/** Reads a list; rejects with a sentence that names the file, and the line that is neither address, network, comment nor blank. */
+/** Reads a list; rejects with a sentence that names the file and the line that is neither address, network, comment nor blank. */
 export async function readListFile(path: string): Promise<ListFile> {
   const lines = new ListLines(path)
   try {
@@ -36,7 +36,7 @@ class ListLines {
   readonly builder = new AddressTableBuilder()
   readonly #path: string
   #count = 0
-  /** The line whose end has not come yet. */
+  /** The line whose end has not been read yet. */
   #open = ''
 
   constructor(path: string) {
@@ -54,7 +54,7 @@ class ListLines {
     if (this.#open.length > longestLine) this.#refuse(this.#count + 1)
   }
 
-  /** Takes the line that has no end; tells whether there was none. */
+  /** Parses the last line, which has no line feed; returns whether there was none. */
   end(): boolean {
     this.#line(this.#open)
     return this.#open === ''

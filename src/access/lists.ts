@@ -1,4 +1,4 @@
-// The address lists of the configuration, shared by all rules that name them. Access rules ask; the process loads them.
+// The address lists of the configuration, shared by all rules that name them.
 
 import { AccessMetrics } from '../metrics/access-metrics.ts'
 import type { Found } from '../base/address/address-table.ts'
@@ -8,13 +8,13 @@ import type { ListConfig } from '../config/access-config.ts'
 import { type ListFile, readListFile } from './list-file.ts'
 import { type WatchedFile, WatchedFiles } from './watched-files.ts'
 
-/** A list that may differ at each look, since its file is reloaded when it changes. */
+/** A list that may change between two lookups, since its file is reloaded when it changes. */
 export interface AddressList {
   find(address: AddressWords): Found
 }
 
 export interface Lists {
-  /** Finds a list of the configuration; throws for a name that it does not know. */
+  /** Finds a list of the configuration; throws for an unknown name. */
   get(name: string): AddressList
 }
 
@@ -23,7 +23,7 @@ interface AddressListsOptions {
   readonly metrics?: Pick<AccessMetrics, 'listReloads'>
 }
 
-/** Lists in files, of which a changed one is in effect within a second; a new version that is not good leaves the one before. */
+/** Lists in files; a changed file is applied within a second, and an invalid one leaves the previous version in place. */
 export class AddressLists implements Lists {
   readonly #files: WatchedFiles<ListFile>
   #paths: ReadonlyMap<string, string> = new Map()
@@ -34,8 +34,8 @@ export class AddressLists implements Lists {
   }
 
   /**
-   * Loads what these need more than the ones before, which stay until `keep`; rejects with a sentence that names file, line and rule, and changes
-   * nothing, when one of them is not good.
+   * Loads lists that are not loaded yet; the previous ones stay until `keep`. When a list is invalid, rejects with a sentence that names file, line and rule, and
+   * changes nothing.
    */
   async prepare(lists: readonly ListConfig[]): Promise<void> {
     await this.#files.open(lists.map(({ path }) => path))
@@ -48,7 +48,7 @@ export class AddressLists implements Lists {
     return new ListInFile(this.#files.get(path))
   }
 
-  /** Forgets all that was not prepared last: to be called once nobody asks for it any more. */
+  /** Forgets everything that was not in the last `prepare`; to be called once no rule uses it. */
   keep(): void {
     this.#files.keep(this.#paths.values())
   }
@@ -71,7 +71,7 @@ class ListInFile implements AddressList {
   }
 }
 
-/** Returns what looks as if a file was read while it was written. */
+/** Returns a warning where a file seems to have been read while it was being written. */
 function doubtOf(before: ListFile, now: ListFile): string | null {
   if (now.table.size === 0 && before.table.size > 0) return 'the file is empty now'
   return before.isEnded && !now.isEnded ? 'the last line no longer ends with a newline' : null

@@ -1,5 +1,5 @@
-// The User-Agent in lower case, which mostly is that of the request before: the same object for the same text lets patterns remember what they said of
-// it.
+// Lower-cases the User-Agent, which mostly equals that of the previous request: returning the same string object lets patterns reuse their last
+// result.
 
 import { ownText } from '../base/text/own-text.ts'
 
@@ -9,7 +9,7 @@ export class LowerCase {
   /** Returns a text in lower case. */
   of(text: string): string {
     const lower = text.toLowerCase()
-    // One that has no capitals is the text itself, which would hold the head of its request.
+    // A text without capitals is returned as it is, and would keep the head of its request alive.
     if (lower !== this.#last) this.#last = lower === text ? ownText(lower) : lower
     return this.#last
   }

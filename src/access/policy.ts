@@ -15,14 +15,14 @@ import { type AccessRequest, Visit } from './visit.ts'
 
 export type { AccessSources }
 
-/** What a policy is made with beside its rules. */
+/** What a policy needs besides its rules. */
 export interface AccessParts extends AccessSources {
-  /** Outlives the policy, which each reload replaces. */
+  /** Outlives the policy, which is replaced at each reload. */
   readonly bans: Bans
   readonly metrics: Pick<EdgeMetrics, 'access' | 'expressionFailures'>
 }
 
-/** `allow`: a rule lets it in, and no later policy is asked. Null: no rule matched. */
+/** `allow`: a rule lets it in, and no later policy is evaluated. Null: no rule matched. */
 export type AccessVerdict = 'allow' | Refusal | null
 
 export class AccessPolicy {
@@ -35,19 +35,19 @@ export class AccessPolicy {
   readonly #banned: Refusal
   readonly #notAllowed: Refusal
   readonly #tooMuch: Refusal
-  /** The steps of all rules that no request makes more. */
+  /** The steps of all rules whose cost does not depend on the request. */
   readonly #plainWork: number
   readonly #geo: AccessParts['geo']
   readonly #metrics: AccessParts['metrics']
-  /** The address that was read last, which mostly is the next one too. */
+  /** The address that was parsed last, which mostly is the next one too. */
   readonly #words = new AddressWords()
   readonly #lowerCase = new LowerCase()
   #text = ''
   #isAddress = false
 
   /**
-   * Compiles rules that were found good, those of a zone or (null) of all; throws at others. The access log names a rule of the API by its id, others by
-   * their number in `file`, since rules of the API may come between them.
+   * Compiles validated rules, those of a zone or (null) of all zones; throws for others. The access log names a rule of the API by its id, and others by
+   * their number in `file`, since rules of the API may come in between.
    */
   constructor(
     { rules, otherwise, ban }: AccessConfig,
@@ -72,7 +72,7 @@ export class AccessPolicy {
     this.#metrics = parts.metrics
   }
 
-  /** Decides by the ban of the address, then by the first rule that matches, then by what is set for all others. */
+  /** Decides by the ban of the address, then by the first rule that matches, then by the default. */
   decide(request: AccessRequest): AccessVerdict {
     const { access } = this.#metrics
     if (this.#ban?.has(clientKey(request.address))) {
@@ -118,7 +118,7 @@ export class AccessPolicy {
   }
 }
 
-/** Returns the id that the API has given a rule; null for a rule of the file. */
+/** Returns the id of a rule that was set by the API; null for a rule of the file. */
 function idOf(rule: AccessRule): string | null {
   return 'id' in rule ? String(rule.id) : null
 }

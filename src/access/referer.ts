@@ -2,12 +2,12 @@
 
 import { longestHost } from '../base/path/host-names.ts'
 
-/** The most characters of a URL in which its host is looked for: no browser sends more before it. */
+/** The most characters of a URL that are searched for its host: browsers send none that is longer. */
 const longestRead = 1024
 
 /**
- * Returns the lower-case host of a URL without port and trailing dot; empty when it has none, or none that a host name could be. Reads no more of the URL than
- * that takes.
+ * Returns the host of a URL in lower case, without port and trailing dot; empty when it has none, or one that cannot be a host name. Reads no more of the URL
+ * than it needs.
  */
 export function refererHost(url: string): string {
   const referer = url.length > longestRead ? url.slice(0, longestRead) : url
@@ -16,7 +16,7 @@ export function refererHost(url: string): string {
   let start = scheme + 3
   let end = start
   for (; ; end++) {
-    // What is cut in the middle of a host is not known to have this one.
+    // A URL that was cut within the host may have another one.
     if (end === referer.length && end < url.length) return ''
     if (end === referer.length) break
     const code = referer.charCodeAt(end)

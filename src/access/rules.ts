@@ -1,4 +1,4 @@
-// One access rule, compiled, and which error tells of it.
+// One access rule, compiled, and the error it refuses with.
 
 import type { AccessKind } from '../metrics/access-metrics.ts'
 import type { AccessRule } from '../config/access-config.ts'
@@ -24,12 +24,12 @@ export class CompiledRule {
     this.#cause = { code: description === null ? place : `${place}: ${description}` }
   }
 
-  /** Refuses a visit that it matched. */
+  /** Refuses a request that the rule matched. */
   refuse(visit: Visit): Refusal {
     return refuse(this.#errorFor(visit), {}, this.#cause)
   }
 
-  /** Refuses a visit of which it could not tell whether it matches. */
+  /** Refuses a request for which the rule could not be evaluated. */
   fail(): Refusal {
     return refuse('access_protection_error', {}, this.#cause)
   }

@@ -1,19 +1,19 @@
-// The rules of a policy that are worth asking: a client that was here just before need not be compared again with all that only look at who it is.
+// The rules of a policy that still need evaluating: for a returning client, rules that look only at who it is need not be evaluated again.
 
 import type { CompiledRule } from './rules.ts'
 import type { Visit } from './visit.ts'
 
-/** Fewer rules of the kind cost less than to remember what they said. */
+/** With fewer rules of that kind, caching their results costs more than it saves. */
 const worthwhile = 4
 
 export class Shortlist {
   readonly #all: readonly CompiledRule[]
   readonly #isWorthwhile: boolean
   readonly #asksUserAgent: boolean
-  /** The client that came last. */
+  /** The client of the last request. */
   #reading = -1
   #userAgent = ''
-  /** What is left for it; null until it comes a second time. */
+  /** The rules that remain for it; null until it comes a second time. */
   #rules: readonly CompiledRule[] | null = null
 
   constructor(rules: readonly CompiledRule[]) {
@@ -22,7 +22,7 @@ export class Shortlist {
     this.#asksUserAgent = rules.some(({ kind }) => kind === 'user_agent')
   }
 
-  /** Returns the rules to ask, in their order: without those that would not match. */
+  /** Returns the rules to evaluate, in order, without those that cannot match. */
   rulesFor(visit: Visit): readonly CompiledRule[] {
     if (!this.#isWorthwhile || visit.address === null) return this.#all
     const { readings } = visit.address
@@ -36,7 +36,7 @@ export class Shortlist {
   }
 }
 
-/** Whether a rule says the same of a client each time. Lists and databases may be others by then. */
+/** Whether a rule always gives the same result for a client. Lists and databases may change in between. */
 function looksAtClientAlone({ kind }: CompiledRule): boolean {
   return kind === 'ip' || kind === 'user_agent'
 }

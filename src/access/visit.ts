@@ -1,4 +1,4 @@
-// One request as access rules look at it: each thing is found when the first rule asks for it. Made by a policy, read by its conditions.
+// One request as access rules see it; each value is computed when the first rule needs it.
 
 import type { Found } from '../base/address/address-table.ts'
 import type { AddressWords } from '../base/address/address-words.ts'
@@ -9,25 +9,25 @@ import type { Geo } from './geo.ts'
 import type { LowerCase } from './lower-case.ts'
 import { refererHost } from './referer.ts'
 
-/** What rules look at. */
+/** What rules can look at. */
 export interface AccessRequest {
-  /** Of the client behind the trusted hops. */
+  /** The address of the client behind the trusted hops. */
   readonly address: string
-  /** What origins may make of the path, as `pathReadings` tells it. */
+  /** The ways in which origins may read the path, from `pathReadings`. */
   readonly paths: readonly string[] | null
   /** As received: `name, value, name, value, …`. */
   readonly fields: readonly string[]
   readonly facts: Facts
-  /** What is left for all rules that it meets. */
+  /** The work that is left for all rules that evaluate it. */
   readonly work: Work
 }
 
 export class Visit {
   readonly request: AccessRequest
   readonly work: Work
-  /** Null when it is none, as of a socket that is closed. */
+  /** Null when there is no valid address, as of a socket that is closed. */
   readonly address: AddressWords | null
-  /** What the last look into a table found. */
+  /** The result of the last table lookup. */
   found: Found = 'nothing'
   readonly #geo: Geo | null
   readonly #lowerCase: LowerCase
@@ -37,7 +37,7 @@ export class Visit {
   #referer: string | null = null
   #refererHost: string | null = null
 
-  /** Takes the address as it is read already. */
+  /** Takes an address that is parsed already. */
   constructor(request: AccessRequest, address: AddressWords | null, geo: Geo | null, lowerCase: LowerCase) {
     this.request = request
     this.work = request.work
@@ -75,7 +75,7 @@ export class Visit {
   }
 }
 
-/** Returns the value of a field, those of several lines as one list; empty when it was not sent. */
+/** Returns the value of a field, several lines joined as one list; empty when it was not sent. */
 function fieldValue(fields: readonly string[], name: string): string {
   let value = ''
   for (let i = 0; i < fields.length; i += 2) {

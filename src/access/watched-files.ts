@@ -1,23 +1,23 @@
-// Files that rules look into, kept in memory and reloaded when they change: address lists and geographic databases.
+// Files that rules need, kept in memory and reloaded when they change: address lists and geographic databases.
 
 import type { Tally } from '../metrics/distribution.ts'
 import type { Logger } from '../log/log.ts'
 import { ConfigWatch } from '../config/file/watch.ts'
 
 interface WatchedFilesOptions<T> {
-  /** What one is, for the log. */
+  /** What kind of file it is, for the log. */
   readonly noun: string
   /** Rejects with a sentence that names the file. */
   readonly read: (path: string) => Promise<T>
-  /** Returns what is odd about a file, beside what it said before; it holds nevertheless. */
+  /** Returns a warning about a file that is used nevertheless, unless the previous content had the same. */
   readonly doubt?: (before: T, now: T) => string | null
-  /** Hears of a file that says something else now. */
+  /** Called when the content of a file has changed. */
   readonly changed?: () => void
   readonly log: Logger
   readonly reloads: Readonly<Record<'success' | 'failure', Tally>>
 }
 
-/** Holds what a file said when it was last good. */
+/** Holds the last valid content of a file. */
 export interface WatchedFile<T> {
   readonly content: T
 }
@@ -30,7 +30,7 @@ export class WatchedFiles<T> {
     this.#options = options
   }
 
-  /** Reads the files that are not open yet, and watches them; rejects, and changes nothing, when one of them is not good. */
+  /** Reads the files that are not open yet, and watches them; when one is invalid, rejects and changes nothing. */
   async open(paths: Iterable<string>): Promise<void> {
     const opened: OpenFile<T>[] = []
     try {
@@ -54,7 +54,7 @@ export class WatchedFiles<T> {
     return file
   }
 
-  /** Closes all but these. */
+  /** Closes all files but these. */
   keep(paths: Iterable<string>): void {
     const kept = new Set(paths)
     for (const [path, file] of this.#files) {
@@ -67,12 +67,12 @@ export class WatchedFiles<T> {
 
 class OpenFile<T> implements WatchedFile<T> {
   readonly path: string
-  content: T = undefined as T // until `load` settles, before which nobody gets hold of it
+  content: T = undefined as T // until `load` settles; nobody gets hold of it before
   readonly #options: WatchedFilesOptions<T>
   readonly #watch: ConfigWatch
   #loads = 0
 
-  /** Watches before it reads, so that no change falls between the two. */
+  /** Starts watching before it reads, so that no change in between is missed. */
   constructor(path: string, options: WatchedFilesOptions<T>) {
     const { noun, log } = options
     this.path = path
@@ -85,7 +85,7 @@ class OpenFile<T> implements WatchedFile<T> {
   async load(): Promise<void> {
     const load = ++this.#loads
     const content = await this.#options.read(this.path)
-    // A later one may have been faster, and knows more.
+    // A later read may have finished first, and has newer content.
     if (load === this.#loads) this.content = content
   }
 

@@ -1,9 +1,9 @@
-// What waits for its turn: the newest of it, within bounds. The queue fills and empties it.
+// Entries that are queued: the newest of them, within bounds.
 
 export interface Waiting {
-  /** How many entries it is, or will be. */
+  /** How many entries it holds, or will hold. */
   readonly count: number
-  /** Bytes of memory, about. */
+  /** Bytes of memory, approximately. */
   readonly weight: number
 }
 
@@ -13,7 +13,7 @@ export interface Bounds {
 }
 
 export class Backlog<T extends Waiting> {
-  /** How many entries wait. */
+  /** How many entries are queued. */
   count = 0
   readonly #bounds: Bounds
   readonly #items: T[] = []
@@ -23,13 +23,13 @@ export class Backlog<T extends Waiting> {
     this.#bounds = bounds
   }
 
-  /** Takes the newest; gives how many of the oldest entries had to go for it. */
+  /** Takes the newest; returns how many of the oldest entries were dropped for it. */
   push(item: T): number {
     this.#items.push(item)
     return this.#added(item)
   }
 
-  /** Hands out the oldest. */
+  /** Removes and returns the oldest. */
   take(): T | undefined {
     const item = this.#items.shift()
     if (item === undefined) return undefined
@@ -38,14 +38,14 @@ export class Backlog<T extends Waiting> {
     return item
   }
 
-  /** Lets go of everything; gives how many entries that were. */
+  /** Drops everything; returns how many entries that were. */
   clear(): number {
     const { count } = this
     while (this.take() !== undefined) {}
     return count
   }
 
-  /** Takes back what was handed out, as the oldest; gives how many entries had to go. */
+  /** Takes back what was removed, as the oldest; returns how many entries were dropped. */
   putBack(item: T): number {
     this.#items.unshift(item)
     return this.#added(item)

@@ -1,14 +1,14 @@
-// The batches that are being filled, one for each gateway, and the memory of those that were written.
+// The batches that are being filled, one per gateway, and the reused memory of those that were written.
 
 import { LogBatchWriter } from '../store/log-batch/writer.ts'
 import type { Gateway } from '../store/records.ts'
 import type { Waiting } from './backlog.ts'
 
-/** Entries of one gateway, as it was when they came. */
+/** Entries of one gateway, as it was when they arrived. */
 export class Batch implements Waiting {
   readonly gateway: Gateway
   readonly writer: LogBatchWriter
-  /** Whether the store may have it already. */
+  /** Whether the store may already have it. */
   isRepeated = false
 
   constructor(gateway: Gateway, writer: LogBatchWriter) {
@@ -25,7 +25,7 @@ export class Batch implements Waiting {
   }
 }
 
-/** How many batches leave their memory to new ones, and how large it may be. */
+/** How many batches pass their memory on to new ones, and how large it may be. */
 const mostSpare = 4
 const largestSpare = 2 * 1024 * 1024
 
@@ -46,17 +46,17 @@ export class Batches {
     return batch
   }
 
-  /** Ends the filling of a batch. */
+  /** Removes the batch of a gateway from those that are being filled. */
   end(batch: Batch): void {
     this.#open.delete(batch.gateway)
   }
 
-  /** Returns those that are being filled. */
+  /** Returns the batches that are being filled. */
   all(): readonly Batch[] {
     return [...this.#open.values()]
   }
 
-  /** Takes back the memory of a batch that nobody needs any more. */
+  /** Takes back the memory of a batch that is no longer needed. */
   recycle({ writer }: Batch): void {
     if (this.#spare.length === mostSpare || writer.weight > largestSpare) return
     writer.clear()

@@ -1,12 +1,12 @@
-// Bytes kept of a body as it passes. The edge feeds one for each direction of an AI call.
+// Bytes kept of a body as it passes, for each direction of an AI call.
 
-/** What is kept of a body: its beginning, and its end for the usage that stands there. */
+/** What is kept of a body: its beginning, and its end for the usage there. */
 export const headSize = 64 * 1024
 export const tailSize = 8 * 1024
-/** What is kept of an encoded body, which can only be read from its beginning on. */
+/** What is kept of an encoded body, which can only be decoded from its beginning. */
 export const encodedSize = 1024 * 1024
 
-/** Pieces below this are gathered in blocks: a stream of events has thousands of them. */
+/** Pieces smaller than this are gathered in blocks: an event stream has thousands of them. */
 const smallPiece = 1024
 const blockSize = 4096
 /** A piece is copied when it would keep more than this many times its size alive. */
@@ -19,10 +19,10 @@ export class Capture {
   readonly #limit: number
   readonly #pieces: Buffer[] = []
   #headSize = 0
-  /** The small pieces that came last. */
+  /** The small pieces at the end. */
   #block: Buffer | null = null
   #blockUsed = 0
-  /** The last bytes of the `#rolled` ones behind the head; the next one goes to `#rolled % tailSize`. */
+  /** The last bytes of the `#rolled` ones after the head; the next one goes to `#rolled % tailSize`. */
   #ring: Buffer | null = null
   #rolled = 0
 
@@ -31,7 +31,7 @@ export class Capture {
     this.#limit = isEncoded ? encodedSize : headSize
   }
 
-  /** Keeps what is to be kept of bytes that nobody will change any more. */
+  /** Keeps the needed part of bytes that nobody will change any more. */
   take(bytes: Buffer): void {
     const room = this.#limit - this.#headSize
     if (bytes.length <= room) this.#keep(bytes)
@@ -39,12 +39,12 @@ export class Capture {
     this.size += bytes.length
   }
 
-  /** Whether more came than `head` has. */
+  /** Whether the body is longer than `head`. */
   get isCut(): boolean {
     return this.size > this.#headSize
   }
 
-  /** Bytes of memory that this keeps alive, about. */
+  /** Bytes of memory that this keeps alive, approximately. */
   get weight(): number {
     return this.#headSize + (this.#ring === null ? 0 : tailSize)
   }
@@ -56,7 +56,7 @@ export class Capture {
     return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)
   }
 
-  /** Returns the last bytes of the body that `head` lacks; empty where it has all, and for an encoded body. */
+  /** Returns the last bytes of the body that are not in `head`; empty where it has all, and for an encoded body. */
   tail(): Buffer {
     if (this.#ring === null) return empty
     if (this.#rolled <= tailSize) return this.#ring.subarray(0, this.#rolled)

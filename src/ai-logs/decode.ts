@@ -1,4 +1,4 @@
-// Undoes the content coding of a kept answer, off the request path and within bounds.
+// Undoes the content coding of a stored response, off the request path and within bounds.
 
 import { PassThrough, type Transform } from 'node:stream'
 import {
@@ -9,19 +9,19 @@ import {
   createZstdDecompress,
 } from 'node:zlib'
 
-/** Bytes that a response may unfold to; what comes beyond is left out. */
+/** Bytes that a response may expand to; the rest is dropped. */
 const decodedSize = 4 * 1024 * 1024
 
 interface Decoded {
   readonly bytes: Buffer
-  /** Whether the end is missing, because it was not kept, is damaged or goes beyond the bound. */
+  /** Whether the end is missing, because it was not kept, is damaged or exceeds the bound. */
   readonly isCut: boolean
 }
 
-/** Codings that are undone one after the other; nobody means more. */
+/** Codings that are undone one after the other; no honest response has more. */
 const mostCodings = 3
 
-/** Decodes as much as can be, of several codings the last one first (RFC 9110 section 8.4); null where one is not known. */
+/** Decodes as much as possible, of several codings the last one first (RFC 9110 section 8.4); null where one is unknown. */
 export async function decode(bytes: Buffer, codings: string): Promise<Decoded | null> {
   const makers = codings.split(',').map(coding => decoders.get(coding.trim().toLowerCase()))
   if (makers.length > mostCodings) return null
@@ -56,7 +56,7 @@ function undo(decoder: Transform, bytes: Buffer): Promise<Decoded> {
   return promise
 }
 
-/** Flushing at the end, in place of finishing, gives what there is of a response that was cut. */
+/** Flushing instead of finishing returns what there is of a truncated response. */
 const { Z_SYNC_FLUSH, BROTLI_OPERATION_FLUSH, ZSTD_e_flush } = constants
 const decoders: ReadonlyMap<string, () => Transform> = new Map([
   ['identity', () => new PassThrough()],

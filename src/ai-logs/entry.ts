@@ -1,4 +1,4 @@
-// From what the edge saw of a call to the entry that is kept: usage and cost are read, bodies copied, and nothing of the call lives on.
+// Turns what the edge saw of a call into the stored entry: usage and cost are read, bodies copied, and nothing of the call is kept alive.
 
 import { isUtf8 } from 'node:buffer'
 import type { LogBatchWriter } from '../store/log-batch/writer.ts'
@@ -8,13 +8,13 @@ import { decode } from './decode.ts'
 import type { Observation } from './observation.ts'
 import { requestedModel } from './requested-model.ts'
 
-/** What can be read from answers, and what it costs; src/ai knows. */
+/** Reads responses, and prices them. */
 export interface Meter {
   usageOf(head: Buffer, tail: Buffer, isEventStream: boolean): Usage
   costOf(provider: string, model: string | null, usage: Usage): number | null
 }
 
-/** What a response says of its tokens, as src/ai reads it. */
+/** The token usage that a response reports. */
 interface Usage {
   readonly model: string | null
   readonly tokensIn: number | null
@@ -24,23 +24,23 @@ interface Usage {
   readonly cacheWrittenLong: number
 }
 
-/** What is kept of a body, as it was before it was encoded if that can be found out. */
+/** What is kept of a body, decoded if possible. */
 interface Excerpt {
-  /** Whether it is still encoded, so that nothing can be read in it. */
+  /** Whether it is still encoded, so that nothing can be read from it. */
   readonly isEncoded: boolean
   readonly head: Buffer
-  /** What is kept of its end, where that is not in the head. */
+  /** The kept end, where that is not in the head. */
   readonly tail: Buffer
   readonly isCut: boolean
 }
 
-/** What is kept of the request, and of the response of the provider. */
+/** What is kept of the request, and of the provider's response. */
 export interface Excerpts {
   readonly request: Excerpt | null
   readonly answer: Excerpt | null
 }
 
-/** Adds the entry to a batch. No header and no query is in it; bodies are cut at 64 KiB. */
+/** Adds the entry to a batch. It contains no header and no query; bodies are cut at 64 KiB. */
 export function writeEntry(
   o: Observation,
   { request, answer }: Excerpts,
@@ -96,13 +96,13 @@ function bodiesOf({ relayed, isWhole }: Observation, asked: Excerpt | null, answ
   return { request, response, providerResponse: isSame ? null : sent }
 }
 
-/** Returns what was kept of a body that is not encoded; null for none. */
+/** Returns the kept part of a body that is not encoded; null for none. */
 export function excerptOf(capture: Capture | null): Excerpt | null {
   if (capture === null || capture.size === 0 || capture.isEncoded) return null
   return { isEncoded: false, head: capture.head(), tail: capture.tail(), isCut: capture.isCut }
 }
 
-/** Returns what was kept of a body that may be encoded, decoded if that can be done. */
+/** Returns the kept part of a body that may be encoded, decoded if possible. */
 export async function decodedExcerptOf(
   capture: Capture | null,
   coding: string | null,
@@ -121,7 +121,7 @@ export async function decodedExcerptOf(
 const eventStream = 'text/event-stream'
 const jsonLines = 'application/x-ndjson'
 
-/** Takes as text what is UTF-8, but for a character at the end of what was not kept, or did not come, any further. */
+/** Takes UTF-8 as text, apart from a character at the end that was cut off or did not arrive. */
 function bodyOf(excerpt: Excerpt | null, isWhole: boolean): Body | null {
   if (excerpt === null) return null
   const { head, isCut, isEncoded } = excerpt
@@ -131,7 +131,7 @@ function bodyOf(excerpt: Excerpt | null, isWhole: boolean): Body | null {
   return { bytes: text, isCut: isCut || text.length < head.length, isBinary: false }
 }
 
-/** Leaves out a UTF-8 character that was cut at the end. */
+/** Removes a UTF-8 character that was cut at the end. */
 function wholeCharacters(bytes: Buffer): Buffer {
   let start = bytes.length - 1
   while (start > bytes.length - 4 && (bytes[start]! & 0xc0) === 0x80) start--
@@ -147,7 +147,7 @@ function hasType(contentType: string | null, type: string): boolean {
   return isBorder && contentType.slice(0, type.length).toLowerCase() === type
 }
 
-/** Rounds ms to thousandths, in which a record of them is short. */
+/** Rounds ms to thousandths, which keeps a record short. */
 function inMicroseconds(ms: number): number {
   return Math.round(ms * 1000) / 1000
 }

@@ -1,4 +1,4 @@
-// What a caller says of a call in svc-aig-metadata, to find it again in the log. The edge reads it before the call goes on.
+// The metadata that a caller attaches to a call with svc-aig-metadata, to find it again in the log.
 
 import { isUtf8 } from 'node:buffer'
 import type { Reading } from '../base/text/quantity.ts'
@@ -7,7 +7,7 @@ import type { Metadata } from '../store/records.ts'
 const mostBytes = 4096
 const mostMembers = 5
 
-/** Reads a field value as it came (latin1): a small flat JSON object in UTF-8. */
+/** Parses a raw field value (latin1): a small flat JSON object in UTF-8. */
 export function parseMetadata(value: string): Reading<Metadata> {
   if (value.length > mostBytes) return { flaw: `must have at most ${mostBytes} bytes` }
   const object = parseJson(Buffer.from(value, 'latin1'))
@@ -29,7 +29,7 @@ function parseJson(bytes: Buffer): unknown {
   }
 }
 
-/** A number beyond all bounds would come back as null. */
+/** A number too large for a double would come back as null. */
 function isPlain(value: unknown): boolean {
   if (typeof value === 'number') return Number.isFinite(value)
   return value === null || typeof value === 'string' || typeof value === 'boolean'

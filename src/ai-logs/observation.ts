@@ -1,4 +1,4 @@
-// What the edge saw of an AI call, raw: nothing is parsed or copied on the way of a request.
+// What the edge saw of an AI call, raw: nothing is parsed or copied while the request is served.
 
 import type { Gateway, Metadata, Token } from '../store/records.ts'
 import type { Capture } from './capture.ts'
@@ -9,32 +9,32 @@ export interface Observation {
   /** Ms since the epoch. */
   readonly startedAt: number
   readonly provider: string
-  /** As far as the request was parsed; null where it was passed on unread. */
+  /** As far as the request was parsed; null where it was passed on unparsed. */
   readonly model: string | null
   /** The path at the provider, without query. */
   readonly path: string
   readonly status: number
-  /** The name of the error record, where the gateway answered itself. */
+  /** The name of the error record, where the gateway itself responded. */
   readonly error: string | null
-  /** Whether the client got all of the response. */
+  /** Whether the client got the whole response. */
   readonly isWhole: boolean
   /** Ms. */
   readonly duration: number
   readonly timeToFirstByte: number | null
   readonly authenticated: boolean
-  /** The one that let it in; null where none was asked for. */
+  /** The token that let it in; null where none was required. */
   readonly token: Pick<Token, 'id' | 'name'> | null
   readonly metadata: Metadata | null
   readonly requestContentType: string | null
   readonly responseContentType: string | null
   readonly requestEncoding: string | null
   readonly responseEncoding: string | null
-  /** Whether the bodies are kept with the entry; if not, they only tell model and usage. */
+  /** Whether the bodies are stored with the entry; if not, they are only read for model and usage. */
   readonly keepsPayloads: boolean
-  /** Null where there was none, or none that can be read. */
+  /** Null where there was none, or an unreadable one. */
   readonly request: Capture | null
   /** What the provider sent. */
   readonly response: Capture | null
-  /** What the caller got in its place; null where that is the same. */
+  /** What the client got instead; null where that is the same. */
   readonly relayed: Capture | null
 }

@@ -1,12 +1,12 @@
-// The model that a request names in plain ASCII, read from the bytes of its beginning.
+// Finds a plain ASCII model name in the first bytes of a request.
 
 import { isSpace } from '../ai/members.ts'
 const longest = 256
 
-/** The model that was read last: mostly it comes again. */
+/** The model that was read last: mostly the next one is the same. */
 let last = ''
 
-/** Reads the first member of the name, where that begins within `near` bytes; null where it is no text, or one that has to be decoded. */
+/** Reads the first member of that name, where it begins within `near` bytes; null where it is not a string, or has to be decoded. */
 export function plainModel(body: Buffer, near: number): string | null {
   const colon = behindSpace(body, behindName(body, near))
   if (body[colon] !== colonMark) return null
@@ -19,7 +19,7 @@ export function plainModel(body: Buffer, near: number): string | null {
   return last
 }
 
-/** Returns where the first name is over; the end of the body where there is none. */
+/** Returns the offset after the first name; the end of the body where there is none. */
 function behindName(body: Buffer, near: number): number {
   const most = Math.min(body.length, near) - name.length
   for (let at = 0; at <= most; at++) if (body[at] === quoteMark && isName(body, at)) return at + name.length
@@ -37,7 +37,7 @@ function behindSpace(body: Buffer, start: number): number {
   return at
 }
 
-/** Returns where a text ends that has no escapes and no bytes beyond ASCII; -1 for all others. */
+/** Returns the end of a string that has no escapes and no bytes beyond ASCII; -1 for all others. */
 function endOfPlain(body: Buffer, start: number): number {
   const most = Math.min(body.length, start + longest + 1)
   for (let at = start; at < most; at++) {

@@ -1,5 +1,5 @@
-// The parameters `filters` of a query of the log. The published clients write a list of objects as filters.key, filters.operator and filters.value, one
-// after the other and each value by itself, so that their order alone tells which belong together.
+// Parses the `filters` parameters of a log query. The published clients write a list of objects as filters.key, filters.operator and filters.value, one
+// after the other and each value separately, so that only their order shows which belong together.
 
 import type { Reading } from '../base/text/quantity.ts'
 import type { LogField, LogFilter } from '../store/store.ts'
@@ -11,7 +11,7 @@ type FilterParameter = (typeof filterParameters)[number]
 const mostFilters = 20
 const mostValues = 100
 
-/** What can be filtered by: where it is kept, and what it holds. */
+/** What can be filtered by: where it is stored, and its type. */
 const keys: ReadonlyMap<string, { readonly field: LogField; readonly type: ValueType }> = new Map([
   ['id', { field: 'id', type: 'text' }],
   ['created_at', { field: 'created_at', type: 'time' }],
@@ -33,7 +33,7 @@ const keys: ReadonlyMap<string, { readonly field: LogField; readonly type: Value
   ['metadata', { field: 'metadata', type: 'text' }],
 ])
 
-/** Which operators can compare what. */
+/** Which operators apply to which type. */
 const operators: ReadonlyMap<string, readonly ValueType[]> = new Map([
   ['eq', ['text', 'number', 'truth', 'time']],
   ['neq', ['text', 'number', 'truth', 'time']],
@@ -42,7 +42,7 @@ const operators: ReadonlyMap<string, readonly ValueType[]> = new Map([
   ['gt', ['number', 'time']],
 ])
 
-/** Reads the filters, or tells the first rule that each breaks; an empty value stands for null, as the published clients write it. */
+/** Reads the filters, or the first rule that each breaks; an empty value means null, as the published clients write it. */
 export function readFilters(params: URLSearchParams): readonly Reading<LogFilter>[] {
   const drafts = draftsOf(params)
   if (drafts.length > mostFilters) return [{ flaw: `must have at most ${mostFilters} filters` }]
@@ -55,7 +55,7 @@ interface Draft {
   readonly values: string[]
 }
 
-/** Begins another filter where one has what comes next already; the values of one stand together. */
+/** Starts another filter where the current one already has that part; the values of one are adjacent. */
 function draftsOf(params: URLSearchParams): readonly Draft[] {
   const drafts: Draft[] = []
   let before: FilterParameter | null = null

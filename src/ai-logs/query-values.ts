@@ -1,4 +1,4 @@
-// What a value in a query of the log must look like, by what it is compared with.
+// Parses the values in a log query, by the type of what they are compared with.
 
 import { parseMoment } from '../base/text/moment.ts'
 import type { Reading } from '../base/text/quantity.ts'
@@ -7,7 +7,7 @@ export type ValueType = 'text' | 'number' | 'truth' | 'time'
 
 const longestText = 1000
 
-/** Reads a value, or tells the rule that it breaks; a time becomes ms since the epoch. */
+/** Reads a value, or the rule that it breaks; a time becomes ms since the epoch. */
 export function readValue(type: ValueType, text: string): Reading<string | number | boolean> {
   switch (type) {
     case 'text':

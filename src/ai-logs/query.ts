@@ -1,4 +1,4 @@
-// Which log entries a caller of the management API asks for, read from the query of the URL as the published clients write it.
+// Which log entries a caller of the management API requests, parsed from the query of the URL as the published clients write it.
 
 import { fault } from '../errors/api-faults.ts'
 import type { Fault } from '../errors/refusal.ts'
@@ -7,7 +7,7 @@ import { filterParameters, readFilters } from './query-filters.ts'
 import { type Dimension, dimensions } from './sums.ts'
 import { readValue, readWhole, type ValueType } from './query-values.ts'
 
-/** Reads the query of a list: the newest 20 first unless it says otherwise. All that is wrong is told at once. */
+/** Reads the query of a list; by default the newest 20 first. All mistakes are reported at once. */
 export function readQuery(params: URLSearchParams): LogQuery | Fault[] {
   const reader = new QueryReader(params)
   reader.refuseStrangers([...Object.keys(comparisons), ...filterParameters, ...listParameters])
@@ -22,12 +22,12 @@ export function readQuery(params: URLSearchParams): LogQuery | Fault[] {
   return reader.faults.length > 0 ? reader.faults : query
 }
 
-/** Writes a place in a list of log entries as a cursor, which leads to what comes behind it. */
+/** Encodes a position in a list of log entries as a cursor for the next page. */
 export function logCursorOf({ value, createdAt, id }: LogPlace): string {
   return Buffer.from(JSON.stringify([value, createdAt, id])).toString('base64url')
 }
 
-/** Reads the query of sums: what is summed, and by what. */
+/** Reads the query for sums: what is summed, and grouped by what. */
 export function readSums(
   params: URLSearchParams,
 ): { readonly filters: readonly LogFilter[]; readonly groupBy: readonly Dimension[] } | Fault[] {
@@ -37,7 +37,7 @@ export function readSums(
   return reader.faults.length > 0 ? reader.faults : sums
 }
 
-/** Reads the query of a removal: the oldest 10,000 of those that match unless it says otherwise. */
+/** Reads the query for a deletion; by default the oldest 10,000 that match. */
 export function readRemoval(params: URLSearchParams): LogQuery | Fault[] {
   const reader = new QueryReader(params)
   reader.refuseStrangers([...filterParameters, ...removalParameters])
@@ -53,7 +53,7 @@ interface Comparison {
   readonly type: ValueType
 }
 
-/** Parameters that are a filter by themselves. */
+/** Parameters that are filters of their own. */
 const comparisons: Readonly<Record<string, Comparison>> = {
   status: { field: 'status', operator: 'eq', type: 'number' },
   success: { field: 'success', operator: 'eq', type: 'truth' },
@@ -124,7 +124,7 @@ class QueryReader {
     return usual
   }
 
-  /** Reads what a list gave to lead on; it comes without a page. */
+  /** Reads the cursor that a list returned; it cannot be combined with a page. */
   cursor(): LogPlace | null {
     const text = this.#params.get('cursor')
     if (text === null) return null
@@ -151,7 +151,7 @@ class QueryReader {
     return usual
   }
 
-  /** Reads the parameters that are a filter by themselves. */
+  /** Reads the parameters that are filters of their own. */
   comparisons(): LogFilter[] {
     return Object.entries(comparisons).flatMap(([name, { field, operator, type }]) => {
       const text = this.#params.get(name)
@@ -182,7 +182,7 @@ class QueryReader {
     })
   }
 
-  /** The published clients can ask for sums over the whole list; they are not made. */
+  /** The published clients can request sums over the whole list; they are not computed. */
   refuseMetaInfo(): void {
     const text = this.#params.get('meta_info')
     if (text !== null && text !== 'false') this.#refuse('meta_info', 'can only be false')

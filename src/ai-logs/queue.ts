@@ -1,5 +1,5 @@
-// From the edge to the log in the store: in batches, and never on the way of a request. The edge adds what it saw.
-// While the store is unreachable batches wait for it; beyond the bounds the oldest are dropped and counted.
+// Carries log entries from the edge to the store: in batches, and never on the request path.
+// While the store is unreachable, batches are queued; beyond the bounds the oldest are dropped and counted.
 
 import { setImmediate, setTimeout as wait } from 'node:timers/promises'
 import type { AiMetrics } from '../metrics/ai-metrics.ts'
@@ -15,11 +15,11 @@ export interface LogQueueOptions {
   readonly meter: Meter
   readonly metrics: AiMetrics
   readonly log: Logger
-  /** Of batches that wait for the store. */
+  /** The bounds of batches that wait for the store. */
   readonly bounds?: Bounds
   /** Entries of a full batch. */
   readonly batchSize?: number
-  /** Ms that closing waits for the store. */
+  /** Ms that `close` waits for the store. */
   readonly lastWait?: number
 }
 
@@ -28,17 +28,17 @@ interface Encoded extends Waiting {
 }
 
 const usualBounds: Bounds = { mostEntries: 10_000, mostBytes: 64 * 1024 * 1024 }
-/** Of calls whose response is still to be decoded. */
+/** The bounds of calls whose response still has to be decoded. */
 const encodedBounds: Bounds = { mostEntries: 1000, mostBytes: 32 * 1024 * 1024 }
-/** What a call weighs beside its bodies, about. */
+/** What a call weighs besides its bodies, approximately. */
 const baseWeight = 1024
 
-/** Entries and bytes of a full batch, bytes that all together may hold, and ms that an entry waits for others. */
+/** Entries and bytes of a full batch, bytes that all together may use, and ms that an entry waits for others. */
 const batchEntries = 512
 const batchBytes = 1024 * 1024
 const mostOpen = 16 * batchBytes
 const batchPatience = 250
-/** Ms between two attempts while the store is unreachable, and in the end. */
+/** Ms between two attempts while the store is unreachable, and while closing. */
 const retry = 1000
 const lastRetry = 100
 
@@ -50,16 +50,16 @@ export class LogQueue {
   readonly #batchSize: number
   readonly #lastWait: number
   readonly #encoded = new Backlog<Encoded>(encodedBounds)
-  /** Decoding, one response after the other. */
+  /** Decoding, one response at a time. */
   #decoding: Promise<void> | null = null
   readonly #batches = new Batches()
-  /** Bytes in batches that are not full. */
+  /** Bytes in batches that are being filled. */
   #openSize = 0
   readonly #backlog: Backlog<Batch>
   #timer: NodeJS.Timeout | null = null
-  /** The write that is under way. */
+  /** The write in progress. */
   #writing: Promise<void> | null = null
-  /** Whether the last write failed: the log is told of an outage once. */
+  /** Whether the last write failed: an outage is logged once. */
   #isFailing = false
   #isClosed = false
   /** Whether nothing is written any more. */
@@ -76,7 +76,7 @@ export class LogQueue {
     this.#lastWait = options.lastWait ?? 5000
   }
 
-  /** Takes what was seen of a call that is over; nothing of it is held on to, unless its response must be decoded first. */
+  /** Takes what was seen of a finished call; nothing of it is retained, unless its response has to be decoded first. */
   add(observation: Observation): void {
     const { request, response } = observation
     if (this.#isClosed) this.#counts.dropped.inc()
@@ -84,7 +84,7 @@ export class LogQueue {
     else this.#enter(observation, { request: excerptOf(request), answer: excerptOf(response) })
   }
 
-  /** Writes what waits, as far as the store takes it in time; what comes after is lost. */
+  /** Writes what is queued, as far as the store accepts it in time; later entries are lost. */
   async close(): Promise<void> {
     this.#isClosed = true
     if (this.#timer) clearTimeout(this.#timer)
@@ -147,7 +147,7 @@ export class LogQueue {
     for (const batch of this.#batches.all()) if (batch.count > 0) this.#end(batch)
   }
 
-  /** Sees to it that what there is will be written: what is full at once, unless the store is unreachable. */
+  /** Schedules the write of what there is: full batches at once, unless the store is unreachable. */
   #attend(): void {
     if (this.#writing !== null || this.#isClosed) return
     if (this.#backlog.count > 0 && !this.#isFailing) this.#writing = this.#write()
@@ -159,7 +159,7 @@ export class LogQueue {
 
   #lapse(): void {
     this.#timer = null
-    // While others wait for the store, batches may as well become full.
+    // While others wait for the store, batches may as well fill up.
     if (this.#backlog.count === 0) this.#endAll()
     this.#writing ??= this.#write()
   }
@@ -173,7 +173,7 @@ export class LogQueue {
     if (this.#backlog.count > 0 || !this.#batches.isEmpty) this.#attend()
   }
 
-  /** Appends a batch; false when the store is unreachable, which then gets it later. */
+  /** Appends a batch; false when the store is unreachable, and the batch is retried later. */
   async #append(batch: Batch): Promise<boolean> {
     const { account, id, logManagement: most, logManagementStrategy: strategy } = batch.gateway
     const content = { ...batch.writer.batch(), isRepeated: batch.isRepeated }

@@ -1,17 +1,17 @@
-// The model that a request which nobody parsed asked for.
+// Finds the model of a request that was not parsed.
 
 import { plainModel } from './plain-model.ts'
 
 const longest = 256
-/** Where a request mostly names it. */
+/** Where a request usually names it. */
 const near = 1024
 
-/** Finds the model in the path (Google, Azure), else in the beginning of a JSON body; null where neither names one. */
+/** Finds the model in the path (Google, Azure), or else at the beginning of a JSON body; null where neither names one. */
 export function requestedModel(path: string, body: Buffer | null): string | null {
   return modelOfPath(path) ?? (body && modelOfBody(body))
 }
 
-/** Paths are few: mostly the last one comes again. */
+/** There are few paths: mostly the last one comes again. */
 let last: { readonly path: string; readonly model: string | null } = { path: '', model: null }
 
 function modelOfPath(path: string): string | null {
@@ -21,7 +21,7 @@ function modelOfPath(path: string): string | null {
 
 const pathModel = /\/(?:models|deployments)\/([\w.@~-]{1,256})[:/]/
 
-/** Takes the first member of that name: in the requests of all providers it stands at the top, and no other one has a string for it. */
+/** Takes the first member of that name: in the requests of all providers it is at the top level, and no other one of that name is a string. */
 function modelOfBody(body: Buffer): string | null {
   return plainModel(body, near) ?? searchedModel(body)
 }

@@ -1,4 +1,4 @@
-// Sums over log entries, in all and by what they have in common. The management API makes them.
+// Sums over log entries, in total and by group.
 
 import type { LogSummary } from '../store/records.ts'
 
@@ -6,7 +6,7 @@ import type { LogSummary } from '../store/records.ts'
 export const dimensions = ['token', 'model', 'provider', 'day'] as const
 export type Dimension = (typeof dimensions)[number]
 
-/** Callers name models as they like, so that there may be any number of groups. */
+/** Callers choose model names freely, so that there may be any number of groups. */
 export const mostGroups = 10_000
 
 export interface Sum {
@@ -19,7 +19,7 @@ export interface Sum {
   withoutCost: number
 }
 
-/** What the entries of a group have in common; only what they are grouped by is there. */
+/** What the entries of a group have in common; only the dimensions of the grouping are present. */
 export interface GroupKey {
   token?: { readonly id: string | null; name: string | null; at: number }
   model?: string | null
@@ -39,12 +39,12 @@ export class LogSums {
   readonly groups = new Map<string, Group>()
   readonly #groupBy: readonly Dimension[]
 
-  /** @param groupBy in the order of `dimensions`; empty for sums over all alone */
+  /** @param groupBy in the order of `dimensions`; empty for totals only */
   constructor(groupBy: readonly Dimension[]) {
     this.#groupBy = groupBy
   }
 
-  /** Counts an entry; false where that takes more groups than can be. */
+  /** Counts an entry; false where that would exceed the number of groups. */
   add(entry: LogSummary): boolean {
     count(this.all, entry)
     if (this.#groupBy.length === 0) return true

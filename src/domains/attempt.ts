@@ -1,11 +1,11 @@
-// One look at DNS for a verification: whether its answer still counts, and what it changes.
+// One DNS check for a verification: whether its result still counts, and what it changes.
 
 import type { DnsAnswer, DomainVerification, OAuthClient } from '../store/oauth-client.ts'
 import { nextCheckAt } from './schedule.ts'
 
 /**
- * Whether an answer for `asked` counts for what is kept now. The proof counts as long as it is the same host and code; what else was said only while
- * this is the attempt that is due, since anything later knows better.
+ * Whether a result for `asked` counts for the stored verification. A proof counts as long as host and code are the same; any other result only while
+ * this attempt is the one that is due, since anything later is more recent.
  */
 export function counts(
   kept: DomainVerification | null,
@@ -17,7 +17,7 @@ export function counts(
   return answer.outcome === 'found' || kept.nextCheckAt === asked.nextCheckAt
 }
 
-/** Returns the client after an answer that counts. Only the end of a proof is a revision: the ETag that its owner was just given holds until then. */
+/** Returns the client after a result that counts. Only the end of a verification is a revision: until then the ETag that its owner just got stays valid. */
 export function afterAnswer(
   client: OAuthClient,
   kept: DomainVerification,

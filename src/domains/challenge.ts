@@ -1,4 +1,4 @@
-// What the owner of a client has to publish, and what becomes of the proof when client_uri is set again.
+// What the owner of a client has to publish, and what happens to the verification when client_uri is set again.
 
 import { randomBytes } from 'node:crypto'
 import type { DomainVerification } from '../store/oauth-client.ts'
@@ -6,21 +6,21 @@ import { hostOf } from './host.ts'
 
 export const challengePrefix = 'svc_oauth_client_publisher='
 
-/** How long the owner has, in ms. */
+/** How long the owner has to publish the record, in ms. */
 const patience = 2 * 24 * 60 * 60_000
-/** Ms from an answer of DNS to the next question, however often the owner asks for it. */
+/** The shortest time between two DNS checks in ms, however often the owner requests one. */
 const pause = 5_000
 /** By how much the clocks of processes may differ, in ms. */
 const slack = 60 * 60_000
 
-/** Returns the whole text of the TXT record. */
+/** Returns the complete text of the TXT record. */
 export function challengeText({ code }: DomainVerification): string {
   return challengePrefix + code
 }
 
 /**
- * Returns what becomes of a verification when client_uri is set to a valid `clientUri`, or removed (null). The same host is checked again now, or starts over when its
- * two days are over; another one begins with a code of its own, but `host_frozen` when the old one was verified.
+ * Returns the new verification when client_uri is set to a valid `clientUri`, or removed (null). The same host is checked again now, or starts over when its
+ * two days are over; another host gets a code of its own, but `host_frozen` when the old one was verified.
  */
 export function verificationFor(
   kept: DomainVerification | null,
@@ -51,10 +51,10 @@ function begun(host: string, code: string, now: number): DomainVerification {
 function again(kept: DomainVerification, now: number): DomainVerification {
   const { host, code, status, deadline, nextCheckAt, lastAnswer } = kept
   if (status === 'verified') return kept
-  // A clock that was set back leaves times that are too far ahead: then all starts over.
+  // After the clock was set back, stored times lie too far ahead: then everything starts over.
   if (status === 'failed' || now >= deadline || deadline - now > patience + slack)
     return { ...begun(host, code, now), lastAnswer }
-  // Never later than it was, and no other time where it is due already: somebody may be asking just now.
+  // Never later than before, and unchanged where it is due already: a check may be running.
   const soon = Math.max(now, Math.min(lastAnswer?.at ?? 0, now) + pause)
   return { ...kept, nextCheckAt: Math.min(nextCheckAt ?? now, soon) }
 }

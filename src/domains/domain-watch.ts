@@ -1,5 +1,5 @@
-// Sees to it that DNS is asked for every domain that waits for its proof. Each gateway has one, none leads: what is due is handed out by the store, to one
-// of them at a time, and again after the lease when that one is gone. Started by the process.
+// Checks DNS for every domain whose verification is pending. Each gateway runs one, without a leader: the store hands out what is due to one of them at
+// a time, and again after the lease when that one is gone.
 
 import { type Clock, systemClock } from '../base/clock.ts'
 import type { Logger } from '../log/log.ts'
@@ -12,19 +12,19 @@ import type { TxtLookup } from './txt-lookup.ts'
 
 interface DomainWatchOptions {
   readonly store: Store
-  /** Is closed with the watch. */
+  /** Is closed together with the watch. */
   readonly lookup: TxtLookup
   readonly log: Logger
-  /** Counts what DNS said. */
+  /** Counts the DNS results. */
   readonly metrics?: Counts['domainChecks']
   readonly clock?: Clock
-  /** Ms between two looks at what is due. */
+  /** Ms between two polls for what is due. */
   readonly period?: number
 }
 
 /** Lookups under way at once. */
 const mostAtOnce = 16
-/** Ms until what this process took is handed out again, unless it says in between that it is still at it: who asks again after a crash waits no longer. */
+/** Ms until what this process took is handed out again, unless it renews the lease: after a crash a verification waits no longer than that. */
 const lease = 4_000
 const renewal = 1_000
 
@@ -36,15 +36,15 @@ export class DomainWatch {
   readonly #clock: Clock
   readonly #period: number
   readonly #running = new Set<Promise<void>>()
-  /** What those that run are for. */
+  /** The verifications whose lookups are running. */
   readonly #held = new Set<OAuthClient>()
   #timer: NodeJS.Timeout | null = null
   #renewer: NodeJS.Timeout | null = null
   #unfollow: (() => void) | null = null
-  /** A look at what is due that is under way, and whether there is reason for another one. */
+  /** The poll that is under way, and whether another one is needed. */
   #looking: Promise<void> | null = null
   #isLookDue = false
-  /** Whether the store failed last: the log is told of an outage once. */
+  /** Whether the store failed last time: an outage is logged once. */
   #isFailing = false
   #isClosed = false
 
@@ -60,14 +60,14 @@ export class DomainWatch {
   start(): void {
     this.#timer = setInterval(() => this.#look(), this.#period).unref()
     this.#renewer = setInterval(() => void this.#renew(), renewal).unref()
-    // A client that was just written is asked for at once, while its owner looks on.
+    // A client that was just written is checked at once, while its owner is watching.
     this.#unfollow = this.#store.changes.follow(({ kind }) => {
       if (kind === 'oauth_client') this.#look()
     })
     this.#look()
   }
 
-  /** Asks no more, and lets go of what is under way; of that another process takes care after the lease. */
+  /** Starts no more checks and abandons those under way; another process takes them over after the lease. */
   async close(): Promise<void> {
     this.#isClosed = true
     if (this.#timer) clearInterval(this.#timer)
@@ -107,7 +107,7 @@ export class DomainWatch {
     }
   }
 
-  /** Keeps others from what takes its time here. */
+  /** Renews the lease of what takes long here. */
   async #renew(): Promise<void> {
     if (this.#held.size === 0) return
     try {
@@ -132,7 +132,7 @@ export class DomainWatch {
     if (verification === null || verification.nextCheckAt === null) return
     try {
       const answer = await this.#lookup.ask(verification.host, challengeText(verification), this.#clock.now())
-      // Of a lookup that the end cut short nobody knows what DNS would have said.
+      // What DNS would have said to a lookup that was cancelled is unknown.
       if (this.#isClosed && answer.outcome !== 'found') return
       this.#metrics?.[answer.outcome].inc()
       await this.#keep(claimed, verification, answer)
@@ -143,7 +143,7 @@ export class DomainWatch {
     }
   }
 
-  /** Writes what an answer changes; what others wrote meanwhile stays, and may make it meaningless. */
+  /** Writes the change that a result brings; changes that others wrote meanwhile are kept, and may make it void. */
   async #keep(claimed: Versioned<OAuthClient>, asked: DomainVerification, answer: DnsAnswer): Promise<void> {
     const { account, id } = claimed.record
     let current: Versioned<OAuthClient> | null = claimed

@@ -1,4 +1,4 @@
-// Which host a client_uri names, and whether anybody could ever prove that it is theirs.
+// Which host a client_uri names, and whether its ownership can be proven at all.
 
 import { isIP } from 'node:net'
 import { parse } from 'tldts'
@@ -8,7 +8,7 @@ export function hostOf(uri: string): string {
   return new URL(uri).hostname.replace(/\.$/, '')
 }
 
-/** Returns why a TXT record at the host can never prove who owns it, in words that follow the name of a member; null when one can. */
+/** Returns why a TXT record at the host can never prove its ownership, as words that follow the name of a field; null when it can. */
 export function hostFault(host: string): string | null {
   if (isAddress(host)) return 'must have a host name, not an IP address: only names have TXT records'
   if (!hostName.test(host))
@@ -23,7 +23,7 @@ export function hostFault(host: string): string | null {
   return null
 }
 
-/** The members of IP addresses in brackets, and what ends in a number: a URL parser reads an address from it. */
+/** IP addresses, also in brackets, and names that end in a number, which a URL parser reads as an address. */
 function isAddress(host: string): boolean {
   return isIP(host) !== 0 || host.startsWith('[') || /(?:^|\.)(?:\d+|0x[\da-f]*)$/i.test(host)
 }
@@ -33,11 +33,11 @@ const hostName = new RegExp(`^(?=.{1,253}$)(?:${label}\\.)*${label}$`)
 
 const suffixRules = { allowPrivateDomains: true, detectSpecialUse: true, extractHostname: false }
 
-/** Special-use names that a resolver of one's own may serve all the same, to try things out (RFC 6761 sections 6.2 and 6.5). */
+/** Special-use names that a private resolver may serve all the same, for testing (RFC 6761 sections 6.2 and 6.5). */
 const documentNames = /(?:^|\.)(?:test|example|example\.(?:com|net|org))$/
 
 /**
- * Private suffixes that are registries: whoever has a name there has its zone too. All others are platforms, which give away addresses, no zones.
+ * Private suffixes that are registries: the owner of a name there controls its DNS zone too. All others are platforms, which assign host names without a zone.
  * eu.org has such names under many countries.
  */
 const registries = new Set(

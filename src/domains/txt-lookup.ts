@@ -1,30 +1,30 @@
-// Asks DNS for the TXT records of a host.
+// Looks up the TXT records of a host.
 
 import { Resolver } from 'node:dns/promises'
 import type { DnsAnswer, DnsOutcome } from '../store/oauth-client.ts'
 import { challengePrefix } from './challenge.ts'
 
 interface TxtLookupOptions {
-  /** IP addresses, each with a port where it is not 53; none: those of the system. */
+  /** IP addresses, each with a port where it is not 53; empty: the resolvers of the system. */
   readonly resolvers: readonly string[]
-  /** Ms until there is an answer in any case. */
+  /** Ms after which a lookup ends in any case. */
   readonly timeout: number
 }
 
 interface Question {
   readonly host: string
-  /** The one that is asked just now. */
+  /** The resolver that is being queried. */
   resolver: Resolver | null
   isOver: boolean
   readonly settle: (found: readonly string[] | DnsOutcome) => void
 }
 
-/** Questions under way at once: resolvers drop what comes in heaps. */
+/** Queries under way at once: resolvers drop bursts. */
 const mostAtOnce = 16
-/** How often each resolver is asked. */
+/** How many times each resolver is queried. */
 const tries = 2
 
-/** How much of what is found is kept. */
+/** How much of the found records is kept. */
 const mostRecords = 10
 const longestRecord = 255
 
@@ -35,14 +35,14 @@ export class TxtLookup {
   readonly #asked = new Set<Question>()
   #isClosed = false
 
-  /** Throws where a resolver is no IP address. */
+  /** Throws where a resolver is not an IP address. */
   constructor({ resolvers, timeout }: TxtLookupOptions) {
     new Resolver().setServers(resolvers)
     this.#resolvers = resolvers
     this.#timeout = timeout
   }
 
-  /** Asks whether one of the TXT records of the host is the text, to the letter; never rejects. `now` becomes the time of the answer. */
+  /** Checks whether one of the TXT records of the host equals the text exactly; never rejects. `now` becomes the time of the result. */
   async ask(host: string, text: string, now: number): Promise<DnsAnswer> {
     if (this.#isClosed) return { at: now, outcome: 'error', records: [] }
     const { promise, resolve: settle } = Promise.withResolvers<readonly string[] | DnsOutcome>()
@@ -55,7 +55,7 @@ export class TxtLookup {
     return { at: now, ...(typeof found === 'string' ? { outcome: found, records: [] } : judge(found, text)) }
   }
 
-  /** Ends what is under way: its outcome is `error`, as is that of all that is asked from now on. */
+  /** Ends what is under way: its outcome is `error`, as is that of every later lookup. */
   close(): void {
     this.#isClosed = true
     for (const question of [...this.#waiting, ...this.#asked]) this.#end(question, 'error')
@@ -76,13 +76,13 @@ export class TxtLookup {
     this.#askNext()
   }
 
-  /** Asks one resolver after the other, until one knows; Node itself takes the first answer, even one that tells of a failure. */
+  /** Queries one resolver after the other until one has a result; Node itself takes the first reply, even a failure. */
   async #askAll(question: Question): Promise<readonly string[] | DnsOutcome> {
     let outcome: DnsOutcome = 'error'
     for (const server of this.#resolvers.length > 0 ? this.#resolvers : [null]) {
       if (question.isOver) break
       try {
-        // One for each question, since what a resolver cancels is all that it was asked.
+        // One per query, since `cancel` of a resolver cancels all of its queries.
         question.resolver = this.#resolver(server)
         const records = await question.resolver.resolveTxt(question.host)
         return records.map(chunks => chunks.join(''))
@@ -94,12 +94,12 @@ export class TxtLookup {
     return outcome
   }
 
-  /** Makes a resolver that asks one server, or those of the system, and has its share of the time. */
+  /** Makes a resolver that queries one server, or those of the system, within its share of the time. */
   #resolver(server: string | null): Resolver {
     const count = this.#resolvers.length || new Resolver().getServers().length
     const timeout = Math.max(1, Math.floor(this.#timeout / (tries * count)))
     const resolver = new Resolver({ timeout, maxTimeout: timeout, tries })
-    // Those of the system stay untouched: Node can't name one on a local link.
+    // Those of the system are left as they are: Node cannot name one on a local link.
     if (server !== null) resolver.setServers([server])
     return resolver
   }
@@ -117,7 +117,7 @@ function judge(texts: readonly string[], text: string): Pick<DnsAnswer, 'outcome
   return { outcome: texts.includes(text) ? 'found' : 'no_match', records: shown(texts) }
 }
 
-/** Puts what was meant for us first, and nothing in that a page could not show. */
+/** Puts records meant for this gateway first, and removes what a page could not display. */
 function shown(texts: readonly string[]): string[] {
   const ours = texts.filter(text => text.includes(challengePrefix))
   const others = texts.filter(text => !text.includes(challengePrefix))

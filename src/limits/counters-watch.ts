@@ -1,9 +1,9 @@
-// Whether the store can be asked to count, and the log of when it could not.
+// Tracks whether the store can count, and logs when it cannot.
 
 import type { Logger } from '../log/log.ts'
 import { type Counters, StoreUnreachable } from '../store/store.ts'
 
-/** Ms between two lines that say the same. */
+/** Ms between two identical log lines. */
 const quiet = 10_000
 
 export class CountersWatch {
@@ -19,22 +19,22 @@ export class CountersWatch {
     this.#log = log
   }
 
-  /** Whether the store itself says that it is out of reach. */
+  /** Whether the store itself reports that it is unreachable. */
   get isUnreachable(): boolean {
     return this.#counters.isUnreachable
   }
 
-  /** Whether no request should wait for it. */
+  /** Whether requests must not wait for the store. */
   get isOut(): boolean {
     return this.#isPaused || this.isUnreachable
   }
 
-  /** Begins a pause, in which one report at a time tries it: it has failed, or has let a request wait for too long. */
+  /** Starts a pause after a failure, or after a request had to wait too long; during it one report at a time probes the store. */
   pause(): void {
     this.#isPaused = true
   }
 
-  /** Notes that the store has failed. */
+  /** Notes that the store failed. */
   fail(error: unknown): void {
     this.pause()
     if (!(error instanceof StoreUnreachable)) this.#log?.error({ err: error }, 'counting rate limits failed')
@@ -48,14 +48,14 @@ export class CountersWatch {
     this.#log?.warn('rate limit store too slow or unreachable, counting locally')
   }
 
-  /** Notes that a limit has more new keys than the store is told of. */
+  /** Notes that a limit has more new keys than are reported to the store. */
   overflow(now: number, limit: string): void {
     if (now < this.#overflowQuietUntil) return
     this.#overflowQuietUntil = now + quiet
     this.#log?.warn({ limit }, 'too many new keys for a rate limit, counting them locally')
   }
 
-  /** Notes an answer for which a request could have waited; only that ends a pause. */
+  /** Notes a reply that was fast enough for a request to wait for; only that ends a pause. */
   hear(): void {
     this.#isPaused = false
     if (!this.#isTold) return

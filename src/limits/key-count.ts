@@ -1,4 +1,4 @@
-// What this process knows of the count of one key: what the store said last, and what it has let in since.
+// What this process knows about the count of one key: the last reply of the store, and what was let in since.
 
 import { hash } from 'node:crypto'
 import type { Clock } from '../base/clock.ts'
@@ -6,46 +6,46 @@ import { SlidingWindow } from '../base/sliding-window.ts'
 import type { CounterAnswer, CounterAsk, CounterWindow } from '../store/store.ts'
 import { endOf, type Limit } from './limit.ts'
 
-/** What became of one request. */
+/** The outcome of one request. */
 export interface Spent {
   readonly isAllowed: boolean
   /** How many more fit now. */
   readonly remaining: number
-  /** Ms until the next one fits, where it is not allowed; until all that is counted now has left the window, else. */
+  /** Ms until the next one fits, where it is not allowed; otherwise until everything counted now has left the window. */
   readonly wait: number
 }
 
-/** For how long the end of a window is taken for granted, in ms: the time of day may be put right meanwhile. */
+/** How long the end of a window is trusted, in ms: the system clock may be adjusted meanwhile. */
 const longestTrust = 60_000
 
 export class KeyCount {
   readonly limit: Limit
   readonly #name: string
   #storeKey: string | null = null
-  /** What the store counted, and when it was asked for that (monotonic ms). */
+  /** The count in the store, and when it was requested (monotonic ms). */
   #known = 0
   #knownAt = Number.NEGATIVE_INFINITY
-  /** What was let in here: not told yet and since when, and told without an answer yet. */
+  /** What was let in here: not reported yet and since when, and reported without a reply yet. */
   #untold = 0
   #untoldSince = 0
   #underWay = 0
   /** Monotonic ms until which nothing fits. */
   #fullUntil = Number.NEGATIVE_INFINITY
-  /** When the window ends, in ms since the epoch and in monotonic ms, and when to look at that again. */
+  /** When the window ends, in ms since the epoch and in monotonic ms, and when to check that again. */
   #endsAt = Number.POSITIVE_INFINITY
   #overAt = Number.POSITIVE_INFINITY
   #looksAt = Number.POSITIVE_INFINITY
-  /** What this process counts alone, until the store has answered. */
+  /** What this process counts locally, until the store has replied. */
   #alone: SlidingWindow | null = null
-  /** Whether the store hears of it at all. */
+  /** Whether the key is reported to the store at all. */
   isShared = false
-  /** Whether a report to the store is under way, and whether a later one is seen to. */
+  /** Whether a report to the store is under way, and whether a later one is scheduled. */
   isReporting = false
   isListed = false
-  /** Requests that wait for the next question to the store; null where none is under way. */
+  /** Requests that wait for the next query to the store; null where none is under way. */
   line: ((spent: Spent) => void)[] | null = null
 
-  /** Takes the name that it has among all. */
+  /** Takes the name of the key that all processes share. */
   constructor(limit: Limit, name: string) {
     this.limit = limit
     this.#name = name
@@ -56,7 +56,7 @@ export class KeyCount {
     return this.#untold
   }
 
-  /** The key in the store: nothing of what callers sent can be read from it. */
+  /** The key in the store, a digest: it reveals nothing that callers sent. */
   get storeKey(): string {
     return (this.#storeKey ??= hash('sha256', this.#name, 'base64url').slice(0, 22))
   }
@@ -78,7 +78,7 @@ export class KeyCount {
     return now < this.#fullUntil
   }
 
-  /** Whether one more fits for sure, whatever the other processes have let in since the store was asked. */
+  /** Whether one more fits for certain, whatever other processes have let in since the last reply. */
   isFar(now: number): boolean {
     const { ceiling, growth, untold, blind, most } = this.limit
     const unheard = this.#untold + this.#underWay
@@ -86,19 +86,19 @@ export class KeyCount {
     return (unheard < untold && mayBe <= ceiling) || (unheard < blind && 2 * this.#known <= most)
   }
 
-  /** Whether the store should hear of it before it has to be asked. */
+  /** Whether the store should get a report before it has to be queried. */
   isDue(now: number): boolean {
     if (this.isReporting) return false
     const { growth, untold, ceiling } = this.limit
     return 2 * this.#untold >= untold || 2 * growth * (now - this.#knownAt) > ceiling - this.#used
   }
 
-  /** Ms since which something has waited to be told. */
+  /** Ms since the oldest unreported request. */
   untoldFor(now: number): number {
     return now - this.#untoldSince
   }
 
-  /** Lets one in. */
+  /** Lets one request in. */
   admit(now: number): Spent {
     if (this.#untold === 0) this.#untoldSince = now
     this.#untold++
@@ -106,14 +106,14 @@ export class KeyCount {
     return this.allow(now)
   }
 
-  /** Takes back some that were let in. */
+  /** Takes back requests that were let in. */
   takeBack(now: number, many: number): void {
     if (this.#untold === 0) this.#untoldSince = now
     this.#untold -= many
     this.#alone?.add(now, -many)
   }
 
-  /** Returns what is told of one that is let in and counted already. */
+  /** Returns the outcome for a request that is let in and counted already. */
   allow(now: number): Spent {
     const { most, span, period } = this.limit
     const wait = span.kind === 'sliding' ? period : this.#overAt - now
@@ -124,9 +124,9 @@ export class KeyCount {
     return { isAllowed: false, remaining: 0, wait: Math.max(0, this.#fullUntil - now) }
   }
 
-  /** Makes the question to the store; what it tells is under way then. */
+  /** Builds the query to the store; what it reports is under way then. */
   ask(now: number, wanted: number): CounterAsk {
-    // What has left the window meanwhile is no longer told.
+    // Requests that have left the window meanwhile are no longer reported.
     if (this.#alone !== null) this.#untold = Math.min(this.#untold, this.#alone.count(now))
     const done = this.#untold
     this.#untold = 0
@@ -134,7 +134,7 @@ export class KeyCount {
     return { key: this.storeKey, window: this.#window, limit: this.limit.most, done, wanted }
   }
 
-  /** Takes the answer to what was asked at `askedAt`. */
+  /** Applies the reply to a query that was sent at `askedAt`. */
   learn(ask: CounterAsk, { count, wait }: CounterAnswer, askedAt: number, now: number): void {
     if (!this.#isOfNow(ask)) return
     this.#underWay -= ask.done
@@ -144,7 +144,7 @@ export class KeyCount {
     if (wait > 0) this.#fullUntil = now + wait
   }
 
-  /** Has what was told in vain wait again. */
+  /** Queues what a failed report contained once more. */
   unask(ask: CounterAsk, now: number): void {
     if (!this.#isOfNow(ask)) return
     this.#underWay -= ask.done
@@ -152,7 +152,7 @@ export class KeyCount {
     this.#untold += ask.done
   }
 
-  /** Decides with nothing but what this process knows. */
+  /** Decides with only what this process knows. */
   spendAlone(now: number): Spent {
     if (this.limit.span.kind !== 'sliding')
       return this.#used < this.limit.most ? this.admit(now) : this.#refuseUntil(now, this.#overAt)
@@ -182,7 +182,7 @@ export class KeyCount {
     return this.refuse(now)
   }
 
-  /** Begins to count alone with what is known: when it happened is not, so it leaves evenly. */
+  /** Starts counting locally from the known count: when those requests came is unknown, so they expire evenly. */
   #part(now: number, period: number): SlidingWindow {
     const window = new SlidingWindow(period)
     const age = now - this.#knownAt

@@ -1,6 +1,6 @@
-// A limit as requests are counted against it: how many in which window, and how far this process may go without asking the others. The edge compiles them.
+// A limit as requests are counted against it: how many in which window, and how far this process may go without querying the store.
 
-/** What is counted together: the last so many ms; or periods of so many ms, days and months of UTC, each from its beginning. */
+/** The kind of window: the last so many ms; or fixed periods of so many ms, or days and months of UTC. */
 type Span =
   | { readonly kind: 'sliding' | 'fixed'; readonly period: number } // ms
   | { readonly kind: 'day' | 'month' }
@@ -10,26 +10,26 @@ export interface Limit {
   readonly name: string
   readonly most: number
   readonly span: Span
-  /** Ms; of a month the shortest. */
+  /** In ms; for a month the shortest. */
   readonly period: number
-  /** The count up to which it is far enough to go on without asking, when all that may have happened since is added. */
+  /** Below this count requests pass without a query, with everything added that may have happened since. */
   readonly ceiling: number
-  /** How much all processes together may have counted in a ms, at ten times the limit. */
+  /** The most that all processes together can have counted in a ms, at ten times the limit. */
   readonly growth: number
-  /** The most that a process may have let in of which the store does not know. */
+  /** The most requests that a process may let in before it reports them. */
   readonly untold: number
-  /** How much of that may be let in before anything is known. */
+  /** How much of that may be let in before the first reply. */
   readonly blind: number
 }
 
-/** What a process may let in unheard, as a part of the limit: four may be wrong at once, by two percent together, however sudden the rush. */
+/** The unreported share of a limit that a process may let in: four processes may be wrong at once, by two percent together, however sudden the rush. */
 const unheard = 1 / 200
-/** Of a smaller limit one request is more than that part. It is let in only where so many still fit that a rush from nothing is noticed before; */
+/** For a smaller limit a single request is more than that share. It is let in only where so many still fit that a sudden rush is noticed before the limit; */
 const small = 200
-/** and below this it would weigh too much. */
+/** below this size it would weigh too much. */
 const smallest = 20
 
-/** Compiles a limit; what two limits of the same name, span and period count is one. */
+/** Compiles a limit; limits with the same name, span and period share their counts. */
 export function limitOf(name: string, most: number, span: Span): Limit {
   const period = 'period' in span ? span.period : span.kind === 'day' ? day : 28 * day
   return {
@@ -44,7 +44,7 @@ export function limitOf(name: string, most: number, span: Span): Limit {
   }
 }
 
-/** Returns the end of the window that `now` is in, both in ms since the epoch; infinite where it slides. */
+/** Returns the end of the window that contains `now`, both in ms since the epoch; infinite for a sliding window. */
 export function endOf(span: Span, now: number): number {
   switch (span.kind) {
     case 'sliding':

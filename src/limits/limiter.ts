@@ -1,5 +1,5 @@
-// Counts requests against limits, here and with all who share the store. The edge asks once a request and limit. While the store is unreachable, or slow, this process
-// counts alone with the same limits, and no request waits for it; so it does with more new keys than the store should keep.
+// Counts requests against limits, here and with all processes that share the store. While the store is unreachable or slow, this process counts locally with the
+// same limits, and no request waits; the same goes for more new keys than the store should keep.
 
 import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
@@ -16,21 +16,21 @@ import { Reports } from './reports.ts'
 
 interface LimiterOptions {
   readonly clock: Clock
-  /** Counts for this process alone where there are none. */
+  /** Without counters this process counts alone. */
   readonly counters?: Counters
   readonly metrics?: LimitMetrics
   readonly log?: Logger
-  /** How long one waits for the store before nobody does, in ms. */
+  /** How long a request waits for the store before the limiter counts locally, in ms. */
   readonly patience?: number
 }
 
-/** The most characters of a key that are remembered as they are. */
+/** The most characters of a key that are kept as they are. */
 const longestKey = 200
-/** The most keys that are remembered; of others the store has to be asked. */
+/** The most keys that are kept in memory; for others the store has to be queried. */
 const mostKeys = 50_000
-/** The most keys for which requests wait at once. */
+/** The most keys with requests waiting at once. */
 const mostAsking = 1_000
-/** Ms: a busy machine is forgiven. */
+/** In ms: a busy machine is forgiven. */
 const usualPatience = 150
 
 export class Limiter {
@@ -55,7 +55,7 @@ export class Limiter {
     this.#counts = new LRUCache({ max: mostKeys, dispose: count => this.#dismiss(count) })
   }
 
-  /** Counts a request by a key, if it fits: at once while the key is far from the limit or over it, after a question to the store in between. `now` are monotonic ms. */
+  /** Counts a request by a key, if it fits: at once while the key is far below the limit or over it, otherwise after a query to the store. `now` is in monotonic ms. */
   spend(limit: Limit, key: string, now = this.#clock.monotonic()): Spent | Promise<Spent> {
     const count = this.#countOf(limit, key)
     count.look(now, this.#clock)
@@ -71,13 +71,13 @@ export class Limiter {
     return spent
   }
 
-  /** Takes back a request that was let in: another limit refused it. */
+  /** Takes back a request that was let in, because another limit refused it. */
   giveBack(limit: Limit, key: string): void {
     const count = this.#counts.peek(keyName(limit, key))
     if (count !== undefined) this.#takeBack(count, 1)
   }
 
-  /** Reports to the store what it has not been told. */
+  /** Reports to the store what has not been reported. */
   async close(): Promise<void> {
     await this.#reports?.close()
   }
@@ -85,7 +85,7 @@ export class Limiter {
   #countOf(limit: Limit, key: string): KeyCount {
     const name = keyName(limit, key)
     const known = this.#counts.get(name)
-    // Another limit may have its name since the configuration was changed.
+    // Since a reload the name may belong to another limit.
     if (known !== undefined && known.limit.most === limit.most) return known
     const count = new KeyCount(limit, name)
     this.#counts.set(name, count)
@@ -106,7 +106,7 @@ export class Limiter {
     return spent
   }
 
-  /** Has a request wait for an answer of the store: those that come while one is under way go into the next question together. */
+  /** Has a request wait for the reply of the store: those that arrive during a query go into the next one together. */
   #ask(count: KeyCount): Promise<Spent> {
     const { promise, resolve } = Promise.withResolvers<Spent>()
     if (count.line !== null) count.line.push(resolve)
@@ -136,9 +136,9 @@ export class Limiter {
       else resolve(i < granted ? count.allow(now) : count.refuse(now))
   }
 
-  /** Returns how many the store grants; null where that can't be waited for. */
+  /** Returns how many the store grants; null where waiting is not possible. */
   async #grantedOf(count: KeyCount, wanted: number): Promise<number | null> {
-    // The answer before may have said all, or may not have come.
+    // The previous reply may have settled it, or may not have come.
     if (count.isFull(this.#clock.monotonic())) return 0
     if (this.#watch!.isOut) return null
     const call = this.#call(count, wanted)
@@ -146,15 +146,15 @@ export class Limiter {
     if (granted !== null) return granted
     if (!this.#watch!.isOut) {
       this.#watch!.pause()
-      // Mostly it was held up only once.
+      // Usually it was held up only once.
       void this.#reports!.probe(count)
     }
-    // The store may have counted some after all.
+    // The store may have counted some of them after all.
     void call.then(late => late && this.#takeBack(count, late))
     return null
   }
 
-  /** Asks the store; gives how many it granted, or null when it failed. */
+  /** Queries the store; returns how many it granted, or null when it failed. */
   async #call(count: KeyCount, wanted: number): Promise<number | null> {
     const askedAt = this.#clock.monotonic()
     const ask = count.ask(askedAt, wanted)
@@ -178,13 +178,13 @@ export class Limiter {
     if (count.isShared) this.#reports!.sendSoon(count)
   }
 
-  /** Reports to the store the last of a count that makes room for another. */
+  /** Sends the last report of a count that makes room for another. */
   #dismiss(count: KeyCount): void {
     if (count.isShared && !this.#watch!.isOut) void this.#reports!.send(count)
   }
 }
 
-/** Returns a name that no key of another limit has. It is a text of its own, and short: a key may be cut from a whole head, and as long as one. */
+/** Returns a name that no key of another limit has. It is a short copy: a key may be a slice of a whole head, and as long as one. */
 function keyName(limit: Limit, key: string): string {
   return `${limit.name}\n${key.length > longestKey ? hash('sha256', key, 'base64url') : key}`
 }

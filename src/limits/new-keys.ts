@@ -1,16 +1,16 @@
-// How many new keys the store is told of: anyone can make keys up, and the store keeps each for a period.
+// Bounds how many new keys are reported to the store: clients can make up keys, and the store keeps each for a whole period.
 
 import type { Limit } from './limit.ts'
 
-/** Of one limit. */
+/** Per limit. */
 const perSecond = 1_000
-/** Of what a day or a month keeps: about half a gigabyte on a disk. */
+/** For limits of a day or a month: about half a gigabyte on disk. */
 const perPeriod = 1_000_000
 
 export class NewKeys {
   readonly #rooms = new WeakMap<Limit, Room>()
 
-  /** Takes room for one more key of a limit, if there is any. */
+  /** Reserves room for one more key of a limit, if there is any. */
   take(limit: Limit, now: number): boolean {
     let room = this.#rooms.get(limit)
     if (room === undefined) this.#rooms.set(limit, (room = new Room(limit.period)))

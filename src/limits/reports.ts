@@ -1,28 +1,28 @@
-// What the store still has to be told of counts, and when.
+// Which counts still have to be reported to the store, and when.
 
 import type { Clock } from '../base/clock.ts'
 import type { CountersWatch } from './counters-watch.ts'
 import type { KeyCount } from './key-count.ts'
 
-/** Ms between two looks at what still has to be told, and how long it may wait when nothing else tells it. */
+/** Ms between two checks for pending reports, and how long one may wait when nothing else triggers it. */
 const sweepPeriod = 1_000
 const longestUntold = 5_000
 
 export class Reports {
-  readonly #tell: (count: KeyCount) => Promise<unknown>
+  readonly #report: (count: KeyCount) => Promise<unknown>
   readonly #watch: CountersWatch
   readonly #clock: Clock
   #listed: KeyCount[] = []
   #sweeper: NodeJS.Timeout | undefined
 
-  /** Takes what tells the store of a count, and never rejects. */
-  constructor(tell: (count: KeyCount) => Promise<unknown>, watch: CountersWatch, clock: Clock) {
-    this.#tell = tell
+  /** Takes the function that reports a count to the store; it never rejects. */
+  constructor(report: (count: KeyCount) => Promise<unknown>, watch: CountersWatch, clock: Clock) {
+    this.#report = report
     this.#watch = watch
     this.#clock = clock
   }
 
-  /** Sees to it that what a count has to tell is told some time. */
+  /** Schedules a report of a count. */
   list(count: KeyCount): void {
     if (count.isListed) return
     count.isListed = true
@@ -30,12 +30,12 @@ export class Reports {
     this.#sweeper ??= setInterval(() => this.#sweep(), sweepPeriod).unref()
   }
 
-  /** Sends what a count has to report now. */
+  /** Sends the report of a count now. */
   async send(count: KeyCount): Promise<void> {
     if (count.untold !== 0) await this.#sendEven(count)
   }
 
-  /** Sees to it that what was taken back, and keeps others out, is told at the end of this turn. */
+  /** Has requests that were taken back, and keep others out, reported at the end of this turn. */
   sendSoon(count: KeyCount): void {
     this.list(count)
     if (this.#watch.isOut || count.untold >= 0 || count.isReporting) return
@@ -43,12 +43,12 @@ export class Reports {
     setImmediate(() => this.#sendEven(count))
   }
 
-  /** Finds out whether a pause is over. */
+  /** Checks whether a pause is over. */
   async probe(count: KeyCount): Promise<void> {
     if (!count.isReporting) await this.#sendEven(count)
   }
 
-  /** Ends with telling all that is listed. */
+  /** Sends everything that is pending, and ends. */
   async close(): Promise<void> {
     clearInterval(this.#sweeper)
     if (!this.#watch.isOut) await Promise.all(this.#listed.map(count => this.send(count)))
@@ -69,16 +69,16 @@ export class Reports {
     }
   }
 
-  /** A process that counts locally has listed something. */
+  /** Probes the store with a listed count; a process that counts locally has listed one. */
   #try(): void {
     const [count] = this.#listed
     if (count !== undefined && !this.#watch.isUnreachable) void this.probe(count)
   }
 
-  /** Reports to the store of a count that has nothing new, too. */
+  /** Sends a report to the store even if the count has nothing new. */
   async #sendEven(count: KeyCount): Promise<void> {
     count.isReporting = true
-    await this.#tell(count)
+    await this.#report(count)
     count.isReporting = false
   }
 }

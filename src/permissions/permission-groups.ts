@@ -1,10 +1,10 @@
-// The permissions that a token can be given, as the management API tells of them. Tokens keep their ids.
+// The permissions that a token can be given, as the management API lists them. Tokens store their ids.
 
 import { permissions } from './permissions.ts'
 
 type WithoutScope<Rows> = { readonly [Index in keyof Rows]: Omit<Rows[Index], 'scope'> }
 
-/** One for each permission, in the same order. */
+/** One per permission, in the same order. */
 export const permissionGroups = permissions.map(({ scope: _, ...group }) => group) as unknown as WithoutScope<
   typeof permissions
 >

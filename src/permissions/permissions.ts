@@ -1,16 +1,16 @@
-// What can be permitted, one row each: pure data. Token permission groups and OAuth scopes are made of it. Ids are part of the API and of kept tokens, scopes
-// of the API and of kept clients: neither ever changes.
+// What can be permitted, one row each: pure data. Token permission groups and OAuth scopes are built from it. Ids are part of the API and of stored tokens, scopes
+// of the API and of stored clients: neither ever changes.
 
 interface PermissionRow {
-  /** Of the permission group of tokens. */
+  /** The id of the permission group of tokens. */
   readonly id: string
   /** The id of the OAuth scope. */
   readonly scope: string
   readonly name: string
-  /** What the published clients sort permissions by. */
+  /** The category by which the published clients sort permissions. */
   readonly category: string
   readonly description: string
-  /** The kinds of resources that it can be given for. */
+  /** The kinds of resources that it can be granted for. */
   readonly scopes: readonly string[]
 }
 

@@ -1,11 +1,11 @@
-// Does a token allow this here? The edge asks for each call to an AI gateway, the admin listener for each row of its table.
+// Whether a token allows an operation on an account.
 
 import type { Policy, Token } from '../store/records.ts'
 import { permissionGroups } from './permission-groups.ts'
 
 export type Permission = (typeof permissionGroups)[number]['name']
 
-/** Whether a policy of the token allows this for the account, and none denies it. A group that writes stands for reading too, in both. */
+/** Whether a policy of the token allows this for the account, and none denies it. In both, a group that writes includes reading. */
 export function permits(token: Token, permission: Permission, account: string): boolean {
   const groups = groupsWith[permission]
   let isAllowed = false
@@ -27,7 +27,7 @@ function speaksOf(
   return false
 }
 
-/** The ids of the groups that hold a permission: its own, and for one that reads, that of its writing sibling. */
+/** Returns the ids of the groups that include a permission: its own, and for one that reads that of its writing sibling. */
 const groupsWith = Object.fromEntries(
   permissionGroups.map(({ name }): [Permission, readonly string[]] => {
     const holders: readonly string[] = [

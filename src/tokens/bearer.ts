@@ -11,7 +11,7 @@ export function bearerOf(field: string | null): string | null {
   return token === '' ? null : token
 }
 
-/** Returns what follows `Bearer` where it is a token68 (RFC 9110 section 11.2), as all tokens are: of anything else nobody knows what others read in it. */
+/** Returns what follows `Bearer` where it is a token68 (RFC 9110 section 11.2), as all tokens are: other readers may read anything else differently. */
 export function token68Of(field: string): string | null {
   const token = bearerOf(field)
   return token !== null && isToken68(token) ? token : null

@@ -1,30 +1,30 @@
-// Credentials of this gateway where they have no place: sent on, they would tell a stranger what opens it.
+// Finds credentials of this gateway in places where they do not belong: forwarded, they would give a third party access.
 
 import { token68Of } from './bearer.ts'
 
-/** API tokens, access and refresh tokens, and client secrets, by what they begin with: at the beginning of a word, in any mix of characters and percent-encoding. */
+/** API tokens, access and refresh tokens, and client secrets, by their prefix: at the beginning of a word, in any mix of characters and percent-encoding. */
 const ours =
   /(?:s|%73)(?<=(?:^|[^A-Za-z0-9]|%[\dA-Fa-f]{2})(?:s|%73))(?:v|%76)(?:c|%63)(?:[tors]|%7[234]|%6[Ff])(?:_|%5[Ff])/
-/** A whole one, of 256 bits at least, also behind a letter or digit (`Bearersvct_…`). */
+/** A complete one, of at least 256 bits, also after a letter or digit (`Bearersvct_…`). */
 const whole = /svc[tors]_[\w-]{43}/
-/** The percent sign of something that is encoded more than once. */
+/** The percent sign of a text that is encoded more than once. */
 const encodedAgain = /%(?:25)+/g
 const basicCredentials = /^basic[ \t]+(.*)$/i
 
-/** Whether a text holds a credential of this gateway. */
+/** Whether a text contains a credential of this gateway. */
 export function holdsOurs(text: string): boolean {
   if (!text.includes('%')) return text.includes('svc') && (ours.test(text) || whole.test(text))
   return ours.test(text.includes('%25') ? text.replace(encodedAgain, '%') : text) || whole.test(text)
 }
 
-/** Whether the value of a field holds a credential of this gateway, as it is or as user or password of Basic (RFC 7617). */
+/** Whether the value of a field contains a credential of this gateway, plain or as user or password of Basic (RFC 7617). */
 export function valueHoldsOurs(value: string): boolean {
   if (holdsOurs(value)) return true
   const basic = (value.charCodeAt(0) | 0x20) === 0x62 ? basicCredentials.exec(value) : null
   return basic !== null && holdsOurs(Buffer.from(basic[1]!, 'base64').toString('latin1'))
 }
 
-/** Whether a field that may bear a token of this gateway holds one otherwise than as that of Bearer. */
+/** Whether a field that may carry a token of this gateway contains one in any other form than `Bearer`. */
 export function isMisborne(value: string): boolean {
   return valueHoldsOurs(value) && token68Of(value)?.search(ours) !== 0
 }

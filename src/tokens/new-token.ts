@@ -1,17 +1,17 @@
-// The record of a token, from what it is to be. The management API makes them, the first start and `gatehouse token create`.
+// Builds the record of a token from its settings.
 
 import { newId } from '../base/id.ts'
 import type { Policy, Token } from '../store/records.ts'
 import { mintToken } from './token.ts'
 
-/** What can be set on a token; without limits it is valid for ever and from everywhere. */
+/** The settings of a token; without limits it never expires and is valid from every address. */
 export interface TokenSettings
   extends Pick<Token, 'name'>,
     Partial<Pick<Token, 'notBefore' | 'expiresOn' | 'addressesIn' | 'addressesNotIn'>> {
   readonly policies: readonly Omit<Policy, 'id'>[]
 }
 
-/** Makes an active token of the account, of a new value unless one is given; the value stands nowhere else. */
+/** Makes an active token of the account, with a new value unless one is given; the value itself is not stored. */
 export function newToken(
   account: string,
   settings: TokenSettings,
@@ -22,7 +22,7 @@ export function newToken(
   return { token: withSettings(identity, settings, now), value }
 }
 
-/** Puts settings in place of all those of a token; what is left out is no limit any more. */
+/** Replaces all settings of a token; what is left out is no longer limited. */
 export function withSettings(
   { account, id, digest, status, issuedOn }: Pick<Token, 'account' | 'id' | 'digest' | 'status' | 'issuedOn'>,
   { name, policies, notBefore, expiresOn, addressesIn, addressesNotIn }: TokenSettings,

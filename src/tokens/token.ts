@@ -1,4 +1,4 @@
-// The format of an API token: `svct_`, 256 random bits, and a checksum, so that a typo is refused without asking anybody.
+// The format of an API token: `svct_`, 256 random bits, and a checksum, so that a typo is refused without a lookup.
 
 import { hash, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
@@ -8,7 +8,7 @@ const secretLength = 43
 const checksumLength = 6
 const length = prefix.length + secretLength + checksumLength
 
-/** Makes a new token; only the digest is ever kept. */
+/** Makes a new token; only the digest is ever stored. */
 export function mintToken(): { value: string; digest: string } {
   const unchecked = prefix + randomBytes(32).toString('base64url')
   const value = unchecked + checksumOf(unchecked)

@@ -1,5 +1,5 @@
-// Whose token is it, and is it good now? The edge asks for each call to an AI gateway, the admin listener for each of its own.
-// While the store is unreachable a token that was verified lives on for the grace, and one that nobody remembers is refused as `store_away`.
+// Verifies a token: who owns it, and whether it is valid now.
+// While the store is unreachable, a token that was verified stays valid for the grace, and one that no process remembers is refused as `store_away`.
 
 import { timingSafeEqual } from 'node:crypto'
 import { AddressSet } from '../base/address/address.ts'
@@ -16,24 +16,24 @@ export type TokenFault = Exclude<RefuseReason, 'forbidden' | 'misplaced'>
 
 interface VerifierOptions {
   readonly store: Store
-  /** How long a verified token lives on while the store is unreachable, in ms. */
+  /** How long a verified token stays valid while the store is unreachable, in ms. */
   readonly grace: number
-  /** Its `lookups` are counted here; decisions are counted where they are made. */
+  /** Counts its `lookups`; decisions are counted where they are made. */
   readonly metrics: AiMetrics
-  /** Hears of each digest of which the store has the token. */
+  /** Called with each digest whose token is in the store. */
   readonly found?: ((digest: string) => void) | undefined
   /** Asks other processes for what they know while the store is unreachable; never rejects. */
   readonly borrow?: ((digest: string) => Promise<Lent<Token> | null>) | undefined
   readonly clock?: Clock
 }
 
-/** What one connection showed last and was found to be a token: mostly it shows the same again, which then need not be digested again. */
+/** The last token that a connection sent: mostly it sends the same again, which then needs no new digest. */
 export class Shown {
   value = ''
   digest = ''
 }
 
-/** A token, compiled for what is checked at each use. */
+/** A token, compiled for the checks of each use. */
 interface Known {
   readonly token: Token
   readonly digest: Buffer
@@ -66,7 +66,7 @@ export class TokenVerifier {
     })
   }
 
-  /** Judges what a client at `address`, null for one that nobody knows, sent: at once where the token is remembered or can't be one; what callers send never makes it throw or reject. */
+  /** Verifies what a client at `address` (null when unknown) sent: at once where the token is remembered or malformed; no input makes it throw or reject. */
   verify(
     value: string | null,
     address: string | null,
@@ -84,13 +84,13 @@ export class TokenVerifier {
     return verdict
   }
 
-  /** Asks the store for a token that another process has found by its digest, unless it is remembered; rejects with `StoreUnreachable`. */
+  /** Loads a token by a digest that another process has found, unless it is remembered; rejects with `StoreUnreachable`. */
   async recall(digest: string): Promise<void> {
     await this.#known.recall(digest)
     this.#lookups.told.inc()
   }
 
-  /** Returns what is known of a token, for a process beside this one; null where nothing is. */
+  /** Returns what is known about a token, for another process on this machine; null where nothing is. */
   lend(digest: string): Lent<Token> | null {
     const lent = this.#known.lend(digest)
     return lent && { value: lent.value.token, age: lent.age }
@@ -150,7 +150,7 @@ function compile(token: Token | null): Known | null {
 
 const presented = Buffer.alloc(64)
 
-/** Compares in constant time, so that how a backend finds a digest tells nothing about those it keeps. */
+/** Compares in constant time, so that timing reveals nothing about the digests in the store. */
 function matches(kept: Buffer, digest: string): boolean {
   presented.write(digest, 'latin1')
   return kept.length === presented.length && timingSafeEqual(kept, presented)
