@@ -1,39 +1,27 @@
-// The data plane of one process: its listeners, connections and origins, and the configuration in effect.
+// The data plane of one process: the configuration in effect, and what is shared by all requests under it.
 
-import { createServer, type Server, type Socket } from 'node:net'
-import { setImmediate as immediate } from 'node:timers/promises'
-import { canonicalAddress } from '../base/address/address.ts'
-import { clientKey } from '../base/address/client-key.ts'
 import { type Clock, systemClock } from '../base/clock.ts'
 import type { EdgeMetrics } from '../metrics/edge-metrics.ts'
 import type { AccessLog, Logger } from '../log/log.ts'
-import { inSlices } from '../base/turns/slices.ts'
 import { Vouch } from '../base/vouch.ts'
 import type { Config, Endpoint } from '../config/config.ts'
 import { Bans } from '../access/bans.ts'
 import type { AccessParts, AccessSources } from '../access/policy.ts'
 import { Limiter } from '../limits/limiter.ts'
-import { ClientConnection } from './client/connection.ts'
-import { type ConnectionFault, ConnectionLimits } from './client/connection-limits.ts'
-import { highWaterMark } from './origin/dial.ts'
+import { Clients } from './accept/clients.ts'
+import { Listeners } from './accept/listeners.ts'
 import { guarded } from './guarded.ts'
+import { LogThrottle } from './log-throttle.ts'
 import type { NameLookup } from './resolver/name-lookup.ts'
 import { Origins } from './origin/origins.ts'
 import type { AiServices, Plane, SidePort } from './plane.ts'
 import { checkKeys, type KeyedCheckResult } from './origin/health-checker.ts'
 import { type PoolState, poolState } from './origin/pools.ts'
-import { Seldom } from './seldom.ts'
 import { buildSnapshot, type Snapshot } from './snapshot.ts'
 import type { ZoneDirectory } from './zone-settings.ts'
 
 /** Ms between two looks at the deadlines: what a timeout may be late by. */
 const tickPeriod = 100
-/** Ms of a turn of the loop in which hardly any connection can have come, and how many turns are waited for one. */
-const shortTurn = 0.05
-const mostTurns = 200
-/** How many connections are looked at for one that is idle, before a client is refused. */
-const mostLookedAt = 100
-
 interface DataPlaneOptions {
   /** Base of the `type` URIs, without a slash at the end. */
   readonly documentation: string
@@ -75,16 +63,13 @@ export class DataPlane implements Plane {
   readonly #zones: ZoneDirectory | null
   #config: Config
   readonly #origins: Origins
-  readonly #connections = new Set<ClientConnection>()
+  readonly #clients: Clients
+  readonly #listeners: Listeners
   /** The last result of each check, for pools that a reload makes. */
   readonly #checks = new Map<string, KeyedCheckResult>()
   readonly #listen: readonly Endpoint[]
   readonly #ticker: NodeJS.Timeout
-  readonly #limits = new ConnectionLimits()
-  /** What was told in the log, by what it is about. */
-  readonly #told = new Map<string, Seldom>()
-  #servers: Server[] = []
-  #drained: (() => void) | null = null
+  readonly #warnings: LogThrottle
   #dateSecond = 0
   #date = ''
 
@@ -108,7 +93,14 @@ export class DataPlane implements Plane {
     this.limiter = options.limiter ?? new Limiter({ clock })
     this.coarseNow = clock.monotonic()
     this.#listen = config.listen
-    const mayDial = (dials: number) => this.#limits.mayDial(this.metrics.originConnections.value + dials)
+    this.#warnings = new LogThrottle(this.log, clock)
+    this.#clients = new Clients(this, this.#warnings)
+    this.#listeners = new Listeners({
+      accept: socket => this.#clients.accept(socket),
+      acceptFailed: error => this.#warnings.warn('accept', { err: error }, 'accepting a client failed'),
+    })
+    const { limits } = this.#clients
+    const mayDial = (dials: number) => limits.mayDial(this.metrics.originConnections.value + dials)
     this.#origins = new Origins({ clock, metrics: this.metrics, log: this.log, mayDial }, options.lookup)
     this.snapshot = this.#build(config)
     bans.keep(config)
@@ -121,17 +113,11 @@ export class DataPlane implements Plane {
     this.#ticker = setInterval(tick, tickPeriod).unref()
   }
 
-  /** Binds every endpoint of the configuration and gives them with their real ports; binds none when one can't be bound. */
-  async listen({ reusePort }: { reusePort: boolean }): Promise<readonly Endpoint[]> {
-    const bound: Endpoint[] = []
-    try {
-      for (const endpoint of this.#listen) bound.push(await this.#bind(endpoint, reusePort))
-    } catch (error) {
-      for (const server of this.#servers) server.close()
-      throw error
-    }
+  /** Binds every endpoint of the configuration and returns them with their real ports; binds none when one cannot be bound. */
+  async listen(options: { reusePort: boolean }): Promise<readonly Endpoint[]> {
+    const bound = await this.#listeners.bind(this.#listen, options)
     this.#origins.ownEndpoints = bound
-    this.#limits.measure()
+    this.#clients.limits.measure()
     return bound
   }
 
@@ -176,21 +162,15 @@ export class DataPlane implements Plane {
     this.snapshot.pools.takeChecks(results)
   }
 
-  /** Stops accepting, lets what runs finish, and cuts what is left after `grace` ms. */
+  /** Stops accepting, lets running exchanges finish, and cuts what is left after `grace` ms. */
   async drain(grace: number): Promise<void> {
-    await this.#acceptWaiting()
-    for (const server of this.#servers) server.close()
-    // Only now: whoever is told that its connection closes comes back at once, and must not meet a listener that is about to close.
+    await this.#listeners.closeWhenQuiet()
+    // Only now: a client whose connection closes comes back at once, and must not meet a listener that is about to close.
     this.isDraining = true
-    const { promise, resolve } = Promise.withResolvers<void>()
-    this.#drained = resolve
-    for (const connection of this.#connections) connection.drain()
+    const drained = this.#clients.drain(grace)
     const farewell = this.#farewellIn(grace)
-    const timer = setTimeout(resolve, grace)
-    if (this.#connections.size === 0) resolve()
-    await promise
+    await drained
     clearTimeout(farewell)
-    clearTimeout(timer)
     this.destroy()
   }
 
@@ -200,31 +180,15 @@ export class DataPlane implements Plane {
     if (before === 0) return undefined
     return setTimeout(() => {
       this.isGoingAway = true
-      void inSlices(this.#farewells())
+      this.#clients.goAway()
     }, grace - before)
-  }
-
-  *#farewells(): Generator<void> {
-    for (const connection of this.#connections) {
-      connection.goAway()
-      yield
-    }
-  }
-
-  /** Accepts the connections that wait, which the system resets with the listener, and returns in a turn short enough for hardly any other to have come. */
-  async #acceptWaiting(): Promise<void> {
-    for (let turn = 0; turn < mostTurns; turn++) {
-      const begun = performance.now()
-      await immediate()
-      if (turn > 0 && performance.now() - begun < shortTurn) return
-    }
   }
 
   /** Cuts everything at once. */
   destroy(): void {
     clearInterval(this.#ticker)
-    for (const server of this.#servers) server.close()
-    for (const connection of this.#connections) connection.destroy()
+    this.#listeners.close()
+    this.#clients.destroy()
     this.#origins.destroy()
   }
 
@@ -249,101 +213,15 @@ export class DataPlane implements Plane {
     })
   }
 
-  #bind(endpoint: Endpoint, reusePort: boolean): Promise<Endpoint> {
-    // A client that has sent its last request may close its half and still wait for the response.
-    const options = { allowHalfOpen: true, noDelay: true, highWaterMark: highWaterMark }
-    const server = createServer(options, socket => this.#accept(socket))
-    this.#servers.push(server)
-    return new Promise((resolve, reject) => {
-      server.once('error', reject)
-      server.on('error', error => this.#tellSeldom('accept', { err: error }, 'accepting a client failed'))
-      server.listen({ ...endpoint, reusePort, backlog: 4096 }, () => {
-        const { port } = server.address() as { port: number }
-        resolve({ host: endpoint.host, port })
-      })
-    })
-  }
-
-  #accept(socket: Socket): void {
-    try {
-      const peer = canonicalAddress(socket.remoteAddress ?? '') ?? ''
-      let fault = this.#take(peer)
-      // Who has been served makes room for who has not.
-      if (fault !== null && this.#closeIdle(fault, peer)) fault = this.#take(peer)
-      if (fault !== null) return this.#turnAway(socket, fault)
-      const connection = this.#connect(socket, peer)
-      this.metrics.clientConnections.inc()
-      this.#connections.add(connection)
-    } catch (bug) {
-      socket.destroy()
-      this.#crashed(bug)
-    }
-  }
-
-  #take(peer: string): ConnectionFault | null {
-    const { client, trusted } = this.snapshot
-    return this.#limits.take(peer, trusted.has(peer), this.metrics.originConnections.value, client)
-  }
-
-  /** Closes an idle connection that makes room for one from `peer`, one of the oldest; false where none was found soon. */
-  #closeIdle(fault: ConnectionFault, peer: string): boolean {
-    const key = fault === 'connections_per_address' ? clientKey(peer) : null
-    let left = Math.min(this.#connections.size, mostLookedAt)
-    for (const connection of this.#connections) {
-      if (left-- === 0) return false
-      if (connection.isIdle && (key === null || clientKey(connection.peer) === key)) {
-        connection.destroy()
-        this.#gone(connection)
-        return true
-      }
-      // The next look begins behind those who are busy.
-      this.#connections.delete(connection)
-      this.#connections.add(connection)
-    }
-    return false
-  }
-
-  #connect(socket: Socket, peer: string): ClientConnection {
-    try {
-      return new ClientConnection(socket, this, gone => this.#gone(gone))
-    } catch (bug) {
-      this.#limits.leave(peer)
-      throw bug
-    }
-  }
-
-  /** Closes a connection that meets a limit, with a reset, which leaves nothing behind in the system. */
-  #turnAway(socket: Socket, limit: ConnectionFault): void {
-    socket.on('error', () => {})
-    socket.resetAndDestroy()
-    this.metrics.refusedConnections[limit].inc()
-    this.#tellSeldom(limit, { limit }, 'client connections refused')
-  }
-
   /** Counts and logs that there was no file descriptor for a connection to an origin. */
   noteShortage(failure: { readonly code?: string }): void {
     this.metrics.dialShortages.inc()
-    this.#tellSeldom('dial', { err: failure }, 'origin connections failed: no file descriptors left')
-  }
-
-  /** Warns of something once a minute; `count` is how often it happened since. */
-  #tellSeldom(what: string, facts: object, message: string): void {
-    let seldom = this.#told.get(what)
-    if (seldom === undefined) this.#told.set(what, (seldom = new Seldom()))
-    const count = seldom.take(this.clock.monotonic())
-    if (count > 0) this.log.warn({ ...facts, count }, message)
-  }
-
-  #gone(connection: ClientConnection): void {
-    if (!this.#connections.delete(connection)) return
-    this.metrics.clientConnections.dec()
-    this.#limits.leave(connection.peer)
-    if (this.#connections.size === 0) this.#drained?.()
+    this.#warnings.warn('dial', { err: failure }, 'origin connections failed: no file descriptors left')
   }
 
   #tick(): void {
     this.coarseNow = this.clock.monotonic()
-    for (const connection of this.#connections) connection.sweep(this.coarseNow)
+    this.#clients.sweep(this.coarseNow)
     this.#origins.sweep(this.coarseNow)
   }
 

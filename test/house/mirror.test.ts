@@ -55,7 +55,6 @@ const held: Readonly<Record<string, readonly string[]>> = {
   'store/sqlite/sqlite-store': ['store/sqlite/'],
   'wire/access': ['edge/admit'],
   'wire/ai-native': ['edge/ai/'],
-  'wire/connection-limits': ['edge/client/connection-limits'],
   'wire/guards': ['edge/', 'http1/going-away', 'base/clock', 'base/turns/slices'],
   'wire/pipelining': ['edge/client/connection'],
   'wire/pools': ['pools/', 'edge/origin/pools'],

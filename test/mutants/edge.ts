@@ -149,8 +149,56 @@ export const edge: readonly Mutated[] = [
     ],
   },
   {
-    file: 'edge/client/connection-limits.ts',
-    tests: ['edge/client/connection-limits'],
+    file: 'edge/accept/clients.ts',
+    tests: ['edge/accept/clients'],
+    changes: [
+      {
+        text: 'connection.isIdle && (key === null',
+        becomes: '(key === null',
+        breaks: 'a flood of connections cuts off clients that are being served',
+      },
+      {
+        text: 'if (!this.#connections.delete(connection)) return',
+        becomes: 'this.#connections.delete(connection)',
+        breaks: 'a connection that made room counts as two that have ended, and more than allowed are taken',
+      },
+      {
+        text: 'if (this.#connections.size === 0) this.#drained?.()',
+        becomes: '',
+        breaks: 'every shutdown takes all of its grace',
+      },
+    ],
+  },
+  {
+    file: 'edge/accept/listeners.ts',
+    tests: ['edge/accept/listeners'],
+    changes: [
+      {
+        text: 'this.close()\n      throw error',
+        becomes: 'throw error',
+        breaks: 'a gateway that could not start takes connections that nobody serves',
+      },
+      {
+        text: 'if (turns > 0 &&',
+        becomes: 'if (true ||',
+        breaks: 'a shutdown resets clients that are connecting',
+      },
+    ],
+  },
+  {
+    file: 'edge/log-throttle.ts',
+    tests: ['edge/log-throttle'],
+    changes: [
+      {
+        text: 'if (now < warning.quietUntil) return',
+        becomes: '',
+        breaks: 'a flood of refused connections is a flood of log lines',
+      },
+    ],
+  },
+  {
+    file: 'edge/accept/connection-limits.ts',
+    tests: ['edge/accept/connection-limits'],
     changes: [
       {
         text: "if (connections !== 0 && this.#total >= connections) return 'connections'",

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ConnectionLimits } from '../../../src/edge/client/connection-limits.ts'
+import { ConnectionLimits } from '../../../src/edge/accept/connection-limits.ts'
 import { edgeConfig } from '../../help/edge.ts'
 
 const few = edgeConfig([], { client: { connections: 4, connectionsPerAddress: 2 } }).client

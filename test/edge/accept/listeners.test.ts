@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect, createServer, type Socket } from 'node:net'
+import { type TestContext, test } from 'node:test'
+import { Listeners } from '../../../src/edge/accept/listeners.ts'
+
+const free = { host: '127.0.0.1', port: 0 }
+
+function start(t: TestContext): { readonly listeners: Listeners; readonly accepted: Socket[] } {
+  const accepted: Socket[] = []
+  const listeners = new Listeners({
+    accept: socket => accepted.push(socket.on('error', () => {})),
+    acceptFailed: assert.fail,
+  })
+  t.after(() => {
+    listeners.close()
+    for (const socket of accepted) socket.destroy()
+  })
+  return { listeners, accepted }
+}
+
+/** Returns how a connection to the port ends: with data that was accepted, or the code of the error. */
+async function outcomeOf(port: number): Promise<string> {
+  const socket = connect({ host: '127.0.0.1', port })
+  const { promise, resolve } = Promise.withResolvers<string>()
+  socket.on('connect', () => resolve('connected'))
+  socket.on('error', ({ code }: NodeJS.ErrnoException) => resolve(code!))
+  const outcome = await promise
+  socket.destroy()
+  return outcome
+}
+
+test('every endpoint is bound, with the port that the system chose', async t => {
+  const { listeners } = start(t)
+  const bound = await listeners.bind([free, { host: '127.0.0.2', port: 0 }], { reusePort: false })
+  assert.deepEqual(
+    bound.map(({ host }) => host),
+    ['127.0.0.1', '127.0.0.2'],
+  )
+  assert.ok(bound.every(({ port }) => port > 0))
+  assert.equal(await outcomeOf(bound[0]!.port), 'connected')
+})
+
+test('where one endpoint is taken, none stays bound', async t => {
+  const other = createServer().listen(0, '127.0.0.1')
+  t.after(() => other.close())
+  const vacant = createServer().listen(0, '127.0.0.1')
+  await Promise.all([once(other, 'listening'), once(vacant, 'listening')])
+  const [taken, first] = [other, vacant].map(server => (server.address() as { port: number }).port)
+  await new Promise(resolve => vacant.close(resolve))
+  const { listeners } = start(t)
+  const endpoints = [
+    { host: '127.0.0.1', port: first! },
+    { host: '127.0.0.1', port: taken! },
+  ]
+  await assert.rejects(listeners.bind(endpoints, { reusePort: false }), { code: 'EADDRINUSE' })
+  assert.equal(await outcomeOf(first!), 'ECONNREFUSED')
+})
+
+test('who is connecting as the listeners close is accepted first', async t => {
+  const { listeners, accepted } = start(t)
+  const [endpoint] = await listeners.bind([free], { reusePort: false })
+  const clients = Array.from({ length: 20 }, () => connect({ host: '127.0.0.1', port: endpoint!.port }))
+  t.after(() => {
+    for (const client of clients) client.destroy()
+  })
+  const connected = Promise.all(clients.map(client => once(client, 'connect')))
+  await listeners.closeWhenQuiet()
+  await connected
+  assert.equal(accepted.length, 20)
+  assert.equal(await outcomeOf(endpoint!.port), 'ECONNREFUSED')
+})
