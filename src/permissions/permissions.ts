@@ -121,4 +121,21 @@ export const permissions = [
     description: 'See the metrics of the gateway, which are those of all its accounts.',
     scopes,
   },
+  {
+    id: '7eac6eca39003088621deac4e788a602',
+    scope: 'members.read',
+    name: 'Members Read',
+    category: 'account_and_billing',
+    description: 'See the members of the account and their roles.',
+    scopes,
+  },
+  {
+    id: '8fc432326a5504d86e5840c9be7d7e29',
+    scope: 'members.write',
+    name: 'Members Write',
+    category: 'account_and_billing',
+    description:
+      'See, invite and remove members, and give them roles that allow no more than the one in use.',
+    scopes,
+  },
 ] as const satisfies readonly PermissionRow[]

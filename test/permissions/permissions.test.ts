@@ -39,6 +39,8 @@ test('ids and scopes are what they always were, since tokens and clients are kep
       'a625243af08458175572c18f1c8b970b access_rules.write',
       '26b346ec70f520ed97a70f5e55e97cdf origins.read',
       '0ad1c68d6f0e4a86b5f9c3ab4f6f2f1e metrics.read',
+      '7eac6eca39003088621deac4e788a602 members.read',
+      '8fc432326a5504d86e5840c9be7d7e29 members.write',
     ],
   )
 })

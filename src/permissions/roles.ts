@@ -1,0 +1,103 @@
+// The roles that a member of an account can have, and the permissions that each of them stands for: the one table of both. Ids are part of the API and of kept
+// members: they never change.
+
+import { permissionGroups } from './permission-groups.ts'
+import { permissions } from './permissions.ts'
+import type { Permission } from './permit.ts'
+import { oauthScopes } from './scopes.ts'
+
+interface Role {
+  readonly id: string
+  readonly name: string
+  readonly description: string
+  /** Every one that it allows: one that writes never stands without its reading sibling. */
+  readonly permissions: readonly Permission[]
+}
+
+const all: readonly Permission[] = permissionGroups.map(({ name }) => name)
+
+const superAdministrator: Role = {
+  id: '027624bc3ced91111736752f9cb2fea5',
+  name: 'Super Administrator - All Privileges',
+  description: 'Can do everything in the account, and manage its members.',
+  permissions: all,
+}
+
+export const roles: readonly Role[] = [
+  superAdministrator,
+  {
+    id: 'cfe51ff0022afc6d02c5291348bedb94',
+    name: 'Administrator',
+    description: 'Can do everything in the account, except change its members and their roles or delete it.',
+    permissions: all.filter(name => name !== 'Members Write'),
+  },
+  {
+    id: 'd6490098550247d92a2c46179fbb5fd6',
+    name: 'OAuth Client Write',
+    description: 'Can see, create, change and delete OAuth clients, and rotate their secrets.',
+    permissions: ['OAuth Clients Read', 'OAuth Clients Write'],
+  },
+  {
+    id: '2df4e93eae8ce611a2f78624b7528737',
+    name: 'AI Gateway Admin',
+    description: 'Can call models through AI gateways, and see and change gateways and their logs.',
+    permissions: ['AI Gateway Read', 'AI Gateway Edit', 'AI Gateway Run'],
+  },
+  {
+    id: '4e281941e0bcb4cda023d46f7aad55ee',
+    name: 'Administrator Read Only',
+    description: 'Can see everything in the account, and change nothing.',
+    permissions: all.filter(name => name.endsWith(' Read')),
+  },
+]
+
+/** Returns the role of an id; null where there is none. */
+export function roleOf(id: string): Role | null {
+  return byId.get(id) ?? null
+}
+
+/** Whether roles, by their ids, make a super administrator. */
+export function areSuper(ids: readonly string[]): boolean {
+  return ids.includes(superAdministrator.id)
+}
+
+/** Returns the ids of the permission groups that roles stand for together; an id that is no role's stands for none. */
+export function groupsOfRoles(ids: readonly string[]): ReadonlySet<string> {
+  return new Set(ids.flatMap(id => groupsById.get(id) ?? []))
+}
+
+/** Returns the permissions of roles that `may` does not have: who lacks one can't give the roles, nor take them. */
+export function permissionsBeyond(
+  ids: readonly string[],
+  may: (permission: Permission) => boolean,
+): Permission[] {
+  const given = groupsOfRoles(ids)
+  return permissionGroups.filter(({ id, name }) => given.has(id) && !may(name)).map(({ name }) => name)
+}
+
+/** Returns those OAuth scopes that roles do not reach, in the order given. Identity is everybody's own; a scope that does not exist is out of reach. */
+export function scopesBeyond(ids: readonly string[], scopes: readonly string[]): string[] {
+  const given = groupsOfRoles(ids)
+  return scopes.filter(scope => !identity.has(scope) && !given.has(groupOfScope.get(scope) ?? ''))
+}
+
+/** Returns the ids of the permission groups that OAuth scopes stand for: their own, and for those that write, their reading siblings too. */
+export function groupsOfScopes(scopes: readonly string[]): ReadonlySet<string> {
+  return new Set(scopes.flatMap(scope => groupsByScope.get(scope) ?? []))
+}
+
+const byId = new Map(roles.map(role => [role.id, role]))
+const groupByName = new Map<string, string>(permissions.map(({ id, name }) => [name, id]))
+const groupOfScope = new Map<string, string>(permissions.map(({ id, scope }) => [scope, id]))
+const identity = new Set(oauthScopes.filter(({ isIdentity }) => isIdentity).map(({ id }) => id))
+
+const groupsById = new Map(
+  roles.map(({ id, permissions }) => [id, permissions.map(name => groupByName.get(name)!)]),
+)
+
+const groupsByScope = new Map<string, readonly string[]>(
+  permissions.map(({ id, scope, name }) => {
+    const reading = groupByName.get(name.replace(/ (Write|Edit)$/, ' Read'))
+    return [scope, reading === undefined || reading === id ? [id] : [id, reading]]
+  }),
+)
