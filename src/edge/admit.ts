@@ -1,4 +1,4 @@
-// Step 3: whether the access rules let a request in, those of all zones first.
+// Step 3: whether the access rules let a request in; those of all zones come first.
 
 import type { AccessPolicy } from '../access/policy.ts'
 import type { AccessRequest } from '../access/visit.ts'
@@ -10,19 +10,22 @@ import { refuseAmbiguousPath } from './ambiguous-path.ts'
 import { factsOf } from './exchange-facts.ts'
 import type { Exchange } from './exchange.ts'
 
-/** Refuses whom a rule denies (1005 to 1012, 1020, 1026, 1039, 1050, 1106 to 1109), everybody where a rule fails (1052), and a path that can't be read where a rule looks at it (400). */
+/**
+ * Refuses clients that a rule denies (1005 to 1012, 1020, 1026, 1039, 1050, 1106 to 1109), everyone where a rule fails (1052), and a path that cannot be read
+ * where a rule looks at it (400).
+ */
 export function admit(x: Exchange): Refusal | null {
   const refusal = accessRefusal(x)
   if (refusal !== null && isHeldAgainst(refusal)) noteRefusal(x)
   return refusal
 }
 
-/** Returns what the rules have against a request, and counts nothing towards a ban: a redirect that the gateway would follow is not the doing of the client. */
+/** Evaluates the rules without counting towards a ban: a redirect that the gateway would follow is not the client's doing. */
 export function accessRefusal(x: Exchange): Refusal | null {
   return ask(x, x.snapshot.access, x.zone?.access ?? null)
 }
 
-/** Counts a refusal towards a ban of the client, by the rules of all zones and by those of its own. */
+/** Counts a refusal towards a ban of the client, by the rules of all zones and by those of its own zone. */
 export function noteRefusal(x: Exchange): void {
   x.snapshot.access.note(x.clientAddress)
   x.zone?.access.note(x.clientAddress)
@@ -37,8 +40,8 @@ function ask(x: Exchange, ofAll: AccessPolicy, ofZone: AccessPolicy | null): Ref
 }
 
 /**
- * Legal blocks and rules that fail say nothing of the client, who is banned is counted already, and what the page of a stranger embeds is no doing of whoever
- * looks at it.
+ * Not counted: legal blocks and rules that fail, which say nothing about the client; banned clients, which are counted already; and refused embeds, since the visitor of
+ * a page is not to blame for what it embeds.
  */
 function isHeldAgainst({ error }: Refusal): boolean {
   return errorRows[error].category === 'access_denied' && !heldAgainstNobody.has(error)
@@ -65,7 +68,7 @@ class Asked implements AccessRequest {
     return this.#x.work
   }
 
-  /** Made for the first expression that asks. */
+  /** Created when the first expression needs it. */
   get facts(): Facts {
     return factsOf(this.#x)
   }

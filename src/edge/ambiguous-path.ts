@@ -1,8 +1,8 @@
-// What becomes of a request whose path not all read alike, where that matters.
+// Refuses requests whose path is read differently by different origins, where that matters.
 
 import { type Refusal, refuse } from '../errors/refusal.ts'
 
-/** Refuses a request (400) whose connection is to end, as with all that could be understood in more than one way. */
+/** Refuses a request (400) and marks its connection to be closed, as for everything that can be understood in more than one way. */
 export const ambiguousPath = refuse('bad_request', {}, { code: 'ambiguous path' })
 
 /** Refuses a request (400) and ends its connection. */

@@ -1,4 +1,4 @@
-// A refusal on its way to the client, wherever it stands by then: nothing sent yet, in the middle of an event stream, or too late for words. The only
+// Delivers a refusal to the client, whatever was sent before: nothing yet, part of an event stream, or so much that no error can be sent. The only
 // file that knows these cases.
 
 import type { Operator } from '../config/custom-errors-config.ts'
@@ -13,7 +13,7 @@ import type { Exchange } from './exchange.ts'
 import { factsOf } from './exchange-facts.ts'
 import { connectionField } from './forward/response-heads.ts'
 
-/** Ends the exchange with what the refusal says, as far as the client can still be told. */
+/** Ends the exchange with the refusal, as far as the client can still be informed. */
 export function answer(x: Exchange, refusal: Refusal): void {
   if (x.stage === 'complete') return
   x.refusal = refusal
@@ -24,13 +24,13 @@ export function answer(x: Exchange, refusal: Refusal): void {
   x.client.cutOff(x, mayAddEvent)
 }
 
-/** Ends the exchange for a bug of ours: the log gets it whole, the client only learns that it was us. Never throws. */
+/** Ends the exchange after a bug: the log gets the details, the client only learns that the gateway failed. Never throws. */
 export function answerBug(x: Exchange, bug: unknown): void {
   const { log } = x.plane
   log.error({ err: bug, ray: x.ray }, 'request failed: internal error')
   try {
     x.upstream?.abort()
-    // Nobody knows how far the request was read.
+    // How far the request was read is unknown.
     x.keepAlive = false
     answer(x, refuse('internal_server_error', {}, bug))
   } catch (worse) {
@@ -41,7 +41,7 @@ export function answerBug(x: Exchange, bug: unknown): void {
 }
 
 function respond(x: Exchange, refusal: Refusal): void {
-  // What is refused before its body was read need not cost the client its connection.
+  // A refusal before the body was read need not cost the client its connection.
   if (
     x.aiCaller !== null &&
     x.keepAlive &&
@@ -52,7 +52,7 @@ function respond(x: Exchange, refusal: Refusal): void {
     return
   const composed = composeFor(x, refusal)
   x.status = composed.status
-  // What is left of the body would be read as the next request.
+  // The rest of the body would be read as the next request.
   if (!x.requestBody.done) x.keepAlive = false
   const body = x.head.method === 'HEAD' ? '' : composed.body
   x.bytesOut = body.length
@@ -75,7 +75,7 @@ function operatorOf({ zone, snapshot }: Exchange): Operator | null {
   return (zone === null ? snapshot.operator : zone.config.errors.operator) ?? null
 }
 
-/** Composes what the operator has to say of it; null where that is nothing, and where a bug must not hide the error. */
+/** Composes the operator's custom content; null where there is none, and where a bug in it must not hide the error. */
 function composeInTheirWords(x: Exchange, refusal: Refusal, custom: CustomErrors): Answer | null {
   const { log, metrics } = x.plane
   try {

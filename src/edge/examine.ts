@@ -1,17 +1,18 @@
-// Step 1: what HTTP itself refuses, whatever the zone.
+// Step 1: what HTTP itself does not allow, whatever the zone.
 
 import { type Refusal, refuse } from '../errors/refusal.ts'
 import { equalsIgnoreCase, listHas } from '../http1/fields.ts'
 import type { Exchange } from './exchange.ts'
 
 /**
- * Refuses CONNECT (1045), TRACE (405), a Forwarded that can't be read where it is believed (400) and expectations other than 100-continue (417). Offers to go on in another protocol than WebSocket are
+ * Refuses CONNECT (1045), TRACE (405), a Forwarded from a trusted hop that cannot be read (400) and expectations other than 100-continue (417). Offers to
+ * switch to another protocol than WebSocket are
  * ignored, as a server may (RFC 9110 section 7.8).
  */
 export function examine(x: Exchange): Refusal | null {
   const { method, upgrade, expect } = x.head
   if (method === 'CONNECT') {
-    // What follows may be no HTTP.
+    // What follows may not be HTTP.
     x.keepAlive = false
     return refuse('http_connect_not_supported')
   }
@@ -29,5 +30,5 @@ function asksForWebSocket({ head, requestBody }: Exchange): boolean {
   return listHas(head.upgrade!, 'websocket')
 }
 
-/** Characters of Upgrade: nobody offers so many protocols. */
+/** The most characters of Upgrade that are read: no honest client offers so many protocols. */
 const longestOffer = 1024

@@ -1,4 +1,4 @@
-// What the expressions of operators may look at of one exchange, found when it is first looked at, once. Access rules, rate limits, rewrites and error rules ask for it.
+// What expressions can look at in one exchange, computed on first use and then cached.
 
 import type { Facts, RequestFacts } from '../expression/expression.ts'
 import { normalPath, withoutQuery } from '../base/path/path.ts'
@@ -7,12 +7,12 @@ import type { Refusal } from '../errors/refusal.ts'
 import { equalsIgnoreCase } from '../http1/fields.ts'
 import type { Exchange } from './exchange.ts'
 
-/** Returns the facts of an exchange, always the same object; its path is in normal form, so that no other spelling passes by a rule. */
+/** Returns the facts of an exchange, always the same object; the path is normalised, so that no other spelling bypasses a rule. */
 export function factsOf(x: Exchange): Facts {
   return (x.facts ??= new ExchangeFacts(x, new ExchangeRequestFacts(x)))
 }
 
-/** Returns the facts of an exchange with the path as it was sent, for who makes another one of it. */
+/** Returns the facts of an exchange with the path as it was sent, for rules that rewrite it. */
 export function sentFactsOf(x: Exchange): Facts {
   return new ExchangeFacts(x, new SentRequestFacts(x))
 }
@@ -55,7 +55,7 @@ class ExchangeRequestFacts implements RequestFacts {
     this.#x = x
   }
 
-  /** Throws where readers differ, so that an expression that asks fails: to `post` Symfony and Django do as to POST, others as to a method of its own. */
+  /** Throws where readers differ, so that the expression fails: Symfony and Django treat `post` like POST, others as a method of its own. */
   get method(): string {
     const { method } = this.#x.head
     if (lowerCase.test(method) && standard.has(method.toUpperCase())) throw ambiguousMethod
@@ -90,7 +90,7 @@ class ExchangeRequestFacts implements RequestFacts {
     return this.#x.plane.geo?.networkOf(this.#x.clientAddress) ?? 0
   }
 
-  /** What a trusted hop says, since this listener speaks plain HTTP. */
+  /** As a trusted hop reports it, since this listener speaks plain HTTP. */
   get tls(): boolean {
     return equalsIgnoreCase(this.#x.way?.proto ?? '', 'https')
   }
@@ -101,9 +101,9 @@ class ExchangeRequestFacts implements RequestFacts {
 }
 
 const lowerCase = /[a-z]/
-/** One for all: a loop may meet it at each of its steps. */
+/** Shared by all, since a loop may hit it in every step. */
 const ambiguousMethod = new Error('ambiguous method')
-/** The methods of RFC 9110 and RFC 5789 that are served. */
+/** The methods of RFC 9110 and RFC 5789 that the gateway serves. */
 const standard: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
 class SentRequestFacts extends ExchangeRequestFacts {

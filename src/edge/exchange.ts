@@ -1,4 +1,4 @@
-// One request and everything that becomes known of it. Steps write what they learn here, the record reads it all; every field is set at birth so that
+// One request and everything that is learned about it. Steps write their findings here, and the record reads them all; every field is set in the constructor so that
 // all exchanges have one shape.
 
 import type { Facts } from '../expression/expression.ts'
@@ -23,53 +23,53 @@ import { type Way, wayOf } from './client/way.ts'
 
 /** The client's side of an exchange, as the steps need it. */
 export interface Client extends ByteSink {
-  /** The address of the socket's other end. */
+  /** The remote address of the socket. */
   readonly peer: string
   /** The peer as a node of Forwarded (RFC 7239 section 6). */
   readonly node: string
-  /** The token that it showed last. */
+  /** The last token that it sent. */
   readonly shown: Shown
   /** Whether the peer is a trusted hop, whose forwarding fields are believed. */
   readonly isTrusted: boolean
-  /** Asks for the rest of the request body, which then reaches `Upstream.body`. */
+  /** Resumes reading the request body, which is then passed to `Upstream.body`. */
   readBody(): void
-  /** Stops the request body until `readBody`. */
+  /** Pauses the request body until `readBody`. */
   pauseBody(): void
-  /** Ends the exchange: the response is written as a whole. */
+  /** Ends the exchange: the response is complete. */
   finish(exchange: Exchange): void
-  /** Ends the exchange and the connection so that the client sees the truncation; what is written already goes out first when `gently`. */
+  /** Ends the exchange and the connection so that the client sees the truncation; with `gently`, what is written already is flushed first. */
   cutOff(exchange: Exchange, gently: boolean): void
   /** Ends the exchange and the connection of a client that has left, or no longer reads. */
   abandon(exchange: Exchange): void
 }
 
-/** What carries a request to its origin, as the client's side sees it. */
+/** A request under way to its origin, as the client's side sees it. */
 export interface Upstream {
   /** Monotonic ms at which `expire` is to be called. */
   readonly deadline: number
   expire(): void
   /** Takes decoded body bytes. */
   body(bytes: Buffer): void
-  /** All body bytes that were received are delivered for now. */
+  /** All body bytes that were received so far are delivered. */
   flushBody(): void
   bodyEnd(): void
-  /** The client reads again after `write` gave false. */
+  /** The client can be written to again after `write` returned false. */
   clientDrained(): void
   /** The client is gone; nothing may be written any more. */
   abort(): void
-  /** A shutdown ends before long: both sides are told where their protocol has words for that. */
+  /** A shutdown is near its end: both sides are informed where their protocol has a way to. */
   goAway?(): void
-  /** Whether the client has been told all that it will be, so that the end of its connection cuts nothing off. */
+  /** Whether everything has been sent to the client, so that closing its connection truncates nothing. */
   readonly isFarewellSaid?: boolean
 }
 
-/** What a step says: null to pass, a refusal to stop, or the promise of one of them. */
+/** The verdict of a step: null to pass, a refusal to stop, or a promise of one of them. */
 export type Verdict = Refusal | null | Promise<Refusal | null>
 
-/** One step of the story of a request. */
+/** One step in the life of a request. */
 export type Step = (x: Exchange) => Verdict
 
-/** What has reached the client: nothing yet, the head (and perhaps some of the body), or everything. */
+/** What was sent to the client: nothing yet, the head (and perhaps part of the body), or everything. */
 type ResponseStage = 'none' | 'begun' | 'complete'
 
 export class Exchange {
@@ -79,36 +79,36 @@ export class Exchange {
   readonly ray: string
   /** Monotonic ms. */
   readonly startedAt: number
-  /** The snapshot that this exchange began with and keeps. */
+  /** The snapshot that this exchange started with and keeps. */
   readonly snapshot: Plane['snapshot']
   readonly requestBody: BodyReader
   /** Lower-case requested host name without port. */
   host = ''
   zone: EdgeZone | null = null
   route: EdgeRoute | null = null
-  /** How the client of an AI route is answered when the gateway itself answers; null for a request to a zone. */
+  /** How the gateway itself responds to the client of an AI route; null for a request to a zone. */
   aiCaller: AiCaller | null = null
-  /** What is known of an AI call, once its route is. */
+  /** The state of an AI call, once its route is known. */
   ai: AiExchange | null = null
-  /** What the log of an AI call hears of it; null where there is none. */
+  /** What is recorded for the log of an AI call; null where there is none. */
   tap: Tap | null = null
-  /** What expressions have looked at. */
+  /** The facts for expressions, once one needs them. */
   facts: Facts | null = null
-  /** What rate limits have found to count it by. */
+  /** The parts of rate limit keys that were computed so far. */
   keyParts: Map<string, string> | null = null
   /** RateLimit and RateLimit-Policy lines for the response; empty for none. */
   limitFields = ''
-  /** The request as origins are asked it: that of the client, until it is rewritten or a redirect is followed. */
+  /** The request as it is sent to origins: the client's, until it is rewritten or a redirect is followed. */
   outgoing: RequestHead
-  /** What the route changes about the fields of the request and of its response; null for nothing. */
+  /** What the route changes in the fields of the request and of its response; null for nothing. */
   requestChanges: HeaderChanges | null = null
   answerChanges: HeaderChanges | null = null
   upstream: Upstream | null = null
-  /** Most bytes that the request body may have. */
+  /** The most bytes that the request body may have. */
   bodyLimit = Number.POSITIVE_INFINITY
   bytesIn = 0
   bytesOut = 0
-  /** The member of the pool that has the request, or had it last. */
+  /** The member of the pool that is handling the request, or did so last. */
   member: EdgeMember | null = null
   retries = 0
   status = 0
@@ -116,7 +116,7 @@ export class Exchange {
   stage: ResponseStage = 'none'
   /** Whether the client's connection serves another request after this one. */
   keepAlive: boolean
-  /** How the client was told to find the end of the body. */
+  /** How the end of the body is marked for the client. */
   responseFraming: Framing = 'none'
   eventStream: EventStream | null = null
   /** Whether the request asks for a WebSocket, and whether it became one. */
@@ -124,13 +124,13 @@ export class Exchange {
   aborted = false
   /** Whether the client asked for a preview of an error, which needs no route. */
   asksForPreview = false
-  /** Whether the refusal is that preview, and nothing failed. */
+  /** Whether the refusal is that preview, and nothing actually failed. */
   isPreview = false
-  /** Monotonic ms: the last send to an origin began, a streamed body was through, the head of the response came; 0 when it did not come to that. */
+  /** In monotonic ms: the last send to an origin began, a streamed body was sent, the head of the response arrived; 0 where that did not happen. */
   sentAt = 0
   awaitedAt = 0
   answeredAt = 0
-  /** Ms that the opening of the connection to the origin took, where this exchange caused it. */
+  /** Ms that it took to open the connection to the origin, where this exchange opened it. */
   openingTimes: Dial['times'] | null = null
 
   #way: Way | null | undefined = undefined
@@ -156,7 +156,7 @@ export class Exchange {
     this.keepAlive = head.keepAlive
   }
 
-  /** What trusted hops say of the request; null where a stranger sent it, or what is said can't be read. */
+  /** What trusted hops report about the request; null where the peer is not trusted, or where it cannot be read. */
   get way(): Way | null {
     if (!this.client.isTrusted) return null
     return this.#way === undefined ? (this.#way = wayOf(this)) : this.#way
@@ -168,13 +168,13 @@ export class Exchange {
     return this.way?.hops.at(-1) ?? this.client.peer
   }
 
-  /** What origins may make of the path, as `pathReadings` tells it. */
+  /** The ways in which origins may read the path, from `pathReadings`. */
   get paths(): readonly string[] | null {
     if (this.#paths === undefined) this.#paths = pathReadings(this.head.target)
     return this.#paths
   }
 
-  /** What is left of the work that access rules, rate limits and rewrites may do for it together. */
+  /** The work that is left for access rules, rate limits and rewrites together. */
   get work(): Work {
     return (this.#work ??= new Work())
   }
@@ -188,7 +188,7 @@ export class Exchange {
     this.plane.metrics.eventStreams.inc()
   }
 
-  /** Hands over a connection that has switched protocols, so that its bytes are passed. */
+  /** Hands over a connection that has switched protocols, so that its bytes are passed through. */
   becomeTunnel(tunnel: Upstream): void {
     this.status = 101
     this.stage = 'begun'

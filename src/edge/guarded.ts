@@ -1,6 +1,6 @@
-// What our own code throws while it handles an event ends in those whom the event concerned, and not the process. For sockets, timers and promises of the edge.
+// Confines exceptions in event handlers of sockets, timers and promises to the exchange or connection concerned, so that they do not end the process.
 
-/** Wraps the handler of an event: `crashed` is told what that throws, and must not throw itself. */
+/** Wraps an event handler: `crashed` gets what it throws, and must not throw itself. */
 export function guarded<T = void>(
   handle: (event: T) => void,
   crashed: (bug: unknown) => void,

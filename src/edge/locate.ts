@@ -1,4 +1,4 @@
-// Step 2: which zone and route a request is for, or which AI route. A request for a preview of an error needs none.
+// Step 2: which zone and route a request is for, or which AI route. A preview of an error needs none.
 
 import { isIP } from 'node:net'
 import { type Refusal, refuse } from '../errors/refusal.ts'
@@ -8,7 +8,10 @@ import { locateAi, showsOurs } from './ai/locate-ai.ts'
 import { asksForPreview } from './preview.ts'
 import { refuseAmbiguousPath } from './ambiguous-path.ts'
 
-/** Finds zone and route, or refuses: a host that nobody serves (1001, 1003), a zone that can't serve (1004, 1023, 1049), a path that not all read alike where that matters (400). A paused zone still shows previews. */
+/**
+ * Finds zone and route, or refuses: an unknown host (1001, 1003), a zone that cannot serve (1004, 1023, 1049), a path that origins may read differently where
+ * that matters (400). A paused zone still shows previews.
+ */
 export function locate(x: Exchange): Refusal | null {
   const { ai, zones } = x.snapshot
   x.asksForPreview = asksForPreview(x)

@@ -1,4 +1,4 @@
-// What all connections of one data plane share.
+// State shared by all connections of one data plane.
 
 import type { Clock } from '../base/clock.ts'
 import type { EdgeMetrics } from '../metrics/edge-metrics.ts'
@@ -12,7 +12,7 @@ import type { LogQueue } from '../ai-logs/queue.ts'
 import type { TokenVerifier } from '../tokens/verify.ts'
 import type { Snapshot } from './snapshot.ts'
 
-/** What AI routes need beside the configuration. */
+/** What AI routes need besides the configuration. */
 export interface AiServices {
   readonly tokens: TokenVerifier
   readonly gateways: GatewayDirectory
@@ -26,31 +26,31 @@ export interface SidePort {
 }
 
 export interface Plane {
-  /** The configuration in effect; a reload swaps this one reference. */
+  /** The configuration in effect; a reload replaces this one reference. */
   snapshot: Snapshot
   readonly clock: Clock
-  /** Monotonic ms of the last tick: good enough for deadlines, and free. */
+  /** Monotonic ms of the last tick: precise enough for deadlines, at no cost. */
   coarseNow: number
-  /** Bytes of request bodies that are held whole. */
+  /** Bytes of request bodies that are buffered whole. */
   gathered: number
-  /** The time of day as the Date field wants it (RFC 9110 section 5.6.7), made once a second. */
+  /** The time of day in the format of Date (RFC 9110 section 5.6.7), formatted once a second. */
   date(): string
   readonly metrics: EdgeMetrics
-  /** Counts and, once a minute, logs that there was no file descriptor for a connection to an origin. */
+  /** Counts origin connections that failed for lack of file descriptors, and logs them at most once a minute. */
   noteShortage(failure: { readonly code?: string }): void
   readonly accessLog: AccessLog | null
   readonly log: Logger
-  /** Null where no configuration will have AI routes. */
+  /** Null where no configuration has AI routes. */
   readonly ai: AiServices | null
-  /** Null where no database tells of countries and networks. */
+  /** Null where no database of countries and networks is configured. */
   readonly geo: Geo | null
   readonly limiter: Limiter
-  /** The side port, which is told whose requests are passed on to it; null where there is none. */
+  /** The side port, which learns the clients of the requests that are passed on to it; null where there is none. */
   readonly sidePort: { readonly endpoint: Endpoint; readonly vouch: Vouch } | null
-  /** Base of the `type` URIs. */
+  /** The base of the `type` URIs. */
   readonly documentation: string
-  /** Whether the data plane is shutting down: connections close after their current request. */
+  /** Whether the data plane is shutting down: each connection closes after its current request. */
   isDraining: boolean
-  /** Whether WebSockets are being closed, since a drain ends before long. */
+  /** Whether WebSockets are being closed, since the drain is near its end. */
   isGoingAway: boolean
 }

@@ -1,4 +1,4 @@
-// Step 5: the error that a client asked to see, at /cdn-cgi/error/{code} on every host that is served. It comes after rules and limits, which hold for it too.
+// Step 5: the error that a client asked to see, at /cdn-cgi/error/{code} on every host that is served. Rules and limits apply to previews too, so it comes after them.
 
 import { withoutQuery } from '../base/path/path.ts'
 import { type Refusal, refusalFor } from '../errors/refusal.ts'
@@ -6,12 +6,12 @@ import type { Exchange } from './exchange.ts'
 
 const previewPrefix = '/cdn-cgi/error/'
 
-/** Whether a request asks for a preview. */
+/** Whether a request is for a preview. */
 export function asksForPreview(x: Exchange): boolean {
   return x.head.target.startsWith(previewPrefix)
 }
 
-/** Refuses a request for a preview with the error that it asks to see, or with 404 where there is none of that code. */
+/** Refuses a request for a preview with the error that it names, or with 404 where there is no such code. */
 export function preview(x: Exchange): Refusal | null {
   if (!x.asksForPreview) return null
   x.isPreview = true

@@ -1,4 +1,4 @@
-// The one reader of a finished exchange: metrics and access log.
+// Turns a finished exchange into metrics and an access log line.
 
 import { withoutQuery } from '../base/path/path.ts'
 import type { EdgeMetrics, Phase } from '../metrics/edge-metrics.ts'
@@ -15,7 +15,7 @@ import type { Dial } from './origin/dial.ts'
 import type { Exchange } from './exchange.ts'
 import { forgetBody } from './client/gather-body.ts'
 
-/** Counts the exchange and writes its line; a bug in that ends in the log, since the exchange itself went its way. */
+/** Counts the exchange and writes its line; an exception in that is logged, since the exchange itself is complete. */
 export function record(x: Exchange): void {
   try {
     recordAll(x)
@@ -36,7 +36,7 @@ function recordAll(x: Exchange): void {
   if (x.aborted) plane.metrics.clientAbort()
   if (x.ai !== null) forgetBody(x, x.ai)
   if (x.tap?.isUnderWay) plane.ai!.logs.add(observationOf(x, x.ai!, x.tap, now))
-  // A flood of bad tokens must not become a flood of lines.
+  // A flood of invalid tokens must not become a flood of lines.
   if (x.ai?.isTurnedAway) return
   if (plane.accessLog?.wants(x.status)) plane.accessLog.write(entryOf(x, now))
 }
@@ -56,7 +56,7 @@ function countOpening({ resolve, connect, handshake }: Dial['times'], phases: Ed
   if (handshake >= 0) phases.handshake.observe(handshake)
 }
 
-/** Lists the phases that happened, in ms. */
+/** Lists the durations of the phases that took place, in ms. */
 function phasesOf(x: Exchange, now: number): Partial<Record<Phase, number>> {
   const times: Partial<Record<Phase, number>> = {}
   for (const [phase, ms] of Object.entries(x.openingTimes ?? {})) if (ms >= 0) times[phase as Phase] = ms
@@ -67,7 +67,7 @@ function phasesOf(x: Exchange, now: number): Partial<Record<Phase, number>> {
   return times
 }
 
-/** Ms from the end of the request to the head of its response, which may come first. */
+/** Ms from the end of the request to the head of its response, which may arrive first. */
 function waitTime(x: Exchange): number {
   return Math.max(0, x.answeredAt - (x.awaitedAt === 0 ? x.sentAt : x.awaitedAt))
 }
@@ -81,7 +81,7 @@ function entryOf(x: Exchange, now: number): AccessEntry {
     client: x.clientAddress,
     method: head.method,
     host: x.host,
-    // A path with a credential of ours is no affair of the log.
+    // A path that contains one of our credentials must not be logged.
     target: x.aiCaller !== null && holdsOurs(head.target) ? '' : head.target,
     version: `1.${head.minor}`,
     status: x.status,
@@ -124,14 +124,14 @@ function observationOf(x: Exchange, ai: AiExchange, tap: Tap, now: number): Obse
   }
 }
 
-/** The path that was recorded last, and what was asked for it. */
+/** The path that was recorded last, and the request target it was cut from. */
 let last: { readonly provider: Provider | null; readonly asked: string; readonly path: string } = {
   provider: null,
   asked: '',
   path: '',
 }
 
-/** Returns the path at the provider, without query. Mostly it is that of the call before, and the same text again is cheaper to handle than an equal one. */
+/** Returns the path at the provider, without query. Mostly it equals that of the previous call, and the same string object is cheaper to handle than an equal one. */
 function pathOf({ target, provider, path }: AiExchange): string {
   if (target.api !== 'native') return cut(withoutQuery(path))
   if (target.path !== last.asked || provider !== last.provider)
@@ -139,7 +139,7 @@ function pathOf({ target, provider, path }: AiExchange): string {
   return last.path
 }
 
-/** Bounds what callers and providers can put into an entry. */
+/** Bounds what callers and providers can add to an entry. */
 function cut<T extends string | null>(text: T): T | string {
   return text !== null && text.length > longest ? ownText(text.slice(0, longest)) : text
 }

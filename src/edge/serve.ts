@@ -1,4 +1,4 @@
-// The story of a request, in the order of its steps.
+// The life of a request, in the order of its steps.
 
 import { admit } from './admit.ts'
 import { authenticate } from './ai/authenticate.ts'
@@ -14,7 +14,7 @@ import { meterGateway } from './meter/gateway.ts'
 import { plan } from './plan.ts'
 import { preview } from './preview.ts'
 
-/** The life of a request. The order of these steps is the order of the gateway. */
+/** The life of a request. The order of these steps is stated nowhere else. */
 const steps: readonly Step[] = [
   examine,
   locate,
@@ -29,7 +29,7 @@ const steps: readonly Step[] = [
   forward,
 ]
 
-/** Takes a request from its first step on, as far as it gets. */
+/** Runs the steps from the first one, as far as the request gets. */
 export function serve(x: Exchange): void {
   goOn(x, 0)
 }
@@ -46,7 +46,7 @@ function goOn(x: Exchange, from: number): void {
   }
 }
 
-/** Goes on with the next step once the one that waits has its verdict, unless the client left meanwhile. */
+/** Continues with the next step once the verdict of the waiting one is there, unless the client has left. */
 function wait(x: Exchange, verdict: Promise<Awaited<Verdict>>, next: number): void {
   verdict.then(
     refusal => {

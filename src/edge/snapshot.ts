@@ -1,4 +1,4 @@
-// A configuration compiled for requests: frozen lookups with everything a request needs at hand. Built whole, then swapped in as one reference.
+// A configuration compiled for requests: frozen lookups with everything a request needs at hand. Built completely, then swapped in as one reference.
 
 import type { AiConfig, Config, OriginConfig, RouteConfig, ZoneConfig } from '../config/config.ts'
 import { usualTransport } from '../config/pool-config.ts'
@@ -20,20 +20,20 @@ import { Rewrite } from './rewrite/rewrite.ts'
 import { compileZoneSettings, type ZoneDirectory, type ZoneSettings } from './zone-settings.ts'
 
 export interface EdgeRoute extends Route {
-  /** All that apply: of the file, of the zone and its own. */
+  /** All that apply: those of the file, of the zone and of the route. */
   readonly limits: readonly MeterRule[]
   readonly pool: EdgePool
-  /** Null where nothing is changed about its requests and responses. */
+  /** Null where nothing is changed in its requests and responses. */
   readonly rewrite: Rewrite | null
 }
 
 export interface EdgeZone extends Zone<EdgeRoute>, ZoneSettings {
   readonly metrics: ZoneMetrics
-  /** Of the file and its own, for requests that need no route. */
+  /** Those of the file and of the zone, for requests that need no route. */
   readonly limits: readonly MeterRule[]
 }
 
-/** Where the calls to one provider go, and the keys that callers without one use in turn. */
+/** Where the calls to one provider go, and the keys that are used in turn for callers without one. */
 interface AiRoute extends EdgeRoute {
   readonly keys: KeyRing
 }
@@ -42,9 +42,9 @@ interface AiRoute extends EdgeRoute {
 export interface EdgeAi {
   readonly hosts: ReadonlySet<string>
   readonly providers: Providers
-  /** What holds for every call before its provider is known. */
+  /** What applies to every call before its provider is known. */
   readonly route: EdgeRoute
-  /** The keys by where they are good for: a new snapshot goes on with those that stay, and what is known of them. */
+  /** The keys by where they are valid: a new snapshot takes over those that stay, with their state. */
   readonly rings: ReadonlyMap<string, KeyRing>
   routeTo(provider: Provider): AiRoute
 }
@@ -52,19 +52,19 @@ export interface EdgeAi {
 export interface Snapshot {
   readonly name: string
   readonly zones: HostLookup<EdgeZone>
-  /** The names of zones for which the API has set what does not build, and why. */
+  /** The names of zones whose API-managed settings failed to compile, and why. */
   readonly broken: ReadonlyMap<string, string>
-  /** Null where no host is one of AI routes. */
+  /** Null where no host has AI routes. */
   readonly ai: EdgeAi | null
   readonly limits: HeadLimits & { readonly requestsPerConnection: number }
   readonly client: Config['client']
   /** Of all zones and AI hosts. */
   readonly access: AccessPolicy
-  /** For what is outside of all zones. */
+  /** For requests outside of all zones. */
   readonly errors: CustomErrors
   readonly operator: Config['errors']['operator']
   readonly trusted: AddressSet
-  /** The field of a trusted hop that is believed. */
+  /** The field of a trusted hop that is used. */
   readonly clientAddress: Config['clientAddress']
   /** The Via and CDN-Loop lines of a request that passed no hop before. */
   readonly hops: string
@@ -72,7 +72,7 @@ export interface Snapshot {
   readonly pools: Pools
 }
 
-/** What a snapshot is made with beside the configuration. */
+/** What a snapshot needs besides the configuration. */
 interface SnapshotParts {
   readonly origins: Origins
   readonly metrics: EdgeMetrics
@@ -80,11 +80,11 @@ interface SnapshotParts {
   /** What the API has set; null where there is no API. */
   readonly zones: ZoneDirectory | null
   readonly clock: Clock
-  /** The snapshot whose place is taken; null for the first. */
+  /** The previous snapshot; null for the first. */
   readonly before: Snapshot | null
 }
 
-/** Compiles a configuration; throws and changes nothing when it does not build. */
+/** Compiles a configuration; when that fails, throws and changes nothing. */
 export function buildSnapshot(config: Config, parts: SnapshotParts): Snapshot {
   const { origins, metrics, access } = parts
   const pools = new Pools(origins, parts.clock, metrics)
@@ -161,7 +161,7 @@ function buildAi(
   }
 }
 
-/** Sees a provider as the origin that it is to the connections. */
+/** Returns a provider as the origin that connections need. */
 function originOf({ base, config }: Provider): OriginConfig {
   const protocol = base.protocol === 'https:' ? 'https' : 'http'
   return {

@@ -1,4 +1,4 @@
-// What the file and the management API say of one zone, compiled together: the API's word comes first, since it is the later one.
+// Compiles the settings of one zone from the file and the management API together: those of the API come first, since they are more recent.
 
 import type { AccessConfig } from '../config/access-config.ts'
 import type { Config, ZoneConfig } from '../config/config.ts'
@@ -9,29 +9,29 @@ import type { KnownZone } from '../zones/known-zones.ts'
 
 /** What the API has set, as far as it is known. */
 export interface ZoneDirectory {
-  /** Null while nothing is known of any zone. */
+  /** Null while nothing is known about any zone. */
   of(zone: string): KnownZone | null
 }
 
 interface ZoneSettingsParts {
   readonly account: Config['errors']
   readonly sources: AccessParts
-  /** Null where no API sets anything. */
+  /** Null where there is no API. */
   readonly directory: ZoneDirectory | null
-  /** Hears of a rule or page of errors that is broken. */
+  /** Called for each error rule or page that is broken. */
   readonly failed: (what: CustomErrorFailure) => void
 }
 
-/** The compiled settings, or why the zone can't be served: what the API has set is not known, so that rules may be missing, or does not build. */
+/** The compiled settings, or why the zone cannot be served: what the API has set is unknown, so that rules may be missing, or failed to compile. */
 export interface ZoneSettings {
   readonly access: AccessPolicy
   readonly errors: CustomErrors
   readonly fault: 'host_lookup_failed' | 'zone_settings_failed' | null
-  /** Why what the API has set does not build; null where it does. */
+  /** Why the settings of the API failed to compile; null where they did not. */
   readonly flaw: string | null
 }
 
-/** Compiles what holds for a zone; throws where the file alone does not build. */
+/** Compiles the settings of a zone; throws where those of the file alone fail to. */
 export function compileZoneSettings(zone: ZoneConfig, parts: ZoneSettingsParts): ZoneSettings {
   const { account, directory, failed, sources } = parts
   const known = directory === null ? nothingSet : directory.of(zone.name)
@@ -49,7 +49,7 @@ export function compileZoneSettings(zone: ZoneConfig, parts: ZoneSettingsParts):
   }
 }
 
-/** Compiles what is said of the errors of a zone: by the API, by the file for the zone, and by the file for all. */
+/** Compiles the error rules and pages of a zone: of the API, of the file for the zone, and of the file for all zones. */
 export function zoneErrors(
   { errors }: ZoneConfig,
   known: KnownZone | null,
@@ -62,14 +62,14 @@ export function zoneErrors(
   return new CustomErrors(layers, { failed })
 }
 
-/** Puts the rules of the API before those of the file, but for what the file denies for legal reasons: no token lifts that. */
+/** Puts the rules of the API before those of the file, except for what the file denies for legal reasons: no token can lift that. */
 function joined(access: AccessConfig, { accessRules }: KnownZone): AccessConfig {
   const legal = access.rules.filter(({ action }) => action === 'legal')
   const others = access.rules.filter(({ action }) => action !== 'legal')
   return { ...access, rules: [...legal, ...accessRules, ...others] }
 }
 
-/** Returns the same object for the same pages, since each is compiled once. */
+/** Returns the same object for the same pages, since each is compiled only once. */
 function mergedPages(pages: ErrorPages, errorPages: ErrorPages): ErrorPages {
   const known = merged.get(errorPages)
   if (known?.below === pages) return known.result

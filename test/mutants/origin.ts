@@ -261,7 +261,7 @@ export const origin: readonly Mutated[] = [
         breaks: 'addresses behind a carrier count as public',
       },
       {
-        text: "'2001::/23', // among them Teredo, which has an IPv4 address inside",
+        text: "'2001::/23', // includes Teredo, which contains an IPv4 address",
         becomes: '',
         breaks: 'Teredo addresses count as public',
       },

@@ -1,4 +1,4 @@
-// What becomes known of an AI call on its way, beside what every exchange knows.
+// The state of an AI call, beside that of every exchange.
 
 import type { Gateway, Token } from '../../store/records.ts'
 import type { Key, KeyRing } from '../../ai/key-ring.ts'
@@ -11,31 +11,31 @@ import type { Rewriting } from './rewriting.ts'
 export class AiExchange {
   readonly target: AiTarget
   readonly fields: AiFields
-  /** Its gateway, once it is let in. */
+  /** Its gateway, once access is granted. */
   gateway: Gateway | null = null
-  /** The token for which it was let in; null where the gateway asks for none. */
+  /** The token that granted access; null where the gateway requires none. */
   token: Token | null = null
-  /** Whether the caller was turned away for lack of a valid token: then nothing is written of the call. */
+  /** Whether the caller was refused for lack of a valid token: then the call is not logged. */
   isTurnedAway = false
-  /** The body of a call that can't be planned without it. */
+  /** The body of a call that cannot be planned without it. */
   body: Buffer | null = null
-  /** Bytes of it that count against the room for all. */
+  /** Bytes of it that count against the shared limit. */
   gathered = 0
   provider: Provider | null = null
-  /** The keys among which the call may change; null where its caller brought one, or there is no other. */
+  /** The keys that the call may use in turn; null where its caller brought one, or there is no other. */
   keys: KeyRing | null = null
-  /** The key of ours that it bears, and how often that was another one. */
+  /** The configured key that it carries, and how many times it changed. */
   key: Key | null = null
   keyChanges = 0
-  /** Keys that work for others and were turned away with this call; null for none. */
+  /** Keys that the provider refused for this call although they work for others; null for none. */
   doubted: Key[] | null = null
-  /** In which API the provider is asked; null where the request is passed on unread. */
+  /** The API of the provider that is called; null where the request is passed on unparsed. */
   asks: Dialect | null = null
   /** Path and query at the provider. */
   path = ''
-  /** As far as the request tells without being parsed. */
+  /** As far as it is known without parsing the request. */
   model: string | null = null
-  /** What makes the caller's response of the provider's, where they differ. */
+  /** Converts the provider's response into the caller's, where they differ. */
   rewriting: Rewriting | null = null
 
   constructor(target: AiTarget, fields: AiFields) {

@@ -1,14 +1,14 @@
-// The request fields that AI routes read, and those that end here: what a caller tells the gateway is no affair of a provider.
+// The request fields that AI routes read, and those that are removed here: what a caller tells the gateway is not meant for a provider.
 
 import { equalsIgnoreCase } from '../../http1/fields.ts'
 import type { RequestHead } from '../../http1/request-head.ts'
 import { holdsOurs, isMisborne, valueHoldsOurs } from '../../tokens/misplaced.ts'
 
-/** Stands for a field that came twice where only one can count. */
+/** Marks a field that came twice where only one can count. */
 export const repeated = Symbol('repeated')
 export type Once = string | null | typeof repeated
 
-/** What a caller tells an AI gateway. */
+/** The settings that a caller sends to an AI gateway. */
 export class AiFields {
   authorization: Once = null
   gatewayAuthorization: Once = null
@@ -18,9 +18,9 @@ export class AiFields {
   collectLogPayload: Once = null
   contentType: string | null = null
   contentEncoding: string | null = null
-  /** The first field for the gateway that means nothing to it, in lower case; null where there is none. */
+  /** The first field for the gateway that is unknown, in lower case; null where there is none. */
   unknown: string | null = null
-  /** Where a credential of this gateway stands that has no place there; null where none does. */
+  /** Where a credential of this gateway was found in a place where it must not be; null where none was. */
   misplaced: string | null
 
   constructor({ method, target, fields }: RequestHead) {
@@ -65,7 +65,7 @@ function placeIn(target: string): string {
   return holdsOurs(target.split('?', 1)[0]!) ? 'the path' : 'the query'
 }
 
-/** Names the field if it holds a credential of this gateway; the two that may do so only as Bearer. */
+/** Returns the name of the field if it contains a credential of this gateway; two fields may, as Bearer only. */
 function misplacedIn(name: string, value: string): string | null {
   if (holdsOurs(name)) return 'the name of a header'
   const mayBear = equalsIgnoreCase(name, 'authorization') || equalsIgnoreCase(name, 'svc-aig-authorization')
@@ -73,10 +73,10 @@ function misplacedIn(name: string, value: string): string | null {
   return isMisplaced ? `the header ${name.slice(0, longestName).toLowerCase()}` : null
 }
 
-/** Characters of a name that are told. */
+/** The most characters of a name that are shown. */
 const longestName = 64
 
-/** Whether a field is meant for the gateway alone, in any case and with underscores too: a provider might fold those into hyphens. */
+/** Whether a field is meant for the gateway alone, in any case and also with underscores: a provider might fold those into hyphens. */
 export function isForGateway(name: string): boolean {
   if (name.length < prefix.length || (name.charCodeAt(0) | 0x20) !== 0x73) return false
   for (let i = 0; i < prefix.length; i++) {

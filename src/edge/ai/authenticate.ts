@@ -1,5 +1,5 @@
-// Step 6: whose token an AI call bears, where its gateway asks for one. What is refused here has cost a look into memory, reaches nobody, and leaves nothing
-// behind but a count. While the store is unreachable, tokens and gateways that are remembered live on for `store.grace`; others are refused with 503.
+// Step 6: whose token an AI call carries, where its gateway requires one. A refusal here has cost a lookup in memory, reaches no provider, and leaves nothing
+// but a count. While the store is unreachable, known tokens and gateways stay valid for `store.grace`; others are refused with 503.
 
 import type { RefuseReason } from '../../metrics/ai-metrics.ts'
 import type { GatewayDirectory } from '../../ai/gateways.ts'
@@ -14,8 +14,9 @@ import { repeated } from './ai-fields.ts'
 import type { Exchange, Verdict } from '../exchange.ts'
 
 /**
- * Lets a call in, or refuses: a credential of this gateway in a place from which it would be sent on (400), no valid token (401), one that does not allow it (403), a gateway that does not exist (404), a store that can't tell (503).
- * Waits for the store where nothing is remembered.
+ * Lets a call in, or refuses: a credential of this gateway in a place from which it would be forwarded (400), no valid token (401), a token without permission
+ * (403), an unknown gateway (404), an unreachable store (503).
+ * Waits for the store where nothing is cached.
  */
 export function authenticate(x: Exchange): Verdict {
   const { ai } = x
@@ -50,7 +51,7 @@ function judge(
 ): Refusal | null {
   if (typeof token === 'string') return turnAway(x, ai, token)
   if (!permits(token, 'AI Gateway Run', ai.target.account)) return turnAway(x, ai, 'forbidden')
-  // Asked only now, so that none but those who may know learn which gateways there are.
+  // Checked only now, so that only those with permission learn which gateways exist.
   if (gateway !== null) return letIn(x, ai, gateway, token)
   return ai.fields.gatewayId === repeated ? repeatedId : noGateway
 }
@@ -70,7 +71,7 @@ function turnAway(x: Exchange, ai: AiExchange, reason: RefuseReason): Refusal {
   return (reason === 'forbidden' ? forbidden : unauthorized)[x.aiCaller!.api]
 }
 
-/** Returns where the credential was found, and nothing of it. */
+/** Returns where the credential was found, and nothing of its value. */
 function misplaced({ target, fields }: AiExchange): Refusal {
   const field = target.api === 'rest' ? 'Authorization' : 'svc-aig-authorization'
   const rule = `must not be in ${fields.misplaced}: send it in ${field}: Bearer`
@@ -79,7 +80,7 @@ function misplaced({ target, fields }: AiExchange): Refusal {
 
 function tokenIn({ target, fields }: AiExchange): string | null {
   const field = target.api === 'rest' ? fields.authorization : fields.gatewayAuthorization
-  // Of two nobody can tell which one counts, so neither does.
+  // With two of them it is unclear which one counts, so neither does.
   return field === repeated ? '' : bearerOf(field)
 }
 

@@ -1,4 +1,4 @@
-// How callers of AI routes are answered, by the kind of route and the dialect that their streams speak.
+// How the gateway responds to callers of AI routes, by the kind of route and the dialect of their streams.
 
 import type { AiTarget } from '../../ai/target.ts'
 import type { AiCaller } from '../../errors/compose-ai.ts'
@@ -13,7 +13,7 @@ const callers: Readonly<Record<AiCaller['api'], Readonly<Record<Dialect, AiCalle
   },
 }
 
-/** Returns the caller of a target, whose dialect is guessed from the API that is asked until the provider is known. */
+/** Returns the caller of a target; its dialect is guessed from the called API until the provider is known. */
 export function callerOf(target: AiTarget, dialect: Dialect = dialectOf(target)): AiCaller {
   return callers[target.api === 'rest' ? 'rest' : 'native'][dialect]
 }
@@ -29,7 +29,7 @@ function dialectOf(target: AiTarget): Dialect {
   return target.operation === 'messages' ? 'anthropic' : 'openai'
 }
 
-/** Whether a path is one of Messages, whichever provider has it: `/threads/{id}/messages` of OpenAI is none. */
+/** Whether a path is one of Messages, at any provider; `/threads/{id}/messages` of OpenAI is not. */
 function isOfMessages(path: string): boolean {
   return path.includes('/v1/messages')
 }

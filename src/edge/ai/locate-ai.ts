@@ -1,4 +1,4 @@
-// Step 2 on the hosts of `ai.hosts`: which AI route a request is for. What is none is for the zone that has the host, if there is one.
+// Step 2 on the hosts of `ai.hosts`: which AI route a request is for. Other requests go to the zone that has the host, if there is one.
 
 import { refuseCall } from '../../errors/api-faults.ts'
 import { negotiateForPrograms } from '../../errors/negotiate.ts'
@@ -12,7 +12,7 @@ import { AiFields } from './ai-fields.ts'
 import type { Exchange } from '../exchange.ts'
 import type { EdgeAi } from '../snapshot.ts'
 
-/** Finds the AI route, or refuses: a path that is none (404), a method that it does not have (405). */
+/** Finds the AI route, or refuses: an unknown path (404), a method that it does not have (405). */
 export function locateAi(x: Exchange, ai: EdgeAi): Refusal | null {
   x.route = ai.route
   x.bodyLimit = ai.route.config.bodyLimit
@@ -25,14 +25,14 @@ export function locateAi(x: Exchange, ai: EdgeAi): Refusal | null {
   return null
 }
 
-/** Whether a request shows a credential of this gateway, which the origin of a zone must not see: its path is that of an AI call gone wrong. */
+/** Whether a request carries a credential of this gateway, which the origin of a zone must not see: it is an AI call with a wrong path. */
 export function showsOurs({ target, fields }: RequestHead): boolean {
   if (holdsOurs(target)) return true
   for (let i = 1; i < fields.length; i += 2) if (valueHoldsOurs(fields[i]!)) return true
   return false
 }
 
-/** Answers programs in their envelope, and people on a page. */
+/** Responds to programs in their envelope, and to people with a page. */
 function noRouteFor({ head }: Exchange): Refusal {
   const format = negotiateForPrograms(head.accept)
   return format === 'html' || format === 'markdown' ? noSuchPage : noRoute

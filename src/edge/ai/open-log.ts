@@ -1,4 +1,4 @@
-// Step 9: what is to be kept of an AI call in the log of its gateway.
+// Step 9: what is stored of an AI call in the log of its gateway.
 
 import { parseMetadata } from '../../ai-logs/metadata.ts'
 import { refuseCall } from '../../errors/api-faults.ts'
@@ -7,7 +7,7 @@ import type { Exchange } from '../exchange.ts'
 import { type Once, repeated } from './ai-fields.ts'
 import { Tap } from './tap.ts'
 
-/** Opens the log of a call as its gateway and its client want it; refuses fields for the gateway that nobody here understands (400), since the client may rely on them. */
+/** Opens the log of a call as its gateway and its client want it; refuses unknown fields for the gateway (400), since the client may rely on them. */
 export function openLog(x: Exchange): Refusal | null {
   const { ai } = x
   if (ai === null) return null
@@ -20,7 +20,7 @@ export function openLog(x: Exchange): Refusal | null {
     return badField('svc-aig-collect-log-payload', 'must be true or false, and given once')
   const { logManagement, collectLogs } = ai.gateway!
   const keepsPayloads = collectLogs && collectLogPayload !== 'false'
-  // Only a native body can be encoded: others are read here.
+  // Only a native body can be encoded: others are parsed here.
   if (logManagement > 0 && collectLog !== 'false')
     x.tap = new Tap({ keepsPayloads, isEncoded: contentEncoding !== null })
   if (metadata === null) return null

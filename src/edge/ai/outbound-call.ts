@@ -1,4 +1,4 @@
-// An AI call as its provider will see it: what the caller sent less what ends here, the provider's credential, and nothing of the client behind the
+// An AI call as its provider will see it: what the caller sent except what is removed here, the provider's credential, and nothing about the client behind the
 // gateway.
 
 import { crosses, equalsIgnoreCase } from '../../http1/fields.ts'
@@ -11,7 +11,7 @@ import { holdsOurs } from '../../tokens/misplaced.ts'
 import { isForGateway } from './ai-fields.ts'
 import type { AiExchange } from './ai-exchange.ts'
 
-/** Writes the fields that go on, and those that the gateway adds: a credential of ours only where the caller brought none that may pass. */
+/** Writes the fields that are forwarded, and those that the gateway adds: a configured credential only where the caller brought none that may be forwarded. */
 export function providerFields(head: RequestHead, ai: AiExchange, keys: KeyRing, now: number): string {
   const provider = ai.provider!
   const { fields, ids, hopByHop } = head
@@ -30,7 +30,7 @@ export function providerFields(head: RequestHead, ai: AiExchange, keys: KeyRing,
   return lines + (isBrought ? credential : ourCredential(ai, keys, now)) + defaults(provider, fields)
 }
 
-/** Whether the caller brought a credential that takes the place of ours. */
+/** Whether the caller brought a credential that replaces the configured one. */
 export function bringsCredential({ fields, hopByHop }: RequestHead, ai: AiExchange): boolean {
   for (let i = 0; i < fields.length; i += 2) {
     const name = fields[i]!
@@ -40,10 +40,10 @@ export function bringsCredential({ fields, hopByHop }: RequestHead, ai: AiExchan
   return hasKeyInQuery(ai.path, ai.provider!.credentialParameter)
 }
 
-/** Every field in which callers bring a credential to one provider or another. */
+/** Every field in which callers send a credential to any provider. */
 const credentials = ['authorization', 'x-api-key', 'x-goog-api-key', 'api-key']
 
-/** Writes the credential that a caller brings for the provider, if it may: on REST routes only ours count, and the unified endpoint knows one field for all. */
+/** Writes the caller's credential for the provider, if allowed: REST routes use only configured ones, and the unified endpoint has one field for all providers. */
 function broughtCredential(
   { target, provider }: AiExchange,
   name: string,
@@ -80,12 +80,12 @@ function isSent(name: string, fields: readonly string[]): boolean {
   return false
 }
 
-/** Whether a field is for the gateway or its host alone. */
+/** Whether a field is only for the gateway or its host. */
 function endsHere(name: string): boolean {
   return isForGateway(name) || equalsIgnoreCase(name, 'cookie')
 }
 
-/** Whether a field is for another API than the one that is asked: what it asks for has no place there, or another meaning. */
+/** Whether a field is for another API than the one that is called, where it has no place, or another meaning. */
 function isOfOtherApi(name: string, asks: Dialect): boolean {
   const prefix = asks === 'openai' ? 'anthropic-' : 'openai-'
   return name.length > prefix.length && equalsIgnoreCase(name.slice(0, prefix.length), prefix)

@@ -16,12 +16,12 @@ import { jsonType, rewritingOf } from './rewriting.ts'
 type Native = AiTarget & { readonly api: 'native' }
 type Parsed = Exclude<AiTarget, Native>
 
-/** Picks the provider, or refuses: one that nobody knows (404), a body that can't be understood (400, 415); waits for a body that has to be kept or read. */
+/** Picks the provider, or refuses: an unknown one (404), a body that cannot be understood (400, 415); waits for a body that has to be buffered or parsed. */
 export function planAi(x: Exchange, ai: AiExchange): Verdict {
   return ai.target.api === 'native' ? planNative(x, ai, ai.target) : planParsed(x, ai, ai.target)
 }
 
-/** Leaves the body alone: it is passed on byte for byte, and as it comes where the call has no choice of keys. */
+/** Leaves the body alone: it is passed on byte for byte, and streamed where the call has no choice of keys. */
 function planNative(x: Exchange, ai: AiExchange, target: Native): Verdict {
   const { provider: name, path } = target
   const route = x.snapshot.ai!.providers.native(name, path)
@@ -29,13 +29,13 @@ function planNative(x: Exchange, ai: AiExchange, target: Native): Verdict {
   if (route.provider.dialect === 'anthropic') x.aiCaller = callerOf(target, 'anthropic')
   const refusal = sendTo(x, ai, route.provider, route.path)
   if (refusal !== null || ai.keys === null || x.requestBody.done) return refusal
-  // Only a body that is kept can be sent again with another key; where there is no room, it passes by.
+  // Only a buffered body can be sent again with another key; where there is no room, it is streamed.
   const gathering = gatherBody(x)
   if (!(gathering instanceof Promise)) return null
   return gathering.then(body => {
     x.tap?.noteRequest(body)
     ai.body = body
-    // The keys may rest by now.
+    // The keys may be resting by now.
     return sendTo(x, ai, route.provider, route.path)
   })
 }
@@ -71,7 +71,7 @@ function sendTo(x: Exchange, ai: AiExchange, provider: Provider, path: string): 
   return refuseWithoutKey(x, ai)
 }
 
-/** Refuses a body that says it is no plain JSON. */
+/** Refuses a body whose type or encoding is not plain JSON. */
 function wrongType({ fields: { contentType, contentEncoding } }: AiExchange): Refusal | null {
   const isJson = contentType === null || jsonType.test(contentType)
   if (isJson && contentEncoding === null) return null

@@ -1,4 +1,4 @@
-// Which key of a provider a call bears, where several are configured: one that is turned away rests, and the call goes on with the next.
+// Chooses the key for a call where several are configured for a provider: one that is refused rests, and the call continues with the next.
 
 import { type Refusal, refuse } from '../../errors/refusal.ts'
 import type { ResponseHead } from '../../http1/response-head.ts'
@@ -8,15 +8,15 @@ import type { AiExchange } from './ai-exchange.ts'
 import type { Exchange } from '../exchange.ts'
 import { secondsOf } from '../meter/limit-fields.ts'
 
-/** Refuses a call for which every key rests (1015), with the shortest wait. */
+/** Refuses a call for which every key is resting (1015), with the shortest wait. */
 export function refuseWithoutKey(x: Exchange, ai: AiExchange): Refusal | null {
   const wait = ai.keys === null ? 0 : ai.keys.wait(x.plane.clock.monotonic())
   return wait === 0 ? null : outOfKeys(ai, wait)
 }
 
 /**
- * Takes what a response says of the key: null where it is the caller's, `another` where the same call is to be made with another key, and a refusal (1015) where none is
- * left. `isWhole` says whether the call can be made again.
+ * Notes what a response says about the key: null where it is the caller's, `another` where the same call is to be made with another key, and a refusal (1015) where none is
+ * left. `isWhole` says whether the call can be repeated.
  */
 export function verdictOnKey(
   x: Exchange,
@@ -28,7 +28,7 @@ export function verdictOnKey(
   if (key === null || keys === null) return null
   const now = x.plane.clock.monotonic()
   if (head.status < 400) keys.worked(key, now)
-  // The provider knows a key for this call, so that the others were to blame.
+  // The provider accepts a key for this call, so that the others were to blame.
   if (ai.doubted !== null && head.status < 500 && head.status !== 401)
     for (const other of ai.doubted) setAside(x, ai, other, 401, null)
   if (head.status !== 429 && head.status !== 401) return null
@@ -41,13 +41,13 @@ export function verdictOnKey(
   setAside(x, ai, key, head.status, word)
   const wait = keys.wait(now)
   if (wait > 0) return outOfKeys(ai, wait)
-  // A key that is back by now must not keep a call going for ever.
+  // A key that is back by now must not keep a call going forever.
   return isWhole && ++ai.keyChanges < keys.size ? 'another' : null
 }
 
 function setAside(x: Exchange, ai: AiExchange, key: Key, status: 401 | 429, word: number | null): void {
   const keys = ai.keys!
-  // At 429 the provider knows the key all the same.
+  // With 429 the provider has accepted the key all the same.
   if (status === 401) keys.refused(key)
   const rest = keys.setAside(key, x.plane.clock.monotonic(), word)
   if (rest === 0) return
@@ -56,7 +56,10 @@ function setAside(x: Exchange, ai: AiExchange, key: Key, status: 401 | 429, word
   x.plane.log.warn(facts, 'provider key set aside')
 }
 
-/** Whether a provider may answer 401 for what the caller says: a path or an organization that no key of ours has a right to. One caller must not take all keys from the others. */
+/**
+ * Whether a provider may respond with 401 because of what the caller sent: a path or an organization that none of our keys may use. One caller must not disable
+ * all keys for the others.
+ */
 function mayBeRefusedItself({ head }: Exchange, { target }: AiExchange): boolean {
   if (target.api === 'native') return true
   for (let i = 0; i < head.fields.length; i += 2)
@@ -64,7 +67,7 @@ function mayBeRefusedItself({ head }: Exchange, { target }: AiExchange): boolean
   return false
 }
 
-/** What OpenAI-Organization and OpenAI-Project begin with. */
+/** The prefixes of OpenAI-Organization and OpenAI-Project values. */
 const ofOpenai = 'openai-'
 
 function outOfKeys({ provider }: AiExchange, wait: number): Refusal {

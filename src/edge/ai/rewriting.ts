@@ -1,4 +1,4 @@
-// A provider's response on its way to a caller who speaks another API, or wants it in an envelope.
+// Decides how a provider's response is rewritten for a caller that speaks another API, or wants it in an envelope.
 
 import type { Call } from '../../ai/plan.ts'
 import type { EventTranslator, Translation } from '../../ai/translate/translation.ts'
@@ -7,7 +7,7 @@ import { GrowingBytes } from '../client/growing-bytes.ts'
 import type { Rewriter } from './rewriter.ts'
 import { WithheldUsage } from './withheld-usage.ts'
 
-/** What counts as JSON by its Content-Type: application/json and whatever ends in +json (RFC 6839 section 3.1). */
+/** What counts as JSON by Content-Type: application/json and types that end in +json (RFC 6839 section 3.1). */
 export const jsonType = /^application\/(?:[\w.+-]+\+)?json[ \t]*(?:;|$)/i
 
 export class Rewriting {
@@ -21,7 +21,7 @@ export class Rewriting {
     this.#hidesUsage = hidesUsage
   }
 
-  /** Makes the rewriter for the response of this head; null where it is to be left alone, false where that can't be: a coding that nobody asked for hides it, or it is no JSON. */
+  /** Makes the rewriter for a response with this head; null where it is left alone, false where it cannot be rewritten: it has an unrequested coding, or is not JSON. */
   begin(head: ResponseHead): Rewriter | null | false {
     if (head.status < 200 || head.status > 299) return null
     if (head.isEncoded) return this.#translation === null && !this.#wraps ? null : false
@@ -34,7 +34,7 @@ export class Rewriting {
   }
 }
 
-/** Returns how the response to a call must be rewritten; null when not at all. */
+/** Returns how the response to a call must be rewritten; null when it is passed on as it is. */
 export function rewritingOf(call: Call): Rewriting | null {
   return call.translation !== null || call.wraps || call.hidesUsage ? new Rewriting(call) : null
 }
@@ -58,7 +58,7 @@ class Enveloped implements Rewriter {
 const opening = Buffer.from('{"success":true,"errors":[],"messages":[],"result":')
 const closing = Buffer.from('}')
 
-/** Bytes of a whole response that is translated; far beyond any real one. */
+/** Bytes of a whole response that is translated; far more than any real one. */
 const largestAnswer = 32 * 1024 * 1024
 
 class Translated implements Rewriter {

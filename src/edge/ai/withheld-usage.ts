@@ -1,20 +1,20 @@
-// The stream of a chat whose usage the gateway asked for and its caller did not: the chunk that holds nothing else is left out.
+// Removes the usage chunk from a chat stream when only the gateway asked for it.
 
 import { GrowingBytes } from '../client/growing-bytes.ts'
 import type { Rewriter } from './rewriter.ts'
 
-/** Bytes of an event that is looked at; that of usage is far smaller. */
+/** The most bytes of an event that are searched; usage events are far smaller. */
 const largestEvent = 64 * 1024
 
 export class WithheldUsage implements Rewriter {
   readonly holdsHead = false
-  /** The beginning of an event whose end has not come yet. */
+  /** The beginning of an event whose end has not arrived yet. */
   #begun: GrowingBytes | null = null
 
   push(bytes: Buffer): Buffer | null {
     const begun = this.#begun
     if (begun === null) return this.#take(bytes, 0)
-    // However small the pieces are, each byte is looked at once.
+    // However small the pieces are, each byte is searched once.
     const from = Math.max(0, begun.size - longestBlank + 1)
     begun.append(bytes)
     return this.#take(begun.bytes, from)
@@ -24,7 +24,7 @@ export class WithheldUsage implements Rewriter {
     return this.#begun === null ? null : orNull(this.#begun.bytes)
   }
 
-  /** Takes bytes in whose beginning, up to `from`, no event ends. */
+  /** Takes bytes in which no event ends before `from`. */
   #take(all: Buffer, from: number): Buffer | null {
     const end = endOfEvents(all, from)
     const left = all.length - end
@@ -44,10 +44,10 @@ export class WithheldUsage implements Rewriter {
   }
 }
 
-/** Stands in every event of usage, and in no text, where quotes are escaped. */
+/** Occurs in every usage event, and in no text, where quotes are escaped. */
 const counted = '"prompt_tokens"'
 
-/** Returns the offset behind the last event that is whole (WHATWG HTML, section 9.2.5), none of which ends before `from`; 0 for none. */
+/** Returns the offset after the last complete event (WHATWG HTML, section 9.2.5), none of which ends before `from`; 0 for none. */
 function endOfEvents(bytes: Buffer, from: number): number {
   const fresh = bytes.subarray(from)
   let end = 0

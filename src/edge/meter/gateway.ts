@@ -1,4 +1,4 @@
-// Step 8: whether the gateway of an AI call has allowance left for it.
+// Step 8: whether the gateway of an AI call has allowance left.
 
 import { type Refusal, refuse } from '../../errors/refusal.ts'
 import type { Spent } from '../../limits/key-count.ts'
@@ -7,7 +7,7 @@ import type { Gateway, GatewayRateLimit } from '../../store/records.ts'
 import type { Exchange, Verdict } from '../exchange.ts'
 import { LimitFields, secondsOf } from './limit-fields.ts'
 
-/** Refuses an AI call over the limit of its gateway (1015); waits for the store only near it. */
+/** Refuses an AI call over the limit of its gateway (1015); waits for the store only near the limit. */
 export function meterGateway(x: Exchange): Verdict {
   if (x.ai === null) return null
   const gateway = x.ai.gateway!
@@ -39,7 +39,7 @@ interface Known {
   readonly fields: LimitFields
 }
 
-/** The limits by record: a change of a gateway is another record. */
+/** The limits by record: changing a gateway makes a new record. */
 const limits = new WeakMap<GatewayRateLimit, Known>()
 
 function knownLimit({ rateLimit = null }: Gateway): Known | null {
@@ -56,5 +56,5 @@ function knownLimit({ rateLimit = null }: Gateway): Known | null {
   return made
 }
 
-/** What callers know the limit by, whatever the gateway. */
+/** The name of the limit for callers, the same for every gateway. */
 const name = 'ai-gateway'

@@ -1,4 +1,4 @@
-// What a request is counted by: the key of a rate limit.
+// The key by which a rate limit counts a request.
 
 import { hash } from 'node:crypto'
 import { clientKey } from '../../base/address/client-key.ts'
@@ -10,16 +10,16 @@ import { type Once, repeated } from '../ai/ai-fields.ts'
 import { factsOf } from '../exchange-facts.ts'
 import type { Exchange } from '../exchange.ts'
 
-/** Returns the text that tells those apart who are counted apart. What a client says of itself never gives the same as the address of another. */
+/** Returns a text that differs for clients that are counted separately. No value that a client sends equals the address of another. */
 export function keyOf(x: Exchange, parts: readonly LimitKey[]): string {
-  // As it is in nearly all rules, and then the same text for all requests of a connection.
+  // The usual case, in which all requests of a connection share one string.
   if (parts.length === 1 && parts[0]!.by === 'address') return clientKey(x.clientAddress)
   let key = ''
   for (const part of parts) key += `${knownPart(x, part)}\n`
   return key
 }
 
-/** Returns the keys that the request has beside `keyOf` where it counts by path and origins may read that in several ways: one for each reading. */
+/** Returns the further keys of a request that is counted by path where origins may read that in several ways: one per reading. */
 export function otherKeysOf(x: Exchange, parts: readonly LimitKey[]): readonly string[] {
   const { paths } = x
   if (paths === null || paths.length === 1 || !parts.some(({ by }) => by === 'path')) return none
@@ -33,7 +33,7 @@ export function otherKeysOf(x: Exchange, parts: readonly LimitKey[]): readonly s
 
 const none: readonly string[] = []
 
-/** Finds each part once a request, however many rules count by it, and keeps a short text of it: a value may be as long as a whole head. */
+/** Computes each part once per request, however many rules use it, and keeps a short copy: a value may be as long as a whole head. */
 function knownPart(x: Exchange, part: LimitKey): string {
   const name = part.by === 'header' ? `header ${part.name}` : part.by
   const known = x.keyParts?.get(name)
@@ -68,19 +68,19 @@ function marked(mark: string, value: Once): string | null {
   return typeof value === 'string' ? mark + value : null
 }
 
-/** Returns what a request bears in the one field that authenticates it: any other is made up for nothing. */
+/** Returns the value of the one field that authenticates a request; values of any other field could be made up freely. */
 function tokenOf(x: Exchange): string | null {
   const field = x.ai === null ? fieldOf(x, 'authorization') : credentialOf(x.ai)
   return typeof field === 'string' ? token68Of(field) : null
 }
 
-/** Gateways that ask for no token are told apart by what callers bring for the provider. */
+/** Gateways without tokens tell callers apart by their provider credentials. */
 function credentialOf({ target, fields }: AiExchange): Once {
   const { authorization, gatewayAuthorization } = fields
   return target.api === 'rest' || gatewayAuthorization === null ? authorization : gatewayAuthorization
 }
 
-/** Returns a field that came once: of two only one would be counted by, and both are sent on. */
+/** Returns a field that came once: with two, only one would be counted, and both are forwarded. */
 function fieldOf({ head: { fields } }: Exchange, name: string): Once {
   let found: string | null = null
   for (let i = 0; i < fields.length; i += 2) {

@@ -1,4 +1,4 @@
-// The fields that tell clients of a limit (draft-ietf-httpapi-ratelimit-headers-10, sections 3 and 4).
+// The response fields that inform clients of a limit (draft-ietf-httpapi-ratelimit-headers-10, sections 3 and 4).
 
 import type { Spent } from '../../limits/key-count.ts'
 
@@ -8,7 +8,7 @@ export class LimitFields {
   /** Seconds of the window. */
   readonly #seconds: number
   readonly #opening: string
-  /** What follows the remaining requests in nearly all responses. */
+  /** What follows the remaining count in nearly all responses. */
   readonly #usualEnd: string
 
   /** Takes the period in ms. */
@@ -19,7 +19,7 @@ export class LimitFields {
     this.#usualEnd = this.#end(this.#seconds, this.policy)
   }
 
-  /** Writes both fields for a request that this limit counted, and that no other one did, or none that leaves less. */
+  /** Writes both fields for a request that was counted by this limit and by none that leaves less. */
   lines({ remaining, wait }: Spent, policies = this.policy): string {
     const seconds = secondsOf(wait)
     const isUsual = policies === this.policy && seconds === this.#seconds
@@ -31,7 +31,7 @@ export class LimitFields {
   }
 }
 
-/** Returns whole seconds, at least one, as Retry-After has them. */
+/** Returns whole seconds, at least one, as in Retry-After. */
 export function secondsOf(ms: number): number {
   return Math.max(1, Math.ceil(ms / 1000))
 }

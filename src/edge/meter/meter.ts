@@ -1,4 +1,4 @@
-// Step 4: whether there is allowance left for a request. All limits that apply are asked at once; what one refuses is given back to the others.
+// Step 4: whether there is allowance left for a request. All limits that apply count it; what one refuses is given back to the others.
 
 import type { Expression } from '../../expression/expression.ts'
 import { holdsForAny } from '../../expression/readings.ts'
@@ -14,7 +14,7 @@ import { secondsOf } from './limit-fields.ts'
 import { keyOf, otherKeysOf } from './key.ts'
 import type { MeterRule } from './rules.ts'
 
-/** What one rule counted. */
+/** The count of one rule. */
 interface Counted {
   readonly rule: MeterRule
   readonly key: string
@@ -27,7 +27,10 @@ interface Settled extends Counted {
   readonly spent: Spent
 }
 
-/** Refuses what is over a rate limit (1015) or over the quota of the zone (1027, 1025), or a path that can't be read where a limit looks at it (400); waits for the store only near a limit. */
+/**
+ * Refuses a request over a rate limit (1015) or over the quota of the zone (1027, 1025), or with a path that cannot be read where a limit looks at it (400);
+ * waits for the store only near a limit.
+ */
 export function meter(x: Exchange): Verdict {
   const { limits } = (x.route ?? x.zone)!
   if (limits.length === 0) return null
@@ -35,7 +38,7 @@ export function meter(x: Exchange): Verdict {
   return spend(x, limits)
 }
 
-/** Whether a limit that looks at the path counts a request. */
+/** Whether a limit that looks at the path applies to a request. */
 export function isCountedByPath(x: Exchange): boolean {
   return x.route!.limits.some(rule => readsPath(rule) && (rule.when === null || counts(x, rule.when)))
 }
@@ -47,10 +50,10 @@ function spend(x: Exchange, rules: readonly MeterRule[]): Verdict {
   return conclude(x, counted as Settled[])
 }
 
-/** Questions to the store in one turn, of which each may cost some 30 µs. */
+/** Store queries per turn; each may cost some 30 µs. */
 const mostAsked = 8
 
-/** Counts by rules from one on, as many as one turn has room for; returns the index of the next one, that behind the last where a request is refused. */
+/** Counts a request by rules from one on, as many as fit into one turn; returns the index of the next rule, or the end where the request is refused. */
 function spendSome(x: Exchange, rules: readonly MeterRule[], from: number, counted: Counted[]): number {
   const { limiter } = x.plane
   let asked = 0
@@ -71,7 +74,7 @@ function spendSome(x: Exchange, rules: readonly MeterRule[], from: number, count
   return rules.length
 }
 
-/** Goes on once the store has answered, and others have had their turn. */
+/** Continues once the store has replied, and others have had their turn. */
 async function spendRest(
   x: Exchange,
   rules: readonly MeterRule[],
@@ -121,13 +124,13 @@ function spendAll(
     : conclude(spents as Spent[])
 }
 
-/** Returns the one that leaves less, for longer. */
+/** Returns the one with less left, for longer. */
 function lesser(a: Spent, b: Spent): Spent {
   if (a.isAllowed !== b.isAllowed) return a.isAllowed ? b : a
   return a.remaining < b.remaining || (a.remaining === b.remaining && a.wait >= b.wait) ? a : b
 }
 
-/** Whether a rule counts a request; one whose expression fails does, or clients would make it fail, and shows in the metrics. */
+/** Whether a rule counts a request; a rule whose expression fails does, or clients could evade it by making it fail. The failure shows in the metrics. */
 function counts(x: Exchange, when: Expression<boolean>): boolean {
   const answer = holdsForAny(when, factsOf(x), x)
   if (answer === null) x.plane.metrics.expressionFailures.limits.inc()
@@ -148,7 +151,7 @@ function conclude(x: Exchange, counted: readonly Settled[]): Refusal | null {
   return refusalOf(over)
 }
 
-/** Counts what was decided, and gives back what was spent on a request that goes nowhere. */
+/** Counts the decision, and gives back what was counted for a request that was refused. */
 function note(x: Exchange, one: Settled, over: Settled | null): void {
   const { rule, key, others, spent } = one
   if (one === over) rule.decisions.limited.inc()

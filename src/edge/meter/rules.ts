@@ -1,4 +1,4 @@
-// Rate limits and quotas as the snapshot has them: compiled once, with all that a request needs at hand.
+// Rate limits and quotas of a snapshot: compiled once, with all that a request needs at hand.
 
 import type { EdgeMetrics } from '../../metrics/edge-metrics.ts'
 import { compileExpression, type Expression } from '../../expression/expression.ts'
@@ -16,11 +16,11 @@ export interface MeterRule {
   readonly when: Expression<boolean> | null
   /** Whether key or expression look at the path. */
   readonly readsPath: boolean
-  /** What a request over the limit is refused with; null where it is only counted. */
+  /** The refusal of a request over the limit; null where it is only counted. */
   readonly error: ErrorName | null
-  /** What the access log names of it then. */
+  /** The name in the access log then. */
   readonly cause: { readonly code: string }
-  /** How clients are told of it; null where they are not. */
+  /** How clients are informed of it; null where they are not. */
   readonly fields: LimitFields | null
   readonly decisions: LimitDecisions
 }
@@ -45,7 +45,7 @@ export function compileRateLimits(
   })
 }
 
-/** Compiles what a zone may take in a day and a month. */
+/** Compiles the daily and monthly quotas of a zone. */
 export function compileQuota(
   { name, quota }: Pick<ZoneConfig, 'name' | 'quota'>,
   { limits }: EdgeMetrics,

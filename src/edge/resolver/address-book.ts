@@ -1,4 +1,4 @@
-// The addresses of one origin's name, kept fresh behind the requests.
+// The addresses of one origin's name, refreshed in the background.
 
 import type { Clock } from '../../base/clock.ts'
 import type { EdgeMetrics } from '../../metrics/edge-metrics.ts'
@@ -7,15 +7,15 @@ import { guarded } from '../guarded.ts'
 import type { NameAnswer, NameLookup } from './name-lookup.ts'
 import { type Failure, failureOf } from '../../errors/origin-failure.ts'
 
-/** Ms between look-ups: what holds without a TTL and is most with one, and least. */
+/** Ms between lookups: the default without a TTL, the most with one, and the least. */
 const longest = 30_000
 const shortest = 1_000
-/** Ms until a name is asked for again that failed while its old addresses serve. */
+/** Ms until a failed name is looked up again while its old addresses are in use. */
 const retry = 5_000
-/** Ms by which a look-up may be late before nobody uses the addresses unasked: nothing refreshes a name that has no connections. */
+/** Ms by which a lookup may be late before the addresses are no longer used without one: nothing refreshes a name that has no connections. */
 const slack = 30_000
 
-/** Who waits for a name that nothing is known of. */
+/** A caller that waits for a name about which nothing is known. */
 export interface Asker {
   resolved(): void
   unresolved(failure: Failure): void
@@ -27,9 +27,9 @@ interface AddressBookParts {
   readonly lookup: NameLookup
   readonly clock: Clock
   readonly metrics: EdgeMetrics
-  /** Told when addresses have come or gone. */
+  /** Called when addresses were added or removed. */
   readonly changed: () => void
-  /** Told of a bug of ours. */
+  /** Called for an internal error. */
   readonly crashed: (bug: unknown) => void
 }
 
@@ -38,10 +38,10 @@ export class AddressBook {
   readonly #askers = new Set<Asker>()
   #addresses: readonly string[] = []
   #turn = 0
-  /** Those that no connection could be made to since the last look-up. */
+  /** Those that could not be connected to since the last lookup. */
   readonly #failed = new Set<string>()
   #isAsking = false
-  /** Monotonic ms: the next look-up is due; the addresses of a name that vanished are given up. */
+  /** In monotonic ms: when the next lookup is due, and when the addresses of a name that vanished are dropped. */
   #dueAt = 0
   #endsAt = Number.POSITIVE_INFINITY
 
@@ -53,23 +53,23 @@ export class AddressBook {
     return this.#addresses
   }
 
-  /** Lists the addresses in the order in which they are to be tried; none while they are not known, or too old, and are to be asked for. */
+  /** Lists the addresses in the order in which they are to be tried; empty while they are unknown, or too old to use without a lookup. */
   inTurn(): readonly string[] {
     this.refresh()
     return this.#parts.clock.monotonic() < this.#believedUntil ? this.#turned() : none
   }
 
-  /** Whether there are addresses that serve where who asked gets no answer in time, old as they are. */
+  /** Whether there are addresses to fall back on where a lookup takes too long, old as they are. */
   get hasOld(): boolean {
     return this.#addresses.length > 0 && !this.#isTooOld(this.#parts.clock.monotonic())
   }
 
-  /** Lists those in the same order; none where there are none. */
+  /** Lists those in the same order; empty where there are none. */
   oldInTurn(): readonly string[] {
     return this.hasOld ? this.#turned() : none
   }
 
-  /** Looks the name up and tells the asker, together with all others who wait. */
+  /** Looks the name up, and passes the result to everyone who waits for it. */
   ask(asker: Asker): void {
     this.#askers.add(asker)
     this.#look()
@@ -79,7 +79,7 @@ export class AddressBook {
     this.#askers.delete(asker)
   }
 
-  /** Lets an address come last until the name is looked up again. */
+  /** Moves an address to the end until the next lookup. */
   noteFailure(address: string): void {
     this.#failed.add(address)
   }
@@ -92,7 +92,7 @@ export class AddressBook {
     else if (now >= this.#dueAt) this.#look()
   }
 
-  /** The addresses serve unasked before that; monotonic ms. */
+  /** Until then the addresses are used without a lookup; monotonic ms. */
   get #believedUntil(): number {
     return this.#dueAt + slack
   }
@@ -143,12 +143,12 @@ export class AddressBook {
     if (ttl !== null) this.#dueAt = since + Math.min(Math.max(ttl * 1000, shortest), longest)
   }
 
-  /** Starts the time that is left to the addresses where the name has vanished; a server that is away says nothing of the name. */
+  /** Starts the time that is left to the addresses where the name has vanished; an unreachable server says nothing about the name. */
   #missed(failure: Failure): void {
     const { clock, dns, metrics } = this.#parts
     metrics.originLookups.failed.inc()
     const now = clock.monotonic()
-    // While nobody asked it may have vanished at any time.
+    // It may have vanished at any time since the last lookup.
     if (failure.way === 'name_vanished')
       this.#endsAt = Math.min(this.#endsAt, Math.min(now, this.#believedUntil) + dns.keep)
     const isLost = this.#addresses.length === 0 || this.#isTooOld(now)

@@ -1,19 +1,19 @@
-// Asks DNS for the addresses of names and how long they hold.
+// Looks up the addresses of names in DNS, with their TTL.
 
 import { Resolver } from 'node:dns/promises'
 import { LookupQueue } from './lookup-queue.ts'
 import type { Cause } from '../../errors/origin-failure.ts'
 
-/** Addresses of both families, at least one, and the seconds for which all of them hold. */
+/** Addresses of both families, at least one, and the seconds for which all of them are valid. */
 interface DnsAnswer {
   readonly addresses: readonly string[]
   readonly ttl: number
 }
 
-/** Ms for one try with one DNS server, and the tries. */
+/** Ms for one try with one DNS server, and the number of tries. */
 const patience = 2_000
 const tries = 2
-/** Names that are asked for at a time, with two questions each. */
+/** Names that are looked up at a time, with two queries each. */
 const mostNames = 32
 
 export class DnsQuestions {
@@ -23,17 +23,17 @@ export class DnsQuestions {
   #asking = 0
   #isClosed = false
 
-  /** Takes IP addresses with or without port; without any the servers of the system are asked. */
+  /** Takes IP addresses with or without port; empty for the servers of the system. */
   constructor(servers: readonly string[]) {
     this.#servers = servers
   }
 
-  /** Asks for both families, of which one is enough; rejects with a failure where neither is found. */
+  /** Looks up both families, of which one is enough; rejects with a failure where neither is found. */
   ask(name: string): Promise<DnsAnswer> {
     return this.#queue.run('new', () => this.#ask(name))
   }
 
-  /** Cancels every question, and asks none any more. */
+  /** Cancels every query, and starts no more. */
   close(): void {
     this.#isClosed = true
     this.#resolver?.cancel()
@@ -41,7 +41,7 @@ export class DnsQuestions {
 
   async #ask(name: string): Promise<DnsAnswer> {
     if (this.#isClosed) throw cancelled
-    // One for all questions at a time, and no longer: the servers of the system may have changed, and its sockets close with it.
+    // One for all queries at a time, and no longer: the servers of the system may have changed, and its sockets close with it.
     const resolver = (this.#resolver ??= this.#open())
     this.#asking++
     const [v4, v6] = await Promise.allSettled([
@@ -66,10 +66,10 @@ export class DnsQuestions {
 
 const cancelled: Cause = { code: 'ECANCELLED' }
 
-/** What an alias that leads nowhere amounts to, which c-ares does not call a failure. */
+/** The failure for an alias that leads nowhere, which c-ares does not report as one. */
 const nothingThere: Cause = { code: 'ENODATA' }
 
-/** Returns why one family failed; that there is nothing of it is no reason while the other one may have another. */
+/** Returns why one family failed; that it has no records is not the reason while the other family may have another. */
 function failureOf(answer: PromiseSettledResult<unknown>): Cause | null {
   if (answer.status === 'fulfilled') return null
   const failure = answer.reason as Cause

@@ -1,6 +1,6 @@
-// Bounds how many look-ups are under way, so that names without an answer keep none from those that have one.
+// Bounds concurrent lookups, so that names whose servers do not respond do not delay the others.
 
-/** What is known of a name: that it was found last time, nothing, or that it was not, which may take long again. */
+/** The last result for a name: it was found, nothing is known, or it was not found, which may take long again. */
 export type Standing = 'found' | 'new' | 'failed'
 
 interface Waiting {
@@ -8,7 +8,7 @@ interface Waiting {
   readonly start: () => void
 }
 
-/** Lets so many run at a time, and one of those that failed; the rest waits in order, but for names that were found: they come first. */
+/** Runs so many at a time, and one of those that failed before; the rest is queued in order, except that names that were found come first. */
 export class LookupQueue {
   readonly #most: number
   readonly #waiting: Waiting[] = []
@@ -19,7 +19,7 @@ export class LookupQueue {
     this.#most = most
   }
 
-  /** Runs it as soon as it may; settles as it does. */
+  /** Runs it as soon as possible; settles as it does. */
   async run<T>(standing: Standing, work: () => Promise<T>): Promise<T> {
     if (this.#mayRun(standing)) this.#enter(standing)
     else await new Promise<void>(start => this.#waiting.push({ standing, start }))

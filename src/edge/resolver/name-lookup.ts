@@ -1,5 +1,5 @@
-// Asks where the name of an origin leads. The system answers: its hosts file, search list and order of sources hold for the gateway as for every other
-// program of the machine. How long an answer holds it does not tell; who wants to know has DNS asked for that beside it.
+// Resolves the name of an origin. The system resolver does it: its hosts file, search list and order of sources apply to the gateway as to every other
+// program of the machine. It does not report TTLs, so these are looked up in DNS as well where they matter.
 
 import { lookup } from 'node:dns/promises'
 import { type Clock, systemClock } from '../../base/clock.ts'
@@ -7,31 +7,31 @@ import { DnsQuestions } from './dns-questions.ts'
 import { LookupQueue, type Standing } from './lookup-queue.ts'
 import { type Failure, failureOf } from '../../errors/origin-failure.ts'
 
-/** Where a name leads: IP addresses, at least one. */
+/** The result of a lookup: IP addresses, at least one. */
 export interface NameAnswer {
   readonly addresses: readonly string[]
-  /** Finds the seconds that the answer holds; null where nobody says so. Never rejects. */
+  /** Finds the TTL of the result in seconds; null where it is unknown. Never rejects. */
   readonly ttl: () => Promise<number | null>
 }
 
 interface NameLookupOptions {
-  /** DNS servers as IP addresses, each with a port where it is not 53, which are asked in place of the system; none: the system is. */
+  /** DNS servers as IP addresses, each with a port where it is not 53, used instead of the system; empty for the system. */
   readonly servers?: readonly string[]
-  /** How the system is asked. */
+  /** Calls the system resolver. */
   readonly system?: (name: string) => Promise<readonly string[]>
   readonly clock?: Clock
 }
 
-/** Names that the system is asked for at a time: libuv gives it half of its threads, and a dead name may hold one for 10 s. */
+/** Names that the system looks up at a time: libuv gives it half of its threads, and a dead name may block one for 10 s. */
 const most = Math.ceil((Number(process.env.UV_THREADPOOL_SIZE) || 4) / 2)
 /** Ms for which a name that was not found is not looked up again. */
 const remembered = 1_000
-/** The monotonic ms of what is not remembered. */
+/** The monotonic ms of what is not cached. */
 const longAgo = Number.NEGATIVE_INFINITY
-/** Names that are remembered. */
+/** Names that are cached. */
 const mostNames = 4_096
 
-/** How the system answered last; without a failure it found the name. */
+/** The last result of the system; without a failure it found the name. */
 interface Outcome {
   readonly failure: Failure | null
   /** Monotonic ms. */
@@ -44,7 +44,7 @@ export class NameLookup {
   readonly #clock: Clock
   readonly #queue = new LookupQueue(most)
   readonly #underWay = new Map<string, Promise<NameAnswer | Failure>>()
-  /** By name, the latest at the end. */
+  /** By name, the most recent at the end. */
   readonly #outcomes = new Map<string, Outcome>()
 
   constructor({ servers = [], system = askSystem, clock = systemClock }: NameLookupOptions = {}) {
@@ -53,7 +53,7 @@ export class NameLookup {
     this.#clock = clock
   }
 
-  /** Looks a name up, once for all who ask meanwhile; never rejects. */
+  /** Looks a name up, once for all concurrent callers; never rejects. */
   ask(name: string): Promise<NameAnswer | Failure> {
     const joined = this.#underWay.get(name)
     if (joined !== undefined) return joined
@@ -62,7 +62,7 @@ export class NameLookup {
     return answer
   }
 
-  /** Cancels what DNS was asked. */
+  /** Cancels DNS queries. */
   close(): void {
     this.#dns.close()
   }
@@ -94,7 +94,7 @@ export class NameLookup {
       return { addresses, ttl: () => this.#ttlOf(name) }
     } catch (thrown) {
       const failure = failureOf(thrown)
-      // One lost packet is no verdict: who asks once more at once must reach the system.
+      // A lost packet is no verdict: an immediate retry must reach the system.
       const isFirst = failure.way === 'name_unanswered' && !last?.failure
       this.#note(name, failure, isFirst ? longAgo : this.#clock.monotonic())
       return failure
@@ -112,7 +112,7 @@ export class NameLookup {
   #note(name: string, failure: Failure | null, at: number): void {
     this.#outcomes.delete(name)
     this.#outcomes.set(name, { failure, at })
-    // Names that no configuration has any more are asked for no more, and so are the oldest.
+    // Names that no configuration has any more are not looked up again, so the oldest entries are theirs.
     if (this.#outcomes.size > mostNames) this.#outcomes.delete(this.#outcomes.keys().next().value!)
   }
 }

@@ -6,7 +6,7 @@ import { AddressSet, canonicalAddress } from '../../base/address/address.ts'
 import { systemClock } from '../../base/clock.ts'
 import type { Endpoint } from '../../config/config.ts'
 
-/** Whether the address and port are those of a listener; one on every address (0.0.0.0, ::) is met on each that this machine has. */
+/** Whether the address and port are those of a listener; one on all addresses (0.0.0.0, ::) includes every address of this machine. */
 export function isOwn(address: string, port: number, listeners: readonly Endpoint[]): boolean {
   return listeners.some(listener => listener.port === port && isMetAt(address, listener.host))
 }
@@ -17,17 +17,17 @@ function isMetAt(address: string, host: string): boolean {
   const asked = nowhere[canonical] ?? canonical
   const bound = canonicalAddress(host)
   if (bound === '0.0.0.0') return isIPv4(asked) && isLocal(asked)
-  // What a name is bound to, only the system knows.
+  // Only the system knows the addresses behind a host name.
   if (bound === '::' || bound === null) return isLocal(asked)
   return asked === bound
 }
 
-/** To connect to no address is to connect to this machine. */
+/** Connecting to the unspecified address connects to this machine. */
 const nowhere: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' }
 
 const loopback = new AddressSet(['127.0.0.0/8', '::1'])
 
-/** Ms for which the addresses of this machine are remembered: interfaces come and go, and to list them takes longer than to connect. */
+/** Ms for which the addresses of this machine are cached: interfaces come and go, and listing them takes longer than connecting. */
 const remembered = 1_000
 
 let locals: ReadonlySet<string> = new Set()

@@ -1,9 +1,9 @@
-// Whether an address is one of the public Internet.
+// Whether an address is on the public Internet.
 
 import { isIPv4 } from 'node:net'
 import { AddressSet, canonicalAddress } from '../../base/address/address.ts'
 
-/** What IANA's registries of special-purpose addresses do not call globally reachable (RFC 6890), and multicast. */
+/** Those that IANA's registries of special-purpose addresses do not call globally reachable (RFC 6890), and multicast. */
 const specialV4 = new AddressSet([
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -24,13 +24,13 @@ const specialV4 = new AddressSet([
 
 const globalV6 = new AddressSet(['2000::/3'])
 const specialV6 = new AddressSet([
-  '2001::/23', // among them Teredo, which has an IPv4 address inside
+  '2001::/23', // includes Teredo, which contains an IPv4 address
   '2001:db8::/32',
-  '2002::/16', // 6to4, the same
+  '2002::/16', // 6to4, likewise
   '3fff::/20',
 ])
 
-/** Whether every network may route to it; an IPv4 address in IPv6 spelling is judged as what it is. */
+/** Whether an address is globally routable; an IPv4 address in IPv6 notation is judged as IPv4. */
 export function isPublic(address: string): boolean {
   const canonical = canonicalAddress(address)
   if (canonical === null) return false

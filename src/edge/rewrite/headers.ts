@@ -1,4 +1,4 @@
-// The header rules of a route: what they say of one request, and the lines of a message as they leave them.
+// The header rules of a route: their values for one request, and the resulting lines of a message.
 
 import type { Facts } from '../../expression/expression.ts'
 import type { Tally } from '../../metrics/distribution.ts'
@@ -9,13 +9,13 @@ import { isFieldByte } from '../../http1/characters.ts'
 import { type FieldId, type FieldLines, field, fieldId, isSettable } from '../../http1/fields.ts'
 import { RewriteValue } from './value.ts'
 
-/** Bytes of a value; far less than what origins take of a whole head. */
+/** The most bytes of a value; far less than origins accept for a whole head. */
 const longestValue = 8 * 1024
 
 interface HeaderRule {
   readonly name: string
   readonly id: FieldId
-  /** Null where the field is taken away. */
+  /** Null where the field is removed. */
   readonly value: RewriteValue | null
   readonly cause: { readonly code: string }
 }
@@ -24,7 +24,7 @@ export class HeaderRules {
   readonly #rules: readonly HeaderRule[]
   readonly #names: ReadonlySet<string>
 
-  /** Compiles rules for messages of a kind; throws where an expression does not compile, or a field is ours. */
+  /** Compiles rules for messages of one kind; throws where an expression does not compile, or a field is reserved. */
   constructor(rules: readonly HeaderRewrite[], kind: FieldLines['kind'], failures: Tally) {
     this.#rules = rules.map(({ name, value }) => {
       const id = fieldId(name)
@@ -36,7 +36,7 @@ export class HeaderRules {
     this.#names = new Set(rules.map(({ name }) => asRead(name)))
   }
 
-  /** Finds what a request gives the rules to say, or refuses: an expression that fails (1037), a value that no field may have (1041). */
+  /** Evaluates the rules for a request, or refuses: an expression that fails (1037), a value that no field may have (1041). */
   evaluate(facts: Facts, read: Read): HeaderChanges | Refusal {
     const fields: string[] = []
     const ids: FieldId[] = []
@@ -46,14 +46,14 @@ export class HeaderRules {
       if (!isFieldValue(text)) return refuse('rewrite_invalid_header_value', {}, cause)
       if (text === '') continue
       fields.push(name, text)
-      // What the operator sets crosses, whatever its name.
+      // What the operator sets is sent, whatever its name.
       ids.push(id === field.clientAddress || id === field.otherTarget ? field.other : id)
     }
     return new HeaderChanges(this.#names, fields, ids)
   }
 }
 
-/** What the rules make of one message: the fields that go, whoever sent them, and those that come in their place. */
+/** The effect of the rules on one message: the fields that are removed, whoever sent them, and those that are set. */
 export class HeaderChanges {
   readonly #names: ReadonlySet<string>
   readonly #fields: readonly string[]
@@ -65,7 +65,7 @@ export class HeaderChanges {
     this.#ids = ids
   }
 
-  /** Returns the lines of a message as they are to go on. What is set crosses even where the sender's Connection names it: nobody may strip what the operator adds. */
+  /** Returns the lines of a message to send on. Fields that are set are sent even where the sender's Connection names them: nobody may strip what the operator adds. */
   applyTo({ kind, fields, ids, hopByHop }: FieldLines): FieldLines {
     const kept: string[] = []
     const keptIds: FieldId[] = []
@@ -80,7 +80,7 @@ export class HeaderChanges {
     return { kind, fields: kept, ids: keptIds, hopByHop: hopByHop && this.#unlisted(hopByHop) }
   }
 
-  /** Whether the rules speak of a field. */
+  /** Whether a rule sets or removes the field. */
   concerns(name: string): boolean {
     return this.#names.has(asRead(name))
   }
@@ -90,20 +90,20 @@ export class HeaderChanges {
   }
 }
 
-/** Returns the trailers that go on: what the rules speak of must not come back behind the body. */
+/** Returns the trailers to send on: a field that the rules set or remove must not come back after the body. */
 export function keptTrailers(changes: HeaderChanges | null, trailers: string[] | null): string[] | null {
   if (changes === null || trailers === null) return trailers
   const kept = trailers.filter((_, i) => !changes.concerns(trailers[i - (i % 2)]!))
   return kept.length === 0 ? null : kept
 }
 
-/** Returns the name under which readers find a field: some fold what is no letter or digit into one character. */
+/** Returns a field name as the most lenient readers see it: some fold every character except letters and digits into one. */
 function asRead(name: string): string {
   const lower = name.toLowerCase()
   return /[^a-z0-9-]/.test(lower) ? lower.replace(/[^a-z0-9]/g, '-') : lower
 }
 
-/** Whether a field may have a value (RFC 9110 section 5.5): characters of one byte, and none that controls. */
+/** Whether a field may have a value (RFC 9110 section 5.5): characters of one byte, no control characters. */
 function isFieldValue(value: string): boolean {
   if (value.length > longestValue) return false
   for (let i = 0; i < value.length; i++) if (isFieldByte[value.charCodeAt(i)] !== 1) return false

@@ -20,7 +20,8 @@ export class PathRule {
   }
 
   /**
-   * Returns the new target, or refuses: an expression that fails (1037), what is no path or one that is not the origin's (1035), one longer than `longest` (1036). A request for no path (OPTIONS *) keeps its target.
+   * Returns the new target, or refuses: an expression that fails (1037), a result that is not a path or not the origin's (1035), one longer than `longest`
+   * (1036). A request without a path (OPTIONS *) keeps its target.
    */
   targetFor(target: string, facts: Facts, read: Read, longest: number): string | Refusal {
     if (target === '*') return target
@@ -32,14 +33,14 @@ export class PathRule {
   }
 }
 
-/** Whether a result may be sent as the target: what a client may send. */
+/** Whether a result may be sent as the target: the same rules as for clients. */
 function isTarget(path: string): boolean {
   if (path.charCodeAt(0) !== 0x2f) return false
   for (let i = 0; i < path.length; i++) if (isTargetByte[path.charCodeAt(i)] !== 1) return false
   return true
 }
 
-/** Whether a result may lead to our own paths or up: a rule that puts a prefix before the path means to keep clients below it. */
+/** Whether a result may lead to the gateway's own paths or upwards: a rule that adds a prefix means to confine clients below it. */
 function leadsOutside(target: string, { work }: Read): boolean {
   const path = withoutQuery(target)
   if (isPlainPath(path)) return leads(own, path)
@@ -50,7 +51,7 @@ function leadsOutside(target: string, { work }: Read): boolean {
 const own = '/cdn-cgi'
 const up = /\/\.\.(?:\/|$)/
 
-/** Keeps the query of the request where the rule says nothing of it. */
+/** Keeps the query of the request where the rule sets none. */
 function withQuery(path: string, target: string): string {
   if (path.includes('?')) return path
   const query = target.indexOf('?')

@@ -1,4 +1,4 @@
-// What an expression of a rewrite gives for one request.
+// The value of a rewrite expression for one request.
 
 import { compileExpression, describeFlaw, type Expression, type Facts } from '../../expression/expression.ts'
 import type { Read } from '../../expression/readings.ts'
@@ -14,7 +14,7 @@ export class RewriteValue {
   readonly #failures: Tally
   readonly #cause: unknown
 
-  /** Compiles an expression, whose failures are counted and told with a cause; throws where it does not compile. */
+  /** Compiles an expression; its failures are counted, and refused with a cause; throws where it does not compile. */
   constructor(text: string, failures: Tally, cause: unknown) {
     const expression = compileExpression(text, 'request', 'string')
     if ('line' in expression) throw new Error(`a rewrite ${describeFlaw(expression)}`)
@@ -23,17 +23,17 @@ export class RewriteValue {
     this.#cause = cause
   }
 
-  /** Evaluates, or refuses where that fails (1037), is more work than is left, or depends on how the path is read (400). */
+  /** Evaluates it, or refuses where that fails (1037), exceeds the work that is left, or depends on how the path is read (400). */
   evaluate(facts: Facts, read: Read): string | Refusal {
     const value = this.#expression.evaluate(facts, read.work)
-    // Each character of it is looked at.
+    // Each character of the result is examined.
     if (value !== null && read.work.take(value.length / 8))
       return this.#meansAlike(value, facts, read) ? value : ambiguousPath
     this.#failures.inc()
     return refuse('rewrite_evaluation_failed', {}, this.#cause)
   }
 
-  /** Whether what the rule makes of each reading of the path is a reading of the value, or the value with that in place of the path: else another spelling would slip by the rule. */
+  /** Whether the result for each reading of the path is a reading of the value, or the value with that in place of the path: otherwise another spelling would bypass the rule. */
   #meansAlike(value: string, facts: Facts, read: Read): boolean {
     const sent = facts.request.path
     if (!this.#expression.readsPath || sent === '*' || isPlainPath(sent)) return true
@@ -47,7 +47,7 @@ export class RewriteValue {
       if (other === value) continue
       readings ??= readingsOf(value, work)
       if (readings.includes(withPlainDots(decodedPath(asPath(other))))) continue
-      // A text is searched for another in as many steps at worst.
+      // Searching a text in another takes as many steps at worst.
       if (!work.take((value.length * sent.length) / 64)) return false
       if (other !== value.replaceAll(sent, () => path)) return false
     }
@@ -59,7 +59,7 @@ function readingsOf(value: string, work: Work): readonly string[] {
   return (work.take(readingWork(value.length)) ? pathReadings(asPath(value)) : null) ?? []
 }
 
-/** Has a query be read as what is before it: a rule may put a path there. */
+/** Reads a query as part of the path: a rule may put a path there. */
 function asPath(value: string): string {
   return value.replaceAll('?', '%3F')
 }
