@@ -54,6 +54,8 @@ export interface Config {
   readonly secrets: SecretsConfig
   readonly domains: DomainsConfig
   readonly management: ManagementConfig
+  readonly oauth: OAuthConfig
+  readonly people: PeopleConfig
   readonly ai: AiConfig
   readonly zones: readonly ZoneConfig[]
 }
@@ -142,6 +144,28 @@ export interface ManagementConfig {
     readonly retention: number // ms
     readonly entriesPerToken: number
   }
+}
+
+/** The authorization server. */
+export interface OAuthConfig {
+  readonly issuer: string | null // as URL.origin gives it; null: the side port, where that is on loopback
+  readonly lifetimes: {
+    readonly code: number // ms, as all of these
+    readonly accessToken: number
+    readonly refreshToken: number // since its last use
+    readonly refreshTokenMost: number // since the consent, however often it is used
+  }
+}
+
+export interface PeopleConfig {
+  readonly signUp: 'invited' | 'openid' | 'open' // who may become a user
+  readonly openid: OpenIdConfig | null // where people sign in instead of here
+}
+
+interface OpenIdConfig {
+  readonly issuer: string // as it was written
+  readonly clientId: string
+  readonly clientSecret: string // secret
 }
 
 /** The providers that are known by name; others are named custom-…. */

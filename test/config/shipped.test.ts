@@ -188,6 +188,7 @@ function uncomment(text: string): string {
 
 /** Reads a file that a configuration refers to: a pair for a pool, or a certificate for any other. */
 function readFile(path: string): string {
+  if (path === 'openid-client-secret') return 's3cret'
   const pair = { 'gateway.pem': 'client.pem', 'gateway.key': 'client.key' }[path]
   return pair === undefined ? certificate : read(`test/golden/config/files/${pair}`)
 }
@@ -203,11 +204,25 @@ function proven(text: string, env: Record<string, string>): Config {
 }
 
 /** Takes away what has no default that could be shown, and puts in place of origins how many they are. */
-function withoutExamples({ errors, management, access, rateLimits, lists, geo, zones, ai, ...rest }: Config) {
+function withoutExamples({
+  errors,
+  management,
+  oauth,
+  people,
+  access,
+  rateLimits,
+  lists,
+  geo,
+  zones,
+  ai,
+  ...rest
+}: Config) {
   return {
     ...rest,
     documentation: errors.documentation,
     management: { ...management, metrics: null },
+    oauth: oauth.lifetimes,
+    people: people.signUp,
     access: access.otherwise,
     ai: { ...ai, providers: [], prices: [] },
     zones: zones.map(({ account, access, rateLimits, errors, routes, ...zone }) => ({

@@ -102,6 +102,16 @@ export function edgeConfig(members: readonly Member[], settings: EdgeSettings = 
       metrics: 'direct',
       audit: { retention: 400 * 86_400_000, entriesPerToken: 100_000 },
     },
+    oauth: {
+      issuer: null,
+      lifetimes: {
+        code: 60_000,
+        accessToken: 3_600_000,
+        refreshToken: 30 * 86_400_000,
+        refreshTokenMost: 180 * 86_400_000,
+      },
+    },
+    people: { signUp: 'invited', openid: null },
     ai: {
       hosts: [],
       bodyLimit: 32 * 2 ** 20,

@@ -1,6 +1,6 @@
 // Where the gateway listens: which two addresses cannot both be had, whatever the system.
 
-import { isIPv4, isIPv6 } from 'node:net'
+import { isIPv6 } from 'node:net'
 import type { Endpoint } from '../config.ts'
 import type { Findings } from '../file/mistake.ts'
 import { whereabouts } from './names.ts'
@@ -17,11 +17,6 @@ export function resolveListeners({ listen, admin }: Settings, findings: Findings
     if (first !== undefined) findings.flaw(endpoint, `${relation(endpoint, first)}; ${rule}`)
   }
   return listen.map(({ value }) => value)
-}
-
-/** Whether only this machine reaches it. */
-export function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'))
 }
 
 /** Whether it stands for all addresses of this machine. */

@@ -6,7 +6,9 @@ import type { Config, SecretsConfig, StoreConfig } from '../config.ts'
 import { resolveCustomErrors } from '../settings/custom-errors-settings.ts'
 import { resolveRateLimits } from '../settings/limit-settings.ts'
 import type { Findings } from '../file/mistake.ts'
-import { isLoopback, resolveListeners } from './listeners.ts'
+import { isLoopback } from '../settings/host-rules.ts'
+import { resolveOAuth, resolvePeople } from '../settings/oauth-settings.ts'
+import { resolveListeners } from './listeners.ts'
 import { resolvePools } from '../settings/pool-settings.ts'
 import { resolveAi } from './resolve-ai.ts'
 import { resolveZones } from './resolve-zones.ts'
@@ -57,6 +59,8 @@ export function resolve(settings: Settings, findings: Findings): Config {
     secrets: resolveSecrets(settings.secrets),
     domains: settings.domains,
     management: resolveManagement(settings),
+    oauth: resolveOAuth(settings.oauth, findings),
+    people: resolvePeople(settings.people, findings),
     ai: resolveAi(settings.ai, findings),
     zones: resolveZones(settings, { data, pools: resolvePools(settings.pools, findings) }, findings, {
       rules,

@@ -1,6 +1,7 @@
 // What is allowed and yet most likely not meant: each a warning, with what follows from it.
 
-import { isLoopback, isWildcard } from './listeners.ts'
+import { isLoopback } from '../settings/host-rules.ts'
+import { isWildcard } from './listeners.ts'
 import type { Findings } from '../file/mistake.ts'
 import type { OriginSettings } from '../settings/pool-settings.ts'
 import type { ProviderSettings, Settings } from '../settings/schema.ts'

@@ -1,5 +1,6 @@
 // Rules for values that name hosts: listeners, zones, origins.
 
+import { isIPv4 } from 'node:net'
 import { canonicalAddress } from '../../base/address/address.ts'
 import type { Endpoint, OriginConfig, RouteConfig } from '../config.ts'
 import { accept, readWhole, within } from './rules.ts'
@@ -77,6 +78,39 @@ export const documentationUrl: Rule<string> = text => {
     isBase ? new URL(text).href.replace(/\/+$/, '') : undefined,
     'must be an absolute http or https URL without query or fragment',
   )
+}
+
+/** Takes the URL of an authorization server of this gateway: https, or http on loopback, without a path (RFC 8414 section 2). */
+export const issuerUrl: Rule<string> = text => {
+  const origin = originUrl(text)
+  if ('flaw' in origin) {
+    const rule = 'must be an https URL with only a host and port, such as https://id.example'
+    return { flaw: `${wrongPart(text)}: it ${rule}` }
+  }
+  return accept(
+    isPrivateEnough(origin.value) ? origin.value.url : undefined,
+    'must use https, or http on loopback',
+  )
+}
+
+/** Takes the URL of an OpenID provider as it is, since tokens repeat it letter for letter (OpenID Connect Discovery section 4.3). */
+export const openidIssuer: Rule<string> = text => {
+  const isUrl = /^https?:\/\/[!-~]{1,2000}$/.test(text) && !/[?#@\\]/.test(text)
+  const url = isUrl ? URL.parse(text) : null
+  if (url === null)
+    return { flaw: 'must be an https URL without query or fragment, such as https://id.example' }
+  const host = url.hostname.replace(/^\[|\]$/g, '')
+  const isFine = isPrivateEnough({ protocol: url.protocol === 'https:' ? 'https' : 'http', host })
+  return accept(isFine ? text : undefined, 'must use https, or http on loopback')
+}
+
+/** Whether only this machine reaches it. */
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'))
+}
+
+function isPrivateEnough({ protocol, host }: Pick<OriginConfig, 'protocol' | 'host'>): boolean {
+  return protocol === 'https' || isLoopback(host)
 }
 
 /** Takes the URL of a picture; its host must be one that a Content-Security-Policy can name (CSP Level 3 section 2.3.1). */

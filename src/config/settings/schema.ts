@@ -6,6 +6,7 @@ import { providerNames } from '../config.ts'
 import { customErrors } from './custom-errors-settings.ts'
 import { documentationUrl, endpoint, exactHost, hostHeader, hostPattern, resolver } from './host-rules.ts'
 import { quota, rate, rateLimits } from './limit-settings.ts'
+import { oauth, people } from './oauth-settings.ts'
 import { pools } from './pool-settings.ts'
 import { rewrite } from './rewrite-settings.ts'
 import { ruleData } from './rule-data.ts'
@@ -205,6 +206,8 @@ export const schema = mapping({
       entries_per_token: optional(scalar(whole(1_000, 1e7)), 100_000),
     }),
   }),
+  oauth,
+  people,
   ai: group({
     hosts: optional(list(placed(scalar(exactHost))), []),
     body: optional(scalar(size(0, 256 * MiB)), 32 * MiB),

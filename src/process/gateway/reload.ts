@@ -17,6 +17,8 @@ const bound: Readonly<Record<string, (config: Config) => unknown>> = {
   secrets: config => config.secrets,
   domains: config => config.domains,
   management: config => config.management,
+  oauth: config => config.oauth,
+  people: config => config.people,
   'errors.documentation': config => config.errors.documentation,
   'log.access': config => config.log.access,
 }

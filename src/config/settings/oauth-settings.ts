@@ -1,0 +1,71 @@
+// What the operator may say of the authorization server, and of the people who sign in.
+
+import type { OAuthConfig, PeopleConfig } from '../config.ts'
+import type { Findings } from '../file/mistake.ts'
+import { issuerUrl, openidIssuer } from './host-rules.ts'
+import { duration, matching, oneOf } from './rules.ts'
+import { group, mapping, optional, placed, required, scalar, unwritten, type Value } from './shape.ts'
+
+const second = 1000
+const hour = 3_600 * second
+const day = 24 * hour
+
+/** They may only be shortened. */
+const longest = { code: 60 * second, accessToken: hour, refreshToken: 30 * day, refreshTokenMost: 180 * day }
+
+const visible = matching(/^[!-~]{1,4096}$/, 'must be up to 4096 visible ASCII characters, without spaces')
+
+export const oauth = group({
+  issuer: optional(scalar(issuerUrl), null), // null: the side port, where that is on loopback
+  lifetimes: group({
+    code: optional(scalar(duration(second, longest.code)), longest.code),
+    access_token: optional(scalar(duration(second, longest.accessToken)), longest.accessToken),
+    refresh_token: optional(
+      placed(scalar(duration(second, longest.refreshToken))),
+      unwritten('oauth.lifetimes.refresh_token', longest.refreshToken),
+    ),
+    refresh_token_most: optional(
+      scalar(duration(second, longest.refreshTokenMost)),
+      longest.refreshTokenMost,
+    ),
+  }),
+})
+
+// Unprinted, since a secret may stand in place of the mapping.
+const openid = mapping(
+  {
+    issuer: required(scalar(openidIssuer)),
+    client_id: required(scalar(visible)),
+    client_secret: required(scalar(visible, { unprinted: true })),
+  },
+  { unprinted: true },
+)
+
+export const people = group({
+  sign_up: optional(
+    placed(scalar(oneOf('invited', 'openid', 'open'))),
+    unwritten('people.sign_up', 'invited' as const),
+  ),
+  openid: optional(openid, null),
+})
+
+export function resolveOAuth(
+  { issuer, lifetimes }: Value<typeof oauth.shape>,
+  findings: Findings,
+): OAuthConfig {
+  const { code, access_token: accessToken, refresh_token: idle, refresh_token_most: most } = lifetimes
+  if (idle.line > 0 && idle.value > most) findings.flaw(idle, 'must not be longer than refresh_token_most')
+  const refreshToken = Math.min(idle.value, most)
+  return { issuer, lifetimes: { code, accessToken, refreshToken, refreshTokenMost: most } }
+}
+
+export function resolvePeople(
+  { sign_up, openid }: Value<typeof people.shape>,
+  findings: Findings,
+): PeopleConfig {
+  if (sign_up.value === 'openid' && openid === null && !findings.concern('people.openid'))
+    findings.flaw(sign_up, 'requires people.openid')
+  const { issuer = null, client_id: clientId = null, client_secret: clientSecret = null } = openid ?? {}
+  const isWhole = issuer !== null && clientId !== null && clientSecret !== null
+  return { signUp: sign_up.value, openid: isWhole ? { issuer, clientId, clientSecret } : null }
+}
