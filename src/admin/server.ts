@@ -10,6 +10,7 @@ import type { Vouch } from '../base/vouch.ts'
 import type { Endpoint } from '../config/config.ts'
 import { Shown } from '../tokens/verify.ts'
 import { type Answer, failure } from './envelope.ts'
+import type { Face } from './face.ts'
 import { readBody } from './request/input.ts'
 import { type Facts, routes } from './routes.ts'
 import { type Asker, Router } from './router.ts'
@@ -49,6 +50,8 @@ export class AdminServer {
   readonly #bug: (cause: unknown) => void
   /** How the edge vouches for clients; without it, nobody does. */
   vouch: Vouch | null
+  /** What is served beside the table; the first that takes a path has it. */
+  faces: readonly Face[] = []
 
   /** `bug` hears of what a handler throws; the client sees no more than that it happened. */
   constructor(facts: Facts, bug: (cause: unknown) => void, vouch: Vouch | null = null) {
@@ -85,7 +88,38 @@ export class AdminServer {
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const sender = senderOf(request, this.vouch)
-    const answer = await this.#answer(request, sender)
+    const path = pathOf(request.url!)
+    const face = this.faces.find(face => face.takes(path))
+    if (face !== undefined) return this.#serveByFace(face, request, response, sender)
+    await this.#send(await this.#answer(request, sender), request, response, sender)
+  }
+
+  async #serveByFace(
+    face: Face,
+    request: IncomingMessage,
+    response: ServerResponse,
+    sender: Sender,
+  ): Promise<void> {
+    response.setHeader('svc-ray', sender.ray)
+    for (const [name, value] of strictHeaders) response.setHeader(name, value)
+    if (!this.#server.listening) response.setHeader('connection', 'close')
+    try {
+      await face.serve(request, response, sender)
+    } catch (cause) {
+      if (cause !== request.errored) this.#bug(cause)
+      // A response that has begun must not look whole.
+      if (response.headersSent) return void response.destroy()
+      for (const name of response.getHeaderNames()) response.removeHeader(name)
+      await this.#send(failure('internal_error'), request, response, sender)
+    }
+  }
+
+  async #send(
+    answer: Answer,
+    request: IncomingMessage,
+    response: ServerResponse,
+    sender: Sender,
+  ): Promise<void> {
     const parts = [answer.body, ...(answer.rest ?? [])]
     const length = String(await lengthOf(parts))
     const fields = ['content-length', length, 'svc-ray', sender.ray]
@@ -116,6 +150,11 @@ export class AdminServer {
       return failure('internal_error')
     }
   }
+}
+
+function pathOf(target: string): string {
+  const end = target.indexOf('?')
+  return end < 0 ? target : target.slice(0, end)
 }
 
 async function lengthOf(parts: readonly string[]): Promise<number> {

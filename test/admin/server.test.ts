@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import type { Unready } from '../../src/admin/health.ts'
+import type { Face } from '../../src/admin/face.ts'
 import type { Facts } from '../../src/admin/routes.ts'
 import { AdminServer } from '../../src/admin/server.ts'
 
@@ -102,6 +103,53 @@ test('headers beyond 8 KiB are refused with 431, bytes that are no request with 
   assert.match(large, /^HTTP\/1\.1 431 /)
   assert.match(large, /"code":6003/)
   assert.match(await send(port, 'hello\r\n\r\n'), /^HTTP\/1\.1 400 /)
+})
+
+test('a face gets the whole requests below its paths, and the table all others', async t => {
+  const { server, url } = await startAdmin(t)
+  const face: Face = {
+    takes: path => path === '/own',
+    serve: async (request, response, sender) => {
+      response.setHeader('content-security-policy', 'sandbox')
+      response.writeHead(201, { 'content-type': 'text/plain' })
+      const body = (await request.toArray()).join('')
+      response.end(`${request.method} ${request.url} ${body} ${sender.peer} ${sender.ray}`)
+    },
+  }
+  server.faces = [face]
+  const response = await fetch(`${url}/own?a=b`, { method: 'POST', body: 'c' })
+  const ray = response.headers.get('svc-ray')!
+  assert.match(ray, /^[0-9a-f]{16}$/)
+  assert.equal(response.status, 201)
+  assert.equal(await response.text(), `POST /own?a=b c 127.0.0.1 ${ray}`)
+  assert.equal(response.headers.get('content-security-policy'), 'sandbox')
+  assert.equal(response.headers.get('x-content-type-options'), 'nosniff')
+  assert.equal((await fetch(`${url}/own/er`)).status, 404)
+  assert.equal((await fetch(`${url}/healthz`)).status, 200)
+})
+
+test('what a face throws is told to the process; a response that has begun is cut', async t => {
+  const { server, url, bugs } = await startAdmin(t)
+  const bug = new Error('secret detail')
+  const face: Face = {
+    takes: path => path.startsWith('/own/'),
+    serve: async (request, response) => {
+      response.setHeader('x-half', 'done')
+      if (request.url === '/own/late') {
+        response.write('begun')
+        await new Promise(resolve => setImmediate(resolve))
+      }
+      throw bug
+    },
+  }
+  server.faces = [face]
+  const response = await fetch(`${url}/own/early`)
+  assert.equal(response.status, 500)
+  assert.equal(response.headers.get('x-half'), null)
+  assert.match(response.headers.get('svc-ray')!, /^[0-9a-f]{16}$/)
+  assert.equal((await response.text()).includes('secret'), false)
+  await assert.rejects(fetch(`${url}/own/late`).then(response => response.text()))
+  assert.deepEqual(bugs, [bug, bug])
 })
 
 test('close finishes the request that runs and takes no more', async t => {

@@ -5,6 +5,7 @@ import type { LineWriter } from '../../log/line-writer.ts'
 import { createLogger, type Logger } from '../../log/log.ts'
 import { Metrics } from '../../metrics/metrics.ts'
 import type { Config } from '../../config/config.ts'
+import { Faces } from './faces.ts'
 import { Gateway } from './gateway.ts'
 import { LocalPlane } from '../plane/local-plane.ts'
 import { openOutput } from './log-output.ts'
@@ -35,6 +36,7 @@ export function assemble(config: Config, replaces = false): Assembly {
     replaces,
     openServices: config => Services.open(config, { metrics: metrics.edge, log, writesCopy: true }),
     openManagement: (config, store) => Management.open(config, store, metrics, log),
+    openFaces: parts => new Faces(parts),
     buildPlane: (config, services, shared) =>
       workers === 0
         ? new LocalPlane(config, { ...shared, metrics, destination, log, services, reusePort: canShare })

@@ -20,6 +20,7 @@ import { assertFree, isInUse, listenFailure, noneToReplace } from './listen-fail
 import type { ManagedPlane } from '../plane/managed-plane.ts'
 import type { Management } from './management.ts'
 import { Presence } from './presence.ts'
+import type { FaceParts, Faces } from './faces.ts'
 import type { Services } from './services.ts'
 import { urlOf } from '../url.ts'
 import { version } from '../version.ts'
@@ -59,6 +60,8 @@ interface GatewayParts {
   readonly patience?: Partial<Patience>
   readonly openServices: (config: Config) => Promise<Services>
   readonly openManagement: (config: Config, store: Store) => Promise<Management>
+  /** Builds what the side port serves beside the management API. */
+  readonly openFaces?: (parts: FaceParts) => Faces
   /** Builds the data plane, once it is known where the side port is. */
   readonly buildPlane: (config: Config, services: Services, shared: Shared) => ManagedPlane
 }
@@ -74,6 +77,7 @@ export class Gateway {
   readonly #log: Logger
   readonly #openServices: GatewayParts['openServices']
   readonly #openManagement: GatewayParts['openManagement']
+  readonly #openFaces: GatewayParts['openFaces']
   readonly #buildPlane: GatewayParts['buildPlane']
   /** With which the data plane vouches to the side port for its clients, for as long as this gateway runs. */
   #secret: Buffer = randomBytes(32)
@@ -92,13 +96,23 @@ export class Gateway {
   #config: Config
   #services: Services | null = null
   #management: Management | null = null
+  #faces: Faces | null = null
   #plane: ManagedPlane | null = null
   #edge: readonly Endpoint[] = []
   #admin: Endpoint
 
   constructor(
     config: Config,
-    { log, metrics, replaces = false, patience, openServices, openManagement, buildPlane }: GatewayParts,
+    {
+      log,
+      metrics,
+      replaces = false,
+      patience,
+      openServices,
+      openManagement,
+      openFaces,
+      buildPlane,
+    }: GatewayParts,
   ) {
     this.#config = config
     this.#admin = config.admin
@@ -107,6 +121,7 @@ export class Gateway {
     this.#patience = { ...usualPatience, ...patience }
     this.#openServices = openServices
     this.#openManagement = openManagement
+    this.#openFaces = openFaces
     metrics.storeSigns = () => this.#storeSigns
     this.#buildPlane = buildPlane
     this.#checker = new HealthChecker({
@@ -218,6 +233,11 @@ export class Gateway {
     return this.#config.errors.documentation ?? `${urlOf(this.#admin)}/errors`
   }
 
+  #buildFaces(services: Services, management: Management): Faces | null {
+    const sidePort = () => urlOf(this.#admin)
+    return this.#openFaces?.({ config: this.#config, services, management, sidePort, log: this.#log }) ?? null
+  }
+
   /** Whether another gateway has the side port until this one serves. */
   get #isToSucceed(): boolean {
     return this.#before?.hasLeft === false
@@ -308,8 +328,11 @@ export class Gateway {
       start: async () => {
         this.#services = await this.#openServices(this.#config)
         this.#management = await this.#openManagement(this.#config, this.#services.store)
+        this.#faces = this.#buildFaces(this.#services, this.#management)
+        this.#server.faces = this.#faces?.all ?? []
       },
       stop: async () => {
+        await this.#faces?.close()
         await this.#management?.close()
         await this.#services?.close()
       },
