@@ -1,9 +1,9 @@
 // A row of the management API, what its handler is given, and what all handlers work on.
 
 import type { Clock } from '../base/clock.ts'
+import type { SecretKeys } from '../base/secret-keys.ts'
 import type { ZoneConfig } from '../config/config.ts'
 import type { Logger } from '../log/log.ts'
-import type { SecretKeys } from '../oauth-clients/secret-keys.ts'
 import type { Token } from '../store/records.ts'
 import type { Store } from '../store/store.ts'
 import type { Permission } from '../permissions/permit.ts'

@@ -2,8 +2,8 @@
 // is the token endpoint, which comes later.
 
 import { randomBytes } from 'node:crypto'
+import type { SecretKeys } from '../base/secret-keys.ts'
 import type { ClientSecret, OAuthClient } from '../store/oauth-client.ts'
-import type { SecretKeys } from './secret-keys.ts'
 
 const prefix = 'svcs_'
 const tailLength = 4

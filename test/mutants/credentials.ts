@@ -152,14 +152,14 @@ export const credentials: readonly Mutated[] = [
     ],
   },
   {
-    file: 'oauth-clients/secret-keys.ts',
-    tests: ['oauth-clients/secret-keys'],
+    file: 'base/secret-keys.ts',
+    tests: ['base/secret-keys'],
     changes: [
       {
         text: 'return isSame && keys !== undefined',
         becomes: 'return isSame',
         breaks: 'a secret of a key that was taken away works on',
-        tests: ['oauth-clients/secret-keys'],
+        tests: ['base/secret-keys'],
       },
       {
         text: 'for (const { sealing } of this.#known) {',
@@ -174,14 +174,14 @@ export const credentials: readonly Mutated[] = [
     ],
   },
   {
-    file: 'oauth-clients/seal.ts',
-    tests: ['oauth-clients/seal'],
+    file: 'base/seal.ts',
+    tests: ['base/seal'],
     changes: [
       {
         text: '.setAAD(Buffer.from(context))\n    .setAuthTag',
         becomes: '.setAuthTag',
         breaks: 'a sealed secret is put in place of another',
-        tests: ['oauth-clients/seal'],
+        tests: ['base/seal'],
       },
       {
         text: 'if (end < ivLength) return null',

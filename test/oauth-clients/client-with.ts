@@ -2,7 +2,7 @@
 
 import { newClient } from '../../src/oauth-clients/client.ts'
 import { mintSecret } from '../../src/oauth-clients/secret.ts'
-import { SecretKeys } from '../../src/oauth-clients/secret-keys.ts'
+import { SecretKeys } from '../../src/base/secret-keys.ts'
 import type { ClientSecret, DomainVerification, OAuthClient } from '../../src/store/oauth-client.ts'
 
 export const account = 'a'.repeat(32)

@@ -7,7 +7,7 @@ import {
   withNewSecret,
   withoutOldSecret,
 } from '../../src/oauth-clients/secret.ts'
-import { SecretKeys } from '../../src/oauth-clients/secret-keys.ts'
+import { SecretKeys } from '../../src/base/secret-keys.ts'
 import type { ClientSecret, TokenEndpointAuthMethod } from '../../src/store/oauth-client.ts'
 import { clientWith, keys, mint } from './client-with.ts'
 

@@ -1,8 +1,9 @@
 // Handlers of AI gateways.
 
+import { auditOf, type Resource } from '../../store/audit-entry.ts'
 import { isGatewayId } from '../../ai/gateways.ts'
 import type { Gateway } from '../../store/records.ts'
-import { auditOf, changedMembers, membersSet, type Resource } from '../records/audit.ts'
+import { changedMembers, membersSet } from '../records/audit.ts'
 import { type Answer, failure, failures, success } from '../envelope.ts'
 import { notBuilt, readGateway, readNewGateway } from './body.ts'
 import type { Api, Call } from '../row.ts'

@@ -1,9 +1,9 @@
 // What a PATCH makes of an OAuth client: its settings, and what follows for its secrets, its verification and its visibility.
 
+import type { SecretKeys } from '../../base/secret-keys.ts'
 import { fault, faultAt } from '../../errors/api-faults.ts'
 import { revised } from '../../oauth-clients/client.ts'
 import { mintSecret } from '../../oauth-clients/secret.ts'
-import type { SecretKeys } from '../../oauth-clients/secret-keys.ts'
 import { missingForPublic } from '../../oauth-clients/visibility.ts'
 import { verificationFor } from '../../domains/challenge.ts'
 import type { Fault } from '../../errors/refusal.ts'

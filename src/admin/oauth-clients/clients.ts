@@ -1,11 +1,12 @@
 // Handlers of OAuth clients. The value of a secret is shown once, when it is made.
 
+import type { SecretKeys } from '../../base/secret-keys.ts'
+import { auditOf } from '../../store/audit-entry.ts'
 import { newClient } from '../../oauth-clients/client.ts'
 import { mintSecret } from '../../oauth-clients/secret.ts'
-import type { SecretKeys } from '../../oauth-clients/secret-keys.ts'
 import { verificationFor } from '../../domains/challenge.ts'
 import type { OAuthClient } from '../../store/oauth-client.ts'
-import { auditOf, changedMembers, membersSet } from '../records/audit.ts'
+import { changedMembers, membersSet } from '../records/audit.ts'
 import { readNewClient } from './body.ts'
 import { changeClient } from './change.ts'
 import { viewClient } from './view.ts'

@@ -1,8 +1,8 @@
 // Handlers of the secrets of OAuth clients, of which there are two while one takes the place of the other.
 
+import { auditOf } from '../../store/audit-entry.ts'
 import { revised as revisedClient } from '../../oauth-clients/client.ts'
 import { mintSecret, withNewSecret, withoutOldSecret } from '../../oauth-clients/secret.ts'
-import { auditOf } from '../records/audit.ts'
 import { type Answer, failure, success } from '../envelope.ts'
 import type { Api, Call } from '../row.ts'
 import { once } from '../request/idempotency.ts'

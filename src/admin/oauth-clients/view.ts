@@ -1,6 +1,6 @@
 // How the management API shows an OAuth client: never a digest, and a secret only at its birth.
 
-import type { SecretKeys } from '../../oauth-clients/secret-keys.ts'
+import type { SecretKeys } from '../../base/secret-keys.ts'
 import type { ClientSecret, OAuthClient } from '../../store/oauth-client.ts'
 import { isoTime } from '../records/kept.ts'
 import { viewVerification } from './verification-view.ts'

@@ -4,9 +4,10 @@
 import { type Clock, systemClock } from '../../base/clock.ts'
 import type { Logger } from '../../log/log.ts'
 import { nextRay } from '../../base/ray.ts'
+import { auditOf, keeper } from '../../store/audit-entry.ts'
 import type { AuditEntry } from '../../store/records.ts'
 import { type DropTeller, type Store, StoreUnreachable } from '../../store/store.ts'
-import { auditOf, keeper, tellAudit } from './audit.ts'
+import { tellAudit } from './audit.ts'
 
 export interface AuditBounds {
   /** Ms. */

@@ -1,7 +1,7 @@
 // The handler of the audit entries of an account, in the shape of the published clients.
 
+import { commandLine, keeper } from '../../store/audit-entry.ts'
 import type { AuditEntry } from '../../store/records.ts'
-import { commandLine, keeper } from './audit.ts'
 import { type Answer, failures } from '../envelope.ts'
 import type { Api, Call } from '../row.ts'
 import { answerOf, cutOf, isoTime } from './kept.ts'

@@ -2,10 +2,10 @@
 
 import { nextRay } from '../../base/ray.ts'
 import { loadConfig } from '../../config/file/load.ts'
+import { auditOf, commandLine } from '../../store/audit-entry.ts'
 import type { Store } from '../../store/store.ts'
 import { newToken } from '../../tokens/new-token.ts'
 import { permissionGroups } from '../../permissions/permission-groups.ts'
-import { auditOf, commandLine } from '../../admin/records/audit.ts'
 import { configPath, type Input } from './input.ts'
 import { isUsable } from './mistakes.ts'
 import { storeDialling, storeLocation } from '../store/location.ts'

@@ -2,11 +2,11 @@
 // trail. One a gateway, in the process of the admin listener.
 
 import { systemClock } from '../../base/clock.ts'
+import type { SecretKeys } from '../../base/secret-keys.ts'
 import type { Logger } from '../../log/log.ts'
 import type { Metrics } from '../../metrics/metrics.ts'
 import type { Config } from '../../config/config.ts'
 import type { Store } from '../../store/store.ts'
-import type { SecretKeys } from '../../oauth-clients/secret-keys.ts'
 import { Limiter } from '../../limits/limiter.ts'
 import { DomainWatch } from '../../domains/domain-watch.ts'
 import { TxtLookup } from '../../domains/txt-lookup.ts'

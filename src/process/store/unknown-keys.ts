@@ -2,10 +2,10 @@
 // has the clients looked through once, in the background.
 
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { SecretKeys } from '../../base/secret-keys.ts'
 import type { Logger } from '../../log/log.ts'
 import type { OAuthClient } from '../../store/oauth-client.ts'
 import { type Store, StoreUnreachable } from '../../store/store.ts'
-import type { SecretKeys } from '../../oauth-clients/secret-keys.ts'
 
 /** Ms between two tries while the store is unreachable. */
 const period = 1_000

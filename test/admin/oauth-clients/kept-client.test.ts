@@ -7,7 +7,7 @@ import {
   resourceOf,
   reviseClient,
 } from '../../../src/admin/oauth-clients/kept-client.ts'
-import { auditOf } from '../../../src/admin/records/audit.ts'
+import { auditOf } from '../../../src/store/audit-entry.ts'
 import { success } from '../../../src/admin/envelope.ts'
 import type { OAuthClient } from '../../../src/store/oauth-client.ts'
 import { oauthClient } from '../../store/contract-specimens.ts'

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { commandLine } from '../../../src/admin/records/audit.ts'
+import { commandLine } from '../../../src/store/audit-entry.ts'
 import { type AuditBounds, AuditKeeper } from '../../../src/admin/records/audit-keeper.ts'
 import { createLogger } from '../../../src/log/log.ts'
 import { StoreUnreachable } from '../../../src/store/store.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { commandLine } from '../../../src/admin/records/audit.ts'
+import { commandLine } from '../../../src/store/audit-entry.ts'
 import { auditEntry } from '../../store/contract-specimens.ts'
 import { account } from '../../tokens/token-with.ts'
 import { startApi } from '../api.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { auditOf } from '../../../src/admin/records/audit.ts'
+import { auditOf } from '../../../src/store/audit-entry.ts'
 import { type Answer, failure } from '../../../src/admin/envelope.ts'
 import type { Call } from '../../../src/admin/row.ts'
 import { add, drop, isoTime, pageOf, put, revise, upsert } from '../../../src/admin/records/kept.ts'

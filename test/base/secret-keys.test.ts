@@ -3,7 +3,7 @@ import { createHash, createHmac, randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { inspect } from 'node:util'
 import fc from 'fast-check'
-import { SecretKeys } from '../../src/oauth-clients/secret-keys.ts'
+import { SecretKeys } from '../../src/base/secret-keys.ts'
 import type { ClientSecret } from '../../src/store/oauth-client.ts'
 
 const [first, second] = [randomBytes(32), randomBytes(48)]

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { seal, unseal } from '../../src/oauth-clients/seal.ts'
+import { seal, unseal } from '../../src/base/seal.ts'
 
 const key = randomBytes(32)
 const text = fc.string({ unit: 'grapheme' })

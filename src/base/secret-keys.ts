@@ -1,8 +1,13 @@
-// The keys of the server that guard what clients authenticate with: one makes digests and seals, older ones still check and open what they made.
+// The keys of the server that guard what clients and users authenticate with: one makes digests and seals, older ones still check and open what they made.
 
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
 import { seal, unseal } from './seal.ts'
-import type { ClientSecret } from '../store/oauth-client.ts'
+
+/** A digest under a key of the server: HMAC-SHA-256 in hex, and the id of the key. */
+interface KeyedDigest {
+  readonly digest: string
+  readonly key: string
+}
 
 const least = 32
 
@@ -27,12 +32,12 @@ export class SecretKeys {
   }
 
   /** Digests the value of a secret: its 256 random bits need neither salt nor a slow hash. */
-  digest(value: string): { digest: string; key: string } {
+  digest(value: string): KeyedDigest {
     return { digest: digestUnder(this.#current, value).toString('hex'), key: this.#current.id }
   }
 
   /** Compares in constant time; false, and at the same cost, where the key of the secret is not known. */
-  matches({ digest, key }: ClientSecret, value: string): boolean {
+  matches({ digest, key }: KeyedDigest, value: string): boolean {
     const keys = this.#known.find(({ id }) => id === key)
     const kept = Buffer.from(digest, 'hex')
     const shown = digestUnder(keys ?? this.#current, value)
