@@ -1,10 +1,12 @@
-// The shapes that are kept, as every backend gives them back; OAuth clients and what is set for zones have files of their own. Times are
+// The shapes that are kept, as every backend gives them back; people, OAuth and what is set for zones have files of their own. Times are
 // ms since the epoch; ids are 32 hex digits unless said otherwise.
 
-/** Who owns gateways and tokens. */
+/** Who owns gateways, tokens and OAuth clients. */
 export interface Account {
   readonly id: string
   readonly name: string
+  /** Whether its members must have a second factor; absent for false. */
+  readonly enforceTwoFactor?: boolean
   readonly createdAt: number
 }
 
@@ -101,6 +103,11 @@ type ResourceKind =
   | 'error_page'
   | 'access_rules'
   | 'audit_entries'
+  | 'account'
+  | 'user'
+  | 'member'
+  | 'session'
+  | 'oauth_grant'
 
 export type AuditAction =
   | 'create'
@@ -112,6 +119,12 @@ export type AuditAction =
   | 'delete_rotated_secret'
   | 'delete_logs'
   | 'drop'
+  | 'invite'
+  | 'accept'
+  | 'revoke'
+  | 'change_password'
+  | 'sign_in'
+  | 'sign_out'
 
 /** The answer to a request with an Idempotency-Key, kept to be given again. */
 export interface KeptAnswer {

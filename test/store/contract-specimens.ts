@@ -1,8 +1,13 @@
 // Records and log entries for the tests of stores; what a test says of them replaces members.
 import { randomBytes } from 'node:crypto'
+import type { AuthorizationEvent, AuthorizationStep } from '../../src/store/authorization-event.ts'
+import type { Credential, CredentialKind, Json } from '../../src/store/credential.ts'
 import type { ClientSecret, DomainVerification, OAuthClient } from '../../src/store/oauth-client.ts'
+import type { OAuthGrant } from '../../src/store/oauth-grant.ts'
+import { everybody, type Identity, type Member, type Totp, type User } from '../../src/store/people.ts'
 import type { Account, AuditEntry, Gateway, KeptAnswer, LogEntry, Token } from '../../src/store/records.ts'
 import type { AuditQuery, Bootstrap, LogQuery } from '../../src/store/store.ts'
+import { keyOwner, type SigningKey } from '../../src/store/signing-key.ts'
 import {
   type AccessRuleList,
   type ErrorPage,
@@ -94,6 +99,109 @@ export function verification(more: Partial<DomainVerification> = {}): DomainVeri
     checks: 2,
     lastAnswer: { at: birth + 15_000, outcome: 'no_match', records: ['v=spf1 -all', 'quo"te \\ ünïcode'] },
     verifiedAt: null,
+    ...more,
+  }
+}
+
+export function user(more: Partial<User> = {}): User {
+  return {
+    account: everybody,
+    id: hex(16),
+    email: `${hex(8)}@people.example`,
+    firstName: 'Zoë',
+    lastName: null,
+    password: '$argon2id$v=19$m=19456,t=2,p=1$c2FsdA$aGFzaA',
+    identity: null,
+    totp: null,
+    passwordChangedAt: birth,
+    createdAt: birth,
+    modifiedAt: birth,
+    ...more,
+  }
+}
+
+export function identity(more: Partial<Identity> = {}): Identity {
+  return { issuer: 'https://id.example/realm', subject: hex(8), ...more }
+}
+
+export function totp(more: Partial<Totp> = {}): Totp {
+  return { sealed: 'c2VhbGVk-_', lastStep: 0, recoveryCodes: [hex(32), hex(32)], confirmedAt: null, ...more }
+}
+
+export function member(more: Partial<Member> = {}): Member {
+  return {
+    account: hex(16),
+    id: hex(16),
+    user: hex(16),
+    status: 'accepted',
+    roles: [hex(16)],
+    isSuper: false,
+    createdAt: birth,
+    modifiedAt: birth,
+    ...more,
+  }
+}
+
+/** One that lasts for an hour from now. */
+export function credential(kind: CredentialKind, more: Partial<Credential> = {}): Credential {
+  const data: Json = { scopes: ['ai.run'], nonce: 'Ünïcode 🗝 “nonce”', nested: [null, 1.5, true] }
+  return {
+    kind,
+    digest: hex(32),
+    user: hex(16),
+    client: hex(16),
+    grant: hex(16),
+    data,
+    createdAt: Date.now(),
+    expiresAt: Date.now() + 3_600_000,
+    consumedAt: null,
+    ...more,
+  }
+}
+
+export function oauthGrant(more: Partial<OAuthGrant> = {}): OAuthGrant {
+  return {
+    account: hex(16),
+    id: hex(16),
+    user: hex(16),
+    client: hex(16),
+    clientAccount: hex(16),
+    scopes: ['ai.run', 'offline_access'],
+    resource: ['https://gateway.example/client/v4'],
+    createdAt: birth,
+    updatedAt: birth,
+    ...more,
+  }
+}
+
+export function authorizationEvent(more: Partial<AuthorizationEvent> = {}): AuthorizationEvent {
+  const step: AuthorizationStep = 'token'
+  return {
+    id: hex(16),
+    client: hex(16),
+    clientAccount: hex(16),
+    at: Date.now(),
+    step,
+    result: 'failure',
+    error: 'invalid_grant',
+    reason: 'PKCE verifier does not match “Ünïcode”',
+    user: hex(16),
+    account: null,
+    address: '2001:db8::7',
+    ray: hex(8),
+    ...more,
+  }
+}
+
+export function signingKey(more: Partial<SigningKey> = {}): SigningKey {
+  return {
+    account: keyOwner,
+    id: hex(16),
+    publicKey: { kty: 'EC', crv: 'P-256', x: 'eA-_', y: 'eQ-_', alg: 'ES256', use: 'sig' },
+    sealed: 'c2VhbGVk-_',
+    createdAt: birth,
+    retiresAt: birth + 90 * 86_400_000,
+    endsAt: null,
     ...more,
   }
 }

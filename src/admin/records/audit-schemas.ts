@@ -13,6 +13,12 @@ const actions = [
   'delete_rotated_secret',
   'delete_logs',
   'drop',
+  'invite',
+  'accept',
+  'revoke',
+  'change_password',
+  'sign_in',
+  'sign_out',
 ] satisfies AuditAction[]
 
 const kinds = [
@@ -23,6 +29,11 @@ const kinds = [
   'error_page',
   'access_rules',
   'audit_entries',
+  'account',
+  'user',
+  'member',
+  'session',
+  'oauth_grant',
 ] satisfies AuditEntry['resourceKind'][]
 
 export const auditEntry = open({

@@ -1,0 +1,35 @@
+// What happened at the authorization server for one OAuth client, kept so that its owner finds out why something failed.
+
+/** One step of an authorization. Never has a secret, a code or a token in it; at most 8 K characters as JSON. */
+export interface AuthorizationEvent {
+  /** 32 hex digits. */
+  readonly id: string
+  readonly client: string
+  /** The account that owns the client. */
+  readonly clientAccount: string
+  /** Ms since the epoch. */
+  readonly at: number
+  readonly step: AuthorizationStep
+  readonly result: 'success' | 'failure'
+  /** The error code of OAuth that was answered, such as `invalid_grant`; null for a success. */
+  readonly error: string | null
+  /** The exact reason, with both sides where that is safe; null where there is nothing to say. */
+  readonly reason: string | null
+  /** The user and the account of the consent, as far as known. */
+  readonly user: string | null
+  readonly account: string | null
+  /** The address of who asked, and the ray id of the request; empty where there is none. */
+  readonly address: string
+  readonly ray: string
+}
+
+export type AuthorizationStep =
+  | 'authorization'
+  | 'sign_in'
+  | 'consent'
+  | 'token'
+  | 'refresh'
+  | 'revocation'
+  | 'introspection'
+  | 'userinfo'
+  | 'logout'

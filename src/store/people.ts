@@ -1,0 +1,56 @@
+// People as every backend gives them back: who they are, and in which accounts they have a say. Times are ms since the epoch; ids are 32 hex digits.
+
+/** The owner of users: they belong to no account. */
+export const everybody = 'people'
+
+/** A person, without the value of any password or code. */
+export interface User {
+  readonly account: typeof everybody
+  readonly id: string
+  /** In lower case; no two users have the same. */
+  readonly email: string
+  readonly firstName: string | null
+  readonly lastName: string | null
+  /** An argon2id digest in PHC form; null for who has none. */
+  readonly password: string | null
+  /** Who that is at an OpenID provider; no two users are the same one there. */
+  readonly identity: Identity | null
+  readonly totp: Totp | null
+  readonly passwordChangedAt: number | null
+  readonly createdAt: number
+  readonly modifiedAt: number
+}
+
+/** A person as an OpenID provider knows them. */
+export interface Identity {
+  readonly issuer: string
+  readonly subject: string
+}
+
+/** A second factor (RFC 6238). */
+export interface Totp {
+  /** The secret, sealed with a server key. */
+  readonly sealed: string
+  /** The time step of the code that was accepted last: none up to it is accepted again. 0 before the first. */
+  readonly lastStep: number
+  /** Digests of the codes that are left, each for one use. */
+  readonly recoveryCodes: readonly string[]
+  /** When the user proved that the secret arrived; null until then, and it protects nothing yet. */
+  readonly confirmedAt: number | null
+}
+
+/** A user in an account; each user is in it once at most. */
+export interface Member {
+  readonly account: string
+  readonly id: string
+  /** The id of the user. */
+  readonly user: string
+  /** `pending`: invited, and not in yet. */
+  readonly status: 'pending' | 'accepted'
+  /** Ids of roles. */
+  readonly roles: readonly string[]
+  /** Whether one of the roles is that of a super administrator, as who writes it says. */
+  readonly isSuper: boolean
+  readonly createdAt: number
+  readonly modifiedAt: number
+}

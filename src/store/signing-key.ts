@@ -1,0 +1,18 @@
+// The keys that sign ID tokens. Times are ms since the epoch.
+
+/** The owner of signing keys: they belong to no account. */
+export const keyOwner = 'oauth'
+
+export interface SigningKey {
+  readonly account: typeof keyOwner
+  /** The `kid`. */
+  readonly id: string
+  /** The public key as a JWK (RFC 7517). */
+  readonly publicKey: Readonly<Record<string, string>>
+  /** The private key as a JWK, sealed with a server key. */
+  readonly sealed: string
+  readonly createdAt: number
+  /** From when on it signs nothing more, and until when it is published; null while that is not decided. */
+  readonly retiresAt: number | null
+  readonly endsAt: number | null
+}
