@@ -8,12 +8,20 @@ import { refuse, retryAfterOf } from '../errors/refusal.ts'
 import type { Token } from '../store/records.ts'
 import { type Store, StoreUnreachable, StoreBusy } from '../store/store.ts'
 import { bearerOf } from '../tokens/bearer.ts'
-import { type Permission, permits } from '../permissions/permit.ts'
+import { type Permission, permits, reaches } from '../permissions/permit.ts'
 import { type Answer, failure, failures, withHeaders } from './envelope.ts'
 import { noInput, readInput } from './request/input.ts'
 import { strayParameters } from './request/query.ts'
 import type { Asker, Question, Route } from './router.ts'
-import { type Api, type ApiRow, type Call, type Row, takesNoBody, type ZoneRow } from './row.ts'
+import {
+  type Api,
+  type ApiRow,
+  type Call,
+  type PlainRow,
+  type Row,
+  takesNoBody,
+  type ZoneRow,
+} from './row.ts'
 import { addressOf } from './sender.ts'
 
 type Facts = { readonly api?: () => Api | null }
@@ -38,18 +46,13 @@ export function guardedInZone(row: ZoneRow): Route<Facts> {
   }
 }
 
-/** Makes a row outside of any account, open to any valid token. */
-export function guardedForAll(path: string, handle: () => Answer): Route<Facts> {
-  const row = { method: 'GET', path: `/client/v4${path}` } as const
+/** Puts the guard in front of a row outside of accounts. */
+export function guardedForAll(row: PlainRow): Route<Facts> {
+  const { method, path } = row
   return {
-    ...row,
-    handle: ({ query, asker }, facts) =>
-      withApi(facts, async api => {
-        const caller = await callerOf(row, asker, api)
-        if ('body' in caller) return caller
-        const strays = strayParameters(query, [])
-        return strays.length > 0 ? failures(strays) : handle()
-      }),
+    method,
+    path,
+    handle: (question, facts) => withApi(facts, api => admitAnyone(row, question, api)),
   }
 }
 
@@ -122,6 +125,13 @@ async function admit(row: ApiRow, question: Question, api: Api): Promise<Answer>
   return settled(row, answer, api)
 }
 
+async function admitAnyone(row: PlainRow, question: Question, api: Api): Promise<Answer> {
+  const caller = await callerOf(row, question.asker, api)
+  if ('body' in caller) return caller
+  const call = await callOf(row, question, { account: caller.account, caller }, api)
+  return 'status' in call ? call : settled(row, await row.handle(call, api), api)
+}
+
 /** Answers for the zone of somebody else as for one that there is not, so that nobody can ask which there are. */
 async function admitToZone(row: ZoneRow, question: Question, api: Api): Promise<Answer> {
   const { asker } = question
@@ -173,7 +183,7 @@ async function settled({ method }: Row, answer: Answer, { store }: Api): Promise
 }
 
 function mayAsk(caller: Token, permission: Permission | null, account: string): boolean {
-  return permission === null ? caller.account === account : permits(caller, permission, account)
+  return permission === null ? reaches(caller, account) : permits(caller, permission, account)
 }
 
 async function exists(account: string, { accounts }: Store): Promise<boolean> {
@@ -201,6 +211,8 @@ function tooMany(seconds: number): Answer {
 
 function forbidden(permission: Permission | null): Answer {
   const need =
-    permission === null ? 'a token of this account' : `the permission ${permission} on this account`
+    permission === null
+      ? 'a token that may access this account'
+      : `the permission ${permission} on this account`
   return failure('forbidden', need)
 }

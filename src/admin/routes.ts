@@ -34,7 +34,9 @@ import {
 import { openapi } from './openapi/openapi.ts'
 import { pageParameters } from './request/query.ts'
 import type { Asker, Route } from './router.ts'
-import type { ApiRow } from './row.ts'
+import { getRole, listRoles, roleParameters } from './people/roles.ts'
+import { accountParameters, getAccount, listAccounts } from './people/accounts.ts'
+import type { ApiRow, PlainRow } from './row.ts'
 import { listScopes } from './oauth-clients/scopes.ts'
 import {
   createToken,
@@ -66,6 +68,7 @@ const account = '/client/v4/accounts/{account_id}'
 const clients = `${account}/oauth_clients`
 const client = `${account}/oauth_clients/{client_id}`
 const secret = `${account}/oauth_clients/{client_id}/rotate_secret`
+const roles = `${account}/roles`
 const tokens = `${account}/tokens`
 const token = `${account}/tokens/{token_id}`
 const gateways = `${account}/ai-gateway/gateways`
@@ -124,6 +127,10 @@ export const apiRows: readonly ApiRow[] = [
     handle: deleteRotatedSecret,
   },
 
+  { method: 'GET', path: account, permission: null, handle: getAccount },
+  { method: 'GET', path: roles, permission: 'Members Read', query: roleParameters, handle: listRoles },
+  { method: 'GET', path: `${roles}/{role_id}`, permission: 'Members Read', handle: getRole },
+
   // Who may see tokens may see what was done with them.
   {
     method: 'GET',
@@ -174,6 +181,18 @@ export const apiRows: readonly ApiRow[] = [
   },
 ]
 
+/** The rows of the management API outside of accounts. */
+export const plainRows: readonly PlainRow[] = [
+  { method: 'GET', path: '/client/v4/oauth/scopes', permission: null, handle: listScopes },
+  {
+    method: 'GET',
+    path: '/client/v4/accounts',
+    permission: null,
+    query: accountParameters,
+    handle: listAccounts,
+  },
+]
+
 export const routes: readonly Route<Facts>[] = [
   {
     method: 'GET',
@@ -194,8 +213,12 @@ export const routes: readonly Route<Facts>[] = [
     path: '/errors/{code}',
     handle: ({ params, asker }) => documentation(params.code!, asker.accept),
   },
-  { method: 'GET', path: '/client/v4/openapi.json', handle: () => openapi([...apiRows, ...zoneRows]) },
-  guardedForAll('/oauth/scopes', listScopes),
+  {
+    method: 'GET',
+    path: '/client/v4/openapi.json',
+    handle: () => openapi([...apiRows, ...zoneRows, ...plainRows]),
+  },
+  ...plainRows.map(guardedForAll),
   ...apiRows.map(guarded),
   ...zoneRows.map(guardedInZone),
 ]

@@ -19,7 +19,7 @@ import type { Zones } from './zones/zones.ts'
 export interface Row {
   readonly method: Method
   readonly path: string
-  /** What the caller's token must allow on the account; null where being a token of the account is enough. */
+  /** What the caller's token must allow on the account; null where any token that reaches the account is enough. */
   readonly permission: Permission | null
   /** The query parameters that are known; null where the handler knows them itself, none when left out. */
   readonly query?: readonly string[] | null
@@ -32,6 +32,12 @@ export interface Row {
 /** A row of an account, which its path names. */
 export interface ApiRow extends Row {
   readonly handle: (call: Call, api: Api) => Promise<Answer>
+}
+
+/** A row outside of accounts: for any token, or for those that act for a user. */
+export interface PlainRow extends Row {
+  readonly permission: null
+  readonly handle: (call: Call, api: Api) => Answer | Promise<Answer>
 }
 
 /** A row of a zone, which its path names. */
@@ -58,7 +64,7 @@ export interface Api {
 
 /** A request whose caller may ask it. */
 export interface Call {
-  /** That of the path; of a zone the one that owns it. */
+  /** That of the path; of a zone the one that owns it, and outside of accounts that of the token. */
   readonly account: string
   /** The token that asks. */
   readonly caller: Token

@@ -17,6 +17,14 @@ export function permits(token: Token, permission: Permission, account: string): 
   return isAllowed
 }
 
+/** Whether a token belongs to the account, or a policy of it allows anything there. */
+export function reaches({ account: own, policies }: Token, account: string): boolean {
+  if (own === account) return true
+  return policies.some(
+    ({ effect, accounts }) => effect === 'allow' && (accounts.includes(account) || accounts.includes('*')),
+  )
+}
+
 function speaksOf(
   { accounts, permissionGroups }: Policy,
   account: string,

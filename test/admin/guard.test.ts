@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { get } from 'node:http'
 import { connect } from 'node:net'
 import { test } from 'node:test'
-import { routes } from '../../src/admin/routes.ts'
+import { apiRows, routes } from '../../src/admin/routes.ts'
 import { AdminServer } from '../../src/admin/server.ts'
 import { type Store, StoreUnreachable, StoreBusy } from '../../src/store/store.ts'
 import { mintToken } from '../../src/tokens/token.ts'
@@ -55,13 +55,13 @@ test('two Authorization fields are none', async t => {
 test('a token that lacks the permission is 403 on every row that asks for one, and told which', async t => {
   const { ask, keepToken } = await startApi(t)
   const { value } = await keepToken(['AI Gateway Run'])
-  for (const { method, path } of accountRows.filter(({ path }) => !path.endsWith('/verify'))) {
+  for (const { method, path } of apiRows.filter(({ permission }) => permission !== null)) {
     const { status, json } = await ask(method, pathOf(path), { token: value })
     assert.equal(status, 403, `${method} ${path}`)
     assert.equal(json.errors[0].code, 10000)
     assert.match(
       json.errors[0].message,
-      /^Forbidden: this requires the permission (API Tokens|AI Gateway|OAuth Clients) (Read|Write|Edit) on this account$/,
+      /^Forbidden: this requires the permission (API Tokens|AI Gateway|OAuth Clients|Members) (Read|Write|Edit) on this account$/,
     )
   }
 })

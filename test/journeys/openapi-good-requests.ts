@@ -1,6 +1,7 @@
 // A good request to each operation of the API's document, less its body, with all that it needs made before. Called by openapi.test.ts.
 
 import { randomBytes } from 'node:crypto'
+import { roles } from '../../src/permissions/roles.ts'
 import { zoneOwner } from '../../src/store/zone-lists.ts'
 import { entryWith, keepEntries } from '../admin/ai-logs/log-entries.ts'
 import { type Api, type Ask, ask, exampleOf } from './openapi-asks.ts'
@@ -19,6 +20,10 @@ export const good: Readonly<Record<string, (api: Api) => Ask | Promise<Ask>>> = 
   rotateOAuthClientSecret: madeClient,
   deleteRotatedOAuthClientSecret: rotatedClient,
   listAuditLogs: none,
+  listAccounts: none,
+  getAccount: none,
+  listRoles: none,
+  getRole: () => ({ params: { role_id: roles[0]!.id } }),
   verifyToken: none,
   listPermissionGroups: none,
   createToken: none,

@@ -19,7 +19,7 @@ export const admin: readonly Mutated[] = [
         tests: ['admin/guard', 'admin/refusal-log'],
       },
       {
-        text: 'permission === null ? caller.account === account',
+        text: 'permission === null ? reaches(caller, account)',
         becomes: 'permission === null ? true',
         breaks: 'a token asks for the account of another',
       },

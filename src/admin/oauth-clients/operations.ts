@@ -108,6 +108,12 @@ that has failed. Changing \`token_endpoint_auth_method\` from \`none\` creates a
     answer: json(success(open({ id }))),
     refusals: [refusal('one_secret')],
   },
+  'GET /client/v4/oauth/scopes': {
+    id: 'listOAuthScopes',
+    tag,
+    summary: 'List the scopes that OAuth clients can request',
+    answer: json(page(named('OAuthScope'))),
+  },
   [`GET ${account}/audit_logs`]: {
     id: 'listAuditLogs',
     tag: 'Audit logs',

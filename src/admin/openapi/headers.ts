@@ -30,6 +30,7 @@ export const headers = {
 export const parameters = {
   account_id: segment('account_id', 'The account.', id),
   client_id: segment('client_id', 'The OAuth client.', id),
+  role_id: segment('role_id', 'The role.', id),
   token_id: segment('token_id', 'The token.', id),
   gateway_id: segment('gateway_id', 'The AI gateway.', { ...text, pattern: '^[a-z0-9_-]{1,64}$' }),
   log_id: segment('log_id', 'The log entry: the ray id of its call.', {

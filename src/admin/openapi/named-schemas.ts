@@ -8,6 +8,7 @@ import { errorPage, errorRule } from '../custom-errors/schemas.ts'
 import { gateway } from '../gateways/schemas.ts'
 import { logEntry, logSums, logSummary } from '../ai-logs/schemas.ts'
 import { pool } from '../zones/origin-schemas.ts'
+import { account, role } from '../people/schemas.ts'
 import { policy, token } from '../tokens/schemas.ts'
 
 export const schemas = {
@@ -15,6 +16,8 @@ export const schemas = {
   OAuthClientWithSecret: oauthClientWithSecret,
   ClientUriVerification: verification,
   OAuthScope: oauthScope,
+  Account: account,
+  Role: role,
   Token: token,
   Policy: policy,
   Gateway: gateway,

@@ -91,11 +91,16 @@ function securityOf({ hasToken = false }: Operation) {
 }
 
 function descriptionOf({ description }: Operation, row: Row | null) {
-  const permission = row && (row.permission ? `the permission \`${row.permission}\` on` : 'any token of')
-  const owner = row?.path.includes('{zone}') ? 'the account that owns the zone' : 'the account'
-  const sentences = [description, permission && `Requires ${permission} ${owner}.`]
+  const sentences = [description, row && requirementOf(row)]
   const told = sentences.filter(sentence => sentence).join('\n\n')
   return told === '' ? {} : { description: told }
+}
+
+function requirementOf({ path, permission }: Row): string {
+  if (!/\{(account_id|zone)\}/.test(path)) return 'Open to any token.'
+  const need = permission ? `the permission \`${permission}\` on` : 'any access to'
+  const owner = path.includes('{zone}') ? 'the account that owns the zone' : 'the account'
+  return `Requires ${need} ${owner}.`
 }
 
 function queryOf({ query = {} }: Operation) {

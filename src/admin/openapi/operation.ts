@@ -52,6 +52,7 @@ export const tags = [
     name: 'OAuth clients',
     description: 'Third-party applications that users authorize, and the scopes that these may request.',
   },
+  { name: 'Members', description: 'Accounts, the people who work in them, and what their roles permit.' },
   { name: 'API tokens', description: 'Who may use this API and the AI gateways, and for what.' },
   {
     name: 'AI gateways',

@@ -4,12 +4,14 @@ import type { Operation } from './operation.ts'
 import { clientOperations } from '../oauth-clients/operations.ts'
 import { gatewayOperations } from '../gateways/operations.ts'
 import { logOperations } from '../ai-logs/operations.ts'
+import { peopleOperations } from '../people/operations.ts'
 import { plainOperations } from './plain-operations.ts'
 import { tokenOperations } from '../tokens/operations.ts'
 import { zoneOperations } from '../zones/operations.ts'
 
 export const operations: Readonly<Record<string, Operation>> = {
   ...clientOperations,
+  ...peopleOperations,
   ...tokenOperations,
   ...gatewayOperations,
   ...logOperations,

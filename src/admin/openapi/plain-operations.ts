@@ -4,7 +4,7 @@ import { metricsContentType } from '../../metrics/metrics.ts'
 import { entries } from '../../errors/docs/entry.ts'
 import { bug, forbidden, storeUnreachable, unauthorized } from './refusals.ts'
 import { json, type Operation } from './operation.ts'
-import { exactly, flag, listOf, named, oneOf, open, page, text, whole } from './schemas.ts'
+import { exactly, flag, listOf, oneOf, open, text, whole } from './schemas.ts'
 
 const tag = 'Gateway'
 
@@ -27,14 +27,6 @@ const documentedError = open(
 )
 
 export const plainOperations: Readonly<Record<string, Operation>> = {
-  'GET /client/v4/oauth/scopes': {
-    id: 'listOAuthScopes',
-    tag: 'OAuth clients',
-    summary: 'List the scopes that OAuth clients can request',
-    description: 'Open to any token.',
-    hasToken: true,
-    answer: json(page(named('OAuthScope'))),
-  },
   'GET /client/v4/openapi.json': {
     id: 'getOpenApi',
     tag,

@@ -19,13 +19,18 @@ function givenBy(operation: Operation, row: Row | null, path: string): readonly 
   const hasToken = row !== null || operation.hasToken === true
   return [
     ...(hasToken ? [badQuery(query), unauthorized, storeUnreachable, bug] : []),
-    ...(row ? [forbidden] : []),
+    ...(row && isOwned(path) ? [forbidden] : []),
     ...(row && row.method !== 'GET' ? [tooMany] : []),
     ...(path.includes('{') ? [unknown] : []),
     ...(body && row?.body ? [badBody(body, row.body), ...ofKind(row.body)] : []),
     ...(row && takesNoBody(row) ? [strayBody, tooLarge, noJson] : []),
     ...(row?.headers ?? []).flatMap(name => ofHeader(name, body !== undefined)),
   ]
+}
+
+/** Whether a path leads to something that not every token may ask for. */
+function isOwned(path: string): boolean {
+  return /\{(account_id|zone)\}/.test(path)
 }
 
 /** Takes refusals of one status for one. */

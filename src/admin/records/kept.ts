@@ -56,6 +56,16 @@ export function answerOf<T>(
   return listInTurns(items, view, { page, perPage, total, cursor })
 }
 
+/** Answers with a page of a list that is at hand as a whole, and has no cursor. */
+export function pageOfAll<T>(
+  items: readonly T[],
+  { page, perPage }: PageQuery,
+  view: (item: T) => unknown,
+): Promise<Answer> {
+  const from = (page - 1) * perPage
+  return listInTurns(items.slice(from, from + perPage), view, { page, perPage, total: items.length })
+}
+
 interface Sieve<T> {
   readonly holds: ((record: T) => boolean) | null
   readonly descending: boolean

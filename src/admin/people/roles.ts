@@ -1,0 +1,38 @@
+// Handlers of the roles that members of an account can have, and how these are shown.
+
+import { roleOf, roles } from '../../permissions/roles.ts'
+import { type Answer, failure, failures, success } from '../envelope.ts'
+import { pageOfAll } from '../records/kept.ts'
+import { Parameters } from '../request/query.ts'
+import type { Call } from '../row.ts'
+
+type Role = (typeof roles)[number]
+
+export const roleParameters = ['page', 'per_page'] as const
+
+export async function listRoles({ query }: Call): Promise<Answer> {
+  const parameters = new Parameters(query)
+  const page = parameters.page()
+  return parameters.faults.length > 0 ? failures(parameters.faults) : pageOfAll(roles, page, viewRole)
+}
+
+export async function getRole({ params }: Call): Promise<Answer> {
+  const role = roleOf(params.role_id!)
+  return role ? success(viewRole(role)) : failure('no_such', 'Role')
+}
+
+/** Shows a role as the API does. */
+function viewRole({ id, name, description, permissions }: Role) {
+  return { id, name, description, permissions: grantsOf(permissions) }
+}
+
+/** Sorts permissions by what they are for, in the shape of the published clients: `OAuth Clients Read` is `read` of `oauth_clients`, and `Edit` is `write`. */
+function grantsOf(permissions: Role['permissions']) {
+  const grants: Record<string, Record<string, true>> = {}
+  for (const permission of permissions) {
+    const [, thing = '', deed = ''] = /^(.*) (\w+)$/.exec(permission) ?? []
+    const verb = deed === 'Edit' ? 'write' : deed.toLowerCase()
+    ;(grants[thing.toLowerCase().replaceAll(' ', '_')] ??= {})[verb] = true
+  }
+  return grants
+}

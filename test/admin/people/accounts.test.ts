@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { permissionGroups } from '../../../src/permissions/permission-groups.ts'
+import { roles } from '../../../src/permissions/roles.ts'
+import { account, tokenWith } from '../../tokens/token-with.ts'
+import { allowing, startApi } from '../api.ts'
+
+const [second, third] = ['2'.repeat(32), '3'.repeat(32)]
+
+async function start(t: Parameters<typeof startApi>[0]) {
+  const api = await startApi(t)
+  await api.kept.accounts.insert({ id: second, name: 'Second', createdAt: 1 })
+  await api.kept.accounts.insert({ id: third, name: 'third', createdAt: 2 })
+  const keep = async (...accounts: string[]) => {
+    const made = tokenWith({ policies: [allowing(['AI Gateway Run'], accounts)] })
+    await api.kept.tokens.insert(made.token)
+    return made
+  }
+  return { ...api, keep }
+}
+
+test('a token sees the accounts in which it may do something', async t => {
+  const { ask, keep } = await start(t)
+  const names = async (token: string, query = '') => {
+    const { json } = await ask('GET', `/client/v4/accounts${query}`, { token })
+    return json.result.map(({ name }: { name: string }) => name)
+  }
+  const [everywhere, two, own] = [await keep('*'), await keep(account, third), await keep(account)]
+  assert.deepEqual(await names(everywhere.value), ['first', 'Second', 'third'])
+  assert.deepEqual(await names(two.value), ['first', 'third'])
+  assert.deepEqual(await names(own.value), ['first'])
+  assert.deepEqual(await names(everywhere.value, '?direction=desc'), ['third', 'Second', 'first'])
+  assert.deepEqual(await names(everywhere.value, '?name=SEC'), ['Second'])
+  assert.deepEqual(await names(everywhere.value, '?per_page=2&page=2'), ['third'])
+})
+
+test('a policy that only denies lets see no account', async t => {
+  const { ask, kept } = await start(t)
+  const denied = { ...allowing(['AI Gateway Run'], ['*']), effect: 'deny' as const }
+  const { token, value } = tokenWith({ policies: [denied] })
+  await kept.tokens.insert(token)
+  const { json } = await ask('GET', '/client/v4/accounts', { token: value })
+  assert.deepEqual([json.result.length, json.result_info.total_count], [1, 1])
+})
+
+test('an account is shown to tokens that reach it', async t => {
+  const { ask, keep } = await start(t)
+  assert.deepEqual((await ask('GET', '')).json.result, {
+    id: account,
+    name: 'first',
+    type: 'standard',
+    created_on: '1970-01-01T00:00:00.000Z',
+    settings: { enforce_twofactor: false },
+  })
+  const elsewhere = async (token: string) =>
+    (await ask('GET', `/client/v4/accounts/${second}`, { token })).status
+  assert.equal(await elsewhere((await keep('*')).value), 200)
+  assert.equal(await elsewhere((await keep(third)).value), 403)
+})
+
+test('roles are listed with what they permit', async t => {
+  const { ask } = await start(t)
+  const { json } = await ask('GET', '/roles')
+  assert.deepEqual(
+    json.result.map(({ id, name }: { id: string; name: string }) => [id, name]),
+    roles.map(({ id, name }) => [id, name]),
+  )
+  const { id } = roles.find(({ name }) => name === 'AI Gateway Admin')!
+  assert.deepEqual((await ask('GET', `/roles/${id}`)).json.result.permissions, {
+    ai_gateway: { read: true, write: true, run: true },
+  })
+  const words = json.result[0].permissions
+  const count = Object.values(words).reduce(
+    (sum: number, verbs) => sum + Object.keys(verbs as object).length,
+    0,
+  )
+  assert.equal(count, permissionGroups.length)
+  assert.equal((await ask('GET', `/roles/${'0'.repeat(32)}`)).status, 404)
+})
+
+test('who may not see members may not see roles', async t => {
+  const { ask, keepToken } = await start(t)
+  const { value } = await keepToken(['API Tokens Write'])
+  assert.equal((await ask('GET', '/roles', { token: value })).status, 403)
+})
