@@ -1,24 +1,27 @@
-// The format of an API token: `svct_`, 256 random bits, and a checksum, so that a typo is refused without a lookup.
+// The format of tokens, by what they begin with: `svct_` those of the API, `svco_` and `svcr_` the access and refresh tokens of OAuth. Then follow 256 random
+// bits and a checksum, so that a typo is refused without a lookup.
 
 import { hash, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 
-const prefix = 'svct_'
+type TokenPrefix = 'svct_' | 'svco_' | 'svcr_'
+
+const prefixLength = 5
 const secretLength = 43
 const checksumLength = 6
-const length = prefix.length + secretLength + checksumLength
+const length = prefixLength + secretLength + checksumLength
 
 /** Makes a new token; only the digest is ever stored. */
-export function mintToken(): { value: string; digest: string } {
+export function mintToken(prefix: TokenPrefix = 'svct_'): { value: string; digest: string } {
   const unchecked = prefix + randomBytes(32).toString('base64url')
   const value = unchecked + checksumOf(unchecked)
   return { value, digest: digestOf(value) }
 }
 
-/** Whether prefix, length, alphabet and checksum are those of a token. */
-export function isWellFormed(value: string): boolean {
+/** Whether prefix, length, alphabet and checksum are those of a token; of the API, unless another prefix is meant. */
+export function isWellFormed(value: string, prefix: TokenPrefix = 'svct_'): boolean {
   if (value.length !== length || !value.startsWith(prefix)) return false
-  for (let i = prefix.length; i < length; i++) if (!isBase64Url(value.charCodeAt(i))) return false
+  for (let i = prefixLength; i < length; i++) if (!isBase64Url(value.charCodeAt(i))) return false
   const end = length - checksumLength
   return value.slice(end) === checksumOf(value.slice(0, end))
 }

@@ -14,13 +14,27 @@ test('a minted token is svct_ and 49 characters of base64url, and its digest is 
 
 test('what is minted is well formed, and never the same', () => {
   const values = Array.from({ length: 1_000 }, () => mintToken().value)
-  assert.ok(values.every(isWellFormed))
+  assert.ok(values.every(value => isWellFormed(value)))
   assert.equal(new Set(values).size, 1_000)
 })
 
 test('the format is the same for ever', () => {
   assert.ok(isWellFormed('svct_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA12EquQ'))
 })
+
+const prefixes = ['svct_', 'svco_', 'svcr_'] as const
+
+for (const prefix of prefixes) {
+  test(`a token that begins with ${prefix} is one of that kind and of no other, whatever it is renamed to`, () => {
+    const { value, digest } = mintToken(prefix)
+    assert.match(value, new RegExp(`^${prefix}[A-Za-z0-9_-]{49}$`))
+    assert.equal(digest, digestOf(value))
+    for (const other of prefixes) {
+      assert.equal(isWellFormed(value, other), other === prefix)
+      assert.equal(isWellFormed(other + value.slice(5), other), other === prefix)
+    }
+  })
+}
 
 test('any one character that is wrong is seen', () => {
   const { value } = mintToken()
@@ -42,9 +56,9 @@ test('two neighbours that changed places are seen', () => {
 })
 
 test('whatever else is sent is no token', () => {
-  const text = fc.oneof(fc.string({ unit: 'binary' }), fc.stringMatching(/^svct_[A-Za-z0-9_-]{49}$/))
+  const text = fc.oneof(fc.string({ unit: 'binary' }), fc.stringMatching(/^svc[tor]_[A-Za-z0-9_-]{49}$/))
   fc.assert(
-    fc.property(text, value => !isWellFormed(value)),
+    fc.property(text, value => prefixes.every(prefix => !isWellFormed(value, prefix))),
     { numRuns: 1_000 },
   )
 })
