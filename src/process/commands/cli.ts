@@ -1,5 +1,5 @@
-// The commands of `gatehouse`: one table, from which help, options and dispatch are made. A name may be two words, a noun and a verb: such commands
-// share a help under their noun.
+// The commands of `gatehouse`: one table for help, options and dispatch. A name may be two words, a noun and a verb; the help of a noun lists its
+// verbs.
 
 import { parseArgs } from 'node:util'
 import { visible } from '../../base/text/visible.ts'
@@ -10,7 +10,13 @@ import { columns } from './table.ts'
 import { print, tell } from './terminal.ts'
 import { version } from '../version.ts'
 
-const config = { config: { type: 'string' } } as const
+const config = {
+  config: {
+    type: 'string',
+    value: 'PATH',
+    help: "the configuration file; default GATEHOUSE_CONFIG, else config/gatehouse.yaml in the program's folder",
+  },
+} as const
 
 const commands: Readonly<Record<string, Command>> = {
   start: {
@@ -18,7 +24,10 @@ const commands: Readonly<Record<string, Command>> = {
     summary: 'Run the gateway.',
     options: {
       ...config,
-      replace: { type: 'boolean', help: 'take over from the gateway that runs here, without downtime' },
+      replace: {
+        type: 'boolean',
+        help: 'take over from the gateway running on this machine, without downtime',
+      },
     },
     args: 0,
     load: async () => (await import('./start.ts')).start,
@@ -33,7 +42,13 @@ const commands: Readonly<Record<string, Command>> = {
   errors: {
     usage: 'errors [CODE] [--accept TYPE]',
     summary: 'Show an error as clients see it, or list all errors.',
-    options: { accept: { type: 'string' } },
+    options: {
+      accept: {
+        type: 'string',
+        value: 'TYPE',
+        help: 'the format, such as text/html or application/json; default text/markdown',
+      },
+    },
     args: 1,
     load: async () => (await import('./errors.ts')).errors,
   },
@@ -44,22 +59,27 @@ const commands: Readonly<Record<string, Command>> = {
       ...config,
       running: {
         type: 'boolean',
-        help: 'check the gateway that runs here with the same GATEHOUSE_DATA, whatever its configuration (Linux)',
+        help: 'check the gateway running with the same GATEHOUSE_DATA, whatever its configuration (Linux only)',
       },
     },
     args: 0,
     load: async () => (await import('./health.ts')).health,
   },
-  token: {
+  'token create': {
     usage: 'token create [--name NAME] [--permission NAME]… [--account ID] [--config PATH]',
     summary: 'Create an API token in the store; without --permission it may only call models.',
     options: {
       ...config,
-      name: { type: 'string' },
-      account: { type: 'string' },
-      permission: { type: 'string', multiple: true },
+      name: { type: 'string', value: 'NAME', help: 'the name of the token; default command line' },
+      account: { type: 'string', value: 'ID', help: 'the account; needed only if the store has several' },
+      permission: {
+        type: 'string',
+        multiple: true,
+        value: 'NAME',
+        help: 'what the token may do; repeatable, default AI Gateway Run',
+      },
     },
-    args: 1,
+    args: 0,
     load: async () => (await import('./token.ts')).token,
   },
   'token generate': {
@@ -70,23 +90,31 @@ const commands: Readonly<Record<string, Command>> = {
     load: async () => (await import('./token-generate.ts')).tokenGenerate,
   },
   ...clientCommands,
-  store: {
+  'store copy': {
     usage: 'store copy --from URL --to URL',
     summary: `Copy everything into an empty store; a URL may be \${NAME} or file:PATH.`,
-    options: { from: { type: 'string' }, to: { type: 'string' } },
-    args: 1,
+    options: {
+      from: { type: 'string', value: 'URL', help: 'the store to copy' },
+      to: { type: 'string', value: 'URL', help: 'an empty store' },
+    },
+    args: 0,
     load: async () => (await import('./store.ts')).store,
   },
   demo: {
     usage: 'demo [--config PATH]',
     summary: 'Run the gateway in front of an origin that misbehaves on demand.',
-    options: config,
+    options: {
+      config: {
+        ...config.config,
+        help: "the configuration file; default config/demo.yaml in the program's folder",
+      },
+    },
     args: 0,
     load: async () => (await import('./demo.ts')).demo,
   },
 }
 
-/** Runs the command that the arguments name; returns the exit code, 2 for what is no command of ours. */
+/** Runs the command that the arguments name; returns the exit code, 2 for an unknown command. */
 export async function runCommand(argv: readonly string[]): Promise<number> {
   const [name] = argv
   if (name === undefined || isHelp(name) || name === 'help') return say(help())
@@ -113,7 +141,7 @@ function isHelp(word: string): boolean {
   return word === '--help' || word === '-h'
 }
 
-/** Prints what can stand behind a noun, or that there is no such command. */
+/** Prints the verbs of a noun, or that the command is unknown. */
 function helpWithNoun([noun, verb]: readonly string[]): number {
   const group = Object.entries(commands).filter(([name]) => name.startsWith(`${noun} `))
   if (group.length === 0) return complain(`unknown command '${noun}'; see gatehouse --help`)
@@ -125,7 +153,7 @@ function helpWithNoun([noun, verb]: readonly string[]): number {
   return 2
 }
 
-/** Returns the input of the command, or what is wrong with the arguments. */
+/** Returns the input of the command, or a sentence about a mistake in the arguments. */
 function read({ options, args, least = 0 }: Command, argv: readonly string[]): Input | string {
   try {
     const { values, positionals } = parseArgs({ args: [...argv], options, allowPositionals: true })
@@ -149,12 +177,12 @@ in the program's folder. The log goes to stdout; messages for people go to stder
 }
 
 function rowOf({ usage, summary }: Command): string {
-  return usage.length > 30
+  return usage.length > 29
     ? `  gatehouse ${usage}\n  ${' '.repeat(41)}${summary}`
     : `  gatehouse ${usage.padEnd(30)} ${summary}`
 }
 
-/** Writes the help of one command: its usage, what it does, and those of its options that say something of themselves. */
+/** Returns the help of one command: its usage, what it does, and its options. */
 function helpFor({ usage, summary, options }: Command): string {
   const rows = Object.entries(options).flatMap(([name, { value, help }]) =>
     help === undefined ? [] : [[`  --${name}${value === undefined ? '' : ` ${value}`}`, help]],

@@ -1,4 +1,4 @@
-// `gatehouse store copy`: everything from one store into an empty one, to move from a file to Redis or back.
+// `gatehouse store copy`: copies everything from one store into an empty one, to move from a file to Redis or back.
 
 import { readFileSync } from 'node:fs'
 import type { Reading } from '../../base/text/quantity.ts'
@@ -13,12 +13,13 @@ import { storeDialling } from '../store/location.ts'
 import { tell } from './terminal.ts'
 import { withStore } from '../store/with-store.ts'
 
-/** Returns 0 when all was copied, 1 when a store refuses, 2 for mistakes of the caller. */
+/** Returns 0 when everything was copied, 1 when a store refuses, 2 for invalid arguments. */
 export async function store(input: Input): Promise<number> {
-  const { args, from, to } = input
-  const [verb] = args
-  if (verb !== 'copy' || from === undefined || to === undefined)
-    return complain('usage: gatehouse store copy --from URL --to URL')
+  const { from, to } = input
+  if (from === undefined || to === undefined)
+    return complain(
+      `missing option '${from === undefined ? '--from' : '--to'}'; usage: gatehouse store copy --from URL --to URL`,
+    )
   const [source, target] = [resolve(from), resolve(to)]
   if ('flaw' in source) return complain(`--from ${source.flaw}`)
   if ('flaw' in target) return complain(`--to ${target.flaw}`)
@@ -27,13 +28,13 @@ export async function store(input: Input): Promise<number> {
   return withStore(source.value, copyTo, { ...dialling, mustExist: true })
 }
 
-/** Returns what the configuration says of the store beside its URL, as far as there is one that can be read. */
+/** Returns the store settings of the configuration other than its URL, where a valid configuration is found. */
 function diallingOf(input: Input): ReturnType<typeof storeDialling> {
   const loaded = loadConfig(configPath(input))
   return 'config' in loaded ? storeDialling(loaded.config) : {}
 }
 
-/** Takes what the configuration takes, so that a password need not stand where every user of the machine can read it. */
+/** Accepts the same references as the configuration, so that a password need not be on the command line, where every user of the machine can read it. */
 function resolve(written: string): Reading<string> {
   const text = resolveReferences(written, { env: process.env, readFile: path => readFileSync(path, 'utf8') })
   if ('flaw' in text) return text

@@ -1,4 +1,4 @@
-// `gatehouse token create`: a token straight from the store, for who lost the first one or has no admin listener at hand.
+// `gatehouse token create`: writes a token to the store directly, for operators who lost the first one or have no admin listener.
 
 import { nextRay } from '../../base/ray.ts'
 import { loadConfig } from '../../config/file/load.ts'
@@ -12,11 +12,8 @@ import { storeDialling, storeLocation } from '../store/location.ts'
 import { print, tell } from './terminal.ts'
 import { withStore } from '../store/with-store.ts'
 
-/** Writes the value to stdout and all else to stderr, so that a script can keep it; 1 when the store refuses, 2 for mistakes of the caller. */
+/** Writes the value to stdout and all else to stderr, so that a script can capture it; returns 1 when the store refuses, 2 for invalid arguments. */
 export async function token(input: Input): Promise<number> {
-  const [verb] = input.args
-  if (verb !== 'create')
-    return complain(`unknown command 'token ${verb ?? ''}'; usage: gatehouse token create`)
   const wanted = input.permission ?? ['AI Gateway Run']
   const groups = permissionGroups.filter(({ name }) => wanted.includes(name))
   const unknown = wanted.find(name => !groups.some(group => group.name === name))

@@ -37,6 +37,37 @@ test('a noun has a help that lists its verbs, and a verb one that tells its opti
   assert.match(own.stdout, /^ +--refresh +issue refresh tokens too$/m)
 })
 
+test('the help of token lists both of its verbs', async () => {
+  const { code, stdout } = await gatehouse(['token', '--help'])
+  assert.equal(code, 0)
+  assert.deepEqual(
+    stdout.match(/^ {2}gatehouse token \w+/gm)?.map(row => row.trim()),
+    ['gatehouse token create', 'gatehouse token generate'],
+  )
+})
+
+test('in help, two spaces at least separate a usage from its summary', async () => {
+  const { stdout } = await gatehouse(['--help'])
+  assert.doesNotMatch(stdout, /^ {2}gatehouse .*[^ .] [A-Z][a-z].*\.$/m)
+})
+
+test('the help of a command explains every option that its usage names', async () => {
+  for (const words of [
+    ['start'],
+    ['check'],
+    ['errors'],
+    ['health'],
+    ['token', 'create'],
+    ['store', 'copy'],
+    ['demo'],
+  ]) {
+    const { stdout } = await gatehouse([...words, '--help'])
+    const [usage = ''] = stdout.split('\n')
+    for (const [option] of usage.matchAll(/--[a-z-]+/g))
+      assert.match(stdout, new RegExp(`^  ${option} `, 'm'))
+  }
+})
+
 test('-h is as good as --help, before any command and behind each word of it', async () => {
   for (const words of [[], ['start'], ['client'], ['client', 'create'], ['client', 'show', 'ID', '--json']]) {
     const short = await gatehouse([...words, '-h'])
@@ -64,6 +95,11 @@ const misuses: readonly [args: string[], sentence: RegExp][] = [
   ],
   [['check', '--config'], /^gatehouse: option '--config <value>' argument missing; usage:/],
   [['check', 'now'], /^gatehouse: unexpected argument 'now'; usage:/],
+  [
+    ['store', 'copy', '--from', 'sqlite:a'],
+    /^gatehouse: missing option '--to'; usage: gatehouse store copy /,
+  ],
+  [['token', 'make'], /^gatehouse: unknown command 'token make'; see gatehouse token --help\n$/],
   [['errors', '9999'], /^gatehouse: unknown error 9999; gatehouse errors lists them all\n$/],
 ]
 

@@ -15,7 +15,7 @@ test('token create tells what is wrong, and makes nothing', async t => {
   const file = writeConfig(t, config)
   const env = { GATEHOUSE_DATA: join(file, '..', 'data') }
   const outcomes = [
-    [['token'], 2, /unknown command 'token '/],
+    [['token'], 2, /gatehouse token create .*gatehouse token generate /s],
     [['token', 'steal'], 2, /unknown command 'token steal'/],
     [['token', 'create', '--permission', 'Everything'], 2, /unknown permission 'Everything'; known: OAuth/],
     [['token', 'create', '--config', file], 1, /the store .* is empty/],

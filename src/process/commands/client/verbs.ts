@@ -1,8 +1,8 @@
-// The verbs of `gatehouse client`, as rows of the table of commands. They work over the management API, so the gateway has to run.
+// The verbs of `gatehouse client`, as rows of the table of commands. They use the management API, so the gateway must be running.
 
 import type { Command, Option } from '../command.ts'
 
-/** How the API is reached, and in which form its result is written: the same for every verb. */
+/** How to reach the API, and the format of the result: the same for every verb. */
 const access: Readonly<Record<string, Option>> = {
   account: { type: 'string', value: 'ID', help: 'the account; default GATEHOUSE_ACCOUNT' },
   url: { type: 'string', value: 'URL', help: 'the admin listener; default from the configuration' },
@@ -10,7 +10,7 @@ const access: Readonly<Record<string, Option>> = {
   'token-file': {
     type: 'string',
     value: 'PATH',
-    help: 'a file with the API token, - for stdin; default GATEHOUSE_TOKEN',
+    help: 'a file with the API token, or - for stdin; default GATEHOUSE_TOKEN',
   },
   json: { type: 'boolean', help: 'print the result of the API as JSON' },
 }
@@ -46,7 +46,11 @@ const settings: Readonly<Record<string, Option>> = {
     value: 'ORIGIN',
     help: 'a web origin that may call the token endpoint; repeatable',
   },
-  file: { type: 'string', value: 'PATH', help: 'the whole body as JSON, instead of the options above' },
+  file: {
+    type: 'string',
+    value: 'PATH',
+    help: 'a file with the whole body as JSON, instead of the options above',
+  },
 }
 
 const { file: wholeBody, 'auth-method': authMethod, ...plainSettings } = settings
@@ -61,12 +65,12 @@ const changes: Readonly<Record<string, Option>> = {
     value: 'NAME',
     help: 'remove an optional setting, by its API name, such as logo_uri; repeatable',
   },
-  file: { ...wholeBody!, help: 'the members to change as JSON, instead of the options above' },
+  file: { ...wholeBody!, help: 'a file with the members to change as JSON, instead of the options above' },
 }
 
 const filters: Readonly<Record<string, Option>> = {
-  name: { type: 'string', value: 'TEXT', help: 'only those with this text in their name' },
-  visibility: { type: 'string', value: 'WHICH', help: 'only private or only public ones' },
+  name: { type: 'string', value: 'TEXT', help: 'only clients whose name contains this text' },
+  visibility: { type: 'string', value: 'private|public', help: 'only private or only public clients' },
 }
 
 export const clientCommands: Readonly<Record<string, Command>> = {
