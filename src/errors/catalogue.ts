@@ -58,7 +58,7 @@ export const catalogue = {
     cause:
       'An unexpected exception in the gateway while it served a request, or a failure of this machine while it connected to an origin, such as too many open files.',
     remedy:
-      'Look up the ray ID in the log. An entry with an exception and its stack is a bug of Gatehouse: please report it. Without one, look at the limits of this machine.',
+      'Look up the ray ID in the log. An entry with an exception and its stack is a bug of Gatehouse: please report it. Without one, check the limits of this machine, such as open files.',
   },
   origin_bad_gateway: {
     code: 502,
@@ -145,7 +145,7 @@ export const catalogue = {
     guidance:
       '**Wait and retry.** The origin server never received the request, so it is safe to repeat it in {retry_after} s. If that fails too, the operator of the origin server must find out why it does not accept connections.',
     cause:
-      'No TCP connection to the origin within timeouts.connect (ai.timeouts.connect for an AI provider), or the operating system gave up sooner. While an origin is down, requests that wait for the attempt of another request get this error after timeouts.connect and timeouts.handshake together.',
+      'No TCP connection to the origin within timeouts.connect (ai.timeouts.connect for an AI provider), or the operating system gave up sooner. While an origin is down, requests that wait for a connection attempt of another request get this error after timeouts.connect plus timeouts.handshake.',
     remedy:
       'Check that the origin is up and not overloaded, that its address is right, and that no firewall silently drops packets from the gateway.',
   },
@@ -179,7 +179,7 @@ export const catalogue = {
     detail:
       'The origin server accepted the connection but did not respond in time. The origin server is responsible: it is overloaded, or this request takes too long.',
     guidance:
-      '**Wait and retry.** Allow at least {retry_after} s. The origin server may still be working on the first request, so do not repeat anything that must happen only once before you have checked. Requests that always take this long need a faster origin server, or more time from the operator of the gateway.',
+      '**Wait and retry.** Retry no sooner than {retry_after} s from now. The origin server may still be working on the first request, so do not repeat anything that must happen only once before you have checked. Requests that always take this long need a faster origin server, or more time from the operator of the gateway.',
     cause:
       'No response head within timeouts.response after the request was sent, the origin stopped reading the request for timeouts.write, or no more of its response arrived for timeouts.idle (for an AI provider, the limits of the same names in ai.timeouts). Once part of the response has been relayed, the client sees a cut connection or, in an event stream, a last event.',
     remedy:
@@ -323,7 +323,7 @@ export const catalogue = {
       '**Do not retry.** If you need access, ask the operator of the site to admit your network, and include the ray ID.',
     cause: 'An access rule with asn contains the AS number that the GeoIP database has for the client.',
     remedy:
-      'The access log names the rule with the ray ID. Remove the number from it, or put an allow rule before it.',
+      'The access log entry with this ray ID names the rule. Remove the number from it, or put an allow rule before it.',
   },
   ip_banned: {
     code: 1006,
@@ -334,12 +334,12 @@ export const catalogue = {
     ownerActionRequired: true,
     stage: 'gateway',
     raised: true,
-    detail: 'The operator of this site has blocked your IP address. The site is up; it does not admit you.',
+    detail: 'The operator of this site has blocked your IP address. The site itself is up.',
     guidance:
       '**Do not retry.** If you believe that the block is a mistake, send the ray ID to the operator of the site, who alone can lift it.',
     cause: 'An access rule with ip contains this IPv4 address.',
     remedy:
-      'The access log names the rule with the ray ID. Remove the address from it if the block was not meant.',
+      'The access log entry with this ray ID names the rule. Remove the address from it if the block was not meant.',
   },
   ip_range_banned: {
     code: 1007,
@@ -356,7 +356,7 @@ export const catalogue = {
       '**Do not retry.** Ask the operator of the site for an exception for your address, and quote the ray ID when you do.',
     cause: 'An access rule with ip contains a network that includes this IPv4 address.',
     remedy:
-      'The access log names the rule with the ray ID. Narrow the network, or put a rule that allows the address before it.',
+      'The access log entry with this ray ID names the rule. Narrow the network, or put a rule that allows the address before it.',
   },
   ip_list_banned: {
     code: 1008,
@@ -407,7 +407,7 @@ export const catalogue = {
     cause:
       'An access rule with user_agent has a pattern that matches the whole User-Agent; the empty pattern matches none.',
     remedy:
-      'The access log names the rule with the ray ID. Make its pattern narrower if it catches legitimate programs.',
+      'The access log entry with this ray ID names the rule. Make its pattern narrower if it catches legitimate programs.',
   },
   hotlinking_denied: {
     code: 1011,
@@ -423,7 +423,7 @@ export const catalogue = {
     guidance:
       '**Do not retry.** Open the file from the site that it belongs to. To embed it elsewhere, get permission from the operator of that site.',
     cause:
-      'The host of the Referer is among those of an access rule with referer, or, where there is one, not among those of a rule with referer_not.',
+      'An access rule with referer lists the host of the Referer; or a Referer was sent, and a rule with referer_not does not list its host.',
     remedy: 'Add the sites that may embed your files to referer_not, or remove them from referer.',
   },
   malicious_activity_banned: {
@@ -436,7 +436,7 @@ export const catalogue = {
     stage: 'gateway',
     raised: true,
     detail:
-      'The gateway has seen repeated suspicious requests from your computer or network, and refuses it for a while to protect this site.',
+      'The gateway has seen repeated suspicious requests from your computer or network, and is blocking it for a while to protect this site.',
     guidance:
       '**Do not retry.** The ban ends by itself, and until then every request is refused. Scan your devices for unwanted software, stop automated requests, and contact the operator of the site if the ban persists.',
     cause:
@@ -494,7 +494,7 @@ export const catalogue = {
     cause:
       'The client exceeded a limit: one of the rate_limits of the file, the zone or the route, named in RateLimit and in gatehouse_rate_limit_decisions_total, or the rate limit of an AI gateway. The wait is the time until one more request fits.',
     remedy:
-      'Nothing, if the limit is right; cause in the access log names the limit. Otherwise raise the rate of the rule, or choose a key that distinguishes clients better; action: log shows what a rate would do without refusing anyone.',
+      'Nothing, if the limit is right; the cause in the access log names the limit. Otherwise raise the rate of the rule, or choose a key that distinguishes clients better; action: log shows what a rate would do without refusing anyone.',
   },
   origin_dns_error: {
     code: 1016,
@@ -575,10 +575,11 @@ export const catalogue = {
     detail:
       'A firewall rule of this site matched something in your request and blocked it. The rule was written by the operator of the site.',
     guidance:
-      '**Do not retry.** The same request is blocked again. If you did nothing unusual, tell the operator of the site what you tried to do and give them the ray ID.',
+      '**Do not retry.** The same request will be blocked again. If you did nothing unusual, tell the operator of the site what you tried to do and give them the ray ID.',
     cause:
       'An access rule with an expression matched, or one with a path that matches a way in which an origin may read the path of the request.',
-    remedy: 'The access log names the rule with the ray ID. Try its expression against the logged request.',
+    remedy:
+      'The access log entry with this ray ID names the rule. Try its expression against the logged request.',
   },
   worker_host_not_allowed: {
     code: 1021,
@@ -590,11 +591,11 @@ export const catalogue = {
     stage: 'gateway',
     raised: false,
     detail:
-      'A script of this site asked for a hostname that it is not allowed to reach. The script is responsible.',
+      'A script of this site requested a hostname that it is not allowed to reach. The script is responsible.',
     guidance:
-      '**Do not retry.** The developer of the site must take the forbidden hostname out of the script.',
-    cause: 'A script asked for a host outside of what it may reach.',
-    remedy: 'Have the script ask for hosts of its own zone only.',
+      '**Do not retry.** The developer of the site must remove the forbidden hostname from the script.',
+    cause: 'A script requested a host that it is not allowed to reach.',
+    remedy: 'Let the script request only hosts of its own zone.',
   },
   worker_routing_failed: {
     code: 1022,
@@ -639,8 +640,9 @@ export const catalogue = {
     stage: 'gateway',
     raised: false,
     detail:
-      'A script of this site asked for an address that scripts must not reach. The author of the script is responsible.',
-    guidance: '**Do not retry.** The developer of the site must have the script ask for a permitted address.',
+      'A script of this site requested an address that scripts must not reach. The author of the script is responsible.',
+    guidance:
+      '**Do not retry.** The developer of the site must change the script to request a permitted address.',
     cause: 'A script made a request to a prohibited address.',
     remedy: 'Look for IP addresses and internal names in the requests of the script.',
   },
@@ -660,7 +662,7 @@ export const catalogue = {
     cause:
       'The zone has served as many requests as its quota allows for a month, which begins on the 1st at 00:00 UTC.',
     remedy:
-      'Raise month of the quota of the zone, which cause in the access log names, or find out what used it up.',
+      'Raise the monthly quota of the zone, which the cause in the access log names, or find out what used it up.',
   },
   legal_block: {
     code: 1026,
@@ -692,7 +694,7 @@ export const catalogue = {
       '**Do not retry.** Come back tomorrow, when the count starts again, or ask the operator of the site to raise the limit.',
     cause: 'The zone has served as many requests as its quota allows for a day, which begins at 00:00 UTC.',
     remedy:
-      'Raise day of the quota of the zone, which cause in the access log names, or look for a client that uses it up, and set a rate limit for it.',
+      'Raise the daily quota of the zone, which the cause in the access log names, or find the client that uses it up and set a rate limit for it.',
   },
   tls_version_not_supported: {
     code: 1028,
@@ -707,7 +709,7 @@ export const catalogue = {
     guidance:
       '**Do not retry.** Update your browser or program to one that speaks TLS 1.2 or newer, then connect again.',
     cause: 'The TLS version of the connection is below the minimum of the zone.',
-    remedy: 'Lower the minimum only if old clients must be served; they lose protection by it.',
+    remedy: 'Lower the minimum only if old clients must be served; a lower minimum weakens their protection.',
   },
   tls_cipher_not_supported: {
     code: 1029,
@@ -737,7 +739,7 @@ export const catalogue = {
     detail:
       'The hostname is a DNS alias, and the site that it points to accepts no aliases. The DNS settings of this hostname are responsible.',
     guidance:
-      '**Do not retry.** The owner of the hostname must replace the alias by a record that the target accepts.',
+      '**Do not retry.** The owner of the hostname must replace the alias with a record that the target accepts.',
     cause: 'A CNAME record points at a zone that accepts none.',
     remedy: 'Serve the hostname from a zone of its own.',
   },
@@ -788,7 +790,7 @@ export const catalogue = {
     cause:
       'Every member of the pool is down by its active checks, or ejected after as many failures in a row as the ejection of the pool allows. The last remaining member is ejected only for failed connections, not for failed requests. The wait is the time to the next check or trial.',
     remedy:
-      'List the origins of the zone with the management API: it says why each gets no requests. The check may be wrong rather than the origin: look at what it requests.',
+      'List the origins of the zone with the management API: it shows why each gets no requests. The check may be at fault rather than the origin: look at what it requests.',
   },
   edge_ip_restricted: {
     code: 1034,
@@ -820,7 +822,7 @@ export const catalogue = {
     guidance:
       '**Do not retry.** The operator of the site must correct the rewrite rule so that it gives a valid path.',
     cause:
-      'The result of rewrite, path is empty, does not begin with a slash, contains a space, a control character, a fragment or a character beyond one byte, is under /cdn-cgi/, or has a segment of two dots, encoded or not.',
+      'The result of the path rewrite (rewrite: path) is empty, does not begin with a slash, contains a space, a control character, a fragment or a character beyond one byte, is under /cdn-cgi/, or has a segment of two dots, encoded or not.',
     remedy:
       'Evaluate the expression for the path in the access log. Each of its branches must begin with a slash; percent-encode literal characters. Clients that send two dots as a segment are refused on purpose.',
   },
@@ -838,7 +840,7 @@ export const catalogue = {
     guidance:
       '**Do not retry.** The operator of the site must shorten what the rewrite rule produces; a shorter address in your request may get through until then.',
     cause:
-      'The result of rewrite, path is longer than limits.url, with the query of the request where the result has none.',
+      'The result of the path rewrite (rewrite: path) is longer than limits.url, with the query of the request where the result has none.',
     remedy: 'Look for an expression that repeats or appends without bound, above all in the query.',
   },
   rewrite_evaluation_failed: {
@@ -887,7 +889,7 @@ export const catalogue = {
     detail:
       'For legal reasons, what you asked for is not available in the country that your connection comes from.',
     guidance:
-      '**Do not retry.** The law where you are decides, not the state of the site. The operator of the site can tell you the reason for the restriction.',
+      '**Do not retry.** The restriction comes from the law where you are, not from a fault of the site. The operator of the site can tell you the reason for the restriction.',
     cause: 'An access rule with the action legal contains the country of the client.',
     remedy: 'Check the countries of the rule and the age of the GeoIP database.',
   },
@@ -1068,7 +1070,7 @@ export const catalogue = {
     guidance:
       '**Do not retry.** Leave the routing header out, and have the operator of the site move the routing into the settings of the gateway.',
     cause: 'A request uses a deprecated routing header.',
-    remedy: 'Replace the header by a route.',
+    remedy: 'Replace the header with a route.',
   },
   access_protection_error: {
     code: 1052,
@@ -1086,7 +1088,7 @@ export const catalogue = {
     cause:
       'An access rule failed to evaluate: its expression failed, for example because a header was not sent, or its GeoIP database is damaged.',
     remedy:
-      'The access log names the rule with the ray ID. Guard the expression with a test that the header exists, or update the database.',
+      'The access log entry with this ray ID names the rule. Guard the expression with a test that the header exists, or update the database.',
   },
   preview_routing_unsupported: {
     code: 1053,
@@ -1097,11 +1099,11 @@ export const catalogue = {
     ownerActionRequired: true,
     stage: 'client',
     raised: false,
-    detail: 'A preview was asked for within another request, where previews cannot be routed.',
+    detail: 'A preview was requested from within another request, where previews cannot be routed.',
     guidance:
       '**Do not retry.** Open the preview directly in its own window, or have the developer of the site change how it is called.',
     cause: 'Preview routing was used in a request made by a script.',
-    remedy: 'Ask for the deployed version from scripts, and preview only from outside.',
+    remedy: 'From scripts, request the deployed version; use previews only from outside.',
   },
   worker_rendering_error: {
     code: 1100,
@@ -1126,7 +1128,7 @@ export const catalogue = {
     ownerActionRequired: true,
     stage: 'gateway',
     raised: false,
-    detail: 'A script of this site ended with an error of its own while it handled your request.',
+    detail: 'A script of this site failed with an uncaught error while it handled your request.',
     guidance:
       '**Do not retry.** The developer of the site must correct the script; the ray ID and the time lead to the exception.',
     cause: 'A script threw an exception that nothing caught.',
@@ -1156,9 +1158,9 @@ export const catalogue = {
     ownerActionRequired: true,
     stage: 'gateway',
     raised: false,
-    detail: 'The script that serves this site has been put on hold until its owner acts.',
-    guidance: '**Do not retry.** The owner of the script must settle what put it on hold.',
-    cause: 'A script is suspended until its owner acts.',
+    detail: 'The script that serves this site is suspended until its owner takes action.',
+    guidance: '**Do not retry.** The owner of the script must resolve the reason for the suspension.',
+    cause: 'A script is suspended until its owner takes action.',
     remedy: 'Look for a notice to the owner of the script.',
   },
   worker_script_not_found: {
@@ -1188,7 +1190,7 @@ export const catalogue = {
     detail:
       'The platform that runs the scripts of this site is not available at the moment. The site itself is not at fault.',
     guidance:
-      '**Do not retry.** Automatic repeats only add load. Visit the site again later by hand; the people who run the platform are the ones to act.',
+      '**Do not retry.** Automatic retries only add load. Visit the site again later; only the operator of the platform can fix this.',
     cause: 'The script platform is unavailable.',
     remedy: 'Look at the state of the platform.',
   },
@@ -1207,7 +1209,7 @@ export const catalogue = {
       '**Do not retry.** Only the operator of the site can remove the block. Tell them the ray ID rather than the address, which may change.',
     cause: 'An access rule with ip contains this IPv6 address.',
     remedy:
-      'The access log names the rule with the ray ID. Clients change their IPv6 addresses often, so the block may hit the next user of it.',
+      'The access log entry with this ray ID names the rule. Clients change their IPv6 addresses often, so the block may hit the next user of it.',
   },
   ipv6_range_banned: {
     code: 1107,
@@ -1224,7 +1226,7 @@ export const catalogue = {
       '**Do not retry.** Ask the operator of the site to exempt your part of the range, with the ray ID as evidence.',
     cause: 'An access rule with ip contains a network that includes this IPv6 address.',
     remedy:
-      'The access log names the rule with the ray ID. Check whether its prefix is wider than one customer of the provider.',
+      'The access log entry with this ray ID names the rule. Check whether its prefix is wider than one customer of the provider.',
   },
   ipv6_list_banned: {
     code: 1108,
@@ -1289,8 +1291,8 @@ export const catalogue = {
     detail:
       'A snippet of this site tried to pass your request to the origin server more than once, which is not allowed.',
     guidance:
-      '**Do not retry.** The developer of the site must change the snippet so that it goes to the origin server once.',
-    cause: 'A snippet continued to the origin twice for one request.',
+      '**Do not retry.** The developer of the site must change the snippet so that it requests the origin server only once.',
+    cause: 'A snippet sent one request to the origin twice.',
     remedy: 'Keep the first response in the snippet, and use it again.',
   },
   snippet_subrequest_limit: {
@@ -1349,7 +1351,7 @@ export const catalogue = {
     guidance:
       '**Wait and retry.** Try again after {retry_after} s; delete the cookies of the site first, since they often cause such loops. If it happens each time, the operator of the site must check the redirects.',
     cause:
-      'A route with redirects follows those that lead back to itself, and met more of them than allowed, or one to a URL that it had already requested.',
+      'A route with redirects follows those that lead back to itself. It met more of them than allowed, or one to a URL that it had already requested.',
     remedy:
       'Follow the redirects by hand. A classic is one rule that adds a trailing slash, and another that removes it.',
   },
@@ -1362,7 +1364,7 @@ export const catalogue = {
     ownerActionRequired: true,
     stage: 'gateway',
     raised: false,
-    detail: 'A snippet of this site ended with an error of its own while it handled your request.',
+    detail: 'A snippet of this site failed with an uncaught error while it handled your request.',
     guidance:
       '**Do not retry.** The developer of the site must correct the snippet, which fails for requests like this one.',
     cause: 'A snippet threw an exception that nothing caught.',
@@ -1404,7 +1406,7 @@ export const protocolErrors = {
     guidance:
       '**Do not retry.** Send a token with the permission AI Gateway Run: in Authorization on REST routes, in svc-aig-authorization on provider-native ones. The operator of the gateway can create one for you.',
     cause:
-      'The gateway requires authentication, and the token is missing, mistyped, unknown, disabled, expired, not valid yet, or not for this client address. The counter gatehouse_ai_decisions_total tells which.',
+      'The gateway requires authentication, and the token is missing, mistyped, unknown, disabled, expired, not valid yet, or not for this client address. The counter gatehouse_ai_decisions_total shows which.',
     remedy: 'Look the token up with the tokens API: its status, its dates and its address condition.',
   },
   forbidden: {
@@ -1418,7 +1420,7 @@ export const protocolErrors = {
     raised: true,
     detail: 'Your API token is valid, but it does not allow what you asked for.',
     guidance:
-      '**Do not retry.** Use a token whose policies allow AI Gateway Run on this account, or ask for a change of the policies of this one.',
+      '**Do not retry.** Use a token whose policies allow AI Gateway Run on this account, or have the policies of this one changed.',
     cause:
       'The token lacks the permission AI Gateway Run, or belongs to a different account than the one in the path.',
     remedy: 'Compare the policies of the token with the account in the path of the request.',
@@ -1470,7 +1472,7 @@ export const protocolErrors = {
     guidance:
       '**Do not retry.** This connection is closed: check your network, then start the request again by hand.',
     cause:
-      'The header section was not complete within client.header_timeout; or the request body arrived more slowly than client.body_rate, took longer than client.body_timeout, or stalled for timeouts.idle (ai.timeouts.idle on AI routes). gatehouse_slow_clients_total tells which.',
+      'The header section was not complete within client.header_timeout; or the request body arrived more slowly than client.body_rate, took longer than client.body_timeout, or stalled for timeouts.idle (ai.timeouts.idle on AI routes). gatehouse_slow_clients_total shows which.',
     remedy:
       'Single cases are normal. Many at once from few addresses are a slow-request attack, which these limits are meant to stop.',
   },
