@@ -34,7 +34,7 @@ export class GatewayDirectory {
         return (await store.gateways.get(account, id))?.record ?? null
       },
       changes: store.changes,
-      kind: 'gateway',
+      kinds: ['gateway'],
       concerns: (change, { account, id }) => change.id === id && change.account === account,
       size,
       missLife,

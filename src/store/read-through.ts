@@ -8,9 +8,11 @@ export interface ReadThroughOptions<T> {
   readonly load: (key: string) => Promise<T | null>
   readonly changes: Changes
   /** What the values are made of: changes of other records leave all of it as it is. */
-  readonly kind: RecordChange['kind']
-  /** Whether a value may be another since a change of a record of that kind. */
+  readonly kinds: readonly RecordChange['kind'][]
+  /** Whether a value may be another since a change of a record of such a kind. */
   readonly concerns: (change: RecordChange, value: T) => boolean
+  /** Returns the only key that a change can be about, of which there is nothing since; null where it may be any. Without it, each may be about any. */
+  readonly endedBy?: ((change: RecordChange) => string | null) | undefined
   /** The most values that are remembered; misses are bounded by the same number, apart from them. */
   readonly size: number
   /** How long it is remembered that there is nothing, in ms. */
@@ -41,6 +43,8 @@ const pause = 1_000
 const mostLoads = 1_000
 /** How often one recall asks. */
 const mostRecalls = 3
+/** The most changes that are kept while lookups run. */
+const mostHeard = 10_000
 
 export class ReadThrough<T extends object> {
   readonly #options: ReadThroughOptions<T>
@@ -50,8 +54,9 @@ export class ReadThrough<T extends object> {
   readonly #misses: LRUCache<string, number>
   readonly #loads = new Map<string, Promise<T | null>>()
   #loading = 0
-  /** Grows with each change. */
-  #epoch = 0
+  /** The last changes that were told while lookups ran, and how many were told before the first of them. */
+  #heard: Change[] = []
+  #unkept = 0
   /** Up to when changes were told before it followed them, which it has not heard. */
   readonly #unheardUntil: number
   /** When the last change was told. */
@@ -111,25 +116,47 @@ export class ReadThrough<T extends object> {
     if (this.#loading >= mostLoads) return Promise.reject(new StoreUnreachable('too many lookups at once'))
     const load = this.#load(key, now, isRecalled)
     this.#loads.set(key, load)
+    const done = () => {
+      if (this.#loads.get(key) === load) this.#loads.delete(key)
+    }
+    load.then(done, done)
     return load
   }
 
   async #load(key: string, askedAt: number, isRecalled: boolean): Promise<T | null> {
-    const epoch = this.#epoch
+    const heard = this.#unkept + this.#heard.length
     this.#loading++
     try {
       const value = await this.#options.load(key)
       this.#triesAt = null
       // A change was told meanwhile: the value may be older than it, good enough for those who asked before, and for nobody after.
-      if (epoch === this.#epoch) this.#remember(key, { value, askedAt })
+      if (!this.#isOvertaken(key, value, heard)) this.#remember(key, { value, askedAt })
       if (value !== null && !isRecalled) this.#options.found?.(key)
       return value
     } catch (error) {
       return this.#oldValue(key, error) ?? (await this.#borrowed(key, error))
     } finally {
-      this.#loading--
-      if (epoch === this.#epoch) this.#loads.delete(key)
+      if (--this.#loading === 0) this.#dropHeard()
     }
+  }
+
+  /** Whether a change that was told after so many others may be one of what was found. */
+  #isOvertaken(key: string, value: T | null, after: number): boolean {
+    if (after < this.#unkept) return true
+    for (let i = after - this.#unkept; i < this.#heard.length; i++) {
+      const change = this.#heard[i]!
+      const ended = this.#endedBy(change)
+      if (ended !== null ? ended === key : this.#mayBeOf(value, change)) return true
+    }
+    return false
+  }
+
+  #mayBeOf(value: T | null, change: Change): boolean {
+    return value === null || change.kind === 'everything' || this.#options.concerns(change, value)
+  }
+
+  #endedBy(change: Change): string | null {
+    return change.kind === 'everything' ? null : (this.#options.endedBy?.(change) ?? null)
   }
 
   #remember(key: string, { value, askedAt }: Remembered<T | null>): void {
@@ -161,14 +188,27 @@ export class ReadThrough<T extends object> {
   }
 
   #forget(change: Change): void {
-    if (change.kind !== this.#options.kind && change.kind !== 'everything') return
-    this.#epoch++
+    if (change.kind !== 'everything' && !this.#options.kinds.includes(change.kind)) return
     this.#changedAt = this.#now()
+    if (this.#heard.length === mostHeard) this.#dropHeard()
+    if (this.#loading > 0) this.#heard.push(change)
+    const ended = this.#endedBy(change)
+    if (ended === null) return this.#forgetWhat(change)
+    this.#loads.delete(ended)
+    this.#values.delete(ended)
+  }
+
+  #forgetWhat(change: Change): void {
     this.#loads.clear()
     this.#misses.clear()
     if (change.kind === 'everything') return this.#values.clear()
     // Changes are rare: looking at each value is cheaper than keeping an index of them right.
     for (const [key, { value }] of this.#values.entries())
       if (this.#options.concerns(change, value)) this.#values.delete(key)
+  }
+
+  #dropHeard(): void {
+    this.#unkept += this.#heard.length
+    this.#heard = []
   }
 }

@@ -55,7 +55,7 @@ export class TokenVerifier {
     this.#known = new ReadThrough({
       load: async digest => compile(await store.tokens.findByDigest(digest)),
       changes: store.changes,
-      kind: 'token',
+      kinds: ['token'],
       concerns: ({ id, account }, { token }) => token.id === id && token.account === account,
       size,
       missLife,

@@ -209,7 +209,7 @@ export const store: readonly Mutated[] = [
     tests: ['store/read-through'],
     changes: [
       {
-        text: 'if (epoch === this.#epoch) this.#remember(key, { value, askedAt })',
+        text: 'if (!this.#isOvertaken(key, value, heard)) this.#remember(key, { value, askedAt })',
         becomes: 'this.#remember(key, { value, askedAt })',
         breaks: 'a revoked token is remembered as good',
       },
@@ -242,6 +242,21 @@ export const store: readonly Mutated[] = [
         text: "if (change.kind === 'everything') return this.#values.clear()",
         becomes: '',
         breaks: 'who fell behind trusts what it knew',
+      },
+      {
+        text: 'if (ended !== null ? ended === key : this.#mayBeOf(value, change)) return true',
+        becomes: 'if (ended === null && this.#mayBeOf(value, change)) return true',
+        breaks: 'a credential that ended while it was looked up is remembered',
+      },
+      {
+        text: 'if (after < this.#unkept) return true',
+        becomes: '',
+        breaks: 'a flood of changes hides the one that revokes what is looked up',
+      },
+      {
+        text: 'this.#values.delete(ended)',
+        becomes: '',
+        breaks: 'a credential that ended works until it is looked up again',
       },
       {
         text: 'this.#ageOf(old, now) <= this.#options.grace',

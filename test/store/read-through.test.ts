@@ -22,7 +22,7 @@ function setUp(options: Partial<ReadThroughOptions<Thing>> = {}) {
   const memory = new ReadThrough<Thing>({
     load: key => steered.look(() => things.get(key)),
     changes: steered.changes,
-    kind: 'token',
+    kinds: ['token'],
     concerns: ({ id }, thing) => thing.id === id,
     size: 10,
     missLife: 5_000,
@@ -83,6 +83,70 @@ test('a lookup that a change overtakes is not remembered, and who asks later doe
   assert.deepEqual(await early, { id: '1', shade: 'red' })
   assert.deepEqual(await late, { id: '1', shade: 'green' })
   assert.deepEqual(memory.get('1'), { id: '1', shade: 'green' })
+})
+
+test('a lookup that changes of something else overtake is remembered, unless they are too many to be kept', async () => {
+  const { memory, steered, things, change } = setUp()
+  things.set('2', { id: '2', shade: 'blue' })
+  for (const [key, count, isRemembered] of [
+    ['1', 10_000, true],
+    ['2', 10_001, false],
+  ] as const) {
+    const release = steered.hold()
+    const asked = memory.get(key)
+    for (let i = 0; i < count; i++) change('other')
+    release()
+    assert.deepEqual(await asked, things.get(key))
+    assert.equal(!(memory.get(key) instanceof Promise), isRemembered)
+  }
+})
+
+test('a lookup that finds nothing is not remembered where any change overtakes it', async () => {
+  const { memory, steered, change } = setUp()
+  const release = steered.hold()
+  const asked = memory.get('none')
+  change('other')
+  release()
+  assert.equal(await asked, null)
+  assert.ok(memory.get('none') instanceof Promise)
+})
+
+/** Sets up a memory in which changes of another kind end the one value that they name. */
+function setUpEnding() {
+  const kinds = ['token', 'oauth_client'] as const
+  const set = setUp({ kinds, endedBy: ({ kind, id }) => (kind === 'oauth_client' ? id : null) })
+  const end = (id: string) => set.steered.changes.tell({ kind: 'oauth_client', account, id })
+  return { ...set, end }
+}
+
+test('what a change names is forgotten, and no value or miss beside it', async () => {
+  const { memory, steered, things, end } = setUpEnding()
+  things.set('2', { id: '2', shade: 'blue' })
+  for (const key of ['1', '2', 'none']) await memory.get(key)
+  things.delete('1')
+  end('1')
+  assert.ok(!(memory.get('2') instanceof Promise))
+  assert.equal(memory.get('none'), null)
+  assert.equal(await memory.get('1'), null)
+  assert.equal(memory.get('1'), null)
+  assert.equal(steered.asked, 4)
+})
+
+test('a lookup is not remembered and not shared once a change names its key, whatever another change names', async () => {
+  const { memory, steered, things, end } = setUpEnding()
+  for (const named of ['other', '1']) {
+    const release = steered.hold()
+    const early = memory.get('1')
+    if (named === '1') things.delete('1')
+    end(named)
+    const late = memory.get('1')
+    assert.equal(early === late, named === 'other')
+    release()
+    assert.deepEqual(await early, { id: '1', shade: 'red' })
+    assert.deepEqual(await late, named === '1' ? null : { id: '1', shade: 'red' })
+    assert.deepEqual(await memory.get('1'), named === '1' ? null : { id: '1', shade: 'red' })
+    if (named === 'other') steered.changes.tell({ kind: 'everything' })
+  }
 })
 
 test('a miss is remembered for its life, unless something changes', async () => {
@@ -269,7 +333,7 @@ function setUpTwo(pass: <L>(loan: L) => Promise<L> = async loan => loan) {
     const memory: ReadThrough<Thing> = new ReadThrough<Thing>({
       load: key => steered.look(() => things.get(key)),
       changes: steered.changes,
-      kind: 'token',
+      kinds: ['token'],
       concerns: ({ id }, thing) => thing.id === id,
       size: 10,
       missLife: 5_000,
@@ -347,7 +411,7 @@ for (const [what, knownUntil, isBorrowed] of [
     const memory = new ReadThrough<Thing>({
       load: () => Promise.reject(new StoreUnreachable()),
       changes: { knownUntil, follow: () => () => {} },
-      kind: 'token',
+      kinds: ['token'],
       concerns: () => true,
       size: 10,
       missLife: 5_000,
