@@ -1,4 +1,4 @@
-// What the body of a REST call asks for, before it is known who will do it: the model, and the request in the caller's own bytes.
+// The request in the body of a REST call, before its provider is known: the model, and the request in the caller's own bytes.
 
 import { isUtf8 } from 'node:buffer'
 import { isObject, pointerStep } from '../base/text/json.ts'
@@ -6,11 +6,11 @@ import { refuseCall, refuseCallAt } from '../errors/api-faults.ts'
 import type { Refusal } from '../errors/refusal.ts'
 import { bounds, brokenBound, type Member, membersOf, splice } from './members.ts'
 
-/** A request, and where in the body it stands. */
+/** A request, and where it is in the body. */
 export interface Asked {
-  /** As the caller names it. */
+  /** As the caller wrote it. */
   readonly model: string
-  /** The JSON pointer of what named the model; null for the path. */
+  /** The JSON pointer of the member that named the model; null for the path. */
   readonly modelPointer: string | null
   readonly bytes: Buffer
   readonly request: Readonly<Record<string, unknown>>
@@ -19,7 +19,7 @@ export interface Asked {
   readonly pointer: '' | '/input'
 }
 
-/** As in the path of a run: logs and answers repeat it. */
+/** The model as in the path of a run, repeated in logs and responses. */
 const longestModel = 256
 
 /** Reads a request that names its model itself. */
@@ -50,7 +50,7 @@ export function readRun(body: Buffer, pathModel: string | null): Asked | Refusal
   return withMembers({ model, modelPointer, bytes, request: request.input, pointer: '/input' })
 }
 
-/** Writes the request with the model's name at its provider, and every other byte as it came. */
+/** Writes the request with the provider's name for the model, and every other byte as received. */
 export function withModel({ bytes, members }: Pick<Asked, 'bytes' | 'members'>, name: string): Buffer {
   const member = members.find(({ name }) => name === 'model')
   if (member) return splice(bytes, member.start, member.end, JSON.stringify(name))
@@ -59,7 +59,7 @@ export function withModel({ bytes, members }: Pick<Asked, 'bytes' | 'members'>, 
   return splice(bytes, first, first, `"model":${JSON.stringify(name)}${separator}`)
 }
 
-/** Turns the member `prompt` into one message of a user, and leaves every other byte as it came. */
+/** Turns the member `prompt` into one message of a user, and leaves every other byte as received. */
 export function promptAsMessage(asked: Asked): Asked {
   const { bytes, request } = asked
   const { nameStart, start, end } = asked.members.find(({ name }) => name === 'prompt')!
@@ -70,7 +70,7 @@ export function promptAsMessage(asked: Asked): Asked {
   return { ...asked, bytes: rewritten, request: { ...others, messages }, members: membersOf(rewritten) }
 }
 
-/** Refuses a call for one member of its body. */
+/** Refuses a call because of one member of its body. */
 export function fault(pointer: string | null, rule: string): Refusal {
   const name = pointer === null ? 'The body' : pointer.slice(1).replaceAll('/', '.')
   return refuseCallAt(pointer, 'invalid', name, rule)
@@ -82,7 +82,7 @@ function readBareInput(body: Buffer, model: string): Asked | Refusal {
   return withMembers({ model, modelPointer: null, bytes: body, request: parsed.request, pointer: '' })
 }
 
-/** Adds the members of an input; refuses those that come twice, and a second name for the model. */
+/** Adds the members of an input; refuses duplicates, and a second name for the model. */
 function withMembers(input: Omit<Asked, 'members'>): Asked | Refusal {
   const members = membersOf(input.bytes)
   const seen = new Set<string>()
@@ -118,7 +118,7 @@ function isRepeated(members: readonly Member[], name: string): boolean {
   return count > 1
 }
 
-/** Points at a member; a name of any length is shown by its beginning. */
+/** Returns the pointer to a member; a long name is cut to its beginning. */
 function pointerOf(name: string): string {
   return pointerStep(name.slice(0, 100))
 }

@@ -1,4 +1,4 @@
-// Finds the gateway that a call names. The edge asks for each AI call; a gateway that was found lives on for the grace while the store is unreachable.
+// Finds the gateway that a call names; a gateway that was found stays usable for the grace while the store is unreachable.
 
 import { isId } from '../base/id.ts'
 import { type Clock, systemClock } from '../base/clock.ts'
@@ -9,9 +9,9 @@ import { type Store, StoreUnreachable } from '../store/store.ts'
 
 interface DirectoryOptions {
   readonly store: Store
-  /** How long a gateway lives on while the store is unreachable, in ms. */
+  /** How long a gateway stays usable while the store is unreachable, in ms. */
   readonly grace: number
-  /** Hears of each gateway that the store has, by account and id. */
+  /** Called with the account and id of each gateway that is in the store. */
   readonly found?: ((key: string) => void) | undefined
   /** Asks other processes for what they know while the store is unreachable; never rejects. */
   readonly borrow?: ((key: string) => Promise<Lent<Gateway> | null>) | undefined
@@ -45,17 +45,17 @@ export class GatewayDirectory {
     })
   }
 
-  /** Asks the store for a gateway that another process has found, unless it is remembered; rejects with `StoreUnreachable`. */
+  /** Loads a gateway that another process has found, unless it is remembered; rejects with `StoreUnreachable`. */
   recall(key: string): Promise<void> {
     return this.#gateways.recall(key)
   }
 
-  /** Returns what is known of a gateway, for a process beside this one; null where nothing is. */
+  /** Returns what is known about a gateway, for another process on this machine; null where nothing is. */
   lend(key: string): Lent<Gateway> | null {
     return this.#gateways.lend(key)
   }
 
-  /** Answers at once for a gateway that is remembered, and for names that none can have. */
+  /** Returns at once for a gateway that is remembered, and for invalid names. */
   find(account: string, id: string): Found | Promise<Found> {
     if (!isId(account) || !isGatewayId(id)) return null
     const gateway = this.#gateways.get(`${account}/${id}`)
@@ -63,7 +63,7 @@ export class GatewayDirectory {
   }
 }
 
-/** Whether a gateway can have this name. */
+/** Whether a name is a valid gateway name. */
 export function isGatewayId(text: string): boolean {
   return gatewayId.test(text)
 }

@@ -1,29 +1,29 @@
-// The keys of one provider, taken in turn; one that the provider turns away rests for a while.
+// The keys of one provider, used in turn; a key that the provider refuses rests for a while.
 
-/** One key, and how it has fared. */
+/** One key, and its state. */
 export interface Key {
   readonly value: string
   /** Monotonic ms until which it rests. */
   restsUntil: number
-  /** How often in a row it was turned away without a word on how long. */
+  /** How many times in a row it was refused without a retry time. */
   failures: number
-  /** Monotonic ms at which the provider took it last; -Infinity where it did not since it was refused. */
+  /** Monotonic ms at which the provider last accepted it; -Infinity if not since it was refused. */
   workedAt: number
 }
 
-/** Ms that a key rests the first time without a word of the provider, and at most. */
+/** Ms that a key rests the first time without a retry time, and at most. */
 const firstRest = 1000
 const longestRest = 5 * 60 * 1000
-/** Ms that a word of the provider is good for: a wrong one must not cost the key for good. */
+/** The longest retry time that is obeyed, in ms: a wrong one must not disable the key for good. */
 const longestWord = 24 * 60 * 60 * 1000
-/** Ms for which a key that worked is known to be good. */
+/** Ms for which a key that worked is considered valid. */
 const trust = 10 * 60 * 1000
 
 export class KeyRing {
   readonly #keys: readonly Key[]
   #turn = 0
 
-  /** Takes from the ring `before` what is known of the keys that stay, so that calls that began with that one go on to tell of them. */
+  /** Takes over the state of the keys that stay from the ring `before`, so that calls that began with that one keep updating it. */
   constructor(values: readonly string[], before: KeyRing | null = null) {
     this.#keys = values.map(value => before?.keyOf(value) ?? fresh(value))
   }
@@ -32,12 +32,12 @@ export class KeyRing {
     return this.#keys.length
   }
 
-  /** Returns the number of a key in the configuration, from 1: a key itself is never told. */
+  /** Returns the number of a key in the configuration, from 1: the key itself is never shown. */
   placeOf(key: Key): number {
     return this.#keys.indexOf(key) + 1
   }
 
-  /** Returns the key whose turn it is, but for those that a call has tried; where all others rest, the one that is back first; null where there are none. */
+  /** Returns the next key except those that a call has tried; where all others rest, the one that is available first; null where there are none. */
   next(now: number, tried: readonly Key[] = none): Key | null {
     const keys = this.#keys
     let soonest: Key | null = null
@@ -54,22 +54,22 @@ export class KeyRing {
     return soonest
   }
 
-  /** Whether there is a key that does not rest, beside those that a call has tried. */
+  /** Whether a key is available, except those that a call has tried. */
   hasAnother(now: number, tried: readonly Key[]): boolean {
     return this.#keys.some(key => key.restsUntil <= now && !tried.includes(key))
   }
 
-  /** Returns the ms until a key is back; 0 while one is there. */
+  /** Returns the ms until a key is available; 0 if one is. */
   wait(now: number): number {
     let shortest = Number.POSITIVE_INFINITY
     for (const { restsUntil } of this.#keys) shortest = Math.min(shortest, restsUntil - now)
     return Math.max(0, shortest)
   }
 
-  /** Lets a key rest for as long as the provider says, in ms, or each time twice as long; returns for how long, or 0 where it rests so long already. */
+  /** Lets a key rest for as long as the provider says, in ms, or else for twice as long each time; returns for how long, or 0 if it rests that long already. */
   setAside(key: Key, now: number, word: number | null): number {
     const isResting = key.restsUntil > now
-    // What was under way when it was turned away says the same once more.
+    // Requests that were under way when it was refused get the same response.
     if (isResting && word === null) return 0
     const rest =
       word === null
@@ -80,18 +80,18 @@ export class KeyRing {
     return isResting ? 0 : rest
   }
 
-  /** Notes that the provider took the key. */
+  /** Notes that the provider accepted the key. */
   worked(key: Key, now: number): void {
     key.failures = 0
     key.workedAt = now
   }
 
-  /** Notes that the provider does not know the key. */
+  /** Notes that the provider does not accept the key. */
   refused(key: Key): void {
     key.workedAt = Number.NEGATIVE_INFINITY
   }
 
-  /** Whether the provider took the key of late, so that a call that it is turned away with may be to blame itself. */
+  /** Whether the provider accepted the key recently, so that a call that is refused may itself be to blame. */
   isTrusted(key: Key, now: number): boolean {
     return now - key.workedAt < trust
   }

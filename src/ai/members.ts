@@ -1,16 +1,16 @@
-// Where the members of a JSON object stand in its bytes, so that one can be replaced and all others stay as they are.
+// Finds the members of a JSON object in its bytes, so that one can be replaced while all others stay as they are.
 
-/** A top-level member: its name, and where name and value stand. */
+/** A top-level member: its name, and the positions of name and value. */
 export interface Member {
   readonly name: string
-  /** Of the name, its quotes included. */
+  /** Of the name, including its quotes. */
   readonly nameStart: number
-  /** Of the value, from its first byte to behind its last. */
+  /** Of the value, from its first byte to the one after its last. */
   readonly start: number
   readonly end: number
 }
 
-/** Lists the top-level members of an object, in order and repeated ones included; takes only what JSON.parse takes. */
+/** Lists the top-level members of an object, in order, duplicates included; accepts only what JSON.parse accepts. */
 export function membersOf(json: Buffer): readonly Member[] {
   const members: Member[] = []
   let at = skipSpace(json, skipSpace(json, 0) + 1)
@@ -24,21 +24,21 @@ export function membersOf(json: Buffer): readonly Member[] {
   return members
 }
 
-/** Puts other bytes in place of those from `start` to `end`. */
+/** Replaces the bytes from `start` to `end` with others. */
 export function splice(bytes: Buffer, start: number, end: number, text: string): Buffer {
   return Buffer.concat([bytes.subarray(0, start), Buffer.from(text), bytes.subarray(end)])
 }
 
-/** Bounds of what may be JSON: how often objects and arrays may stand within each other, and how many values may stand in them. */
+/** Bounds of acceptable JSON: how deeply objects and arrays may be nested, and how many values they may contain. */
 interface Bounds {
   readonly depth: number
   readonly values: number
 }
 
-/** What is beyond is no request and no response of a model: it would cost the stack, or the time of all others. */
+/** Anything beyond is not a request or a response of a model: it would exhaust the stack, or block the event loop. */
 export const bounds: Bounds = { depth: 256, values: 500_000 }
 
-/** Returns which bound is broken, by a look at the bytes that costs far less than parsing them; null for none. */
+/** Returns which bound is exceeded, by scanning the bytes, which costs far less than parsing them; null for none. */
 export function brokenBound(json: Buffer, { depth: deepest, values: most }: Bounds): keyof Bounds | null {
   let depth = 0
   let values = 0
@@ -62,7 +62,7 @@ function valueEnd(json: Buffer, start: number): number {
   return at
 }
 
-/** Counts depth instead of recursing, since nesting is the caller's and the stack is ours. */
+/** Counts depth instead of recursing, since the nesting is controlled by the caller. */
 function nestedEnd(json: Buffer, start: number): number {
   let depth = 0
   let at = start
@@ -75,7 +75,7 @@ function nestedEnd(json: Buffer, start: number): number {
   return at
 }
 
-/** Looks byte by byte first, then in leaps: most strings are short, and images are very long. */
+/** Scans byte by byte first, then in leaps: most strings are short, and images are very long. */
 function stringEnd(json: Buffer, start: number): number {
   let at = start + 1
   for (const near = at + nearBy; at < near; at++) {

@@ -1,4 +1,4 @@
-// From a REST call to the call of a provider: who, at which path, with what body. The edge asks once the body is there.
+// Turns a REST call into the call of a provider: which one, at which path, with what body.
 
 import { isObject } from '../base/text/json.ts'
 import { refuseCallAt } from '../errors/api-faults.ts'
@@ -15,31 +15,31 @@ import type { Translation } from './translate/translation.ts'
 
 export interface Call {
   readonly provider: Provider
-  /** As the provider gets it. */
+  /** As sent to the provider. */
   readonly model: string
   /** Path and query at the provider, base path included. */
   readonly path: string
   readonly body: Buffer
-  /** In which the caller expects the errors of a stream. */
+  /** The dialect in which the caller expects errors within a stream. */
   readonly dialect: Dialect
-  /** In which the provider is asked. */
+  /** The dialect that the provider speaks. */
   readonly asks: Dialect
   readonly translation: Translation | null
-  /** Whether a JSON response goes into the `result` of the API envelope. */
+  /** Whether a JSON response is wrapped in the `result` of the API envelope. */
   readonly wraps: boolean
-  /** Whether the usage of a stream was asked for here, and not by the caller. */
+  /** Whether the usage of a stream was requested by the gateway, and not by the caller. */
   readonly hidesUsage: boolean
 }
 
-/** What a gateway wants of the calls that it plans. */
+/** The settings of a gateway for the calls that it plans. */
 interface Wishes {
-  /** Whether streamed chats tell what they cost. */
+  /** Whether streamed chats report their usage. */
   readonly streamUsage: boolean
 }
 
 /**
- * Plans a call: the model is renamed and every other byte stays, or the request is translated as a whole. Refuses a body that can't be understood, a model
- * that nobody has (404), and what its provider can't do (each by its name).
+ * Plans a call: the model is renamed and every other byte stays, or the request is translated as a whole. Refuses a body that cannot be understood, an unknown
+ * model (404), and features that its provider lacks (each by name).
  */
 export function planCall(
   target: RestTarget | CompatTarget,
@@ -59,7 +59,7 @@ export function planCall(
   return model.provider.streamsUsage && wantsNoUsage(form.asked) ? withUsage(call) : call
 }
 
-/** Leaves out of a REST call's query what could be a credential: those are ours alone there. */
+/** Removes everything from a REST call's query that could be a credential: only configured ones are used there. */
 function queryFor({ api, query }: RestTarget | CompatTarget, { provider }: Model): string {
   const { credentialParameter } = provider
   if (api !== 'rest' || credentialParameter === null || query === '') return query
@@ -92,18 +92,18 @@ function callOf(asked: Asked, api: Endpoint, model: Model, query: string, wraps:
   const translated = translate(asked, api, model)
   if ('error' in translated) return translated
   const { translation } = translated
-  // The query is of the API that is left behind.
+  // The query belongs to the API that the call is translated from.
   const asks = dialect === 'openai' ? 'anthropic' : 'openai'
   return { ...common, path: translated.path, body: translation.body, asks, translation }
 }
 
-/** Whether a chat is to be streamed and does not ask for usage, in a form in which it could. */
+/** Whether a chat is streamed, does not request usage, and has a form in which it could. */
 function wantsNoUsage({ request: { stream, stream_options: options = null } }: Asked): boolean {
   if (stream !== true) return false
   return options === null || (isObject(options) && (options.include_usage ?? false) === false)
 }
 
-/** Has the stream of a chat end with its usage; every other byte of the body stays as it is. */
+/** Makes the stream of a chat end with its usage; every other byte of the body stays as it is. */
 function withUsage(call: Call): Call {
   const { body } = call
   const members = membersOf(body)
@@ -139,13 +139,13 @@ function translate(
     const lack = `has no known API for ${api}`
     return refuseCallAt(asked.modelPointer, 'invalid', provider.name, lack)
   }
-  // Read again: JSON.parse rounds numbers of many digits, which matters as soon as they are written again.
+  // Parsed again: JSON.parse rounds numbers with many digits, which matters as soon as they are written again.
   const request = readObject(asked.bytes.toString()) ?? asked.request
   const translation = way.translate({ ...request, model: name }, model)
   return 'error' in translation ? within(asked.pointer, translation) : { translation, path }
 }
 
-/** Which API the input of `/ai/run` is for, by the one member that says so. */
+/** Returns which API the input of `/ai/run` is for, by the member that is specific to it. */
 function formOf(asked: Asked, { provider, name }: Model): { asked: Asked; api: Endpoint } | Refusal {
   const { messages, input, prompt } = asked.request
   const [form, second] = forms.filter(form => asked.request[form] !== undefined)
@@ -163,7 +163,7 @@ function unknownModel({ model, modelPointer }: Asked): Refusal {
   return refuseCallAt(modelPointer, 'no_model', model.slice(0, 100))
 }
 
-/** Lets pointers into the request point into the body. */
+/** Makes pointers into the request point into the body. */
 function within(pointer: string, refusal: Refusal): Refusal {
   if (pointer === '') return refusal
   const faults = refusal.faults.map(fault => ({

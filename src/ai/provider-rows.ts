@@ -5,7 +5,7 @@ import type { ProviderConfig, ProviderName } from '../config/config.ts'
 /** An API that a REST call can be sent on to unchanged. */
 export type Endpoint = 'chat' | 'messages' | 'responses' | 'embeddings'
 
-/** Whose way of telling errors, and of sending events, a provider or caller shares. */
+/** Whose format of errors and events a provider or caller uses. */
 export type Dialect = 'openai' | 'anthropic'
 
 /** How a credential is written into a request. */
@@ -16,24 +16,24 @@ interface Credential {
 }
 
 export interface ProviderRow extends Credential {
-  /** `{resource}` stands for a resource that the configuration lists and callers name in the path or model. */
+  /** `{resource}` is a resource that the configuration lists and callers name in the path or model. */
   readonly base: string
-  /** What stands between the base and the path of a native call. */
+  /** What comes between the base and the path of a native call. */
   readonly nativeRoot: string
-  /** What the provider's own SDK writes before each path although the base has it, so that it must not come twice; '' for nothing. */
+  /** What the provider's own SDK adds before each path although the base contains it, so that it must not be duplicated; '' for nothing. */
   readonly sdkRoot: string
   readonly dialect: Dialect
   readonly endpoints: Readonly<Partial<Record<Endpoint, string>>>
-  /** How the endpoints above want their credential, where native calls differ. */
+  /** How the endpoints above expect their credential, where native calls differ. */
   readonly restCredential: Credential | null
-  /** Where callers may bring a credential of their own: fields in lower case, and a parameter of the query. */
+  /** Where callers may send a credential of their own: fields in lower case, and a query parameter. */
   readonly credentialFields: readonly string[]
   readonly credentialParameter: string | null
   /** Added where the caller sent none. */
   readonly defaultFields: readonly (readonly [name: string, value: string])[]
-  /** Whether a streamed chat may ask for its usage; without the question, one that may not tells it or never does. */
+  /** Whether a streamed chat may request its usage; a provider where it may not reports usage always or never. */
   readonly streamsUsage: boolean
-  /** What models may begin with instead of the provider's name. */
+  /** Prefixes of model names that imply the provider. */
   readonly aliases: readonly string[]
 }
 
@@ -86,7 +86,7 @@ export const providerRows = {
     ...openaiLike,
     base: 'https://api.mistral.ai',
     endpoints: { chat: '/v1/chat/completions', embeddings: '/v1/embeddings' },
-    // Always tells it, and refuses members that it does not know.
+    // Always reports it, and refuses unknown members.
     streamsUsage: false,
     aliases: ['mistralai'],
   },
@@ -127,7 +127,7 @@ export const providerRows = {
   },
 } as const satisfies Record<ProviderName, ProviderRow>
 
-/** Returns the row of a provider that only the configuration knows, from the API that it has; in which field it wants credentials is between it and its callers. */
+/** Returns the row of a provider that only the configuration knows, from the API that it speaks; which field it expects credentials in is left to its callers. */
 export function customRow(speaks: ProviderConfig['speaks'], base: string): ProviderRow {
   const row = speaks === 'anthropic' ? anthropicLike : openaiLike
   return { ...row, base, credentialFields: ['authorization', 'x-api-key', 'x-goog-api-key', 'api-key'] }

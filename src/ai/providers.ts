@@ -9,16 +9,16 @@ import { customRow, type Dialect, type Endpoint, type ProviderRow, providerRows 
 
 export interface Provider {
   readonly name: string
-  /** Scheme, host and port alone count for the connection; the path is in every path that is given here. */
+  /** Only scheme, host and port are used for the connection; every path here includes its path. */
   readonly base: URL
   readonly dialect: Dialect
-  /** Paths of what it speaks, base path included. */
+  /** The paths of its endpoints, base path included. */
   readonly endpoints: Readonly<Partial<Record<Endpoint, string>>>
-  /** The field of its credential, in lower case, and what stands before a key. */
+  /** The field of its credential, in lower case, and what precedes the key. */
   readonly keyField: string
   readonly keyPrefix: 'Bearer ' | ''
   readonly keys: readonly string[]
-  /** Every field, in lower case, and the parameter of the query in which a caller may bring a credential of its own. */
+  /** Every field, in lower case, and the query parameter in which a caller may send a credential of its own. */
   readonly credentialFields: readonly string[]
   readonly credentialParameter: string | null
   /** Added where the caller sent none. */
@@ -33,30 +33,30 @@ interface NativeCall {
   readonly path: string
 }
 
-/** A model with the provider that has it, and the name that it has there. */
+/** A model, its provider, and the provider's name for it. */
 export interface Model {
   readonly provider: Provider
   readonly name: string
 }
 
-/** A provider as both kinds of calls know it: they may differ in the credential. */
+/** A provider as both kinds of calls use it: they may differ in the credential. */
 interface Entry {
   readonly native: Provider
   readonly rest: Provider
-  /** What stands before the path of a native call. */
+  /** The prefix of the path of a native call. */
   readonly nativeRoot: string
-  /** What may stand before that path and is left out; '' for nothing. */
+  /** What may precede that path and is removed; '' for nothing. */
   readonly sdkRoot: string
 }
 
 export class Providers {
-  /** All that can be called; several may share a name and a base. */
+  /** All providers that can be called; several may share a name and a base. */
   readonly all: readonly Provider[]
-  /** By name, and name/resource for a provider with resources. */
+  /** By name, or by name/resource for a provider with resources. */
   readonly #entries = new Map<string, Entry>()
-  /** The providers of which callers name a resource. */
+  /** The providers for which callers name a resource. */
   readonly #withResources = new Set<string>()
-  /** Names by what models may begin with. */
+  /** Provider names by the prefixes of their models. */
   readonly #authors = new Map<string, string>()
 
   constructor({ providers }: Pick<AiConfig, 'providers'>) {
@@ -69,7 +69,7 @@ export class Providers {
     this.all = [...new Set(Array.from(this.#entries.values(), ({ native, rest }) => [native, rest]).flat())]
   }
 
-  /** Finds where a native call goes, and keeps the caller's bytes; refuses a name or resource that is not known (404) and a path that climbs (400). */
+  /** Finds the target of a native call, and keeps the caller's bytes; refuses an unknown name or resource (404) and a path with dot segments (400). */
   native(name: string, path: string): NativeCall | Refusal {
     if (climbs(path)) return climbing
     let entry = this.#entries.get(name)
@@ -85,7 +85,7 @@ export class Providers {
     return { provider: native, path: nativeRoot + (isOfSdk ? rest.slice(sdkRoot.length) : rest) }
   }
 
-  /** Finds a model by the name that REST callers use, author/model; null when there is no such provider, or no model in the name. */
+  /** Finds a model by the name that REST callers use, author/model; null when the provider is unknown, or the name contains no model. */
   model(name: string): Model | null {
     const slash = name.indexOf('/')
     const author = this.#authors.get(name.slice(0, Math.max(slash, 0)))
@@ -138,13 +138,13 @@ function entryOf(name: string, row: ProviderRow, config: ProviderConfig | null, 
   return { native, rest, nativeRoot: basePath + row.nativeRoot, sdkRoot: row.sdkRoot }
 }
 
-/** Returns where the first segment ends, which names the resource. */
+/** Returns the end of the first segment, which names the resource. */
 function resourceEnd(path: string): number {
   for (let i = 1; i < path.length; i++) if (path[i] === '/' || path[i] === '?') return i
   return path.length
 }
 
-/** Whether an origin may read dot segments in a path, or nobody can tell. */
+/** Whether an origin may read dot segments in a path, or that cannot be determined. */
 function climbs(path: string): boolean {
   if (isPlainPath(path)) return false
   return pathReadings(path)?.some(hasDotSegment) ?? true

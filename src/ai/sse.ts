@@ -1,11 +1,11 @@
-// Reads an event stream as it comes (WHATWG HTML, section 9.2). The translators read their provider through it.
+// Parses an event stream as it arrives (WHATWG HTML, section 9.2).
 
 import { StringDecoder } from 'node:string_decoder'
 
 /** `event` is '' for an event without a name. */
 type OnEvent = (event: string, data: string) => void
 
-/** Characters of one event or line; a stream with a larger one is not read any further. */
+/** The most characters of one event or line; a stream with a larger one is not read any further. */
 const largestEvent = 16 * 1024 * 1024
 
 export class SseReader {
@@ -16,17 +16,17 @@ export class SseReader {
   /** The data lines of the event that has not ended yet, each with its line feed. */
   #data = ''
   #isAtStart = true
-  /** Whether a line feed that comes next belongs to the line end before. */
+  /** Whether a line feed that comes next belongs to the previous line end. */
   #isAfterReturn = false
-  /** Whether an event came that is larger than any: nothing is read any more. */
+  /** Whether an event exceeded the bound: nothing more is read. */
   isOverfull = false
 
-  /** Takes bytes cut anywhere, also inside a character, and tells each event that they end. */
+  /** Takes bytes cut anywhere, also within a character, and reports each event that they complete. */
   push(bytes: Buffer, onEvent: OnEvent): void {
     this.#take(this.#decoder.write(bytes), onEvent)
   }
 
-  /** Reports the event that the stream has begun and not ended: some providers leave out the last blank line, so that it may be whole. */
+  /** Reports the event that the stream has begun and not ended: some providers omit the last blank line, so that it may be complete. */
   end(onEvent: OnEvent): void {
     if (this.isOverfull) return
     this.#take(`${this.#decoder.end()}\n\n`, onEvent)
@@ -48,7 +48,7 @@ export class SseReader {
     this.isOverfull = this.#line.length + this.#data.length > largestEvent
   }
 
-  /** Counts what stands at the beginning of a piece and belongs to no line: a byte order mark, the second half of a CRLF. */
+  /** Counts bytes at the beginning of a piece that belong to no line: a byte order mark, the second half of a CRLF. */
   #skip(text: string): number {
     const isMark = this.#isAtStart && text.charCodeAt(0) === byteOrderMark
     this.#isAtStart = false

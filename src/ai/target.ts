@@ -1,4 +1,4 @@
-// What a request on an AI host asks for, read from its path alone. The edge asks first of all, and treats null as an unknown path.
+// The target of a request on an AI host, read from its path alone.
 
 export type Operation = 'chat' | 'messages' | 'responses' | 'embeddings' | 'run'
 
@@ -28,20 +28,20 @@ interface NativeTarget {
   readonly account: string
   readonly gateway: string
   readonly provider: string
-  /** The rest as received, query included; it begins with a slash. */
+  /** The rest as received, query included; begins with a slash. */
   readonly path: string
 }
 
 export type AiTarget = RestTarget | CompatTarget | NativeTarget
 
-/** Reads a request target in origin form; null when it is no AI route. Only a model is ever decoded, so that `%2F` and `%2E` border no segment. */
+/** Reads a request target in origin form; null when it is not an AI route. Only a model is ever decoded, so that `%2F` and `%2E` never act as separators. */
 export function parseAiTarget(target: string): AiTarget | null {
   if (target.startsWith(native)) return parseNative(target)
   if (target.startsWith(rest)) return parseRest(target)
   return null
 }
 
-/** Whether a request target lies where AI routes do, be it one of them or not. */
+/** Whether a request target is under the prefix of AI routes, valid or not. */
 export function isAmongAiRoutes(target: string): boolean {
   if (target.startsWith(native)) return accountAt(target, native.length) !== null
   if (!target.startsWith(rest) || accountAt(target, rest.length) === null) return false
@@ -92,7 +92,7 @@ function parseRest(target: string): RestTarget | null {
   return model === null ? null : { api: 'rest', account, operation: 'run', model, query }
 }
 
-/** Returns the 32 lower-case hex digits that stand there as a whole segment. */
+/** Returns the segment if it is exactly 32 lower-case hex digits. */
 function accountAt(target: string, from: number): string | null {
   const end = from + accountLength
   if (target.charCodeAt(end) !== slash) return null
@@ -103,7 +103,7 @@ function accountAt(target: string, from: number): string | null {
   return target.slice(from, end)
 }
 
-/** Returns where a name of at most 64 lower-case letters, digits, hyphens and underscores ends. */
+/** Returns the end of a name of at most 64 lower-case letters, digits, hyphens and underscores. */
 function nameEnd(target: string, from: number): number {
   const most = Math.min(target.length, from + longestName)
   let i = from

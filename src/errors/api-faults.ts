@@ -1,21 +1,21 @@
-// What is wrong with the call of an API, row by row: its number, its status, its sentence, and when it happens. Numbers stand here and nowhere else.
+// The faults of an API, row by row: number, status, message, and when it occurs. Numbers are defined nowhere else.
 
 import type { ErrorName } from './catalogue.ts'
 import { type Fault, type Refusal, refuse } from './refusal.ts'
 
 interface Row {
-  /** 4 or 5 digits, which callers know the fault by; rows may share one. */
+  /** 4 or 5 digits, which identify the fault to callers; rows may share one. */
   readonly code: number
   readonly status: number
-  /** A sentence, or what makes it of the words of a case. */
+  /** A sentence, or a function that makes it from the words of a case. */
   readonly sentence: string | ((...words: never[]) => string)
-  /** The member of the body that is always to blame (RFC 6901). */
+  /** The member of the body that is always at fault (RFC 6901). */
   readonly pointer?: string
-  /** When it happens, for the documentation. */
+  /** When it occurs, for the documentation. */
   readonly when: string
 }
 
-/** Makes the sentence of what breaks a rule: a place, and words that follow its name. */
+/** Makes the sentence for a broken rule: a place, and words that follow its name. */
 const placed = (place: string, rule: string) => `${place} ${rule}`
 
 export const apiFaults = {
@@ -26,7 +26,7 @@ export const apiFaults = {
   repeated: { code: 10004, status: 400, sentence: placed, when: 'Something is duplicated.' },
   owned: { code: 10005, status: 400, sentence: placed, when: 'A member can be set only by the server.' },
 
-  // Bodies as a whole, and bytes that are no request.
+  // Bodies as a whole, and bytes that are not a request.
   unreadable_body: {
     code: 6003,
     status: 400,
@@ -82,7 +82,7 @@ export const apiFaults = {
     when: 'The body of an AI call is too large.',
   },
 
-  // Paths, and what they name.
+  // Paths, and the things they name.
   method_not_allowed: {
     code: 7001,
     status: 405,
@@ -176,7 +176,7 @@ export const apiFaults = {
     when: 'An AI call names a model that no provider has.',
   },
 
-  // Who asks, and how much.
+  // Permissions and limits.
   unauthorized: {
     code: 10000,
     status: 401,
@@ -220,7 +220,7 @@ export const apiFaults = {
     when: 'The token has made too many changes; reads are not counted.',
   },
 
-  // What is kept, and what stands in the way of changing it.
+  // Stored records that prevent a change.
   gateway_taken: {
     code: 10001,
     status: 409,
@@ -300,7 +300,7 @@ export const apiFaults = {
     when: 'The Idempotency-Key was already used with a different body.',
   },
 
-  // What no caller is to blame for.
+  // Failures that are not the caller's fault.
   internal_error: {
     code: 10500,
     status: 500,
@@ -323,20 +323,20 @@ export const apiFaults = {
 
 export type ApiFaultName = keyof typeof apiFaults
 
-/** The words of a case that the sentence of a row is made of. */
+/** The words of a case, from which the sentence of a row is made. */
 export type WordsOf<Name extends ApiFaultName> = (typeof apiFaults)[Name]['sentence'] extends (
   ...words: infer Words
 ) => string
   ? Words
   : []
 
-/** Makes a fault of its row; it points where the row does, or at nothing. */
+/** Makes a fault from its row; it points where the row does, or at nothing. */
 export function fault<Name extends ApiFaultName>(name: Name, ...words: WordsOf<Name>): Fault {
   const { pointer }: Row = apiFaults[name]
   return faultAt(pointer ?? null, name, ...words)
 }
 
-/** Makes a fault of its row that points at a member of the body (RFC 6901); null for the request as a whole. */
+/** Makes a fault from its row that points at a member of the body (RFC 6901); null for the request as a whole. */
 export function faultAt<Name extends ApiFaultName>(
   pointer: string | null,
   name: Name,

@@ -1,5 +1,5 @@
-// Every error that the gateway can give, one row each: pure data. Everything that names an error is made from these rows:
-// records, pages, previews, metric labels and tests.
+// Every error of the gateway, one row each: pure data. Records, pages, previews, metric labels and tests are all generated
+// from these rows.
 
 export type ErrorCategory =
   | 'origin'
@@ -16,7 +16,7 @@ export type ErrorCategory =
   | 'snippet'
   | 'unsupported'
 
-/** Where on the way from the client to the origin a request stopped. */
+/** Where on the way from the client to the origin a request was stopped. */
 export type Stage = 'client' | 'gateway' | 'origin'
 
 export interface ErrorRow {
@@ -24,17 +24,17 @@ export interface ErrorRow {
   readonly status: number
   readonly title: string
   readonly category: ErrorCategory
-  /** Seconds to wait, unless the refusal knows better; null when a retry does not help. */
+  /** Seconds to wait, unless the refusal has its own; null when a retry does not help. */
   readonly retryAfter: number | null
   readonly ownerActionRequired: boolean
   readonly stage: Stage
-  /** False for an error that no code of this version gives: it is reachable by preview only. */
+  /** False for an error that this version never raises: it is only reachable by preview. */
   readonly raised: boolean
   /** For the client: what happened, and who is responsible. */
   readonly detail: string
   /** For the client: what to do next; `{retry_after}` stands for the seconds to wait, which may be 1. */
   readonly guidance: string
-  /** For the operator: what raises it. */
+  /** For the operator: when it occurs. */
   readonly cause: string
   /** For the operator: what to check. */
   readonly remedy: string
@@ -1372,7 +1372,7 @@ export const catalogue = {
   },
 } as const satisfies Record<string, ErrorRow>
 
-/** The refusals that HTTP itself defines and the interface has no code for; the code is the HTTP status. */
+/** Errors that HTTP itself defines and for which the interface has no code; the code is the HTTP status. */
 export const protocolErrors = {
   bad_request: {
     code: 400,

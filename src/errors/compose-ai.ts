@@ -1,5 +1,4 @@
-// Refusal in, answer out, for callers of AI routes, who mostly are SDKs: they look for a reason and for advice on retries in places of their own.
-// The edge knocks here once it knows that a call is one of AI.
+// Composes responses to refused calls of AI routes. Their callers are mostly SDKs, which look for reasons and retry advice in places of their own.
 
 import { errorRows } from './catalogue.ts'
 import { type Answer, forms, type Options, pageOf } from './compose.ts'
@@ -11,13 +10,13 @@ import { type Fault, type Refusal, retryAfterOf } from './refusal.ts'
 import { asciiJson } from './render/json.ts'
 
 export interface AiCaller {
-  /** Whose envelope tells what is wrong with a call: that of the management API, or that of provider-native routes. */
+  /** Whose envelope reports what is wrong with a call: that of the management API, or that of provider-native routes. */
   readonly api: 'rest' | 'native'
-  /** In which the caller expects a stream to speak of an error. */
+  /** The dialect in which the caller expects an error within a stream. */
   readonly dialect: 'openai' | 'anthropic'
 }
 
-/** Composes the response to a call that was refused: an envelope where the call has faults, and else the record, in the format that it accepts. */
+/** Composes the response to a call that was refused: an envelope where the call has faults, otherwise the record, in the format that it accepts. */
 export function composeForAi(
   refusal: Refusal,
   occasion: Occasion,
@@ -28,13 +27,13 @@ export function composeForAi(
     refusal.faults.length > 0 ? envelopeOf(refusal, caller) : recordOf(refusal, occasion, options, caller)
   const { status } = errorRows[refusal.error]
   const headers = headersOf(refusal, occasion, content)
-  // The SDKs of OpenAI and Anthropic obey it, whatever the status.
+  // The SDKs of OpenAI and Anthropic follow it, whatever the status.
   headers.push('x-should-retry', retryAfterOf(refusal) === null ? 'false' : 'true')
   if (status === 401) headers.push('WWW-Authenticate', 'Bearer')
   return { status, reason: reasonOf(refusal), headers, body: content.body }
 }
 
-/** Composes the last event of a stream whose head has already been sent, from the beginning of a line on, in the dialect of the caller. */
+/** Composes the last event of a stream whose head has already been sent, starting at the beginning of a line, in the dialect of the caller. */
 export function composeEventForAi(
   refusal: Refusal,
   occasion: Occasion,
@@ -76,7 +75,7 @@ function writeRecord(problem: Problem): string {
   return asciiJson({ ...problem, message: problem.detail, error: errorOf(problem) })
 }
 
-/** Replaces the record's own type by that by which readers of Messages know an error; `application/problem+json` keeps it. */
+/** Replaces the record's own type with the one that readers of Messages expect; `application/problem+json` keeps it. */
 function writeMessagesRecord(problem: Problem): string {
   return asciiJson({ ...problem, type: 'error', message: problem.detail, error: errorOf(problem) })
 }
@@ -85,7 +84,7 @@ function writeOpenAiEvent(problem: Problem): string {
   return `data: ${asciiJson({ error: errorOf(problem), ...problem })}\n\n`
 }
 
-/** Leaves out the type of the record, whose place is taken by that of the event. */
+/** Omits the type of the record, since the event has its own. */
 function writeAnthropicEvent({ type: _, ...rest }: Problem): string {
   const error = { type: rest.error_name, message: rest.detail }
   return `event: error\ndata: ${asciiJson({ type: 'error', error, ...rest })}\n\n`

@@ -1,4 +1,4 @@
-// Refusal in, response out: the entry to this folder for code that refuses requests. AI routes have their own.
+// Composes responses to refused requests: the entry to this folder for code that refuses requests. AI routes have their own.
 
 import { escapeHtml } from '../base/text/html.ts'
 import type { Operator } from '../config/custom-errors-config.ts'
@@ -19,14 +19,14 @@ export interface Answer {
   readonly reason: string
   /** Name, value, name, value …; with Content-Length, without Date and Connection. */
   readonly headers: readonly string[]
-  /** ASCII alone, so that its length is its Content-Length. */
+  /** ASCII only, so that its length is its Content-Length. */
   readonly body: string
 }
 
 export interface Options {
-  /** The base of the `type` URIs, without a slash at the end. */
+  /** The base of the `type` URIs, without a trailing slash. */
   readonly documentation: string
-  /** Whom the page names; null for nobody. */
+  /** The operator named on the page; null for none. */
   readonly operator?: Operator | null
 }
 
@@ -53,7 +53,7 @@ export function composeEvent(
   return render(event, refusal, occasion, documentation)
 }
 
-/** The forms of a response outside of AI routes. */
+/** The forms of a response outside AI routes. */
 export const forms: Readonly<Record<Format, Form>> = {
   html: form(
     'text/html; charset=utf-8',
@@ -66,7 +66,7 @@ export const forms: Readonly<Record<Format, Form>> = {
   markdown: form('text/markdown; charset=utf-8', renderMarkdown),
 }
 
-/** Returns the form of the page with this operator on it. */
+/** Returns the form of the page that names this operator. */
 export function pageOf(operator: Operator | null = null): Form {
   if (operator === null) return forms.html
   const known = pages.get(operator)
@@ -77,6 +77,6 @@ export function pageOf(operator: Operator | null = null): Form {
   return page
 }
 
-// A reload brings new operators, and takes the pages of the old ones along.
+// A reload creates new operator objects, and the pages of the old ones are released with them.
 const pages = new WeakMap<Operator, Form>()
 const event = form('text/event-stream', renderEvent)

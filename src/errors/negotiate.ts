@@ -1,21 +1,21 @@
-// Accept to the format of an error (RFC 9110, section 12.5.1).
+// Selects the format of an error from Accept (RFC 9110, section 12.5.1).
 
 import Negotiator from 'negotiator'
 import { ownText } from '../base/text/own-text.ts'
 
 export type Format = 'html' | 'json' | 'problem' | 'markdown'
 
-/** Who mostly asks: what stands for any format at all stands for theirs. */
+/** The typical kind of client: a range that covers any format selects theirs. */
 interface Readers {
   readonly usual: Format
-  /** What each range stands for, in turn. */
+  /** The formats that each range covers, in order of preference. */
   readonly stands: ReadonlyMap<string, readonly Format[]>
-  /** Ranges that stand for another one. */
+  /** Ranges that are treated as another one. */
   readonly aliases: ReadonlyMap<string, string>
   readonly remembered: Map<string, Format>
 }
 
-/** Returns the format that a client prefers; HTML where nothing that it accepts can be had. */
+/** Returns the format that a client prefers; HTML where it accepts none of ours. */
 export function negotiate(accept: string | null): Format {
   return negotiateFor(people, accept)
 }
@@ -64,7 +64,7 @@ function choose(readers: Readers, accept: string): Format {
   const { usual, stands } = readers
   const negotiator = new Negotiator({ headers: { accept: knownRanges(readers, beginningOf(accept)) } })
   for (const range of negotiator.mediaTypes()) {
-    // A type that this range alone covers: whatever ranks below it has a range of its own with a lower q.
+    // A type that only this range covers: whatever ranks below it has a range of its own with a lower q.
     const anyOther = range.replaceAll('*', 'x')
     for (const format of stands.get(range)!) {
       const own = mediaTypes[format]
@@ -76,13 +76,13 @@ function choose(readers: Readers, accept: string): Format {
 
 const longestRead = 4096
 
-/** Cuts an Accept that no honest client sends, at its last comma in reach, so that reading it costs little. */
+/** Cuts an oversized Accept at its last comma within the bound, so that parsing it costs little. */
 function beginningOf(accept: string): string {
   if (accept.length <= longestRead) return accept
   return accept.slice(0, Math.max(0, accept.lastIndexOf(',', longestRead)))
 }
 
-/** Lists the well-formed members that concern us, each range once with its highest q, in the form `range;q=0.5`. */
+/** Lists the well-formed ranges that concern us, each once with its highest q, in the form `range;q=0.5`. */
 function knownRanges({ stands, aliases }: Readers, accept: string): string {
   const weights = new Map<string, number>()
   for (const member of membersOf(accept)) {
@@ -91,7 +91,7 @@ function knownRanges({ stands, aliases }: Readers, accept: string): string {
     const range = aliases.get(named) ?? named
     if (!stands.has(range)) continue
     const weight = weightOf(parameters!)
-    // Who wants no event stream still takes what it stands for.
+    // A client that excludes event streams still accepts what the range is treated as.
     if (weight === 0 && range !== named) continue
     if (weight === null || weight <= (weights.get(range) ?? -1)) continue
     weights.delete(range)
@@ -107,7 +107,7 @@ function membersOf(accept: string): readonly string[] {
   )
 }
 
-/** Reads the q among parameters: 1 where there is none, null where it is no qvalue. */
+/** Reads the q among parameters: 1 where there is none, null where it is not a valid qvalue. */
 function weightOf(parameters: string): number | null {
   for (const [, name, value] of parameters.matchAll(eachParameter)) {
     if (name?.toLowerCase() === 'q') return qvalue.test(value ?? '') ? Number(value) : null
@@ -124,7 +124,7 @@ const rangePattern = new RegExp(`^[ \\t]*(${token}/${token})((?:${parameter})*)[
 const eachParameter = new RegExp(parameter, 'g')
 const qvalue = /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/
 
-/** Clients send few different Accept lines: the responses for the last of them are kept, for those of a sane length. */
+/** Clients send few different Accept lines: the results for the most recent ones of reasonable length are cached. */
 const mostRemembered = 256
 const longestRemembered = 256
 

@@ -1,9 +1,9 @@
-// The ways in which an exchange with an origin fails, a row each: what the client is told of it, and what it says of the origin.
+// The ways in which an exchange with an origin fails, one row each: the error for the client, and what it implies about the origin.
 
 import type { Phase } from '../metrics/edge-metrics.ts'
 import type { ErrorName } from './catalogue.ts'
 
-/** What the system, TLS or DNS says of a failure. */
+/** A failure as reported by the system, TLS or DNS. */
 export interface Cause {
   readonly code?: string
   readonly syscall?: string
@@ -12,26 +12,26 @@ export interface Cause {
 export interface Failure {
   readonly way: Way
   readonly row: Row
-  /** For the log: an error as it came, or the code of what the edge found itself. */
+  /** For the log: the original error, or a code for what the edge detected itself. */
   readonly cause: Cause
 }
 
 interface Row {
-  /** The error by where it happens; elsewhere that of `unforeseen`. */
+  /** The error by phase; in other phases that of `unforeseen`. */
   readonly errors: Partial<Record<Stretch, ErrorName>>
-  /** Whether the member is to blame: not for this machine, a queue, where a name leads, and all the time that a client may have taken too. */
+  /** Whether the pool member is to blame: not for failures of this machine, a queue or a name, nor for a total time that a slow client may have used up. */
   readonly blamesMember: boolean
-  /** Whether a timeout of the configuration ended it. */
+  /** Whether a configured timeout ended it. */
   readonly isTimeout: boolean
-  /** Whether connections end so that were idle for too long. */
+  /** Whether connections that were idle for too long end like this. */
   readonly isLoss: boolean
-  /** Whether it may say no more than that this machine has no route for a family of addresses. */
+  /** Whether it may mean only that this machine has no route for a family of addresses. */
   readonly isWithoutRoute: boolean
-  /** The codes of node, c-ares and OpenSSL for it; null for what the edge finds itself. */
+  /** The codes of node, c-ares and OpenSSL for it; null for what the edge detects itself. */
   readonly codes: RegExp | null
 }
 
-/** A phase, but that those of an open connection are one. */
+/** A phase; those of an open connection count as one. */
 type Stretch = 'resolve' | 'connect' | 'handshake' | 'exchange'
 
 const usual: Omit<Row, 'errors'> = {
@@ -58,7 +58,7 @@ const noTimeLeft = {
   exchange: 'origin_gateway_timeout',
 } as const
 
-/** What the edge finds itself; the names are codes in the log. */
+/** Failures that the edge detects itself; the names are codes in the log. */
 const faults = {
   GH_QUEUE_FULL: row({ connect: 'cache_connection_limit' }, faultless),
   GH_QUEUE_TIMEOUT: row({ connect: 'origin_gateway_timeout' }, { ...faultless, ...timeout }),
@@ -78,11 +78,11 @@ const faults = {
   GH_BAD_ANSWER: row({ exchange: 'origin_bad_gateway' }),
 }
 
-/** What comes from outside; the first whose codes match. */
+/** Failures reported from outside; the first row with a matching code applies. */
 const found = {
   no_descriptor: row({}, { ...faultless, codes: /^(EMFILE|ENFILE)$/ }),
   name_vanished: row(dnsError, { codes: /^(ENOTFOUND|ENODATA)$/ }),
-  /** No server said whether there is such a name. */
+  /** No server said whether the name exists. */
   name_unanswered: row(dnsError, { codes: /^EAI_AGAIN$/ }),
   name_failed: row(dnsError, {
     codes: /^(EAI_\w+|ESERVFAIL|EREFUSED|ETIMEOUT|EBADNAME|EBADRESP|EFORMERR|ENOTIMP|ENONAME)$/,
@@ -96,7 +96,7 @@ const found = {
   ),
   network_down: row({ connect: 'origin_unreachable' }, { codes: /^(EHOSTDOWN|ENETDOWN)$/ }),
   no_such_family: row({}, { isWithoutRoute: true, codes: /^EAFNOSUPPORT$/ }),
-  /** The system has waited in vain for its peer; that is no timeout of ours. */
+  /** The system gave up waiting for the peer; that is not one of our timeouts. */
   unacknowledged: row(
     { connect: 'connection_timeout', exchange: 'origin_response_timeout' },
     { codes: /^ETIMEDOUT$/ },
@@ -109,8 +109,8 @@ const found = {
     },
   ),
   /**
-   * The peer refuses a handshake, which may seem done by then: with TLS 1.3 the client's part ends before the server has seen its certificate, or that there is
-   * none (RFC 8446 sections 2 and 4.4.2.4). OpenSSL names an alert by the version of TLS that knew it first, which is `SSL/TLS` for the oldest.
+   * The peer refuses a handshake that may already seem complete: with TLS 1.3 the client's part ends before the server has seen its certificate, or that there is
+   * none (RFC 8446 sections 2 and 4.4.2.4). OpenSSL names an alert by the TLS version that introduced it, `SSL/TLS` for the oldest.
    */
   handshake_refused: row(
     {},
@@ -121,7 +121,7 @@ const found = {
   ),
 }
 
-/** What nobody foresaw is ours before the connection stands, and the origin's afterwards. */
+/** An unforeseen failure is ours before the connection is open, and the origin's afterwards. */
 const unforeseen = {
   resolve: 'internal_server_error',
   connect: 'internal_server_error',
@@ -134,15 +134,15 @@ const rows = { ...faults, ...found, unforeseen: row(unforeseen) }
 export type OriginFault = keyof typeof faults
 export type Way = keyof typeof rows
 
-/** All ways, in the order in which codes are compared. */
+/** All rows, in the order in which codes are compared. */
 export const ways = Object.keys(rows) as readonly Way[]
 
-/** Makes a failure of what the edge finds itself. */
+/** Makes a failure that the edge detected itself. */
 export function fault(way: OriginFault): Failure {
   return { way, row: rows[way], cause: { code: way } }
 }
 
-/** Finds the way of what came from outside, or was thrown here. */
+/** Finds the row of an error from outside, or one that was thrown here. */
 export function failureOf(thrown: unknown): Failure {
   const cause = (thrown ?? {}) as Cause
   const code = typeof cause.code === 'string' ? cause.code : ''
@@ -150,13 +150,13 @@ export function failureOf(thrown: unknown): Failure {
   return { way, row: rows[way], cause }
 }
 
-/** Names the error for a failure in a phase. */
+/** Returns the error for a failure in a phase. */
 export function originFailure(phase: Phase, { row }: Pick<Failure, 'row'>): ErrorName {
   const stretch = phase === 'resolve' || phase === 'connect' || phase === 'handshake' ? phase : 'exchange'
   return row.errors[stretch] ?? unforeseen[stretch]
 }
 
-/** Whether a failure in a phase counts against the member of the pool; what nobody foresaw before a connection stands does not. */
+/** Whether a failure in a phase counts against the member of the pool; an unforeseen one before a connection is open does not. */
 export function blamesMember(phase: Phase, failure: Failure): boolean {
   return failure.row.blamesMember && originFailure(phase, failure) !== 'internal_server_error'
 }

@@ -1,5 +1,5 @@
-// A dry run: what a client would get for an error, and by whose word, without serving it. A draft of a rule or a page can be tried before it is set.
-// The management API asks, and tests.
+// A dry run: the response that a client would get for an error, and which rule or page it comes from, without serving it.
+// A draft of a rule or a page can be tried before it is set.
 
 import { customErrorSources } from '../metrics/edge-metrics.ts'
 import type { Facts, RequestFacts } from '../expression/expression.ts'
@@ -16,13 +16,13 @@ export interface PreviewAsk {
   readonly code: number
   readonly accept: string | null
   readonly host: string
-  /** The name of the zone; empty for what is outside of all zones. */
+  /** The name of the zone; empty for requests outside of all zones. */
   readonly zone: string
-  /** Of the request; what is left out is that of a plain GET for /. */
+  /** Facts of the request; the default is a plain GET for /. */
   readonly facts?: Partial<RequestFacts>
-  /** A draft that is asked before all other rules. */
+  /** A draft that is evaluated before all other rules. */
   readonly rule?: ErrorRule
-  /** A draft in place of the zone's page of that type. */
+  /** A draft that replaces the zone's page of that type. */
   readonly page?: { readonly type: ErrorPageType; readonly html: string }
 }
 
@@ -34,13 +34,13 @@ export interface Preview {
   readonly headers: readonly (readonly [name: string, value: string])[]
   readonly body: string
   readonly source: PreviewSource
-  /** The index of the rule among all of the zone, or of the account; null where no rule stands behind it, or the draft does. */
+  /** The index of the rule among all of the zone, or of the account; null where no rule applied, or the draft did. */
   readonly matched: number | null
   /** That rule as it was set; null likewise. */
   readonly rule: ErrorRule | null
 }
 
-/** Shows the response to an error; null for a code that no error has. */
+/** Returns the response to an error; null for an unknown code. */
 export function previewError(ask: PreviewAsk, custom: CustomErrors, options: Options): Preview | null {
   const name = errorNameOf(String(ask.code))
   if (name === null) return null
@@ -70,7 +70,7 @@ function findWith(
   return { found, source: isDraft ? 'draft_page' : found.source }
 }
 
-/** Puts a page over those of the zone, which are in its first layer; the rules have been asked already. */
+/** Puts a page above those of the zone, which are in its first layer; the rules have been evaluated already. */
 function withPage({ layers }: CustomErrors, page: NonNullable<PreviewAsk['page']>): CustomErrors {
   const [first = nothing, ...others] = layers.slice(0, -1)
   const pages = { ...first.pages, [page.type]: page.html }
@@ -113,7 +113,7 @@ function factsOf({ accept, host, zone, facts = {} }: PreviewAsk, { error: name }
   }
 }
 
-/** From an address of documentation (RFC 5737). */
+/** An address reserved for documentation (RFC 5737). */
 const plainRequest = {
   method: 'GET',
   path: '/',

@@ -1,9 +1,9 @@
-// The error record (RFC 9457 and its extensions): what every format of an error says.
+// The error record (RFC 9457 and its extensions), which every format of an error contains.
 
 import { type ErrorCategory, type ErrorName, errorRows } from './catalogue.ts'
 import { type Refusal, retryAfterOf } from './refusal.ts'
 
-/** What the record needs to know of the request. */
+/** What the record needs from the request. */
 export interface Occasion {
   readonly ray: string
   /** The requested hostname, without port. */

@@ -1,22 +1,22 @@
-// A refusal says that a request stops here, and why. Every step returns one instead of throwing.
+// A refusal stops a request, with the reason. Steps return one instead of throwing.
 
 import { catalogue, errorRows, type ErrorName } from './catalogue.ts'
 
 export interface Refusal {
   readonly error: ErrorName
-  /** Seconds to wait, in place of those of the row; null keeps the row's. */
+  /** Seconds to wait, instead of those of the row; null keeps the row's. */
   readonly retryAfter: number | null
   /** The methods for the Allow header of a 405; null for those that the gateway passes on. */
   readonly allow: string | null
-  /** What is wrong with the call, for callers of an API; empty where the row says all. */
+  /** What is wrong with the call, for callers of an API; empty where the row is enough. */
   readonly faults: readonly Fault[]
-  /** What is said in place of the words of the row, whose code stands for several cases; null for those. */
+  /** The words for one case, instead of those of the row, whose code covers several cases; null for those of the row. */
   readonly wording: Wording | null
-  /** For the log alone: it never reaches the client. */
+  /** For the log only: it never reaches the client. */
   readonly cause: unknown
 }
 
-/** The words for one case of an error; title, code and status stay those of the row. */
+/** The words for one case of an error; title, code and status remain those of the row. */
 interface Wording {
   /** The heading for people. */
   readonly heading: string
@@ -24,12 +24,12 @@ interface Wording {
   readonly guidance: string
 }
 
-/** One mistake of a caller, in the words of the API envelope. */
+/** One mistake of a caller, as in the API envelope. */
 export interface Fault {
   /** 4 or 5 digits. */
   readonly code: number
   readonly message: string
-  /** The member of the body that it is about (RFC 6901); null for the request as a whole. */
+  /** The member of the body that is at fault (RFC 6901); null for the request as a whole. */
   readonly pointer: string | null
 }
 
@@ -40,18 +40,18 @@ export interface Facts {
   readonly wording?: Wording
 }
 
-/** Makes a refusal; costs no stack trace, since floods are refusals. */
+/** Makes a refusal; without a stack trace, since floods are refusals. */
 export function refuse(error: ErrorName, facts: Facts = noFacts, cause: unknown = null): Refusal {
   const { retryAfter = null, allow = null, faults = noFaults, wording = null } = facts
   return { error, retryAfter, allow, faults, wording, cause }
 }
 
-/** Turns the code of a preview into its refusal, and whatever is no code of the catalogue into `not_found`. */
+/** Turns the code of a preview into its refusal, and any unknown code into `not_found`. */
 export function refusalFor(code: string): Refusal {
   return refuse(nameByCode.get(code) ?? 'not_found')
 }
 
-/** Finds any error by its code, those without a preview included; null where there is none. */
+/** Finds any error by its code, including those without a preview; null where there is none. */
 export function errorNameOf(code: string): ErrorName | null {
   const names = Object.keys(errorRows) as ErrorName[]
   return names.find(name => String(errorRows[name].code) === code) ?? null

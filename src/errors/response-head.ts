@@ -6,20 +6,20 @@ import type { Occasion } from './problem.ts'
 import { type Refusal, retryAfterOf } from './refusal.ts'
 import { safetyHeaders } from './safety-headers.ts'
 
-/** What a response holds: its media type, its body in ASCII, and the policy where it is a page. */
+/** What a response contains: its media type, its body in ASCII, and the policy if it is a page. */
 export interface Content {
   readonly type: string
   readonly policy: string | null
   readonly body: string
 }
 
-/** Returns the reason phrase: the title of the code from 520 on, and the phrase of RFC 9110 before. */
+/** Returns the reason phrase: the title of the error from 520 on, and the phrase of RFC 9110 below. */
 export function reasonOf({ error }: Refusal): string {
   const { status, title } = errorRows[error]
   return status >= 520 ? title : reasons[status]!
 }
 
-/** Returns the reason phrase of a status that an operator chose: the title of ours, the phrase of RFC 9110, or what it is. */
+/** Returns the reason phrase of a status that an operator chose: the title of ours, or the phrase of RFC 9110, or a generic one. */
 export function phraseOf(status: number): string {
   return titles.get(status) ?? reasons[status] ?? 'Custom Error'
 }
@@ -52,7 +52,7 @@ function allowOf({ error, allow }: Refusal): string | null {
   return allow ?? (errorRows[error].status === 405 ? allowed : null)
 }
 
-/** What the gateway passes on; which of them an origin knows, only the origin can say. */
+/** The methods that the gateway passes on; which of them an origin supports, only the origin knows. */
 const allowed = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'
 
 // Node has the phrase of RFC 7231 for 413; RFC 9110 section 15.5.14 renamed it.

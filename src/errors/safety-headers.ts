@@ -1,6 +1,6 @@
-// What every response made here tells browsers for safety.
+// Security headers of every response made by the gateway.
 
-/** Name, value, name, value …; against guessed types, foreign frames and leaked addresses. */
+/** Name, value, name, value …; against MIME sniffing, framing by other sites and leaked referrers. */
 export const safetyHeaders: readonly string[] = [
   'X-Content-Type-Options',
   'nosniff',

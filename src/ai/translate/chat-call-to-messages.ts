@@ -1,4 +1,4 @@
-// A call of OpenAI Chat Completions for a provider that speaks Anthropic Messages.
+// Translates a call of OpenAI Chat Completions for a provider that speaks Anthropic Messages.
 
 import { type Refusal, refuse } from '../../errors/refusal.ts'
 import { conversation } from './chat-conversation-to-messages.ts'
@@ -26,8 +26,8 @@ import { chatTool, chatToolChoice } from './tools.ts'
 import type { Translation } from './translation.ts'
 
 /**
- * Turns a request of Chat Completions into one of Messages for `model`, or refuses by name all that has no equal there. Messages wants `max_tokens`: without
- * a limit of the caller it is 4,096. `now` gives ms since the epoch, for `created`.
+ * Turns a request of Chat Completions into one of Messages for `model`, or refuses by name everything that has no equivalent there. Messages requires `max_tokens`: without
+ * a limit from the caller it is 4,096. `now` returns ms since the epoch, for `created`.
  */
 export function chatToMessages(
   request: Record<string, unknown>,
@@ -45,7 +45,7 @@ export function chatToMessages(
   }
 }
 
-/** Messages keeps to the schema whether `strict` says so or not, and has no use for the name of the format. */
+/** Messages always follows the schema, with or without `strict`, and has no use for the name of the format. */
 const jsonSchema = record(
   {
     type: text,
@@ -69,7 +69,7 @@ const effort = words({
   max: 'max',
 } as const)
 
-/** Leaves out a 1, which both APIs take for granted: newer versions of Messages refuse sampling whatever its value. */
+/** Omits a 1, the default of both APIs: newer versions of Messages refuse sampling parameters whatever their value. */
 const unusual = (rule: Rule<number>) => map(rule, value => (value === 1 ? undefined : value))
 
 const chatRequest = map(
@@ -91,7 +91,7 @@ const chatRequest = map(
       service_tier: words({ auto: 'auto', default: 'standard_only' } as const),
       user: text,
       safety_identifier: text,
-      // What follows passes only where it says nothing.
+      // The following pass only with a value that changes nothing.
       n: off(1),
       logprobs: off(false),
       top_logprobs: off(0),
@@ -153,7 +153,7 @@ function messagesRequest(chat: ChatRequest, model: string) {
   }
 }
 
-/** Joins what chat says in two members; Messages takes neither without tools. */
+/** Joins what chat has in two members; Messages accepts neither without tools. */
 function choiceFor({ tools, tool_choice: choice, parallel_tool_calls: isParallel }: ChatRequest) {
   if (!tools?.length) return undefined
   if (isParallel !== false || choice?.type === 'none') return choice

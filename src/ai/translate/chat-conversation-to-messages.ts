@@ -1,4 +1,4 @@
-// The conversation of a Chat Completions request, read as the turns of Messages.
+// Translates the conversation of a Chat Completions request into the turns of Messages.
 
 import { type ImageSource, sourceOfUrl } from './images.ts'
 import { bounds } from '../members.ts'
@@ -51,7 +51,7 @@ const imagePart = map(
   (part): ImageBlock => ({ type: 'image', source: part.image_url.url }),
 )
 
-/** A refusal is what the assistant said, so it goes back as its text. */
+/** A refusal is something the assistant said, so it becomes its text. */
 const refusalPart = map(
   record({ type: text, refusal: text }, {}),
   (part): TextBlock => ({ type: 'text', text: part.refusal }),
@@ -106,7 +106,7 @@ const assistantMessage = map(
   },
 )
 
-/** The call that it answers tells the name of the tool, so that `name` says nothing more. */
+/** The call that this responds to has the name of the tool, so that `name` adds nothing. */
 const toolMessage = map(
   record({ role: text, tool_call_id: text, content: textContent }, { name: text }),
   ({ tool_call_id, content }): ToolTurn => ({
@@ -115,7 +115,7 @@ const toolMessage = map(
   }),
 )
 
-/** Reads the messages: those of the system at the beginning become `system`, and results of tools in a row become one turn of the user. */
+/** Reads the messages: system messages at the beginning become `system`, and consecutive tool results become one turn of the user. */
 export const conversation: Rule<Conversation> = map(
   list(
     variants('role', {
@@ -157,13 +157,13 @@ function mergeResults(
   return messages
 }
 
-/** Makes blocks of what was said; Messages takes no empty ones. */
+/** Makes blocks of text; Messages does not accept empty ones. */
 function blocksOf(content: Content<TextBlock>): readonly TextBlock[] {
   if (typeof content !== 'string') return content
   return content === '' ? [] : [{ type: 'text', text: content }]
 }
 
-/** Reads the JSON text of arguments; an empty one stands for none. */
+/** Reads the JSON text of arguments; an empty one means none. */
 function toolArguments(value: unknown, at: Place): object | undefined {
   if (typeof value !== 'string') return at.fault('must be a string')
   const read = readObject(value === '' ? '{}' : value)

@@ -1,4 +1,4 @@
-// The chunks of a chat completion as events of Messages, one at a time.
+// Translates the chunks of a chat completion into events of Messages, one at a time.
 
 import { SseReader } from '../sse.ts'
 import {
@@ -48,7 +48,7 @@ export class MessageEvents implements EventTranslator {
     return text
   }
 
-  /** Ends a stream that told its finish_reason, and left out the `[DONE]` after it. */
+  /** Ends a stream that had its finish_reason but omitted the `[DONE]` after it. */
   end(): string {
     let text = ''
     this.#reader.end((_name, data) => {
@@ -89,7 +89,7 @@ export class MessageEvents implements EventTranslator {
     return start + this.#delta({ type: 'text_delta', text })
   }
 
-  /** Writes a piece of a call; one for a call whose block has ended comes too late to be told in order. */
+  /** Writes a piece of a call; one for a call whose block has ended is too late to be written in order. */
   #write(piece: JsonObject): string {
     if (this.#state === 'broken') return ''
     const isCurrent = this.#continues(piece)
@@ -101,7 +101,7 @@ export class MessageEvents implements EventTranslator {
     return start + (json === '' ? '' : this.#delta({ type: 'input_json_delta', partial_json: json }))
   }
 
-  /** Whether a piece belongs to the open call: some providers leave out the index, others the id, and some give each call the same index. */
+  /** Whether a piece belongs to the open call: some providers omit the index, others the id, and some use the same index for every call. */
   #continues({ id, index }: JsonObject): boolean {
     const block = this.#block
     if (block?.kind !== 'call') return false
@@ -137,14 +137,14 @@ export class MessageEvents implements EventTranslator {
     return `${this.#close()}${eventOf({ type: 'message_delta', delta, usage })}${eventOf({ type: 'message_stop' })}`
   }
 
-  /** Passes on that the provider failed: its stream says so itself, so that nothing is missing from it. */
+  /** Passes on that the provider failed: the stream reports it, so that it counts as complete. */
   #fail(error: unknown): string {
     this.#state = 'complete'
     const message = textIn(error) || textIn(objectIn(error).message) || 'The provider failed.'
     return eventOf({ type: 'error', error: { type: messagesErrorType(objectIn(error)), message } })
   }
 
-  /** Writes nothing from here on: what can't be understood leaves a hole, and the caller must not take the rest for whole. */
+  /** Writes nothing from here on: an event that cannot be understood leaves a gap, and the caller must not take the rest for complete. */
   #break(): string {
     this.#state = 'broken'
     return ''

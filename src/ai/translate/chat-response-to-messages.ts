@@ -1,9 +1,9 @@
-// A whole chat completion as a response of Messages.
+// Translates a whole chat completion into a response of Messages.
 
 import { type JsonObject, objectIn, objectsIn, readObject, textIn } from './json.ts'
 import { countsOfChat, messagesUsage, stopReason } from './outcome.ts'
 
-/** Turns a chat completion, of which the first choice counts, into a message; null for what is no chat completion. */
+/** Turns a chat completion, of which only the first choice is used, into a message; null for anything else. */
 export function messagesAnswer(json: string): string | null {
   const completion = readObject(json)
   const choice = firstChoice(completion?.choices)
@@ -11,12 +11,12 @@ export function messagesAnswer(json: string): string | null {
   return JSON.stringify(messageOf(completion, choice))
 }
 
-/** Returns the choice of index 0: Messages has one response, however many come. */
+/** Returns the choice with index 0: Messages has a single response. */
 export function firstChoice(choices: unknown): JsonObject | undefined {
   return objectsIn(choices).find(({ index = 0 }) => index === 0)
 }
 
-/** Writes a message, of which a stream has only the beginning when it starts. */
+/** Writes a message; a stream starts with only its beginning. */
 export function message(completion: JsonObject, content: readonly JsonObject[], reason: string | null) {
   const usage = objectIn(completion.usage)
   return {
@@ -72,7 +72,7 @@ export function contentText(content: unknown): string {
     .join('')
 }
 
-/** Reads arguments; what is no JSON object, such as one that was cut, stays the text it is: an empty object in its place would run the tool. */
+/** Reads arguments; anything but a JSON object, such as truncated text, stays as it is: an empty object in its place would run the tool. */
 function inputOf(json: string): unknown {
   return json === '' ? {} : (readObject(json) ?? json)
 }

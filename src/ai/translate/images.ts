@@ -1,4 +1,4 @@
-// An image as a URL, which is how chat shows one, and as a source, which is how Messages does. The rules of both conversations are made of these.
+// Translates images between a URL, as in chat, and a source, as in Messages.
 
 import type { Place } from './place.ts'
 import { map, record, text, variants, words } from './rules.ts'
@@ -8,7 +8,7 @@ export type ImageSource =
   | { readonly type: 'base64'; readonly media_type: ImageType; readonly data: string }
   | { readonly type: 'url'; readonly url: string }
 
-/** Reads a `data:` URL (RFC 2397) of an image, or an https URL; not by a pattern, since images are large. */
+/** Reads a `data:` URL (RFC 2397) of an image, or an https URL; without a regular expression, since images are large. */
 export function sourceOfUrl(value: unknown, at: Place): ImageSource | undefined {
   if (typeof value !== 'string') return at.fault('must be a string')
   if (value.startsWith('https://')) return { type: 'url', url: value }
@@ -26,7 +26,7 @@ const imageType = words<ImageType>({
   'image/webp': 'image/webp',
 })
 
-/** Reads a source as the URL that says the same. */
+/** Returns the URL that is equivalent to a source. */
 export const urlOfSource = variants('type', {
   base64: map(
     record({ type: text, media_type: imageType, data: text }, {}),

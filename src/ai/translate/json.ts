@@ -1,4 +1,4 @@
-// JSON as translators need it: what can't be read is null and never an exception, and numbers keep every digit.
+// JSON for translators: what cannot be read is null and never an exception, and numbers keep every digit.
 
 import { bounds, brokenBound } from '../members.ts'
 import type { Place } from './place.ts'
@@ -6,9 +6,9 @@ import { isObject, numberIn } from './rules.ts'
 
 export type JsonObject = Readonly<Record<string, unknown>>
 
-/** Returns the one JSON object that a text holds; null for any other text, and for an object beyond the bounds. */
+/** Returns the one JSON object in a text; null for any other text, and for an object beyond the bounds. */
 export function readObject(json: string): JsonObject | null {
-  // Each level takes two characters, so a short text needs no look.
+  // Each level takes two characters, so a short text needs no check.
   if (json.length > 2 * bounds.depth && brokenBound(Buffer.from(json), bounds) !== null) return null
   try {
     const value = unusualNumber.test(json) ? JSON.parse(json, keepDigits) : JSON.parse(json)
@@ -41,17 +41,17 @@ export function textIn(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 
-/** Returns a count; undefined for what is none. */
+/** Returns a count; undefined for anything else. */
 export function countIn(value: unknown): number | undefined {
   const number = numberIn(value)
   return number !== undefined && number >= 0 && number <= Number.MAX_SAFE_INTEGER ? number : undefined
 }
 
 const empty: JsonObject = {}
-/** More digits than a double keeps for sure, an exponent, a zero behind the decimals, and a zero below zero. */
+/** More digits than a double is sure to keep, an exponent, trailing zeros of decimals, and negative zero. */
 const unusualNumber = /[\d.]{16}|\d[eE]|\.\d*0(?!\d)|-0(?![.\d])/
 
-/** Keeps a number as it was written where JavaScript would write it in another way: arguments of tools carry 64-bit identifiers, and 1.0 is no integer elsewhere. */
+/** Keeps a number as it was written where JavaScript would write it differently: tool arguments contain 64-bit identifiers, and elsewhere 1.0 is not an integer. */
 function keepDigits(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
   const source = context?.source
   return typeof value !== 'number' || source === undefined || String(value) === source

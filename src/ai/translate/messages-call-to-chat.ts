@@ -1,4 +1,4 @@
-// A call of Anthropic Messages for a provider that speaks OpenAI Chat Completions.
+// Translates a call of Anthropic Messages for a provider that speaks OpenAI Chat Completions.
 
 import { type Refusal, refuse } from '../../errors/refusal.ts'
 import { messagesAnswer } from './chat-response-to-messages.ts'
@@ -23,7 +23,10 @@ import {
 import { messagesTool, messagesToolChoice } from './tools.ts'
 import type { Translation } from './translation.ts'
 
-/** Turns a request of Messages into one of Chat Completions for `model`, or refuses by name all that has no equal there. `streamsUsage` says whether a stream is to be asked for its usage. */
+/**
+ * Turns a request of Messages into one of Chat Completions for `model`, or refuses by name everything that has no equivalent there. `streamsUsage` says whether
+ * to request usage from a stream.
+ */
 export function messagesToChat(
   request: Record<string, unknown>,
   model: string,
@@ -40,7 +43,7 @@ export function messagesToChat(
   }
 }
 
-/** Chat wants a name for each format. */
+/** Chat requires a name for each format. */
 const outputFormat = variants('type', {
   json_schema: map(record({ type: text, schema: object }, {}), ({ schema }) => ({
     type: 'json_schema' as const,
@@ -64,7 +67,7 @@ const messagesRequest = map(
       output_config: record({}, { format: outputFormat, effort }),
       service_tier: words({ auto: 'auto', standard_only: 'default' } as const),
       metadata: record({}, { user_id: text }),
-      // What follows passes only where it says nothing.
+      // The following pass only with a value that changes nothing.
       thinking: variants('type', { disabled: record({ type: text }, {}) }),
       top_k: off(),
       cache_control: cacheControl,
@@ -116,7 +119,7 @@ function withSystem(
   return content === undefined || content.length === 0 ? messages : [{ role: 'system', content }, ...messages]
 }
 
-/** Names the limit as the model wants it: those of OpenAI refuse the older word, and many others know no newer one. */
+/** Uses the name of the limit that the model accepts: OpenAI's models refuse the older one, and many others know only that. */
 function limitOf(model: string): 'max_completion_tokens' | 'max_tokens' {
   return /^(?:gpt-(?!oss)|chatgpt-|o\d)/.test(model) ? 'max_completion_tokens' : 'max_tokens'
 }

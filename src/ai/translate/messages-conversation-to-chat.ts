@@ -1,4 +1,4 @@
-// The conversation of a Messages request, read as the messages of chat.
+// Translates the conversation of a Messages request into the messages of chat.
 
 import { urlOfSource } from './images.ts'
 import type { Place } from './place.ts'
@@ -30,7 +30,7 @@ type ToolMessage = {
 }
 export type ChatMessage = SystemMessage | UserMessage | AssistantMessage | ToolMessage
 
-/** Asks for a price and a lifetime that chat has no word for: its providers cache by themselves, or don't. */
+/** Sets a price and a lifetime that chat has no member for: its providers cache by themselves, or not at all. */
 export const cacheControl = never('chat providers cache prompts on their own, so leave it out')
 
 const textBlock = map(
@@ -57,7 +57,7 @@ const toolUse = map(
 
 const textContent = textOr(list(variants('type', { text: textBlock })))
 
-/** Chat has no mark for a tool that failed, so that the text itself has to say so. */
+/** Chat cannot mark a tool as failed, so the text itself has to say so. */
 const toolResult = map(
   record(
     { type: text, tool_use_id: text },
@@ -108,13 +108,13 @@ const assistantTurn = map(
   },
 )
 
-/** Reads the turns; the results of tools in a turn of the user become messages of their own. */
+/** Reads the turns; tool results in a turn of the user become messages of their own. */
 export const turns: Rule<readonly ChatMessage[]> = map(
   list(variants('role', { user: userTurn, assistant: assistantTurn, system: systemTurn })),
   messages => messages.flat(),
 )
 
-/** Writes a single text as the plain string that every chat provider takes. */
+/** Writes a single text as a plain string, which every chat provider accepts. */
 function contentOf<P extends TextPart | ImagePart>(content: Content<P>): Content<P> {
   if (typeof content === 'string' || content.length !== 1) return content
   const [only] = content
@@ -129,7 +129,7 @@ function isResult(part: TextPart | ImagePart | ToolMessage): part is ToolMessage
   return 'role' in part
 }
 
-/** Refuses results behind other content, as Messages does: chat wants them right after the calls. */
+/** Refuses tool results after other content, as Messages does: chat requires them right after the calls. */
 function refuseLateResults(parts: readonly (TextPart | ImagePart | ToolMessage)[], at: Place): void {
   const first = parts.findIndex(part => !isResult(part))
   parts.forEach((part, index) => {
@@ -138,7 +138,7 @@ function refuseLateResults(parts: readonly (TextPart | ImagePart | ToolMessage)[
   })
 }
 
-/** Writes arguments as chat does; a text stands for itself, since it is what a chat model wrote that was no JSON object. */
+/** Writes arguments as chat does; a string stays as it is, since a chat model wrote it and it was not a JSON object. */
 function toolInput(value: unknown, at: Place): string | undefined {
   if (typeof value === 'string') return value
   if (!isObject(value)) return at.fault('must be an object')

@@ -1,4 +1,4 @@
-// The events of Messages as chunks of a chat completion, one at a time.
+// Translates the events of Messages into chunks of a chat completion, one at a time.
 
 import { SseReader } from '../sse.ts'
 import { type JsonObject, objectIn, readObject, textIn } from './json.ts'
@@ -6,7 +6,7 @@ import { chatServiceTier, createdAt, refusalOf } from './messages-response-to-ch
 import { chatUsage, countsOfMessages, finishReason } from './outcome.ts'
 import type { EventTranslator } from './translation.ts'
 
-/** A call of a tool that the provider is still writing. */
+/** A tool call that the provider is still writing. */
 interface OpenCall {
   readonly index: number
   readonly input: unknown
@@ -67,7 +67,7 @@ export class ChatEvents implements EventTranslator {
     return text
   }
 
-  /** Translates one event; of unknown types there may be more any day, but one that can't be read leaves a hole, so that nothing may follow it. */
+  /** Translates one event; unknown types are skipped, since new ones may appear any day, but an unreadable event leaves a gap, so that nothing may follow it. */
   #take(data: string): string {
     if (this.#state !== 'open') return ''
     const event = readObject(data)
@@ -98,7 +98,7 @@ export class ChatEvents implements EventTranslator {
     return delta.type === 'input_json_delta' ? this.#writeArguments(textIn(delta.partial_json)) : ''
   }
 
-  /** Ends a block; a call without arguments has none in its events, where chat wants an empty object. */
+  /** Ends a block; a call without arguments has none in its events, where chat requires an empty object. */
   #stopBlock(): string {
     const call = this.#call
     const isBare = call !== null && !call.hasArguments
@@ -117,7 +117,7 @@ export class ChatEvents implements EventTranslator {
     return this.#chunk({ tool_calls: [{ index: this.#call.index, function: { arguments: json } }] })
   }
 
-  /** Counts in this event are of the whole response so far; those that it leaves out, or gives as null, stand as they were. */
+  /** The counts in this event are for the whole response so far; those that are missing or null stay as they were. */
   #finish(delta: JsonObject, usage: JsonObject): string {
     const counts = Object.entries(usage).filter(([, count]) => count !== null)
     this.#usage = { ...this.#usage, ...Object.fromEntries(counts) }
@@ -132,7 +132,7 @@ export class ChatEvents implements EventTranslator {
     return `${last}data: [DONE]\n\n`
   }
 
-  /** Passes on that the provider failed: its stream says so itself, so that nothing is missing from it. */
+  /** Passes on that the provider failed: the stream reports it, so that it counts as complete. */
   #fail(error: JsonObject): string {
     this.#state = 'complete'
     const message = textIn(error.message) || 'The provider failed.'
@@ -155,7 +155,7 @@ export class ChatEvents implements EventTranslator {
   }
 }
 
-/** A comment, which readers of event streams pass over. */
+/** A comment, which readers of event streams ignore. */
 const keepAlive = ': ping\n\n'
 
 function eventOf(data: JsonObject): string {

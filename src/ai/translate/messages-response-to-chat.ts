@@ -1,9 +1,9 @@
-// A whole response of Messages as a chat completion.
+// Translates a whole response of Messages into a chat completion.
 
 import { type JsonObject, objectIn, objectsIn, readObject, textIn } from './json.ts'
 import { chatUsage, countsOfMessages, finishReason } from './outcome.ts'
 
-/** Turns a message into a chat completion; null for what is no message. Thinking stays behind: chat has no place for it. */
+/** Turns a message into a chat completion; null for anything else. Thinking is dropped: chat has no place for it. */
 export function chatAnswer(json: string, now: number): string | null {
   const message = readObject(json)
   if (message?.type !== 'message' || !Array.isArray(message.content)) return null
@@ -15,13 +15,13 @@ export function createdAt(now: number): number {
   return Math.floor(now / 1000)
 }
 
-/** Names the tier that served the call as chat does; nothing where chat has no name for it. */
+/** Returns chat's name for the tier that served the call; nothing where it has none. */
 export function chatServiceTier(usage: JsonObject): { service_tier?: 'default' | 'priority' } {
   if (usage.service_tier === 'standard') return { service_tier: 'default' }
   return usage.service_tier === 'priority' ? { service_tier: 'priority' } : {}
 }
 
-/** Takes the sentence that explains a refusal; null where there is none. */
+/** Returns the sentence that explains a refusal; null where there is none. */
 export function refusalOf(ending: JsonObject): string | null {
   return textIn(objectIn(ending.stop_details).explanation) || null
 }

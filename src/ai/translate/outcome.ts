@@ -1,4 +1,4 @@
-// How a response ended and what it cost, in the words of both APIs; the translators of responses and of event streams share these tables.
+// How a response ended and what it used, in the terms of both APIs; shared by the translators of responses and of event streams.
 
 import { countIn, type JsonObject, objectIn, textIn } from './json.ts'
 
@@ -14,18 +14,18 @@ interface TokenCounts {
   readonly reasoning: number | undefined
 }
 
-/** Names the end of a Messages answer as chat does; an unknown one is a plain stop. */
+/** Returns chat's name for how a Messages response ended; an unknown one is a plain stop. */
 export function finishReason(stopReason: unknown): FinishReason {
   return finishReasons.get(stopReason) ?? 'stop'
 }
 
-/** Names the end of a chat answer as Messages does; a call that the request forced ends with a plain `stop` in chat. */
+/** Returns Messages' name for how a chat response ended; a call that the request forced ends with a plain `stop` in chat. */
 export function stopReason(finish: unknown, { isRefusal = false, hasToolUse = false }): StopReason {
   const reason = isRefusal ? 'refusal' : (stopReasons.get(finish) ?? 'end_turn')
   return reason === 'end_turn' && hasToolUse ? 'tool_use' : reason
 }
 
-/** Reads the usage of Messages, whose `input_tokens` leave out what a cache has to do with. */
+/** Reads the usage of Messages, whose `input_tokens` exclude those read from or written to a cache. */
 export function countsOfMessages(usage: JsonObject): TokenCounts {
   const cacheRead = countIn(usage.cache_read_input_tokens)
   const cacheWrite = countIn(usage.cache_creation_input_tokens)
@@ -39,7 +39,7 @@ export function countsOfMessages(usage: JsonObject): TokenCounts {
   }
 }
 
-/** Reads the usage of chat, whose `prompt_tokens` are all there were. */
+/** Reads the usage of chat, whose `prompt_tokens` include them all. */
 export function countsOfChat(usage: JsonObject): TokenCounts {
   const { cached_tokens, cache_write_tokens } = objectIn(usage.prompt_tokens_details)
   return {
@@ -63,7 +63,7 @@ export function chatUsage({ prompt, completion, cacheRead, cacheWrite, reasoning
   }
 }
 
-/** Returns usage as Messages writes it, whose readers fail without the first two: they are 0 where the provider counted nothing. */
+/** Returns usage as Messages writes it; its clients fail without the first two, so they are 0 where the provider counted nothing. */
 export function messagesUsage({ prompt = 0, completion = 0, cacheRead, cacheWrite, reasoning }: TokenCounts) {
   return {
     input_tokens: Math.max(0, prompt - (cacheRead ?? 0) - (cacheWrite ?? 0)),
@@ -79,7 +79,7 @@ function detailsOf(counts: Readonly<Record<string, number | undefined>>) {
   return Object.values(counts).some(count => count !== undefined) ? counts : undefined
 }
 
-/** Names the type of an error as Messages does; chat has no closed list of them. */
+/** Returns the type of an error as Messages names it; chat has no closed list of them. */
 export function messagesErrorType(error: JsonObject): string {
   const types = [error.type, error.code].map(textIn)
   return (

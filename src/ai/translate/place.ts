@@ -1,16 +1,16 @@
-// Where a value stands in a request that is translated, and what was found wrong with it.
+// The position of a value in a request that is translated, and the faults found there.
 
 import { pointerStep } from '../../base/text/json.ts'
 import { faultAt } from '../../errors/api-faults.ts'
 import type { Fault } from '../../errors/refusal.ts'
 
-/** The two APIs of a translation, as messages call them. */
+/** The names of the two APIs of a translation, for messages. */
 interface Direction {
   readonly from: string
   readonly to: string
 }
 
-/** Collects the faults of one request; of thousands only the first are told. */
+/** Collects the faults of one request; of thousands only the first are reported. */
 export class Findings {
   readonly faults: Fault[] = []
   readonly direction: Direction
@@ -26,7 +26,7 @@ export class Findings {
   }
 }
 
-/** Where a value stands in the request; written out only when there is a fault. */
+/** The position of a value in the request; written out only when there is a fault. */
 export class Place {
   readonly findings: Findings
   readonly #parent: Place | null
@@ -42,12 +42,12 @@ export class Place {
     return new Place(this.findings, this, key)
   }
 
-  /** Notes what is wrong, as words that follow the name of the member. */
+  /** Notes a fault, as words that follow the name of the member. */
   fault(rule: string): undefined {
     this.findings.add(() => faultAt(this.#pointer, 'invalid', this.#name || 'the body', rule))
   }
 
-  /** Notes that the member has no equal in the other API. */
+  /** Notes that the member has no equivalent in the other API. */
   untranslatable(advice = 'leave it out'): undefined {
     this.fault(`has no equivalent in ${this.findings.direction.to}: ${advice}`)
   }
@@ -65,7 +65,7 @@ export class Place {
   }
 }
 
-/** Cuts a word of the caller to what a message has room for. */
+/** Cuts a word of the caller to what fits into a message. */
 export function shorten(word: string): string {
   return word.length > 64 ? `${word.slice(0, 64)}…` : word
 }

@@ -1,8 +1,8 @@
-// Rules to read an untrusted request with: each gives what a value means, or notes a fault that names the member. Both translators build their tables of them.
+// Rules for reading an untrusted request: each returns the value, or notes a fault that names the member.
 
 import { type Place, shorten } from './place.ts'
 
-/** Reads a value that is not null; undefined stands for nothing to say: a fault was noted, or the value means "off". */
+/** Reads a value that is not null; returns undefined where there is nothing to write: a fault was noted, or the value means "off". */
 export type Rule<T> = (value: unknown, at: Place) => T | undefined
 
 type Rules = Readonly<Record<string, Rule<unknown>>>
@@ -11,7 +11,7 @@ type Read<N extends Rules, O extends Rules> = { readonly [K in keyof N]: Meaning
   readonly [K in keyof O]?: Meaning<O[K]> | undefined
 }
 
-/** Reads an object that has the needed members, may have the optional ones, and has no others; null is as good as absent. */
+/** Reads an object with required members, optional ones, and no others; null counts as absent. */
 export function record<const N extends Rules, const O extends Rules>(
   needed: N,
   optional: O,
@@ -49,7 +49,7 @@ export function variants<const V extends Rules>(
   }
 }
 
-/** Reads one of a few words, each to what the other API calls it. */
+/** Reads one of a few words, and returns the other API's word for it. */
 export function words<const T>(table: Readonly<Record<string, T>>): Rule<T> {
   return (value, at) => {
     if (typeof value === 'string' && Object.hasOwn(table, value)) return table[value]
@@ -57,7 +57,7 @@ export function words<const T>(table: Readonly<Record<string, T>>): Rule<T> {
   }
 }
 
-/** Reads a list, each member by the rule. */
+/** Reads a list, each item by the rule. */
 export function list<T>(rule: Rule<T>): Rule<readonly T[]> {
   return (value, at) => {
     if (!Array.isArray(value)) return at.fault('must be a list')
@@ -65,12 +65,12 @@ export function list<T>(rule: Rule<T>): Rule<readonly T[]> {
   }
 }
 
-/** Reads a text by itself, and whatever is no text by the rule. */
+/** Reads a string as it is, and anything else by the rule. */
 export function textOr<T>(rule: Rule<T>): Rule<string | T> {
   return (value, at) => (typeof value === 'string' ? value : rule(value, at))
 }
 
-/** Turns what a rule read without a fault into something else. */
+/** Converts what a rule read without a fault. */
 export function map<T, U>(rule: Rule<T>, turn: (read: T, at: Place) => U | undefined): Rule<U> {
   return (value, at) => {
     const before = at.findings.count
@@ -79,7 +79,7 @@ export function map<T, U>(rule: Rule<T>, turn: (read: T, at: Place) => U | undef
   }
 }
 
-/** Lets only the values pass that switch the member off; anything else has no equal. */
+/** Accepts only values that switch the member off; anything else has no equivalent. */
 export function off(...values: readonly unknown[]): Rule<never> {
   return (value, at) => (values.some(off => isSame(value, off)) ? undefined : at.untranslatable())
 }
@@ -120,7 +120,7 @@ export function number(least: number, most: number, why = ''): Rule<number> {
   }
 }
 
-/** Whether it is an object; a number that kept its digits is none. */
+/** Whether it is an object; a number that kept its digits is not. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawJson(value)
 }
@@ -142,7 +142,7 @@ function refuseWord(value: unknown, known: readonly string[], at: Place): undefi
   at.fault(`"${shorten(value)}" cannot be translated to ${at.findings.direction.to}; use ${known.join(', ')}`)
 }
 
-/** Compares with what switches a member off: a single value, a list of such, or the empty object. */
+/** Compares with the values that switch a member off: a single value, a list of such, or the empty object. */
 function isSame(value: unknown, off: unknown): boolean {
   if (Array.isArray(off)) {
     return (

@@ -1,9 +1,9 @@
-// What tools there are, and which to choose, read from one API in the words of the other. Both translators take their rules from here.
+// Translates tools and the choice of tools between the two APIs.
 
 import { cacheControl } from './messages-conversation-to-chat.ts'
 import { map, object, off, record, text, textOr, truth, variants, words } from './rules.ts'
 
-/** Reads a tool of chat; of those only functions have an equal. */
+/** Reads a tool of chat; only functions have an equivalent. */
 export const chatTool = variants('type', {
   function: map(
     record(
@@ -38,7 +38,7 @@ const toolChoiceWord = words({
   required: { type: 'any' as const },
 })
 
-/** Reads a tool of Messages; those that its provider runs itself have types of their own, and no equal. */
+/** Reads a tool of Messages; those that its provider runs itself have types of their own, and no equivalent. */
 export const messagesTool = variants(
   'type',
   {
@@ -67,7 +67,7 @@ export const messagesTool = variants(
 
 const parallel = { disable_parallel_tool_use: truth }
 
-/** Reads the choice of tools of Messages: the choice of chat as `word`, and whether it may be several at once. */
+/** Reads the choice of tools of Messages: the choice of chat as `word`, and whether several may be called at once. */
 export const messagesToolChoice = variants('type', {
   auto: map(record({ type: text }, parallel), choice => ({ ...choice, word: 'auto' as const })),
   any: map(record({ type: text }, parallel), choice => ({ ...choice, word: 'required' as const })),

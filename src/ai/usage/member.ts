@@ -1,27 +1,27 @@
-// The member of a response that counts its tokens, in the APIs of OpenAI, Anthropic and Google.
+// The member of a response with its token counts, in the APIs of OpenAI, Anthropic and Google.
 
 export interface Tokens {
-  /** Cached ones included. */
+  /** Including cached ones. */
   readonly tokensIn: number | null
-  /** Those of reasoning included. */
+  /** Including those of reasoning. */
   readonly tokensOut: number | null
-  /** Those of `tokensIn` that came from a cache, that went into one, and of the latter those that stay there for an hour; 0 where nothing is said of them. */
+  /** Those of `tokensIn` that were read from a cache, those written to one, and the part of the latter that stays there for an hour; 0 where not reported. */
   readonly cacheRead: number
   readonly cacheWritten: number
   readonly cacheWrittenLong: number
 }
 
-/** A usage member, from its name on, as it stands in a response. */
+/** A usage member in a response, from its name on. */
 export interface UsageMember extends Tokens {
   readonly text: string
 }
 
-/** What the name of a usage member begins with. */
+/** The prefix of the name of a usage member. */
 export const usageName = '"usage'
 
 type Path = readonly string[]
 
-/** Where what is counted stands in the object; the counts of one list are added up. */
+/** The positions of the counts in the object; those in one list are added up. */
 const counted = {
   tokensIn: [
     [['prompt_tokens']],
@@ -44,7 +44,7 @@ const counted = {
   cacheWrittenLong: [[['cache_creation', 'ephemeral_1h_input_tokens']]],
 } as const satisfies Record<keyof Tokens, readonly (readonly Path[])[]>
 
-/** Reads the usage member that begins there, if it is an object and counts tokens. */
+/** Reads the usage member at this position, if it is an object with token counts. */
 export function usageAt(text: string, at: number): UsageMember | null {
   usageMember.lastIndex = at
   if (!usageMember.test(text)) return null
@@ -63,10 +63,10 @@ export function usageAt(text: string, at: number): UsageMember | null {
 
 const usageMember = /"usage(?:Metadata)?"\s*:\s*(?=\{)/y
 
-/** What is to be added up; null where nothing is counted. */
+/** The numbers to add up; null where there are none. */
 type Counts = Readonly<Record<keyof Tokens, readonly number[] | null>>
 
-/** Reads the counts of a usage object; null for a text that is no JSON. */
+/** Reads the counts of a usage object; null for invalid JSON. */
 export function countsIn(object: string): Counts | null {
   const members = parse(object)
   if (members === null) return null
@@ -81,7 +81,7 @@ export function countsIn(object: string): Counts | null {
 
 const largest = 4096
 
-/** Returns where the brace is behind that closes the one there; no string of a usage object has braces. */
+/** Returns the offset after the brace that closes the one there; no string in a usage object contains braces. */
 function endOfObject(text: string, start: number): number {
   let depth = 0
   const end = Math.min(text.length, start + largest)
@@ -123,7 +123,7 @@ function parse(object: string): Record<string, unknown> | null {
   }
 }
 
-/** Takes a count as such: a whole number. */
+/** Accepts a whole number as a count. */
 export function numberOf(value: unknown): number | null {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null
 }

@@ -1,15 +1,15 @@
-// Usage members of the forms that came before, read from their bytes where they lie: those of one model differ in nothing but their numbers, and to
-// parse each of them costs several times as much.
+// Reads usage members of known forms directly from their bytes: those of one model differ only in their numbers, and parsing
+// each of them costs several times as much.
 
 import { countsIn, type Tokens, usageName } from './member.ts'
 
-/** How many forms are remembered: a few models are asked at a time. */
+/** How many forms are remembered: few models are in use at a time. */
 const mostRemembered = 4
 
 export class UsagePatterns {
   readonly #patterns: Pattern[] = []
 
-  /** Reads the last usage member that begins within `near` bytes of the end; null where its form is not known. */
+  /** Reads the last usage member that begins within `near` bytes of the end; null where its form is unknown. */
   lastIn(bytes: Buffer, near: number): Tokens | null {
     const at = lastUsage(bytes, near)
     if (at === -1) return null
@@ -20,7 +20,7 @@ export class UsagePatterns {
     return null
   }
 
-  /** Remembers the form of a usage member if `lastIn` could have read it by that. */
+  /** Remembers the form of a usage member, if `lastIn` could have used it. */
   learn(member: string, bytes: Buffer, near: number): void {
     const pattern = patternOf(member)
     if (pattern === null || pattern.read(bytes, lastUsage(bytes, near)) === null) return
@@ -36,7 +36,7 @@ const digits = /(?<=[:[,]\s*)\d+/g
 /** Longer numbers may not be safe. */
 const mostDigits = 15
 
-/** Finds out which digits are counted by putting their places in their stead. */
+/** Finds which numbers are counts, by putting their positions in their place. */
 function patternOf(member: string): Pattern | null {
   if (odd.test(member)) return null
   let place = 0
@@ -50,7 +50,7 @@ function patternOf(member: string): Pattern | null {
 type Places = readonly number[] | null
 
 class Pattern {
-  /** What stands around the numbers. */
+  /** The text around the numbers. */
   readonly #parts: readonly Buffer[]
   /** Which numbers are to be added up. */
   readonly #places: Readonly<Record<keyof Tokens, Places>>
@@ -100,14 +100,14 @@ function lastUsage(bytes: Buffer, near: number): number {
   return -1
 }
 
-/** Returns where a part ends that begins there; -1 where it does not. */
+/** Returns the end of a part that begins there; -1 where it does not. */
 function behind(bytes: Buffer, at: number, part: Buffer): number {
   if (at === -1 || at + part.length > bytes.length) return -1
   for (let i = 0; i < part.length; i++) if (bytes[at + i] !== part[i]) return -1
   return at + part.length
 }
 
-/** Returns where the number ends that begins there; -1 where there is none, or one that may not be safe or no JSON. */
+/** Returns the end of the number that begins there; -1 where there is none, or one that may not be safe or is not valid JSON. */
 function endOfDigits(bytes: Buffer, start: number): number {
   if (start === -1) return -1
   let end = start

@@ -2,24 +2,24 @@
 // of 2025, for ordinary calls: no discounts for batches, no surcharges for long contexts. Prices change: `ai.prices` of the configuration overrides and
 // adds to them.
 
-/** `cached`: of input that was read from a cache, where no factor of the provider gives it. */
+/** `cached`: the price of input that was read from a cache, where no factor of the provider applies. */
 export type PriceRow = readonly [input: number, output: number, cached?: number]
 
-/** What input costs that a cache has to do with, as a part or multiple of other input: read from one, written to one, and written to one for an hour. */
+/** Factors for cached input, relative to other input: read from a cache, written to one, and written to one for an hour. */
 export interface CacheFactors {
   readonly read: number
   readonly write: number
   readonly writeLong: number
 }
 
-/** By provider; one that is not here takes the usual price. */
+/** By provider; others have the default factors. */
 export const cacheFactors: Readonly<Record<string, CacheFactors>> = {
   anthropic: { read: 0.1, write: 1.25, writeLong: 2 },
   'google-ai-studio': { read: 0.1, write: 1, writeLong: 1 },
   deepseek: { read: 0.1, write: 1, writeLong: 1 },
 }
 
-/** Prices by provider and model; a row also stands for the dated versions of its model that have no row of their own. */
+/** Prices by provider and model; a row also applies to dated versions of its model that have no row of their own. */
 export const priceRows: Readonly<Record<string, Readonly<Record<string, PriceRow>>>> = {
   openai: {
     'gpt-5.1': [1.25, 10, 0.125],

@@ -1,4 +1,4 @@
-// What a call cost: the price rows, and what the configuration says in their place. The log asks, after the call is over.
+// The cost of a call, from the price rows and the configuration.
 
 import type { PriceConfig } from '../../config/config.ts'
 import { type CacheFactors, cacheFactors, type PriceRow, priceRows } from './price-rows.ts'
@@ -17,9 +17,9 @@ export class PriceTable {
   /** By provider/model. */
   readonly #listed = new Map<string, Price>()
   readonly #overrides = new Map<string, Price>()
-  /** Those that end with a star, without it; the longest first. */
+  /** Those that end with a star, without it; longest first. */
   readonly #beginnings: readonly { readonly model: string; readonly price: Price }[]
-  /** What was asked for last: mostly it is asked for again. */
+  /** The last lookup: mostly the next one is the same. */
   #last: { readonly provider: string; readonly model: string; readonly price: Price | null } | null = null
 
   constructor(overrides: readonly PriceConfig[]) {
@@ -34,7 +34,7 @@ export class PriceTable {
       .sort((a, b) => b.model.length - a.model.length)
   }
 
-  /** Returns US dollars; null where the model is unknown, or nobody counted its tokens. */
+  /** Returns US dollars; null where the model is unknown, or tokens were not counted. */
   costOf(provider: string, model: string | null, tokens: Tokens): number | null {
     const { tokensIn, tokensOut, cacheRead, cacheWritten, cacheWrittenLong } = tokens
     if (model === null || (tokensIn === null && tokensOut === null)) return null
@@ -55,7 +55,7 @@ export class PriceTable {
     return this.#last.price
   }
 
-  /** The configuration comes before the rows, and in both the whole name before a part of it. */
+  /** The configuration takes precedence over the rows, and in both the whole name over a prefix. */
   #find(name: string): Price | null {
     return (
       this.#overrides.get(name) ??
@@ -79,7 +79,7 @@ function listed([input, output, cacheRead]: PriceRow, factors: CacheFactors = no
 
 const noCache: CacheFactors = { read: 1, write: 1, writeLong: 1 }
 
-/** Takes what is not configured for an ordinary price. */
+/** Applies the default price to what is not configured. */
 function configured({ input, output, cacheRead, cacheWrite, cacheWriteLong }: PriceConfig): Price {
   const written = cacheWrite ?? input
   return {
@@ -91,5 +91,5 @@ function configured({ input, output, cacheRead, cacheWrite, cacheWriteLong }: Pr
   }
 }
 
-/** What a model's name has at its end in addition where a version of it is meant, such as -2024-08-06, @20250929, -001 or -latest. */
+/** Suffixes of a model's name that denote a version, such as -2024-08-06, @20250929, -001 or -latest. */
 const version = /(?:[-@]\d{3,8}(?:-\d\d){0,2}|-latest)$/

@@ -1,21 +1,21 @@
-// How many tokens a call took, from what was kept of its response. The log asks, after the call is over.
+// How many tokens a call used, from the kept parts of its response.
 
 import { numberOf, type Tokens, usageName, type UsageMember, usageAt } from './member.ts'
 import { UsagePatterns } from './patterns.ts'
 
-/** Null where the response does not say; of a stream or a cut response, what the kept parts say. */
+/** Null where the response does not report it; for a stream or a truncated response, as far as the kept parts report it. */
 interface Usage extends Tokens {
   readonly model: string | null
 }
 
 /**
  * Reads the usage from the beginning of a response and, where that is not all of it, its end: OpenAI's chat, responses and embeddings, Anthropic, Google and
- * Ollama, as JSON, event stream or JSON lines. It looks for the objects that tell it and parses nothing else: texts stand escaped in a response and can't be
- * mistaken for one, and inputs of tools stand before the last one. Never throws.
+ * Ollama, as JSON, event stream or JSON lines. It searches for the usage objects and parses nothing else: strings are escaped in a response and cannot be
+ * mistaken for one, and tool inputs come before the last one. Never throws.
  */
 export function usageOf(head: Buffer, tail: Buffer, isEventStream: boolean): Usage {
   const last = lastTokens(tail.length === 0 ? head : tail)
-  // Anthropic counts what went in at the beginning of a stream, and for how long what is cached stays there alone.
+  // Anthropic reports input at the beginning of a stream, and how long cached input stays only there.
   const isHalf = last === null || last.tokensIn === null || last.tokensOut === null
   const hidesLong = last !== null && last.cacheWritten > last.cacheWrittenLong
   const first = isEventStream && (isHalf || hidesLong) ? within(head, firstUsage) : null
@@ -23,13 +23,13 @@ export function usageOf(head: Buffer, tail: Buffer, isEventStream: boolean): Usa
   return new Found(head, tail, wentIn, last?.tokensOut ?? first?.tokensOut)
 }
 
-/** Takes what stays long in a cache from what was counted first, where the last count of the same does not say. */
+/** Takes the long-lived part of cached input from the first report, where the last report of the same lacks it. */
 function withLong(last: Tokens, first: Tokens | null): Tokens {
   if (first === null || first.cacheWritten !== last.cacheWritten) return last
   return { ...last, cacheWrittenLong: Math.max(last.cacheWrittenLong, first.cacheWrittenLong) }
 }
 
-/** Looks for the model only when it is asked for: mostly the request named it. */
+/** Searches for the model only when it is needed: mostly the request named it. */
 class Found implements Usage {
   readonly tokensIn: number | null
   readonly tokensOut: number | null
@@ -39,7 +39,7 @@ class Found implements Usage {
   readonly #head: Buffer
   readonly #tail: Buffer
 
-  /** Takes what went in from one member, since parts of it are counted there too. */
+  /** Takes the input counts from one member, since parts of it are counted there too. */
   constructor(head: Buffer, tail: Buffer, wentIn: Tokens | null, tokensOut: number | null = null) {
     this.tokensIn = wentIn?.tokensIn ?? null
     this.tokensOut = tokensOut
@@ -55,16 +55,16 @@ class Found implements Usage {
   }
 }
 
-/** Bytes at an end of a response in which nearly all of them tell what is looked for. */
+/** Bytes at an end of a response in which nearly all of them have what is searched for. */
 const nearEnd = 1024
 
-/** Finds something near the beginning, else in all of the bytes; what is looked for is ASCII, so they needn't be decoded. */
+/** Searches near the beginning, then in all of the bytes; the pattern is ASCII, so they need not be decoded. */
 function within<T>(bytes: Buffer, find: (text: string) => T | null): T | null {
   const found = find(bytes.toString('latin1', 0, nearEnd))
   return found !== null || bytes.length <= nearEnd ? found : find(bytes.toString('latin1'))
 }
 
-/** Those of the responses of late. */
+/** The forms of recent responses. */
 const patterns = new UsagePatterns()
 
 function lastTokens(bytes: Buffer): Tokens | null {
@@ -89,7 +89,7 @@ function modelIn(text: string): string | null {
 
 const modelMember = /"model(?:Version)?"\s*:\s*"([^"\\]{1,256})"/g
 
-/** Reads the counts of Ollama, which stand in the last line among much else. */
+/** Reads the counts of Ollama, which are in the last line among many other members. */
 function lastLine(text: string): Tokens | null {
   if (!text.includes('"eval_count"')) return null
   const [tokensIn, tokensOut] = ollamaCounts.map(count => numberOf(Number(count.exec(text)?.[1])))
@@ -119,5 +119,5 @@ function lastUsage(text: string): UsageMember | null {
   return null
 }
 
-/** Members of the name that are looked at before a text is given up: a hostile one has thousands. */
+/** Members of the name that are examined before giving up: a hostile text has thousands. */
 const mostTried = 64

@@ -1,4 +1,4 @@
-// Custom content in, answer out: body, type and perhaps the status are the operator's, every other field is that of the record it stands for.
+// Composes a response from custom content: body, type and optionally the status are the operator's, every other field is that of the error.
 
 import type { Facts } from '../../expression/expression.ts'
 import { errorRows } from '../catalogue.ts'
@@ -8,7 +8,7 @@ import { headersOf, phraseOf, reasonOf } from '../response-head.ts'
 import type { Occasion } from '../problem.ts'
 import type { Refusal } from '../refusal.ts'
 
-/** Composes the response; it has no Content-Security-Policy, since ours allows our own page and nothing else. */
+/** Composes the response; it has no Content-Security-Policy, since ours allows only our own page. */
 export function composeCustom(
   content: CustomContent,
   refusal: Refusal,

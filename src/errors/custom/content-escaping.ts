@@ -1,4 +1,4 @@
-// How a value is made safe in custom content, by the type of the content: wherever the operator put it, it stays a value.
+// Escapes values in custom content by its type, so that they stay values wherever the operator puts them.
 
 import { escapeHtml } from '../../base/text/html.ts'
 import type { ErrorContentType } from '../../config/custom-errors-config.ts'
@@ -13,12 +13,12 @@ export const escapeFor: Readonly<Record<ErrorContentType, (text: string) => stri
   'text/xml': escapeXml,
 }
 
-/** Escapes for the inside of a string. */
+/** Escapes for use within a string. */
 function escapeJson(text: string): string {
   return asciiJson(text).slice(1, -1)
 }
 
-/** Leaves nothing that could be markup, end a line of frontmatter or leave a quoted scalar: references mean their character and nothing else. */
+/** Removes everything that could be markup, end a line of frontmatter or leave a quoted scalar: character references mean their character and nothing else. */
 function escapeMarkdown(text: string): string {
   return text.replace(notAWord, character => {
     const escaped = escapeHtml(character)
@@ -28,15 +28,15 @@ function escapeMarkdown(text: string): string {
 
 const notAWord = /[^A-Za-z0-9.:-]/gu
 
-/** Keeps a value on its line. */
+/** Keeps a value on one line. */
 function flatten(text: string): string {
   return text.replace(controls, ' ')
 }
 
-// The controls are those of C0 and C1, and the separators that some readers take for the end of a line.
+// The controls are those of C0 and C1, and the separators that some readers treat as line ends.
 const controls = /[\0-\x1f\x7f-\x9f\u2028\u2029]/g
 
-/** Escapes as HTML does, but for the two noncharacters that no XML may name (XML 1.0, section 2.2). */
+/** Escapes as HTML does, except for the two noncharacters that XML does not allow (XML 1.0, section 2.2). */
 function escapeXml(text: string): string {
   return escapeHtml(text.replace(/[\ufffe\uffff]/g, '\ufffd'))
 }

@@ -1,4 +1,4 @@
-// What an operator says in place of an error document: cut at its tokens once, so that a response only fills them in.
+// Content that an operator serves instead of an error document: split at its tokens once, so that a response only fills them in.
 
 import type { Facts } from '../../expression/expression.ts'
 import type { ErrorContentType } from '../../config/custom-errors-config.ts'
@@ -7,16 +7,16 @@ import { writeBox } from './error-box.ts'
 import type { Occasion } from '../problem.ts'
 import type { Refusal } from '../refusal.ts'
 
-/** Whose content: a rule's has the tokens of the request, a page's also the boxes. */
+/** Whose content it is: a rule's has the tokens of the request, a page's also the boxes. */
 export type ContentKind = 'rule' | 'page'
 
 export class CustomContent {
-  /** With its charset, where the type has one. */
+  /** Includes the charset, where the type has one. */
   readonly type: string
-  /** In place of that of the error; null keeps it. */
+  /** Replaces the status of the error; null keeps it. */
   readonly status: number | null
   readonly #texts: readonly string[]
-  /** Each follows the text of the same index. */
+  /** Each follows the text with the same index. */
   readonly #tokens: readonly string[]
   readonly #escape: (text: string) => string
 
@@ -29,12 +29,12 @@ export class CustomContent {
     this.#escape = escapeFor[type]
   }
 
-  /** Fills in one response, in UTF-8 with one character a byte. */
+  /** Fills in one response, in UTF-8 with one character per byte. */
   fill(refusal: Refusal, occasion: Occasion, facts: Facts): string {
     const texts = this.#texts
     const tokens = this.#tokens
     let text = texts[0]!
-    // A box takes some microseconds to write, and may stand in many places.
+    // A box takes some microseconds to write, and may occur in many places.
     const values = new Map<string, string>()
     for (let i = 0; i < tokens.length; i++) {
       const token = tokens[i]!
@@ -68,10 +68,10 @@ export class CustomContent {
 const ruleTokens = /(::CLIENT_IP::|::RAY_ID::|::GEO::)/
 const pageTokens = /(::CLIENT_IP::|::RAY_ID::|::GEO::|::SVC_ERROR_500S_BOX::|::SVC_ERROR_1000S_BOX::)/
 
-/** Means nothing in any content type, at any place. */
+/** Has no meaning in any content type, in any position. */
 const plain = /^[A-Za-z0-9.:]*$/
 
-/** Writes a text as UTF-8 with one character a byte, as responses hold it. */
+/** Writes a text as UTF-8 with one character per byte, as responses contain it. */
 function bytesOf(text: string): string {
   return Buffer.byteLength(text) === text.length ? text : Buffer.from(text).toString('latin1')
 }

@@ -1,5 +1,5 @@
-// What the operator says in place of the usual error documents, compiled: rules of the zone, then of the account, then pages of the zone, then of the
-// account. A snapshot has one for every zone, and one for what is outside of all zones.
+// The operator's content for errors, compiled: rules of the zone, then of the account, then pages of the zone, then of the
+// account. A snapshot has one for every zone, and one for requests outside of all zones.
 
 import { rememberEach } from '../../base/remember.ts'
 import type { CustomErrorSource } from '../../metrics/edge-metrics.ts'
@@ -17,38 +17,38 @@ import { CustomContent } from './custom-content.ts'
 import { type CompiledRule, compileErrorRule } from './error-rule.ts'
 import { pageTypesOf } from './page-types.ts'
 
-/** The rules and pages of one level, the first rule that matches wins. */
+/** The rules and pages of one level; the first rule that matches wins. */
 export interface CustomLayer {
   readonly rules: readonly ErrorRule[]
   readonly pages: ErrorPages
 }
 
-/** What stands in place of the record, and why. */
+/** What replaces the record, and why. */
 export interface Found {
   readonly content: CustomContent
   readonly source: CustomErrorSource
-  /** The rule as it was given, and its index among all of its owner; null for a page. */
+  /** The rule as it was set, and its index among all of its owner; null for a page. */
   readonly rule: ErrorRule | null
   readonly index: number | null
   /** The type of the page; null for a rule. */
   readonly page: ErrorPageType | null
 }
 
-/** What went wrong: a rule or page that is broken is left out once and for all, an expression fails at one request. */
+/** A failure: a broken rule or page is left out for good, an expression fails for one request. */
 export type CustomErrorFailure = 'content' | 'expression'
 
 type Failed = (what: CustomErrorFailure) => void
 
 export class CustomErrors {
-  /** Whether there is nothing to find, for whoever would have to look up facts first. */
+  /** Whether there is nothing to find, so that callers need not compute facts first. */
   readonly isEmpty: boolean
   readonly layers: readonly CustomLayer[]
   readonly #failed: Failed
   readonly #levels: readonly Level[]
 
   /**
-   * Takes the layers in the order of their precedence; the last is that of the account, those above are the zone's. Never throws: whatever is
-   * broken is left out, and `failed` hears of it.
+   * Takes the layers in the order of their precedence; the last is that of the account, those above are the zone's. Never throws: broken rules and pages are
+   * left out, and reported to `failed`.
    */
   constructor(layers: readonly CustomLayer[], { failed = () => {} }: { readonly failed?: Failed } = {}) {
     this.layers = layers
@@ -57,12 +57,12 @@ export class CustomErrors {
     this.isEmpty = this.#levels.every(({ rules, pages }) => rules.length === 0 && pages.size === 0)
   }
 
-  /** Finds the content for an error; null where the record is to be told. */
+  /** Finds the content for an error; null where the record is to be served. */
   find(error: ErrorName, facts: Facts): Found | null {
     return this.findRule(facts) ?? this.findPage(error)
   }
 
-  /** Asks the rules alone. */
+  /** Evaluates the rules alone. */
   findRule(facts: Facts): Found | null {
     const work = new Work(mostWork.errors)
     for (const { owner, offset, rules } of this.#levels)
@@ -75,7 +75,7 @@ export class CustomErrors {
     return null
   }
 
-  /** Looks at the pages alone. */
+  /** Searches the pages alone. */
   findPage(error: ErrorName): Found | null {
     const types = pageTypesOf(error)
     for (const { owner, pages } of this.#levels)
@@ -98,7 +98,7 @@ interface Level {
 
 interface IndexedRule extends CompiledRule {
   readonly rule: ErrorRule
-  /** In its layer. */
+  /** Within its layer. */
   readonly index: number
 }
 
@@ -117,7 +117,7 @@ function levelsOf(layers: readonly CustomLayer[], failed: Failed): Level[] {
   })
 }
 
-/** A page, compiled when it is first needed: there may be many, and large ones, of which few are ever shown. */
+/** A page, compiled on first use: there may be many large ones, of which few are ever shown. */
 class CustomPage {
   readonly #html: string
   #content: CustomContent | null = null
@@ -131,7 +131,7 @@ class CustomPage {
   }
 }
 
-// All zones share the layer of the account, and a zone that did not change shares its own with the snapshot before.
+// All zones share the layer of the account, and a zone that did not change shares its own with the previous snapshot.
 const compiledRules = rememberEach((rules: readonly ErrorRule[], failed: Failed) =>
   rules.flatMap((rule, index): IndexedRule | readonly [] => {
     const compiled = attempt(rule)
@@ -141,7 +141,7 @@ const compiledRules = rememberEach((rules: readonly ErrorRule[], failed: Failed)
   }),
 )
 
-/** Compiles a rule; null where it is broken, be it in a way that its type excludes: the store may be older, or newer, than this version. */
+/** Compiles a rule; null where it is broken, even in a way that its type excludes: the store may have been written by an older or newer version. */
 function attempt(rule: ErrorRule): CompiledRule | null {
   try {
     const compiled = compileErrorRule(rule)
@@ -162,7 +162,7 @@ const compiledPages = rememberEach(
     ),
 )
 
-/** Whether a page can be shown: one that is empty would hide the error. */
+/** Whether a page can be shown: an empty one would hide the error. */
 function isPage(html: unknown): html is string {
   if (typeof html !== 'string' || html.trim() === '') return false
   return Buffer.byteLength(html) <= largestErrorPage && !hasTooManyTokens(html)

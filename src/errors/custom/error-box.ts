@@ -1,4 +1,4 @@
-// The box that an Error Page may hold: what happened, in one piece that looks the same in whatever page it stands.
+// The box that an Error Page may contain: a summary of the error that looks the same in any page.
 
 import { type Html, type HtmlValue, html, raw } from '../../base/text/html.ts'
 import { errorRows } from '../catalogue.ts'
@@ -6,7 +6,7 @@ import { form, render } from '../render/form.ts'
 import type { Occasion, Problem } from '../problem.ts'
 import type { Refusal } from '../refusal.ts'
 
-/** Whose errors a box tells: of 5xx codes, or of 1xxx codes. */
+/** Which errors a box shows: those with 5xx codes, or those with 1xxx codes. */
 type BoxFamily = '500s' | '1000s'
 
 /** Writes the box; nothing for an error of the other family. */
@@ -31,7 +31,7 @@ ${block('p', foot, html`Ray ID: ${ray_id}<br>Time: ${timestamp.replace('T', ' ')
 </section>`.markup
 }
 
-/** Sets a colour for each scheme of the reader, and the light one in browsers that know no schemes. */
+/** Sets a colour for each colour scheme, and the light one in browsers without them. */
 function scheme(property: string, light: string, dark: string): string {
   return `${property}:${light};${property}:light-dark(${light},${dark})`
 }
@@ -39,7 +39,7 @@ function scheme(property: string, light: string, dark: string): string {
 const line = ['#dbd9d1', '#323b48'] as const
 const soft = scheme('color', '#57606e', '#a4adbb')
 
-// The styles are inline and begin from nothing, so that neither the page nor a style sheet has to know of the box.
+// The styles are inline and start from a reset, so that page and box do not affect each other.
 const card = `all:initial;color-scheme:light dark;display:block;box-sizing:border-box;max-width:640px;margin:24px auto;padding:20px 24px 22px;${scheme('background', '#fffefc', '#191f28')};${scheme('color', '#1b2430', '#e7eaef')};border:1px solid;${scheme('border-color', ...line)};border-radius:14px;font:16px/1.6 system-ui,sans-serif;text-align:left;overflow-wrap:anywhere`
 const small = `${soft};font-size:14px;font-weight:600`
 const title = 'margin:2px 0 12px;font-size:24px;font-weight:600;line-height:1.25'

@@ -9,13 +9,13 @@ export interface CompiledRule {
   readonly content: CustomContent
 }
 
-/** What a rule breaks: the member by its name in ErrorRule, and the rule of that member. */
+/** A mistake in a rule: the member by its name in ErrorRule, and the rule of that member. */
 interface RuleFlaw {
   readonly member: 'expression' | 'content' | 'contentType' | 'status'
   readonly message: string
 }
 
-/** Compiles a rule, or lists everything that is wrong with it. */
+/** Compiles a rule, or lists all mistakes in it. */
 export function compileErrorRule(rule: ErrorRule): CompiledRule | readonly RuleFlaw[] {
   const expression = compileExpression(rule.expression, 'error', 'bool')
   const flaws = flawsOf(rule)

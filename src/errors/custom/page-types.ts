@@ -1,9 +1,9 @@
-// Which uploaded Error Page an error may have: the one table of it.
+// Which uploaded Error Pages apply to an error: the only table of them.
 
 import type { ErrorPageType } from '../../config/custom-errors-config.ts'
 import { type ErrorName, errorRows } from '../catalogue.ts'
 
-/** Lists the types of pages that may stand for an error, the most specific first; empty where none may. */
+/** Lists the types of pages that apply to an error, most specific first; empty where none do. */
 export function pageTypesOf(error: ErrorName): readonly ErrorPageType[] {
   return typesByName.get(error)!
 }
@@ -16,7 +16,7 @@ const codesByType: Readonly<Partial<Record<ErrorPageType, readonly number[]>>> =
   ratelimit_block: [1015, 1025, 1027],
 }
 
-/** Of HTTP, and of hosts that no zone has: whatever else the tables say, these have no page. */
+/** Errors of HTTP, and of hosts without a zone: whatever the tables say, these have no page. */
 const statusesWithout: ReadonlySet<number> = new Set([500, 501, 503, 505])
 const codesWithout: ReadonlySet<number> = new Set([1001, 1003, 1018, 1023])
 

@@ -31,7 +31,7 @@ th:last-child,td:last-child{padding-right:0}
 td code{display:block;font-size:.8125rem;color:var(--soft)}
 `
 
-/** Shows the rows that have every word of what is looked for, and the categories that have such rows. */
+/** Shows the rows that contain every word of the search, and the categories that have such rows. */
 const script = `
 (() => {
   const search = document.getElementById('search')
@@ -77,7 +77,7 @@ ${factsOf(entry).map(
   )
 }
 
-/** What each category is headed with, in the order in which operators meet them. */
+/** The heading of each category, in the order in which operators meet them. */
 const categories: Readonly<Record<ErrorCategory, string>> = {
   origin: 'Origins',
   ssl: 'TLS of origins',

@@ -1,4 +1,4 @@
-// The catalogue as documentation for operators: what the type URI of an error leads to. The admin listener serves it.
+// The catalogue as documentation for operators, to which the type URI of an error leads.
 
 import type { Answer } from '../compose.ts'
 import { documentErrorPage, documentIndexPage, errorPolicy, indexPolicy } from './document-html.ts'
@@ -6,7 +6,7 @@ import { type Entry, entries, factsOf } from './entry.ts'
 import { type Format, negotiate } from '../negotiate.ts'
 import { safetyHeaders } from '../safety-headers.ts'
 
-/** Documents one error in the format that is accepted; null for a code that no error has. */
+/** Documents one error in the format that is accepted; null for an unknown code. */
 export function documentError(code: string, accept: string | null): Answer | null {
   const entry = entryByCode.get(code)
   if (!entry) return null

@@ -1,4 +1,4 @@
-// What operators are told of an error, made from its row.
+// The documentation of one error, made from its row.
 
 import { type ErrorCategory, type ErrorName, errorRows } from '../catalogue.ts'
 
@@ -25,7 +25,7 @@ export const entries: readonly Entry[] = Object.keys(errorRows)
   .map(name => entryOf(name as ErrorName))
   .sort((a, b) => a.code - b.code)
 
-/** Returns the facts of an error in the words that its pages share. */
+/** Returns the facts of an error in the words that its documents share. */
 export function factsOf(entry: Entry): readonly (readonly [label: string, fact: string])[] {
   return [
     ['Name', entry.name],

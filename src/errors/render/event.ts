@@ -1,9 +1,9 @@
-// The error record as the last event of a stream whose origin died; the edge appends it.
+// The error record as the last event of a stream whose origin failed.
 
 import type { Problem } from '../problem.ts'
 import { renderJson } from './json.ts'
 
-/** Writes the event, from the beginning of a line on. */
+/** Writes the event, starting at the beginning of a line. */
 export function renderEvent(problem: Problem): string {
   return `event: error\ndata: ${renderJson(problem)}\n\n`
 }

@@ -1,11 +1,11 @@
-// How a record is written in one format, once for every error and then only filled in.
+// Renders a record in one format once per error, and then only fills in the values.
 
 import type { Occasion } from '../problem.ts'
 import { type Refusal, refuse } from '../refusal.ts'
 import { asciiJson } from './json.ts'
 import { Template, type Write } from './template.ts'
 
-/** A way to write the record; the escaping makes any zone safe where the renderer puts it. */
+/** A way to write the record; its escaping makes any zone name safe where the renderer puts it. */
 export interface Form {
   readonly type: string
   readonly policy: string | null
@@ -14,7 +14,7 @@ export interface Form {
   readonly templates: Map<string, Template>
 }
 
-/** Makes a form that has not written anything yet. */
+/** Makes a form with nothing cached yet. */
 export function form(
   type: string,
   write: Write,
@@ -32,7 +32,7 @@ export function render(form: Form, refusal: Refusal, occasion: Occasion, documen
 
 const plain = /^[\w.-]*$/
 
-/** Escapes for a string in JSON, which a quoted scalar of YAML takes as well. */
+/** Escapes for a string in JSON, which is also valid in a quoted YAML scalar. */
 function escapeQuoted(text: string): string {
   return asciiJson(text).slice(1, -1)
 }

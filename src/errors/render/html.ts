@@ -1,4 +1,4 @@
-// The error record as a page for people: one file, nothing from outside, complete without script.
+// The error record as a page for people: one file, no external resources, complete without script.
 
 import { type Html, type HtmlValue, html, raw, spellOut } from '../../base/text/html.ts'
 import type { Operator } from '../../config/custom-errors-config.ts'
@@ -12,12 +12,12 @@ const frame = new Frame(style, script)
 /** The Content-Security-Policy that the page is served with. */
 export const pagePolicy = frame.policy
 
-/** Returns the policy of the page with this operator's logo, which allows the origin of that and no other. */
+/** Returns the policy of a page with this operator's logo, which allows the origin of the logo and no other. */
 export function policyWith({ logo }: Operator): string {
   return logo === null ? pagePolicy : frame.policyFor(`data: ${new URL(logo).origin}`)
 }
 
-/** Writes the page; `operator` is who runs what the reader wanted to see, where that is known, and `heading` is said in place of the title. */
+/** Writes the page; `operator` is who runs the site, where that is known, and `heading` replaces the title. */
 export function renderHtml(
   problem: Problem,
   operator: Operator | null = null,
@@ -55,7 +55,7 @@ ${operator !== null && contactLine(operator)}<div><dt>Ray ID</dt><dd><code id="r
   )
 }
 
-// Templates find the places to fill in by sample values, of which none can be in what is spelled out.
+// Templates find the places to fill in by sample values, none of which can occur in the fixed text.
 
 function badge({ name, logo }: Operator): HtmlValue {
   if (name === null) return null
@@ -101,10 +101,10 @@ const stations: readonly Station[] = [
   },
 ]
 
-/** Draws the way from the client to the origin, and marks the station where the request stopped. */
+/** Draws the path from the client to the origin, and marks where the request was stopped. */
 function way(stopped: Stage): Html {
   const at = stations.findIndex(station => station.stage === stopped)
-  // A request that was refused for what it is has still reached the gateway.
+  // A request that was refused for its own faults has still reached the gateway.
   const reached = Math.max(at, 1)
   return html`<ol class="way" aria-label="The way of your request">
 ${stations.map((station, i) => {
@@ -118,7 +118,7 @@ function stop(station: Station, state: 'good' | 'bad' | 'idle', words: string): 
 `
 }
 
-/** Describes when to come back: in plain words, until the script counts down. */
+/** Describes when to retry: in plain words, until the script counts down. */
 function wait(seconds: number, timestamp: string): Html {
   const until = timestampOf(Date.parse(timestamp) + seconds * 1000)
   return html`<div class="wait">

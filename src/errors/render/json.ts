@@ -6,7 +6,7 @@ export function renderJson(problem: Problem): string {
   return asciiJson(problem)
 }
 
-/** Writes a value as JSON in ASCII alone: any other character is escaped. */
+/** Writes a value as JSON in ASCII only: any other character is escaped. */
 export function asciiJson(value: unknown): string {
   return JSON.stringify(value).replace(notAscii, escapeUnit)
 }

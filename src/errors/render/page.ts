@@ -1,4 +1,4 @@
-// The frame that our own pages share: head, colours, type and the policy that lets nothing else in.
+// The frame that our own pages share: head, colours, type, and a policy that blocks everything else.
 
 import { hash } from 'node:crypto'
 import { type Html, html, raw } from '../../base/text/html.ts'
@@ -18,7 +18,7 @@ export class Frame {
     this.policy = this.policyFor('data:')
   }
 
-  /** Returns the policy with pictures from these sources, as a source list of CSP has them. */
+  /** Returns the policy that also allows images from these sources, as a CSP source list. */
   policyFor(pictures: string): string {
     return [
       "default-src 'none'",
@@ -54,7 +54,7 @@ function digest(text: string): string {
   return `sha256-${hash('sha256', text, 'base64')}`
 }
 
-/** The gatehouse, as one path on a square of 24. */
+/** The gatehouse as one path on a 24 by 24 grid. */
 export const gate = 'M4 20V7h3v2h3V7h4v2h3V7h3v13M9 20v-4a3 3 0 0 1 6 0v4M2 20h20'
 
 const icon = `data:image/svg+xml,${encodeURIComponent(

@@ -1,18 +1,18 @@
-// Renders an error once with sample values, and cuts the text where they stand: filling the gaps is then all that a response costs.
+// Renders an error once with sample values, and splits the text at them: a response then only costs filling the gaps.
 
 import { rememberLast } from '../../base/remember.ts'
 import { errorRows } from '../catalogue.ts'
 import { type Occasion, type Problem, problem, timestampOf } from '../problem.ts'
 import { type Refusal, retryAfterOf } from '../refusal.ts'
 
-/** Writes a record in one format; `heading` is for people, who need not know what the code is called. */
+/** Writes a record in one format; `heading` replaces the title where people read it. */
 export type Write = (problem: Problem, heading: string) => string
 
 type Slot = 'ray' | 'zone' | 'wait' | 'date' | 'clock' | 'retry date' | 'retry clock'
 
 export class Template {
   readonly #texts: readonly string[]
-  /** Each follows the text of the same index. */
+  /** Each follows the text with the same index. */
   readonly #slots: readonly Slot[]
 
   constructor(refusal: Refusal, documentation: string, write: Write) {
@@ -23,7 +23,7 @@ export class Template {
     this.#slots = pieces.filter((_, i) => i % 2 === 1).map(mark => slotOf.get(mark)!)
   }
 
-  /** Fills in one response; the zone comes escaped for the format. */
+  /** Fills in one response; the zone name is already escaped for the format. */
   fill(refusal: Refusal, occasion: Occasion, zone: string): string {
     const texts = this.#texts
     const slots = this.#slots
@@ -81,7 +81,7 @@ function valueFor(slot: Slot, refusal: Refusal, occasion: Occasion, zone: string
 
 type Moment = readonly [date: string, clock: string]
 
-/** Within a second one moment serves every response. */
+/** Responses within the same second share one timestamp. */
 function secondOf(time: number): number {
   return Math.floor(time / 1000)
 }
