@@ -14,7 +14,6 @@ const exceptions: Readonly<Record<string, string>> = {
   'src/store/credential.ts Credential': 'the store will keep it',
   'src/store/oauth-grant.ts OAuthGrant': 'the store will keep it',
   'src/store/people.ts Member': 'the store will keep it',
-  'src/store/people.ts User': 'the store will keep it',
   'src/store/signing-key.ts SigningKey': 'the store will keep it',
   'src/store/redis/server/rights.ts aclRules': 'what the documentation tells operators to write',
   'src/store/redis/server/rights.ts clusterRules': 'what the documentation tells operators to write',

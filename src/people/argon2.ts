@@ -1,0 +1,77 @@
+// Argon2id digests as PHC strings, which name what they were made with, so that the cost can be raised later.
+
+import { argon2, timingSafeEqual } from 'node:crypto'
+import { promisify } from 'node:util'
+
+export interface Argon2Cost {
+  /** KiB. */
+  readonly memory: number
+  readonly passes: number
+  readonly parallelism: number
+}
+
+/** A digest and what it was made with. */
+export interface Argon2Digest extends Argon2Cost {
+  readonly salt: Buffer
+  readonly digest: Buffer
+}
+
+const run = promisify(argon2)
+const version = 19
+/** What a kept digest may ask for at most, so that a store which somebody has changed does not stop the process. */
+const most = { memory: 262_144, passes: 16, parallelism: 8 }
+const lengths = { least: 16, most: 64 }
+
+/** Computes the digest of a text, off the event loop. */
+export async function digestWith(
+  text: string,
+  { memory, passes, parallelism }: Argon2Cost,
+  salt: Buffer,
+  tagLength = 32,
+): Promise<Argon2Digest> {
+  const digest = await run('argon2id', { message: text, nonce: salt, tagLength, memory, passes, parallelism })
+  return { memory, passes, parallelism, salt, digest }
+}
+
+/** Whether a text has the digest; compares in constant time. */
+export async function hasDigest(text: string, kept: Argon2Digest): Promise<boolean> {
+  const { digest } = await digestWith(text, kept, kept.salt, kept.digest.length)
+  return timingSafeEqual(digest, kept.digest)
+}
+
+/** Writes a digest as a PHC string. */
+export function writePhc({ memory, passes, parallelism, salt, digest }: Argon2Digest): string {
+  return `$argon2id$v=${version}$m=${memory},t=${passes},p=${parallelism}$${base64(salt)}$${base64(digest)}`
+}
+
+/** Reads a PHC string of argon2id; null where it is none, or asks for more than is allowed. */
+export function readPhc(text: string): Argon2Digest | null {
+  const [, memory, passes, parallelism, salt = '', digest = ''] = phc.exec(text) ?? []
+  const read = {
+    memory: Number(memory),
+    passes: Number(passes),
+    parallelism: Number(parallelism),
+    salt: Buffer.from(salt, 'base64'),
+    digest: Buffer.from(digest, 'base64'),
+  }
+  return isAllowed(read) ? read : null
+}
+
+const phc =
+  /^\$argon2id\$v=19\$m=([1-9]\d{0,6}),t=([1-9]\d?),p=([1-9])\$([A-Za-z0-9+/]{11,86})\$([A-Za-z0-9+/]{11,86})$/
+
+function isAllowed({ memory, passes, parallelism, salt, digest }: Argon2Digest): boolean {
+  const isOfLength = ({ length }: Buffer) => length >= lengths.least && length <= lengths.most
+  return (
+    memory >= 8 * parallelism &&
+    memory <= most.memory &&
+    passes <= most.passes &&
+    parallelism <= most.parallelism &&
+    isOfLength(salt) &&
+    isOfLength(digest)
+  )
+}
+
+function base64(bytes: Buffer): string {
+  return bytes.toString('base64').replaceAll('=', '')
+}

@@ -1,0 +1,104 @@
+// Which passwords are taken: long ones that are not the first to be guessed. What they are composed of is nobody's business.
+
+import { readFileSync } from 'node:fs'
+
+/** Code points at least, and bytes of UTF-8 at most. */
+export const passwordBounds = { least: 12, mostBytes: 1_024 } as const
+
+/** Why a password is refused, and how that is said. */
+export const passwordFlaws = {
+  too_short: `The password must have at least ${passwordBounds.least} characters.`,
+  too_long: `The password must have at most ${passwordBounds.mostBytes} bytes.`,
+  common: 'The password must not be one of the most common ones.',
+  repetition: 'The password must not repeat a few characters over and over.',
+  sequence: 'The password must not be a sequence of neighbouring characters.',
+  own_words: 'The password must not be your name or address, or a name of this account.',
+} as const
+
+type PasswordFlaw = keyof typeof passwordFlaws
+
+/** Returns why a password is refused, null where it is taken. `words` are those of its owner that are easy to guess: addresses and names. */
+export function passwordFlaw(password: string, words: readonly string[]): PasswordFlaw | null {
+  const text = normalPassword(password)
+  if ([...text].length < passwordBounds.least) return 'too_short'
+  if (Buffer.byteLength(text) > passwordBounds.mostBytes) return 'too_long'
+  const folded = text.toLowerCase()
+  if (isCommon(folded)) return 'common'
+  if (isRepetition(folded)) return 'repetition'
+  if (isSequence(folded)) return 'sequence'
+  return [...words, product].flatMap(partsOf).some(word => isWord(folded, word)) ? 'own_words' : null
+}
+
+/** Composes a password as all keyboards do (NFC), so that its owner may type it anywhere. */
+export function normalPassword(password: string): string {
+  return password.normalize('NFC')
+}
+
+const product = 'gatehouse'
+
+/** How many digits and symbols behind a common password change nothing about that. */
+const mostAppended = 5
+
+function isCommon(folded: string): boolean {
+  common ??= readCommon()
+  for (let cut = 0; cut <= mostAppended; cut++) {
+    if (cut > 0 && isLetter.test(folded.at(-cut)!)) return false
+    if (common.has(folded.slice(0, folded.length - cut))) return true
+  }
+  return false
+}
+
+const isLetter = /\p{L}/u
+
+let common: ReadonlySet<string> | null = null
+
+function readCommon(): ReadonlySet<string> {
+  const lines = readFileSync(new URL('common-passwords.txt', import.meta.url), 'utf8').split('\n')
+  return new Set(lines.filter(line => line !== '' && !line.startsWith('#')))
+}
+
+/** Whether it is one part again and again that would be too short alone; the last time may be cut. */
+function isRepetition(folded: string): boolean {
+  const characters = [...folded]
+  const isOfPeriod = (period: number) =>
+    characters.every((c, i) => i < period || c === characters[i - period])
+  for (let period = 1; period < passwordBounds.least && period <= characters.length / 2; period++)
+    if (isOfPeriod(period)) return true
+  return false
+}
+
+const rings = [
+  '0123456789',
+  '1234567890',
+  'abcdefghijklmnopqrstuvwxyz',
+  'qwertyuiopasdfghjklzxcvbnm',
+].flatMap(ring => [ring, [...ring].reverse().join('')])
+
+function isSequence(folded: string): boolean {
+  return rings.some(ring => ring.repeat(Math.ceil(folded.length / ring.length) + 1).includes(folded))
+}
+
+/** An address may be guessed by what is before its @, too. */
+function partsOf(word: string): readonly string[] {
+  const at = word.lastIndexOf('@')
+  return at < 0 ? [word] : [word, word.slice(0, at)]
+}
+
+const shortestWord = 4
+
+/** Whether a password is a word but for spaces, symbols and digits at its end. */
+function isWord(folded: string, word: string): boolean {
+  const bare = lettersAndDigits(word.normalize('NFC').toLowerCase())
+  if (bare.length < shortestWord) return false
+  const guess = lettersAndDigits(folded)
+  return guess === bare || withoutDigits(guess) === withoutDigits(bare)
+}
+
+function lettersAndDigits(text: string): string {
+  return text.replace(/[^\p{L}\p{M}\p{N}]/gu, '')
+}
+
+function withoutDigits(text: string): string {
+  const core = text.replace(/\p{N}+$/u, '')
+  return core.length < shortestWord ? text : core
+}

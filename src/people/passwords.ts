@@ -1,0 +1,79 @@
+// Digests of passwords: two at a time and a bounded queue behind them, so that a flood of sign-ins takes neither all memory nor all processors.
+
+import { randomBytes } from 'node:crypto'
+import { type Argon2Cost, type Argon2Digest, digestWith, hasDigest, readPhc, writePhc } from './argon2.ts'
+import { normalPassword, passwordBounds } from './password-rules.ts'
+
+interface PasswordsOptions {
+  readonly cost?: Argon2Cost
+  /** How many are computed at once; each takes a thread of the pool that files and names need as well. */
+  readonly atOnce?: number
+  /** How many may wait for that. */
+  readonly mostQueued?: number
+}
+
+/** 45 to 65 ms on a busy core of 2026, and 32 MiB while it is computed. */
+const usualCost: Argon2Cost = { memory: 32_768, passes: 2, parallelism: 1 }
+
+const saltLength = 16
+
+/** What a password turned out to be. */
+interface Verdict {
+  readonly matches: boolean
+  /** Whether it matches a digest that was made at another cost: it should be made again. */
+  readonly isOutdated: boolean
+}
+
+export class Passwords {
+  readonly #cost: Argon2Cost
+  readonly #mostQueued: number
+  #free: number
+  readonly #queue: (() => void)[] = []
+  /** What is compared with where there is nothing to compare with. */
+  readonly #nobody: Argon2Digest
+
+  constructor({ cost = usualCost, atOnce = 2, mostQueued = 32 }: PasswordsOptions = {}) {
+    this.#cost = cost
+    this.#free = atOnce
+    this.#mostQueued = mostQueued
+    this.#nobody = { ...cost, salt: randomBytes(saltLength), digest: randomBytes(32) }
+  }
+
+  /** Makes the digest of a password, as a PHC string; null when too many wait. */
+  hash(password: string): Promise<string | null> {
+    return this.#inTurn(async () =>
+      writePhc(await digestWith(normalPassword(password), this.#cost, randomBytes(saltLength))),
+    )
+  }
+
+  /** Compares a password with the PHC string that is kept, null for none, which takes as long; null when too many wait. */
+  verify(password: string, kept: string | null): Promise<Verdict | null> {
+    const digest = kept === null ? null : readPhc(kept)
+    const text = normalPassword(password)
+    // None that long was ever taken.
+    const isPossible = Buffer.byteLength(text) <= passwordBounds.mostBytes
+    return this.#inTurn(async () => {
+      const isSame = await hasDigest(isPossible ? text : '', digest ?? this.#nobody)
+      const matches = isSame && isPossible && digest !== null
+      return { matches, isOutdated: matches && !this.#isOfCost(digest) }
+    })
+  }
+
+  #isOfCost({ memory, passes, parallelism }: Argon2Cost): boolean {
+    const { memory: m, passes: t, parallelism: p } = this.#cost
+    return memory === m && passes === t && parallelism === p
+  }
+
+  async #inTurn<T>(compute: () => Promise<T>): Promise<T | null> {
+    if (this.#free > 0) this.#free--
+    else if (this.#queue.length >= this.#mostQueued) return null
+    else await new Promise<void>(resolve => this.#queue.push(resolve))
+    try {
+      return await compute()
+    } finally {
+      const next = this.#queue.shift()
+      if (next) next()
+      else this.#free++
+    }
+  }
+}

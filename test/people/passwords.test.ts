@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { test } from 'node:test'
+import { readPhc } from '../../src/people/argon2.ts'
+import { Passwords } from '../../src/people/passwords.ts'
+import { cheap } from './cheap.ts'
+
+const password = 'correct horse battery'
+
+test('a password matches its digest and no other, and the digest has its parameters', async () => {
+  const passwords = new Passwords({ cost: cheap })
+  const kept = (await passwords.hash(password))!
+  assert.match(kept, /^\$argon2id\$v=19\$m=64,t=1,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/)
+  assert.deepEqual(await passwords.verify(password, kept), { matches: true, isOutdated: false })
+  for (const other of ['', 'correct horse batterx', `${password} `, 'x'.repeat(2_000)])
+    assert.deepEqual(await passwords.verify(other, kept), { matches: false, isOutdated: false }, other)
+  assert.notEqual(await passwords.hash(password), kept)
+})
+
+test('a password is the same however a keyboard composes it', async () => {
+  const passwords = new Passwords({ cost: cheap })
+  const kept = await passwords.hash('schönes wetter heute')
+  assert.equal((await passwords.verify('scho\u0308nes wetter heute', kept))!.matches, true)
+})
+
+test('a digest of another cost still matches, and is told to be outdated', async () => {
+  const kept = await new Passwords({ cost: cheap }).hash(password)
+  const raised = new Passwords({ cost: { ...cheap, passes: 2 } })
+  assert.deepEqual(await raised.verify(password, kept), { matches: true, isOutdated: true })
+  assert.deepEqual(await raised.verify('another password', kept), { matches: false, isOutdated: false })
+})
+
+test('nothing matches where nothing is kept, or what is no digest', async () => {
+  const passwords = new Passwords({ cost: cheap })
+  for (const kept of [null, '', password, '$argon2id$v=19$m=999999999,t=1,p=1$c2FsdHNhbHRzYWx0$ZGlnZXN0'])
+    assert.deepEqual(await passwords.verify(password, kept), { matches: false, isOutdated: false })
+})
+
+test('two are computed at once and a bounded number waits; the rest is turned away at once', async () => {
+  const passwords = new Passwords({ cost: cheap, atOnce: 2, mostQueued: 3 })
+  const all = Array.from({ length: 8 }, () => passwords.hash(password))
+  assert.deepEqual(
+    (await Promise.all(all)).map(digest => digest !== null),
+    [true, true, true, true, true, false, false, false],
+  )
+  assert.notEqual(await passwords.hash(password), null)
+})
+
+test('a digest that cannot be computed leaves its turn to the next', async () => {
+  const passwords = new Passwords({ cost: { ...cheap, memory: 1 }, atOnce: 1 })
+  for (let i = 0; i < 3; i++) await assert.rejects(passwords.hash(password))
+})
+
+test('at the usual cost the event loop goes on, and a stranger costs what a user does', async () => {
+  const passwords = new Passwords()
+  const kept = await passwords.hash(password)
+  const { memory, passes } = readPhc(kept!)!
+  assert.ok(memory * passes >= 2 * 19_456, 'no less than OWASP asks for')
+  const delay = monitorEventLoopDelay({ resolution: 1 })
+  delay.enable()
+  const user: number[] = []
+  const stranger: number[] = []
+  for (let i = 0; i < 10; i++) {
+    user.push(await timeOf(() => passwords.verify('another password', kept)))
+    stranger.push(await timeOf(() => passwords.verify('another password', null)))
+  }
+  delay.disable()
+  const [fast, slow] = [median(user), median(stranger)].toSorted((a, b) => a - b)
+  assert.ok(slow! < fast! * 1.5, `${fast} and ${slow} ms`)
+  assert.ok(delay.percentile(50) / 1e6 < fast! / 2, 'the loop waited for digests')
+})
+
+async function timeOf(work: () => Promise<unknown>): Promise<number> {
+  const start = performance.now()
+  await work()
+  return performance.now() - start
+}
+
+function median(times: readonly number[]): number {
+  return times.toSorted((a, b) => a - b)[times.length >> 1]!
+}
