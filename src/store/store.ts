@@ -2,6 +2,7 @@
 
 import type { LogBatch } from './log-batch/batch.ts'
 import type { OAuthClient } from './oauth-client.ts'
+import type { Identity, Member, User } from './people.ts'
 import type {
   Account,
   AuditEntry,
@@ -34,6 +35,9 @@ export interface Store {
   readonly gateways: Records<Gateway>
   readonly tokens: Tokens
   readonly oauthClients: OAuthClients
+  /** `everybody` owns them. */
+  readonly users: Users
+  readonly members: Members
   /** What the API has set for zones; `zoneOwner` owns it. */
   readonly errorRules: Records<ErrorRuleList>
   readonly accessRules: Records<AccessRuleList>
@@ -67,7 +71,12 @@ export interface Accounts {
   list(): Promise<readonly Account[]>
   /** False, and nothing written, when the id is taken. */
   insert(account: Account): Promise<boolean>
+  /** Sets what is given, at once, whoever else sets something else; false, and nothing written, when there is no such account, or the key of the answer is taken. */
+  update(id: string, settings: AccountSettings, together?: Together): Promise<boolean>
 }
+
+/** What of an account can be changed. */
+export type AccountSettings = Partial<Pick<Account, 'name' | 'enforceTwoFactor'>>
 
 /** Records of one kind, each owned by an account. */
 export interface Records<T> {
@@ -88,6 +97,26 @@ export interface Records<T> {
 export interface Together {
   readonly audit?: AuditEntry
   readonly answer?: KeptAnswer
+}
+
+/**
+ * No two users have the same e-mail address, nor the same identity: `insert` and `replace` of a second one give false and write nothing, of any number of writers
+ * at once one wins. Both are compared byte by byte. Removing a user removes nothing else.
+ */
+export interface Users extends Records<User> {
+  findByEmail(email: string): Promise<Versioned<User> | null>
+  findByIdentity(identity: Identity): Promise<Versioned<User> | null>
+}
+
+/**
+ * A user is in an account once at most: `insert` and `replace` of a second one give false and write nothing. `replace` and `remove` reject with
+ * `LastSuperAdministrator`, and write nothing, where they would leave an account that has an accepted super administrator without one, of any number of
+ * writers at once. Removing a member removes nothing else.
+ */
+export interface Members extends Records<Member> {
+  find(account: string, user: string): Promise<Versioned<Member> | null>
+  /** What a user is in all accounts, by creation and then id; the first 1,000. */
+  ofUser(user: string): Promise<readonly Member[]>
 }
 
 export interface OAuthClients extends Records<OAuthClient> {
@@ -295,11 +324,26 @@ export type RecordKind =
   | 'error_rule_list'
   | 'access_rule_list'
   | 'error_page'
+  | 'user'
+  | 'member'
+
+/** What changes name; an account is told of with its id as both. */
+export type ChangeKind = RecordKind | 'account'
 
 /** `everything`: some changes can no longer be told apart, so whatever was remembered may be old. */
 export type Change =
-  | { readonly kind: RecordKind; readonly account: string; readonly id: string }
+  | { readonly kind: ChangeKind; readonly account: string; readonly id: string }
   | { readonly kind: 'everything' }
+
+/** An account would be without a super administrator: nothing was written. */
+export class LastSuperAdministrator extends Error {
+  override readonly name = 'LastSuperAdministrator'
+  readonly code = 'GH_LAST_SUPER_ADMINISTRATOR'
+
+  constructor() {
+    super('the account would have no super administrator')
+  }
+}
 
 /** The backend could not be asked, or did not answer in time. */
 export class StoreUnreachable extends Error {

@@ -13,7 +13,6 @@ const exceptions: Readonly<Record<string, string>> = {
   'src/store/authorization-event.ts AuthorizationEvent': 'the store will keep it',
   'src/store/credential.ts Credential': 'the store will keep it',
   'src/store/oauth-grant.ts OAuthGrant': 'the store will keep it',
-  'src/store/people.ts Member': 'the store will keep it',
   'src/store/signing-key.ts SigningKey': 'the store will keep it',
   'src/store/redis/server/rights.ts aclRules': 'what the documentation tells operators to write',
   'src/store/redis/server/rights.ts clusterRules': 'what the documentation tells operators to write',

@@ -13,7 +13,7 @@ export const store: readonly Mutated[] = [
         breaks: 'a version comes twice where the clock goes back, and a change overwrites another',
       },
       {
-        text: "redis.call('HDEL', KEYS[3], oldDigest)\nredis.call('ZREM', KEYS[5], id)",
+        text: "unmark(oldMarks)\nredis.call('ZREM', KEYS[5], id)",
         becomes: "redis.call('ZREM', KEYS[5], id)",
         breaks: 'the digest of a deleted token stays for ever',
       },
@@ -24,9 +24,27 @@ export const store: readonly Mutated[] = [
         tests: ['store/redis/contract', 'store/redis/record-scripts'],
       },
       {
-        text: "if oldDigest ~= digest then redis.call('HDEL', KEYS[3], oldDigest) end",
+        text: 'if oldMarks ~= marks then unmark(oldMarks) end',
         becomes: '',
         breaks: 'a token that was rolled works on',
+      },
+      {
+        text: 'if isLast(oldMarks, marks) then return -1 end',
+        becomes: '',
+        breaks: 'the last super administrator is demoted',
+        tests: ['store/redis/contract'],
+      },
+      {
+        text: "if isLast(oldMarks, '') then return -1 end",
+        becomes: '',
+        breaks: 'the last super administrator is removed',
+        tests: ['store/redis/contract'],
+      },
+      {
+        text: 'if owner and owner ~= field then return true end',
+        becomes: '',
+        breaks: 'two users have one e-mail address',
+        tests: ['store/redis/contract'],
       },
       {
         text: "if last ~= '' and oldVersion ~= last then return 0 end",
@@ -102,7 +120,7 @@ export const store: readonly Mutated[] = [
     ],
   },
   {
-    file: 'store/sqlite/records.ts',
+    file: 'store/sqlite/ledgers.ts',
     tests: ['store/sqlite/sqlite-store'],
     changes: [
       {
@@ -115,6 +133,23 @@ export const store: readonly Mutated[] = [
         becomes: '',
         breaks: 'a change leaves no audit entry',
       },
+    ],
+  },
+  {
+    file: 'store/sqlite/people.ts',
+    tests: ['store/sqlite/sqlite-store'],
+    changes: [
+      {
+        text: 'if (hadSuper && !hasSuper(account)) throw new LastSuperAdministrator()',
+        becomes: '',
+        breaks: 'an account loses its last super administrator',
+      },
+    ],
+  },
+  {
+    file: 'store/sqlite/records.ts',
+    tests: ['store/sqlite/sqlite-store'],
+    changes: [
       {
         text: 'if (isDone) changes.note(version, this.#kind.name, account, id)',
         becomes: '',

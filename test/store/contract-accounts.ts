@@ -2,7 +2,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Place } from './contract.ts'
-import { account, firstStart, gateway, hex } from './contract-specimens.ts'
+import {
+  account,
+  auditEntry,
+  auditQuery,
+  firstStart,
+  gateway,
+  hex,
+  keptAnswer,
+} from './contract-specimens.ts'
 
 export function accountsContract(name: string, place: Place): void {
   test(`${name}: an account is kept as it was given`, async t => {
@@ -19,6 +27,49 @@ export function accountsContract(name: string, place: Place): void {
     await store.accounts.insert(kept)
     assert.equal(await store.accounts.insert({ ...kept, name: 'Another' }), false)
     assert.deepEqual(await store.accounts.list(), [kept])
+  })
+
+  test(`${name}: what is set of an account stays, and nothing else changes`, async t => {
+    const open = await place(t)
+    const [store, other] = await Promise.all([open(), open()])
+    const { accounts } = store
+    const [kept, beside] = [account(), account({ createdAt: 1, enforceTwoFactor: true })]
+    for (const one of [kept, beside]) await accounts.insert(one)
+    assert.equal(await accounts.update(kept.id, { enforceTwoFactor: true }), true)
+    assert.deepEqual(await other.accounts.get(kept.id), { ...kept, enforceTwoFactor: true })
+    assert.equal(await accounts.update(kept.id, { name: 'Ærø' }), true)
+    assert.equal(await accounts.update(kept.id, {}), true)
+    assert.deepEqual(await other.accounts.get(kept.id), { ...kept, name: 'Ærø', enforceTwoFactor: true })
+    assert.equal(await accounts.update(kept.id, { enforceTwoFactor: false }), true)
+    assert.deepEqual(await other.accounts.list(), [beside, { ...kept, name: 'Ærø' }])
+  })
+
+  test(`${name}: of an account nothing set at once is lost, and what goes with it is there, or nothing of both`, async t => {
+    const open = await place(t)
+    const stores = await Promise.all([open(), open()])
+    const [{ accounts, audit, answers }] = stores
+    const kept = account()
+    await accounts.insert(kept)
+    const answer = keptAnswer({ account: kept.id })
+    const names = Array.from({ length: 10 }, (_, i) => `name ${i}`)
+    const done = await Promise.all([
+      ...names.map((name, i) =>
+        stores[i % 2]!.accounts.update(kept.id, { name }, { audit: auditEntry({ account: kept.id }) }),
+      ),
+      stores[1]!.accounts.update(kept.id, { enforceTwoFactor: true }, { answer }),
+    ])
+    assert.ok(done.every(Boolean))
+    const after = (await accounts.get(kept.id))!
+    assert.ok(names.includes(after.name) && after.enforceTwoFactor)
+    assert.deepEqual(await answers.get(kept.id, answer.key), answer)
+    const late = { audit: auditEntry({ account: kept.id }), answer }
+    assert.equal(await accounts.update(kept.id, { name: 'late' }, late), false)
+    assert.equal(
+      await accounts.update(hex(16), { name: 'nobody' }, { audit: auditEntry({ account: kept.id }) }),
+      false,
+    )
+    assert.deepEqual(await accounts.get(kept.id), after)
+    assert.equal((await audit.list(kept.id, auditQuery())).total, 10)
   })
 
   test(`${name}: accounts are listed by creation`, async t => {

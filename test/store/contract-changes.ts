@@ -6,12 +6,15 @@ import { busySecond, until } from '../help/until.ts'
 import type { Place } from './contract.ts'
 import {
   accessRuleList,
+  account,
   errorPage,
   errorRuleList,
   firstStart,
   gateway,
+  member,
   oauthClient,
   token,
+  user,
 } from './contract-specimens.ts'
 
 type Told = Extract<Change, { account: string }>
@@ -58,6 +61,29 @@ export function changesContract(name: string, place: Place): void {
     })
     await writeAndHear(own, other, { kind: 'error_page', ...page }, async () => {
       await own.errorPages.remove(page.account, page.id)
+    })
+  })
+
+  test(`${name}: every write about people is told, in every handle, within a second`, async t => {
+    const open = await place(t)
+    const [own, other] = await Promise.all([open(), open()])
+    const [owner, person, kept] = [account(), user(), member()]
+    await own.accounts.insert(owner)
+    await writeAndHear(own, other, { kind: 'account', account: owner.id, id: owner.id }, async () => {
+      await own.accounts.update(owner.id, { enforceTwoFactor: true })
+    })
+    await writeAndHear(own, other, { kind: 'user', ...person }, async () => {
+      await own.users.insert(person)
+    })
+    await writeAndHear(own, other, { kind: 'member', ...kept }, async () => {
+      await own.members.insert(kept)
+    })
+    await writeAndHear(own, other, { kind: 'member', ...kept }, async () => {
+      const { version } = (await own.members.get(kept.account, kept.id))!
+      await own.members.replace({ ...kept, roles: [] }, version)
+    })
+    await writeAndHear(own, other, { kind: 'user', ...person }, async () => {
+      await own.users.remove(person.account, person.id)
     })
   })
 

@@ -11,8 +11,10 @@ import {
   errorRuleList,
   gateway,
   keptAnswer,
+  member,
   oauthClient,
   token,
+  user,
 } from './contract-specimens.ts'
 
 type Kept = { readonly account: string; readonly id: string }
@@ -26,6 +28,8 @@ const kinds: Readonly<
   gateway: ({ gateways }) => kindOf(gateways, gateway(), { collectLogs: false }),
   token: ({ tokens }) => kindOf(tokens, token(), { name: 'Changed' }),
   'OAuth client': ({ oauthClients }) => kindOf(oauthClients, oauthClient(), { name: 'Changed' }),
+  user: ({ users }) => kindOf(users, user(), { firstName: 'Changed' }),
+  member: ({ members }) => kindOf(members, member(), { roles: [] }),
   'list of error rules': ({ errorRules }) => kindOf(errorRules, errorRuleList(), { rules: [] }),
   'list of access rules': ({ accessRules }) => kindOf(accessRules, accessRuleList(), { rules: [] }),
   'error page': ({ errorPages }) => kindOf(errorPages, errorPage(), { html: 'Changed' }),

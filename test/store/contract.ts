@@ -11,6 +11,7 @@ import { dueContract } from './contract-due.ts'
 import { logFiltersContract } from './contract-log-filters.ts'
 import { logsContract } from './contract-logs.ts'
 import { oauthClientsContract } from './contract-oauth-clients.ts'
+import { peopleContract } from './contract-people.ts'
 import { recordsContract } from './contract-records.ts'
 import { togetherContract } from './contract-together.ts'
 import { tokensContract } from './contract-tokens.ts'
@@ -28,6 +29,7 @@ export function storeContract(name: string, place: Place): void {
   recordsContract(name, place)
   tokensContract(name, place)
   oauthClientsContract(name, place)
+  peopleContract(name, place)
   zonesContract(name, place)
   dueContract(name, place)
   togetherContract(name, place)

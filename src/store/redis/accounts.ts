@@ -1,25 +1,40 @@
 // Accounts in Redis: one hash, since they are few.
 
+import type { Clock } from '../../base/clock.ts'
 import type { Account } from '../records.ts'
-import type { Accounts } from '../store.ts'
+import type { Accounts, AccountSettings, Together } from '../store.ts'
 import type { Connection } from './server/connection.ts'
 import type { DurableWrites } from './server/durability.ts'
-import { keys } from './keys.ts'
+import { changeChannel, keys } from './keys.ts'
+import { stampLua } from './record-scripts.ts'
+import { togetherArguments, togetherCount, togetherKeys, togetherLua } from './record-writes.ts'
 import { lua } from './server/script.ts'
 
 const insertOne = lua`return redis.call('HSETNX', KEYS[1], ARGV[1], ARGV[2])`
 
+/** KEYS: version, changes, accounts, those of what goes with it. ARGV: those of that, channel, id, json that was read and that is to be. Gives -1 where another one is there by now. */
+const updateOne = lua`${stampLua}${togetherLua(3)}
+local channel, id, old, json = unpack(ARGV, ${String(togetherCount + 1)})
+if answered() then return 0 end
+if redis.call('HGET', KEYS[3], id) ~= old then return -1 end
+redis.call('HSET', KEYS[3], id, json)
+tell(channel, stamp(), 'account', id, id)
+accompany()
+return 1`
+
 export class RedisAccounts implements Accounts {
   readonly #connection: Connection
   readonly #writes: DurableWrites
+  readonly #clock: Clock
 
-  constructor(connection: Connection, writes: DurableWrites) {
+  constructor(connection: Connection, writes: DurableWrites, clock: Clock) {
     this.#connection = connection
     this.#writes = writes
+    this.#clock = clock
   }
 
   async get(id: string): Promise<Account | null> {
-    const found = (await this.#connection.run(['HGET', keys.accounts, id])) as string | null
+    const found = await this.#read(id)
     return found === null ? null : JSON.parse(found)
   }
 
@@ -29,8 +44,30 @@ export class RedisAccounts implements Accounts {
   }
 
   async insert(account: Account): Promise<boolean> {
-    return (await this.#writes.run(insertOne, [keys.accounts], [account.id, JSON.stringify(account)])) === 1
+    const json = JSON.stringify(changed(account, {}))
+    return (await this.#writes.run(insertOne, [keys.accounts], [account.id, json])) === 1
   }
+
+  async update(id: string, settings: AccountSettings, together: Together = {}): Promise<boolean> {
+    const homes = [keys.version, keys.changes, keys.accounts, ...togetherKeys(id, together)]
+    const more = togetherArguments(together, this.#clock)
+    for (;;) {
+      const old = await this.#read(id)
+      if (old === null) return false
+      const json = JSON.stringify(changed(JSON.parse(old), settings))
+      const outcome = await this.#writes.run(updateOne, homes, [...more, changeChannel, id, old, json])
+      if (outcome !== -1) return outcome === 1
+    }
+  }
+
+  async #read(id: string): Promise<string | null> {
+    return (await this.#connection.run(['HGET', keys.accounts, id])) as string | null
+  }
+}
+
+function changed(account: Account, { name = account.name, enforceTwoFactor }: AccountSettings): Account {
+  const { enforceTwoFactor: before = false, ...rest } = account
+  return { ...rest, name, ...((enforceTwoFactor ?? before) && { enforceTwoFactor: true }) }
 }
 
 function byCreation(a: Account, b: Account): number {

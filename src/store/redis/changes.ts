@@ -2,7 +2,7 @@
 // something to read, so one that is lost delays a change until the next regular look. It is the heartbeat of the connection, too.
 
 import type { Clock } from '../../base/clock.ts'
-import type { Change, Changes, RecordKind } from '../store.ts'
+import type { Change, ChangeKind, Changes } from '../store.ts'
 import type { Connection } from './server/connection.ts'
 import { keys } from './keys.ts'
 import { mostChanges } from './record-scripts.ts'
@@ -106,7 +106,7 @@ export class RedisChanges implements Changes {
 
 function changeOf([, fields]: Entry): Change {
   const [, kind, , account, , id] = fields
-  return { kind: kind as RecordKind, account: account!, id: id! }
+  return { kind: kind as ChangeKind, account: account!, id: id! }
 }
 
 function ignore(): void {}

@@ -16,8 +16,10 @@ export const keys = {
   due: (kind: RecordKind) => `{gatehouse}:due:${kind}s`,
   /** `account/id` to the time at which the record itself says that it is due. */
   dueOf: (kind: RecordKind) => `{gatehouse}:due_of:${kind}s`,
-  /** Digest of a token to its `account/id`. */
-  digests: '{gatehouse}:digests',
+  /** What finds one record of a kind, such as the digest of a token, to its `account/id`. */
+  names: (kind: RecordKind) => (kind === 'token' ? '{gatehouse}:digests' : `{gatehouse}:names:${kind}s`),
+  /** `group/place/id/account` of the records that are found by something they have in common, all of one score and so by their bytes. */
+  groups: (kind: RecordKind) => `{gatehouse}:groups:${kind}s`,
   /** One answer, and until when it holds; it expires. */
   answer: (account: string, key: string) => `{gatehouse}:answer:${account}/${key}`,
   /** The ids of an account's audit entries by time. */

@@ -15,7 +15,7 @@ const kind = 'oauth_client'
 const traits: Traits<OAuthClient> = {
   kind,
   createdAt: client => client.createdAt,
-  digest: () => '-',
+  marks: () => '-',
   dueAt: client => client.verification?.nextCheckAt ?? null,
 }
 

@@ -50,21 +50,24 @@ local function audit(times, entries, actors, own, id, at, json, actor)
 end
 `
 
-/** Checks whether the key of the answer is taken, and writes both; KEYS from the ninth and ARGV from the first are those of above. */
-export const togetherLua = `${auditLua}
+/** Checks whether the key of the answer is taken, and writes both; ARGV from the first are those of above, and KEYS from the one after those of the script. */
+export function togetherLua(keysBefore: number): string {
+  const [times, entries, actors, own, answer] = [1, 2, 3, 4, 5].map(at => `KEYS[${keysBefore + at}]`)
+  return `${auditLua}
 local function answered()
-  local kept = ARGV[6] ~= '' and redis.call('GET', KEYS[13])
+  local kept = ARGV[6] ~= '' and redis.call('GET', ${answer})
   return kept and tonumber(string.match(kept, '^%d+')) > tonumber(ARGV[5])
 end
 
 local function accompany()
-  if ARGV[1] ~= '' then audit(KEYS[9], KEYS[10], KEYS[11], KEYS[12], unpack(ARGV, 1, 4)) end
+  if ARGV[1] ~= '' then audit(${times}, ${entries}, ${actors}, ${own}, unpack(ARGV, 1, 4)) end
   if ARGV[6] ~= '' then
-    redis.call('SET', KEYS[13], ARGV[6])
-    redis.call('PEXPIREAT', KEYS[13], ARGV[7])
+    redis.call('SET', ${answer}, ARGV[6])
+    redis.call('PEXPIREAT', ${answer}, ARGV[7])
   end
 end
 `
+}
 
 function answerArguments(answer: KeptAnswer, clock: Clock): readonly Argument[] {
   const { expiresAt } = answer

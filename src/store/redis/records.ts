@@ -1,31 +1,33 @@
-// Records in Redis: what all kinds have in common, and how a digest finds a token.
+// Records in Redis: what all kinds have in common, and how a name finds one of them.
 
 import type { Clock } from '../../base/clock.ts'
 import type { Token } from '../records.ts'
 import { nextTurn } from '../../base/turns/turns.ts'
-import type {
-  Listing,
-  Page,
-  Position,
-  RecordKind,
-  Records,
-  Together,
-  Tokens,
-  Versioned,
-  WalkStart,
+import {
+  LastSuperAdministrator,
+  type Listing,
+  type Page,
+  type Position,
+  type RecordKind,
+  type Records,
+  type Together,
+  type Tokens,
+  type Versioned,
+  type WalkStart,
 } from '../store.ts'
 import type { Argument } from './server/connect.ts'
 import type { Connection } from './server/connection.ts'
 import type { DurableWrites } from './server/durability.ts'
 import { changeChannel, keys } from './keys.ts'
 import {
-  findToken,
-  insertRecord,
+  findByName,
+  listGroup,
   listRecords,
+  markedScripts,
+  plainScripts,
   readStep,
   recordKeys,
-  removeRecord,
-  replaceRecord,
+  type RecordScripts,
 } from './record-scripts.ts'
 import type { Script } from './server/script.ts'
 import { togetherArguments, togetherKeys } from './record-writes.ts'
@@ -34,8 +36,10 @@ import { togetherArguments, togetherKeys } from './record-writes.ts'
 export interface Traits<T> {
   readonly kind: RecordKind
   readonly createdAt: (record: T) => number
-  /** What finds it beside its id; - for nothing. */
-  readonly digest: (record: T) => string
+  /** By what it is found beside its id; - for nothing. */
+  readonly marks: (record: T) => string
+  /** Whether marks may be more than one name. */
+  readonly isMarked?: boolean
   /** When somebody has to look after it; null for never. */
   readonly dueAt: (record: T) => number | null
 }
@@ -44,23 +48,24 @@ const mostParsed = 1_000
 /** The longest text that is remembered to be compared. */
 const longestParsed = 64 * 1024
 
-/** A record as it is kept: `version birth digest json`. */
+/** A record as it is kept: `version birth marks json`. */
 type Kept = string | null
 
 /** Returns the traits of a kind that nothing but its id finds, and nobody looks after. */
 export function plainTraits(kind: RecordKind): Traits<{ readonly createdAt: number }> {
-  return { kind, createdAt: ({ createdAt }) => createdAt, digest: () => '-', dueAt: () => null }
+  return { kind, createdAt: ({ createdAt }) => createdAt, marks: () => '-', dueAt: () => null }
 }
 
 const tokenTraits: Traits<Token> = {
   kind: 'token',
   createdAt: token => token.issuedOn,
-  digest: token => token.digest,
+  marks: token => token.digest,
   dueAt: () => null,
 }
 
 export class RedisRecords<T extends { readonly account: string; readonly id: string }> implements Records<T> {
   readonly #traits: Traits<T>
+  readonly #scripts: RecordScripts
   /** Records as they were read last: a text that is the same need not be parsed again. */
   readonly #parsed = new Map<string, { readonly kept: Kept; readonly record: Versioned<T> }>()
   readonly #connection: Connection
@@ -69,6 +74,7 @@ export class RedisRecords<T extends { readonly account: string; readonly id: str
 
   constructor(traits: Traits<T>, connection: Connection, writes: DurableWrites, clock: Clock) {
     this.#traits = traits
+    this.#scripts = traits.isMarked ? markedScripts : plainScripts
     this.#connection = connection
     this.#writes = writes
     this.#clock = clock
@@ -112,15 +118,15 @@ export class RedisRecords<T extends { readonly account: string; readonly id: str
 
   insert(record: T, together?: Together): Promise<boolean> {
     const args = [...this.#describe(record), this.#traits.createdAt(record)]
-    return this.#write(insertRecord, record.account, args, together)
+    return this.#write(this.#scripts.insert, record.account, args, together)
   }
 
   replace(record: T, version: number, together?: Together): Promise<boolean> {
-    return this.#write(replaceRecord, record.account, [...this.#describe(record), version], together)
+    return this.#write(this.#scripts.replace, record.account, [...this.#describe(record), version], together)
   }
 
   remove(account: string, id: string, together?: Together, version?: number): Promise<boolean> {
-    return this.#write(removeRecord, account, [account, id, '-', '', '', version ?? ''], together)
+    return this.#write(this.#scripts.remove, account, [account, id, '-', '', '', version ?? ''], together)
   }
 
   /** Reads a part of a list: as much of it as one look takes. */
@@ -142,8 +148,8 @@ export class RedisRecords<T extends { readonly account: string; readonly id: str
   }
 
   #describe(record: T): readonly Argument[] {
-    const { digest, dueAt } = this.#traits
-    return [record.account, record.id, digest(record), JSON.stringify(record), dueAt(record) ?? '']
+    const { marks, dueAt } = this.#traits
+    return [record.account, record.id, marks(record), JSON.stringify(record), dueAt(record) ?? '']
   }
 
   async #write(
@@ -155,24 +161,63 @@ export class RedisRecords<T extends { readonly account: string; readonly id: str
     const { kind } = this.#traits
     const homes = [...recordKeys(kind, account), ...togetherKeys(account, together)]
     const more = togetherArguments(together, this.#clock)
-    return (await this.#writes.run(script, homes, [...more, changeChannel, kind, ...args])) === 1
+    const outcome = await this.#writes.run(script, homes, [...more, changeChannel, kind, ...args])
+    if (outcome === -1) throw new LastSuperAdministrator()
+    return outcome === 1
+  }
+
+  /** Finds the record that has a name. */
+  protected async findByName(name: string): Promise<Versioned<T> | null> {
+    const { kind } = this.#traits
+    const found = await this.#connection.script(findByName, [keys.names(kind), keys.records(kind)], [name])
+    if (found === null) await this.#writes.confirmAbsence()
+    return parse<T>(found as Kept)
+  }
+
+  /** Reads a page of those that have a place in a group, by creation and then id. */
+  protected async listGroup(group: string, { offset, limit, after = null }: Page): Promise<Listing<T>> {
+    const { kind } = this.#traits
+    const homes = [keys.groups(kind), keys.records(kind)]
+    const items: T[] = []
+    let from = after === null ? `[${group}/` : behind(group, after)
+    for (let skipped = offset; ; skipped = 0) {
+      const wanted = Math.min(limit - items.length, readStep)
+      const found = await this.#connection.script(listGroup, homes, [group, from, skipped, wanted])
+      const [total, isCut, texts] = found as [number, number, string[]]
+      for (const text of texts) items.push(parse<T>(text)!.record)
+      if (items.length >= limit || (texts.length < wanted && isCut === 0)) return { total, items }
+      from = behind(group, this.#placeOf(items.at(-1)!))
+      await nextTurn()
+    }
   }
 }
 
-export class RedisTokens extends RedisRecords<Token> implements Tokens {
-  readonly #connection: Connection
-  readonly #writes: DurableWrites
+/** Returns the place of a record in a group. */
+export function placeIn(
+  group: string,
+  createdAt: number,
+  { account, id }: { account: string; id: string },
+): string {
+  return `${group}/${sortable(createdAt)}/${id}/${account}`
+}
 
+/** Returns where what comes behind a place in a group begins. */
+function behind(group: string, { at, id }: Position): string {
+  return `(${group}/${sortable(at)}/${id}/~`
+}
+
+/** Writes a time so that texts are ordered as the times are. */
+function sortable(at: number): string {
+  return String(Math.floor(at)).padStart(16, '0')
+}
+
+export class RedisTokens extends RedisRecords<Token> implements Tokens {
   constructor(connection: Connection, writes: DurableWrites, clock: Clock) {
     super(tokenTraits, connection, writes, clock)
-    this.#connection = connection
-    this.#writes = writes
   }
 
   async findByDigest(digest: string): Promise<Token | null> {
-    const found = await this.#connection.script(findToken, [keys.digests, keys.records('token')], [digest])
-    if (found === null) await this.#writes.confirmAbsence()
-    return parse<Token>(found as Kept)?.record ?? null
+    return (await this.findByName(digest))?.record ?? null
   }
 }
 

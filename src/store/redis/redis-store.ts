@@ -19,6 +19,7 @@ import { changeChannel, keys } from './keys.ts'
 import { RedisLogs } from './logs.ts'
 import { RedisOAuthClients } from './oauth-clients.ts'
 import { insertFirst, recordKeys } from './record-scripts.ts'
+import { RedisMembers, RedisUsers } from './people.ts'
 import { plainTraits, RedisRecords, RedisTokens } from './records.ts'
 import { Replicas } from './server/replicas.ts'
 import { deniedRights } from './server/rights.ts'
@@ -47,6 +48,8 @@ export class RedisStore implements Store {
   readonly gateways: Records<Gateway>
   readonly tokens: RedisTokens
   readonly oauthClients: RedisOAuthClients
+  readonly users: RedisUsers
+  readonly members: RedisMembers
   readonly errorRules: Records<ErrorRuleList>
   readonly accessRules: Records<AccessRuleList>
   readonly errorPages: Records<ErrorPage>
@@ -101,10 +104,12 @@ export class RedisStore implements Store {
       clock,
       isCluster: address.kind === 'cluster',
     })
-    this.accounts = new RedisAccounts(records, this.#writes)
+    this.accounts = new RedisAccounts(records, this.#writes, clock)
     this.gateways = new RedisRecords<Gateway>(plainTraits('gateway'), records, this.#writes, clock)
     this.tokens = new RedisTokens(records, this.#writes, clock)
     this.oauthClients = new RedisOAuthClients(records, this.#writes, clock)
+    this.users = new RedisUsers(records, this.#writes, clock)
+    this.members = new RedisMembers(records, this.#writes, clock)
     this.errorRules = new RedisRecords<ErrorRuleList>(
       plainTraits('error_rule_list'),
       records,
@@ -149,11 +154,8 @@ export class RedisStore implements Store {
   }
 
   async bootstrap({ account, gateway, token }: Bootstrap): Promise<boolean> {
-    const homes = [
-      ...recordKeys('gateway', account.id).slice(0, 5),
-      ...recordKeys('token', account.id).slice(3, 5),
-      keys.accounts,
-    ]
+    const [ofTokens, ofGateways] = [recordKeys('token', account.id), recordKeys('gateway', account.id)]
+    const homes = [...ofTokens.slice(0, 3), ...ofGateways.slice(3, 5), ...ofTokens.slice(3, 5), keys.accounts]
     const args = [
       ...[changeChannel, account.id, JSON.stringify(account)],
       ...[gateway.id, JSON.stringify(gateway), gateway.createdAt],

@@ -1,21 +1,28 @@
 // Accounts, a row each.
 
 import type { Account } from '../records.ts'
-import type { Accounts } from '../store.ts'
+import type { Accounts, AccountSettings, Together } from '../store.ts'
 import type { Command, Database, Row, Statement } from './database/database.ts'
+import { type Ledgers, writeTogether } from './ledgers.ts'
 
 export class SqliteAccounts implements Accounts {
   readonly #db: Database
+  readonly #ledgers: Ledgers
   readonly #get: Statement
   readonly #list: Statement
   readonly #insert: Command
+  readonly #update: Command
 
-  constructor(db: Database) {
+  constructor(db: Database, ledgers: Ledgers) {
     this.#db = db
+    this.#ledgers = ledgers
     this.#get = db.prepare('SELECT * FROM accounts WHERE id = ?')
     this.#list = db.prepare('SELECT * FROM accounts ORDER BY created_at, id')
     this.#insert = db.command(
-      'INSERT INTO accounts (id, name, created_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
+      'INSERT INTO accounts (id, name, created_at, enforce_two_factor) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
+    )
+    this.#update = db.command(
+      'UPDATE accounts SET name = coalesce(?, name), enforce_two_factor = coalesce(?, enforce_two_factor) WHERE id = ?',
     )
   }
 
@@ -34,17 +41,30 @@ export class SqliteAccounts implements Accounts {
     return this.#db.write(() => this.insertWithin(account))
   }
 
+  update(id: string, { name, enforceTwoFactor }: AccountSettings, together?: Together): Promise<boolean> {
+    const { changes } = this.#ledgers
+    const isEnforced = enforceTwoFactor === undefined ? null : Number(enforceTwoFactor)
+    const update = () => {
+      const isDone = this.#update(name ?? null, isEnforced, id) === 1
+      if (isDone) changes.note(changes.nextVersion(), 'account', id, id)
+      return isDone
+    }
+    return writeTogether(this.#db, this.#ledgers, update, together)
+  }
+
   /** As `list`, inside of a transaction. */
   listWithin(): Account[] {
     return this.#list.all().map(fromRow)
   }
 
   /** As `insert`, inside of a transaction. */
-  insertWithin({ id, name, createdAt }: Account): boolean {
-    return this.#insert(id, name, createdAt) === 1
+  insertWithin({ id, name, createdAt, enforceTwoFactor = false }: Account): boolean {
+    return this.#insert(id, name, createdAt, Number(enforceTwoFactor)) === 1
   }
 }
 
 function fromRow(row: Row): Account {
-  return { id: String(row.id), name: String(row.name), createdAt: Number(row.created_at) }
+  const { id, name, created_at } = row
+  const account = { id: String(id), name: String(name), createdAt: Number(created_at) }
+  return row.enforce_two_factor === 1 ? { ...account, enforceTwoFactor: true } : account
 }

@@ -1,12 +1,12 @@
 // The writes of all processes, read from a table of the last ones. Versions of records are numbers of this table.
 
 import type { Clock } from '../../base/clock.ts'
-import { type Change, type Changes, type RecordKind, StoreUnreachable } from '../store.ts'
+import { type Change, type ChangeKind, type Changes, StoreUnreachable } from '../store.ts'
 import type { Command, Database, Statement } from './database/database.ts'
 
 interface Row {
   readonly version: number
-  readonly kind: RecordKind
+  readonly kind: ChangeKind
   readonly account: string
   readonly id: string
 }
@@ -53,7 +53,7 @@ export class SqliteChanges implements Changes {
   }
 
   /** Notes a write, in the transaction of it. */
-  note(version: number, kind: RecordKind, account: string, id: string): void {
+  note(version: number, kind: ChangeKind, account: string, id: string): void {
     this.#insert(version, kind, account, id)
     this.#trim(version - remembered)
   }

@@ -3,7 +3,8 @@
 import type { Gateway } from '../records.ts'
 import type { Together } from '../store.ts'
 import type { Database } from './database/database.ts'
-import { type Ledgers, SqliteRecords } from './records.ts'
+import type { Ledgers } from './ledgers.ts'
+import { SqliteRecords } from './records.ts'
 
 export class SqliteGateways extends SqliteRecords<Gateway> {
   readonly #sweep: () => void

@@ -4,7 +4,8 @@ import type { Clock } from '../../base/clock.ts'
 import type { OAuthClient } from '../oauth-client.ts'
 import type { OAuthClients, Versioned } from '../store.ts'
 import type { Command, Database, Statement } from './database/database.ts'
-import { type Ledgers, SqliteRecords, versionedOf } from './records.ts'
+import type { Ledgers } from './ledgers.ts'
+import { SqliteRecords, versionedOf } from './records.ts'
 
 export class SqliteOAuthClients extends SqliteRecords<OAuthClient> implements OAuthClients {
   readonly #db: Database

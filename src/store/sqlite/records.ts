@@ -1,11 +1,9 @@
 // Records that an account owns, each as JSON in a row of the table of its kind.
 
 import type { Listing, Page, RecordKind, Records, Together, Versioned, WalkStart } from '../store.ts'
-import type { SqliteAnswers } from './answers.ts'
-import type { SqliteAudit } from './audit.ts'
-import type { SqliteChanges } from './changes.ts'
 import type { Command, Database, Row, Statement } from './database/database.ts'
 import { fromRow, OrderedRows, stretchOf } from './database/ordered-rows.ts'
+import { type Ledgers, writeTogether } from './ledgers.ts'
 
 /** What a kind of records is: its table, and when one was created. */
 interface Kind<T> {
@@ -14,13 +12,8 @@ interface Kind<T> {
   readonly createdAt: (record: T) => number
   /** Called after a record was inserted or replaced, in the transaction of it. */
   readonly wrote?: (record: T) => void
-}
-
-/** What is written with records, in their transactions. */
-export interface Ledgers {
-  readonly changes: SqliteChanges
-  readonly answers: SqliteAnswers
-  readonly audit: SqliteAudit
+  /** Called with each replacement and removal, in its transaction; what it throws undoes it. */
+  readonly guard?: (account: string, write: () => boolean) => boolean
 }
 
 export class SqliteRecords<T extends { readonly account: string; readonly id: string }>
@@ -44,10 +37,10 @@ export class SqliteRecords<T extends { readonly account: string; readonly id: st
     this.#rows = new OrderedRows(db, table, 'created_at')
     this.#insert = db.command(
       `INSERT INTO ${table} (account, id, created_at, version, record) VALUES (?, ?, ?, ?, ?)
-       ON CONFLICT (account, id) DO NOTHING`,
+       ON CONFLICT DO NOTHING`,
     )
     this.#replace = db.command(
-      `UPDATE ${table} SET version = ?, record = ? WHERE account = ? AND id = ? AND version = ?`,
+      `UPDATE OR IGNORE ${table} SET version = ?, record = ? WHERE account = ? AND id = ? AND version = ?`,
     )
     this.#remove = db.command(
       `DELETE FROM ${table} WHERE account = ? AND id = ? AND version = coalesce(?, version)`,
@@ -61,15 +54,8 @@ export class SqliteRecords<T extends { readonly account: string; readonly id: st
     })
   }
 
-  async list(account: string, { offset, limit, after = null }: Page): Promise<Listing<T>> {
-    const total = await this.#rows.count(stretchOf(account))
-    const stretch = stretchOf(account, after)
-    const from = await this.#rows.skip(stretch, offset)
-    const items: T[] = []
-    if (from !== null)
-      for await (const rows of this.#rows.read({ ...stretch, from }, limit))
-        for (const row of rows) items.push(fromRow(row))
-    return { items, total }
+  list(account: string, page: Page): Promise<Listing<T>> {
+    return pageOf(this.#rows, account, page)
   }
 
   async *walk(account: string, { after = null, descending = false }: WalkStart = {}) {
@@ -83,20 +69,19 @@ export class SqliteRecords<T extends { readonly account: string; readonly id: st
 
   replace(record: T, version: number, together?: Together): Promise<boolean> {
     const { account, id } = record
-    return this.#write(() => {
+    const replace = () => {
       const isDone = this.#noted(account, id, next =>
         this.#replace(next, JSON.stringify(record), account, id, version),
       )
       if (isDone) this.#kind.wrote?.(record)
       return isDone
-    }, together)
+    }
+    return this.#write(() => this.#guarded(account, replace), together)
   }
 
   remove(account: string, id: string, together?: Together, version?: number): Promise<boolean> {
-    return this.#write(
-      () => this.#noted(account, id, () => this.#remove(account, id, version ?? null)),
-      together,
-    )
+    const remove = () => this.#noted(account, id, () => this.#remove(account, id, version ?? null))
+    return this.#write(() => this.#guarded(account, remove), together)
   }
 
   /** Inserts inside of a transaction that the caller has begun. */
@@ -110,18 +95,12 @@ export class SqliteRecords<T extends { readonly account: string; readonly id: st
     return isDone
   }
 
-  async #write(work: () => boolean, { audit, answer }: Together = {}): Promise<boolean> {
-    const { changes, answers, audit: log } = this.#ledgers
-    const isDone = await this.#db.write(() => {
-      answers.sweepWithin()
-      if (answer && answers.hasWithin(answer)) return false
-      if (!work()) return false
-      if (answer) answers.insertWithin(answer)
-      if (audit) log.appendWithin(audit)
-      return true
-    })
-    if (isDone) await changes.tell()
-    return isDone
+  #write(work: () => boolean, together?: Together): Promise<boolean> {
+    return writeTogether(this.#db, this.#ledgers, work, together)
+  }
+
+  #guarded(account: string, write: () => boolean): boolean {
+    return this.#kind.guard?.(account, write) ?? write()
   }
 
   #noted(account: string, id: string, write: (version: number) => number): boolean {
@@ -131,6 +110,22 @@ export class SqliteRecords<T extends { readonly account: string; readonly id: st
     if (isDone) changes.note(version, this.#kind.name, account, id)
     return isDone
   }
+}
+
+/** Reads a page of those rows that have this owner. */
+async function pageOf<T>(
+  rows: OrderedRows,
+  owner: string,
+  { offset, limit, after = null }: Page,
+): Promise<Listing<T>> {
+  const total = await rows.count(stretchOf(owner))
+  const stretch = stretchOf(owner, after)
+  const from = await rows.skip(stretch, offset)
+  const items: T[] = []
+  if (from !== null)
+    for await (const some of rows.read({ ...stretch, from }, limit))
+      for (const row of some) items.push(fromRow(row))
+  return { items, total }
 }
 
 /** Reads the record of a row, and its version. */

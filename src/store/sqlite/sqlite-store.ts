@@ -16,7 +16,9 @@ import { SqliteGateways } from './gateways.ts'
 import { SqliteLogs } from './logs/logs.ts'
 import { migrate } from './database/migrate.ts'
 import { SqliteOAuthClients } from './oauth-clients.ts'
-import { type Ledgers, SqliteRecords } from './records.ts'
+import type { Ledgers } from './ledgers.ts'
+import { SqliteMembers, SqliteUsers } from './people.ts'
+import { SqliteRecords } from './records.ts'
 import { SqliteTokens } from './tokens.ts'
 
 interface SqliteOptions {
@@ -40,6 +42,8 @@ export class SqliteStore implements Store {
   readonly gateways: SqliteGateways
   readonly tokens: SqliteTokens
   readonly oauthClients: SqliteOAuthClients
+  readonly users: SqliteUsers
+  readonly members: SqliteMembers
   readonly errorRules: Records<ErrorRuleList>
   readonly accessRules: Records<AccessRuleList>
   readonly errorPages: Records<ErrorPage>
@@ -74,10 +78,12 @@ export class SqliteStore implements Store {
     this.answers = new SqliteAnswers(records, clock)
     this.audit = new SqliteAudit(records)
     const ledgers: Ledgers = { changes: this.changes, answers: this.answers, audit: this.audit }
-    this.accounts = new SqliteAccounts(records)
+    this.accounts = new SqliteAccounts(records, ledgers)
     this.gateways = new SqliteGateways(records, ledgers, () => void this.logs.sweep())
     this.tokens = new SqliteTokens(records, ledgers)
     this.oauthClients = new SqliteOAuthClients(records, ledgers, clock)
+    this.users = new SqliteUsers(records, ledgers)
+    this.members = new SqliteMembers(records, ledgers)
     this.errorRules = new SqliteRecords<ErrorRuleList>(records, ledgers, {
       name: 'error_rule_list',
       table: 'error_rule_lists',

@@ -4,7 +4,8 @@ import type { Token } from '../records.ts'
 import type { Tokens } from '../store.ts'
 import type { Database, Statement } from './database/database.ts'
 import { fromRow } from './database/ordered-rows.ts'
-import { type Ledgers, SqliteRecords } from './records.ts'
+import type { Ledgers } from './ledgers.ts'
+import { SqliteRecords } from './records.ts'
 
 export class SqliteTokens extends SqliteRecords<Token> implements Tokens {
   readonly #db: Database

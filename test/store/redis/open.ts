@@ -14,11 +14,14 @@ import {
   errorRuleList,
   firstStart,
   gateway,
+  identity,
   keptAnswer,
   logEntries,
   logQuery,
+  member,
   oauthClient,
   token,
+  user,
 } from '../contract-specimens.ts'
 
 /** The usual time until a command is called lost, in ms: longer than a busy machine keeps anybody waiting. */
@@ -38,6 +41,7 @@ export async function openRedis(
 const kept = gateway()
 const owner = kept.account
 const limit = { most: 10, strategy: 'DELETE_OLDEST' } as const
+const person = member({ isSuper: false })
 const page = { offset: 0, limit: 10 }
 
 /** Everything that can be asked of a store, but its end. */
@@ -45,6 +49,14 @@ export const methods: Readonly<Record<string, (store: Store) => Promise<unknown>
   'accounts.get': store => store.accounts.get(owner),
   'accounts.list': store => store.accounts.list(),
   'accounts.insert': store => store.accounts.insert(account()),
+  'accounts.update': store => store.accounts.update(owner, { name: 'Changed' }, { audit: auditEntry() }),
+  'users.insert': store => store.users.insert(user()),
+  'users.findByEmail': store => store.users.findByEmail('nobody@people.example'),
+  'users.findByIdentity': store => store.users.findByIdentity(identity()),
+  'members.insert': store => store.members.insert(person),
+  'members.find': store => store.members.find(person.account, person.user),
+  'members.ofUser': store => store.members.ofUser(person.user),
+  'members.remove': store => store.members.remove(person.account, person.id),
   'gateways.get': store => store.gateways.get(owner, kept.id),
   'gateways.list': store => store.gateways.list(owner, page),
   'gateways.insert': store => store.gateways.insert(gateway()),

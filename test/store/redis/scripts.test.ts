@@ -11,11 +11,14 @@ import {
   auditEntry,
   firstStart,
   gateway,
+  identity,
   keptAnswer,
   logEntries,
   logQuery,
+  member,
   oauthClient,
   token,
+  user,
   verification,
 } from '../contract-specimens.ts'
 import { openRedis } from './open.ts'
@@ -36,6 +39,9 @@ const told = auditEntry({ account: due.account, actor: 'gatehouse' })
 const first = firstStart()
 const owner = account()
 const known = token()
+const person = user({ identity: identity() })
+const joined = member({ isSuper: true })
+const second = member({ account: joined.account, isSuper: true })
 const far = Date.now() + 20 * 86_400_000
 const spend = (store: Store, window: 'sliding' | 'fixed') =>
   store.counters.spend({
@@ -49,6 +55,29 @@ const spend = (store: Store, window: 'sliding' | 'fixed') =>
 const cases: Readonly<Record<string, Case>> = {
   bootstrap: { act: store => store.bootstrap(first) },
   'accounts.insert': { act: store => store.accounts.insert(owner) },
+  'accounts.update': {
+    arrange: store => store.accounts.insert(owner),
+    act: store => store.accounts.update(owner.id, { enforceTwoFactor: true }, beside),
+  },
+  'users.insert': { act: store => store.users.insert(person, beside) },
+  'users.replace': {
+    arrange: store => store.users.insert(person),
+    act: async store => {
+      const { version } = (await store.users.get(person.account, person.id))!
+      return store.users.replace({ ...person, email: 'new@people.example', identity: null }, version)
+    },
+  },
+  'members.remove': {
+    arrange: async store => {
+      await store.members.insert(joined)
+      await store.members.insert(second)
+    },
+    act: store => store.members.remove(joined.account, joined.id, beside),
+  },
+  'members.ofUser': {
+    arrange: store => store.members.insert(joined),
+    act: store => store.members.ofUser(joined.user),
+  },
   'tokens.insert': { act: store => store.tokens.insert(known) },
   'tokens.replace': {
     arrange: store => store.tokens.insert(known),

@@ -28,7 +28,17 @@ const onKeys = [
     'hvals',
   ],
   ...['incrby', 'pexpire', 'pexpireat', 'set', 'unlink', 'xadd', 'xrange', 'xrevrange', 'zadd', 'zcard'],
-  ...['zcount', 'zpopmin', 'zrange', 'zrangebyscore', 'zrank', 'zrem', 'zrevrange'],
+  ...[
+    'zcount',
+    'zlexcount',
+    'zpopmin',
+    'zrange',
+    'zrangebylex',
+    'zrangebyscore',
+    'zrank',
+    'zrem',
+    'zrevrange',
+  ],
 ]
 
 interface Need {

@@ -12,6 +12,8 @@ export const applicationId = 0x47415445
  * In oauth_clients, due_at is when the next check of the domain is due, as the record says; ask_at is when it may be given to who asks for it: later, while another
  * one has it. A book of audit entries says how many an account has, and one of an actor how many of those are of one who asked. Times that are computed may have
  * fractions.
+ *
+ * The consent of a credential is the id of an OAuth grant. Authorization events of a client are numbered as they came.
  */
 export const migrations: readonly string[] = [
   `
@@ -178,5 +180,86 @@ export const migrations: readonly string[] = [
   ALTER TABLE log_books DROP COLUMN hidden;
   ALTER TABLE log_books ADD COLUMN held INTEGER NOT NULL DEFAULT 0;
   UPDATE log_books SET held = count;
+  `,
+  `
+  ALTER TABLE accounts ADD COLUMN enforce_two_factor INTEGER NOT NULL DEFAULT 0;
+
+  CREATE TABLE users (
+    key INTEGER PRIMARY KEY AUTOINCREMENT,
+    account TEXT NOT NULL,
+    id TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    version INTEGER NOT NULL,
+    record TEXT NOT NULL
+  ) STRICT;
+  CREATE UNIQUE INDEX users_by_id ON users (account, id);
+  CREATE INDEX users_by_creation ON users (account, created_at, id);
+  CREATE UNIQUE INDEX users_by_email ON users (record ->> 'email');
+  CREATE UNIQUE INDEX users_by_identity ON users (record ->> '$.identity.issuer', record ->> '$.identity.subject');
+
+  CREATE TABLE members (
+    key INTEGER PRIMARY KEY AUTOINCREMENT,
+    account TEXT NOT NULL,
+    id TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    version INTEGER NOT NULL,
+    record TEXT NOT NULL
+  ) STRICT;
+  CREATE UNIQUE INDEX members_by_id ON members (account, id);
+  CREATE INDEX members_by_creation ON members (account, created_at, id);
+  CREATE UNIQUE INDEX members_by_user ON members (record ->> 'user', account);
+  CREATE INDEX members_super ON members (account) WHERE record ->> 'isSuper' = 1 AND record ->> 'status' = 'accepted';
+
+  CREATE TABLE oauth_grants (
+    key INTEGER PRIMARY KEY AUTOINCREMENT,
+    account TEXT NOT NULL,
+    id TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    version INTEGER NOT NULL,
+    record TEXT NOT NULL
+  ) STRICT;
+  CREATE UNIQUE INDEX oauth_grants_by_id ON oauth_grants (account, id);
+  CREATE INDEX oauth_grants_by_creation ON oauth_grants (account, created_at, id);
+  CREATE UNIQUE INDEX oauth_grants_by_parties ON oauth_grants (record ->> 'user', record ->> 'client', account);
+  CREATE INDEX oauth_grants_of_user ON oauth_grants (record ->> 'user', created_at, id);
+  CREATE INDEX oauth_grants_of_client ON oauth_grants (record ->> 'client', created_at, id);
+
+  CREATE TABLE signing_keys (
+    key INTEGER PRIMARY KEY AUTOINCREMENT,
+    account TEXT NOT NULL,
+    id TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    version INTEGER NOT NULL,
+    record TEXT NOT NULL
+  ) STRICT;
+  CREATE UNIQUE INDEX signing_keys_by_id ON signing_keys (account, id);
+  CREATE INDEX signing_keys_by_creation ON signing_keys (account, created_at, id);
+
+  CREATE TABLE credentials (
+    key INTEGER PRIMARY KEY,
+    kind TEXT NOT NULL,
+    digest BLOB NOT NULL,
+    user TEXT,
+    client TEXT,
+    consent TEXT,
+    created_at REAL NOT NULL,
+    expires_at REAL NOT NULL,
+    consumed_at REAL,
+    data TEXT NOT NULL
+  ) STRICT;
+  CREATE UNIQUE INDEX credentials_by_digest ON credentials (digest, kind);
+  CREATE INDEX credentials_of_user ON credentials (user, kind, expires_at) WHERE user IS NOT NULL;
+  CREATE INDEX credentials_of_client ON credentials (client, kind, expires_at) WHERE client IS NOT NULL;
+  CREATE INDEX credentials_of_consent ON credentials (consent, kind, expires_at) WHERE consent IS NOT NULL;
+  CREATE INDEX credentials_by_end ON credentials (expires_at);
+
+  CREATE TABLE authorization_events (
+    client TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    at REAL NOT NULL,
+    record TEXT NOT NULL,
+    PRIMARY KEY (client, number)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX authorization_events_by_time ON authorization_events (at);
   `,
 ]

@@ -1,0 +1,71 @@
+// Users and members in Redis: records of which no two are the same person, and of which one per account must stay.
+
+import { createHash } from 'node:crypto'
+import type { Clock } from '../../base/clock.ts'
+import type { Identity, Member, User } from '../people.ts'
+import type { Members, Users, Versioned } from '../store.ts'
+import { placeIn, RedisRecords, type Traits } from './records.ts'
+import type { Connection } from './server/connection.ts'
+import type { DurableWrites } from './server/durability.ts'
+
+/** The most memberships of one user that are listed. */
+const mostOfUser = 1_000
+
+const userTraits: Traits<User> = {
+  kind: 'user',
+  createdAt: user => user.createdAt,
+  marks: ({ email, identity }) => (identity ? `${nameOf(email)},${nameOfIdentity(identity)}` : nameOf(email)),
+  isMarked: true,
+  dueAt: () => null,
+}
+
+const memberTraits: Traits<Member> = {
+  kind: 'member',
+  createdAt: member => member.createdAt,
+  marks: member => {
+    const { account, user, status, isSuper, createdAt } = member
+    const marks = `${user}/${account},~${placeIn(`user/${user}`, createdAt, member)}`
+    return isSuper && status === 'accepted'
+      ? `${marks},!${placeIn(`super/${account}`, createdAt, member)}`
+      : marks
+  },
+  isMarked: true,
+  dueAt: () => null,
+}
+
+export class RedisUsers extends RedisRecords<User> implements Users {
+  constructor(connection: Connection, writes: DurableWrites, clock: Clock) {
+    super(userTraits, connection, writes, clock)
+  }
+
+  findByEmail(email: string): Promise<Versioned<User> | null> {
+    return this.findByName(nameOf(email))
+  }
+
+  findByIdentity(identity: Identity): Promise<Versioned<User> | null> {
+    return this.findByName(nameOfIdentity(identity))
+  }
+}
+
+export class RedisMembers extends RedisRecords<Member> implements Members {
+  constructor(connection: Connection, writes: DurableWrites, clock: Clock) {
+    super(memberTraits, connection, writes, clock)
+  }
+
+  find(account: string, user: string): Promise<Versioned<Member> | null> {
+    return this.findByName(`${user}/${account}`)
+  }
+
+  async ofUser(user: string): Promise<readonly Member[]> {
+    return (await this.listGroup(`user/${user}`, { offset: 0, limit: mostOfUser })).items
+  }
+}
+
+/** Makes a name of texts that may have any characters: a digest, since scripts read names apart by some of them. */
+function nameOf(...texts: string[]): string {
+  return createHash('sha256').update(JSON.stringify(texts)).digest('hex')
+}
+
+function nameOfIdentity({ issuer, subject }: Identity): string {
+  return nameOf(issuer, subject)
+}
