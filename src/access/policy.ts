@@ -35,7 +35,7 @@ export class AccessPolicy {
   readonly #banned: Refusal
   readonly #notAllowed: Refusal
   readonly #tooMuch: Refusal
-  /** The steps of all rules whose cost does not depend on the request. */
+  /** The steps of all rules that are the same for every request. */
   readonly #plainWork: number
   readonly #geo: AccessParts['geo']
   readonly #metrics: AccessParts['metrics']

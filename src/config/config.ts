@@ -1,4 +1,4 @@
-// The proven configuration, which everything above is built from: what the file says, resolved and compared.
+// The validated configuration: what the file says, with references resolved and defaults filled in.
 
 import type { AccessConfig, ListConfig } from './access-config.ts'
 import type { CustomErrorsConfig } from './custom-errors-config.ts'
@@ -18,14 +18,14 @@ export interface Config {
   readonly listen: readonly Endpoint[]
   readonly admin: Endpoint
   readonly errors: CustomErrorsConfig & {
-    readonly documentation: string | null // base of the `type` URIs, without a slash at the end
+    readonly documentation: string | null // base of the `type` URIs, without a trailing slash
   }
-  readonly access: AccessConfig // of all zones and AI hosts, before that of the zone
+  readonly access: AccessConfig // of all zones and AI hosts, before those of the zone
   readonly rateLimits: readonly RateLimitConfig[] // of all zones and AI hosts
   readonly lists: readonly ListConfig[]
-  readonly geo: { readonly databases: readonly string[] } // absolute paths of MaxMind DB files; empty: nothing is known of countries and networks
+  readonly geo: { readonly databases: readonly string[] } // absolute paths of MaxMind DB files; empty: countries and networks are unknown
   readonly trustedProxies: readonly string[] // addresses and CIDR networks
-  readonly clientAddress: 'x-forwarded-for' | 'forwarded' // the field of theirs that is believed
+  readonly clientAddress: 'x-forwarded-for' | 'forwarded' // the field set by them that is used
   readonly limits: {
     readonly headerSection: number // bytes
     readonly headers: number // lines
@@ -34,11 +34,11 @@ export interface Config {
   }
   readonly client: {
     readonly headerTimeout: number // ms
-    readonly bodyRate: number // bytes a second that a body must bring; 0: any
-    readonly bodyTimeout: number // ms for a whole body; 0: any
-    readonly responseRate: number // bytes a second that a client must take; 0: any
-    readonly connections: number // of each process; 0: any number
-    readonly connectionsPerAddress: number // of each process; 0: any number
+    readonly bodyRate: number // the least bytes a second of a body; 0: no minimum
+    readonly bodyTimeout: number // ms for a whole body; 0: no limit
+    readonly responseRate: number // the least bytes a second that a client must read; 0: no minimum
+    readonly connections: number // of each process; 0: no limit
+    readonly connectionsPerAddress: number // of each process; 0: no limit
     readonly keepAlive: number // ms
   }
   readonly log: {
@@ -48,7 +48,7 @@ export interface Config {
   }
   readonly shutdown: {
     readonly grace: number // ms
-    readonly webSocketClose: number // ms before the end of the grace, at most half of it; 0: WebSockets are not closed, but cut
+    readonly webSocketClose: number // ms before the end of the grace, at most half of it; 0: WebSockets are not closed gracefully
   }
   readonly store: StoreConfig
   readonly secrets: SecretsConfig
@@ -68,7 +68,7 @@ export interface ZoneConfig {
   readonly hosts: readonly string[] // lower-case: exact names, '*.' names, IP addresses without brackets
   readonly isDefault: boolean
   readonly paused: boolean
-  readonly account: string | null // whose tokens may change it by the API; null: the oldest account
+  readonly account: string | null // the account whose tokens may change the zone by the API; null: the oldest account
   readonly access: AccessConfig
   readonly rateLimits: readonly RateLimitConfig[]
   readonly quota: QuotaConfig
@@ -83,7 +83,7 @@ export interface RouteConfig {
   readonly bodyLimit: number // bytes
   readonly timeouts: Timeouts
   readonly rewrite: RewriteConfig | null
-  readonly redirects: number // how many redirects of the origin are followed; 0 for none, they are the client's
+  readonly redirects: number // how many redirects of the origin are followed; 0: none, the client gets them
   readonly rateLimits: readonly RateLimitConfig[]
 }
 
@@ -93,17 +93,17 @@ export interface PoolConfig {
   readonly weights: readonly number[] // of the origins, 1 to 1000
   readonly balance: BalanceConfig
   readonly retries: RetryConfig
-  readonly retryOn: readonly number[] // statuses of responses in place of which another member is asked
+  readonly retryOn: readonly number[] // statuses of responses that cause a retry with another member
   readonly ejection: EjectionConfig | null
   readonly ejectOn: readonly number[] // statuses of responses that count as failures of the member
   readonly check: CheckConfig | null
-  readonly slowStart: number // ms in which an origin that comes back takes up its full share; 0 for at once
+  readonly slowStart: number // ms over which a recovered origin ramps up to its full share; 0: at once
 }
 
 export interface OriginConfig {
-  readonly url: string // as URL.origin gives it
+  readonly url: string // as returned by URL.origin
   readonly protocol: 'http' | 'https'
-  readonly host: string // an IPv6 address stands without brackets
+  readonly host: string // IPv6 addresses without brackets
   readonly port: number
   readonly tls: OriginTls
   readonly transport: TransportConfig
@@ -113,33 +113,33 @@ export interface OriginTls {
   readonly verify: boolean
   readonly serverName: string | null // null: the host of the URL
   readonly ca: string | null // PEM; null: the authorities that Node trusts
-  readonly identity: TlsIdentity | null // what we show to an origin that asks who we are
+  readonly identity: TlsIdentity | null // the gateway's certificate for origins that require one
 }
 
-/** A certificate with those that lead to its authority, and its key, as PEM; the key is secret. */
+/** A certificate with its chain, and its key, as PEM; the key is secret. */
 export interface TlsIdentity {
   readonly certificate: string
   readonly key: string
 }
 
-/** Limits of time towards the origin, in ms; 0 is off. */
+/** Timeouts towards the origin, in ms; 0 is off. */
 export interface Timeouts {
   readonly connect: number // TCP connect
   readonly handshake: number // TLS handshake
   readonly response: number // request sent to response head
   readonly write: number // a stalled write
   readonly idle: number // no byte either way in a body, a stream or a WebSocket
-  readonly total: number // the whole request over all attempts, until the response head
+  readonly total: number // the whole request with all attempts, until the response head
 }
 
 export interface Endpoint {
-  readonly host: string // an IPv6 address stands without brackets
+  readonly host: string // IPv6 addresses without brackets
   readonly port: number
 }
 
 export interface ManagementConfig {
-  readonly writes: { readonly limit: number; readonly period: number } // requests that change something, of each token, in ms
-  readonly metrics: 'open' | 'direct' | 'token' // who sees them: all, all that come without a proxy, or who shows a token
+  readonly writes: { readonly limit: number; readonly period: number } // changes by each token, in ms
+  readonly metrics: 'open' | 'direct' | 'token' // who may read them: everyone, everyone who connects without a proxy, or callers with a token
   readonly audit: {
     readonly retention: number // ms
     readonly entriesPerToken: number
@@ -168,7 +168,7 @@ interface OpenIdConfig {
   readonly clientSecret: string // secret
 }
 
-/** The providers that are known by name; others are named custom-…. */
+/** The known providers; others are named custom-…. */
 export const providerNames = [
   'openai',
   'anthropic',
@@ -184,46 +184,46 @@ export type ProviderName = (typeof providerNames)[number]
 
 export interface ProviderConfig {
   readonly name: ProviderName | `custom-${string}`
-  readonly url: string | null // the base, which may have a path, without a slash at the end; null: the provider's own
-  readonly keys: readonly string[] // taken in turn where the caller sent none, but for those that rest; secret
-  readonly speaks: 'openai' | 'anthropic' // whose API it has
+  readonly url: string | null // the base, which may have a path, without a trailing slash; null: the provider's own
+  readonly keys: readonly string[] // used in turn where the caller sent none, except those that rest; secret
+  readonly speaks: 'openai' | 'anthropic' // the API that it speaks
   readonly resources: readonly string[] // azure-openai: the resources that callers may name
   readonly tls: OriginTls
 }
 
 /** The price of a model in US dollars for a million tokens. */
 export interface PriceConfig {
-  readonly model: string // provider/model, as log entries name them; a * at the end stands for any rest
+  readonly model: string // provider/model, as in log entries; a * at the end matches any rest
   readonly input: number
   readonly output: number
-  readonly cacheRead: number | null // of input that came from a cache; null: as other input
-  readonly cacheWrite: number | null // of input that went into a cache; null: as other input
-  readonly cacheWriteLong: number | null // of that which stays there for an hour; null: as other input that went into one
+  readonly cacheRead: number | null // of input read from a cache; null: as other input
+  readonly cacheWrite: number | null // of input written to a cache; null: as other input
+  readonly cacheWriteLong: number | null // of input that stays in the cache for an hour; null: as other input written to one
 }
 
 export interface AiConfig {
   readonly hosts: readonly string[] // lower-case exact names and IP addresses; empty: no AI routes
   readonly bodyLimit: number // bytes
   readonly timeouts: Timeouts
-  readonly providers: readonly ProviderConfig[] // those that the file names; the others are as they come
+  readonly providers: readonly ProviderConfig[] // those in the file; the others have their defaults
   readonly prices: readonly PriceConfig[]
 }
 
 export interface StoreConfig {
   readonly url: string | null // sqlite:PATH, redis://…, rediss://…, redis+sentinel://…, redis+cluster://…; null: a file in the data folder; secret
   readonly ca: string | null // PEM of the authorities that rediss: trusts; null: those that Node trusts
-  readonly sentinelUsername: string | null // what Sentinels are shown; secret
+  readonly sentinelUsername: string | null // the user for Sentinels; secret
   readonly sentinelPassword: string | null // secret
   readonly commandTimeout: number // ms
-  readonly grace: number // ms that a token which was verified lives on while the store is unreachable
+  readonly grace: number // ms that a verified token stays valid while the store is unreachable
 }
 
 export interface SecretsConfig {
-  readonly key: string | null // makes digests of client secrets and seals answers; null: a file in the data folder; secret
-  readonly oldKeys: readonly string[] // those that only check what they made; secret
+  readonly key: string | null // digests client secrets and encrypts stored responses; null: a file in the data folder; secret
+  readonly oldKeys: readonly string[] // only for verifying what they made; secret
 }
 
 interface DomainsConfig {
   readonly resolvers: readonly string[] // DNS servers, ADDRESS or ADDRESS:PORT; empty: those of the system
-  readonly timeout: number // ms for one question, all tries included
+  readonly timeout: number // ms for one lookup, including retries
 }

@@ -1,4 +1,4 @@
-// What an operator says in place of the usual error documents.
+// What an operator serves instead of the default error documents.
 
 export const errorContentTypes = [
   'application/json',
@@ -21,7 +21,7 @@ export const errorPageTypes = [
 export type ErrorPageType = (typeof errorPageTypes)[number]
 
 export interface ErrorRule {
-  /** CEL, with response and error beside the request. */
+  /** CEL, with response and error besides the request. */
   readonly expression: string
   readonly content: string // at most 10 KiB
   readonly contentType: ErrorContentType
@@ -33,7 +33,7 @@ export interface ErrorRule {
 /** HTML by type, at most 1.5 MB each. */
 export type ErrorPages = Readonly<Partial<Record<ErrorPageType, string>>>
 
-/** Who runs what the reader wanted to see: shown on the error page, as far as it is set. */
+/** The operator of the site, shown on the error page as far as set. */
 export interface Operator {
   readonly name: string | null
   /** An absolute URL, whose host is a name or an IPv4 address. */
@@ -51,10 +51,10 @@ export interface CustomErrorsConfig {
 /** Bytes. */
 export const longestRuleContent = 10 * 1024
 export const largestErrorPage = 1_500_000
-/** Places in a page where something is filled in, each of which costs time whenever it is shown. */
+/** The most tokens that are filled in on a page, each of which costs time whenever it is shown. */
 export const mostPageTokens = 1_000
 
-/** Whether a page has more tokens than are filled in. */
+/** Whether a page has more tokens than that. */
 export function hasTooManyTokens(html: string): boolean {
   let count = 0
   for (const _ of html.matchAll(pageToken)) if (++count > mostPageTokens) return true

@@ -1,25 +1,25 @@
-// How much a client may ask, as the operator says it.
+// Rate limits and quotas as the operator sets them.
 
-/** What requests are counted by; where a request has no such token or field, its client's address stands in. */
+/** What requests are counted by; for a request without such a token or field, by the client's address. */
 export type LimitKey =
   | { readonly by: 'address' }
-  | { readonly by: 'token' } // the bearer token that it shows, whether good or not
+  | { readonly by: 'token' } // the bearer token that it sends, valid or not
   | { readonly by: 'path' } // in normal form, without query, and in each other reading
   | { readonly by: 'header'; readonly name: string } // lower-case
 
 export interface RateLimitConfig {
-  /** Of its own in the whole file; stands in RateLimit fields, metrics and logs. */
+  /** Unique in the whole file; appears in RateLimit fields, metrics and logs. */
   readonly name: string
   readonly limit: number
   readonly period: number // ms
-  /** Those that are told apart by all of these together; empty: all requests are counted as one. */
+  /** The parts of the key; empty: all requests are counted together. */
   readonly key: readonly LimitKey[]
   /** CEL: which requests count; null for all. */
   readonly when: string | null
   readonly action: 'block' | 'log'
 }
 
-/** What a zone may take in a day and a month of UTC; null for any number. */
+/** The requests of a zone per day and month (UTC); null for no limit. */
 export interface QuotaConfig {
   readonly day: number | null
   readonly month: number | null

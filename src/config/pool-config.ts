@@ -1,4 +1,4 @@
-// How the origins of a pool share its requests, and how they are kept healthy, as the operator says it.
+// How the origins of a pool share its requests, and how their health is checked, as the operator sets it.
 
 export type BalanceConfig =
   | { readonly by: 'round_robin' }
@@ -12,28 +12,28 @@ export interface EjectionConfig {
   readonly longest: number
 }
 
-/** Active checks: a GET every `interval` ms (jittered by a tenth) that must be answered in `timeout` ms with a status in the range. */
+/** Active checks: a GET every `interval` ms (jittered by a tenth), with a response due within `timeout` ms and a status in the range. */
 export interface CheckConfig {
   readonly path: string
   readonly host: string | null // null: that of the url
   readonly interval: number
   readonly timeout: number
-  readonly healthy: number // good checks in a row until it is up again
-  readonly unhealthy: number // bad checks in a row until it is down
+  readonly healthy: number // successful checks in a row until it is up
+  readonly unhealthy: number // failed checks in a row until it is down
   readonly least: number // statuses
   readonly most: number
 }
 
-/** How one origin is reached; a change of it makes a new origin. */
+/** How one origin is reached; changing it makes a new origin. */
 export interface TransportConfig {
-  readonly connections: number // at most; 0 for any number
-  readonly queue: { readonly size: number; readonly timeout: number } // who waits when all are in use; ms, 0 for no deadline
-  readonly dns: { readonly refresh: number; readonly keep: number } // ms: looked up again (0: by TTL, at most 30 s), and how long old addresses outlive the name
-  readonly addresses: 'any' | 'public' // public: private, loopback and link-local ones are refused (1002)
+  readonly connections: number // maximum; 0 for no limit
+  readonly queue: { readonly size: number; readonly timeout: number } // requests that wait when all are in use; ms, 0 for no timeout
+  readonly dns: { readonly refresh: number; readonly keep: number } // ms: interval between lookups (0: by TTL, at most 30 s), and how long old addresses outlive the name
+  readonly addresses: 'any' | 'public' // public: private, loopback and link-local addresses are refused (1002)
 }
 
 export interface RetryConfig {
-  readonly most: number // further attempts of one request
+  readonly most: number // most retries of one request
   readonly budget: number // the share of requests that may be retried, 0 to 1
 }
 

@@ -1,13 +1,13 @@
 // What a route changes about requests and responses.
 
-/** Sets a header to what an expression (CEL, a string) gives, or removes it where there is none. */
+/** Sets a header to the value of an expression (CEL, a string), or removes it where there is none. */
 export interface HeaderRewrite {
   readonly name: string // as it will be sent
   readonly value: string | null
 }
 
 export interface RewriteConfig {
-  /** CEL, a string: path and query that the origin sees; null leaves them. */
+  /** CEL, a string: path and query for the origin; null leaves them unchanged. */
   readonly path: string | null
   readonly requestHeaders: readonly HeaderRewrite[]
   readonly responseHeaders: readonly HeaderRewrite[]

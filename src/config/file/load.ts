@@ -6,10 +6,10 @@ import { dirname, resolve } from 'node:path'
 import { type Parsed, parse } from './parse.ts'
 import { FileFault, type Surroundings } from './references.ts'
 
-/** What was read, and from which files (absolute paths), those that cannot be read included; not those that are read elsewhere. */
+/** The result, and the files it was read from (absolute paths), unreadable ones included; not files that are read elsewhere. */
 export type Loaded = Parsed & { readonly files: readonly string[] }
 
-/** Loads a configuration; never throws, since a file that cannot be read is a mistake like any other. `faults` tells what is wrong with files that are read elsewhere. */
+/** Loads a configuration; never throws, since an unreadable file is a mistake like any other. `faults` returns the mistakes in files that are read elsewhere. */
 export function loadConfig(
   path: string,
   env: Surroundings['env'] = process.env,
@@ -24,7 +24,7 @@ export function loadConfig(
   }
   const findFile = (reference: string): string => {
     const referred = resolve(dirname(file), reference)
-    // Whoever reads a file that is there also follows it; one that is missing may come, and then the configuration is good.
+    // Existing files are watched too; a missing one may appear later and make the configuration valid.
     files.add(referred)
     refuseUnreadable(referred)
     files.delete(referred)

@@ -1,4 +1,4 @@
-// Mistakes in a configuration, and how a person reads them.
+// Mistakes in a configuration, and how they are printed.
 
 export interface Place {
   readonly line: number
@@ -11,7 +11,7 @@ export interface Mistake extends Place {
   readonly message: string
 }
 
-/** Collects what is wrong, so that all of it can be said at once. */
+/** Collects mistakes, so that all of them can be reported at once. */
 export class Findings {
   readonly #mistakes: Mistake[] = []
   readonly #warnings: Mistake[] = []
@@ -24,7 +24,7 @@ export class Findings {
     this.#paths.add(path)
   }
 
-  /** Notes what is wrong with a field, as a phrase that follows its name; returns undefined too. */
+  /** Notes a mistake in a field, as a phrase that follows its name; also returns undefined. */
   flaw(place: Place, flaw: string): undefined {
     return this.mistake(place, `${fieldName(place.path)} ${flaw}`)
   }
@@ -33,7 +33,7 @@ export class Findings {
     this.#warnings.push({ line, column, path, message })
   }
 
-  /** Whether a mistake was noted at a path or below it, so that what follows from it need not be said. */
+  /** Whether a mistake was noted at a path or below it, so that its consequences need not be reported. */
   concern(path: string): boolean {
     return this.#paths.has(path)
   }
@@ -47,14 +47,14 @@ export class Findings {
   }
 }
 
-/** Writes a mistake as editors and terminals like it: file, line and column first; a default stands in no line. */
+/** Formats a mistake for editors and terminals: file, line and column first; a default has no line. */
 export function formatMistake(file: string, { line, column, path, message }: Mistake): string {
   return [line === 0 ? `${file}:` : `${file}:${line}:${column}`, path && `${path}:`, message]
     .filter(Boolean)
     .join(' ')
 }
 
-/** Returns the last step of a path, which is what a message calls the field. */
+/** Returns the last step of a path, as messages name the field. */
 export function fieldName(path: string): string {
   return /[\w-]+(?:\[\d+\])*$/.exec(path)?.[0] ?? (path || 'the configuration')
 }
@@ -66,13 +66,13 @@ export function stepInto(path: string, step: string | number): string {
   return path === '' ? step : `${path}.${step}`
 }
 
-/** Quotes what somebody wrote, cut to a length, and without the credentials of a URL, even of one without a scheme. */
+/** Quotes a value, cut to a length, and without the credentials of a URL, even of one without a scheme. */
 export function quote(text: string): string {
   const shown = text.replace(/^((?:[^/]*\/\/)?).*@/s, '$1…@')
   return JSON.stringify(shown.length > 80 ? `${shown.slice(0, 79)}…` : shown)
 }
 
-/** Suggests the known word that somebody may have meant, as a phrase to append; empty when none is near. */
+/** Suggests the known word that was probably meant, as a phrase to append; empty when none is similar. */
 export function didYouMean(word: string, known: Iterable<string>): string {
   const most = word.length < 5 ? 1 : 2
   const [best] = [...known]

@@ -25,7 +25,7 @@ export type Parsed =
   | { readonly config: Config; readonly warnings: readonly Mistake[] }
   | { readonly mistakes: readonly Mistake[] }
 
-/** Parses a configuration; gives every mistake at once, in the order of the file, and never throws at any text. */
+/** Parses a configuration; returns all mistakes at once, in the order of the file, and never throws. */
 export function parse(text: string, surroundings: Surroundings): Parsed {
   const findings = new Findings()
   const tree = readTree(text, findings)
@@ -40,7 +40,7 @@ const longestText = 2 ** 20
 const deepest = 32
 const mostValues = 100_000
 
-// Words of our own, since those of the parser may quote the file, and with it a secret.
+// Our own words, since those of the parser may quote the file, and with it a secret.
 const anySyntaxMistake = 'check indentation, brackets and quotes'
 const syntaxMistakes: Partial<Record<YAMLError['code'], string>> = {
   TAB_AS_INDENT: 'tabs cannot be used for indentation; use spaces',
@@ -52,7 +52,7 @@ const syntaxMistakes: Partial<Record<YAMLError['code'], string>> = {
   RESOURCE_EXHAUSTION: `values are nested more than ${deepest} deep`,
 }
 
-/** Reads the one document of a text; mistakes of syntax are noted alone, since what follows from them is noise. */
+/** Reads the one document of a text; syntax errors are reported alone, since their consequences are noise. */
 function readTree(text: string, findings: Findings): Tree | undefined {
   if (text.length > longestText) return findings.mistake(start, 'the file is larger than 1 MiB')
   const lines = new LineCounter()
@@ -71,7 +71,7 @@ function readTree(text: string, findings: Findings): Tree | undefined {
 const parserOptions = {
   schema: 'failsafe',
   uniqueKeys: false,
-  // Else values and keys come as bytes, dates and pairs.
+  // Otherwise values and keys are parsed as bytes, dates and pairs.
   resolveKnownTags: false,
   prettyErrors: false,
   logLevel: 'silent',
@@ -87,7 +87,7 @@ function noteSyntax(errors: readonly YAMLError[], lines: LineCounter, findings: 
   }
 }
 
-/** Turns the nodes of one document into a tree, following aliases up to a bound; a file that makes it give up has no tree. */
+/** Turns the nodes of one document into a tree, following aliases up to a bound; beyond it there is no tree. */
 class TreeReader {
   hasGivenUp = false
   readonly #text: string

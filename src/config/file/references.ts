@@ -1,18 +1,18 @@
-// ${NAME}, ${NAME:-default} and file:PATH inside values. What they stand for may be secret, so messages call it by its source.
+// Resolves ${NAME}, ${NAME:-default} and file:PATH inside values. Their content may be secret, so messages name the source instead.
 
 import type { Reading } from '../../base/text/quantity.ts'
 import { quote } from './mistake.ts'
 
-/** What a configuration may look at besides its own text. */
+/** What a configuration may read besides its own text. */
 export interface Surroundings {
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Reads a file as text, its path being relative to the configuration; throws as node:fs does. */
+  /** Reads a file as text, with its path relative to the configuration; throws as node:fs does. */
   readonly readFile: (path: string) => string
-  /** Returns the absolute path of a file that can be read; throws as node:fs does at any other. */
+  /** Returns the absolute path of a readable file; throws as node:fs does otherwise. */
   readonly findFile: (path: string) => string
 }
 
-/** Puts in what a value refers to; a flaw follows the name of the field. */
+/** Resolves the references in a value; a flaw follows the name of the field. */
 export function resolveReferences(
   written: string,
   { env, readFile }: Pick<Surroundings, 'env' | 'readFile'>,
@@ -30,7 +30,7 @@ export function resolveReferences(
   return written.startsWith(filePrefix) ? readText(value, written, readFile) : { value }
 }
 
-/** Describes what a value is without giving away what came from elsewhere. */
+/** Describes a value without revealing what came from elsewhere. */
 export function describe(written: string): string {
   if (written.startsWith(filePrefix)) return `the content of ${fileName(written)}`
   const names = new Set([...written.matchAll(reference)].map(([, inside]) => asVariable(inside!)))

@@ -1,19 +1,19 @@
-// A configuration as it stands in the file, before anybody asks what it means: made by parse, read by shapes.
+// The structure of a configuration file, before its settings are interpreted.
 
 import type { Place } from './mistake.ts'
 
 export type Tree = Empty | Scalar | Sequence | Mapping
 
-/** A key with nothing behind it. */
+/** A key without a value. */
 interface Empty extends Place {
   readonly kind: 'empty'
 }
 
-/** Any single value; types are a matter of the shape that reads it, so that `10`, "10" and a variable that holds 10 are one. */
+/** Any single value; its type is decided by the shape that reads it, so that `10`, "10" and a variable with 10 are the same. */
 export interface Scalar extends Place {
   readonly kind: 'scalar'
   readonly text: string
-  /** How many characters after its place the text begins, as it is and on one line; null where it is written otherwise. */
+  /** How many characters after its position the text begins, unmodified and on one line; null where it is written otherwise. */
   readonly inset: number | null
 }
 

@@ -1,16 +1,16 @@
-// Notices when the configuration should be read again: its files changed, or somebody asked.
+// Triggers a reload of the configuration: when its files change, or on demand.
 
 import { type FSWatcher, realpathSync, statSync, watch } from 'node:fs'
 import { dirname } from 'node:path'
 
 export interface WatchOptions {
-  /** How long, in ms, things must be quiet before a reload. */
+  /** How long, in ms, files must be unchanged before a reload. */
   readonly settle?: number
-  /** Hears of a directory that cannot be watched, and of a reload that threw. */
+  /** Called for a directory that cannot be watched, and for a reload that threw. */
   readonly failed?: (error: Error) => void
 }
 
-/** Calls `reload` once after each burst of changes, and never while it still runs; never throws. */
+/** Calls `reload` once after each burst of changes, and never while it is still running; never throws. */
 export function watchConfig(
   files: readonly string[],
   reload: () => unknown,
@@ -20,8 +20,8 @@ export function watchConfig(
 }
 
 /**
- * Watches the directories of the files: editors put a new file in the place of the old one, and Kubernetes turns a link in the middle of the path.
- * What else happens in a directory is no change, since the files themselves are compared.
+ * Watches the directories of the files: editors replace a file with a new one, and Kubernetes switches a symbolic link in the middle of the path.
+ * Other events in a directory are ignored, since the files themselves are compared.
  */
 export class ConfigWatch {
   readonly #reload: () => unknown
@@ -44,7 +44,7 @@ export class ConfigWatch {
     this.follow(files)
   }
 
-  /** Asks for a reload, whether or not a file has changed; SIGHUP does. */
+  /** Requests a reload, whether or not a file has changed; SIGHUP does. */
   trigger(): void {
     if (this.#isClosed) return
     clearTimeout(this.#timer)
@@ -98,7 +98,7 @@ export class ConfigWatch {
   }
 }
 
-/** Returns the directory that names a file, and the one that holds it once all links are followed. */
+/** Returns the directory that contains the name of a file, and the one that contains the file after following all symbolic links. */
 function directories(file: string): readonly string[] {
   try {
     return [dirname(file), dirname(realpathSync(file))]

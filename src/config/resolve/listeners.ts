@@ -1,4 +1,4 @@
-// Where the gateway listens: which two addresses cannot both be had, whatever the system.
+// The listeners of the gateway, and which addresses conflict on any system.
 
 import { isIPv6 } from 'node:net'
 import type { Endpoint } from '../config.ts'
@@ -7,7 +7,7 @@ import { whereabouts } from './names.ts'
 import type { Settings } from '../settings/schema.ts'
 import type { Placed } from '../settings/shape.ts'
 
-/** Returns the listeners, and notes each that takes what an earlier one has taken already. */
+/** Returns the listeners, and notes each that conflicts with an earlier one. */
 export function resolveListeners({ listen, admin }: Settings, findings: Findings): Endpoint[] {
   const endpoints = [...listen, admin]
     .filter(({ value, path }) => value.port !== 0 && !findings.concern(path))
@@ -19,7 +19,7 @@ export function resolveListeners({ listen, admin }: Settings, findings: Findings
   return listen.map(({ value }) => value)
 }
 
-/** Whether it stands for all addresses of this machine. */
+/** Whether it covers all addresses of this machine. */
 export function isWildcard(host: string): boolean {
   return host === '0.0.0.0' || host === '::'
 }
@@ -31,13 +31,13 @@ function relation({ value }: Placed<Endpoint>, first: Placed<Endpoint>): string 
   return `${verb} ${whereabouts(first)}`
 }
 
-/** Whether a connection could be for both. */
+/** Whether a connection could be for either. */
 function overlap(a: Endpoint, b: Endpoint): boolean {
   if (a.port !== b.port) return false
   return a.host === b.host || takes(a.host, b.host) || takes(b.host, a.host)
 }
 
-/** Whether the first takes what is for the second: `::` takes IPv4 too, and names are mostly of IPv4, as localhost is. */
+/** Whether the first accepts connections for the second: `::` includes IPv4, and names such as localhost mostly resolve to IPv4. */
 function takes(all: string, one: string): boolean {
   if (all === '::') return true
   if (all === '0.0.0.0') return one === '::' || !isIPv6(one)

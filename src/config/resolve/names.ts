@@ -1,9 +1,9 @@
-// What holds of names among themselves: each stands once, and leads somewhere.
+// Checks names against each other: each is unique, and refers to something that exists.
 
 import { didYouMean, type Findings, type Place } from '../file/mistake.ts'
 import type { Placed } from '../settings/shape.ts'
 
-/** Notes a mistake at each value that an earlier one has already; the rule says why it cannot. */
+/** Notes a mistake at each value that duplicates an earlier one; the rule says why it must not. */
 export function refuseRepeats(items: Iterable<Placed<string>>, rule: string, findings: Findings): void {
   const seen = new Map<string, Placed<string>>()
   for (const item of items) {
@@ -13,7 +13,7 @@ export function refuseRepeats(items: Iterable<Placed<string>>, rule: string, fin
   }
 }
 
-/** Notes a mistake at a name that is none of the known ones, which are called by a phrase such as "a pool". */
+/** Notes a mistake at an unknown name; `what` is a phrase for what is named, such as "a pool". */
 export function refuseUnknown(
   name: Placed<string>,
   known: readonly string[],
@@ -26,12 +26,12 @@ export function refuseUnknown(
   findings.flaw(name, `must be the name of ${what}${choice}; got ${name.shown}${hint}`)
 }
 
-/** Orders what stands in several places as the file does. */
+/** Sorts by position in the file. */
 export function byLine(a: Placed<string>, b: Placed<string>): number {
   return a.line - b.line
 }
 
-/** Returns where a setting stands, or that it is a default. */
+/** Returns where a setting is, or that it is a default. */
 export function whereabouts({ path, line }: Place): string {
   return line === 0 ? `the default of ${path}` : `${path} on line ${line}`
 }

@@ -1,4 +1,4 @@
-// The part of the configuration that is about AI gateways: who may be called, and what no value can break by itself.
+// The AI settings: which providers may be called, and the rules that involve several settings.
 
 import type { AiConfig, ProviderConfig } from '../config.ts'
 import { type Findings, stepInto } from '../file/mistake.ts'
@@ -6,7 +6,7 @@ import type { ProviderSettings, Settings } from '../settings/schema.ts'
 import type { Placed } from '../settings/shape.ts'
 import { resolveTls } from '../settings/tls-settings.ts'
 
-/** Returns what the settings of the AI gateways amount to. */
+/** Returns the AI configuration from its settings. */
 export function resolveAi(settings: Settings['ai'], findings: Findings): AiConfig {
   const { hosts, body, timeouts, providers, prices } = settings
   return {
@@ -43,7 +43,7 @@ function resolveProvider(
   }
 }
 
-/** Notes what a provider lacks or has too much for being the one that it is. */
+/** Notes what a provider lacks, and settings that it cannot have. */
 function refuseMisfits(name: string, provider: Placed<ProviderSettings>, findings: Findings): void {
   const { url, speaks, resources } = provider.value
   const isCustom = name.startsWith('custom-')

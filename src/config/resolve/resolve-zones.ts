@@ -1,4 +1,4 @@
-// The zones of the configuration and their routes: which names must differ, what they inherit, and where they lead.
+// The zones and their routes: which names must be unique, which defaults apply, and which pools they use.
 
 import { resolveAccess } from '../settings/access-settings.ts'
 import type { PoolConfig, RouteConfig, Timeouts, ZoneConfig } from '../config.ts'
@@ -15,20 +15,20 @@ import { zoneName } from '../settings/rules.ts'
 import type { RouteSettings, Settings, ZoneSettings } from '../settings/schema.ts'
 import type { Placed } from '../settings/shape.ts'
 
-/** What zones may name. */
+/** What zones may refer to. */
 interface Named {
   readonly pools: Pools
   readonly data: RuleData
 }
 
-/** What holds for all zones: what the rules take of a request, and of one that fails, and who runs them. */
+/** What applies to all zones: the work of rules per request, custom errors, and the operator. */
 interface OfAll {
   readonly rules: WorkSum
   readonly errors: WorkSum
   readonly operator: Operator | null
 }
 
-/** Returns the zones, and notes what only a look at all of them shows. */
+/** Returns the zones, and notes mistakes that involve several of them. */
 export function resolveZones(
   settings: Settings,
   named: Named,
@@ -52,7 +52,7 @@ export function resolveZones(
   return members.map(zone => resolveZone(zone, settings, named, findings, ofAll))
 }
 
-/** Returns the names of all rate limits of the file, since clients and metrics tell them apart by name alone. */
+/** Returns the names of all rate limits in the file, since clients and metrics distinguish them only by name. */
 function limitNames({ rate_limits: ofAll, zones }: Settings): Placed<string>[] {
   const own = (zones?.value ?? []).flatMap(({ value: { rate_limits: ofZone, routes } }) => [
     ...ofZone,
@@ -68,7 +68,7 @@ function refuseUnreachable({ value: zone, ...place }: Placed<ZoneSettings>, find
     findings.flaw(place, 'must have hosts or default: true; otherwise no request can reach it')
 }
 
-/** Looks at the name that a zone has of its first host. */
+/** Checks the name that a zone takes from its first host. */
 function refuseReservedName({ name, hosts: [first] }: ZoneSettings, findings: Findings): void {
   if (name !== null || first === undefined || 'value' in zoneName(first.value)) return
   findings.flaw(

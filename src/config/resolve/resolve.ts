@@ -1,4 +1,4 @@
-// From what the file says to the configuration: hands defaults down, follows names, and checks what no value can break by itself.
+// From the settings of the file to the configuration: applies defaults, resolves names, and checks rules that involve several settings.
 
 import { mostWork } from '../../expression/work-budget.ts'
 import { resolveAccess } from '../settings/access-settings.ts'
@@ -17,7 +17,7 @@ import { WorkSum } from './rule-work.ts'
 import type { Settings } from '../settings/schema.ts'
 import { warn } from './warn.ts'
 
-/** Returns the configuration that settings amount to; it holds only if no mistake was noted, here or before. */
+/** Returns the configuration from its settings; valid only if no mistake was noted, here or before. */
 export function resolve(settings: Settings, findings: Findings): Config {
   const { limits, client, log, errors } = settings
   const data = dataFor(settings, findings)
@@ -96,7 +96,7 @@ function resolveStore({ store, workers }: Settings, findings: Findings): StoreCo
   }
 }
 
-/** Notes what the URL leaves without a use: it was meant for another, or something is not as safe as it seems. */
+/** Notes settings that the URL makes useless: they were meant for another one, or the connection is less protected than it seems. */
 function refuseIdle({ url, ...store }: Settings['store'], findings: Findings): void {
   const { ca, sentinel_username: username, sentinel_password: password } = store
   if (ca.value !== null && !/^rediss[:+]/.test(url.value ?? '')) {

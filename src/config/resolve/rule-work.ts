@@ -1,4 +1,4 @@
-// What rules cost at a usual request, whoever set them, and the bound on all that one request can meet.
+// The cost of rules for a typical request, and the bound on their total for one request.
 
 import { compileExpression, type ResultType, type Scope } from '../../expression/expression.ts'
 import { Glob } from '../../base/text/glob.ts'
@@ -7,26 +7,26 @@ import { usual } from '../../expression/work-budget.ts'
 import type { AccessCondition } from '../access-config.ts'
 import type { Findings, Place } from '../file/mistake.ts'
 
-/** Steps of a rate limit or a quota, beside its expression, of a header that is rewritten, and of a route that may be meant by a path. */
+/** Steps of a rate limit or a quota without its expression, of a rewritten header, and of a route that a path may match. */
 export const limitWork = 40
 export const rewriteWork = 40
 export const routeWork = 1
 
-/** Returns the steps of an access rule, those of an expression when it does not compile none. */
+/** Returns the steps of an access rule; none for an expression that does not compile. */
 export function accessWork(condition: AccessCondition): number {
   return condition.kind === 'expression'
     ? expressionWork(condition.text, 'request', 'bool')
     : plainWork(condition) + longestWork(condition, usual.agent)
 }
 
-/** Returns the steps of an expression; none of one that does not compile. */
+/** Returns the steps of an expression; none for one that does not compile. */
 export function expressionWork(text: string, scope: Scope, type: ResultType): number {
   const compiled =
     type === 'bool' ? compileExpression(text, scope, 'bool') : compileExpression(text, scope, 'string')
   return 'work' in compiled ? compiled.work : 0
 }
 
-/** Returns the steps of a condition that no request makes more. */
+/** Returns the steps of a condition that are the same for every request. */
 export function plainWork(condition: AccessCondition): number {
   switch (condition.kind) {
     case 'list':
@@ -39,7 +39,7 @@ export function plainWork(condition: AccessCondition): number {
   }
 }
 
-/** Returns the steps of a condition that a text takes beside these: a User-Agent of so many characters, one reading of a path. */
+/** Returns the additional steps of a condition for a text: a User-Agent of so many characters, one reading of a path. */
 function longestWork(condition: AccessCondition, text: number): number {
   if (condition.kind === 'user_agent')
     return condition.patterns.reduce((sum, pattern) => sum + new Glob(pattern).workFor(text), 0)
@@ -47,12 +47,12 @@ function longestWork(condition: AccessCondition, text: number): number {
   return 0
 }
 
-/** Returns the steps of a look at whether a path begins with one of these. */
+/** Returns the steps of checking whether a path begins with one of these. */
 export function pathWork(prefixes: readonly string[]): number {
   return prefixes.reduce((sum, { length }) => sum + 1 + (length >> 8), 0)
 }
 
-/** Adds up the steps of rules in the order in which a request meets them, and notes a mistake where they become too many. */
+/** Adds up the steps of rules in the order in which a request meets them, and notes a mistake where they exceed the bound. */
 export class WorkSum {
   readonly #most: number
   readonly #findings: Findings
@@ -73,7 +73,7 @@ export class WorkSum {
     this.#findings.flaw(place, `could take too many steps for one request: ${sum}`)
   }
 
-  /** Begins what some requests meet beside all that was added. */
+  /** Starts a separate sum for what only some requests meet, on top of everything added so far. */
   branch(): WorkSum {
     const branch = new WorkSum(this.#most, this.#findings)
     branch.#steps = this.#steps

@@ -1,4 +1,4 @@
-// What rules say that is allowed and yet most likely not meant.
+// Warnings about rules that are valid but probably not intended.
 
 import { isJson } from '../../base/text/json.ts'
 import { parseNetwork } from '../../base/address/address.ts'
@@ -8,7 +8,7 @@ import type { Findings } from '../file/mistake.ts'
 import type { Settings } from '../settings/schema.ts'
 import type { Placed } from '../settings/shape.ts'
 
-/** Notes a warning for rules that nothing reaches, that let nobody in, whose content is not what they call it, or that keep redirects from being followed. */
+/** Warns about rules that are never reached, that let nobody in, whose content does not match its type, or that prevent redirects from being followed. */
 export function warnOfRules({ access, errors, zones }: Settings, findings: Findings): void {
   const members = (zones?.value ?? []).map(({ value }) => value)
   for (const { rules } of [access, ...members.map(zone => zone.access)]) warnOfUnreached(rules, findings)
@@ -20,7 +20,7 @@ export function warnOfRules({ access, errors, zones }: Settings, findings: Findi
 type Routes = NonNullable<Settings['zones']>['value'][number]['value']['routes']
 type Rules = readonly Placed<AccessRuleSettings>[]
 
-/** Looks for an end in addresses alone, since whether an expression is always true is not for us to tell. */
+/** Only address rules are checked for catching everything: whether an expression is always true cannot be decided here. */
 function warnOfUnreached(rules: Rules, findings: Findings): void {
   const end = rules.findIndex(isForAll)
   const next = rules[end + 1]

@@ -1,4 +1,4 @@
-// What is allowed and yet most likely not meant: each a warning, with what follows from it.
+// Warnings about settings that are valid but probably not intended, each with its consequence.
 
 import { isLoopback } from '../settings/host-rules.ts'
 import { isWildcard } from './listeners.ts'
@@ -9,7 +9,7 @@ import type { Placed } from '../settings/shape.ts'
 import type { TlsSettings } from '../settings/tls-settings.ts'
 import { warnOfRules } from './warn-of-rules.ts'
 
-/** Notes a warning for each setting that is allowed and harms. */
+/** Warns about each setting that is valid but harmful. */
 export function warn(settings: Settings, findings: Findings): void {
   warnOfOpenTrust(settings, findings)
   warnOfPublishedAdmin(settings, findings)
@@ -31,7 +31,7 @@ function warnOfOpenTrust({ trusted_proxies: networks, client_address }: Settings
 }
 
 function warnOfPublishedAdmin({ admin, errors }: Settings, findings: Findings): void {
-  // A default that stands for all addresses is that of a container, and published as localhost.
+  // A default on all addresses is that of a container, published as localhost.
   const isLocal = isLoopback(admin.value.host) || (admin.line === 0 && isWildcard(admin.value.host))
   if (errors.documentation !== null || isLocal) return
   findings.warn(

@@ -1,4 +1,4 @@
-// Access rules and bans as the file says them, for all zones and for one. Put into the schema, resolved with the rest.
+// The settings of access rules and bans, for all zones and for one.
 
 import type { AccessCondition, AccessConfig, AccessRule, BanConfig } from '../access-config.ts'
 import { expression } from './expression-shape.ts'
@@ -38,10 +38,10 @@ const second = 1000
 const minute = 60 * second
 const day = 24 * 60 * minute
 
-/** Takes a country by its two letters (ISO 3166-1 alpha-2), in any case; one that goes by others, such as UK, is refused. */
+/** Takes a country by its two letters (ISO 3166-1 alpha-2), in any case; refuses other common codes, such as UK. */
 export const country: Rule<string> = text => {
   const code = text.toUpperCase()
-  // As written: in upper case, other letters become two of these.
+  // Checked as written: some other letters become two of these in upper case.
   const isCode = /^[A-Za-z]{2}$/.test(text) && isRegion(code)
   const usual = isCode ? new Intl.Locale(`und-${code}`).region : undefined
   return accept(
@@ -50,7 +50,7 @@ export const country: Rule<string> = text => {
   )
 }
 
-// Made when the first country is read, since to load the names takes longer than the rest of a file.
+// Created on first use, since loading the names takes longer than reading the rest of a file.
 let regions: Intl.DisplayNames | undefined
 
 function isRegion(code: string): boolean {
@@ -60,7 +60,7 @@ function isRegion(code: string): boolean {
 
 const asNumber = whole(1, 2 ** 32 - 1)
 
-/** Takes what a User-Agent may be; empty text is for requests that have none. */
+/** Takes a pattern for User-Agent; the empty text is for requests without one. */
 export const agentPattern = matching(
   /^\P{Cc}{0,256}$/u,
   'must be at most 256 characters without control characters; * matches any text',
@@ -114,7 +114,7 @@ export interface AccessSettings {
   readonly default?: Placed<'allow' | 'deny'> | null
 }
 
-/** Returns the access rules of all zones, or of one, which alone may have a default. */
+/** Returns the access rules of all zones, or of one, where a default may be set. */
 export function resolveAccess(
   settings: AccessSettings,
   data: RuleData,
@@ -132,7 +132,7 @@ export function resolveAccess(
   }
 }
 
-/** Returns no rule after a mistake, and one for each of several lists. */
+/** Returns no rule after a mistake, and one per list where a rule names several. */
 function resolveRule(rule: Placed<AccessRuleSettings>, data: RuleData, findings: Findings): AccessRule[] {
   const { description, ...actions } = rule.value
   refuseUnlessOne(actions, rule, findings)

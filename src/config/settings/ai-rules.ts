@@ -1,4 +1,4 @@
-// Rules for single values of the AI gateways: providers, keys, prices.
+// Rules for single AI settings: providers, keys, prices.
 
 import { normalPath } from '../../base/path/path.ts'
 import { originUrl, wrongPart } from './host-rules.ts'
@@ -15,7 +15,7 @@ export function providerName(known: readonly string[]): Rule<string> {
   }
 }
 
-/** Takes a model as log entries name it, provider/model; a * at its end stands for any rest. */
+/** Takes a model as in log entries, provider/model; a * at its end matches any rest. */
 export function pricedModel(known: readonly string[]): Rule<string> {
   const provider = providerName(known)
   return text => {
@@ -30,7 +30,7 @@ export function pricedModel(known: readonly string[]): Rule<string> {
   }
 }
 
-/** Takes the base of a provider: a URL that may have a path; gives it without a slash at its end. */
+/** Takes the base of a provider: a URL that may have a path; returns it without a trailing slash. */
 export const providerUrl: Rule<string> = text => {
   const [, authority = '', path = ''] = /^(https?:\/\/[^/?#]+)(\/[^?#]*)?$/i.exec(text) ?? []
   const origin = originUrl(authority)
@@ -42,12 +42,12 @@ export const providerUrl: Rule<string> = text => {
   return { value: `${origin.value.url}${path.replace(/\/$/, '')}` }
 }
 
-/** Takes a key to send to a provider; empty text is null, so that a variable may be unset. No message shows it. */
+/** Takes a key for a provider; empty text is null, so that a variable may be unset. No message shows the key. */
 export const providerKey: Rule<string | null> = text => (text === '' ? { value: null } : visibleText(text))
 
 const visibleText = matching(/^[!-~]{1,4096}$/, 'must be up to 4096 visible ASCII characters, without spaces')
 
-/** Takes the name of a resource, which becomes a label of a host name. */
+/** Takes the name of a resource, which becomes a label of a hostname. */
 export const azureResource = matching(
   /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/,
   'must be 1 to 63 lower-case letters, digits and hyphens, not beginning or ending with a hyphen',

@@ -1,4 +1,4 @@
-// Custom error rules and error pages as the file says them. Put into the schema for all zones and for one, resolved with the rest.
+// The settings of custom error rules and error pages.
 
 import {
   type CustomErrorsConfig,
@@ -32,7 +32,7 @@ import {
   type Values,
 } from './shape.ts'
 
-/** Takes text of so many bytes in UTF-8. */
+/** Takes text of at most so many bytes in UTF-8. */
 function textOfBytes(most: number, shown: string): Rule<string> {
   return text => {
     const bytes = Buffer.byteLength(text)
@@ -73,7 +73,7 @@ export const customErrors = {
 export type ErrorRuleSettings = Value<typeof rule>
 type OperatorSettings = Values<typeof customErrors>['operator']
 
-/** Returns the error rules and pages of all zones, or of one; a zone that names no operator has that of all. */
+/** Returns the error rules and pages of all zones, or of one; a zone without an operator has that of all zones. */
 export function resolveCustomErrors(
   { rules, pages, operator }: Values<typeof customErrors>,
   data: RuleData,

@@ -1,4 +1,4 @@
-// CEL expressions as settings: compiled to check them, kept as text. Put into the settings of rules, limits and rewrites.
+// CEL expressions as settings: compiled to validate them, kept as text.
 
 import {
   compileExpression,
@@ -17,7 +17,7 @@ export interface ExpressionSettings {
   readonly work: number
 }
 
-/** Reads an expression over the variables of a scope; its flaw stands at the very character where the file shows it. */
+/** Reads an expression over the variables of a scope; its flaw is at the exact character where the file contains it. */
 export function expression(scope: Scope, type: ResultType): Shape<ExpressionSettings> {
   return {
     read(tree, context) {
@@ -38,7 +38,7 @@ function compile(text: string, scope: Scope, type: ResultType) {
 }
 
 function locate(flaw: ExpressionFlaw, text: string, tree: Scalar): { place: Scalar; flaw: string } {
-  // A message may repeat the expression, and what a reference stands for may be secret.
+  // A message may quote the expression, and the content of a reference may be secret.
   if (text !== tree.text) {
     const where = `line ${flaw.line}, column ${flaw.column}`
     return {

@@ -6,7 +6,7 @@ import type { Endpoint, OriginConfig, RouteConfig } from '../config.ts'
 import { accept, readWhole, within } from './rules.ts'
 import type { Rule } from './shape.ts'
 
-/** Takes where to listen; port 0 lets the system choose. */
+/** Takes an address to listen on; port 0 lets the system choose. */
 export const endpoint: Rule<Endpoint> = text => {
   const [, written = '', digits = ''] = /^(\[[^\]]+\]|[^:]+):(\d+)$/.exec(text) ?? []
   const host = readHost(written)
@@ -19,7 +19,7 @@ export const endpoint: Rule<Endpoint> = text => {
 export const exactHost: Rule<string> = text =>
   accept(readHost(text), 'must be a host name or an IP address, without port or *')
 
-/** Takes an exact name, an IP address, or a name under one star. */
+/** Takes an exact name, an IP address, or a wildcard name. */
 export const hostPattern: Rule<string> = text => {
   const isWildcard = text.startsWith('*.')
   const host = isWildcard ? readName(text.slice(2)) : readHost(text)
@@ -29,7 +29,7 @@ export const hostPattern: Rule<string> = text => {
   )
 }
 
-/** Takes the Host that an origin is to see. */
+/** Takes the Host that is sent to an origin. */
 export const hostHeader: Rule<RouteConfig['host']> = text => {
   if (text === 'preserve' || text === 'origin') return { value: text }
   const name = readHost(text)
@@ -50,12 +50,12 @@ export const resolver: Rule<string> = text => {
   )
 }
 
-/** Takes a name for server name indication, which RFC 6066 section 3 denies to addresses. */
+/** Takes a name for server name indication, which RFC 6066 section 3 does not allow to be an address. */
 export const serverName: Rule<string> = text => accept(readName(text), 'must be a host name')
 
 type OriginAddress = Pick<OriginConfig, 'url' | 'protocol' | 'host' | 'port'>
 
-/** Takes a URL of scheme, host and port alone; the rest of it comes from the request. */
+/** Takes a URL with only scheme, host and port; the rest comes from the request. */
 export const originUrl: Rule<OriginAddress> = text => {
   const [, scheme = '', written = '', digits] =
     /^(https?):\/\/(\[[^\]]+\]|[^[\]:/]+)(?::(\d+))?\/?$/i.exec(text) ?? []
@@ -71,7 +71,7 @@ export const originUrl: Rule<OriginAddress> = text => {
   return { value: { url: `${protocol}://${authority}`, protocol, host, port } }
 }
 
-/** Takes the base of documentation links, and gives it without a slash at the end. */
+/** Takes the base of documentation links, and returns it without a trailing slash. */
 export const documentationUrl: Rule<string> = text => {
   const isBase = /^https?:\/\/[!-~]+$/i.test(text) && !/[?#@\\]/.test(text) && URL.canParse(text)
   return accept(
@@ -113,7 +113,7 @@ function isPrivateEnough({ protocol, host }: Pick<OriginConfig, 'protocol' | 'ho
   return protocol === 'https' || isLoopback(host)
 }
 
-/** Takes the URL of a picture; its host must be one that a Content-Security-Policy can name (CSP Level 3 section 2.3.1). */
+/** Takes the URL of an image; its host must be one that a Content-Security-Policy can name (CSP Level 3 section 2.3.1). */
 export const logoUrl: Rule<string> = text => {
   const url = /^https?:\/\/[!-~]{1,2000}$/i.test(text) ? URL.parse(text) : null
   const isGood =
@@ -124,7 +124,7 @@ export const logoUrl: Rule<string> = text => {
   )
 }
 
-/** Names the first part of a URL that it cannot have, without its value, which may be secret. */
+/** Returns the first part that a URL must not have, without its value, which may be secret. */
 export function wrongPart(text: string, pathFlaw = originPathFlaw): string {
   const [, scheme, authority, path, query, fragment] = urlParts.exec(text)!
   if (!scheme) return 'has no scheme'
@@ -147,14 +147,14 @@ const urlParts = /^(\s*[a-z][a-z\d+.-]*:\/\/|https?:)?([^/?#]*)([^?#]*)(\?[^#]*)
 const label = '[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?'
 const name = new RegExp(`^(?=.{1,253}$)(?:${label}\\.)*${label}$`)
 
-/** Reads a host name or an IP address; one of IPv6 may stand in brackets, and loses them. */
+/** Reads a host name or an IP address; brackets around IPv6 are removed. */
 function readHost(text: string): string | undefined {
   if (text.includes('%')) return undefined
   const [, v6] = /^\[(.*:.*)\]$/.exec(text) ?? []
   return canonicalAddress(v6 ?? text) ?? readName(text)
 }
 
-/** Reads a host name; one that ends in a number is an address gone wrong, such as 127.1. */
+/** Reads a host name; one that ends in a number is a mistyped address, such as 127.1. */
 function readName(text: string): string | undefined {
   const lower = text.toLowerCase()
   return name.test(lower) && !/(?:^|\.)(?:\d+|0x[\da-f]*)$/.test(lower) ? lower : undefined

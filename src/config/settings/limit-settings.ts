@@ -1,4 +1,4 @@
-// Rate limits and quotas as the file says them. Put into the schema for all zones, zones and routes; resolved with the rest.
+// The settings of rate limits and quotas.
 
 import { formatRate, parseRate, type Rate } from '../../base/text/quantity.ts'
 import { expression } from './expression-shape.ts'
@@ -38,7 +38,7 @@ export const rate: Rule<Rate> = text => {
   )
 }
 
-/** Takes a name that stands in RateLimit fields, where dots and quotes would need care of clients. */
+/** Takes a name for RateLimit fields, where clients may mishandle dots and quotes. */
 const limitName = matching(/^[\w-]{1,64}$/, 'must be 1 to 64 letters, digits, hyphens and underscores')
 
 const limitKey: Rule<LimitKey | 'all'> = text => {
@@ -67,7 +67,7 @@ export const quota = group({ day: requests, month: requests })
 
 type RateLimitSettings = Value<typeof rateLimit>
 
-/** Returns the rate limits of one list, less those with mistakes. */
+/** Returns the rate limits of one list, without those that have mistakes. */
 export function resolveRateLimits(
   limits: readonly Placed<RateLimitSettings>[],
   data: RuleData,
@@ -81,7 +81,7 @@ export function resolveRateLimits(
   })
 }
 
-/** Returns what a zone may take; off is null. */
+/** Returns the quota of a zone; off is null. */
 export function resolveQuota({ day, month }: typeof quota.fallback): QuotaConfig {
   return { day: day || null, month: month || null }
 }

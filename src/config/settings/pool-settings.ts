@@ -1,4 +1,4 @@
-// Pools and their origins as the file says them. Put into the schema; resolved before the zones, whose routes name them.
+// The settings of pools and their origins.
 
 import type { OriginConfig, PoolConfig, TlsIdentity } from '../config.ts'
 import { exactHost, originUrl } from './host-rules.ts'
@@ -114,7 +114,7 @@ const check = mapping({
 
 const someOrigins = list(placed(shorthand('url', origin)), { least: 1 })
 
-/** Reads origins; a list that is written has some, and one that is left empty is not written yet. */
+/** Reads origins; an empty list is a mistake, a missing value means that there are none yet. */
 const origins: typeof someOrigins = {
   read: (tree, context) => (tree.kind === 'empty' ? [] : someOrigins.read(tree, context)),
 }
@@ -148,7 +148,7 @@ type PoolSettings = typeof pool.fallback
 export type OriginSettings = Value<typeof origin>
 export type Pools = ReadonlyMap<string, PoolConfig>
 
-/** Returns the pools by name, those with mistakes too. */
+/** Returns the pools by name, including those with mistakes. */
 export function resolvePools(pools: ReadonlyMap<string, PoolSettings | null>, findings: Findings): Pools {
   return new Map(
     Array.from(pools, ([name, settings]) => [name, resolvePool(name, settings ?? pool.fallback, findings)]),

@@ -1,4 +1,4 @@
-// What a route changes about requests and responses, as the file says it. Put into the routes of the schema, resolved with them.
+// The settings of what a route changes about requests and responses.
 
 import { fieldId, isSettable } from '../../http1/fields.ts'
 import { type ExpressionSettings, expression } from './expression-shape.ts'
@@ -10,7 +10,7 @@ import { rewriteWork, type WorkSum } from '../resolve/rule-work.ts'
 import { accept, headerName } from './rules.ts'
 import { dictionary, mapping, optional, type Placed, placed, type Rule, type Value, wordOr } from './shape.ts'
 
-// What ends at this hop, frames the message, or says by whom and on which way it came.
+// Headers that end at this hop, frame the message, or describe the path it took.
 const own = [
   'connection',
   'content-length',
@@ -26,7 +26,7 @@ const own = [
 ]
 const ownOfRequests = [...own, 'cdn-loop', 'expect', 'forwarded', 'host', 'proxy', 'x-forwarded-']
 
-/** Takes the name of a header that is not reserved, nor read as one that is; what ends in a hyphen stands for all that begin so. */
+/** Takes the name of a header that is not reserved, nor read as a reserved one; an entry that ends in a hyphen reserves all names with that prefix. */
 function unreserved(reserved: readonly string[], kind: 'request' | 'response'): Rule<string> {
   return text => {
     const reading = headerName(text)

@@ -1,4 +1,4 @@
-// What rules look addresses up in: lists, and databases of countries and networks. Put into the schema; resolved before the rules, which ask for it.
+// The settings of data that rules look addresses up in: lists, and databases of countries and networks.
 
 import type { ListConfig } from '../access-config.ts'
 import type { ExpressionSettings } from './expression-shape.ts'
@@ -17,7 +17,7 @@ import {
 } from './shape.ts'
 import type { Scalar } from '../file/tree.ts'
 
-/** Reads the path of a file that can be read now, and gives it absolute; the content is read elsewhere. */
+/** Reads the path of a readable file, and returns it absolute; the content is read elsewhere. */
 const existingFile: Shape<string> = {
   read(tree, context) {
     const path = anyText.read(tree, context)
@@ -42,13 +42,13 @@ export const ruleData = {
   }),
 }
 
-/** What there is to look up in. */
+/** The data that is available. */
 export interface RuleData {
   readonly lists: readonly string[]
   readonly hasGeo: boolean
 }
 
-/** Returns what rules may look up in; what has mistakes counts as there, so that nothing follows from them. */
+/** Returns the data that rules may use; an entry with mistakes counts as available, so that no further mistakes follow from it. */
 export function dataFor({ lists, geo }: Values<typeof ruleData>, findings: Findings): RuleData {
   return { lists: [...lists.keys()], hasGeo: geo.databases.length > 0 || findings.concern('geo') }
 }
@@ -58,7 +58,7 @@ export function resolveLists(lists: Values<typeof ruleData>['lists']): ListConfi
   return [...lists].flatMap(([name, path]) => (path === null ? [] : { name, path }))
 }
 
-/** Returns the text of an expression; notes a mistake where it asks what nothing knows. */
+/** Returns the text of an expression; notes a mistake where it uses data that is not available. */
 export function textOf(
   { value, ...place }: Placed<ExpressionSettings>,
   data: RuleData,
@@ -68,7 +68,7 @@ export function textOf(
   return value.text
 }
 
-/** Notes a mistake at what asks for countries and networks where there is no database of them. */
+/** Notes a mistake where a rule uses countries or networks and no database is configured. */
 export function refuseWithoutGeo(place: Place, { hasGeo }: RuleData, findings: Findings): void {
   if (hasGeo || findings.concern(place.path)) return
   findings.flaw(place, 'needs geo.databases to look up countries and networks')

@@ -1,4 +1,4 @@
-// Rules for single values: text to what it means, or the phrase that says how it must be.
+// Rules for single values: from text to its meaning, or a phrase that says what it must be.
 
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { parseNetwork } from '../../base/address/address.ts'
@@ -68,7 +68,7 @@ export const fraction: Rule<number> = text =>
     'must be a number from 0 to 1',
   )
 
-/** Takes a token (RFC 9110 section 5.6.2), which is what Via and CDN-Loop want of a pseudonym. */
+/** Takes a token (RFC 9110 section 5.6.2), as required for the pseudonym in Via and CDN-Loop. */
 export const pseudonym = matching(/^[\w!#$%&'*+.^`|~-]{1,64}$/, 'must be 1 to 64 letters, digits and hyphens')
 
 /** Takes the name of a header, a token (RFC 9110 section 5.1) of at most 128 characters. */
@@ -83,7 +83,7 @@ export const shortName = matching(
   'must be 1 to 64 letters, digits, dots, hyphens and underscores',
 )
 
-/** Takes the name of a zone, which is a label of metrics, where some names stand for requests without a zone. */
+/** Takes the name of a zone, which is a label of metrics, where some names are reserved for requests without a zone. */
 export const zoneName = matching(
   /^(?!(?:none|ai)$)[\w.:*-]{1,253}$/,
   'must be 1 to 253 letters, digits, dots, hyphens and underscores, and not "none" or "ai"',
@@ -91,10 +91,10 @@ export const zoneName = matching(
 
 export const accountId = matching(/^[0-9a-f]{32}$/, 'must be the id of an account: 32 lower-case hex digits')
 
-/** Takes what a rule is for. */
+/** Takes the description of a rule. */
 export const description = lineOfText(500)
 
-/** Takes one line of text for people, of at most so many characters. */
+/** Takes one line of text for display, of at most so many characters. */
 export function lineOfText(most: number): Rule<string> {
   const line = new RegExp(`^\\P{Cc}{1,${most}}$`, 'u')
   return matching(line, `must be one line of 1 to ${most} characters, without control characters`)
@@ -110,7 +110,7 @@ export const network: Rule<string> = text =>
 
 const previews = '/cdn-cgi/error'
 
-/** Takes a prefix of paths; those of error previews belong to the gateway on every zone. */
+/** Takes a path prefix; those of error previews belong to the gateway on every zone. */
 export const routePath: Rule<string> = text => {
   if (!/^\/[!-~]*$/.test(text) || /[?#]/.test(text)) {
     return { flaw: 'must begin with / and contain only visible ASCII characters, without ? or #' }
@@ -131,7 +131,7 @@ export const routePath: Rule<string> = text => {
   )
 }
 
-/** Takes a key to make secrets with; empty text is null, so that a variable may be unset. No message shows it. */
+/** Takes an encryption key; empty text is null, so that a variable may be unset. No message shows the key. */
 export const secretKey: Rule<string | null> = text =>
   text === ''
     ? { value: null }
@@ -140,7 +140,7 @@ export const secretKey: Rule<string | null> = text =>
         'must be at least 32 random bytes in base64 or hex, such as from `openssl rand -base64 32`',
       )
 
-/** Takes certificates in PEM, each of which must be readable. */
+/** Takes certificates in PEM, each of which must be valid. */
 export const certificates: Rule<string> = text => {
   const blocks = text.match(/-----BEGIN [^-]+-----[^-]*-----END [^-]+-----/g) ?? []
   return accept(
@@ -149,25 +149,25 @@ export const certificates: Rule<string> = text => {
   )
 }
 
-/** Takes a private key in PEM. No message shows it. */
+/** Takes a private key in PEM. No message shows the key. */
 export const privateKey: Rule<string> = text =>
   accept(
     isPrivateKey(text) ? text : undefined,
     'must be a PEM private key without a passphrase, such as file:client.key',
   )
 
-/** Takes what a pattern matches. */
+/** Takes text that matches a pattern. */
 export function matching(pattern: RegExp, flaw: string): Rule<string> {
   return text => accept(pattern.test(text) ? text : undefined, flaw)
 }
 
-/** Reads `header NAME`, which stands for the value of that header; the name in lower case, undefined for any other text. */
+/** Reads `header NAME`, which means the value of that header; returns the name in lower case, undefined for any other text. */
 export function readHeaderKey(text: string): string | undefined {
   const name = /^header +(\S+)$/.exec(text)?.[1]
   return name !== undefined && 'value' in headerName(name) ? name.toLowerCase() : undefined
 }
 
-/** Makes a reading of what was found, or else of the flaw. */
+/** Returns a reading with the value, or else with the flaw. */
 export function accept<T>(value: T | undefined, flaw: string): Reading<T> {
   return value === undefined ? { flaw } : { value }
 }

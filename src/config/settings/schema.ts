@@ -1,4 +1,4 @@
-// What the operator may tell us: the schema of the file, as data.
+// The schema of the configuration file, as data.
 
 import { access, zoneAccess } from './access-settings.ts'
 import { azureResource, pricedModel, providerKey, providerName, providerUrl, usDollars } from './ai-rules.ts'
@@ -104,7 +104,7 @@ const store = group({
   grace: optional(scalar(durationOrOff(1 * second, day)), 10 * minute),
 })
 
-// Unprinted, since a key may stand in place of the mapping.
+// Unprinted, since a key may have been written in place of the mapping.
 const secrets = mapping(
   {
     key: optional(scalar(secretKey, { unprinted: true }), null),
@@ -113,7 +113,7 @@ const secrets = mapping(
   { unprinted: true },
 )
 
-// Unprinted, since a key may stand in place of a mapping, or in the query of a URL.
+// Unprinted, since a key may have been written in place of a mapping, or in the query of a URL.
 const provider = mapping(
   {
     url: optional(scalar(providerUrl, { unprinted: true }), null), // null: the provider's own
@@ -200,7 +200,7 @@ export const schema = mapping({
   }),
   management: group({
     writes: optional(scalar(rate), { limit: 1_200, period: 5 * minute }),
-    metrics: optional(scalar(oneOf('open', 'token')), null), // null: by where the admin listener is
+    metrics: optional(scalar(oneOf('open', 'token')), null), // null: depends on the address of the admin listener
     audit: group({
       retention: optional(scalar(duration(day, 3_650 * day)), 400 * day),
       entries_per_token: optional(scalar(whole(1_000, 1e7)), 100_000),
@@ -226,7 +226,7 @@ export const schema = mapping({
   zones: required(placed(list(placed(zone)))),
 })
 
-/** What the file says, each value by itself in order, before settings are compared. */
+/** The content of the file, each value validated on its own, before settings are compared. */
 export type Settings = Value<typeof schema>
 export type RouteSettings = Value<typeof route>
 export type ZoneSettings = Value<typeof zone>

@@ -1,8 +1,8 @@
-// Keys as people write them: hex, base64 or base64url. The rule for `secrets` asks, and whoever reads the key from its file.
+// Parses keys as people write them: hex, base64 or base64url.
 
 const least = 32
 
-/** Returns the bytes of a key, at least 32; null when the text is not such a key. Only hex digits are hex, since nobody's random base64 looks like that. */
+/** Returns the bytes of a key, at least 32; null when the text is not a key. A text of only hex digits is hex, since random base64 never looks like that. */
 export function parseSecretKey(text: string): Buffer | null {
   const key = decode(text)
   return key !== null && key.length >= least ? key : null

@@ -1,4 +1,4 @@
-// The forms a setting can take, as parts to build a schema of: each reads a tree to a value, and notes every mistake it meets.
+// The forms that a setting can have, as building blocks of a schema: each reads a tree into a value, and notes every mistake.
 
 import type { Reading } from '../../base/text/quantity.ts'
 import { didYouMean, type Findings, type Place, quote, stepInto } from '../file/mistake.ts'
@@ -17,52 +17,52 @@ export interface Shape<T> {
 
 export type Value<S> = S extends Shape<infer T> ? T : never
 
-/** Reads the text of one value; a flaw follows the name of the field, such as "must be true or false". */
+/** Parses the text of one value; a flaw follows the name of the field, such as "must be true or false". */
 export type Rule<T> = (text: string) => Reading<T>
 
 interface Field<T> {
   readonly shape: Shape<T>
-  readonly fallback: T // stands in after a mistake too, so that the rest can still be checked
+  readonly fallback: T // also used after a mistake, so that the rest can still be checked
   readonly isRequired: boolean
-  readonly variable?: string // whose value stands in where the file says nothing
+  readonly variable?: string // the variable whose value is used where the file has none
 }
 
 type Fields = Readonly<Record<string, Field<unknown>>>
 export type Values<F extends Fields> = { readonly [K in keyof F]: F[K] extends Field<infer T> ? T : never }
 
-/** A value together with where it stands, for rules that compare settings. */
+/** A value with its position, for rules that compare settings. */
 export interface Placed<T> extends Place {
   readonly value: T
   readonly shown: string // safe to print
 }
 
-/** Places a default, which stands before the first line. */
+/** Adds a position to a default, before the first line. */
 export function unwritten<T>(path: string, value: T): Placed<T> {
   return { value, line: 0, column: 0, path, shown: 'its default' }
 }
 
-/** Makes a field that may be left out. */
+/** Makes an optional field. */
 export function optional<T, U = T>(shape: Shape<T>, fallback: U): Field<T | U> {
   return { shape, fallback, isRequired: false }
 }
 
-/** Makes the default of a field come from a variable of the environment, unless that is unset or empty. */
+/** Makes the default of a field come from an environment variable, unless that is unset or empty. */
 export function unlessGiven<T>(variable: string, field: Field<T>): Field<T> {
   return { ...field, variable }
 }
 
-/** Makes a field that must be there; it is null after a mistake. */
+/** Makes a required field; its value is null after a mistake. */
 export function required<T>(shape: Shape<T>): Field<T | null> {
   return { shape, fallback: null, isRequired: true }
 }
 
-/** Makes a mapping that may be left out, or be left empty: its fields have defaults of their own. */
+/** Makes a mapping that may be missing or empty: its fields have defaults of their own. */
 export function group<F extends Fields>(fields: F): Field<Values<F>> {
   const fallbacks = Object.entries(fields).map(([key, { fallback }]) => [key, fallback])
   return { shape: mapping(fields), fallback: Object.fromEntries(fallbacks) as Values<F>, isRequired: false }
 }
 
-/** Reads one value; one that is `unprinted` never stands in a message. */
+/** Reads one value; one that is `unprinted` never appears in a message. */
 export function scalar<T>(rule: Rule<T>, { unprinted = false } = {}): Shape<T> {
   return {
     read(tree, { findings, surroundings }) {
@@ -94,7 +94,7 @@ export function list<T>(
   }
 }
 
-/** Reads a list, or a single value that stands for the list with only that member. */
+/** Reads a list, or a single value as a list with that one item. */
 export function oneOrMore<T>(member: Shape<T>, { least = 0 } = {}): Shape<readonly T[]> {
   const many = list(member, { least })
   return {
@@ -105,7 +105,7 @@ export function oneOrMore<T>(member: Shape<T>, { least = 0 } = {}): Shape<readon
   }
 }
 
-/** Reads a mapping of known keys; any other key is a mistake. What stands in place of one that is `unprinted` is in no message. */
+/** Reads a mapping of known keys; any other key is a mistake. A value in place of a mapping that is `unprinted` never appears in a message. */
 export function mapping<F extends Fields>(fields: F, { unprinted = false } = {}): Shape<Values<F>> {
   const keys = Object.keys(fields)
   return {
@@ -124,7 +124,7 @@ export function mapping<F extends Fields>(fields: F, { unprinted = false } = {})
   }
 }
 
-/** Reads a mapping whose keys are names that the operator gives; a value with mistakes is null. */
+/** Reads a mapping whose keys are names chosen by the operator; a value with mistakes is null. */
 export function dictionary<T>(name: Rule<string>, value: Shape<T>): Shape<ReadonlyMap<string, T | null>> {
   return {
     read(tree, context) {
@@ -141,7 +141,7 @@ export function dictionary<T>(name: Rule<string>, value: Shape<T>): Shape<Readon
   }
 }
 
-/** Reads a mapping, or a single value that stands for the mapping with only that key. */
+/** Reads a mapping, or a single value as the mapping with only that key. */
 export function shorthand<T>(key: string, full: Shape<T>): Shape<T> {
   return {
     read(tree, context) {
@@ -154,7 +154,7 @@ export function shorthand<T>(key: string, full: Shape<T>): Shape<T> {
   }
 }
 
-/** Reads a word that stands for null, such as off, or else the full form. */
+/** Reads a word that means null, such as off, or else the full form. */
 export function wordOr<T>(word: string, full: Shape<T>): Shape<T | null> {
   return {
     read(tree, context) {
@@ -164,7 +164,7 @@ export function wordOr<T>(word: string, full: Shape<T>): Shape<T | null> {
   }
 }
 
-/** Keeps with a value where it stands. */
+/** Adds its position to a value. */
 export function placed<T>(shape: Shape<T>): Shape<Placed<T>> {
   return {
     read(tree, context) {

@@ -1,10 +1,10 @@
-// The rules for the URL of a store and what goes with it.
+// Rules for the URL of a store and related settings.
 
 import { originUrl } from './host-rules.ts'
 import { accept, certificates, matching } from './rules.ts'
 import type { Rule } from './shape.ts'
 
-/** Takes the URL of a store as it is; empty text is null. No flaw repeats it, since it may hold a password. */
+/** Takes the URL of a store as it is; empty text is null. No flaw quotes it, since it may contain a password. */
 export const storeUrl: Rule<string | null> = text => {
   if (text === '') return { value: null }
   const [, scheme, kind = '', rest = ''] = /^(sqlite|rediss?(\+sentinel|\+cluster)?):(.*)$/s.exec(text) ?? []
@@ -20,19 +20,19 @@ export const storeUrl: Rule<string | null> = text => {
 /** Takes certificates in PEM; empty text is null, so that a variable may be unset. */
 export const storeCa: Rule<string | null> = text => (text === '' ? { value: null } : certificates(text))
 
-/** Takes the user or the password that Sentinels are shown; empty text is null, so that a variable may be unset. No message shows it. */
+/** Takes the user or the password for Sentinels; empty text is null, so that a variable may be unset. No message shows it. */
 export const sentinelCredential: Rule<string | null> = text => (text === '' ? { value: null } : visible(text))
 
 const visible = matching(/^[!-~]{1,512}$/, 'must be up to 512 visible ASCII characters, without spaces')
 
-/** Two slashes would look like those before a host, and one at the end is that of a folder. */
+/** Two slashes would look like those before a host, and a trailing one like that of a folder. */
 function isFile(rest: string): boolean {
   return rest === ':memory:' || /^(?!:|\/\/)[^?#\p{Cc}]+(?<!\/)$/u.test(rest)
 }
 
 interface Servers {
   readonly shown: string
-  readonly pattern: RegExp // its groups are the credentials and the hosts
+  readonly pattern: RegExp // groups: the credentials and the hosts
 }
 
 const servers: Readonly<Record<string, Servers>> = {
@@ -56,7 +56,7 @@ function isOfServers(rest: string, pattern: RegExp): boolean {
   return hosts.split(',').every(host => 'value' in originUrl(`http://${host}`))
 }
 
-/** Whether what a URL cannot hold as it is stands as %XX, in UTF-8. */
+/** Whether every character that a URL cannot contain is encoded as %XX, in UTF-8. */
 function isEncoded(credentials: string): boolean {
   if (!/^[!-~]*$/.test(credentials) || /[?#[\]\\]/.test(credentials)) return false
   try {

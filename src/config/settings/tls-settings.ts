@@ -1,4 +1,4 @@
-// What TLS towards origins and providers is told, and what it amounts to.
+// The TLS settings towards origins and providers.
 
 import { createSecureContext } from 'node:tls'
 import type { OriginTls, TlsIdentity } from '../config.ts'
@@ -13,7 +13,7 @@ export const tls = {
   ca: optional(scalar(certificates, { unprinted: true }), null),
 }
 
-/** What a pool shows to origins that ask for a certificate. */
+/** The client certificate of a pool. */
 export const identity = {
   certificate: identityPart('certificate', certificates),
   key: identityPart('key', privateKey),
@@ -26,7 +26,7 @@ function identityPart(name: string, rule: Rule<string>) {
 
 export type TlsSettings = Values<typeof tls>
 
-/** Returns the settings of TLS; notes those that a connection without TLS cannot have. */
+/** Returns the TLS settings; notes those that do not apply without TLS. */
 export function resolveTls(
   settings: TlsSettings,
   place: Place & { readonly isPlain: boolean },
@@ -39,7 +39,7 @@ export function resolveTls(
   return { verify, serverName, ca, identity: null }
 }
 
-/** Returns the certificate and the key of a pool, or null where it has none; notes one without the other, and two that TLS cannot use together. */
+/** Returns the certificate and the key of a pool, or null where it has none; notes one without the other, and a pair that TLS cannot use. */
 export function resolveIdentity(
   { certificate, key }: Values<typeof identity>,
   findings: Findings,
@@ -61,7 +61,7 @@ function refuseAlone(one: Placed<string | null>, other: string, findings: Findin
   if (!findings.concern(stepInto(pool, other))) findings.flaw(one, `needs ${other} as well`)
 }
 
-/** Returns the code of what TLS has against the pair, a key of another certificate or one that is too short, or null. */
+/** Returns the code of OpenSSL's error for the pair, such as for a key of another certificate or one that is too short, or null. */
 function faultOf({ certificate, key }: TlsIdentity): string | null {
   try {
     createSecureContext({ cert: certificate, key })
