@@ -34,8 +34,10 @@ import {
 import { openapi } from './openapi/openapi.ts'
 import { pageParameters } from './request/query.ts'
 import type { Asker, Route } from './router.ts'
+import { listMembers, memberParameters } from './people/member-list.ts'
+import { createMember, deleteMember, getMember, updateMember } from './people/members.ts'
 import { getRole, listRoles, roleParameters } from './people/roles.ts'
-import { accountParameters, getAccount, listAccounts } from './people/accounts.ts'
+import { accountParameters, getAccount, listAccounts, updateAccount } from './people/accounts.ts'
 import type { ApiRow, PlainRow } from './row.ts'
 import { listScopes } from './oauth-clients/scopes.ts'
 import {
@@ -68,6 +70,8 @@ const account = '/client/v4/accounts/{account_id}'
 const clients = `${account}/oauth_clients`
 const client = `${account}/oauth_clients/{client_id}`
 const secret = `${account}/oauth_clients/{client_id}/rotate_secret`
+const members = `${account}/members`
+const member = `${account}/members/{member_id}`
 const roles = `${account}/roles`
 const tokens = `${account}/tokens`
 const token = `${account}/tokens/{token_id}`
@@ -128,6 +132,32 @@ export const apiRows: readonly ApiRow[] = [
   },
 
   { method: 'GET', path: account, permission: null, handle: getAccount },
+  { method: 'PUT', path: account, permission: 'Members Write', body: jsonBody, handle: updateAccount },
+  {
+    method: 'POST',
+    path: members,
+    permission: 'Members Write',
+    body: jsonBody,
+    headers: ['idempotency-key'],
+    handle: createMember,
+  },
+  { method: 'GET', path: members, permission: 'Members Read', query: memberParameters, handle: listMembers },
+  { method: 'GET', path: member, permission: 'Members Read', handle: getMember },
+  {
+    method: 'PUT',
+    path: member,
+    permission: 'Members Write',
+    body: jsonBody,
+    headers: ['if-match'],
+    handle: updateMember,
+  },
+  {
+    method: 'DELETE',
+    path: member,
+    permission: 'Members Write',
+    headers: ['if-match'],
+    handle: deleteMember,
+  },
   { method: 'GET', path: roles, permission: 'Members Read', query: roleParameters, handle: listRoles },
   { method: 'GET', path: `${roles}/{role_id}`, permission: 'Members Read', handle: getRole },
 

@@ -213,6 +213,12 @@ export const apiFaults = {
     sentence: (rule: string) => `Forbidden: ${rule}`,
     when: 'A token would allow more than the one that creates or changes it.',
   },
+  no_user: {
+    code: 10000,
+    status: 403,
+    sentence: (scope: string) => `Forbidden: this requires an OAuth token of a user with the scope ${scope}`,
+    when: 'The token does not act for a user, or lacks the scope.',
+  },
   too_many_changes: {
     code: 10429,
     status: 429,
@@ -279,6 +285,20 @@ export const apiFaults = {
     status: 409,
     sentence: (most: number) => `The zone already has ${most} rules of this kind: delete one first`,
     when: 'The zone has the most rules that it may have.',
+  },
+  last_super_administrator: {
+    code: 10415,
+    status: 409,
+    sentence:
+      'The account must keep a super administrator: make another member one first (PUT members/{member_id})',
+    when: 'The last super administrator of the account would leave, or lose that role.',
+  },
+  member_taken: {
+    code: 10416,
+    status: 409,
+    sentence: 'email is that of a member of this account already',
+    pointer: '/email',
+    when: 'The person is a member of the account, or invited, already.',
   },
   stale: {
     code: 10420,

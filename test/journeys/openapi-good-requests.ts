@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { roles } from '../../src/permissions/roles.ts'
 import { zoneOwner } from '../../src/store/zone-lists.ts'
 import { entryWith, keepEntries } from '../admin/ai-logs/log-entries.ts'
+import { keepMember, role } from '../admin/people/people.ts'
 import { type Api, type Ask, ask, exampleOf } from './openapi-asks.ts'
 
 export const logParams = { gateway_id: 'default', log_id: '0000000000000001' }
@@ -22,6 +23,12 @@ export const good: Readonly<Record<string, (api: Api) => Ask | Promise<Ask>>> = 
   listAuditLogs: none,
   listAccounts: none,
   getAccount: none,
+  updateAccount: none,
+  createMember: none,
+  listMembers: madeMember,
+  getMember: madeMember,
+  updateMember: madeMember,
+  deleteMember: madeMember,
   listRoles: none,
   getRole: () => ({ params: { role_id: roles[0]!.id } }),
   verifyToken: none,
@@ -73,6 +80,11 @@ export const good: Readonly<Record<string, (api: Api) => Ask | Promise<Ask>>> = 
 async function madeToken(api: Api): Promise<Ask> {
   const { json } = await ask(api, 'createToken', { body: exampleOf('createToken') })
   return { params: { token_id: json.result.id } }
+}
+
+export async function madeMember(api: Api): Promise<Ask> {
+  const { member } = await keepMember(api.kept, [role.gateways])
+  return { params: { member_id: member.id } }
 }
 
 export async function madeGateway(api: Api): Promise<Ask> {

@@ -8,6 +8,7 @@ import { AdminServer } from '../../src/admin/server.ts'
 import { SecretKeys } from '../../src/base/secret-keys.ts'
 import { allowing, startApi } from '../admin/api.ts'
 import { entryWith, keepEntries } from '../admin/ai-logs/log-entries.ts'
+import { keepMember, role } from '../admin/people/people.ts'
 import { type Described, described } from '../admin/openapi/openapi-document.ts'
 import { account, tokenWith } from '../tokens/token-with.ts'
 import { type Ask, answered, ask, exampleOf, expect } from './openapi-asks.ts'
@@ -169,8 +170,7 @@ test('header fields are obeyed as documented', async t => {
       await expect(api, id, await fresh({ 'if-match': '"0"' }), 412, 10420)
       await expect(api, id, await fresh({ 'if-match': '*' }), 200)
       const request = await good[id]!(api)
-      const [, kind] = /(Error|Access)Rules?$/.exec(id) ?? []
-      const { headers } = await ask(api, kind ? `list${kind}Rules` : 'getOAuthClient', request)
+      const { headers } = await ask(api, shownBy(id), request)
       const etag = headers.get('etag')!
       await expect(api, id, { ...request, ...withBody, headers: { 'if-match': etag } }, 200)
     }
@@ -192,10 +192,25 @@ test('header fields are obeyed as documented', async t => {
   }
 })
 
+/** Returns the operation whose answer has the etag of what another changes. */
+function shownBy(id: string): string {
+  const [, kind] = /(Error|Access)Rules?$/.exec(id) ?? []
+  if (kind) return `list${kind}Rules`
+  return id.endsWith('Member') ? 'getMember' : 'getOAuthClient'
+}
+
 test('what the state of things forbids is refused as documented', async t => {
   const api = await startApi(t)
   const gateway = await madeGateway(api)
   await expect(api, 'createGateway', { body: { id: gateway.params!.gateway_id } }, 409, 10001)
+
+  const invitation = { body: exampleOf('createMember') }
+  await expect(api, 'createMember', invitation, 200)
+  await expect(api, 'createMember', invitation, 409, 10416)
+  const { member } = await keepMember(api.kept, [role.super])
+  const last = { params: { member_id: member.id } }
+  await expect(api, 'updateMember', { ...last, body: exampleOf('updateMember') }, 409, 10415)
+  await expect(api, 'deleteMember', last, 409, 10415)
 
   await api.kept.errorRules.insert(listOf('error', 100) as never)
   await api.kept.accessRules.insert(listOf('access', 100) as never)

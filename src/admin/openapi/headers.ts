@@ -30,6 +30,7 @@ export const headers = {
 export const parameters = {
   account_id: segment('account_id', 'The account.', id),
   client_id: segment('client_id', 'The OAuth client.', id),
+  member_id: segment('member_id', 'The member.', id),
   role_id: segment('role_id', 'The role.', id),
   token_id: segment('token_id', 'The token.', id),
   gateway_id: segment('gateway_id', 'The AI gateway.', { ...text, pattern: '^[a-z0-9_-]{1,64}$' }),

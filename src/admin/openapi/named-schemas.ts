@@ -8,7 +8,7 @@ import { errorPage, errorRule } from '../custom-errors/schemas.ts'
 import { gateway } from '../gateways/schemas.ts'
 import { logEntry, logSums, logSummary } from '../ai-logs/schemas.ts'
 import { pool } from '../zones/origin-schemas.ts'
-import { account, role } from '../people/schemas.ts'
+import { account, invitedMember, member, role } from '../people/schemas.ts'
 import { policy, token } from '../tokens/schemas.ts'
 
 export const schemas = {
@@ -18,6 +18,8 @@ export const schemas = {
   OAuthScope: oauthScope,
   Account: account,
   Role: role,
+  Member: member,
+  InvitedMember: invitedMember,
   Token: token,
   Policy: policy,
   Gateway: gateway,

@@ -1,13 +1,19 @@
 // Handlers of accounts, in the shape of the published clients.
 
 import { reaches } from '../../permissions/permit.ts'
+import type { Fault } from '../../errors/refusal.ts'
+import { auditOf } from '../../store/audit-entry.ts'
 import type { Account } from '../../store/records.ts'
 import { type Answer, failure, failures, success } from '../envelope.ts'
-import { isoTime, pageOfAll } from '../records/kept.ts'
+import { changedMembers } from '../records/audit.ts'
+import { isoTime, pageOfAll, tellAfter } from '../records/kept.ts'
+import { Field } from '../request/field.ts'
 import { Parameters } from '../request/query.ts'
 import type { Api, Call } from '../row.ts'
 
 export const accountParameters = ['page', 'per_page', 'direction', 'name'] as const
+
+export const longestName = 100
 
 /** Answers with the accounts in which the token may do something, by creation. */
 export async function listAccounts({ caller, query }: Call, { store }: Api): Promise<Answer> {
@@ -24,16 +30,46 @@ export async function listAccounts({ caller, query }: Call, { store }: Api): Pro
 
 export async function getAccount({ account }: Call, { store }: Api): Promise<Answer> {
   const kept = await store.accounts.get(account)
-  return kept ? success(viewAccount(kept)) : failure('no_such', 'Account')
+  return kept ? success(viewAccount(kept)) : noAccount
+}
+
+/** Replaces what can be set on an account. */
+export async function updateAccount(call: Call, { store, log }: Api): Promise<Answer> {
+  const { account, body } = call
+  const settings = readAccount(body, account)
+  if (!('name' in settings)) return failures(settings)
+  const kept = await store.accounts.get(account)
+  if (kept === null) return noAccount
+  const wanted = { ...kept, ...settings }
+  const changed = changedMembers(viewAccount(kept), viewAccount(wanted))
+  const audit = auditOf(call, 'update', { resourceKind: 'account', resource: account }, changed)
+  const isWritten = await tellAfter(store.accounts.update(account, settings, { audit }), { audit }, log)
+  return isWritten ? success(viewAccount(wanted)) : noAccount
+}
+
+const noAccount = failure('no_such', 'Account')
+
+/** Reads the body that replaces the settings of an account; a setting that it leaves out goes back to what it was at first. */
+function readAccount(body: unknown, account: string) {
+  const faults: Fault[] = []
+  const { id, name, type, settings } = new Field(body, faults).members(
+    ['id', 'name', 'type'],
+    ['settings', 'created_on'],
+  )
+  id.mustBe(account)
+  type.oneOf(['standard'])
+  const { enforce_twofactor } = settings.members([], ['enforce_twofactor'])
+  const read = { name: name.text(longestName) ?? '', enforceTwoFactor: enforce_twofactor.flag() ?? false }
+  return faults.length > 0 ? faults : read
 }
 
 /** Shows an account as the API does. */
-function viewAccount({ id, name, createdAt }: Account) {
+function viewAccount({ id, name, enforceTwoFactor = false, createdAt }: Account) {
   return {
     id,
     name,
     type: 'standard',
     created_on: isoTime(createdAt),
-    settings: { enforce_twofactor: false },
+    settings: { enforce_twofactor: enforceTwoFactor },
   }
 }

@@ -22,7 +22,7 @@ export async function getRole({ params }: Call): Promise<Answer> {
 }
 
 /** Shows a role as the API does. */
-function viewRole({ id, name, description, permissions }: Role) {
+export function viewRole({ id, name, description, permissions }: Role) {
   return { id, name, description, permissions: grantsOf(permissions) }
 }
 

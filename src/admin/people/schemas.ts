@@ -2,7 +2,25 @@
 
 import { permissions } from '../../permissions/permissions.ts'
 import { roles } from '../../permissions/roles.ts'
-import { about, exactly, flag, id, oneOf, open, text, time } from '../openapi/schemas.ts'
+import {
+  about,
+  closed,
+  exactly,
+  flag,
+  id,
+  listOf,
+  type Members,
+  named,
+  oneOf,
+  open,
+  orNull,
+  printable,
+  type Schema,
+  setOf,
+  text,
+  time,
+} from '../openapi/schemas.ts'
+import { longestName } from './accounts.ts'
 
 export const account = open({
   id,
@@ -11,6 +29,15 @@ export const account = open({
   created_on: time,
   settings: open({ enforce_twofactor: about('Whether members must use a second factor.', flag) }),
 })
+
+/** The body that replaces what can be set on an account. */
+export const changedAccount = closed(
+  { id: about('The id in the path.', id), name: printable(longestName), type: exactly('standard') },
+  {
+    settings: closed({}, { enforce_twofactor: about('`false` if left out.', flag) }),
+    created_on: about('As responses show it; read-only.'),
+  },
+)
 
 const roleId = oneOf(roles.map(({ id }) => id))
 
@@ -26,3 +53,64 @@ const grants = {
 }
 
 export const role = open({ id: roleId, name: text, description: text, permissions: grants })
+
+/** An address as requests write it; responses have it in lower case. */
+const email: Schema = {
+  ...text,
+  maxLength: 254,
+  pattern:
+    "^[A-Za-z0-9_!#$%&'*+/=?^`{|}~-]+(?:\\.[A-Za-z0-9_!#$%&'*+/=?^`{|}~-]+)*@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\\.)*[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?$",
+}
+
+const mostRoles = roles.length
+
+const status = oneOf(['pending', 'accepted'])
+
+/** The body of an invitation. */
+export const newMember = closed(
+  { email, roles: about('By their ids.', setOf(roleId, 1, mostRoles)) },
+  { status: about('A person who is invited decides on it.', exactly('pending')) },
+)
+
+const writtenRole = closed(
+  { id: roleId },
+  {
+    name: about('As responses show it; read-only.'),
+    description: about('As responses show it; read-only.'),
+    permissions: about('As responses show it; read-only.'),
+  },
+)
+
+/** The body that replaces the roles of a member. */
+export const changedMember = closed(
+  { roles: listOf(writtenRole, 1, mostRoles) },
+  {
+    id: about('The id in the path.', id),
+    email: about('As responses show it; read-only.', text),
+    status: about('As responses show it; read-only.', status),
+    user: about('As responses show it; read-only.'),
+  },
+)
+
+const name = orNull(text)
+
+const shownMember: Members = {
+  id,
+  email: text,
+  status,
+  roles: listOf(named('Role')),
+  user: about(
+    'Of a person who has not accepted yet, only the address is shown.',
+    open({ id, email: text, first_name: name, last_name: name, two_factor_authentication_enabled: flag }),
+  ),
+}
+
+export const member = open(shownMember)
+
+/** A member in the response to the invitation. */
+export const invitedMember = open(shownMember, {
+  invitation_url: about(
+    'The link with which the person accepts the invitation; hand it over. It is shown only once.',
+    { ...text, format: 'uri' },
+  ),
+})

@@ -21,6 +21,8 @@ interface Listed<T> {
   readonly holds?: ((record: T) => boolean) | null
   /** The newest first. */
   readonly descending?: boolean
+  /** Fetches what the view needs of the records of the page. */
+  readonly prepare?: (records: readonly T[]) => Promise<void>
 }
 
 /** Answers with a page of an account's records by their creation. What comes behind a cursor has not moved, whatever was removed before it. */
@@ -36,6 +38,7 @@ export async function pageOf<T extends { readonly id: string }>(
   const { items, total } = isPlain
     ? await records.list(account, cutOf(page))
     : await sift(records, account, page, { holds, descending, placeOf })
+  await listed.prepare?.(items)
   return answerOf(items, page, total, { view, placeOf })
 }
 
@@ -165,8 +168,8 @@ export function isoTime(ms: number): string {
   return new Date(ms).toISOString()
 }
 
-/** A write that was not confirmed may have been made, and its entry with it: the log tells of it as doubtful. */
-async function tellAfter(write: Promise<boolean>, { audit }: Told, log: Logger): Promise<boolean> {
+/** Logs the entry of a write once that is made. One that was not confirmed may have been made, and its entry with it: the log has it as doubtful. */
+export async function tellAfter(write: Promise<boolean>, { audit }: Told, log: Logger): Promise<boolean> {
   const isWritten = await write.catch(failure => {
     if (failure instanceof StoreUnreachable && !failure.isUndone)
       tellAudit(log, audit, 'audit: write not confirmed')

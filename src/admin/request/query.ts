@@ -66,6 +66,11 @@ export class Parameters {
     )
   }
 
+  /** Notes that a parameter breaks a rule, in words that follow its name. */
+  refuse(name: string, rule: string): void {
+    this.#refuse(name, rule, null)
+  }
+
   #cursor(): Position | null {
     const given = this.#query.get('cursor')
     if (given === null) return null

@@ -58,6 +58,28 @@ test('an account is shown to tokens that reach it', async t => {
   assert.equal(await elsewhere((await keep(third)).value), 403)
 })
 
+test('an account is renamed, and may require a second factor', async t => {
+  const { ask, kept, keepToken } = await start(t)
+  const { result } = (await ask('GET', '')).json
+  const wanted = { ...result, name: 'Shop', settings: { enforce_twofactor: true } }
+  assert.deepEqual((await ask('PUT', '', { body: wanted })).json.result, wanted)
+  assert.deepEqual((await ask('GET', '')).json.result, wanted)
+  const { enforceTwoFactor, name } = (await kept.accounts.get(account))!
+  assert.deepEqual([enforceTwoFactor, name], [true, 'Shop'])
+  const { result: entries } = (await ask('GET', '/audit_logs')).json
+  assert.deepEqual(entries[0].metadata.changed, ['name', 'settings'])
+  assert.deepEqual(entries[0].resource, { id: account, type: 'account' })
+
+  const bad = { ...wanted, id: second, name: '', type: 'enterprise', settings: { abuse_contact_email: 'x' } }
+  const refused = await ask('PUT', '', { body: bad })
+  assert.deepEqual(
+    refused.json.errors.map(({ source }: { source: { pointer: string } }) => source.pointer).sort(),
+    ['/id', '/name', '/settings/abuse_contact_email', '/type'],
+  )
+  const { value: token } = await keepToken(['Members Read'])
+  assert.equal((await ask('PUT', '', { token, body: wanted })).status, 403)
+})
+
 test('roles are listed with what they permit', async t => {
   const { ask } = await start(t)
   const { json } = await ask('GET', '/roles')

@@ -1,0 +1,59 @@
+// What the handlers of members and of memberships share: the one that a path names, its user, and its removal.
+
+import { isId } from '../../base/id.ts'
+import { auditOf } from '../../store/audit-entry.ts'
+import { everybody, type Member, type User } from '../../store/people.ts'
+import { LastSuperAdministrator, type Versioned } from '../../store/store.ts'
+import { type Answer, failure, success } from '../envelope.ts'
+import { drop } from '../records/kept.ts'
+import type { Api, Call } from '../row.ts'
+import { memberResource } from './member-view.ts'
+
+export const noMember = failure('no_such', 'Member')
+
+/** Finds the member that the path names; null where the account has none such. */
+export async function findMember(
+  { account, params }: Call,
+  { store }: Api,
+): Promise<Versioned<Member> | null> {
+  const id = params.member_id!
+  return isId(id) ? store.members.get(account, id) : null
+}
+
+/** Returns the user of a member. */
+export async function userOf({ user }: Member, { store }: Api): Promise<User> {
+  const kept = await store.users.get(everybody, user)
+  if (kept === null) throw new Error(`the user ${user} of a member is missing`)
+  return kept.record
+}
+
+/** Answers 409 where a write would leave the account without a super administrator. */
+export async function keepingOneSuper(write: () => Promise<Answer>): Promise<Answer> {
+  try {
+    return await write()
+  } catch (cause) {
+    if (cause instanceof LastSuperAdministrator) return failure('last_super_administrator')
+    throw cause
+  }
+}
+
+/** Removes the member that is found, unless it is refused for that. */
+export function removeMember(
+  find: () => Promise<Versioned<Member> | null>,
+  refuse: (kept: Member) => Answer | null,
+  call: Call,
+  api: Api,
+): Promise<Answer> {
+  return keepingOneSuper(async () => {
+    for (;;) {
+      const kept = await find()
+      if (kept === null) return noMember
+      const { id, account } = kept.record
+      const refusal = refuse(kept.record)
+      if (refusal) return refusal
+      const audit = auditOf({ ...call, account }, 'delete', memberResource(id))
+      if (!(await drop(api.store.members, audit, api.log, kept.version))) continue
+      return success({ id })
+    }
+  })
+}

@@ -1,0 +1,30 @@
+// Do roles permit more than the token that gives or takes them? Nobody gives such, nor touches a member who has them.
+
+import { apiFaults, faultAt } from '../../errors/api-faults.ts'
+import { type Permission, permits } from '../../permissions/permit.ts'
+import { permissionsBeyond, roleOf } from '../../permissions/roles.ts'
+import type { Token } from '../../store/records.ts'
+import { type Answer, failure, failures } from '../envelope.ts'
+
+/** Refuses to give roles that permit something in the account which the token does not; null where it may. */
+export function givingBeyond(roles: readonly string[], caller: Token, account: string): Answer | null {
+  const faults = roles.flatMap((id, i) => {
+    const beyond = permissionsOver([id], caller, account)
+    if (beyond.length === 0) return []
+    const rule = `your token does not have ${beyond.join(', ')}, so it cannot give the role ${roleOf(id)?.name}`
+    return [faultAt(`/roles/${i}`, 'beyond_token', rule)]
+  })
+  return faults.length > 0 ? failures(faults, apiFaults.beyond_token.status) : null
+}
+
+/** Refuses to touch a member with such roles; null where the token may. */
+export function touchingBeyond(roles: readonly string[], caller: Token, account: string): Answer | null {
+  const beyond = permissionsOver(roles, caller, account)
+  if (beyond.length === 0) return null
+  const rule = `your token does not have ${beyond.join(', ')}, so it cannot change or remove a member who has`
+  return failure('beyond_token', rule)
+}
+
+function permissionsOver(roles: readonly string[], caller: Token, account: string): Permission[] {
+  return permissionsBeyond(roles, permission => permits(caller, permission, account))
+}

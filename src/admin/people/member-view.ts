@@ -1,0 +1,49 @@
+// How the management API shows the members of an account. Of a person who has not accepted yet it shows the address alone, so that an invitation does not tell
+// whether, and how, that person is known here.
+
+import { hash } from 'node:crypto'
+import { roleOf } from '../../permissions/roles.ts'
+import type { Member, User } from '../../store/people.ts'
+import type { Resource } from '../../store/audit-entry.ts'
+import { viewRole } from './roles.ts'
+
+/** Shows a member, and the user as far as the account may know. */
+export function viewMember(member: Member, user: User) {
+  const { id, status, roles } = member
+  return {
+    id,
+    email: user.email,
+    status,
+    roles: roles.flatMap(id => {
+      const role = roleOf(id)
+      return role ? [viewRole(role)] : []
+    }),
+    user: viewUserOf(member, user),
+  }
+}
+
+function viewUserOf({ status }: Member, { id, email, firstName, lastName, totp }: User) {
+  const isKnown = status === 'accepted'
+  return {
+    id,
+    email,
+    first_name: isKnown ? firstName : null,
+    last_name: isKnown ? lastName : null,
+    two_factor_authentication_enabled: isKnown && hasTotp({ totp }),
+  }
+}
+
+/** Whether a user has a second factor that is in effect. */
+function hasTotp({ totp }: Pick<User, 'totp'>): boolean {
+  return totp !== null && totp.confirmedAt !== null
+}
+
+/** Returns a revision by what can change of a member. */
+export function revisionOf({ id, status, roles, modifiedAt }: Member) {
+  return { revision: hash('sha256', JSON.stringify([id, status, roles, modifiedAt])).slice(0, 32) }
+}
+
+/** Names a member as a resource of audit entries. */
+export function memberResource(id: string): Resource {
+  return { resourceKind: 'member', resource: id }
+}

@@ -1,0 +1,100 @@
+// Handlers of the members of an account. Nobody gives a role beyond what their own token permits, nor touches a member who has such a one.
+
+import { newId } from '../../base/id.ts'
+import { areSuper } from '../../permissions/roles.ts'
+import { auditOf } from '../../store/audit-entry.ts'
+import type { Member, User } from '../../store/people.ts'
+import { type Answer, failure, failures, success } from '../envelope.ts'
+import { membersSet } from '../records/audit.ts'
+import { add, revise } from '../records/kept.ts'
+import { once } from '../request/idempotency.ts'
+import { etagOf, unmet } from '../request/precondition.ts'
+import type { Api, Call } from '../row.ts'
+
+import { readInvitee, readRoles } from './member-body.ts'
+import { givingBeyond, touchingBeyond } from './member-reach.ts'
+import { memberResource, revisionOf, viewMember } from './member-view.ts'
+import { findMember, keepingOneSuper, noMember, removeMember, userOf } from './kept-member.ts'
+import { userOfEmail } from './users.ts'
+
+/** Invites a person; who is not known here becomes a user who can do nothing before the invitation is accepted. */
+export async function createMember(call: Call, api: Api): Promise<Answer> {
+  return once(call, api, ['POST', 'members'], async keep => {
+    const { account, caller, body, now } = call
+    const { store, log } = api
+    const read = readInvitee(body)
+    if (!('email' in read)) return failures(read)
+    const refusal = givingBeyond(read.roles, caller, account)
+    if (refusal) return refusal
+    const user = await userOfEmail(store.users, read.email, now)
+    if (await store.members.find(account, user.id)) return failure('member_taken')
+    const member = newMember(account, user, read.roles, now)
+    const answer = success({ ...viewMember(member, user) }, etagOf(revisionOf(member)))
+    const audit = auditOf(call, 'invite', memberResource(member.id), membersSet(body))
+    return (await add(store.members, member, { audit, ...keep(answer) }, log)) ? answer : null
+  })
+}
+
+export async function getMember(call: Call, api: Api): Promise<Answer> {
+  const kept = await findMember(call, api)
+  return kept ? shown(kept.record, await userOf(kept.record, api)) : noMember
+}
+
+/** Replaces the roles of a member. What they open, to the person and to apps that act for them, is looked up at each use. */
+export async function updateMember(call: Call, api: Api): Promise<Answer> {
+  const { account, caller, body, now, ifMatch } = call
+  const found = await findMember(call, api)
+  if (found === null) return noMember
+  const user = await userOf(found.record, api)
+  let isUnchanged = false
+  const change = (kept: Member) => {
+    const roles = readRoles(body, kept, user)
+    if ('faults' in roles) return failures(roles.faults)
+    const refusal =
+      unmet(ifMatch, revisionOf(kept)) ??
+      givingBeyond(roles, caller, account) ??
+      touchingBeyond(kept.roles, caller, account)
+    if (refusal) return refusal
+    isUnchanged = areSame(roles, kept.roles)
+    if (isUnchanged) return shown(kept, user)
+    const record = { ...kept, roles, isSuper: areSuper(roles), modifiedAt: now }
+    return { record, audit: auditOf(call, 'update', memberResource(kept.id), ['roles']) }
+  }
+  return keepingOneSuper(async () => {
+    const revised = (await revise(api.store.members, account, found.record.id, change, api.log)) ?? noMember
+    // It may be so by the same request before, whose write could not be confirmed.
+    if (isUnchanged) await api.store.confirm()
+    return 'record' in revised ? shown(revised.record, user) : revised
+  })
+}
+
+/** Removes a member, and what the person allowed apps to do in the account; the user stays. */
+export async function deleteMember(call: Call, api: Api): Promise<Answer> {
+  return removeMember(
+    () => findMember(call, api),
+    kept => unmet(call.ifMatch, revisionOf(kept)) ?? touchingBeyond(kept.roles, call.caller, call.account),
+    call,
+    api,
+  )
+}
+
+function shown(member: Member, user: User): Answer {
+  return success(viewMember(member, user), etagOf(revisionOf(member)))
+}
+
+function newMember(account: string, { id: user }: User, roles: readonly string[], now: number): Member {
+  return {
+    account,
+    id: newId(),
+    user,
+    status: 'pending',
+    roles,
+    isSuper: areSuper(roles),
+    createdAt: now,
+    modifiedAt: now,
+  }
+}
+
+function areSame(roles: readonly string[], others: readonly string[]): boolean {
+  return roles.length === others.length && roles.every(role => others.includes(role))
+}

@@ -1,0 +1,19 @@
+// What an e-mail address may look like here: one that every mail system takes, so that no two spellings are one person.
+
+/** Returns what is wrong with an address, in words that follow its name; null when nothing is. */
+export function emailFault(text: string): string | null {
+  if (text.length > longest) return `must have at most ${longest} characters`
+  return address.test(text) ? null : 'must be an e-mail address such as ada@example.com'
+}
+
+/** Returns an address as it is kept: in lower case. */
+export function normalEmail(text: string): string {
+  return text.toLowerCase()
+}
+
+/** The most characters that a path of SMTP leaves for an address (RFC 5321 section 4.5.3.1.3). */
+const longest = 254
+
+/** A dot-atom (RFC 5322 section 3.2.3) and a host name: no quotes, comments or characters beyond ASCII. */
+const address =
+  /^(?=[^@]{1,64}@)[\w!#$%&'*+/=?^`{|}~-]+(?:\.[\w!#$%&'*+/=?^`{|}~-]+)*@(?:[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?\.)*[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?$/i
