@@ -17,6 +17,8 @@ export interface Sender {
   readonly peer: string
   /** Whether no proxy passed the request on, that of this gateway included, and no page of a site can have sent it to read the response. */
   readonly isDirect: boolean
+  /** Whether the edge of this gateway passed it on. */
+  readonly isVouched: boolean
   /** The id of the request, which the response shows in `svc-ray`: that of the edge where it vouches. */
   readonly ray: string
 }
@@ -31,10 +33,13 @@ export function senderOf({ headers, rawHeaders, socket }: IncomingMessage, vouch
     if (tellsOfHop(id)) isPassedOn = true
     if (id === field.hop) hops.push(rawHeaders[at + 1]!)
   }
-  if (!isPassedOn) return { address: peer, peer, isDirect: namesThisMachine(headers.host), ray: nextRay() }
+  if (!isPassedOn) {
+    const isDirect = namesThisMachine(headers.host)
+    return { address: peer, peer, isDirect, isVouched: false, ray: nextRay() }
+  }
   const vouched = hops.length === 1 ? (vouch?.read(hops[0]!) ?? null) : null
   const known = vouched ?? { address: null, ray: nextRay() }
-  return { ...known, peer, isDirect: false }
+  return { ...known, peer, isDirect: false, isVouched: vouched !== null }
 }
 
 /** Whether a Host cannot be the name of a site, which may lead here for as long as its pages like to read what is here (DNS rebinding). */

@@ -41,6 +41,8 @@ const ownNames: ReadonlySet<string> = new Set(['content-length', 'svc-ray'])
 
 export class AdminServer {
   readonly #server: Server
+  /** Serves the edge, and nobody else. */
+  readonly #facesServer: Server
   readonly #router = new Router(routes)
   readonly #facts: Facts
   /** Resolves with the end of the last connection; null while it listens, and before. */
@@ -60,6 +62,16 @@ export class AdminServer {
     this.vouch = vouch
     this.#server = createServer(limits, (request, response) => void this.#serve(request, response))
     this.#server.on('clientError', refuseBytes)
+    this.#facesServer = createServer(limits, (request, response) => void this.#serveFaces(request, response))
+    this.#facesServer.on('clientError', refuseBytes)
+  }
+
+  /** Listens on loopback for the edge of this gateway alone, and serves the faces there and nothing else; returns where. */
+  async listenForEdge(): Promise<Endpoint> {
+    const host = '127.0.0.1'
+    this.#facesServer.listen({ host, port: 0 })
+    await once(this.#facesServer, 'listening')
+    return { host, port: (this.#facesServer.address() as AddressInfo).port }
   }
 
   /** Listens and returns the real port, also when 0 was asked; rejects with the error of the socket. */
@@ -80,18 +92,34 @@ export class AdminServer {
   /** Stops listening, finishes what runs and ends idle connections. */
   async close(): Promise<void> {
     this.hush()
+    const closed = Promise.all([this.#closed, ended(this.#facesServer)])
     // One that was answered before all of its body had come is idle only later.
-    const idle = setInterval(() => this.#server.closeIdleConnections(), 50)
-    await this.#closed
+    const idle = setInterval(() => {
+      this.#server.closeIdleConnections()
+      this.#facesServer.closeIdleConnections()
+    }, 50)
+    await closed
     clearInterval(idle)
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const sender = senderOf(request, this.vouch)
-    const path = pathOf(request.url!)
-    const face = this.faces.find(face => face.takes(path))
+    const face = this.#faceOf(request)
     if (face !== undefined) return this.#serveByFace(face, request, response, sender)
     await this.#send(await this.#answer(request, sender), request, response, sender)
+  }
+
+  /** Serves a request on the way that only the edge may take: one for which it vouches. */
+  async #serveFaces(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const sender = senderOf(request, this.vouch)
+    const face = sender.isVouched ? this.#faceOf(request) : undefined
+    if (face !== undefined) return this.#serveByFace(face, request, response, sender)
+    await this.#send(failure('no_route', pathOf(request.url!).slice(0, 200)), request, response, sender)
+  }
+
+  #faceOf({ url }: IncomingMessage): Face | undefined {
+    const path = pathOf(url!)
+    return this.faces.find(face => face.takes(path))
   }
 
   async #serveByFace(
@@ -150,6 +178,11 @@ export class AdminServer {
       return failure('internal_error')
     }
   }
+}
+
+/** Resolves when a server that was told to close has no connection left; at once where it never listened. */
+function ended(server: Server): Promise<void> {
+  return server.listening ? new Promise(resolve => server.close(() => resolve())) : Promise.resolve()
 }
 
 function pathOf(target: string): string {

@@ -80,8 +80,7 @@ export class DataPlane implements Plane {
     this.accessLog = options.accessLog
     this.log = options.log
     this.ai = options.ai ?? null
-    const { sidePort } = options
-    this.sidePort = sidePort ? { endpoint: sidePort.endpoint, vouch: new Vouch(sidePort.secret) } : null
+    this.sidePort = options.sidePort ? withVouch(options.sidePort) : null
     this.documentation = options.documentation
     const bans = options.bans ?? new Bans(clock)
     this.#bans = bans
@@ -209,6 +208,7 @@ export class DataPlane implements Plane {
       access: this.#access,
       zones: this.#zones,
       clock: this.clock,
+      issuer: this.sidePort?.issuer ?? null,
       before: this.snapshot ?? null,
     })
   }
@@ -237,4 +237,8 @@ const nothingKnown: AccessSources = {
     },
   },
   geo: null,
+}
+
+function withVouch({ secret, ...ports }: SidePort): Plane['sidePort'] {
+  return { ...ports, vouch: new Vouch(secret) }
 }

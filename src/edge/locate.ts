@@ -4,6 +4,7 @@ import { isIP } from 'node:net'
 import { type Refusal, refuse } from '../errors/refusal.ts'
 import { isAmongAiRoutes } from '../ai/target.ts'
 import type { Exchange } from './exchange.ts'
+import type { EdgeZone } from './snapshot.ts'
 import { locateAi, showsOurs } from './ai/locate-ai.ts'
 import { asksForPreview } from './preview.ts'
 import { refuseAmbiguousPath } from './ambiguous-path.ts'
@@ -16,8 +17,7 @@ export function locate(x: Exchange): Refusal | null {
   const { ai, zones } = x.snapshot
   x.asksForPreview = asksForPreview(x)
   const zone = zones.find(x.host)
-  if (ai?.hosts.has(x.host) && (zone === null || isAmongAiRoutes(x.head.target) || showsOurs(x.head)))
-    return locateAi(x, ai)
+  if (ai?.hosts.has(x.host) && isForAi(x, zone)) return locateAi(x, ai)
   if (zone === null)
     return refuse(x.host === '' || isIP(x.host) !== 0 ? 'direct_ip_access' : 'dns_resolution_failed')
   x.zone = zone
@@ -40,3 +40,11 @@ const paused = refuse('dns_resolution_error', {
       '**Wait and retry.** Come back after {retry_after} s or later. Only the operator of the site can resume it.',
   },
 })
+
+/** Whether a request on a host of AI routes is for these, and not for the zone that has the host too: no origin gets to see a token of ours. */
+function isForAi({ head, paths }: Exchange, zone: EdgeZone | null): boolean {
+  if (zone === null || isAmongAiRoutes(head.target)) return true
+  const route = zone.routes.find(paths)
+  if (route !== null && route !== 'ambiguous' && route.config.isOfIssuer) return false
+  return showsOurs(head) || zone.config.routes.every(({ isOfIssuer }) => isOfIssuer)
+}

@@ -22,6 +22,8 @@ export interface AiServices {
 /** The side port of this gateway, and the secret of the running gateway that they share. */
 export interface SidePort {
   readonly endpoint: Endpoint
+  /** Where the authorization server is, and nothing else; null where the edge does not serve it. */
+  readonly issuer: Endpoint | null
   readonly secret: Uint8Array
 }
 
@@ -46,7 +48,7 @@ export interface Plane {
   readonly geo: Geo | null
   readonly limiter: Limiter
   /** The side port, which learns the clients of the requests that are passed on to it; null where there is none. */
-  readonly sidePort: { readonly endpoint: Endpoint; readonly vouch: Vouch } | null
+  readonly sidePort: (Omit<SidePort, 'secret'> & { readonly vouch: Vouch }) | null
   /** The base of the `type` URIs. */
   readonly documentation: string
   /** Whether the data plane is shutting down: each connection closes after its current request. */

@@ -1,6 +1,6 @@
 // A configuration compiled for requests: frozen lookups with everything a request needs at hand. Built completely, then swapped in as one reference.
 
-import type { AiConfig, Config, OriginConfig, RouteConfig, ZoneConfig } from '../config/config.ts'
+import type { AiConfig, Config, Endpoint, OriginConfig, RouteConfig, ZoneConfig } from '../config/config.ts'
 import { usualTransport } from '../config/pool-config.ts'
 import { type CustomErrorFailure, CustomErrors } from '../errors/custom/custom-errors.ts'
 import type { HeadLimits } from '../http1/request-head.ts'
@@ -80,13 +80,15 @@ interface SnapshotParts {
   /** What the API has set; null where there is no API. */
   readonly zones: ZoneDirectory | null
   readonly clock: Clock
+  /** Where the authorization server of this gateway is; null where the edge does not serve it. */
+  readonly issuer: Endpoint | null
   /** The previous snapshot; null for the first. */
   readonly before: Snapshot | null
 }
 
 /** Compiles a configuration; when that fails, throws and changes nothing. */
 export function buildSnapshot(config: Config, parts: SnapshotParts): Snapshot {
-  const { origins, metrics, access } = parts
+  const { origins, metrics, access, issuer } = parts
   const pools = new Pools(origins, parts.clock, metrics)
   const ofAll = compileRateLimits(config.rateLimits, metrics)
   const ofZones = new Map(
@@ -98,7 +100,7 @@ export function buildSnapshot(config: Config, parts: SnapshotParts): Snapshot {
   const buildRoute = (route: RouteConfig, zone: ZoneConfig): EdgeRoute => ({
     config: route,
     limits: [...ofZones.get(zone)!, ...compileRateLimits(route.rateLimits, metrics)],
-    pool: pools.get(route.pool),
+    pool: route.isOfIssuer && issuer !== null ? pools.only(ownServer(issuer)) : pools.get(route.pool),
     rewrite: route.rewrite && new Rewrite(route.rewrite, metrics.expressionFailures.rewrite),
   })
   const failed = (what: CustomErrorFailure) =>
@@ -169,7 +171,15 @@ function originOf({ base, config }: Provider): OriginConfig {
     protocol,
     host: base.hostname.replace(/^\[|\]$/g, ''),
     port: Number(base.port) || (protocol === 'https' ? 443 : 80),
-    tls: config?.tls ?? { verify: true, serverName: null, ca: null, identity: null },
+    tls: config?.tls ?? usualTls,
     transport: usualTransport,
   }
 }
+
+/** Returns a listener of this gateway as the origin that connections need. */
+function ownServer({ host, port }: Endpoint): OriginConfig {
+  const url = `http://${host}:${port}`
+  return { url, protocol: 'http', host, port, tls: usualTls, transport: usualTransport }
+}
+
+const usualTls = { verify: true, serverName: null, ca: null, identity: null }

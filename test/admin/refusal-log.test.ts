@@ -74,7 +74,13 @@ test('of a flood ten a second are told, and how many more there were', t => {
   const log = createLogger('info', { write: line => lines.push(JSON.parse(line)) })
   const { managementRefusals } = new Metrics('0')
   const refusals = new Refusals(log, managementRefusals)
-  const asker = { address: '192.0.2.1', peer: '192.0.2.1', isDirect: true, ray: '0123456789abcdef' }
+  const asker = {
+    address: '192.0.2.1',
+    peer: '192.0.2.1',
+    isDirect: true,
+    isVouched: false,
+    ray: '0123456789abcdef',
+  }
   const flood = (count: number) => {
     for (let i = 0; i < count; i++) refusals.note('unknown', { method: 'GET', path: '/x' }, asker)
   }

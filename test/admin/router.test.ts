@@ -22,6 +22,7 @@ const asker: Asker = {
   idempotencyKey: null,
   peer: '',
   isDirect: true,
+  isVouched: false,
   address: '',
   ray: '',
   readBody: async () => null,

@@ -4,6 +4,8 @@ import { connect } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import type { Unready } from '../../src/admin/health.ts'
 import type { Face } from '../../src/admin/face.ts'
+import type { Sender } from '../../src/admin/sender.ts'
+import { Vouch } from '../../src/base/vouch.ts'
 import type { Facts } from '../../src/admin/routes.ts'
 import { AdminServer } from '../../src/admin/server.ts'
 
@@ -150,6 +152,45 @@ test('what a face throws is told to the process; a response that has begun is cu
   assert.equal((await response.text()).includes('secret'), false)
   await assert.rejects(fetch(`${url}/own/late`).then(response => response.text()))
   assert.deepEqual(bugs, [bug, bug])
+})
+
+test('the listener for the edge serves faces to whom the edge vouches for, and nothing else', async t => {
+  const { server, url, bugs } = await startAdmin(t)
+  const vouch = new Vouch(Buffer.alloc(32, 7))
+  server.vouch = vouch
+  const senders: Sender[] = []
+  server.faces = [
+    {
+      takes: path => path.startsWith('/own/'),
+      serve: async (_, response, sender) => {
+        senders.push(sender)
+        response.end('served')
+      },
+    },
+  ]
+  const { host, port } = await server.listenForEdge()
+  assert.equal(host, '127.0.0.1')
+  const ray = '0123456789abcdef'
+  const hop = vouch.write({ address: '192.0.2.1', ray })
+  const ask = async (path: string, hops?: string) => {
+    const headers = { via: '1.1 gatehouse', ...(hops && { 'svc-hop': hops }) }
+    const response = await fetch(`http://${host}:${port}${path}`, { headers })
+    return [response.status, await response.text()] as const
+  }
+  assert.deepEqual(await ask('/own/er', hop), [200, 'served'])
+  assert.deepEqual(
+    senders.map(({ address, ray }) => ({ address, ray })),
+    [{ address: '192.0.2.1', ray }],
+  )
+  const forged = new Vouch(Buffer.alloc(32, 8)).write({ address: '192.0.2.1', ray })
+  for (const hops of [undefined, forged, `${hop}, ${hop}`])
+    assert.equal((await ask('/own/er', hops))[0], 404, String(hops))
+  assert.equal((await fetch(`http://${host}:${port}/own/er`)).status, 404)
+  for (const path of ['/healthz', '/metrics', '/client/v4/openapi.json', '/', '/own'])
+    assert.equal((await ask(path, hop))[0], 404, path)
+  assert.equal((await fetch(`${url}/healthz`)).status, 200)
+  assert.equal(senders.length, 1)
+  assert.deepEqual(bugs, [])
 })
 
 test('close finishes the request that runs and takes no more', async t => {

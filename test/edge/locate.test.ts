@@ -4,6 +4,7 @@ import { locate } from '../../src/edge/locate.ts'
 import { zoneTo } from '../help/edge.ts'
 import { stepsOver } from '../help/exchange.ts'
 import { request } from '../help/raw.ts'
+import { mintToken } from '../../src/tokens/token.ts'
 
 const origin = 'http://127.0.0.1:1'
 const of = (host: string, target = '/') => `GET ${target} HTTP/1.1\r\nHost: ${host}\r\n\r\n`
@@ -46,4 +47,37 @@ test('a path leads to one route, and is refused where it may lead to two', t => 
   assert.deepEqual(at('/api/..;/other'), { error: 'bad_request', path: undefined })
   const only = stepsOver(t, [origin], { zone: { routes: routes.slice(0, 1) } })
   assert.equal(locate(only.exchange(request('GET /other')))?.error, 'dns_resolution_error')
+})
+
+test('the authorization server has its paths on a host of AI routes too, whoever the token is of', t => {
+  const [route] = zoneTo([origin]).routes
+  const routes = [{ ...route!, path: '/oauth2', pool: null, isOfIssuer: true as const }]
+  const issuer = { host: '127.0.0.1', port: 8090 }
+  const sidePort = { endpoint: { host: '127.0.0.1', port: 8081 }, issuer, secret: Buffer.alloc(32) }
+  const alone = stepsOver(
+    t,
+    [origin],
+    { zone: { hosts: ['ai.test'], routes }, ai: { hosts: ['ai.test'] } },
+    sidePort,
+  )
+  const beside = stepsOver(
+    t,
+    [origin],
+    { zone: { hosts: ['ai.test'], routes: [...routes, route!] }, ai: { hosts: ['ai.test'] } },
+    sidePort,
+  )
+  const token = mintToken().value
+  const at = (steps: typeof alone, target: string, ...fields: string[]) => {
+    const x = steps.exchange(`${[`GET ${target} HTTP/1.1`, 'Host: ai.test', ...fields].join('\r\n')}\r\n\r\n`)
+    const refusal = locate(x)
+    return refusal?.error ?? x.route?.pool.pick(x)?.target.config.url ?? 'ai'
+  }
+  const ours = `Authorization: Bearer ${token}`
+  for (const steps of [alone, beside])
+    for (const fields of [[], [ours]])
+      assert.equal(at(steps, '/oauth2/userinfo', ...fields), 'http://127.0.0.1:8090')
+  assert.equal(at(alone, '/other'), at(stepsOver(t, [origin], { ai: { hosts: ['ai.test'] } }), '/other'))
+  assert.equal(at(beside, '/other'), origin)
+  assert.notEqual(at(beside, '/other', ours), origin)
+  assert.equal(at(beside, '/oauth2/..;/other'), 'bad_request')
 })

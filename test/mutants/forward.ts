@@ -184,7 +184,7 @@ export const forward: readonly Mutated[] = [
         breaks: 'the Host that a route sets never reaches the origin',
       },
       {
-        text: "if (!isOwn(address, port, [sidePort.endpoint])) return ''",
+        text: ' || !isOwn(address, port, [listener])',
         becomes: '',
         breaks: 'any origin on the port of the side port can pretend to be a client of it',
       },

@@ -10,6 +10,7 @@ import { isLoopback } from '../settings/host-rules.ts'
 import { resolveOAuth, resolvePeople } from '../settings/oauth-settings.ts'
 import { resolveListeners } from './listeners.ts'
 import { resolvePools } from '../settings/pool-settings.ts'
+import { publishIssuer } from './publish-issuer.ts'
 import { resolveAi } from './resolve-ai.ts'
 import { resolveZones } from './resolve-zones.ts'
 import { dataFor, resolveLists } from '../settings/rule-data.ts'
@@ -26,14 +27,20 @@ export function resolve(settings: Settings, findings: Findings): Config {
   const ofErrors = new WorkSum(mostWork.errors.file, findings)
   warn(settings, findings)
   const custom = resolveCustomErrors(errors, data, findings, ofErrors)
+  const access = resolveAccess(settings.access, data, findings, rules)
+  const rateLimits = resolveRateLimits(settings.rate_limits, data, findings, rules)
+  const operator = custom.operator ?? null
+  const ofAll = { rules, errors: ofErrors, operator }
+  const named = { data, pools: resolvePools(settings.pools, findings) }
+  const zones = resolveZones(settings, named, findings, ofAll)
   return {
     name: settings.name,
     workers: settings.workers,
     listen: resolveListeners(settings, findings),
     admin: settings.admin.value,
     errors: { ...custom, documentation: errors.documentation },
-    access: resolveAccess(settings.access, data, findings, rules),
-    rateLimits: resolveRateLimits(settings.rate_limits, data, findings, rules),
+    access,
+    rateLimits,
     lists: resolveLists(settings.lists),
     geo: settings.geo,
     trustedProxies: settings.trusted_proxies.map(({ value }) => value),
@@ -62,11 +69,7 @@ export function resolve(settings: Settings, findings: Findings): Config {
     oauth: resolveOAuth(settings.oauth, findings),
     people: resolvePeople(settings.people, findings),
     ai: resolveAi(settings.ai, findings),
-    zones: resolveZones(settings, { data, pools: resolvePools(settings.pools, findings) }, findings, {
-      rules,
-      errors: ofErrors,
-      operator: custom.operator ?? null,
-    }),
+    zones: publishIssuer(zones, settings, findings, operator),
   }
 }
 

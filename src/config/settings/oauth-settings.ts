@@ -16,7 +16,7 @@ const longest = { code: 60 * second, accessToken: hour, refreshToken: 30 * day, 
 const visible = matching(/^[!-~]{1,4096}$/, 'must be up to 4096 visible ASCII characters, without spaces')
 
 export const oauth = group({
-  issuer: optional(scalar(issuerUrl), null), // null: the side port, where that is on loopback
+  issuer: optional(placed(scalar(issuerUrl)), null), // null: the side port, where that is on loopback
   lifetimes: group({
     code: optional(scalar(duration(second, longest.code)), longest.code),
     access_token: optional(scalar(duration(second, longest.accessToken)), longest.accessToken),
@@ -56,7 +56,10 @@ export function resolveOAuth(
   const { code, access_token: accessToken, refresh_token: idle, refresh_token_most: most } = lifetimes
   if (idle.line > 0 && idle.value > most) findings.flaw(idle, 'must not be longer than refresh_token_most')
   const refreshToken = Math.min(idle.value, most)
-  return { issuer, lifetimes: { code, accessToken, refreshToken, refreshTokenMost: most } }
+  return {
+    issuer: issuer?.value ?? null,
+    lifetimes: { code, accessToken, refreshToken, refreshTokenMost: most },
+  }
 }
 
 export function resolvePeople(

@@ -44,8 +44,9 @@ function framing({ outgoing: head, ai }: Exchange): string {
 function vouching(x: Exchange, address: string): string {
   const { sidePort } = x.plane
   const { port } = x.origin!.config
-  if (sidePort === null || sidePort.endpoint.port !== port) return ''
-  if (!isOwn(address, port, [sidePort.endpoint])) return ''
+  if (sidePort === null) return ''
+  const listener = sidePort.endpoint.port === port ? sidePort.endpoint : sidePort.issuer
+  if (listener?.port !== port || !isOwn(address, port, [listener])) return ''
   return `svc-hop: ${sidePort.vouch.write({ address: x.clientAddress, ray: x.ray })}\r\n`
 }
 

@@ -367,7 +367,11 @@ export class Gateway {
         const isAlone = !this.#replaces || this.#before === null
         const patience = this.#before === null ? 0 : this.#patience.edgePatience
         if (isAlone) for (const endpoint of this.#config.listen) await assertFree(endpoint, patience)
-        const sidePort = { endpoint: this.#admin, secret: this.#secret }
+        const isPublished = this.#config.zones.some(({ routes }) =>
+          routes.some(({ isOfIssuer }) => isOfIssuer),
+        )
+        const issuer = isPublished ? await this.#server.listenForEdge() : null
+        const sidePort = { endpoint: this.#admin, issuer, secret: this.#secret }
         const shared = { documentation: this.#documentation, sidePort }
         this.#plane = this.#buildPlane(this.#config, this.#services!, shared)
         this.#edge = await this.#plane.listen()

@@ -113,13 +113,17 @@ test('hops are added to those before', t => {
 test('a client is vouched for at the side port of this gateway, and nowhere else', t => {
   const secret = Buffer.alloc(32, 7)
   const vouch = new Vouch(secret)
-  for (const [port, address, isOurs] of [
-    [8080, '127.0.0.1', true],
-    [8080, '127.0.0.2', false],
-    [8080, '203.0.113.9', false],
-    [8081, '127.0.0.1', false],
+  for (const [port, issuerPort, address, isOurs] of [
+    [8080, null, '127.0.0.1', true],
+    [8080, null, '127.0.0.2', false],
+    [8080, null, '203.0.113.9', false],
+    [8081, null, '127.0.0.1', false],
+    [8081, 8080, '127.0.0.1', true],
+    [8081, 8080, '127.0.0.2', false],
+    [8081, 8082, '127.0.0.1', false],
   ] as const) {
-    const sidePort = { endpoint: { host: '127.0.0.1', port }, secret }
+    const issuer = issuerPort && { host: '127.0.0.1', port: issuerPort }
+    const sidePort = { endpoint: { host: '127.0.0.1', port }, issuer, secret }
     const x = stepsOver(t, [origin], {}, sidePort).located(request('GET /', 'svc-hop: forged'))
     const hops = /^svc-hop: (.*)$/gm.exec(outboundHead(x, address).replaceAll('\r', ''))
     assert.deepEqual(hops && vouch.read(hops[1]!), isOurs ? { address: '192.0.2.1', ray: x.ray } : null)

@@ -39,7 +39,7 @@ async function startWorkers(
   const metrics = new Metrics('0')
   const lines: Line[] = []
   const log = createLogger('error', { write: (line: string) => lines.push(JSON.parse(line)) })
-  const sidePort = { endpoint: { host: '127.0.0.1', port: 1 }, secret: new Uint8Array(32) }
+  const sidePort = { endpoint: { host: '127.0.0.1', port: 1 }, issuer: null, secret: new Uint8Array(32) }
   const means = { documentation: 'http://127.0.0.1/errors', sidePort, metrics, log, ...more }
   const supervisor = new Supervisor(count, before, means)
   t.after(() => supervisor.destroy())
