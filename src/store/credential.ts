@@ -29,3 +29,51 @@ export interface Credential {
   /** When it was used up; null until then, and for what may be used often. It stays until it expires, so that a second use is noticed. */
   readonly consumedAt: number | null
 }
+
+/** Whose credentials are meant: all that is given must match, and something must be given. */
+export interface CredentialOwner {
+  readonly user?: string
+  readonly client?: string
+  readonly grant?: string
+}
+
+/** What was consumed, as it is kept now. */
+export interface Consumption {
+  readonly credential: Credential
+  /** Whether this consumed it; else `consumedAt` is the time of who did. */
+  readonly isFirst: boolean
+}
+
+const mostData = 64 * 1024
+const digestForm = /^[0-9a-f]{64}$/
+const ownerForm = /^[\w-]{1,64}$/
+
+/** Whether a text can be the digest of a credential: that of any other finds nothing. */
+export function isDigest(text: string): boolean {
+  return digestForm.test(text)
+}
+
+/** Returns the data of a credential as JSON; throws where the credential is none that may be kept. */
+export function jsonOf({ digest, user, client, grant, data, expiresAt }: Credential): string {
+  // A value in its place would be kept, and could be stolen.
+  if (!isDigest(digest)) throw new TypeError('the digest of a credential must be SHA-256 in hex')
+  if ([user, client, grant].some(id => id !== null && !ownerForm.test(id)))
+    throw new TypeError('the user, client and grant of a credential must be ids')
+  if (!Number.isSafeInteger(expiresAt)) throw new TypeError('a credential must expire at a whole ms')
+  const json = JSON.stringify(data)
+  if (json.length > mostData)
+    throw new TypeError(`the data of a credential must have ${mostData} characters at most`)
+  return json
+}
+
+/** Returns what tells of a removal: the narrowest of whose it was, and the id of that; throws where nothing is given. */
+export function narrowest({
+  user,
+  client,
+  grant,
+}: CredentialOwner): readonly [kind: keyof CredentialOwner, id: string] {
+  if (grant !== undefined) return ['grant', grant]
+  if (user !== undefined) return ['user', user]
+  if (client !== undefined) return ['client', client]
+  throw new TypeError('credentials can only be listed and removed by whose they are')
+}

@@ -1,5 +1,6 @@
 // What we remember, as one interface: every promise stands here, and both backends keep it (one contract suite runs on both).
 
+import type { Consumption, Credential, CredentialKind, CredentialOwner } from './credential.ts'
 import type { LogBatch } from './log-batch/batch.ts'
 import type { OAuthClient } from './oauth-client.ts'
 import type { Identity, Member, User } from './people.ts'
@@ -38,6 +39,7 @@ export interface Store {
   /** `everybody` owns them. */
   readonly users: Users
   readonly members: Members
+  readonly credentials: Credentials
   /** What the API has set for zones; `zoneOwner` owns it. */
   readonly errorRules: Records<ErrorRuleList>
   readonly accessRules: Records<AccessRuleList>
@@ -117,6 +119,37 @@ export interface Members extends Records<Member> {
   find(account: string, user: string): Promise<Versioned<Member> | null>
   /** What a user is in all accounts, by creation and then id; the first 1,000. */
   ofUser(user: string): Promise<readonly Member[]>
+}
+
+/**
+ * What opens something for a while, by kind and the digest of its value; no value is ever kept, since what is no digest is refused. One that has expired is not there for
+ * anything here, by the clock of the store, and is removed soon. Writes are as durable as those of records, and many at once share the wait for that. What is put
+ * or consumed is told nobody, so that nobody may remember what can be consumed; what is removed is told.
+ */
+export interface Credentials {
+  /** One look-up. */
+  get(kind: CredentialKind, digest: string): Promise<Credential | null>
+  /**
+   * Keeps a credential, new or in place of the one that has its kind and digest: all of that is replaced, but when it was consumed, if it was. `present`: only in
+   * place of one that is there and was not consumed, so that what others have ended meanwhile stays so; false then, and nothing written. One durable write.
+   */
+  put(credential: Credential, when?: 'always' | 'present'): Promise<boolean>
+  /** Keeps all of these as `put` does, together or not at all; one durable write. */
+  putAll(credentials: readonly Credential[]): Promise<void>
+  /**
+   * Has a credential consumed at a time (ms since the epoch), unless it was before; null where there is none. Of any number of calls at once, over any number of
+   * processes, one is the first, and the others get the time of that one. It stays until it expires.
+   */
+  consume(kind: CredentialKind, digest: string, at: number): Promise<Consumption | null>
+  /** False where there was none. It may be put again, but for `present`. */
+  remove(kind: CredentialKind, digest: string): Promise<boolean>
+  /**
+   * Removes those of an owner, of all kinds or of these, and returns how many there were. None that was put before is left once it resolves, and one that was put
+   * meanwhile may be gone, too. Many go in several steps, each of which is durable.
+   */
+  removeOf(owner: CredentialOwner, kinds?: readonly CredentialKind[]): Promise<number>
+  /** Returns up to `limit` of one kind and owner, consumed or not, what expires last first. */
+  list(owner: CredentialOwner, kind: CredentialKind, limit: number): Promise<readonly Credential[]>
 }
 
 export interface OAuthClients extends Records<OAuthClient> {
@@ -327,8 +360,11 @@ export type RecordKind =
   | 'user'
   | 'member'
 
-/** What changes name; an account is told of with its id as both. */
-export type ChangeKind = RecordKind | 'account'
+/**
+ * What changes name. An account is told of with its id as both; of `credential` the account is the kind of one that was removed and the id its digest, or the account is
+ * `user`, `client` or `grant` and the id of the one some of whose credentials were removed.
+ */
+export type ChangeKind = RecordKind | 'account' | 'credential'
 
 /** `everything`: some changes can no longer be told apart, so whatever was remembered may be old. */
 export type Change =

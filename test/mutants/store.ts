@@ -136,6 +136,105 @@ export const store: readonly Mutated[] = [
     ],
   },
   {
+    file: 'store/credential.ts',
+    tests: ['store/sqlite/sqlite-store'],
+    changes: [
+      {
+        text: "if (!isDigest(digest)) throw new TypeError('the digest of a credential must be SHA-256 in hex')",
+        becomes: '',
+        breaks: 'the value of a token is kept',
+      },
+    ],
+  },
+  {
+    file: 'store/sqlite/credentials.ts',
+    tests: ['store/sqlite/sqlite-store'],
+    changes: [
+      {
+        text: 'AND expires_at > ?3 AND consumed_at IS NULL`',
+        becomes: 'AND expires_at > ?3`',
+        breaks: 'a code works twice',
+      },
+      {
+        text: 'AND expires_at > ?10 AND consumed_at IS NULL`',
+        becomes: 'AND expires_at > ?10`',
+        breaks: 'a refresh token that was used is good again',
+      },
+      {
+        text: "const found = 'digest = ? AND kind = ? AND expires_at > ?'",
+        becomes: "const found = 'digest = ? AND kind = ? AND ? IS NOT NULL'",
+        breaks: 'a token that has expired works on',
+      },
+      {
+        text: 'consumed_at = iif(expires_at > ?10, coalesce(consumed_at, ?8), ?8)`',
+        becomes: 'consumed_at = ?8`',
+        breaks: 'a code that is written again works again',
+      },
+      {
+        text: 'if (isDone) this.#note(kind, digest)',
+        becomes: '',
+        breaks: 'a session that was ended goes on in other processes',
+      },
+      {
+        text: 'if (count > 0) this.#note(ownerKind, ownerId)',
+        becomes: '',
+        breaks: 'who signs out everywhere stays signed in elsewhere',
+      },
+      {
+        text: 'if (count < removeStep) return removed',
+        becomes: 'return removed',
+        breaks: 'of many tokens some are left when a client goes',
+      },
+    ],
+  },
+  {
+    file: 'store/redis/credentials.ts',
+    tests: ['store/redis/contract'],
+    changes: [
+      {
+        text: "if consumed ~= '-' then return {0, old} end",
+        becomes: '',
+        breaks: 'a code works twice',
+      },
+      {
+        text: "if consumed and consumed ~= '-' then parts[2] = consumed end",
+        becomes: '',
+        breaks: 'a code that is written again works again',
+      },
+      {
+        text: "or not string.find(old, '^%S+ %- ')",
+        becomes: '',
+        breaks: 'a refresh token that was used is good again',
+      },
+      {
+        text: 'return credential.expiresAt > this.#clock.now() ? credential : null',
+        becomes: 'return credential',
+        breaks: 'a token that has expired works on',
+      },
+      {
+        text: "tell(channel, stamp(), 'credential', kind, digest)",
+        becomes: '',
+        breaks: 'a session that was ended goes on in other processes',
+      },
+      {
+        text: "if count > 0 then tell(channel, stamp(), 'credential', kind, id) end",
+        becomes: '',
+        breaks: 'who signs out everywhere stays signed in elsewhere',
+      },
+      {
+        text: "isTheirs = isTheirs and (ARGV[at + 4] == '-' or ARGV[at + 4] == owners[at])",
+        becomes: '',
+        breaks: 'what came to another user goes with what the first one had',
+      },
+      {
+        text: "if redis.call('PTTL', all) < expires - time then redis.call('PEXPIREAT', all, expires - shift) end",
+        becomes: "redis.call('PEXPIREAT', all, expires - shift)",
+        breaks: 'who ends a long session beside a short one finds it no more',
+        tests: ['store/redis/credentials'],
+      },
+    ],
+  },
+  {
     file: 'store/sqlite/people.ts',
     tests: ['store/sqlite/sqlite-store'],
     changes: [

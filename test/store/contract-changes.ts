@@ -7,6 +7,7 @@ import type { Place } from './contract.ts'
 import {
   accessRuleList,
   account,
+  credential,
   errorPage,
   errorRuleList,
   firstStart,
@@ -85,6 +86,33 @@ export function changesContract(name: string, place: Place): void {
     await writeAndHear(own, other, { kind: 'user', ...person }, async () => {
       await own.users.remove(person.account, person.id)
     })
+  })
+
+  test(`${name}: credentials that are removed are told, in every handle, within a second, and nothing else of them`, async t => {
+    const open = await place(t)
+    const [own, other] = await Promise.all([open(), open()])
+    const told: Change[] = []
+    const [alone, ...others] = Array.from({ length: 4 }, () => credential('access_token'))
+    const { kind, digest } = alone!
+    await writeAndHear(own, other, { kind: 'credential', account: kind, id: digest }, async () => {
+      other.changes.follow(change => told.push(change))
+      await own.credentials.putAll([alone!, ...others])
+      await own.credentials.put({ ...alone!, data: 'changed' }, 'present')
+      await own.credentials.consume(kind, digest, 1)
+      await own.credentials.remove(kind, digest)
+      await own.credentials.remove(kind, digest)
+    })
+    for (const [i, owner] of (['user', 'client', 'grant'] as const).entries())
+      await writeAndHear(
+        own,
+        other,
+        { kind: 'credential', account: owner, id: others[i]![owner]! },
+        async () => {
+          const removed = await own.credentials.removeOf({ [owner]: others[i]![owner]! })
+          assert.equal(removed, 1)
+        },
+      )
+    assert.equal(told.length, 4)
   })
 
   test(`${name}: a first start is told`, async t => {

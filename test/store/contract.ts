@@ -7,6 +7,7 @@ import { answersContract } from './contract-answers.ts'
 import { auditContract } from './contract-audit.ts'
 import { changesContract } from './contract-changes.ts'
 import { countersContract } from './contract-counters.ts'
+import { credentialsContract } from './contract-credentials.ts'
 import { dueContract } from './contract-due.ts'
 import { logFiltersContract } from './contract-log-filters.ts'
 import { logsContract } from './contract-logs.ts'
@@ -30,6 +31,7 @@ export function storeContract(name: string, place: Place): void {
   tokensContract(name, place)
   oauthClientsContract(name, place)
   peopleContract(name, place)
+  credentialsContract(name, place)
   zonesContract(name, place)
   dueContract(name, place)
   togetherContract(name, place)

@@ -1,6 +1,7 @@
 // Every key of the store in Redis, for the nouns beside. What must agree shares one hash tag, and so one slot of a cluster: a script
 // can write it together, and there is no half of a write to heal. Logs, the only kind that grows, have a tag for each gateway.
 
+import type { CredentialKind } from '../credential.ts'
 import type { RecordKind } from '../store.ts'
 
 export const keys = {
@@ -20,6 +21,10 @@ export const keys = {
   names: (kind: RecordKind) => (kind === 'token' ? '{gatehouse}:digests' : `{gatehouse}:names:${kind}s`),
   /** `group/place/id/account` of the records that are found by something they have in common, all of one score and so by their bytes. */
   groups: (kind: RecordKind) => `{gatehouse}:groups:${kind}s`,
+  /** One credential; it expires. */
+  credential: (kind: CredentialKind, name: string) => `{gatehouse}:${kind}:${name}`,
+  /** The credentials of an owner, by when they expire; it expires with the last of them. */
+  credentialsOf: (owner: string, id: string) => `{gatehouse}:of_${owner}:${id}`,
   /** One answer, and until when it holds; it expires. */
   answer: (account: string, key: string) => `{gatehouse}:answer:${account}/${key}`,
   /** The ids of an account's audit entries by time. */

@@ -9,6 +9,7 @@ import { type Address, locationOf, parseAddress } from './server/address.ts'
 import { RedisAnswers } from './answers.ts'
 import { RedisAudit } from './audit.ts'
 import { RedisChanges } from './changes.ts'
+import { RedisCredentials } from './credentials.ts'
 import { connect, type Credentials, type Dialling, type Subscription, subscribe } from './server/connect.ts'
 import { Connection } from './server/connection.ts'
 import { RedisCounters } from './counters.ts'
@@ -50,6 +51,7 @@ export class RedisStore implements Store {
   readonly oauthClients: RedisOAuthClients
   readonly users: RedisUsers
   readonly members: RedisMembers
+  readonly credentials: RedisCredentials
   readonly errorRules: Records<ErrorRuleList>
   readonly accessRules: Records<AccessRuleList>
   readonly errorPages: Records<ErrorPage>
@@ -110,6 +112,7 @@ export class RedisStore implements Store {
     this.oauthClients = new RedisOAuthClients(records, this.#writes, clock)
     this.users = new RedisUsers(records, this.#writes, clock)
     this.members = new RedisMembers(records, this.#writes, clock)
+    this.credentials = new RedisCredentials(records, this.#writes, clock)
     this.errorRules = new RedisRecords<ErrorRuleList>(
       plainTraits('error_rule_list'),
       records,

@@ -11,6 +11,7 @@ import { SqliteAnswers } from './answers.ts'
 import { SqliteAudit } from './audit.ts'
 import { SqliteChanges } from './changes.ts'
 import { SqliteCounters } from './counters.ts'
+import { SqliteCredentials } from './credentials.ts'
 import { Database } from './database/database.ts'
 import { SqliteGateways } from './gateways.ts'
 import { SqliteLogs } from './logs/logs.ts'
@@ -44,6 +45,7 @@ export class SqliteStore implements Store {
   readonly oauthClients: SqliteOAuthClients
   readonly users: SqliteUsers
   readonly members: SqliteMembers
+  readonly credentials: SqliteCredentials
   readonly errorRules: Records<ErrorRuleList>
   readonly accessRules: Records<AccessRuleList>
   readonly errorPages: Records<ErrorPage>
@@ -84,6 +86,7 @@ export class SqliteStore implements Store {
     this.oauthClients = new SqliteOAuthClients(records, ledgers, clock)
     this.users = new SqliteUsers(records, ledgers)
     this.members = new SqliteMembers(records, ledgers)
+    this.credentials = new SqliteCredentials(records, this.changes, clock)
     this.errorRules = new SqliteRecords<ErrorRuleList>(records, ledgers, {
       name: 'error_rule_list',
       table: 'error_rule_lists',

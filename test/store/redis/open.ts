@@ -10,6 +10,7 @@ import {
   account,
   auditEntry,
   auditQuery,
+  credential,
   errorPage,
   errorRuleList,
   firstStart,
@@ -42,6 +43,7 @@ const kept = gateway()
 const owner = kept.account
 const limit = { most: 10, strategy: 'DELETE_OLDEST' } as const
 const person = member({ isSuper: false })
+const opening = credential('refresh_token')
 const page = { offset: 0, limit: 10 }
 
 /** Everything that can be asked of a store, but its end. */
@@ -57,6 +59,13 @@ export const methods: Readonly<Record<string, (store: Store) => Promise<unknown>
   'members.find': store => store.members.find(person.account, person.user),
   'members.ofUser': store => store.members.ofUser(person.user),
   'members.remove': store => store.members.remove(person.account, person.id),
+  'credentials.get': store => store.credentials.get('session', '0'.repeat(64)),
+  'credentials.put': store => store.credentials.put(credential('session')),
+  'credentials.putAll': store => store.credentials.putAll([credential('access_token'), opening]),
+  'credentials.consume': store => store.credentials.consume('refresh_token', opening.digest, 1),
+  'credentials.list': store => store.credentials.list({ user: opening.user! }, 'refresh_token', 10),
+  'credentials.remove': store => store.credentials.remove('refresh_token', opening.digest),
+  'credentials.removeOf': store => store.credentials.removeOf({ user: opening.user! }),
   'gateways.get': store => store.gateways.get(owner, kept.id),
   'gateways.list': store => store.gateways.list(owner, page),
   'gateways.insert': store => store.gateways.insert(gateway()),

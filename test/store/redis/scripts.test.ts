@@ -9,6 +9,7 @@ import { sourceFiles } from '../../help/source.ts'
 import {
   account,
   auditEntry,
+  credential,
   firstStart,
   gateway,
   identity,
@@ -39,6 +40,8 @@ const told = auditEntry({ account: due.account, actor: 'gatehouse' })
 const first = firstStart()
 const owner = account()
 const known = token()
+const opening = credential('refresh_token')
+const another = credential('access_token', { client: opening.client })
 const person = user({ identity: identity() })
 const joined = member({ isSuper: true })
 const second = member({ account: joined.account, isSuper: true })
@@ -77,6 +80,26 @@ const cases: Readonly<Record<string, Case>> = {
   'members.ofUser': {
     arrange: store => store.members.insert(joined),
     act: store => store.members.ofUser(joined.user),
+  },
+  'credentials.putAll': {
+    arrange: store => store.credentials.put(opening),
+    act: store => store.credentials.putAll([opening, another]),
+  },
+  'credentials.consume': {
+    arrange: store => store.credentials.put(opening),
+    act: store => store.credentials.consume(opening.kind, opening.digest, 1),
+  },
+  'credentials.remove': {
+    arrange: store => store.credentials.put(opening),
+    act: store => store.credentials.remove(opening.kind, opening.digest),
+  },
+  'credentials.removeOf': {
+    arrange: store => store.credentials.putAll([opening, another]),
+    act: store => store.credentials.removeOf({ client: opening.client! }),
+  },
+  'credentials.list': {
+    arrange: store => store.credentials.put(opening),
+    act: store => store.credentials.list({ user: opening.user! }, opening.kind, 9),
   },
   'tokens.insert': { act: store => store.tokens.insert(known) },
   'tokens.replace': {

@@ -27,7 +27,19 @@ const onKeys = [
     'hsetnx',
     'hvals',
   ],
-  ...['incrby', 'pexpire', 'pexpireat', 'set', 'unlink', 'xadd', 'xrange', 'xrevrange', 'zadd', 'zcard'],
+  ...[
+    'incrby',
+    'pexpire',
+    'pexpireat',
+    'pttl',
+    'set',
+    'unlink',
+    'xadd',
+    'xrange',
+    'xrevrange',
+    'zadd',
+    'zcard',
+  ],
   ...[
     'zcount',
     'zlexcount',
@@ -37,7 +49,9 @@ const onKeys = [
     'zrangebyscore',
     'zrank',
     'zrem',
+    'zremrangebyscore',
     'zrevrange',
+    'zscan',
   ],
 ]
 

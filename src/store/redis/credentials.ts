@@ -1,0 +1,274 @@
+// Credentials in Redis, each a key that expires. Of each owner a sorted set has them by when they expire; what was removed stays in there until then, or until somebody
+// comes upon it, since nothing is read before a removal.
+
+import type { Clock } from '../../base/clock.ts'
+import { nextTurn } from '../../base/turns/turns.ts'
+import {
+  type Consumption,
+  type Credential,
+  type CredentialKind,
+  type CredentialOwner,
+  isDigest,
+  jsonOf,
+  narrowest,
+} from '../credential.ts'
+import type { Credentials } from '../store.ts'
+import { changeChannel, keys } from './keys.ts'
+import { stampLua } from './record-scripts.ts'
+import { serverClockLua, shiftOf } from './server/clock.ts'
+import type { Argument } from './server/connect.ts'
+import type { Connection } from './server/connection.ts'
+import type { DurableWrites } from './server/durability.ts'
+import { lua } from './server/script.ts'
+
+/** Credentials that one look at those of an owner reads, and that one step removes. */
+const step = 200
+
+/** A kind in a sorted set, where it stands before the name: small sets take half the memory as long as nothing in them is longer than 64 bytes. */
+const letters: Readonly<Record<CredentialKind, string>> = {
+  session: 's',
+  invitation: 'i',
+  interaction: 'n',
+  oidc_session: 'o',
+  authorization_code: 'c',
+  access_token: 'a',
+  refresh_token: 'r',
+  sign_in: 'g',
+}
+
+/** A credential is kept as `expiresAt consumedAt user client grant createdAt data`, with - for null. */
+const partsLua = `
+local function alive(text, time)
+  return text and tonumber(string.match(text, '^%S+')) > time
+end
+
+local function keep(key, expires, text, shift)
+  redis.call('SET', key, text)
+  redis.call('PEXPIREAT', key, expires - shift)
+end
+`
+
+/** KEYS: of each credential its own and those of its owners. ARGV: shift of the clock, `always` or `present`, then of each its 7 parts, and its member in sorted sets. */
+const putAll = lua`${serverClockLua}${partsLua}
+local shift, time = tonumber(ARGV[1]), now(ARGV[1])
+if ARGV[2] == 'present' then
+  local old = redis.call('GET', KEYS[1])
+  if not alive(old, time) or not string.find(old, '^%S+ %- ') then return 0 end
+end
+for i = 0, #KEYS / 4 - 1 do
+  local key = KEYS[4 * i + 1]
+  local parts, member = {unpack(ARGV, 8 * i + 3, 8 * i + 9)}, ARGV[8 * i + 10]
+  local expires, old = tonumber(parts[1]), redis.call('GET', key)
+  local consumed = alive(old, time) and string.match(old, '^%S+ (%S+)')
+  if consumed and consumed ~= '-' then parts[2] = consumed end
+  keep(key, expires, table.concat(parts, ' '), shift)
+  for owner = 3, 5 do
+    if parts[owner] ~= '-' then
+      local all = KEYS[4 * i + owner - 1]
+      redis.call('ZADD', all, expires, member)
+      redis.call('ZREMRANGEBYSCORE', all, '-inf', time)
+      if redis.call('PTTL', all) < expires - time then redis.call('PEXPIREAT', all, expires - shift) end
+    end
+  end
+end
+return 1`
+
+/** KEYS: credential. ARGV: shift of the clock, when it is consumed. Gives whether it was now, and the credential. */
+const consumeOne = lua`${serverClockLua}${partsLua}
+local old = redis.call('GET', KEYS[1])
+if not alive(old, now(ARGV[1])) then return false end
+local expires, consumed, rest = string.match(old, '^(%S+) (%S+) (.*)$')
+if consumed ~= '-' then return {0, old} end
+local text = expires .. ' ' .. ARGV[2] .. ' ' .. rest
+keep(KEYS[1], tonumber(expires), text, tonumber(ARGV[1]))
+return {1, text}`
+
+/** KEYS: version, changes, credential. ARGV: shift of the clock, channel, kind, digest. */
+const removeOne = lua`${serverClockLua}${partsLua}${stampLua}
+local shift, channel, kind, digest = unpack(ARGV)
+local old = redis.call('GET', KEYS[3])
+if not alive(old, now(shift)) then return 0 end
+redis.call('DEL', KEYS[3])
+tell(channel, stamp(), 'credential', kind, digest)
+return 1`
+
+/**
+ * KEYS: version, changes, those of the owner, credentials. ARGV: shift of the clock, channel, kind of the owner, its id, whose they must be (- for anybody): user, client,
+ * grant; then of each credential its member.
+ */
+const removeSome = lua`${serverClockLua}${partsLua}${stampLua}
+local shift, channel, kind, id = unpack(ARGV, 1, 4)
+local time, count = now(shift), 0
+for i = 8, #ARGV do
+  local key, isTheirs = KEYS[i - 4], true
+  local text = redis.call('GET', key)
+  if text then
+    local owners = {string.match(text, '^%S+ %S+ (%S+) (%S+) (%S+) ')}
+    for at = 1, 3 do isTheirs = isTheirs and (ARGV[at + 4] == '-' or ARGV[at + 4] == owners[at]) end
+    if isTheirs and alive(text, time) then
+      redis.call('DEL', key)
+      count = count + 1
+    end
+  end
+  if isTheirs then redis.call('ZREM', KEYS[3], ARGV[i]) end
+end
+if count > 0 then tell(channel, stamp(), 'credential', kind, id) end
+return count`
+
+export class RedisCredentials implements Credentials {
+  readonly #connection: Connection
+  readonly #writes: DurableWrites
+  readonly #clock: Clock
+
+  constructor(connection: Connection, writes: DurableWrites, clock: Clock) {
+    this.#connection = connection
+    this.#writes = writes
+    this.#clock = clock
+  }
+
+  async get(kind: CredentialKind, digest: string): Promise<Credential | null> {
+    if (!isDigest(digest)) return null
+    const credential = await this.#read(kind, digest)
+    if (credential === null) await this.#writes.confirmAbsence()
+    return credential
+  }
+
+  async put(credential: Credential, when: 'always' | 'present' = 'always'): Promise<boolean> {
+    return (await this.#put([credential], when)) === 1
+  }
+
+  async putAll(credentials: readonly Credential[]): Promise<void> {
+    if (credentials.length > 0) await this.#put(credentials, 'always')
+  }
+
+  async consume(kind: CredentialKind, digest: string, at: number): Promise<Consumption | null> {
+    if (!isDigest(digest)) return null
+    const args = [shiftOf(this.#clock), at]
+    const found = await this.#writes.run(consumeOne, [keyOf(kind, digest)], args)
+    if (found === null) return null
+    const [isFirst, text] = found as [number, string]
+    return { credential: parse(text, kind, digest), isFirst: isFirst === 1 }
+  }
+
+  async remove(kind: CredentialKind, digest: string): Promise<boolean> {
+    if (!isDigest(digest)) return false
+    const homes = [keys.version, keys.changes, keyOf(kind, digest)]
+    const args = [shiftOf(this.#clock), changeChannel, kind, digest]
+    return (await this.#writes.run(removeOne, homes, args)) === 1
+  }
+
+  async removeOf(owner: CredentialOwner, kinds?: readonly CredentialKind[]): Promise<number> {
+    const [kind, id] = narrowest(owner)
+    const all = keys.credentialsOf(kind, id)
+    const { user = '-', client = '-', grant = '-' } = owner
+    const args = [shiftOf(this.#clock), changeChannel, kind, id, user, client, grant]
+    let removed = 0
+    // A scan comes upon all that are there all the while, whatever else goes.
+    for (let cursor = '0'; ; await nextTurn()) {
+      const scan = ['ZSCAN', all, cursor, 'COUNT', step] as const
+      const [next, found] = (await this.#connection.run(scan)) as [string, string[]]
+      const members = found
+        .filter((_, i) => i % 2 === 0)
+        .filter(member => !kinds || kinds.includes(kindOf(member)))
+      for (let at = 0; at < members.length; at += step) {
+        const some = members.slice(at, at + step)
+        const homes = [keys.version, keys.changes, all, ...some.map(keyOfMember)]
+        removed += (await this.#writes.run(removeSome, homes, [...args, ...some])) as number
+      }
+      if (next === '0') return removed
+      cursor = next
+    }
+  }
+
+  async list(owner: CredentialOwner, kind: CredentialKind, limit: number): Promise<readonly Credential[]> {
+    const listed: Credential[] = []
+    const all = keys.credentialsOf(...narrowest(owner))
+    for (let first = 0; listed.length < limit; first += step) {
+      const found = (await this.#connection.run(['ZREVRANGE', all, first, first + step - 1])) as string[]
+      const digests = found.filter(member => kindOf(member) === kind).map(digestIn)
+      const read = await Promise.all(digests.map(digest => this.#read(kind, digest)))
+      const theirs = read
+        .filter(credential => credential !== null)
+        .filter(credential => isOf(owner, credential))
+      listed.push(...theirs.slice(0, limit - listed.length))
+      if (found.length < step) break
+      await nextTurn()
+    }
+    return listed
+  }
+
+  async #put(credentials: readonly Credential[], when: 'always' | 'present'): Promise<unknown> {
+    const homes: string[] = []
+    const args: Argument[] = [shiftOf(this.#clock), when]
+    for (const credential of credentials) {
+      const { kind, digest, user, client, grant, createdAt, expiresAt, consumedAt } = credential
+      const own = keyOf(kind, digest)
+      homes.push(own)
+      // Its own once more, where there is no owner: the script leaves that alone.
+      for (const [owner, id] of Object.entries({ user, client, grant }))
+        homes.push(id === null ? own : keys.credentialsOf(owner, id))
+      args.push(expiresAt, consumedAt ?? '-', user ?? '-', client ?? '-', grant ?? '-', createdAt)
+      args.push(jsonOf(credential), memberOf(kind, digest))
+    }
+    return this.#writes.run(putAll, homes, args)
+  }
+
+  async #read(kind: CredentialKind, digest: string): Promise<Credential | null> {
+    const text = (await this.#connection.run(['GET', keyOf(kind, digest)])) as string | null
+    if (text === null) return null
+    const credential = parse(text, kind, digest)
+    // The server has a clock of its own, and drops it by that.
+    return credential.expiresAt > this.#clock.now() ? credential : null
+  }
+}
+
+function parse(text: string, kind: CredentialKind, digest: string): Credential {
+  const parts = text.split(' ', 6)
+  const [expiresAt, consumedAt, user, client, grant, createdAt] = parts.map(part =>
+    part === '-' ? null : part,
+  )
+  return {
+    kind,
+    digest,
+    user: user!,
+    client: client!,
+    grant: grant!,
+    data: JSON.parse(text.slice(parts.join(' ').length + 1)),
+    createdAt: Number(createdAt),
+    expiresAt: Number(expiresAt),
+    consumedAt: consumedAt === null ? null : Number(consumedAt),
+  }
+}
+
+function isOf({ user, client, grant }: CredentialOwner, credential: Credential): boolean {
+  const { user: theirs, client: its, grant: given } = credential
+  return (user ?? theirs) === theirs && (client ?? its) === its && (grant ?? given) === given
+}
+
+function keyOf(kind: CredentialKind, digest: string): string {
+  return keys.credential(kind, shortened(digest))
+}
+
+function memberOf(kind: CredentialKind, digest: string): string {
+  return letters[kind] + shortened(digest)
+}
+
+function keyOfMember(member: string): string {
+  return keys.credential(kindOf(member), member.slice(1))
+}
+
+function kindOf(member: string): CredentialKind {
+  return kinds.get(member[0]!)!
+}
+
+function digestIn(member: string): string {
+  return Buffer.from(member.slice(1), 'base64url').toString('hex')
+}
+
+function shortened(digest: string): string {
+  return Buffer.from(digest, 'hex').toString('base64url')
+}
+
+const kinds: ReadonlyMap<string, CredentialKind> = new Map(
+  Object.entries(letters).map(([kind, letter]) => [letter, kind as CredentialKind]),
+)

@@ -1,0 +1,200 @@
+// Credentials, a row each. Those that have expired go when others are put.
+
+import type { Clock } from '../../base/clock.ts'
+import { nextTurn } from '../../base/turns/turns.ts'
+import {
+  type Consumption,
+  type Credential,
+  type CredentialKind,
+  type CredentialOwner,
+  isDigest,
+  jsonOf,
+  narrowest,
+} from '../credential.ts'
+import type { Credentials } from '../store.ts'
+import type { SqliteChanges } from './changes.ts'
+import type { Command, Database, Row, Statement } from './database/database.ts'
+
+/** The most that one step removes, so that none is long: of an owner, and of what has expired. */
+const removeStep = 500
+const broom = 200
+/** Ms until it is looked again what has expired, once nothing more was found. */
+const sweepPeriod = 1_000
+
+/** The columns of those whose a credential is. */
+const columns = { user: 'user', client: 'client', grant: 'consent' } as const
+
+const found = 'digest = ? AND kind = ? AND expires_at > ?'
+
+export class SqliteCredentials implements Credentials {
+  readonly #db: Database
+  readonly #changes: SqliteChanges
+  readonly #clock: Clock
+  readonly #get: Statement
+  readonly #put: Command
+  readonly #replace: Command
+  readonly #consume: Command
+  readonly #remove: Command
+  readonly #sweep: Command
+  /** Statements by whose they are about. */
+  readonly #lists = new Map<string, Statement>()
+  readonly #removals = new Map<string, Command>()
+  #sweepsAt = Number.NEGATIVE_INFINITY
+
+  constructor(db: Database, changes: SqliteChanges, clock: Clock) {
+    this.#db = db
+    this.#changes = changes
+    this.#clock = clock
+    this.#get = db.prepare(`SELECT * FROM credentials WHERE ${found}`)
+    this.#put = db.command(
+      `INSERT INTO credentials (digest, kind, user, client, consent, created_at, expires_at, consumed_at, data)
+       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+       ON CONFLICT (digest, kind) DO UPDATE SET
+         user = ?3, client = ?4, consent = ?5, created_at = ?6, expires_at = ?7, data = ?9,
+         consumed_at = iif(expires_at > ?10, coalesce(consumed_at, ?8), ?8)`,
+    )
+    this.#replace = db.command(
+      `UPDATE credentials SET user = ?3, client = ?4, consent = ?5, created_at = ?6, expires_at = ?7, consumed_at = ?8, data = ?9
+       WHERE digest = ?1 AND kind = ?2 AND expires_at > ?10 AND consumed_at IS NULL`,
+    )
+    this.#consume = db.command(
+      `UPDATE credentials SET consumed_at = ?4
+       WHERE digest = ?1 AND kind = ?2 AND expires_at > ?3 AND consumed_at IS NULL`,
+    )
+    this.#remove = db.command(`DELETE FROM credentials WHERE ${found}`)
+    this.#sweep = db.command(
+      `DELETE FROM credentials WHERE key IN
+         (SELECT key FROM credentials WHERE expires_at <= ? ORDER BY expires_at LIMIT ${broom})`,
+    )
+  }
+
+  async get(kind: CredentialKind, digest: string): Promise<Credential | null> {
+    if (!isDigest(digest)) return null
+    return this.#db.read(() => this.#read(kind, digest))
+  }
+
+  async put(credential: Credential, when: 'always' | 'present' = 'always'): Promise<boolean> {
+    const json = jsonOf(credential)
+    const write = when === 'present' ? this.#replace : this.#put
+    return this.#db.write(() => {
+      this.#sweepWithin()
+      return this.#write(write, credential, json)
+    })
+  }
+
+  async putAll(credentials: readonly Credential[]): Promise<void> {
+    const all = credentials.map(credential => [credential, jsonOf(credential)] as const)
+    await this.#db.write(() => {
+      this.#sweepWithin()
+      for (const [credential, json] of all) this.#write(this.#put, credential, json)
+    })
+  }
+
+  async consume(kind: CredentialKind, digest: string, at: number): Promise<Consumption | null> {
+    if (!isDigest(digest)) return null
+    return this.#db.write(() => {
+      const isFirst = this.#consume(bytesOf(digest), kind, this.#clock.now(), at) === 1
+      const credential = this.#read(kind, digest)
+      return credential && { credential, isFirst }
+    })
+  }
+
+  async remove(kind: CredentialKind, digest: string): Promise<boolean> {
+    if (!isDigest(digest)) return false
+    const isRemoved = await this.#db.write(() => {
+      const isDone = this.#remove(bytesOf(digest), kind, this.#clock.now()) === 1
+      if (isDone) this.#note(kind, digest)
+      return isDone
+    })
+    if (isRemoved) await this.#changes.tell()
+    return isRemoved
+  }
+
+  async removeOf(owner: CredentialOwner, kinds: readonly CredentialKind[] = []): Promise<number> {
+    const [ownerKind, ownerId] = narrowest(owner)
+    const { where, values } = conditionOf(owner, kinds)
+    const remove = keptIn(this.#removals, where, () =>
+      this.#db.command(
+        `DELETE FROM credentials WHERE key IN
+           (SELECT key FROM credentials WHERE ${where} AND expires_at > ? LIMIT ${removeStep})`,
+      ),
+    )
+    for (let removed = 0; ; await nextTurn()) {
+      const count = await this.#db.write(() => {
+        const count = remove(...values, this.#clock.now())
+        if (count > 0) this.#note(ownerKind, ownerId)
+        return count
+      })
+      removed += count
+      if (count > 0) await this.#changes.tell()
+      if (count < removeStep) return removed
+    }
+  }
+
+  async list(owner: CredentialOwner, kind: CredentialKind, limit: number): Promise<readonly Credential[]> {
+    narrowest(owner)
+    const { where, values } = conditionOf(owner, [kind])
+    const list = keptIn(this.#lists, where, () =>
+      this.#db.prepare(
+        `SELECT * FROM credentials WHERE ${where} AND expires_at > ? ORDER BY expires_at DESC LIMIT ?`,
+      ),
+    )
+    const most = Math.min(limit, Number.MAX_SAFE_INTEGER)
+    return this.#db.read(() => list.all(...values, this.#clock.now(), most).map(fromRow))
+  }
+
+  #read(kind: CredentialKind, digest: string): Credential | null {
+    const row = this.#get.get(bytesOf(digest), kind, this.#clock.now())
+    return row ? fromRow(row) : null
+  }
+
+  #write(command: Command, credential: Credential, json: string): boolean {
+    const { digest, kind, user, client, grant, createdAt, expiresAt, consumedAt } = credential
+    const times = [createdAt, expiresAt, consumedAt]
+    return command(bytesOf(digest), kind, user, client, grant, ...times, json, this.#clock.now()) === 1
+  }
+
+  #note(account: string, id: string): void {
+    this.#changes.note(this.#changes.nextVersion(), 'credential', account, id)
+  }
+
+  /** Removes some of what has expired, inside of a transaction: at once again while there is much of it. */
+  #sweepWithin(): void {
+    const now = this.#clock.now()
+    if (now < this.#sweepsAt) return
+    if (this.#sweep(now) < broom) this.#sweepsAt = now + sweepPeriod
+  }
+}
+
+/** Returns what rows of an owner and of these kinds, or of any, must meet. */
+function conditionOf({ user, client, grant }: CredentialOwner, kinds: readonly CredentialKind[]) {
+  const owners = Object.entries({ user, client, grant }).filter(([, id]) => id !== undefined)
+  const terms = owners.map(([name]) => `${columns[name as keyof typeof columns]} = ?`)
+  if (kinds.length > 0) terms.push(`kind IN (${kinds.map(() => '?').join(', ')})`)
+  return { where: terms.join(' AND '), values: [...owners.map(([, id]) => id!), ...kinds] }
+}
+
+function keptIn<T>(kept: Map<string, T>, key: string, make: () => T): T {
+  const value = kept.get(key) ?? make()
+  kept.set(key, value)
+  return value
+}
+
+function bytesOf(digest: string): Uint8Array {
+  return Buffer.from(digest, 'hex')
+}
+
+function fromRow(row: Row): Credential {
+  const { kind, digest, user, client, consent, created_at, expires_at, consumed_at, data } = row
+  return {
+    kind: kind as CredentialKind,
+    digest: Buffer.from(digest as Uint8Array).toString('hex'),
+    user: user as string | null,
+    client: client as string | null,
+    grant: consent as string | null,
+    data: JSON.parse(String(data)),
+    createdAt: Number(created_at),
+    expiresAt: Number(expires_at),
+    consumedAt: consumed_at as number | null,
+  }
+}

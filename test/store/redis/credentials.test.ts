@@ -1,0 +1,63 @@
+// What credentials leave in Redis: keys that end by themselves, and nothing that grows.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { keys } from '../../../src/store/redis/keys.ts'
+import { startRedis } from '../../help/redis.ts'
+import { credential, hex } from '../contract-specimens.ts'
+import { openRedis } from './open.ts'
+
+const hour = 3_600_000
+
+test('every key of a credential ends with it, and what finds it with the last of its owner', async t => {
+  const server = await startRedis(t, { aof: false })
+  const { credentials } = await openRedis(t, server.url)
+  const user = hex(16)
+  const base = Date.now()
+  const own = (life: number) =>
+    credential('session', { user, client: null, grant: null, expiresAt: base + life })
+  const endOf = async (key: string) => base + Number(await server.ask('PTTL', key)) - (base - Date.now())
+  const about = (at: number, end: number) => assert.ok(Math.abs(at - end) < 2_000, `${at} ${end}`)
+  const all = keys.credentialsOf('user', user)
+  for (const [life, end] of [
+    [hour, hour],
+    [5 * hour, 5 * hour],
+    [2 * hour, 5 * hour],
+  ] as const) {
+    const kept = own(life)
+    await credentials.put(kept)
+    await credentials.consume('session', kept.digest, base)
+    about(
+      await endOf(keys.credential('session', Buffer.from(kept.digest, 'hex').toString('base64url'))),
+      base + life,
+    )
+    about(await endOf(all), base + end)
+  }
+})
+
+test('what has expired leaves the set of its owner when the next one is put, and what was removed when it is come upon', async t => {
+  const server = await startRedis(t, { aof: false })
+  const { credentials } = await openRedis(t, server.url)
+  const user = hex(16)
+  const all = keys.credentialsOf('user', user)
+  const count = async () => Number(await server.ask('ZCARD', all))
+  const own = () => credential('session', { user, client: null, grant: null })
+  const [short, removed, kept] = [{ ...own(), expiresAt: Date.now() + 50 }, own(), own()]
+  await credentials.putAll([short, removed])
+  assert.equal(await count(), 2)
+  while ((await credentials.get('session', short.digest)) !== null);
+  await credentials.put(kept)
+  assert.equal(await count(), 2)
+  await credentials.remove('session', removed.digest)
+  assert.equal(await count(), 2)
+  assert.equal(await credentials.removeOf({ user }, ['access_token']), 0)
+  assert.equal(await credentials.removeOf({ user }), 1)
+  assert.deepEqual(await server.ask('KEYS', '*of_*'), [])
+})
+
+test('a set of an owner is kept as small sets are', async t => {
+  const server = await startRedis(t, { aof: false })
+  const { credentials } = await openRedis(t, server.url)
+  const { client } = credential('access_token')
+  await credentials.putAll(Array.from({ length: 20 }, () => credential('authorization_code', { client })))
+  assert.match(String(await server.ask('OBJECT', 'ENCODING', keys.credentialsOf('client', client!))), /list/)
+})
