@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util'
 import { visible } from '../../base/text/visible.ts'
 import type { Command } from './command.ts'
 import { clientCommands } from './client/verbs.ts'
+import { memberCommands } from './member/verbs.ts'
 import type { Input } from './input.ts'
 import { columns } from './table.ts'
 import { print, tell } from './terminal.ts'
@@ -90,6 +91,7 @@ const commands: Readonly<Record<string, Command>> = {
     load: async () => (await import('./token-generate.ts')).tokenGenerate,
   },
   ...clientCommands,
+  ...memberCommands,
   'store copy': {
     usage: 'store copy --from URL --to URL',
     summary: `Copy everything into an empty store; a URL may be \${NAME} or file:PATH.`,

@@ -28,6 +28,8 @@ export interface Input {
   readonly 'post-logout-uri'?: readonly string[]
   readonly origin?: readonly string[]
   readonly visibility?: string
+  readonly role?: readonly string[]
+  readonly status?: string
   readonly wait?: boolean
   readonly yes?: boolean
   readonly replace?: boolean

@@ -14,15 +14,16 @@ interface Deed {
   readonly refrained: string
 }
 
-/** Runs the work once `--yes` was given, or the id typed once more by a person; returns 1 where that person thought again, 2 where nobody can be asked. */
+/** Runs the work once `--yes` was given, or what it is named by typed once more by a person; returns 1 where that person thought again, 2 where nobody can be asked. */
 export async function confirmed(
   input: Input,
   { consequence, question, refrained }: Deed,
   work: Parameters<typeof withClient>[1],
+  withThing: typeof withClient = withClient,
 ): Promise<number> {
   const canAsk = process.stdin.isTTY && process.stderr.isTTY && input['token-file'] !== '-'
   if (!input.yes && !canAsk) return complain(`${consequence}; say --yes`)
-  return withClient(input, async (api, path, id) => {
+  return withThing(input, async (api, path, id) => {
     if (input.yes || (await isTyped(question, id))) return work(api, path, id)
     tell(refrained)
     return 1

@@ -3,7 +3,7 @@
 import type { Command, Option } from '../command.ts'
 
 /** How to reach the API, and the format of the result: the same for every verb. */
-const access: Readonly<Record<string, Option>> = {
+export const access: Readonly<Record<string, Option>> = {
   account: { type: 'string', value: 'ID', help: 'the account; default GATEHOUSE_ACCOUNT' },
   url: { type: 'string', value: 'URL', help: 'the admin listener; default from the configuration' },
   config: { type: 'string', value: 'PATH', help: 'the configuration to read the admin listener from' },

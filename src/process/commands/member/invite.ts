@@ -1,0 +1,23 @@
+// `gatehouse member invite`: a person as a member to be, and the link with which they accept.
+
+import { visible } from '../../../base/text/visible.ts'
+import { complain, withApi } from '../client/session.ts'
+import type { Input } from '../input.ts'
+import { json } from '../table.ts'
+import { print, tell } from '../terminal.ts'
+import { members, rolesNamed, type ShownMember } from './shown-member.ts'
+
+/** Writes the link to stdout, all else to stderr. */
+export async function invite(input: Input): Promise<number> {
+  const { role: names, args } = input
+  if (names === undefined) return complain('an invitation needs --role; gatehouse member roles lists them')
+  return withApi(input, async api => {
+    const roles = await rolesNamed(api, names)
+    if (typeof roles === 'string') return complain(roles)
+    const body = { email: args[0], roles }
+    const { result } = await api.ask<ShownMember>('POST', members, { body, once: true })
+    tell(`Invited ${visible(result.email)}. Hand over this link, which is shown only once:`)
+    print(input.json ? json(result) : `${visible(result.invitation_url ?? '')}\n`)
+    return 0
+  })
+}

@@ -1,0 +1,26 @@
+// `gatehouse member remove`: asks first, since apps that act for the person in the account end with it.
+
+import { visible } from '../../../base/text/visible.ts'
+import { confirmed } from '../client/confirm.ts'
+import type { Input } from '../input.ts'
+import { json } from '../table.ts'
+import { print, tell } from '../terminal.ts'
+import { withMember } from './shown-member.ts'
+
+const deed = {
+  consequence: 'removing a member ends what apps may do for them in the account',
+  question:
+    'This ends what apps may do for this person in the account. Type the address or id again to remove: ',
+  refrained: 'Nobody was removed.',
+} as const
+
+/** Takes `--yes`, or the name typed once more by a person; returns 1 where that person thought again. */
+export function remove(input: Input): Promise<number> {
+  const work = async (...[api, path, named]: Parameters<Parameters<typeof withMember>[1]>) => {
+    const { result } = await api.ask('DELETE', path)
+    tell(`Removed the member ${visible(named)}.`)
+    if (input.json) print(json(result))
+    return 0
+  }
+  return confirmed(input, deed, work, withMember)
+}

@@ -1,0 +1,71 @@
+// Members and roles as the API shows them, and how people name them at a terminal.
+
+import { isId } from '../../../base/id.ts'
+import type { ApiClient } from '../client/api-client.ts'
+import { complain, withApi } from '../client/session.ts'
+import type { Input } from '../input.ts'
+
+export interface ShownMember {
+  readonly id: string
+  readonly email: string
+  readonly status: string
+  readonly roles: readonly ShownRole[]
+  readonly invitation_url?: string
+}
+
+export interface ShownRole {
+  readonly id: string
+  readonly name: string
+  readonly description: string
+}
+
+export const members = '/members'
+export const roles = '/roles'
+
+/** Hands over the member whom the first argument names, by address or id; 1 where there is none. */
+export function withMember(
+  input: Input,
+  use: (api: ApiClient, path: string, named: string) => Promise<number>,
+): Promise<number> {
+  const [name = ''] = input.args
+  const named = name.toLowerCase()
+  if (!isId(named) && !named.includes('@'))
+    return Promise.resolve(
+      complain('a member is named by an e-mail address, or by an id of 32 hexadecimal digits'),
+    )
+  return withApi(input, async api => {
+    const id = isId(named) ? named : await idOf(api, named)
+    return id === null ? none(named) : use(api, `${members}/${id}`, name)
+  })
+}
+
+/** Returns the ids of the roles that are named, by name or id, in any case; or what is wrong with them as a sentence. */
+export async function rolesNamed(
+  api: ApiClient,
+  names: readonly string[],
+): Promise<readonly string[] | string> {
+  const { result } = await api.ask<readonly ShownRole[]>('GET', roles)
+  const ids: string[] = []
+  for (const name of names) {
+    const found = result.find(role => role.id === name || isNamed(role, name))
+    if (!found) return `no role is named ${name}; the roles are ${result.map(role => role.name).join(', ')}`
+    ids.push(found.id)
+  }
+  return ids
+}
+
+/** Takes the part before a dash for the whole: `Super Administrator - All Privileges` is one of them. */
+function isNamed({ name }: ShownRole, wanted: string): boolean {
+  const low = name.toLowerCase()
+  return [low, low.split(' - ')[0]].includes(wanted.toLowerCase())
+}
+
+async function idOf(api: ApiClient, email: string): Promise<string | null> {
+  const found = await api.all<ShownMember>(members)
+  return found.find(member => member.email === email)?.id ?? null
+}
+
+function none(email: string): number {
+  complain(`no member has the address ${email}`)
+  return 1
+}
