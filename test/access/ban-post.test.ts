@@ -20,7 +20,7 @@ async function pass(t: TestContext, times = 1): Promise<void> {
   }
 }
 
-test('a flood of addresses is ten messages a second of a thousand each, and of those that would come too late none', async t => {
+test('a flood of addresses becomes ten messages a second of a thousand each, and what would be too late is dropped', async t => {
   mockTimers(t)
   const sent: BanNews[] = []
   const post = new BanPost(news => void sent.push(news))

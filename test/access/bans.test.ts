@@ -7,7 +7,7 @@ import { openAccess } from '../help/edge.ts'
 
 const config = { refusals: 3, within: 10_000, lasts: 60_000 }
 
-test('an address is banned at the refusal that is one too many, for as long as is set', () => {
+test('an address is banned at the last refusal allowed, for the configured time', () => {
   const clock = new ManualClock()
   const ban = new Bans(clock).of('site', config)
   ban.note('192.0.2.1')
@@ -43,7 +43,7 @@ test('the first refusal behind a ban is the first of a window, however short the
   }
 })
 
-test('listeners hear of each refusal that counts, and of the last as of all that lead to a ban', () => {
+test('listeners get each counted refusal, and the last one as all that lead to a ban', () => {
   const heard: unknown[] = []
   const bans = new Bans(new ManualClock(), {
     noted: (_, key, refusals) => heard.push([key, refusals]),
@@ -59,7 +59,7 @@ test('listeners hear of each refusal that counts, and of the last as of all that
   ])
 })
 
-test('a ban that was heard of does not make the one there is longer or shorter', () => {
+test('a reported ban does not lengthen or shorten an existing one', () => {
   const clock = new ManualClock()
   const ban = new Bans(clock).of('site', config)
   ban.impose('key', 10_000)
@@ -105,7 +105,7 @@ test('what a configuration no longer names is forgotten, also for when it is nam
   assert.ok(!bans.of(banOwner(null), config).has('192.0.2.1'))
 })
 
-test('bans that stand are handed on with the time that they have left', () => {
+test('current bans are passed on with the time that they have left', () => {
   const clock = new ManualClock()
   const [here, there] = [new Bans(clock), new Bans(clock)]
   here.of('site', config).note('192.0.2.1', 3)
@@ -133,7 +133,7 @@ test('those that are banned now are counted over all policies', () => {
   assert.equal(bans.active, 2)
 })
 
-test('a flood of addresses forgets the longest known, and those that are only counted never the banned', () => {
+test('a flood of addresses evicts the oldest, and counted addresses never evict banned ones', () => {
   const ban = new Bans(new ManualClock()).of('site', { ...config, refusals: 2 })
   ban.note('first')
   ban.note('first')

@@ -47,7 +47,7 @@ test('more addresses than are remembered are found as well', async t => {
       assert.equal(geo.countryOf(`192.0.${i >> 8}.${i & 127}`), i >> 8 === 2 ? 'DE' : '')
 })
 
-test('a file that is none, or not there, is refused by name, and what was open stays', async t => {
+test('an invalid or missing file is refused by name, and what was open stays', async t => {
   const { geo, write } = setUp(t)
   const good = write('country.mmdb', countries)
   await geo.prepare([good])
@@ -85,7 +85,7 @@ test('a country that is no text, or an AS number that is no number, is as broken
   }
 })
 
-test('a new file is taken up, a bad one told of once, and the one before stands', async t => {
+test('a new file is loaded, an invalid one is logged once, and the previous one stays', async t => {
   const { geo, write, metrics, errors } = setUp(t)
   const path = write('country.mmdb', countries)
   await geo.prepare([path])

@@ -61,14 +61,14 @@ describe('a list file', () => {
     })
   }
 
-  test('that is not there, or a folder, is refused by name', async t => {
+  test('that is missing, or a folder, is refused by name', async t => {
     const { write } = watchedFolder(t)
     await assert.rejects(readListFile('/nowhere/list'), { message: '/nowhere/list: cannot be read: ENOENT' })
     const folder = write('list', '').replace(/.list$/, '')
     await assert.rejects(readListFile(folder), { message: `${folder}: cannot be read: EISDIR` })
   })
 
-  test('that never ends its line is not gathered', async () => {
+  test('with a line that never ends is not read into memory', async () => {
     await assert.rejects(readListFile('/dev/zero'), /^Error: \/dev\/zero:1: must be/)
   })
 

@@ -24,7 +24,7 @@ test('a list is found by its name', async t => {
   assert.throws(() => lists.get('c'), /list c is not loaded/)
 })
 
-test('when one list is bad none is taken, and what was there stays', async t => {
+test('when one list is invalid none is loaded, and the previous ones stay', async t => {
   const { lists, write } = setUp(t)
   const a = { name: 'a', path: write('a', '192.0.2.1') }
   await lists.prepare([a])
@@ -40,7 +40,7 @@ test('when one list is bad none is taken, and what was there stays', async t => 
   assert.throws(() => lists.get('bad'))
 })
 
-test('a list in use follows its file, until nobody asks for it any more', async t => {
+test('a list in use follows its file, until it is no longer used', async t => {
   const { lists, write, metrics } = setUp(t)
   await lists.prepare([{ name: 'a', path: write('a', '192.0.2.1') }])
   const inUse = lists.get('a')
@@ -56,7 +56,7 @@ test('a list in use follows its file, until nobody asks for it any more', async 
   assert.equal(metrics.listReloads.success.value, 2)
 })
 
-test('a file that may be half of one holds, with a warning', async t => {
+test('a file that may be incomplete is used, with a warning', async t => {
   const { lists, write, metrics, errors, warnings } = setUp(t)
   const path = write('a', '192.0.2.1\n192.0.2.2\n')
   await lists.prepare([{ name: 'a', path }])
@@ -76,7 +76,7 @@ test('a file that may be half of one holds, with a warning', async t => {
   assert.ok(holds(lists.get('a'), '192.0.2.1'))
 })
 
-test('a file that vanishes leaves what it said, and is read when it is back', async t => {
+test('a file that vanishes leaves its last content in effect, and is read when it is back', async t => {
   const { lists, write, metrics, errors, remove } = setUp(t)
   const path = write('a', '192.0.2.1')
   await lists.prepare([{ name: 'a', path }])

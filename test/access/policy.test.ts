@@ -51,14 +51,14 @@ describe('a policy', () => {
     assert.equal(policy.decide({ ...requestFrom({}), fields: fields.slice(0, 4) }), null)
   })
 
-  test('refuses who has no work left for its rules', () => {
+  test('refuses a request that has no work left for its rules', () => {
     const work = new Work()
     while (work.take(1)) {}
     const policy = policyOf({ rules: [rule({ kind: 'ip', networks: ['10.0.0.1'] })] })
     assert.equal(told(policy.decide({ ...requestFrom({}), work })), 'access_protection_error')
   })
 
-  test('says of each request what it would say of it alone', () => {
+  test('decides each request as if it came alone', () => {
     const address = fc.constantFrom('192.0.2.1', '192.0.2.2', '10.0.0.1', '2001:db8::1', '2001:db8::2', '')
     const userAgent = fc.constantFrom('', 'bot', 'Bot', 'curl/8', 'a browser')
     const target = fc.constantFrom('/', '/a', '/a/b?c', '/b', '/./a')

@@ -21,7 +21,7 @@ const other = '1'.repeat(32)
 const pathOf = (path: string, ofAccount = account) =>
   path.replace('{account_id}', ofAccount).replace(/\{\w+\}/g, 'x')
 
-test('without a token that is good every row is 401, with the challenge and code 10000, and nothing is read', async t => {
+test('without a valid token every row is 401, with the challenge and code 10000, and nothing is read', async t => {
   const { ask, kept, clock } = await startApi(t)
   const expired = tokenWith({ expiresOn: clock.now(), policies: [allowing(['API Tokens Read'])] })
   const disabled = tokenWith({ status: 'disabled', policies: [allowing(['API Tokens Read'])] })
@@ -40,7 +40,7 @@ test('without a token that is good every row is 401, with the challenge and code
     }
 })
 
-test('two Authorization fields are none', async t => {
+test('two Authorization fields count as none', async t => {
   const { origin, owner } = await startApi(t)
   const { promise, resolve } = Promise.withResolvers<number | undefined>()
   const value = `Bearer ${owner.value}`
@@ -52,7 +52,7 @@ test('two Authorization fields are none', async t => {
   assert.equal(await promise, 401)
 })
 
-test('a token that lacks the permission is 403 on every row that asks for one, and told which', async t => {
+test('a token that lacks the permission is 403 on every row that requires one, which the message names', async t => {
   const { ask, keepToken } = await startApi(t)
   const { value } = await keepToken(['AI Gateway Run'])
   for (const { method, path } of apiRows.filter(({ permission }) => permission !== null)) {
@@ -80,7 +80,7 @@ test('a token that lacks the permission is 403 on every row of a zone, whether t
     }
 })
 
-test('the zone of another account is as one that there is not, for who may ask for zones of his own', async t => {
+test('the zone of another account looks like a missing one, for a token with the permission for its own zones', async t => {
   const { ask, kept, given } = await startApi(t)
   await kept.accounts.insert({ id: other, name: 'other', createdAt: 1 })
   given.configs.push(zoneWith({ name: 'theirs', account: other }))
@@ -148,7 +148,7 @@ test('unknown query parameters are refused by name on every row that lists none 
   assert.deepEqual(json.errors, [{ code: 10003, message: 'colour is an unknown query parameter' }])
 })
 
-test('a body is JSON, called JSON, in UTF-8, of at most 1 MiB, and no member of it stands twice', async t => {
+test('a body must be JSON with its Content-Type, in UTF-8, of at most 1 MiB, without duplicate members', async t => {
   const { ask } = await startApi(t)
   const post = async (body: unknown, headers = {}) => {
     const { status, json } = await ask('POST', '/ai-gateway/gateways', { body, headers })
@@ -172,7 +172,7 @@ test('a body is JSON, called JSON, in UTF-8, of at most 1 MiB, and no member of 
   )
 })
 
-test('a body that is too large is told so while it is still on its way, however it is framed', async t => {
+test('a body that is too large is refused while it is still arriving, however it is framed', async t => {
   const { origin, owner } = await startApi(t)
   const chunk = Buffer.alloc(64 * 1024, 'a')
   const body = new ReadableStream({
@@ -188,7 +188,7 @@ test('a body that is too large is told so while it is still on its way, however 
   assert.equal(response.status, 413)
 })
 
-test('while the store is away every row is 503 with code 10503 and Retry-After, and readyz says degraded', async t => {
+test('while the store is unreachable every row is 503 with code 10503 and Retry-After, and readyz says degraded', async t => {
   const away = { isOn: false }
   const { ask, origin } = await startApi(t, store => absent(store, away))
   assert.equal((await ask('GET', '/tokens')).status, 200)
@@ -227,7 +227,7 @@ test('while the store is away every row is 503 with code 10503 and Retry-After, 
   )
 })
 
-test('a write that could not be confirmed is told as doubtful, and the same again is 503 until it is', async t => {
+test('a write that could not be confirmed is logged as such, and a repetition is 503 until it is', async t => {
   const proof = { isHad: true }
   const confirm = async () => {
     if (!proof.isHad) throw new StoreUnreachable()
@@ -258,7 +258,7 @@ test('a write that could not be confirmed is told as doubtful, and the same agai
   )
 })
 
-test('a write for which the store was too busy is 503 with Retry-After, and told as nothing that was done', async t => {
+test('a write for which the store was too busy is 503 with Retry-After, and says that nothing was changed', async t => {
   const { ask, lines } = await startApi(t, store => ({
     ...proxyOf(store),
     gateways: { insert: () => Promise.reject(new StoreBusy()) } as never,
@@ -272,7 +272,7 @@ test('a write for which the store was too busy is 503 with Retry-After, and told
   assert.deepEqual(lines, [])
 })
 
-test('before there is a store the API says that it is away', async t => {
+test('before the store is open the API says that it is unreachable', async t => {
   const server = new AdminServer(
     { unready: () => null, metricsAccess: 'token', metrics: async () => '', api: () => null },
     () => {},
@@ -283,13 +283,13 @@ test('before there is a store the API says that it is away', async t => {
   assert.equal(response.status, 503)
 })
 
-test('a bug in a handler is told to the log, and is 500 in the envelope', async t => {
+test('a bug in a handler is logged, and is 500 in the envelope', async t => {
   const { ask, bugs } = await startApi(t, store => ({ ...proxyOf(store), gateways: null as never }))
   const { status, json } = await ask('GET', '/ai-gateway/gateways')
   assert.deepEqual([status, json.errors[0].code, bugs.length], [500, 10500, 1])
 })
 
-test('a caller who goes away in the middle of a body is no bug', async t => {
+test('a caller that disconnects in the middle of a body is not a bug', async t => {
   const { origin, owner, bugs, server } = await startApi(t)
   const { hostname, port } = new URL(origin)
   const socket = connect(Number(port), hostname)

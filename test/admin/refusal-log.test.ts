@@ -13,7 +13,7 @@ import { allowing, startApi } from './api.ts'
 
 const tokensPath = '/client/v4/accounts/{account_id}/tokens'
 
-test('each refusal is counted by its reason and told, without what was shown', async t => {
+test('each refusal is counted by its reason and logged, without the credential', async t => {
   const { ask, kept, keepToken, lines, refused, origin } = await startApi(t)
   const reader = ['API Tokens Read'] as const
   const tokens = {
@@ -68,7 +68,7 @@ test('each refusal is counted by its reason and told, without what was shown', a
   })
 })
 
-test('of a flood ten a second are told, and how many more there were', t => {
+test('of a flood, ten a second are logged, with the number of the others', t => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const lines: Record<string, unknown>[] = []
   const log = createLogger('info', { write: line => lines.push(JSON.parse(line)) })

@@ -46,7 +46,7 @@ test('segments in braces are decoded, and dots in a path mean dots', async () =>
   assert.equal((await ask('GET', '/things/a/parts/')).status, 404)
 })
 
-test('HEAD is answered as GET', async () => {
+test('HEAD is handled like GET', async () => {
   assert.equal((await ask('HEAD', '/things')).body, 'list for you')
 })
 
@@ -71,7 +71,7 @@ test('a path that is not valid percent-encoding is 404', async () => {
   assert.equal((await ask('DELETE', '/things/%E0%A4%A')).status, 404)
 })
 
-test('whatever is asked, an answer comes', async () => {
+test('every request gets a response', async () => {
   await fc.assert(
     fc.asyncProperty(fc.string(), fc.oneof(fc.webPath(), fc.string()), async (method, target) => {
       assert.ok([200, 404, 405].includes((await ask(method, target)).status))

@@ -50,13 +50,13 @@ function asked(url: string, headers: readonly string[]): Promise<{ status: numbe
 
 const direct = ['local', 'notRemote', 'anyone', 'plain']
 
-test('whoever connects has the address of the connection', async t => {
+test('a direct caller has the address of its connection', async t => {
   const { letIn } = await start(t)
   assert.deepEqual(await letIn(), direct)
   assert.deepEqual(await letIn(['User-Agent', 'curl/8'], ['X-Request-Id', '1'], ['Accept', '*/*']), direct)
 })
 
-test('where the edge vouches, its word counts, whatever else is said', async t => {
+test('where the edge vouches for an address, that one is used, whatever the fields say', async t => {
   const { letIn, vouch } = await start(t)
   const hop = ['svc-hop', vouch.write({ address: '192.0.2.7', ray })] as [string, string]
   for (const others of [[], [['X-Forwarded-For', '127.0.0.1']], [['Forwarded', 'for=127.0.0.1']]] as const)
@@ -67,7 +67,7 @@ test('where the edge vouches, its word counts, whatever else is said', async t =
     ])
 })
 
-test('where another hop passed the request on, no token with a condition on addresses is good', async t => {
+test('a token with an address condition is not valid for a request that another hop has passed on', async t => {
   const { letIn, vouch } = await start(t)
   const stranger = new Vouch(randomBytes(32)).write({ address: '127.0.0.1', ray })
   const good = vouch.write({ address: '127.0.0.1', ray })
@@ -101,7 +101,7 @@ test('where another hop passed the request on, no token with a condition on addr
   }
 })
 
-test('a token that is refused for a proxy that nobody vouches for is told and counted as such', async t => {
+test('a token that is refused because of an unknown proxy is logged and counted as such', async t => {
   const { letIn, lines, refused } = await start(t)
   await letIn(['X-Forwarded-For', '127.0.0.1'])
   assert.deepEqual(
@@ -111,7 +111,7 @@ test('a token that is refused for a proxy that nobody vouches for is told and co
   assert.equal(refused.address_unknown.value, 4)
 })
 
-test('the audit log has the address and the ray of the client, or says that nobody knows it', async t => {
+test('the audit log has the address and the ray of the client, or says that it is unknown', async t => {
   const { ask, vouch, owner, origin } = await start(t)
   const made = async (id: string, headers: Record<string, string>) => {
     const body = { id, authentication: true, collect_logs: true }

@@ -54,7 +54,7 @@ test('metrics have the content type that Prometheus asks for', async t => {
   assert.equal(await response.text(), 'up 1\n')
 })
 
-test('an error is documented in the format that is asked for', async t => {
+test('an error is documented in the requested format', async t => {
   const { url } = await startAdmin(t)
   const ask = (path: string, accept: string) => fetch(`${url}${path}`, { headers: { accept } })
   assert.equal(((await (await ask('/errors/522', 'application/json')).json()) as { code: number }).code, 522)
@@ -64,13 +64,13 @@ test('an error is documented in the format that is asked for', async t => {
   assert.match(page.headers.get('content-security-policy')!, /default-src 'none'/)
 })
 
-test('the documentation of a code that no error has is 404', async t => {
+test('the documentation of an unknown code is 404', async t => {
   const { url } = await startAdmin(t)
   for (const code of ['9999', 'constructor', '%00'])
     assert.equal((await fetch(`${url}/errors/${code}`)).status, 404)
 })
 
-test('every answer has strict headers, a length and a ray id', async t => {
+test('every response has strict headers, a length and a ray id', async t => {
   const { url } = await startAdmin(t)
   for (const path of ['/healthz', '/errors/500', '/nowhere']) {
     const { headers } = await fetch(`${url}${path}`)
@@ -90,7 +90,7 @@ test('HEAD has the headers of GET and no body', async t => {
   assert.ok(answer.endsWith('\r\n\r\n'))
 })
 
-test('a bug in a handler is told to the process and not to the client', async t => {
+test('a bug in a handler is reported to the process and not to the client', async t => {
   const bug = new Error('secret detail')
   const { url, bugs } = await startAdmin(t, { metrics: () => Promise.reject(bug) })
   const response = await fetch(`${url}/metrics`)
@@ -99,7 +99,7 @@ test('a bug in a handler is told to the process and not to the client', async t 
   assert.deepEqual(bugs, [bug])
 })
 
-test('headers beyond 8 KiB are refused with 431, bytes that are no request with 400', async t => {
+test('headers beyond 8 KiB are refused with 431, invalid requests with 400', async t => {
   const { port } = await startAdmin(t)
   const large = await send(port, `GET / HTTP/1.1\r\nHost: a\r\nx: ${'x'.repeat(9000)}\r\n\r\n`)
   assert.match(large, /^HTTP\/1\.1 431 /)
@@ -130,7 +130,7 @@ test('a face gets the whole requests below its paths, and the table all others',
   assert.equal((await fetch(`${url}/healthz`)).status, 200)
 })
 
-test('what a face throws is told to the process; a response that has begun is cut', async t => {
+test('an exception in a face is reported to the process; a response that has begun is cut', async t => {
   const { server, url, bugs } = await startAdmin(t)
   const bug = new Error('secret detail')
   const face: Face = {
@@ -212,7 +212,7 @@ test('close finishes the request that runs and takes no more', async t => {
   await closed
 })
 
-test('close waits for the body of a request that was answered before it, and no longer', async t => {
+test('close waits for the body of a request whose response came first, and no longer', async t => {
   const { server, port } = await startAdmin(t)
   const socket = connect(port, '127.0.0.1')
   socket.write('POST /nothing HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nab')
@@ -224,7 +224,7 @@ test('close waits for the body of a request that was answered before it, and no 
   await Promise.all([closed, ended])
 })
 
-test('the front page says how the gateway is, and its links lead somewhere', async t => {
+test('the front page shows the state of the gateway, and its links work', async t => {
   let unready: Unready = null
   const { url } = await startAdmin(t, { unready: () => unready, api: () => null })
   const page = await fetch(url, { headers: { accept: 'text/html' } })

@@ -13,7 +13,7 @@ import { described, faultsOf } from './openapi/openapi-document.ts'
 
 const most = 1_200
 
-test('a token that has asked for 1,200 changes in 5 minutes waits, others and what reads do not', async t => {
+test('a token that has requested 1,200 changes in 5 minutes must wait, other tokens and reads need not', async t => {
   const { ask, keepToken, clock, lines, refused, limitWrites } = await startApi(t)
   limitWrites(most)
   const { value, token } = await keepToken(['AI Gateway Edit', 'AI Gateway Read'])
@@ -82,7 +82,7 @@ test('all processes that share a Redis count together', async t => {
   assert.ok(granted <= 204 && granted >= 196, String(granted))
 })
 
-test('while the store is away this process counts alone', async t => {
+test('while the store is unreachable this process counts locally', async t => {
   const server = await startRedis(t, { aof: false })
   const store = await openStore(server.url, { commandTimeout: 500 })
   const limiter = new Limiter({ clock: systemClock, counters: store.counters })

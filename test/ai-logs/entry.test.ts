@@ -33,7 +33,7 @@ async function entryOf(o: Observation): Promise<LogEntry> {
 }
 
 describe('an entry', () => {
-  test('says what was seen of the call', async () => {
+  test('contains what was seen of the call', async () => {
     const observation = observed({ metadata: { team: 'search' } })
     deepEqual(await entryOf(observation), {
       id: observation.ray,
@@ -65,7 +65,7 @@ describe('an entry', () => {
     })
   })
 
-  test('tells success only of a 2xx that the client got whole', async () => {
+  test('reports success only for a 2xx that the client received completely', async () => {
     equal((await entryOf(observed({ isWhole: false }))).success, false)
     equal((await entryOf(observed({ status: 302 }))).success, false)
     equal((await entryOf(observed({ status: 299 }))).success, true)
@@ -129,7 +129,7 @@ describe('an entry', () => {
     deepEqual(broken.request, { text: '/2HD', isCut: false, isBase64: true })
   })
 
-  test('has what the provider sent beside what the caller got, where those differ', async () => {
+  test('has what the provider sent next to what the caller got, where they differ', async () => {
     const sent = captured('{"usage":{}}')
     const differing = await entryOf(observed({ response: sent, relayed: captured('{"a":1}') }))
     deepEqual([differing.response!.text, differing.providerResponse!.text], ['{"a":1}', '{"usage":{}}'])

@@ -20,7 +20,7 @@ function faults(text: string, read = readQuery): readonly string[] {
 }
 
 describe('the query of a list', () => {
-  test('asks for the newest 20 where it says nothing', () => {
+  test('requests the newest 20 by default', () => {
     deepEqual(query(''), usual)
   })
 
@@ -92,7 +92,7 @@ describe('the query of a list', () => {
     })
   }
 
-  test('tells all that is wrong at once, up to 20', () => {
+  test('reports all mistakes at once, up to 20', () => {
     equal(faults('page=0&per_page=0&model=&x=1&filters.key=nothing').length, 5)
     equal(faults(Array.from({ length: 50 }, (_, i) => `x${i}=1`).join('&')).length, 20)
   })
@@ -188,7 +188,7 @@ describe('filters', () => {
 })
 
 describe('the query of a removal', () => {
-  test('means the oldest 10,000 where it says nothing', () => {
+  test('means the oldest 10,000 by default', () => {
     const query = readRemoval(new URLSearchParams())
     deepEqual(query, { ...usual, descending: false, limit: 10_000 })
   })

@@ -130,7 +130,7 @@ describe('LogQueue', () => {
     deepEqual(ground.counts, [7, 0, 3])
   })
 
-  test('keeps entries while the store is away and writes them when it is back, with one warning', async t => {
+  test('keeps entries while the store is unreachable and writes them when it is back, with one warning', async t => {
     const ground = await Ground.open(t)
     const queue = ground.queue()
     ground.failure = new StoreUnreachable()
@@ -148,7 +148,7 @@ describe('LogQueue', () => {
     await queue.close()
   })
 
-  test('says of a batch that the store may have it already', async t => {
+  test('marks a batch that the store may have already', async t => {
     const ground = await Ground.open(t)
     const queue = ground.queue()
     ground.isAnswerLost = true
@@ -161,7 +161,7 @@ describe('LogQueue', () => {
     await queue.close()
   })
 
-  test('writes the answers that have to be decoded, too', async t => {
+  test('writes the responses that have to be decoded, too', async t => {
     const ground = await Ground.open(t)
     const queue = ground.queue()
     const answer = { responseEncoding: 'gzip', response: captured(gzipSync('{"a":1}'), true) }
@@ -189,7 +189,7 @@ describe('LogQueue', () => {
     }
   })
 
-  test('drops a call that no entry can be made of, and tells the log', async t => {
+  test('drops a call that cannot become an entry, and logs it', async t => {
     const ground = await Ground.open(t)
     const queue = ground.queue({
       meter: {
@@ -223,7 +223,7 @@ describe('LogQueue', () => {
     deepEqual(ground.counts, [2, 3, 0])
   })
 
-  test('drops the oldest of what came back from a store that is away', async t => {
+  test('drops the oldest of what came back from an unreachable store', async t => {
     const ground = await Ground.open(t)
     const queue = ground.queue({ bounds: { mostEntries: 3, mostBytes: 1e9 }, batchSize: 1 })
     ground.failure = new StoreUnreachable()
@@ -250,7 +250,7 @@ describe('LogQueue', () => {
     deepEqual(ground.counts, [1, 1, 0])
   })
 
-  test('gives up in the end when the store stays away, within its time', async t => {
+  test('gives up in the end when the store stays unreachable, within its time', async t => {
     const ground = await Ground.open(t)
     const queue = ground.queue({ lastWait: 300 })
     ground.failure = new StoreUnreachable()

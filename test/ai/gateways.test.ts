@@ -33,14 +33,14 @@ function setUp() {
   return { clock, steered, directory, keep }
 }
 
-test('a gateway is looked up once, and known at once from then on', async () => {
+test('a gateway is looked up once, and found in memory from then on', async () => {
   const { directory, steered } = setUp()
   assert.deepEqual(await directory.find(account, 'default'), gateway)
   assert.deepEqual(directory.find(account, 'default'), gateway)
   assert.equal(steered.asked, 1)
 })
 
-test('turning authentication off is in force as soon as that is told', async () => {
+test('turning authentication off takes effect as soon as the change is reported', async () => {
   const { directory, keep } = setUp()
   await directory.find(account, 'default')
   keep({ ...gateway, authentication: false })
@@ -60,7 +60,7 @@ test('the gateway of one account is not that of another', async () => {
   assert.equal(await directory.find('f'.repeat(32), 'default'), null)
 })
 
-test('names that no gateway and no account can have are not asked for', () => {
+test('invalid names of gateways and accounts are not looked up', () => {
   const { directory, steered } = setUp()
   for (const id of ['', 'a'.repeat(65), 'Default', 'a/b', 'a b', '..', 'ü'])
     assert.equal(directory.find(account, id), null)
@@ -69,7 +69,7 @@ test('names that no gateway and no account can have are not asked for', () => {
   assert.equal(steered.asked, 0)
 })
 
-test('while the store is away a known gateway lives on for the grace, and an unknown one is away', async () => {
+test('while the store is unreachable a known gateway stays usable for the grace, and an unknown one is refused', async () => {
   const { directory, steered, clock } = setUp()
   await directory.find(account, 'default')
   steered.isUnreachable = true

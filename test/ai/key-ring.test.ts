@@ -7,13 +7,13 @@ const placesOf = (ring: KeyRing, now: number, count = 4) =>
 
 const placeOf = (ring: KeyRing, key: Key | null) => key && ring.placeOf(key)
 
-test('keys are given in turn, and none where there are none', () => {
+test('keys are used in turn, and none where there are none', () => {
   assert.deepEqual(placesOf(new KeyRing(['a', 'b', 'c']), 0), [1, 2, 3, 1])
   assert.equal(new KeyRing([]).next(0), null)
   assert.equal(new KeyRing(['a']).next(0)!.value, 'a')
 })
 
-test('a key rests as long as the provider says, and others go on', () => {
+test('a key rests as long as the provider says, and others are used', () => {
   const ring = new KeyRing(['a', 'b', 'c'])
   const key = ring.next(1000)!
   assert.equal(ring.setAside(key, 1000, 7000), 7000)
@@ -23,7 +23,7 @@ test('a key rests as long as the provider says, and others go on', () => {
   assert.deepEqual(placesOf(ring, 8000, 3).toSorted(), [1, 2, 3])
 })
 
-test('without a word it rests twice as long each time, up to five minutes, until it works', () => {
+test('without a retry time it rests twice as long each time, up to five minutes, until it works', () => {
   const ring = new KeyRing(['a', 'b'])
   const key = ring.next(0)!
   const rests: number[] = []
@@ -34,7 +34,7 @@ test('without a word it rests twice as long each time, up to five minutes, until
   assert.equal(ring.setAside(key, key.restsUntil, null), 1000)
 })
 
-test('calls that were under way together make it rest once', () => {
+test('concurrent calls make it rest only once', () => {
   const ring = new KeyRing(['a', 'b'])
   const key = ring.next(0)!
   assert.deepEqual([ring.setAside(key, 0, null), ring.setAside(key, 10, null)], [1000, 0])
@@ -45,7 +45,7 @@ test('calls that were under way together make it rest once', () => {
   assert.equal(key.restsUntil, 60_020)
 })
 
-test('the wait is that for the first key to be back, and a wrong word is no end of a key', () => {
+test('the wait is that of the first available key, and a wrong retry time does not disable a key for good', () => {
   const ring = new KeyRing(['a', 'b'])
   ring.setAside(ring.next(0)!, 0, 1e15)
   ring.setAside(ring.next(0)!, 0, 9000)
@@ -55,7 +55,7 @@ test('the wait is that for the first key to be back, and a wrong word is no end 
   assert.deepEqual(placesOf(ring, 86_400_000, 2).toSorted(), [1, 2])
 })
 
-test('a key that stays in another ring takes along what is known of it, also what is learned later', () => {
+test('a key that stays keeps its state in a new ring, including later updates', () => {
   const before = new KeyRing(['a', 'b', 'c'])
   const [a, b] = [before.next(0)!, before.next(0)!]
   before.setAside(a, 0, 9000)
@@ -66,7 +66,7 @@ test('a key that stays in another ring takes along what is known of it, also wha
   assert.deepEqual([before.placeOf(a), ring.placeOf(a), ring.placeOf(b)], [1, 3, 2])
 })
 
-test('a call gets no key that it has tried, and all others go on in turn', () => {
+test('a call gets no key that it has tried, and all others are used in turn', () => {
   const ring = new KeyRing(['a', 'b', 'c'])
   const [a, b] = [ring.next(0)!, ring.next(0)!]
   assert.equal(placeOf(ring, ring.next(0, [a, b])), 3)

@@ -75,7 +75,7 @@ describe('membersOf', () => {
     )
   })
 
-  test('is not overcome by nesting', () => {
+  test('copes with deep nesting', () => {
     const deep = `${'['.repeat(1e6)}${']'.repeat(1e6)}`
     deepEqual(read(`{"a":${deep},"b":1}`), [
       ['a', deep],
@@ -92,7 +92,7 @@ test('depth is counted without regard to strings', () => {
   equal(brokenBound(nested(1e6), { depth: 256, values: 9 }), 'depth')
 })
 
-test('depth is counted in what is no JSON', () => {
+test('depth is also counted in invalid JSON', () => {
   fc.assert(
     fc.property(
       fc.string({ unit: fc.constantFrom(...'[{"\\}] a') }),
@@ -103,7 +103,7 @@ test('depth is counted in what is no JSON', () => {
   equal(brokenBound(Buffer.from(`[[["${'\\"'.repeat(100)}[[`), { depth: 3, values: 9 }), null)
 })
 
-test('values are counted wherever they stand, but not within strings', () => {
+test('values are counted everywhere but within strings', () => {
   const bounds = { depth: 9, values: 3 }
   equal(brokenBound(Buffer.from('{"a":[1,2],"b":",,,,",3:4}'), bounds), null)
   equal(brokenBound(Buffer.from('{"a":[1,2],"b":[3,4,5]}'), bounds), 'values')

@@ -59,7 +59,7 @@ describe('a REST call', () => {
     })
   }
 
-  test('changes the model and no other byte', () => {
+  test('changes only the bytes of the model', () => {
     const body = (model: string) =>
       ` {"a" : 1.0,\n"model"\t: ${model} ,"stream":true,"b":{"model":"x"},"é":"\\u00e9"} \n`
     const call = planned(rest('chat'), body('"openai\\/gpt-4o"'))
@@ -114,7 +114,7 @@ describe('a REST call', () => {
     ok(toMessages.body.toString().includes(`"input_schema":${schema}`), toMessages.body.toString())
   })
 
-  test('leaves out of the query what could be a credential', () => {
+  test('removes everything from the query that could be a credential', () => {
     const body = { model: 'google/gemini-2.5-flash', messages }
     const pathWith = (query: string) => planned(rest('chat', null, query), body).path
     equal(pathWith('?key=x&alt=1'), '/v1beta/openai/chat/completions?alt=1')
@@ -122,12 +122,12 @@ describe('a REST call', () => {
     equal(pathWith('?key=x'), '/v1beta/openai/chat/completions')
   })
 
-  test('leaves a query behind that is of the other API', () => {
+  test('drops a query that belongs to the other API', () => {
     const body = { model: 'openai/gpt-4o', max_tokens: 9, messages }
     equal(planned(rest('messages', null, '?beta=true'), body).path, '/v1/chat/completions')
   })
 
-  test('hands on what a translation refuses, with pointers into the body', () => {
+  test('passes on the refusal of a translation, with pointers into the body', () => {
     const [error, fault] = refused(rest('chat'), {
       model: 'anthropic/c',
       messages,
@@ -143,7 +143,7 @@ describe('a REST call', () => {
     equal(planned(rest('run'), { model: 'anthropic/c', input }).path, '/v1/messages')
   })
 
-  test('is refused when it nests beyond reason, broken or not', () => {
+  test('is refused when it is nested too deeply, valid or not', () => {
     const message = 'The body must not nest deeper than 256 levels'
     for (const end of ['', ']'.repeat(1e6)]) {
       const deep = `{"model":"openai/x","messages":${'['.repeat(1e6)}${end}}`
@@ -247,14 +247,14 @@ describe('a call of /ai/run', () => {
     })
   }
 
-  test('with a model in its path tells no pointer for it', () => {
+  test('with a model in its path has no pointer for it', () => {
     deepEqual(refused(rest('run', 'nobody/x'), { prompt: 'x' })[1].pointer, null)
     deepEqual(refused(rest('run', 'openai/x'), { prompt: 'x', model: 'y' })[1].pointer, '/model')
     deepEqual(refused(rest('run', 'openai/x'), {})[1].pointer, null)
   })
 })
 
-test('any body gives a call or a refusal, and never throws', () => {
+test('any body becomes a call or a refusal, and never throws', () => {
   const value = fc.oneof(fc.jsonValue(), fc.constantFrom('openai/x', 'anthropic/x', messages))
   const name = fc.constantFrom('model', 'input', 'messages', 'prompt', 'stream', 'tools', '__proto__', 'x')
   const body = fc.oneof(
@@ -279,7 +279,7 @@ describe('the usage of a stream', () => {
     return [call.hidesUsage, /"stream_options" ?: ?(\{.*?\}|[^,]*?) ?,"messages"/.exec(`${call.body}`)?.[1]]
   }
 
-  test('is asked for by bytes of its own, and what else stands there stays', () => {
+  test('is requested by added bytes, and everything else stays', () => {
     deepEqual(asking('null'), [true, '{"include_usage":true}'])
     deepEqual(asking('{}'), [true, '{"include_usage":true}'])
     deepEqual(asking('{ "n":12345678901234567890 }'), [
@@ -294,12 +294,12 @@ describe('the usage of a stream', () => {
     ])
   })
 
-  test('is not asked for in place of what the provider will refuse', () => {
+  test('is not requested where the provider would refuse it', () => {
     for (const options of ['{"include_usage":"true"}', '{"include_usage":1}', '[]', '"all"', '7'])
       deepEqual(asking(options)[0], false, options)
   })
 
-  test('is not asked for in a translation for a provider that knows no such member', () => {
+  test('is not requested in a translation for a provider without that member', () => {
     const body = { max_tokens: 9, stream: true, messages }
     const optionsFor = (model: string) =>
       JSON.parse(`${planned(rest('messages'), { model, ...body }).body}`).stream_options
@@ -308,7 +308,7 @@ describe('the usage of a stream', () => {
   })
 })
 
-test('a translation takes numbers however they are spelled, and leaves those of a tool as they were', () => {
+test('a translation accepts any notation of numbers, and leaves those of a tool unchanged', () => {
   const schema = '{"type":"object","properties":{"a":{"const":1.0,"maximum":1e5,"minimum":-0}}}'
   const parameters =
     '"temperature":0.29999999999999999,"top_p":7E-1,"n":1.0,"max_tokens":1e2,"presence_penalty":-0.0'

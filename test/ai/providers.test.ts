@@ -58,7 +58,7 @@ describe('a native call', () => {
     })
   }
 
-  test('goes to the URL of the configuration in place of the own one, path included', () => {
+  test('goes to the URL of the configuration instead of the default, path included', () => {
     const url = 'http://127.0.0.1:9000/base'
     const moved = new Providers({
       providers: [
@@ -72,7 +72,7 @@ describe('a native call', () => {
     equal(reached(moved, 'azure-openai', '/east/d/x'), `${url}/openai/deployments/d/x`)
   })
 
-  test('is refused for a provider that nobody knows, and for a resource that is not listed', () => {
+  test('is refused for an unknown provider, and for a resource that is not listed', () => {
     const refused = [
       ['custom-other', '/x'],
       ['constructor', '/x'],
@@ -180,7 +180,7 @@ describe('a provider', () => {
     ],
   })
 
-  test('is there for each known name, for each resource and for each custom one', () => {
+  test('exists for each known name, for each resource and for each custom one', () => {
     const named = (name: string) => providers.all.filter(provider => provider.name === name).length
     for (const name of providerNames) ok(named(name) > 0, name)
     equal(named('azure-openai'), 2)

@@ -41,7 +41,7 @@ describe('SseReader', () => {
     })
   }
 
-  test('tells an event as soon as its empty line has come, also when that may become a CRLF', () => {
+  test('reports an event as soon as its empty line has arrived, even if that may become a CRLF', () => {
     const reader = new SseReader()
     const seen: string[] = []
     reader.push(Buffer.from('data: a\r\n\r'), (_, data) => seen.push(data))
@@ -50,7 +50,7 @@ describe('SseReader', () => {
     deepEqual(seen, ['a', 'b'])
   })
 
-  test('tells what the end leaves of an event, apart from all others', () => {
+  test('reports an event that the end cut off, separately from all others', () => {
     for (const [text, left] of [
       ['data: a\n\n', []],
       ['', []],
@@ -94,7 +94,7 @@ describe('SseReader', () => {
     fc.assert(fc.property(fc.array(fc.uint8Array()), pieces => void read(...pieces.map(Buffer.from))))
   })
 
-  test('stops reading at an event that has no end', () => {
+  test('stops reading at an event that never ends', () => {
     const reader = new SseReader()
     const mebibyte = Buffer.alloc(1024 * 1024, 'a')
     const seen: string[] = []

@@ -28,7 +28,7 @@ const nowKept: readonly [what: string, kept: DomainVerification | null, found: b
 ]
 
 for (const [what, kept, found, other] of nowKept) {
-  test(`where the verification is now ${what}, the proof ${found ? 'counts' : 'is late'}, other answers ${other ? 'count' : 'are late'}`, () => {
+  test(`when the verification is now ${what}, the proof ${found ? 'counts' : 'is late'}, other answers ${other ? 'count' : 'are late'}`, () => {
     assert.equal(counts(kept, asked, said('found')), found)
     for (const outcome of outcomes) assert.equal(counts(kept, asked, said(outcome)), other, outcome)
   })
@@ -36,7 +36,7 @@ for (const [what, kept, found, other] of nowKept) {
 
 const { startedAt, deadline } = asked
 
-test('the first answer ends that nobody has asked, and is no revision of the client', () => {
+test('the first result ends the pending state, and is not a revision of the client', () => {
   const pending = { ...asked, status: 'pending', checks: 0, lastAnswer: null } as const
   const client = oauthClient({ verification: pending })
   const answer = said('no_records')
@@ -53,7 +53,7 @@ test('the first answer ends that nobody has asked, and is no revision of the cli
   assert.deepEqual(next, { ...client, verification })
 })
 
-test('a further one that is no proof changes nothing else of the client, whatever it is', () => {
+test('a further result without a proof changes nothing else in the client', () => {
   const client = oauthClient({ verification: asked })
   for (const outcome of outcomes) {
     const next = afterAnswer(client, asked, said(outcome), startedAt + 1)
@@ -74,7 +74,7 @@ test('the proof ends it, also after the deadline', () => {
   }
 })
 
-test('any other answer fails it from the deadline on, and not before', () => {
+test('any other result fails it from the deadline on, and not before', () => {
   const client = oauthClient({ verification: asked })
   for (const outcome of outcomes) {
     const before = afterAnswer(client, asked, said(outcome), deadline - 1)

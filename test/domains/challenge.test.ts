@@ -43,7 +43,7 @@ test('the text to publish is the prefix and the code', () => {
   assert.equal(challengeText(kept()), `svc_oauth_client_publisher=${code}`)
 })
 
-test('the first client_uri begins two days with a code of its own, and DNS is asked at once', () => {
+test('the first client_uri starts two days with a code of its own, and DNS is checked at once', () => {
   const first = verificationFor(null, uri, now) as DomainVerification
   const second = verificationFor(null, uri, now) as DomainVerification
   assert.match(first.code, /^[\da-f]{32}$/)
@@ -51,34 +51,34 @@ test('the first client_uri begins two days with a code of its own, and DNS is as
   assert.deepEqual(first, anew({ code: first.code }))
 })
 
-test('the same host again asks now, and moves neither deadline nor code', () => {
+test('the same host again is checked now, and changes neither deadline nor code', () => {
   for (const status of ['pending', 'in_progress'] as const)
     for (const same of [uri, 'https://app.svc-shop.com/other/path', 'https://APP.svc-shop.com.:8443/'])
       assert.deepEqual(verificationFor(kept({ status }), same, now), kept({ status, nextCheckAt: now }))
 })
 
-test('it asks not sooner than 5 s after the last answer, however often it is told', () => {
+test('it is checked no sooner than 5 s after the last result, however often that is requested', () => {
   const soon = kept({ lastAnswer: saw(2 * second), nextCheckAt: now + 10 * second })
   const asked = verificationFor(soon, uri, now)
   assert.deepEqual(asked, { ...soon, nextCheckAt: now + 3 * second })
   assert.deepEqual(verificationFor(asked as DomainVerification, uri, now + second), asked)
 })
 
-test('what is due already, or sooner than that, stays: somebody may be asking just now', () => {
+test('a check that is due already, or sooner, stays: it may be running', () => {
   for (const nextCheckAt of [now - 20 * second, now, now + second]) {
     const due = kept({ nextCheckAt, lastAnswer: saw(0) })
     assert.deepEqual(verificationFor(due, uri, now), due)
   }
 })
 
-test('two days that are over begin anew with the same code, and what was seen last', () => {
+test('when the two days are over they start again with the same code and the last result', () => {
   const lastAnswer = saw(30 * second)
   const failed = kept({ status: 'failed', nextCheckAt: null })
   const late = kept({ deadline: now, nextCheckAt: now })
   for (const over of [failed, late]) assert.deepEqual(verificationFor(over, uri, now), anew({ lastAnswer }))
 })
 
-test('after a clock was set back the owner waits for nothing that is far ahead', () => {
+test('after a clock was set back the owner need not wait for a time far ahead', () => {
   const year = 365 * 24 * 60 * 60 * second
   const ahead = kept({ startedAt: now + year, deadline: now + year, nextCheckAt: now + year })
   assert.deepEqual(verificationFor(ahead, uri, now), anew({ lastAnswer: ahead.lastAnswer }))
@@ -87,7 +87,7 @@ test('after a clock was set back the owner waits for nothing that is far ahead',
   assert.equal((asked as DomainVerification).nextCheckAt, now + 5 * second)
 })
 
-test('what is verified stays so for its host, under any path', () => {
+test('a verified host stays verified, under any path', () => {
   const verified = kept({
     status: 'verified',
     nextCheckAt: null,

@@ -17,7 +17,7 @@ const isPast = (checks: number) => (verification: { readonly checks: number }) =
 const text = ({ verification }: OAuthClient) => challengeText(verification!)
 
 for (const [name, place] of Object.entries(backends)) {
-  test(`${name}: a client is asked for as soon as it is written, until its record is found`, async t => {
+  test(`${name}: a client is checked as soon as it is written, until its record is found`, async t => {
     const proving = await Proving.open(t, place)
     const { dns, clock } = proving
     const { lines, metrics } = proving.watch({ period: 3_600_000 })
@@ -47,7 +47,7 @@ for (const [name, place] of Object.entries(backends)) {
     assert.ok(!JSON.stringify(lines).includes(code))
   })
 
-  test(`${name}: in two days it is asked about 430 times, fails at the deadline, and begins anew when told`, async t => {
+  test(`${name}: in two days it is checked about 430 times, fails at the deadline, and starts again on request`, async t => {
     const proving = await Proving.open(t, place)
     const { dns, clock } = proving
     const { lines } = proving.watch({ period: 1 })
@@ -73,7 +73,7 @@ for (const [name, place] of Object.entries(backends)) {
     assert.equal(dns.count(host), checks + 1)
   })
 
-  test(`${name}: nothing is asked for what is verified, failed or without a client_uri`, async t => {
+  test(`${name}: nothing is checked that is verified, failed or without a client_uri`, async t => {
     const proving = await Proving.open(t, place)
     const { dns, clock, store } = proving
     const over = { status: 'verified', nextCheckAt: null } as const
@@ -88,7 +88,7 @@ for (const [name, place] of Object.entries(backends)) {
     assert.deepEqual(await store.oauthClients.claimDue(10, 1), [])
   })
 
-  test(`${name}: a change of anything else meanwhile is kept, and asks nobody twice`, async t => {
+  test(`${name}: any other change meanwhile is kept, and causes no second check`, async t => {
     const proving = await Proving.open(t, place)
     const { dns } = proving
     const release = dns.hold(host)
@@ -130,7 +130,7 @@ for (const [name, place] of Object.entries(backends)) {
     assert.equal(dns.count(host), 1)
   })
 
-  test(`${name}: of a late answer only the proof counts`, async t => {
+  test(`${name}: of a late result only the proof counts`, async t => {
     const proving = await Proving.open(t, place)
     const { dns, clock } = proving
     const { metrics } = proving.watch()
@@ -170,7 +170,7 @@ for (const [name, place] of Object.entries(backends)) {
     assert.deepEqual(lines, [])
   })
 
-  test(`${name}: of many that are due at most 16 are asked for at once, and all in the end`, async t => {
+  test(`${name}: of many that are due at most 16 are checked at once, and all in the end`, async t => {
     const proving = await Proving.open(t, place)
     const { dns } = proving
     const hosts = Array.from({ length: 50 }, (_, i) => `h${i}.svc.test`)
@@ -191,7 +191,7 @@ for (const [name, place] of Object.entries(backends)) {
     assert.ok(hosts.every(host => dns.count(host) === 1))
   })
 
-  test(`${name}: what one watch had in hand when it was closed another asks for after the lease`, async t => {
+  test(`${name}: what one watch was checking when it was closed, another checks after the lease`, async t => {
     const proving = await Proving.open(t, place)
     const { dns, clock } = proving
     dns.fail(host, 'silence')
@@ -213,7 +213,7 @@ for (const [name, place] of Object.entries(backends)) {
     assert.deepEqual(first.lines, [])
   })
 
-  test(`${name}: who takes long over a look keeps it, and who is gone leaves it within 5 s`, async t => {
+  test(`${name}: a slow check keeps its lease, and that of a process that is gone ends within 5 s`, async t => {
     const proving = await Proving.open(t, place)
     const { dns, clock } = proving
     const release = dns.hold(host)
@@ -246,7 +246,7 @@ for (const [name, place] of Object.entries(backends)) {
     assert.equal(second.metrics.domainChecks.found.value, 1)
   })
 
-  test(`${name}: a bug in one errand is told, and stops no other`, async t => {
+  test(`${name}: a bug in one check is logged, and stops no other`, async t => {
     const proving = await Proving.open(t, place)
     class Failing extends TxtLookup {
       override ask(name: string, text: string, now: number): Promise<DnsAnswer> {
@@ -266,7 +266,7 @@ for (const [name, place] of Object.entries(backends)) {
   })
 }
 
-test('a store that is away is told of once, and its clients are asked for when it is back', async t => {
+test('an unreachable store is logged once, and its clients are checked when it is back', async t => {
   const server = await startRedis(t, { aof: 'always' })
   const proving = await Proving.open(t, async () => server.url)
   const { dns } = proving

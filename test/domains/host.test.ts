@@ -81,7 +81,7 @@ for (const [host, fault] of faults) {
   })
 }
 
-test('whatever a URL parser makes an address of is refused as one', () => {
+test('what a URL parser reads as an address is refused as one', () => {
   for (const written of [
     '0x7f.1',
     '0177.0.0.1',

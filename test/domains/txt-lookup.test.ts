@@ -45,7 +45,7 @@ test('a record is found among others, whole or in chunks, and only to the letter
   }
 })
 
-test('an answer tells when it was asked for and what was there', async t => {
+test('a result has its time and the records that were found', async t => {
   const { dns, lookup } = await start(t)
   dns.txt(host, 'v=spf1 -all', ['one ', 'two'])
   assert.deepEqual(await lookup.ask(host, text, now), {
@@ -77,7 +77,7 @@ test('a name without TXT records is no name that is not there', async t => {
   })
 })
 
-test('each way in which a server fails has its outcome', async t => {
+test('each failure of a server has its outcome', async t => {
   const { dns, lookup } = await start(t, 600)
   const outcomes: Readonly<Record<Failure, string>> = {
     server_failure: 'server_failure',
@@ -91,7 +91,7 @@ test('each way in which a server fails has its outcome', async t => {
   }
 })
 
-test('an answer that does not fit in a datagram is fetched by TCP', async t => {
+test('a response that does not fit in a datagram is fetched by TCP', async t => {
   const { dns, lookup } = await start(t)
   dns.txt(host, ...Array.from({ length: 40 }, (_, i) => `${i} `.repeat(80)), text)
   dns.truncate(host)
@@ -112,7 +112,7 @@ test('of long records the beginning is kept, and nothing that a page could not s
   assert.deepEqual(records, ['x'.repeat(255), 'a\ufffdb\ufffdc\ufffd[31m\ufffd\ufffd\ufffd\xe9'])
 })
 
-test('a server that talks nonsense, and one that is gone, is no exception', async t => {
+test('a server that sends nonsense, or is unreachable, causes no exception', async t => {
   const server = createSocket('udp4')
   t.after(() => server.close())
   server.on('message', (_, { port }) => server.send('nonsense', port, '127.0.0.1'))
@@ -131,7 +131,7 @@ test('a server that talks nonsense, and one that is gone, is no exception', asyn
   }
 })
 
-test('the next resolver is asked where one fails or is silent', async t => {
+test('the next resolver is queried when one fails or does not respond', async t => {
   const [silent, failing, good] = await Promise.all([startDns(t), startDns(t), startDns(t)])
   silent.fail(host, 'silence')
   failing.fail(host, 'server_failure')
@@ -142,7 +142,7 @@ test('the next resolver is asked where one fails or is silent', async t => {
   assert.equal((await lookup.ask(host, text, now)).outcome, 'found')
 })
 
-test('there is an answer in time, however many wait for one', async t => {
+test('there is a result in time, however many lookups wait', async t => {
   const { dns, lookup } = await start(t, 500)
   dns.fail(host, 'silence')
   const begin = performance.now()
@@ -154,7 +154,7 @@ test('there is an answer in time, however many wait for one', async t => {
   assert.equal((await lookup.ask(host, text, now)).outcome, 'found')
 })
 
-test('at most 16 questions are under way, and all get their turn', async t => {
+test('at most 16 lookups run at once, and all get their turn', async t => {
   const { dns, lookup } = await start(t, 20_000)
   const names = Array.from({ length: 100 }, (_, i) => `h${i}.svc.test`)
   for (const name of names) dns.txt(name, text)
@@ -169,7 +169,7 @@ test('at most 16 questions are under way, and all get their turn', async t => {
   assert.equal(dns.queries.length, 100)
 })
 
-test('closing ends what is under way and what waits, and nothing is asked any more', async t => {
+test('closing ends running and queued lookups, and nothing is queried any more', async t => {
   const { dns, lookup } = await start(t, 60_000)
   dns.fail(host, 'silence')
   const answers = Array.from({ length: 20 }, () => lookup.ask(host, text, now))
@@ -180,7 +180,7 @@ test('closing ends what is under way and what waits, and nothing is asked any mo
   assert.equal(dns.count(host), 16)
 })
 
-test('what closing ends is not asked a second time', async t => {
+test('a lookup that closing ends is not repeated', async t => {
   const { dns, lookup } = await start(t, 1_000)
   dns.fail(host, 'silence')
   const answer = lookup.ask(host, text, now)

@@ -119,7 +119,7 @@ async function endsRight(fleet: Fleet): Promise<void> {
 }
 
 for (const [name, place] of Object.entries(backends)) {
-  test(`${name}: of four processes one asks for each attempt, and all clients end right`, t =>
+  test(`${name}: of four processes one makes each check, and all clients end in the right state`, t =>
     Fleet.with(t, place, async fleet => {
       for (let round = 1; round <= 5; round++) {
         await fleet.untilAll(({ checks }) => checks >= round)
@@ -133,7 +133,7 @@ for (const [name, place] of Object.entries(backends)) {
         assert.equal(fleet.dns.count(verification!.host), verification!.checks, verification!.host)
     }))
 
-  test(`${name}: processes killed while they ask leave nothing behind that others don't finish`, t =>
+  test(`${name}: checks of processes that are killed are finished by others`, t =>
     Fleet.with(t, place, async fleet => {
       for (let kill = 0; kill < 8; kill++) {
         const before = fleet.dns.queries.length

@@ -74,14 +74,14 @@ test('the last event of a stream stays the record', async t => {
   assert.doesNotMatch(stream, /custom|page/)
 })
 
-test('an upgrade that is refused is answered with custom content as well', async t => {
+test('a refused upgrade gets custom content as well', async t => {
   const edge = await startEdge(t, dead, { errors: everything })
   const upgrade = ['Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13']
   const answer = await edge.ask(request('GET /', ...upgrade, 'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA=='))
   assert.deepEqual([answer.status, answer.text], [521, 'custom'])
 })
 
-test('a body that was not read does not become the next request behind custom content', async t => {
+test('a body that was not read does not become the next request after custom content', async t => {
   const origin = await startResponder(t, 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok')
   const edge = await startEdge(t, [origin.url], { errors: everything, route: { bodyLimit: 10 } })
   const client = await edge.connect()

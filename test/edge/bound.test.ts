@@ -15,7 +15,7 @@ test('a body that is announced over the limit is refused, one up to it is not', 
   assert.equal(x.bodyLimit, 10)
 })
 
-test('a request that was here before is refused, however its hops are written', t => {
+test('a request that passed this gateway before is refused, however its hops are written', t => {
   const steps = stepsOver(t, ['http://127.0.0.1:1'], { name: 'gate' })
   const errorAt = (...hops: string[]) =>
     bound(steps.located(request('GET /', ...hops.map(hop => `CDN-Loop: ${hop}`))))?.error

@@ -4,7 +4,7 @@ import { examine } from '../../src/edge/examine.ts'
 import { stepsOver } from '../help/exchange.ts'
 import { request } from '../help/raw.ts'
 
-test('CONNECT and TRACE go no further, and behind CONNECT nothing is read', t => {
+test('CONNECT and TRACE are refused, and nothing is read after CONNECT', t => {
   const steps = stepsOver(t, [])
   const connect = steps.exchange(request('CONNECT site.test:443'))
   assert.equal(examine(connect)?.error, 'http_connect_not_supported')

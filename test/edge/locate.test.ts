@@ -9,7 +9,7 @@ import { mintToken } from '../../src/tokens/token.ts'
 const origin = 'http://127.0.0.1:1'
 const of = (host: string, target = '/') => `GET ${target} HTTP/1.1\r\nHost: ${host}\r\n\r\n`
 
-test('a host leads to its zone, and one that nobody serves nowhere', t => {
+test('a host selects its zone, and an unknown host none', t => {
   const other = zoneTo([origin], { zone: { name: 'other', hosts: ['other.test'] } })
   const steps = stepsOver(t, [origin], { zones: [other] })
   for (const [host, zone, error] of [

@@ -11,7 +11,7 @@ function counts(metrics: EdgeMetrics, zone: string): Record<string, number> {
   return Object.fromEntries(classes.filter(([, count]) => count !== 0))
 }
 
-test('requests are counted by zone and status class, and those of nobody as none', async t => {
+test('requests are counted by zone and status class, those without a zone as none', async t => {
   const origin = await startResponder(t, ({ target }) => ok().replace('200', target.slice(1)))
   const edge = await startEdge(t, [origin.url])
   for (const status of [200, 201, 302, 404, 503]) await edge.ask(request(`GET /${status}`))
@@ -39,7 +39,7 @@ test('errors are counted by code, and the origin is measured by phase', async t 
   assert.equal(errors[405], 1)
 })
 
-test('the line of a request tells what happened, and no secret', async t => {
+test('the log line of a request says what happened, without secrets', async t => {
   const origin = await startResponder(t, ok('answer'))
   const edge = await startEdge(t, [origin.url])
   await edge.ask(

@@ -38,7 +38,7 @@ async function edgeWith(t: TestContext, known: Partial<KnownZone> | null, settin
   return listenAt(t, new Edge(t, edgeConfig([origin.url], settings), { zones }))
 }
 
-test('nobody is let in as long as rules that deny may be missing', async t => {
+test('no request is allowed as long as deny rules may be missing', async t => {
   const edge = await edgeWith(t, null)
   assert.equal(codeOf(await edge.ask(get)), 1023)
   assert.equal(codeOf(await edge.ask(get.replace('/', '/cdn-cgi/error/1000'))), 1023)
@@ -49,13 +49,13 @@ test('a zone for which the API has set nothing is served as the file says', asyn
   assert.equal((await edge.ask(get)).status, 200)
 })
 
-test('a rule of the API is asked before those of the file', async t => {
+test('a rule of the API is evaluated before those of the file', async t => {
   const file = { rules: [allowed], otherwise: 'allow', ban: null } as const
   const edge = await edgeWith(t, { accessRules: [{ ...denied, id }] }, { zone: { access: file } })
   assert.equal(codeOf(await edge.ask(get)), 1006)
 })
 
-test('a rule that does not build here closes its zone, and says so in the log', async t => {
+test('a rule that does not compile here disables its zone, and the log says so', async t => {
   const lost: AccessRule = { ...denied, condition: { kind: 'list', name: 'lost' } }
   const edge = await edgeWith(t, { accessRules: [{ ...lost, id }] })
   assert.equal(codeOf(await edge.ask(get)), 1049)
@@ -104,7 +104,7 @@ test('error rules of the API come first, then those of the file for the zone, th
   assert.equal((await (await edgeWith(t, {}, settings)).ask(get)).text, 'file')
 })
 
-test('a page of the API stands in place of the one of its type in the file, and of no other', async t => {
+test('a page of the API replaces the one of its type in the file, and no other', async t => {
   const pages = { '1000_errors': '<p>file</p>', ratelimit_block: '<p>kept</p>' }
   const zone = { paused: true, errors: { rules: [], pages } }
   const edge = await edgeWith(t, { errorPages: { '1000_errors': '<p>API</p>' } }, { zone })
@@ -113,7 +113,7 @@ test('a page of the API stands in place of the one of its type in the file, and 
   assert.equal(preview.text, '<p>kept</p>')
 })
 
-test('what the API sets is in force after a refresh, and an exchange keeps what it began with', async t => {
+test('what the API sets is in effect after a refresh, and an exchange keeps what it began with', async t => {
   const origin = await startResponder(t, ok())
   let accessRules: KnownZone['accessRules'] = []
   const zones: ZoneDirectory = { of: () => ({ errorRules: [], accessRules, errorPages: {} }) }

@@ -52,14 +52,14 @@ test('numbers have 4 or 5 digits, statuses are those of errors, and sentences en
   }
 })
 
-test('no two rows say the same with the same number and status', () => {
+test('no two rows have the same sentence, number and status', () => {
   const keys = rows.map(([, { code, status, sentence, when }]) =>
     [code, status, typeof sentence === 'string' ? sentence : when].join(' '),
   )
   assert.equal(new Set(keys).size, keys.length)
 })
 
-test('no number of a fault stands outside the catalogue', () => {
+test('no number of a fault is written outside the catalogue', () => {
   const numbers = new RegExp(`\\b(${[...new Set(rows.map(([, { code }]) => code))].join('|')})\\b`)
   assert.deepEqual(
     others.filter(({ text }) => numbers.test(text)).map(({ path }) => path),
@@ -67,7 +67,7 @@ test('no number of a fault stands outside the catalogue', () => {
   )
 })
 
-test('every row is one that something refuses by', () => {
+test('every row is used by a refusal', () => {
   const source = others.map(({ text }) => text).join('\n')
   assert.deepEqual(
     rows.map(([name]) => name).filter(name => !source.includes(`'${name}'`)),

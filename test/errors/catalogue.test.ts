@@ -41,7 +41,7 @@ test('names are snake_case', () => {
   for (const name of Object.keys(errorRows)) assert.match(name, /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/)
 })
 
-test('exactly the errors that the code gives somewhere are said to be raised', () => {
+test('exactly the errors that the code raises are marked as raised', () => {
   const elsewhere = sourceFiles().filter(({ path }) => path !== 'errors/catalogue.ts')
   const given = Object.keys(errorRows).filter(name =>
     elsewhere.some(({ text }) => text.includes(`'${name}'`)),
@@ -50,7 +50,7 @@ test('exactly the errors that the code gives somewhere are said to be raised', (
   assert.deepEqual(raised, given)
 })
 
-test('no two errors are told in the same words', () => {
+test('no two errors have the same words', () => {
   distinct(rows.map(row => row.detail))
   distinct(rows.map(row => row.guidance))
 })
@@ -134,7 +134,7 @@ test('every text is whole sentences in ASCII, without markup, addresses or digit
   }
 })
 
-test('a client is never told of settings or internals', () => {
+test('texts for clients never mention settings or internals', () => {
   for (const { code, detail, guidance } of rows) {
     assert.doesNotMatch(
       `${detail} ${guidance}`,
@@ -154,7 +154,7 @@ test('the settings that operators are sent to can be set', () => {
   }
 })
 
-test('operators are told of nothing that this version has not', () => {
+test('texts for operators mention nothing that this version lacks', () => {
   for (const { code, raised, detail, cause, remedy } of rows) {
     if (raised)
       assert.doesNotMatch(

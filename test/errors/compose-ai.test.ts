@@ -39,7 +39,7 @@ function recordOf(error: ErrorName) {
   return problem(refuse(error), occasionOf(), options.documentation)
 }
 
-test('every answer carries the headers of an error, advice on retries, and a challenge where a token is asked for', () => {
+test('every response carries the headers of an error, advice on retries, and a challenge where a token is asked for', () => {
   for (const name of names) {
     for (const caller of callers) {
       for (const accept of accepts) {
@@ -68,7 +68,7 @@ test('every answer carries the headers of an error, advice on retries, and a cha
   }
 })
 
-test('status and reason phrase are those of any other answer', () => {
+test('status and reason phrase are those of any other response', () => {
   for (const name of names) {
     const { status, reason } = compose(refuse(name), occasionOf(), options)
     for (const faults of [[], [noToken]]) {
@@ -95,7 +95,7 @@ test('the record has two more members at its end, in JSON alone', () => {
   }
 })
 
-test('an answer without faults is the same on both APIs and in both dialects, but for the type that readers of Messages need', () => {
+test('a response without faults is the same on both APIs and in both dialects, except for the type that readers of Messages need', () => {
   for (const accept of accepts) {
     const bodies = callers.map(caller => answerTo('service_unavailable', accept, caller).body)
     assert.equal(new Set(bodies).size, accept === json ? 2 : 1)
@@ -143,20 +143,20 @@ test('the envelope for a reader of Messages has the type of an error too', () =>
   assert.deepEqual([type, success, error.message], ['error', false, 'Authentication error'])
 })
 
-test('a store that is away gets a wait', () => {
+test('an unreachable store has a wait', () => {
   const answer = answerTo('service_unavailable', json)
   assert.equal(answer.status, 503)
   assert.equal(headersOf(answer)['retry-after'], String(JSON.parse(answer.body).retry_after))
   assert.equal(headersOf(answer)['x-should-retry'], 'true')
 })
 
-test('the wait of a refusal stands in the header and in the record', () => {
+test('the wait of a refusal is in the header and in the record', () => {
   const answer = answerTo('rate_limited', json, rest, { retryAfter: 416.5 })
   assert.equal(headersOf(answer)['retry-after'], '417')
   assert.equal(JSON.parse(answer.body).retry_after, 417)
 })
 
-test('a refused method is answered with the methods that are allowed', () => {
+test('a refused method gets the methods that are allowed', () => {
   const fault = { code: 7001, message: 'This address takes POST alone', pointer: null }
   for (const caller of callers) {
     const answer = answerTo('method_not_allowed', json, caller, { allow: 'POST', faults: [fault] })
@@ -164,7 +164,7 @@ test('a refused method is answered with the methods that are allowed', () => {
   }
 })
 
-test('a call without a good token gets the envelope of the management API on REST, whatever it accepts', () => {
+test('a call without a valid token gets the envelope of the management API on REST, whatever it accepts', () => {
   for (const accept of accepts) {
     const answer = answerTo('unauthorized', accept, rest, { faults: [noToken] })
     assert.equal(headersOf(answer)['content-type'], 'application/json')
@@ -179,7 +179,7 @@ test('a call without a good token gets the envelope of the management API on RES
   }
 })
 
-test('a call without a good token gets the error of AI gateways on provider-native routes, byte for byte', () => {
+test('a call without a valid token gets the error of AI gateways on provider-native routes, byte for byte', () => {
   for (const accept of accepts) {
     const faults = [{ code: 2009, message: 'Unauthorized', pointer: null }]
     const answer = answerTo('unauthorized', accept, native, { faults })
@@ -191,7 +191,7 @@ test('a call without a good token gets the error of AI gateways on provider-nati
   }
 })
 
-test('every fault is told in order, with the member that it is about', () => {
+test('every fault is reported in order, with the member that it is about', () => {
   const faults: readonly Fault[] = [
     { code: 10001, message: 'logprobs cannot be translated', pointer: '/logprobs' },
     { code: 10002, message: 'n must be 1', pointer: '/n' },

@@ -32,7 +32,7 @@ function frontmatterOf(markdown: string): Readonly<Record<string, unknown>> {
   return parse(markdown.split(/^---$/m)[1]!)
 }
 
-test('the format follows Accept, and its media type is told', () => {
+test('the format follows Accept, and has its media type', () => {
   assert.deepEqual(
     [null, ...accepts].map(accept => headersOf(answerTo('origin_down', accept))['content-type']),
     [
@@ -45,7 +45,7 @@ test('the format follows Accept, and its media type is told', () => {
   )
 })
 
-test('every answer carries the headers of an error', () => {
+test('every response carries the headers of an error', () => {
   for (const name of names) {
     for (const accept of accepts) {
       const answer = answerTo(name, accept)
@@ -90,7 +90,7 @@ test('application/json and application/problem+json have the same bytes', () => 
   }
 })
 
-test('an answer filled in is what the renderer writes', () => {
+test('a response from a template equals what the renderer writes', () => {
   const label = fc.stringMatching(/^[a-z0-9]([a-z0-9.-]{0,60}[a-z0-9])?$/)
   const hex = fc.stringMatching(/^[0-9a-f]{16}$/)
   const wait = fc.integer({ min: 1, max: 10 ** 7 })
@@ -138,7 +138,7 @@ test('a wait of one second reads right', () => {
   }
 })
 
-test('the wait of a rule stands in the header and in every body', () => {
+test('the wait of a rule is in the header and in every body', () => {
   for (const accept of accepts) {
     const answer = answerTo('rate_limited', accept, { retryAfter: 416.5 })
     assert.equal(headersOf(answer)['retry-after'], '417')
@@ -151,7 +151,7 @@ test('the wait of a rule stands in the header and in every body', () => {
   )
 })
 
-test('what is of no use to retry has no wait anywhere', () => {
+test('an error that is not retryable has no wait anywhere', () => {
   for (const name of names.filter(name => retryAfterOf(refuse(name)) === null)) {
     assert.ok(!('retry-after' in headersOf(answerTo(name, null, { retryAfter: 9 }))))
     assert.doesNotMatch(answerTo(name, 'application/json').body, /retry_after/)
@@ -184,19 +184,19 @@ test('the reason phrase of 520 to 530 is the title, and that of others is the on
   ])
 })
 
-test('a refused method is answered with the methods that are allowed', () => {
+test('a refused method gets the methods that are allowed', () => {
   const answer = answerTo('method_not_allowed', null, { allow: 'GET, HEAD' })
   assert.equal(answer.status, 405)
   assert.equal(headersOf(answer).allow, 'GET, HEAD')
 })
 
-test('an unknown code is answered with 404 in the format that is accepted', () => {
+test('an unknown code is 404 in the format that is accepted', () => {
   const answer = compose(refusalFor('9999'), occasionOf({ accept: 'application/json' }), options)
   assert.equal(answer.status, 404)
   assert.equal(JSON.parse(answer.body).error_name, 'not_found')
 })
 
-test('each documentation base has answers of its own', () => {
+test('each documentation base has responses of its own', () => {
   const typeAt = (documentation: string) =>
     JSON.parse(compose(refusalFor('522'), occasionOf({ accept: 'application/json' }), { documentation }).body)
       .type

@@ -22,7 +22,7 @@ test('no Accept means HTML', () => {
   assert.equal(negotiate(''), 'html')
 })
 
-test('the table of the interface holds', () => {
+test('the table of the interface applies', () => {
   all([
     ['application/json', 'json'],
     ['application/problem+json', 'problem'],
@@ -68,7 +68,7 @@ test('programs get JSON where they name none of the formats, or an event stream'
   for (const [accept, format] of cases) assert.equal(negotiateForPrograms(accept), format, `${accept}`)
 })
 
-test('the higher q wins, wherever it stands', () => {
+test('the higher q wins, in any position', () => {
   all([
     ['text/html;q=0.5, application/json;q=0.6', 'json'],
     ['application/json;q=0.001, text/markdown;q=0.002', 'markdown'],
@@ -257,7 +257,7 @@ test('whatever clients accept, what is remembered of it stays small', () => {
   assert.ok(grown < 4_000_000, `${grown} bytes`)
 })
 
-test('an Accept of the size of a whole header section is answered without delay', () => {
+test('an Accept of the size of a whole header section causes no delay', () => {
   const size = 128 * 1024
   for (const part of [
     '*/*,',

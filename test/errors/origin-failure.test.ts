@@ -104,7 +104,7 @@ for (const phase of Object.keys(expected) as Phase[]) {
   })
 }
 
-test('a failure that nobody foresaw is ours before the connection stands, and of the origin afterwards', () => {
+test("an unforeseen failure is ours before the connection is open, and the origin's afterwards", () => {
   const phases = Object.keys(expected) as Phase[]
   assert.deepEqual(
     phases.map(phase => originFailure(phase, classify(undefined))),
@@ -124,7 +124,7 @@ test('a failure that nobody foresaw is ours before the connection stands, and of
   )
 })
 
-test('every way stands in the expectations of this test, with each code that a system has for it', () => {
+test('this test covers every row, with each code that a system has for it', () => {
   const told = Object.values(expected).flatMap(row => Object.keys(row))
   const missing = new Set<Way>(ways).difference(new Set(told.map(code => failureWith(code).way)))
   assert.deepEqual([...missing], [])
@@ -136,7 +136,7 @@ test('codes from outside are classified, and never taken for a fault of ours', (
     assert.equal(classify(thrown).way, 'unforeseen')
 })
 
-test('a failure keeps what came for the log, or the code of what was found here', () => {
+test('a failure keeps the original error for the log, or the code of what the edge detected', () => {
   const error = Object.assign(new Error('reset'), { code: 'ECONNRESET', syscall: 'read' })
   assert.equal(classify(error).cause, error)
   assert.deepEqual(fault('GH_CLOSED').cause, { code: 'GH_CLOSED' })

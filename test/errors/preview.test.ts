@@ -26,7 +26,7 @@ test('every error of the catalogue can be previewed, and nothing else', () => {
     assert.equal(previewError({ code, accept: null, host: '', zone: '' }, none, options), null)
 })
 
-test('what is previewed is what is in force, by precedence', () => {
+test('a preview shows what is in effect, by precedence', () => {
   const forAgents = rule({
     expression: 'request.headers[?"accept"].orValue([]) == ["application/json"]',
     content: '{"é":"::RAY_ID::"}',
@@ -65,7 +65,7 @@ test('a rule sees the request that is described', () => {
   assert.equal(headers.size, 1)
 })
 
-test('a draft of a rule is asked first, and falls through where it does not match', () => {
+test('a draft of a rule is evaluated first, and falls through where it does not match', () => {
   const custom = new CustomErrors([{ rules: [rule({ content: 'kept' })], pages: {} }])
   const matching = preview({ rule: rule({ content: 'draft', status: 418 }) }, custom)
   assert.deepEqual(
@@ -77,7 +77,7 @@ test('a draft of a rule is asked first, and falls through where it does not matc
   assert.equal(preview({ rule: rule({ expression: '(' }) }, custom).body, 'kept')
 })
 
-test('a draft of a page stands in place of the one of the zone', () => {
+test('a draft of a page replaces the one of the zone', () => {
   const draft = { type: '1000_errors', html: 'draft::SVC_ERROR_500S_BOX::' } as const
   const told = (code: number, custom: CustomErrors) => {
     const { body, source } = preview({ code, page: draft }, custom)

@@ -34,7 +34,7 @@ test('a record has the members of the interface, in its order', () => {
   ])
 })
 
-test('a record tells the error and its occasion', () => {
+test('a record has the error and its occasion', () => {
   const { detail, what_you_should_do, footer, ...told } = problem(
     refuse('connection_timeout'),
     occasion,
@@ -59,7 +59,7 @@ test('a record tells the error and its occasion', () => {
   assert.match(what_you_should_do, /\b120 s\b/)
 })
 
-test('the wait of a rule stands in the record and in its guidance', () => {
+test('the wait of a rule is in the record and in its guidance', () => {
   const record = problem(refuse('rate_limited', { retryAfter: 6.5 }), occasion, documentation)
   assert.equal(record.retry_after, 7)
   assert.match(record.what_you_should_do, /\b7 s\b/)

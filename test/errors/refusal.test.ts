@@ -17,7 +17,7 @@ test('a refusal keeps its facts and its cause', () => {
   })
 })
 
-test('a refusal without facts has no faults, and its row says all', () => {
+test('a refusal without facts has no faults, and uses the words of its row', () => {
   assert.deepEqual(refuse('origin_down'), {
     error: 'origin_down',
     retryAfter: null,
@@ -44,7 +44,7 @@ test('a wait is rounded up to whole seconds, and is at least one', () => {
   }
 })
 
-test('an error that is of no use to retry never has a wait', () => {
+test('an error that is not retryable never has a wait', () => {
   assert.equal(retryAfterOf(refuse('ssl_handshake_failed', { retryAfter: 10 })), null)
 })
 
@@ -56,7 +56,7 @@ test('whatever number a rule gives, the wait is a delta-seconds', () => {
   )
 })
 
-test('a preview is asked for by code', () => {
+test('a preview is requested by code', () => {
   assert.equal(refusalFor('522').error, 'connection_timeout')
   assert.equal(refusalFor('1015').error, 'rate_limited')
 })

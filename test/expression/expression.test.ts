@@ -39,7 +39,7 @@ describe('conditions', () => {
     'request.asn / (request.asn - request.asn) == 1',
   ])
 
-  test('an error beside what decides is no failure', () => {
+  test('an error next to a decisive operand is no failure', () => {
     equal(compiled('request.headers["x"][0] == "1" || request.tls').evaluate(facts), true)
   })
 

@@ -114,7 +114,7 @@ describe('fieldId', () => {
       equal(fieldId(name), field.other)
   })
 
-  test('finds a known name in any case, and its twin', () => {
+  test('finds a known name in any case, and its underscore variant', () => {
     const anyCase = fc
       .tuple(fc.constantFrom(...known), fc.infiniteStream(fc.boolean()))
       .map(([[name, id], upper]) => {

@@ -94,7 +94,7 @@ describe('the framing of a request', () => {
       equal(parse(`POST / HTTP/1.1\r\nHost: a\r\n${lines}\r\n`), 'bad_request')
     })
 
-  test('is refused for chunks in HTTP/1.0, where nobody knew them', () => {
+  test('is refused for chunks in HTTP/1.0, which does not define them', () => {
     equal(parse('POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n'), 'bad_request')
   })
 
@@ -103,7 +103,7 @@ describe('the framing of a request', () => {
       equal(parse(`POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: ${value}\r\n\r\n`), 'not_implemented')
     })
 
-  test('tells the body which trailers end at this hop', () => {
+  test('names the trailers that end at this hop', () => {
     const head = accepted(
       'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nConnection: X-A\r\n\r\n',
     )
@@ -289,7 +289,7 @@ describe('a head that is still growing', () => {
     equal(overLimit(latin1(`${'x'.repeat(900)}GET / HTTP/1.1\r\nX: `), 900, limits), null)
   })
 
-  test('starts badly when its first line can not be accepted', () => {
+  test('is refused as soon as its first line cannot be accepted', () => {
     equal(startsBadly(latin1('GET / HTTP/2.0\r\nHo'), 0), 'http_version_not_supported')
     equal(startsBadly(latin1('hello\r\n'), 0), 'bad_request')
     equal(startsBadly(latin1('xxGET / HTTP/1.1\r\nHo'), 2), null)

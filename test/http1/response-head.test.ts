@@ -137,7 +137,7 @@ describe('the framing of an answer', () => {
     equal(framingOf('HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n'), 'framing')
   })
 
-  test('tells the body which trailers end at this hop', () => {
+  test('names the trailers that end at this hop', () => {
     const head = accepted('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nConnection: X-A\r\n\r\n')
     const body = responseBody(head, 'GET')
     ok(typeof body !== 'string')

@@ -24,7 +24,7 @@ test('seconds and all three forms of dates are read, and the longest of several'
   assert.equal(retryAfterIn(['RETRY-AFTER', '1', 'x', '9'], now), 1000)
 })
 
-test('what is neither says nothing, however much it looks like a date', () => {
+test('anything else has no effect, however much it looks like a date', () => {
   for (const value of [
     '',
     '-5',

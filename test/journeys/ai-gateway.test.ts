@@ -134,7 +134,7 @@ for (const [store, open] of Object.entries(stores)) {
       assert.deepEqual(await denied(), [])
     })
 
-    test(`a setting and a revocation hold on every worker within a second (${store}, workers: ${workers})`, async t => {
+    test(`a setting and a revocation take effect on every worker within a second (${store}, workers: ${workers})`, async t => {
       const { env, denied } = await open(t)
       const gateway = await startGateway(t, await configuration(t, workers), { env })
       const api = apiOf(gateway, await gateway.firstStart)
@@ -170,7 +170,7 @@ for (const [store, open] of Object.entries(stores)) {
   }
 }
 
-test('a gateway whose Redis user lacks rights says which, and is filled once it has them', async t => {
+test('a gateway whose Redis user lacks rights names them, and fills its store once they are granted', async t => {
   const redis = await startRedis(t)
   await redis.ask('ACL', 'SETUSER', ...aclLine('gatehouse', 'secret'), '-xadd', '-get')
   const env = { STORE: `redis://gatehouse:secret@127.0.0.1:${redis.port}` }
@@ -236,7 +236,7 @@ test('everything moves from a file to Redis, and works there', async t => {
   assert.equal((await logsOf(api, 2)).length, 2)
 })
 
-test('a store that goes away degrades the gateway, and comes back by itself', async t => {
+test('an unreachable store degrades the gateway, which recovers by itself', async t => {
   const redis = await startRedis(t, { aof: 'always' })
   const gateway = await startGateway(t, await configuration(t, 0), {
     env: { STORE: `redis://127.0.0.1:${redis.port}` },
@@ -285,7 +285,7 @@ test('where no account has an API token the log says how to make one', async t =
   assert.match(String((await gateway.logged('no account has an API token')).next), /gatehouse token create/)
 })
 
-test('a gateway that starts without its store serves all the same, and is filled when the store comes', async t => {
+test('a gateway that starts without its store serves all the same, and fills it when it is reachable', async t => {
   const redis = await startRedis(t, { aof: 'always' })
   await redis.kill()
   const gateway = await startGateway(t, await configuration(t, 0), {

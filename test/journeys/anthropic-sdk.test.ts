@@ -108,7 +108,7 @@ test('stream gives the message piece by piece, and whole', async t => {
   assert.deepEqual([tokensIn, tokensOut, model], [9, 3, 'claude-sonnet-5-5'])
 })
 
-test('a provider of chat completions answers the Anthropic SDK, streaming and with tools', async t => {
+test('a provider of chat completions serves the Anthropic SDK, streaming and with tools', async t => {
   const { client, provider } = await start(t, (_, response) => {
     const send = stream(response)
     const chunk = (delta: unknown, finish_reason: string | null = null) =>
@@ -223,7 +223,7 @@ test('a provider that dies in mid-stream is an error, not a short message', asyn
   })
 })
 
-test('a retryable failure of ours is asked again after our Retry-After, and no sooner', async t => {
+test('a retryable failure of the gateway is retried after its Retry-After, and no sooner', async t => {
   const { client, provider } = await start(t, (_, response) => say(response, message))
   await provider.stop()
   const answers: Response[] = []

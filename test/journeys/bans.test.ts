@@ -76,7 +76,7 @@ async function callers(t: TestContext, gateway: RunningGateway, but = 0): Promis
   return [...byPid.values()] as [Caller, Caller]
 }
 
-test('the refusals of all workers count together, and their ban holds on each within a second', async t => {
+test('the refusals of all workers count together, and the ban applies on each within a second', async t => {
   const { gateway } = await start(t)
   const [one, other] = await callers(t, gateway)
   await one.refuse('192.0.2.1', 4)
@@ -89,7 +89,7 @@ test('the refusals of all workers count together, and their ban holds on each wi
   assert.equal(readMetrics(await gateway.metrics()).samples.get('gatehouse_access_bans'), 1)
 })
 
-test('a ban that one worker finds holds at once there, and within a second on the other', async t => {
+test('a ban by one worker applies there at once, and on the other within a second', async t => {
   const { gateway } = await start(t)
   const [one, other] = await callers(t, gateway)
   await one.refuse('192.0.2.1', 10)
@@ -97,7 +97,7 @@ test('a ban that one worker finds holds at once there, and within a second on th
   await until(async () => (await other.ask('192.0.2.1')) === 1012, SOON)
 })
 
-test('a worker that begins later knows the bans that stand, and no refusal of the one before is forgotten', async t => {
+test('a worker that starts later knows the current bans, and no refusal counted by its predecessor is lost', async t => {
   const { gateway } = await start(t)
   const [one, other] = await callers(t, gateway)
   await one.refuse('192.0.2.1', 10)

@@ -164,7 +164,7 @@ test('oauth clients: publish, once the domain is proven', async t => {
   assert.equal((await iam.oauthClients.update(id, page)).client_uri, page.client_uri)
 })
 
-test('oauth clients: every fault of a body is told with its pointer', async t => {
+test('oauth clients: every fault of a body is reported with its pointer', async t => {
   const { iam } = await start(t)
   const bad = iam.oauthClients.create({
     ...photos,
@@ -184,7 +184,7 @@ test('oauth clients: every fault of a body is told with its pointer', async t =>
     )
 })
 
-test('oauth clients: who may not is refused by the class of its reason', async t => {
+test('oauth clients: a caller without permission gets the error class of the reason', async t => {
   const { iam, clientOf, keepToken } = await start(t)
   const { client_id: id } = await iam.oauthClients.create(photos)
   const reader = clientOf((await keepToken(['OAuth Clients Read'])).value).iam

@@ -21,7 +21,7 @@ async function start(t: TestContext): Promise<Setting> {
   return { ai, provider, client: new Cloudflare({ baseURL, apiToken: ai.token, maxRetries: 0 }) }
 }
 
-test('run gives what the provider answered, for messages, a prompt and texts', async t => {
+test('run returns the response of the provider, for messages, a prompt and texts', async t => {
   const { client, provider, ai } = await start(t)
   const { account: account_id } = ai
   const messages = [{ role: 'user', content: 'Hi' }]

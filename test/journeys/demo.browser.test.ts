@@ -77,7 +77,7 @@ test('each case is shown in three formats side by side', async t => {
   assert.deepEqual(complaints, [])
 })
 
-test('an answer that is cut says so, and one of the origin is shown as it is', async t => {
+test('a response that is cut is marked, and one of the origin is shown as it is', async t => {
   const { page, complaints } = await openDemo(t)
   await caseOf(page, '/truncate').getByRole('button').click()
   for (const i of [0, 1, 2])
@@ -112,7 +112,7 @@ for (const colorScheme of ['light', 'dark'] as const)
   })
 
 for (const colorScheme of ['light', 'dark'] as const)
-  test(`the ${colorScheme} picture in docs/images shows a dead origin in three formats; WRITE_DOCS=1 takes it anew`, async t => {
+  test(`the ${colorScheme} picture in docs/images shows a dead origin in three formats; WRITE_DOCS=1 takes it again`, async t => {
     const { page } = await openDemo(t, {
       colorScheme,
       bypassCSP: true,

@@ -58,7 +58,7 @@ test('each zone without a working origin shows the error that the front page pro
   }
 })
 
-test('what is no failure of the origin passes unchanged', async t => {
+test('a response that is not a failure of the origin passes unchanged', async t => {
   const gateway = await startDemo(t)
   assert.deepEqual(await ask(gateway, '/status/503'), {
     status: 503,
@@ -69,7 +69,7 @@ test('what is no failure of the origin passes unchanged', async t => {
   assert.match((await ask(gateway, '/sse?n=2&ms=1')).body, /id: 2/)
 })
 
-test('a broken answer is cut, and a broken event stream ends with the error record', async t => {
+test('a broken response is cut, and a broken event stream ends with the error record', async t => {
   const gateway = await startDemo(t)
   await assert.rejects(fetch(`${gateway.edge}/truncate`).then(answer => answer.text()))
   const response = await fetch(`${gateway.edge}/sse-cut`)
@@ -80,7 +80,7 @@ test('a broken answer is cut, and a broken event stream ends with the error reco
   assert.match(events.join(''), /id: 3\n[\s\S]*event: error\ndata: \{[^\n]*"error_code":520/)
 })
 
-test('the WebSocket of the demo origin says back what it hears', async t => {
+test('the WebSocket of the demo origin echoes', async t => {
   const gateway = await startDemo(t)
   const socket = new WebSocket(`${gateway.edge.replace('http', 'ws')}/ws`)
   socket.on('open', () => socket.send('hello'))

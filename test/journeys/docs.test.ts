@@ -168,7 +168,7 @@ test('the bench takes the options shown', () => {
   }
 })
 
-test('every curl line answers what the text around it says', async t => {
+test('every curl line gets the response that the text describes', async t => {
   const running = await startDefault(t)
   for (const command of commands(ways.asks)) {
     const output = await runCurl(command, running)
@@ -218,7 +218,7 @@ test('a client is created, gets a new secret, proves its domain and becomes publ
   }
 })
 
-test('what a command shows is what the gateway answers', async t => {
+test('the output shown for a command is the response of the gateway', async t => {
   const running = await startDefault(t)
   for (const example of textsIn('console')) {
     const [command, ...lines] = example.trimEnd().split('\n')
@@ -237,7 +237,7 @@ test('the demo shows its page', async t => {
   assert.match(page, /misbehaves on demand/)
 })
 
-test('the program streams an answer, and the call is in the log', async t => {
+test('the program streams a response, and the call is in the log', async t => {
   const running = await startDefault(t)
   const [program, ...more] = textsIn('js')
   assert.deepEqual(more, [])
@@ -286,7 +286,7 @@ test('it has as many dependencies as it says', () => {
   assert.equal(Object.keys(dependencies).length, 10)
 })
 
-test('the configurations shown are good ones', () => {
+test('the configurations shown are valid', () => {
   const surroundings = { env: {}, readFile: () => '<p>page</p>', findFile: (path: string) => path }
   for (const yaml of textsIn('yaml')) {
     const parsed = parse(yaml, surroundings)
@@ -294,7 +294,7 @@ test('the configurations shown are good ones', () => {
   }
 })
 
-test('the numbered life of a request is the story that serve.ts tells', () => {
+test('the numbered life of a request has the steps of serve.ts', () => {
   const story = readFileSync(join(root, 'src/edge/serve.ts'), 'utf8')
   const list = /const steps: readonly Step\[\] = \[([^\]]+)\]/.exec(story)![1]!
   const steps = [...list.matchAll(/\w+/g)].map(([step]) => step)

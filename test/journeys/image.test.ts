@@ -126,7 +126,7 @@ function filesBelow(folder: string): string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' }).map(name => join(folder, name))
 }
 
-test('the build sees what belongs to the product, and nothing that somebody keeps beside it', () => {
+test('the build context has the files of the product, and nothing else from the folder', () => {
   const tracked = execFileSync('git', ['ls-files', 'src', 'config'], { cwd: root, encoding: 'utf8' })
   for (const path of tracked.trimEnd().split('\n')) assert.ok(isSeen(path), path)
   for (const source of sourcesOf(files)) {
@@ -149,7 +149,7 @@ test('the image is built from the release of Node that is tested', () => {
   assert.deepEqual(bases, [`node:\${NODE}`, `node:\${NODE}`])
 })
 
-test('its user is no root, by number; Node is the first process, in any working directory', () => {
+test('its user is not root, by number; Node is the first process, in any working directory', () => {
   assert.deepEqual(all(image, 'USER'), ['1000:1000'])
   assert.deepEqual(command, ['node', '/app/src/main.ts'])
   assert.deepEqual(healthCheck.slice(0, 2), command)
@@ -168,7 +168,7 @@ test('its files can be read by all and changed by nobody, whatever those of the 
 })
 
 for (const workers of [0, 2])
-  test(`what the image holds starts, answers, is healthy and stops, with no development dependency (workers: ${workers})`, async t => {
+  test(`the content of the image starts, responds, is healthy and stops, without development dependencies (workers: ${workers})`, async t => {
     const folder = build(t)
     const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
     const isInstalled = (name: string) => existsSync(join(folder, 'app/node_modules', name))

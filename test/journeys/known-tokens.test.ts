@@ -96,7 +96,7 @@ class Journey {
   }
 }
 
-test('a token that one worker has seen is good on both while the store is away, and an unknown one on neither', async t => {
+test('a token that one worker has seen is valid on both while the store is unreachable, and an unknown one on neither', async t => {
   const journey = await start(t)
   const { gateway, redis } = journey
   const [seen, unseen] = [await journey.mint(), await journey.mint()]
@@ -124,7 +124,7 @@ test('a worker that starts later knows what the others have seen', async t => {
   for (const line of lines) assert.equal(await journey.call(line, token.value), 200)
 })
 
-test('a worker that starts while the store is away borrows what the others know, and no more', async t => {
+test('a worker that starts while the store is unreachable borrows what the others know, and no more', async t => {
   const journey = await start(t)
   const { gateway, redis } = journey
   const [seen, unseen] = [await journey.mint(), await journey.mint()]
@@ -147,7 +147,7 @@ test('a worker that starts while the store is away borrows what the others know,
     await until(async () => (await journey.call(line, seen.value)) === 401, busySecond)
 })
 
-test('a token that is revoked just as workers tell each other of it is refused by both within a second, and stays so', async t => {
+test('a token that is revoked just as workers announce it to each other is refused by both within a second, and stays so', async t => {
   const journey = await start(t)
   const { gateway, redis } = journey
   const lines = (await lineToEach(t, gateway)) as [WorkerLine, WorkerLine]

@@ -37,7 +37,7 @@ test('each request is one line with its ray id, the same that the client and the
   assert.ok(Number(line.duration) > 0)
 })
 
-test('an error is told by its name', async t => {
+test('an error is logged by its name', async t => {
   const gateway = await startGateway(t, siteConfig('http://127.0.0.1:1'))
   await fetch(gateway.edge)
   const { status, error } = await gateway.logged('request')

@@ -47,7 +47,7 @@ for (const workers of [0, 2])
     assert.equal(samples.get('gatehouse_management_refusals_total{reason="forbidden"}'), 1)
   })
 
-test('on loopback, metrics are open to who connects without a proxy, and through a zone they need a token', async t => {
+test('on loopback, metrics are open to direct connections, and through a zone they need a token', async t => {
   const config = (admin: string) => `
 pools: { side: { origins: [${admin}] } }
 zones: [{ default: true, routes: [{ path: /, pool: side }] }]

@@ -175,7 +175,7 @@ for (const [name, open] of Object.entries(stores)) {
     assert.equal((await user.ask('GET', path)).status, 404)
   })
 
-  test(`a request that is repeated after a kill -9 gets the answer of the first, while the key that sealed it is known (${name})`, async t => {
+  test(`a request that is repeated after a kill -9 gets the response of the first, while the key that encrypted it is known (${name})`, async t => {
     const dns = await startDns(t)
     const place = await open(t)
     const [old, fresh] = [randomBytes(32), randomBytes(32)].map(key => key.toString('hex'))

@@ -169,7 +169,7 @@ test('an unknown model is a NotFoundError, and a bad request a BadRequestError, 
   })
 })
 
-test('an error of the provider is the error that its own SDK knows', async t => {
+test('an error of the provider is the error that its own SDK defines', async t => {
   const { client } = await start(t, (_, response) =>
     say(response, { error: { message: 'Slow down', type: 'requests', code: 'rate_limit_exceeded' } }, 429, {
       'x-should-retry': 'false',
@@ -182,7 +182,7 @@ test('an error of the provider is the error that its own SDK knows', async t => 
   })
 })
 
-test('a retryable failure of ours is asked again after our Retry-After, and no sooner', async t => {
+test('a retryable failure of the gateway is retried after its Retry-After, and no sooner', async t => {
   const { client, provider } = await start(t, ({ headers }, response) => {
     if (headers['x-stainless-retry-count'] === '0') response.socket!.destroy()
     else say(response, completion)
@@ -199,7 +199,7 @@ test('a retryable failure of ours is asked again after our Retry-After, and no s
   assert.equal((await asking).choices[0]!.message.content, 'Hello.')
 })
 
-test('a failure that no retry helps is not asked again', async t => {
+test('a failure that is not retryable is not retried', async t => {
   const { client } = await start(t, () => assert.fail('nobody is asked'))
   const answers = answersOf(client)
   await assert.rejects(

@@ -22,7 +22,7 @@ async function startWith(t: TestContext, facts: Facts): Promise<string> {
   return `http://127.0.0.1:${port}`
 }
 
-test('every operation answers a good request as documented, with each of its examples', async t => {
+test('every operation responds to a valid request as documented, with each of its examples', async t => {
   const api = await startApi(t)
   for (const { id, body } of described)
     for (const example of body?.examples ?? [undefined]) {
@@ -32,7 +32,7 @@ test('every operation answers a good request as documented, with each of its exa
   assert.deepEqual(api.bugs, [])
 })
 
-test('every type of content that is documented is given to who asks for it', async t => {
+test('every documented content type is returned on request', async t => {
   const api = await startApi(t)
   for (const { id, path, responses } of described)
     if (path === '/' || path.startsWith('/errors'))
@@ -44,7 +44,7 @@ test('every type of content that is documented is given to who asks for it', asy
     await expect(api, id, { params: logParams }, 200)
 })
 
-test('every query parameter that is documented is taken at its bounds and in all its values, and not beyond', async t => {
+test('every documented query parameter is accepted at its bounds and in all its values, and not beyond', async t => {
   const api = await startApi(t)
   for (const { id, method, parameters } of described)
     for (const { name, in: place, schema } of parameters) {
@@ -78,7 +78,7 @@ function samplesOf(schema: any): readonly [taken: readonly unknown[], refused: r
   return [['x'], []]
 }
 
-test('who is nobody, or may not, is refused as documented', async t => {
+test('a caller without a token or permission is refused as documented', async t => {
   const api = await startApi(t)
   const powerless = await api.keepToken([])
   const everywhere = tokenWith({ policies: [allowing([...new Set(permissionsOf())], ['*'])] })
@@ -96,7 +96,7 @@ test('who is nobody, or may not, is refused as documented', async t => {
   }
 })
 
-test('who may not see the metrics is refused as documented', async t => {
+test('a caller that may not read the metrics is refused as documented', async t => {
   const api = await startApi(t)
   const passedOn = { headers: { 'x-forwarded-for': '192.0.2.1' } }
   const powerless = await api.keepToken([])
@@ -112,7 +112,7 @@ test('who may not see the metrics is refused as documented', async t => {
   await expect(api, 'getMetrics', { origin: await startWith(t, facts) }, 503, 10503)
 })
 
-test('what there is not is 404 as documented', async t => {
+test('what does not exist is 404 as documented', async t => {
   const api = await startApi(t)
   for (const { id, path, body } of described) {
     const request = { ...(await good[id]!(api)), ...(body && { body: body.examples[0] }) }
@@ -125,7 +125,7 @@ test('what there is not is 404 as documented', async t => {
   }
 })
 
-test('query and body are refused as documented where they are not what they must be', async t => {
+test('an invalid query or body is refused as documented', async t => {
   const api = await startApi(t)
   for (const { id, method, hasToken, parameters, body } of described.filter(({ hasToken }) => hasToken)) {
     assert.ok(hasToken)
@@ -155,7 +155,7 @@ const mostBytes: ReadonlyMap<string, number> = new Map([
   ['previewError', 4 * 1024 * 1024],
 ])
 
-test('header fields are obeyed as documented', async t => {
+test('header fields are honoured as documented', async t => {
   const api = await startApi(t)
   for (const { id, parameters, body, path } of described) {
     const names = parameters.filter(({ in: place }) => place === 'header').map(({ name }) => name)
@@ -199,7 +199,7 @@ function shownBy(id: string): string {
   return id.endsWith('Member') ? 'getMember' : 'getOAuthClient'
 }
 
-test('what the state of things forbids is refused as documented', async t => {
+test('a request that conflicts with the current state is refused as documented', async t => {
   const api = await startApi(t)
   const gateway = await madeGateway(api)
   await expect(api, 'createGateway', { body: { id: gateway.params!.gateway_id } }, 409, 10001)
@@ -250,7 +250,7 @@ test('what the state of things forbids is refused as documented', async t => {
   }
 })
 
-test('a token that has asked for too many changes is refused as documented', async t => {
+test('a token that has made too many changes is refused as documented', async t => {
   const api = await startApi(t)
   const changing = described.filter(one => one.hasToken && one.method !== 'GET' && '429' in one.responses)
   assert.ok(changing.length > 0)
@@ -259,7 +259,7 @@ test('a token that has asked for too many changes is refused as documented', asy
   for (const [i, { id }] of changing.entries()) await expect(api, id, requests[i]!, 429, 10429)
 })
 
-test('a method that a path does not have is 405, and told those that are documented', async t => {
+test('a method that a path does not have is 405 with the documented ones', async t => {
   const api = await startApi(t)
   for (const path of new Set(described.map(({ path }) => path))) {
     const methods = described.filter(one => patternOf(one.path).test(path)).map(({ method }) => method)
@@ -273,7 +273,7 @@ test('a method that a path does not have is 405, and told those that are documen
   }
 })
 
-test('a store that is away, a gateway that is not ready and a mistake of its own are told as documented', async t => {
+test('an unreachable store, a gateway that is not ready and an internal error are reported as documented', async t => {
   const api = await startApi(t)
   const metrics = async () => ''
   const away = await startWith(t, {
@@ -299,7 +299,7 @@ test('a store that is away, a gateway that is not ready and a mistake of its own
   }
 })
 
-test('all that is documented was answered in these tests: each status, each code, each type of content', () => {
+test('these tests have received everything documented: each status, each code, each content type', () => {
   const promised = described.flatMap(promisesOf)
   assert.deepEqual(
     promised.filter(promise => !answered.has(promise)),

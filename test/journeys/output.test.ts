@@ -85,7 +85,7 @@ for (const workers of [0, 1])
     assert.equal(await terminal.exited, 0)
   })
 
-test('colours are left out where nobody wants them', async t => {
+test('colours are omitted where they are not wanted', async t => {
   const { terminal } = startAtTerminal(t, closed, '', { NO_COLOR: '1' })
   await terminal.shows(/ready/)
   await terminal.shows(/token/)
@@ -111,7 +111,7 @@ test('a person whose log goes to a file sees greeting and warnings; the file has
   assert.doesNotMatch(lines.join(), /svct_/)
 })
 
-test('a warning is told once to a person who sees the log', async t => {
+test('a warning is shown once to a person who sees the log', async t => {
   const { terminal } = startAtTerminal(t, unwise)
   await terminal.shows(/token/)
   terminal.press('\x03')

@@ -54,7 +54,7 @@ zones:
   })
 }
 
-test('the limit of a gateway that the API sets holds within a second', async t => {
+test('the limit of a gateway that the API sets takes effect within a second', async t => {
   const provider = await startProvider(t, (_, response) => say(response, completion))
   const gateway = await startGateway(
     t,

@@ -28,7 +28,7 @@ async function reloads(gateway: RunningGateway): Promise<Record<'success' | 'fai
 }
 
 for (const workers of [0, 2]) {
-  test(`a changed file is put in force for every process (workers: ${workers})`, async t => {
+  test(`a changed file takes effect in every process (workers: ${workers})`, async t => {
     const { gateway, after } = await startBetweenSites(t, `workers: ${workers}`)
     assert.equal(await served(gateway), 'old')
     gateway.rewrite(siteConfig(after, `workers: ${workers}`))
@@ -54,7 +54,7 @@ test('SIGHUP reloads even when no file has changed', async t => {
   assert.equal(await served(gateway), 'old')
 })
 
-test('a reload that would change what is bound at the start is refused by name', async t => {
+test('a reload that changes restart-only settings is rejected by name', async t => {
   const { gateway, after } = await startBetweenSites(t)
   gateway.rewrite(
     `listen: ['127.0.0.1:1']\nadmin: 127.0.0.1:2\n${siteConfig(after, 'workers: 3\nlog: {access: off}')}`,
@@ -64,7 +64,7 @@ test('a reload that would change what is bound at the start is refused by name',
   assert.equal(await served(gateway), 'old')
 })
 
-test('after a refused reload the next good one is put in force', async t => {
+test('after a rejected reload the next valid one takes effect', async t => {
   const { gateway, after } = await startBetweenSites(t)
   gateway.rewrite('zones: 7')
   await gateway.logged(refused)
@@ -73,7 +73,7 @@ test('after a refused reload the next good one is put in force', async t => {
   assert.equal(await served(gateway), 'new')
 })
 
-test('a bug in a reload is told as such, and changes nothing', async t => {
+test('a bug in a reload is logged as such, and changes nothing', async t => {
   const bug = `import path from 'node:path'; import { syncBuiltinESMExports } from 'node:module'
 process.on('SIGUSR2', () => { path.resolve = () => { throw new Error('provoked') }; syncBuiltinESMExports() })`
   const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(bug)}` }

@@ -151,7 +151,7 @@ test('while a gateway finishes what runs, the next one starts and has the side p
   assert.equal((await fetch(`${second.admin}/readyz`)).status, 200)
 })
 
-test('a second gateway that is not told to replace the first does not start, and takes nothing', async t => {
+test('a second gateway without --replace does not start, and takes nothing over', async t => {
   const { start, file, env } = await prepare(t, 0)
   const first = await start()
   const { code, stderr } = await gatehouse(['start', '--config', file], env)
@@ -164,7 +164,7 @@ test('a second gateway that is not told to replace the first does not start, and
 })
 
 for (const workers of [0, 2])
-  test(`a second gateway with a side port of its own takes no share of the first one's port (workers: ${workers})`, async t => {
+  test(`a second gateway with a side port of its own gets no connections of the first one's port (workers: ${workers})`, async t => {
     const { start, env } = await prepare(t, workers)
     const first = await start()
     const { host } = new URL(first.edge)
@@ -174,7 +174,7 @@ for (const workers of [0, 2])
     assert.ok(stderr.includes(`cannot listen on ${host}: the address is already in use`), stderr)
   })
 
-test('nobody gets the side port who has not read the note in the data folder', async t => {
+test('only a process that has read the note in the data folder gets the side port', async t => {
   const { start } = await prepare(t, 0)
   const { admin } = await start()
   for (const authorization of ['', 'Bearer ', `Bearer ${'A'.repeat(43)}`]) {
@@ -228,7 +228,7 @@ test('a gateway that was replaced and is then told to stop finishes what runs', 
   assert.deepEqual(await first.exited, { code: 0, signal: null })
 })
 
-test('no process is told to stop by an id that somebody at the side port names', async t => {
+test('no process is stopped because of an id that a caller of the side port names', async t => {
   const { start, env, file } = await prepare(t, 0)
   const bystander = spawn('sleep', ['60'])
   t.after(() => bystander.kill('SIGKILL'))
@@ -250,7 +250,7 @@ test('no process is told to stop by an id that somebody at the side port names',
   assert.equal(await Promise.race([ended, wait(300)]), undefined)
 })
 
-test('a request that the side port of a replaced gateway has begun to read is answered', async t => {
+test('a request that the side port of a replaced gateway has begun to read gets its response', async t => {
   const { start } = await prepare(t, 0)
   const first = await start()
   const { account, token } = await first.firstStart
@@ -269,7 +269,7 @@ test('a request that the side port of a replaced gateway has begun to read is an
   assert.deepEqual(await first.exited, { code: 0, signal: null })
 })
 
-test('two that replace a gateway at once lose nothing, and one of them stays', async t => {
+test('two gateways that replace a third at once lose nothing, and one of them stays', async t => {
   const { start, file, env } = await prepare(t, 0)
   const first = await start()
   const load = new Load(first.edge, 4)
@@ -287,7 +287,7 @@ test('two that replace a gateway at once lose nothing, and one of them stays', a
   assert.equal((await fetch(`${first.admin}/readyz`)).status, 200)
 })
 
-test('a gateway goes on where the one that was to replace it cannot start', async t => {
+test('a gateway continues when its replacement cannot start', async t => {
   const { start, file, env } = await prepare(t, 0)
   const first = await start()
   const taken = createServer().listen(0, '127.0.0.1')

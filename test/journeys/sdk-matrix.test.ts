@@ -157,7 +157,7 @@ function wordsOf(error: unknown): string {
 }
 
 for (const caller of callers) {
-  test(`${caller.name}: an answer, and a stream, arrive`, async t => {
+  test(`${caller.name}: a response and a stream arrive`, async t => {
     const { door } = await startAnswering(t)
     assert.equal(await caller.ask(door), 'Hello.')
     if (caller.stream !== null) assert.equal(await caller.stream(door), 'Hello.')

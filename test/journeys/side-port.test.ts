@@ -84,7 +84,7 @@ async function tokenFor(
 }
 
 for (const workers of [0, 2])
-  test(`a token for one address is good from there alone, through the zone too (workers: ${workers})`, async t => {
+  test(`a token for one address is valid from there alone, through the zone too (workers: ${workers})`, async t => {
     const { gateway, seen, owner, path } = await start(t, workers)
     const local = await tokenFor(gateway, path, owner, '127.0.0.1')
     const other = await tokenFor(gateway, path, owner, '127.0.0.2')

@@ -21,7 +21,7 @@ async function takePort(t: TestContext): Promise<number> {
   return (server.address() as AddressInfo).port
 }
 
-test('the log tells the real addresses and the version, and each end of a life', async t => {
+test('the log has the real addresses and the version, and each start and stop', async t => {
   const gateway = await startGateway(t, closed)
   gateway.signal('SIGTERM')
   await gateway.exited
@@ -38,7 +38,7 @@ test('the log tells the real addresses and the version, and each end of a life',
 })
 
 for (const command of ['start', 'demo'] as const)
-  test(`a first token that is given is good, stands in neither log nor greeting, and in the environment of no worker (${command})`, async t => {
+  test(`a given first token is valid, and appears neither in log nor greeting nor in the environment of a worker (${command})`, async t => {
     const { stdout } = await gatehouse(['token', 'generate'])
     const token = stdout.trim()
     const env = { GATEHOUSE_FIRST_TOKEN: token }
@@ -58,7 +58,7 @@ for (const command of ['start', 'demo'] as const)
     assert.ok(!told.includes(token) && !JSON.stringify(gateway.lines).includes(token))
   })
 
-test('a first token that is none stops the start, with exit code 2 and without its value', async t => {
+test('an invalid first token stops the start, with exit code 2 and without its value', async t => {
   const file = writeConfig(t, closed)
   const GATEHOUSE_FIRST_TOKEN = 'hunter2'
   const { code, stderr } = await gatehouse(['start', '--config', file], { GATEHOUSE_FIRST_TOKEN })
@@ -67,7 +67,7 @@ test('a first token that is none stops the start, with exit code 2 and without i
   assert.ok(!stderr.includes(GATEHOUSE_FIRST_TOKEN))
 })
 
-test('with a site there the site is served', async t => {
+test('with a site on the port it is served', async t => {
   const origin = await startSite(t, (_, response) => response.end('hello'))
   const gateway = await startGateway(t, siteConfig(origin))
   const response = await fetch(gateway.edge)
@@ -76,7 +76,7 @@ test('with a site there the site is served', async t => {
   assert.match(response.headers.get('svc-ray')!, /^[0-9a-f]{16}$/)
 })
 
-test('with nothing there the first request shows a 521 in the format that it asked for, documented by the gateway itself', async t => {
+test('with nothing on the port the first request shows a 521 in the requested format, documented by the gateway itself', async t => {
   const gateway = await startGateway(t, closed)
   const ask = (accept: string) => fetch(gateway.edge, { headers: { accept } })
   const problem = (await (await ask('application/json')).json()) as { error_code: number; type: string }
@@ -87,7 +87,7 @@ test('with nothing there the first request shows a 521 in the format that it ask
   assert.match(await (await ask('text/html')).text(), /<html lang="en">/)
 })
 
-test('healthz, readyz and metrics answer on the admin listener, and none of them on the edge', async t => {
+test('healthz, readyz and metrics respond on the admin listener, and none of them on the edge', async t => {
   const gateway = await startGateway(t, closed)
   for (const path of ['/healthz', '/readyz', '/metrics']) {
     assert.equal((await fetch(gateway.admin + path)).status, 200, path)

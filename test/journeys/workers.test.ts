@@ -84,7 +84,7 @@ test('a worker that a bug ends leaves its reason in the log and its numbers with
   assert.equal(await counted(gateway, answered), 10)
 })
 
-test('readyz tells when no worker is up', async t => {
+test('readyz reports when no worker is up', async t => {
   const gateway = await startWorkers(t, 1)
   process.kill(childrenOf(gateway)[0]!, 'SIGKILL')
   await gateway.logged(replaced)

@@ -98,7 +98,7 @@ test('the first rule that matches wins, also after another order; a bad rule cha
   await says('second')
 })
 
-test('an access rule may name the lists of the configuration; a database that there is not is asked for', async t => {
+test('an access rule may name the lists of the configuration; a missing database is reported', async t => {
   const { gateway, manage } = await start(t)
   const deny = (condition: object) => manage('POST', 'access_rules', { action: 'deny', ...condition })
   assert.match((await deny({ list: 'local' })).errors[0]!.message, /but the configuration has none$/)

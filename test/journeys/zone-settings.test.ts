@@ -48,7 +48,7 @@ async function startSites(t: TestContext, more: string, env: NodeJS.ProcessEnv =
 
 const denied = { action: 'deny', ip: ['127.0.0.1'] }
 
-test('a rule and a page are in force on all workers soon, and so is their end', async t => {
+test('a rule and a page take effect on all workers soon, and so does their removal', async t => {
   const gateway = await startSites(t, 'workers: 2')
   const manage = manageBy(gateway, (await gateway.firstStart).token)
   const { id } = (await manage('POST', 'access_rules', denied)) as { id: string }
@@ -64,7 +64,7 @@ test('a rule and a page are in force on all workers soon, and so is their end', 
   await soon(gateway, 'hello')
 })
 
-test('what is set on one machine holds on another that shares the store', async t => {
+test('what is set on one machine is applied on another that shares the store', async t => {
   const redis = await startRedis(t, { aof: 'always' })
   const env = { STORE: `redis://127.0.0.1:${redis.port}` }
   const more = `store: '${env.STORE}'`
@@ -73,7 +73,7 @@ test('what is set on one machine holds on another that shares the store', async 
   await soon(other, '1006')
 })
 
-test('rules outlive the store: those who run keep them, and who starts takes them from the copy', async t => {
+test('rules outlive the store: running processes keep them, and a new one takes them from the copy', async t => {
   const redis = await startRedis(t, { aof: 'always' })
   const gateway = await startSites(t, `store: 'redis://127.0.0.1:${redis.port}'`)
   await manageBy(gateway, (await gateway.firstStart).token)('POST', 'access_rules', denied)
@@ -93,7 +93,7 @@ test('rules outlive the store: those who run keep them, and who starts takes the
   await until(async () => (await asks(fresh, 1))[0] === '1006')
 })
 
-test('one process checks the origins, and all workers heed it', async t => {
+test('one process checks the origins, and all workers use its results', async t => {
   let isWell = true
   const sick = await startResponder(t, ({ target }) =>
     target === '/health' && !isWell ? ok().replace('200 OK', '500 Sick') : ok('sick'),

@@ -7,7 +7,7 @@ import { ManualClock } from '../help/clock.ts'
 const hundred = limitOf('hundred', 100, { kind: 'sliding', period: 60_000 })
 const daily = limitOf('daily', 5, { kind: 'day' })
 
-test('what is told waits for its answer, and is told again where none comes', () => {
+test('a report waits for its reply, and is sent again if none comes', () => {
   const count = new KeyCount(hundred, 'key')
   for (let i = 0; i < 3; i++) count.admit(0)
   const ask = count.ask(0, 1)
@@ -19,7 +19,7 @@ test('what is told waits for its answer, and is told again where none comes', ()
   assert.equal(count.ask(20, 0).done, 3)
 })
 
-test('an answer takes the place of what was told for it, and says how long nothing fits', () => {
+test('a reply replaces what was reported, and says for how long nothing fits', () => {
   const count = new KeyCount(hundred, 'key')
   for (let i = 0; i < 3; i++) count.admit(0)
   const ask = count.ask(0, 1)
@@ -35,7 +35,7 @@ test('an answer takes the place of what was told for it, and says how long nothi
   assert.equal(count.allow(20).remaining, 0, 'never less than nothing')
 })
 
-test('a day is counted by itself: what was asked in the one before says nothing of it', () => {
+test('a day is counted by itself: a query from the day before says nothing about it', () => {
   const clock = new ManualClock(Date.UTC(2026, 0, 1, 23))
   const count = new KeyCount(daily, 'key')
   const look = () => count.look(clock.monotonic(), clock)
@@ -53,7 +53,7 @@ test('a day is counted by itself: what was asked in the one before says nothing 
   assert.notDeepEqual(count.ask(now, 1).window, ofYesterday.window)
 })
 
-test('alone, a day lets in what it may and no more', () => {
+test('counted locally, a day lets in its limit and no more', () => {
   const clock = new ManualClock(Date.UTC(2026, 0, 1, 23))
   const count = new KeyCount(daily, 'key')
   const spend = () => {
@@ -66,7 +66,7 @@ test('alone, a day lets in what it may and no more', () => {
   assert.equal(spend().isAllowed, true)
 })
 
-test('what is given back fits again, alone too', () => {
+test('what is given back fits again, also when counted locally', () => {
   const five = limitOf('five', 5, { kind: 'sliding', period: 60_000 })
   const count = new KeyCount(five, 'key')
   for (let i = 0; i < 5; i++) assert.equal(count.spendAlone(0).isAllowed, true)

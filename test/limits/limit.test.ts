@@ -15,7 +15,7 @@ test('windows of days and months end at midnight in UTC, and fixed ones at multi
   assert.equal(endOf({ kind: 'sliding', period: 1 }, 0), Number.POSITIVE_INFINITY)
 })
 
-test('what four processes may let in unheard is two percent at most, from 200 on', () => {
+test('from a limit of 200 on, four processes may let in at most two percent before they report it', () => {
   for (let most = 200; most < 3_000; most++) {
     const { untold, blind } = limitOf('any', most, { kind: 'day' })
     assert.ok(4 * Math.max(untold, blind) <= 0.02 * most, `${most}`)

@@ -34,7 +34,7 @@ function setUp() {
   return { clock, counters, metrics, lines, limiter, flood, spendAll, told }
 }
 
-test('the store is told of a thousand new keys of a limit in a second; others are counted alone', async () => {
+test('at most a thousand new keys of a limit a second are reported to the store; others are counted locally', async () => {
   const { clock, counters, metrics, lines, limiter, flood, spendAll, told } = setUp()
   await flood(five, 3_000)
   assert.equal(told(), 1_000)
@@ -62,7 +62,7 @@ test('far from a limit, too, and when keys are forgotten or the process ends', a
   assert.equal(told(), 1_000)
 })
 
-test('a process tells of a million keys in a period at most', () => {
+test('a process reports at most a million keys in a period', () => {
   const keys = new NewKeys()
   let taken = 0
   for (let second = 0; second < 1_200; second++)

@@ -30,7 +30,7 @@ function setUp(t: TestContext, apis: Timers[] = ['setInterval']) {
   return { clock, counters, metrics, limiter, second, waits }
 }
 
-test('one request waits for a store that is slow for ever, and no other', async t => {
+test('only one request waits for a store that stays slow', async t => {
   const { clock, counters, metrics, limiter, second, waits } = setUp(t)
   counters.mode = 'hold'
   assert.equal((await limiter.spend(five, 'key')).isAllowed, true)
@@ -50,7 +50,7 @@ test('one request waits for a store that is slow for ever, and no other', async 
   assert.equal(waits(1, 'key'), 1)
 })
 
-test('a store that was held up only once is asked again as soon as it answers', async t => {
+test('a store that was held up only once is used again as soon as it replies', async t => {
   const { counters, limiter, waits } = setUp(t)
   counters.mode = 'hold'
   await limiter.spend(five, 'key')
@@ -60,7 +60,7 @@ test('a store that was held up only once is asked again as soon as it answers', 
   assert.equal(waits(1, 'another'), 1)
 })
 
-test('those who came while one waited in vain do not wait again', async t => {
+test('requests that arrived while one waited in vain do not wait as well', async t => {
   const { counters, limiter } = setUp(t, ['setInterval', 'setTimeout'])
   counters.mode = 'hold'
   let settled = 0
@@ -78,7 +78,7 @@ test('those who came while one waited in vain do not wait again', async t => {
   assert.equal(counters.asks.length, 2, 'the question and what tries whether it was held up only once')
 })
 
-test('a store that fails is left alone for a second, and then tried by nobody who waits', async t => {
+test('a store that fails is not queried for a second, and no request waits for the next try', async t => {
   const { counters, metrics, limiter, second, waits } = setUp(t)
   counters.mode = 'fail'
   await limiter.spend(five, 'key')
@@ -93,7 +93,7 @@ test('a store that fails is left alone for a second, and then tried by nobody wh
   assert.deepEqual([counters.asks[2]!.done, metrics.fallbacks.value], [3, 3])
 })
 
-test('a store that fails again and again gives nobody a new allowance', async t => {
+test("a store that keeps failing does not reset anyone's count", async t => {
   const { counters, limiter, second } = setUp(t)
   counters.mode = 'fail'
   let allowed = 0

@@ -45,7 +45,7 @@ function atOnce(spent: Spent | Promise<Spent>): Spent {
   return spent
 }
 
-test('alone, what fits is let in, and the wait is to the ms', () => {
+test('counted locally, what fits is let in, and the wait is exact to the ms', () => {
   const { limiter, clock, metrics } = setUp()
   for (let left = 4; left >= 0; left--) {
     assert.deepEqual(atOnce(limiter.spend(five, 'key')), { isAllowed: true, remaining: left, wait: 60_000 })
@@ -62,7 +62,7 @@ test('alone, what fits is let in, and the wait is to the ms', () => {
   assert.equal(metrics.fallbacks.value, 0)
 })
 
-test('keys are counted apart, and limits of another name or window', async () => {
+test('keys are counted separately, as are limits with another name or window', async () => {
   const { limiter } = setUp()
   assert.equal(await spendAll(limiter, five, 9), 5)
   assert.equal(await spendAll(limiter, five, 9, 'another'), 5)
@@ -71,7 +71,7 @@ test('keys are counted apart, and limits of another name or window', async () =>
   assert.equal(await spendAll(limiter, limitOf('five', 5, minute), 9), 0)
 })
 
-test('a limit that was changed counts anew from then on', () => {
+test('a limit that was changed starts a new count', () => {
   const { limiter } = setUp()
   const before = atOnce(limiter.spend(five, 'key'))
   const more = limitOf('five', 7, minute)
@@ -85,7 +85,7 @@ test('what is given back fits again', async () => {
   assert.equal(await spendAll(limiter, five, 9), 3)
 })
 
-test('a window of a day or month of UTC begins anew with it', async () => {
+test('the window of a day or month starts over at midnight UTC', async () => {
   for (const [kind, left] of [
     ['day', 43_200_000],
     ['month', 30.5 * 86_400_000],
@@ -100,7 +100,7 @@ test('a window of a day or month of UTC begins anew with it', async () => {
   }
 })
 
-test('a fixed window begins anew at each multiple of its period', async () => {
+test('a fixed window starts over at each multiple of its period', async () => {
   const { limiter, clock } = setUp()
   const limit = limitOf('fixed', 5, { kind: 'fixed', period: 90_000 })
   clock.advance(80_000)
@@ -111,7 +111,7 @@ test('a fixed window begins anew at each multiple of its period', async () => {
   assert.equal(await spendAll(limiter, limit, 9), 5)
 })
 
-test('the keys that are remembered are bounded', async () => {
+test('the number of keys in memory is bounded', async () => {
   const { limiter } = setUp()
   assert.equal(await spendAll(limiter, five, 9), 5)
   for (let i = 0; i < 49_999; i++) limiter.spend(five, `other ${i}`)
@@ -132,7 +132,7 @@ test('processes that share a store let in no more than one would', async t => {
   }
 })
 
-test('far from the limit nobody waits, and the store is told now and then', async t => {
+test('far below the limit no request waits, and the count is reported to the store from time to time', async t => {
   const clock = new ManualClock()
   const { counters } = await openStore(t, clock)
   const { limiter, metrics } = setUp({ counters, clock })
@@ -145,7 +145,7 @@ test('far from the limit nobody waits, and the store is told now and then', asyn
   assert.equal(metrics.fallbacks.value, 0)
 })
 
-test('a small limit asks once for a key that is new, and not again while it is far from it', async t => {
+test('a small limit queries the store once for a new key, and not again while the key is far below it', async t => {
   const clock = new ManualClock()
   const { counters } = await openStore(t, clock)
   const { limiter, metrics } = setUp({ counters, clock })
@@ -155,7 +155,7 @@ test('a small limit asks once for a key that is new, and not again while it is f
   assert.equal(atOnce(limiter.spend(hundred, 'key')).remaining, 98)
 })
 
-test('over the limit nobody asks until the wait is over', async t => {
+test('over the limit the store is not queried until the wait is over', async t => {
   const clock = new ManualClock()
   const { counters } = await openStore(t, clock)
   const { limiter, metrics } = setUp({ counters, clock })
@@ -169,7 +169,7 @@ test('over the limit nobody asks until the wait is over', async t => {
   assert.equal((await limiter.spend(five, 'key')).isAllowed, true)
 })
 
-test('what others have counted is found out before it is too late', async () => {
+test('what other processes have counted is learned before the limit is exceeded', async () => {
   const clock = new ManualClock()
   const counters = new SteeredCounters()
   const { limiter } = setUp({ counters, clock })
@@ -181,7 +181,7 @@ test('what others have counted is found out before it is too late', async () => 
   assert.equal((await limiter.spend(hundred, 'key')).isAllowed, false)
 })
 
-test('a request that was given back is taken back from the store', async t => {
+test('a request that was given back is also taken back in the store', async t => {
   const clock = new ManualClock()
   const { counters } = await openStore(t, clock)
   const [ours, theirs] = [setUp({ counters, clock }).limiter, setUp({ counters, clock }).limiter]
@@ -191,7 +191,7 @@ test('a request that was given back is taken back from the store', async t => {
   assert.equal(await spendAll(theirs, five, 9), 4)
 })
 
-test('a limiter that is closed tells the rest', async t => {
+test('closing a limiter reports the rest to the store', async t => {
   const clock = new ManualClock()
   const { counters } = await openStore(t, clock)
   const [ours, theirs] = [setUp({ counters, clock }).limiter, setUp({ counters, clock }).limiter]
@@ -200,7 +200,7 @@ test('a limiter that is closed tells the rest', async t => {
   assert.equal((await theirs.spend(hundred, 'key')).remaining, 97)
 })
 
-test('what nothing else tells is told after a while', async t => {
+test('a count that nothing else reports is reported after a while', async t => {
   t.mock.timers.enable({ apis: ['setInterval'] })
   const clock = new ManualClock()
   const counters = new SteeredCounters()
@@ -218,7 +218,7 @@ test('what nothing else tells is told after a while', async t => {
   assert.equal(told(), 2)
 })
 
-test('nothing that callers send is in the keys of the store', async () => {
+test('keys in the store contain nothing that clients send', async () => {
   const counters = new SteeredCounters()
   const { limiter } = setUp({ counters })
   await limiter.spend(five, 'secret')
@@ -227,7 +227,7 @@ test('nothing that callers send is in the keys of the store', async () => {
   assert.notEqual(counters.asks[0]!.key, counters.asks[1]!.key)
 })
 
-test('while the store is away nobody waits, and this process counts alone from where it was', async () => {
+test('while the store is unreachable no request waits, and the process counts on locally', async () => {
   const counters = new SteeredCounters()
   const { limiter, clock, metrics, lines } = setUp({ counters })
   assert.equal(await spendAll(limiter, five, 2), 2)
@@ -245,7 +245,7 @@ test('while the store is away nobody waits, and this process counts alone from w
   )
 })
 
-test('a store that is back is told what was let in meanwhile, as far as it still counts', async () => {
+test('when the store is back, what was let in meanwhile is reported, as far as it still counts', async () => {
   const counters = new SteeredCounters()
   const { limiter, clock, lines } = setUp({ counters })
   counters.isUnreachable = true
@@ -261,7 +261,7 @@ test('a store that is back is told what was let in meanwhile, as far as it still
   assert.equal(lines.at(-1)!.msg, 'rate limits shared with other processes again')
 })
 
-test('a store that comes and goes does not fill the log', async () => {
+test('a store that keeps failing and recovering does not flood the log', async () => {
   const counters = new SteeredCounters()
   const { limiter, clock, lines } = setUp({ counters })
   for (let i = 0; i < 20; i++) {
@@ -288,7 +288,7 @@ test('no request waits long for a slow store; what it counts in the end is not c
   assert.equal(await spendAll(limiter, five, 9), 3)
 })
 
-test('those who wait for a slow store are bounded', async () => {
+test('the number of requests that wait for a slow store is bounded', async () => {
   const counters = new SteeredCounters()
   const { limiter } = setUp({ counters })
   counters.mode = 'hold'

@@ -47,7 +47,7 @@ test('the size of a piece is in bytes, and no line is ever split', () => {
   assert.deepEqual(large.pieces, [line(10_000)])
 })
 
-test('a line waits for others no longer than it may', t => {
+test('a line waits for others within its time limit', t => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const reader = new SlowReader()
   const writer = new LineWriter(reader, { patience: 250 })
@@ -59,7 +59,7 @@ test('a line waits for others no longer than it may', t => {
   assert.deepEqual(reader.pieces, ['one\ntwo\n'])
 })
 
-test('one piece is written at a time, and what a slow reader leaves waiting is bounded and counted', async () => {
+test('one piece is written at a time, and what a slow reader leaves queued is bounded and counted', async () => {
   const reader = new SlowReader()
   const dropped = new Tally()
   const writer = new LineWriter(reader, { most: 10_000, dropped })
@@ -84,14 +84,14 @@ test('draining ends at its deadline when nobody reads', async () => {
   await writer.drain(20)
 })
 
-test('draining what is empty is done at once', async () => {
+test('draining an empty writer finishes at once', async () => {
   const timeout = mock.method(globalThis, 'setTimeout')
   await new LineWriter(new SlowReader()).drain(1000)
   assert.equal(timeout.mock.callCount(), 0)
   timeout.mock.restore()
 })
 
-test('a reader that has left ends the waiting, and later lines go nowhere', async () => {
+test('when the reader has gone, waiting ends and later lines are dropped', async () => {
   const reader = new SlowReader()
   const writer = new LineWriter(reader)
   writer.write('one\n')

@@ -63,7 +63,7 @@ test('a request is one line of JSON with every fact of the entry and the path wi
   ])
 })
 
-test('neither members beyond the closed list nor targets that are no path reach the log', () => {
+test('neither unlisted members nor targets that are not a path reach the log', () => {
   const { destination, lines } = collect()
   const log = new AccessLog(destination, everything)
   log.write({ ...entry, cookie: 'hush', headers: { authorization: 'hush' } } as AccessEntry)
@@ -77,7 +77,7 @@ test('neither members beyond the closed list nor targets that are no path reach 
   )
 })
 
-test('what steers terminals is escaped, in requests and all else', () => {
+test('terminal control characters are escaped, in requests and everywhere else', () => {
   const steering = '\u007f\u009b2J\u0085'
   const escaped = String.raw`\u007f\u009b2J\u0085`
   let text = ''
@@ -124,7 +124,7 @@ test('whatever a client sends, a line is no longer than what a pipe takes in one
   )
 })
 
-test('each status class has a share of its own, and what has no class is always wanted', () => {
+test('each status class is sampled by its own share, and a status without a class is always logged', () => {
   const draws = [0.09, 0.1, 0.99]
   const sample = { ...everything, '2xx': 0.1, '4xx': 0 }
   const log = new AccessLog(collect().destination, sample, () => draws.shift() ?? 0)
@@ -135,7 +135,7 @@ test('each status class has a share of its own, and what has no class is always 
   )
 })
 
-test('what is written was wanted: no share is asked again', () => {
+test('an entry that is written was sampled before: it is not sampled again', () => {
   const { destination, lines } = collect()
   new AccessLog(destination, { ...everything, '2xx': 0 }).write(entry)
   assert.equal(lines().length, 1)

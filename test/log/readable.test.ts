@@ -17,13 +17,13 @@ function withoutColours(text: string): string {
   return text.replace(/\u001b\[\d+m/g, '')
 }
 
-test('a line has level, message and fields, without those that are nothing', () => {
+test('a line has level, message and fields, without empty ones', () => {
   const fields = { status: 521, host: 'a.example', error: null, phases: { connect: 1.5 }, aborted: false }
   const line = 'WARN  what happened status=521 host=a.example phases={"connect":1.5} aborted=false\n'
   assert.equal(shown(fields, 'what happened'), line)
 })
 
-test('the time is that of the clock on the wall', () => {
+test('the time is local wall-clock time', () => {
   const at = new Date(2026, 0, 2, 3, 4, 5, 6)
   assert.equal(readable(`{"level":20,"time":${at.getTime()},"msg":"m"}\n`, false), '03:04:05.006 DEBUG m\n')
 })
@@ -33,7 +33,7 @@ test('a text that could be taken for anything else is quoted', () => {
     assert.match(shown({ text }, 'm'), /^WARN {2}m text="[^\n]*"\n$/, text)
 })
 
-test('an error is told by its stack below the line, and its code', () => {
+test('an error is shown with its code, and its stack below the line', () => {
   const err = Object.assign(new Error('one\n00:00:00.000 FATAL two'), { code: 'EACCES' })
   const [line, ...rest] = shown({ err }, 'm').split('\n')
   assert.equal(line, 'WARN  m')
@@ -50,7 +50,7 @@ test('with colours, only our own sequences are added', () => {
   assert.equal(withoutColours(coloured), readable(line, false))
 })
 
-test('whatever is logged stays in its line and its field, and steers no terminal', () => {
+test('whatever is logged stays in its line and field, and cannot control the terminal', () => {
   const text = fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: 'grapheme' }), fc.string())
   fc.assert(
     fc.property(text, text, fc.jsonValue(), (a, message, b) => {

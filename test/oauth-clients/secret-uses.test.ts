@@ -163,7 +163,7 @@ describe('SecretUses', () => {
     deepEqual([ground.reads, ground.writes], [10_001, 1])
   })
 
-  test('asks for nothing where the record says that the hour is known', async t => {
+  test('reads nothing where the record has the hour already', async t => {
     const ground = await Ground.open(t)
     const [client, newer] = await ground.client()
     const uses = ground.uses()
@@ -234,7 +234,7 @@ describe('SecretUses', () => {
     equal(await ground.store.oauthClients.get(removed.account, removed.id), null)
   })
 
-  test('keeps uses while the store is away and writes them when it is back, with one warning', async t => {
+  test('keeps uses while the store is unreachable and writes them when it is back, with one warning', async t => {
     const ground = await Ground.open(t)
     const [client, newer, older] = await ground.client()
     const uses = ground.uses()
@@ -271,7 +271,7 @@ describe('SecretUses', () => {
     equal(ground.told.length, 2)
   })
 
-  test('gives up in the end when the store stays away, and says how much was lost', async t => {
+  test('gives up in the end when the store stays unreachable, and reports how much was lost', async t => {
     const ground = await Ground.open(t)
     const [client, newer, older] = await ground.client()
     ground.failure = new StoreUnreachable()
@@ -286,7 +286,7 @@ describe('SecretUses', () => {
     deepEqual([ground.reads, ground.told.length], [1, 2])
   })
 
-  test('holds a bounded number of uses while the store is away', async t => {
+  test('holds a bounded number of uses while the store is unreachable', async t => {
     const ground = await Ground.open(t)
     const [client, newer] = await ground.client()
     ground.failure = new StoreUnreachable()

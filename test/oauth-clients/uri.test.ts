@@ -137,7 +137,7 @@ describe('a redirect URI of any client', () => {
     })
   }
 
-  test('is not told a spelling that would be too long', () => {
+  test('is not suggested a spelling that would be too long', () => {
     assert.equal(asSecret(`https://app.example/${'"'.repeat(400)}`), 'must have at most 512 bytes')
   })
 })
@@ -352,7 +352,7 @@ describe('whatever the text', () => {
     )
   })
 
-  test('a spelling that is told is right', () => {
+  test('a suggested spelling is valid', () => {
     fc.assert(
       fc.property(text, method, (uri, method) => {
         for (const rule of [(uri: string) => redirectUriFault(uri, method), originFault, pageUriFault]) {

@@ -48,7 +48,7 @@ for (let set = 1; set < 2 ** members.length; set++) {
   })
 }
 
-test('what is missing is told in words that name it, and what to do where a proof has failed', () => {
+test('what is missing is named, with what to do where a verification has failed', () => {
   for (const member of members)
     for (const lack of lacks[member]!)
       for (const { sentence } of missingOf({ ...complete, ...lack })) {

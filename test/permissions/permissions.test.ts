@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { permissions } from '../../src/permissions/permissions.ts'
 
-test('ids are 32 hex digits, scopes words with a dot between them, and nothing stands for two', () => {
+test('ids are 32 hex digits, scopes are words separated by a dot, and all are unique', () => {
   for (const { id, scope } of permissions) {
     assert.match(id, /^[0-9a-f]{32}$/)
     assert.match(scope, /^[a-z_]+\.[a-z]+$/)
@@ -11,7 +11,7 @@ test('ids are 32 hex digits, scopes words with a dot between them, and nothing s
   assert.equal(new Set(marks).size, marks.length)
 })
 
-test('a scope is called as its permission is', () => {
+test('a scope has the name of its permission', () => {
   for (const { scope, name } of permissions)
     assert.equal(
       scope,

@@ -27,11 +27,11 @@ test('a token allows what a policy names, for the accounts it names, and nothing
   assert.equal(permits(token, 'AI Gateway Read', mine), false)
 })
 
-test('* stands for every account', () => {
+test('* means every account', () => {
   assert.equal(permits(holder(policy('allow', ['AI Gateway Run'], ['*'])), 'AI Gateway Run', other), true)
 })
 
-test('who may write may read, not the reverse', () => {
+test('write includes read, but not the reverse', () => {
   for (const [write, read] of [
     ['AI Gateway Edit', 'AI Gateway Read'],
     ['API Tokens Write', 'API Tokens Read'],
@@ -45,7 +45,7 @@ test('who may write may read, not the reverse', () => {
   assert.equal(permits(holder(policy('allow', ['AI Gateway Edit'])), 'AI Gateway Run', mine), false)
 })
 
-test('a denial anywhere wins, before and after what allows', () => {
+test('a denial always wins, before or after an allowance', () => {
   const [allow, deny] = [policy('allow', ['AI Gateway Run'], ['*']), policy('deny', ['AI Gateway Run'])]
   for (const token of [holder(allow, deny), holder(deny, allow)]) {
     assert.equal(permits(token, 'AI Gateway Run', mine), false)
@@ -53,7 +53,7 @@ test('a denial anywhere wins, before and after what allows', () => {
   }
 })
 
-test('denying to write denies to read, denying to read leaves writing', () => {
+test('denying write denies read as well, denying read leaves write', () => {
   const all = policy('allow', ['API Tokens Write'])
   assert.equal(permits(holder(all, policy('deny', ['API Tokens Write'])), 'API Tokens Read', mine), false)
   assert.equal(permits(holder(all, policy('deny', ['API Tokens Read'])), 'API Tokens Write', mine), true)

@@ -35,7 +35,7 @@ const checkAt = (clock: ManualClock, isUp: boolean, next = 5_000) => ({
   lastError: null,
 })
 
-test('failures in a row eject it, and a success in between starts the count anew', () => {
+test('consecutive failures eject it, and a success in between resets the count', () => {
   const { health, fail, ejections } = start()
   fail(2)
   health.answered({})
@@ -46,7 +46,7 @@ test('failures in a row eject it, and a success in between starts the count anew
   deepEqual([health.state, health.share, ejections()], ['ejected', 0, 1])
 })
 
-test('an answer that has only begun is no success yet', () => {
+test('a response that has only begun is not yet a success', () => {
   const { health, fail } = start()
   for (let i = 0; i < 3; i++) {
     health.answered({})
@@ -145,7 +145,7 @@ test('back-off outlives a short recovery, and is forgotten after a long one', ()
   equal(health.ejectedUntil, clock.now() + 10_000)
 })
 
-test('whoever comes back takes up its share by and by', () => {
+test('a member that comes back takes up its share gradually', () => {
   const { clock, health, fail, trial } = start({ slowStart: 10_000 })
   equal(health.share, 1)
   fail(3)
@@ -188,7 +188,7 @@ test('a good check ends no ejection: the trial does, and back-off grows meanwhil
   equal(health.ejectedUntil, clock.now() + 40_000)
 })
 
-test('who was ejected and down needs a good check and a trial', () => {
+test('a member that was ejected and down needs a good check and a trial', () => {
   const { clock, health, fail, trial } = start()
   fail(3)
   health.takeCheck(checkAt(clock, false))
@@ -200,7 +200,7 @@ test('who was ejected and down needs a good check and a trial', () => {
   deepEqual([health.state, health.share], ['healthy', 1])
 })
 
-test('a request that comes to it while another one is the trial is told', () => {
+test('a request that comes to it while another one is the trial is refused', () => {
   const { clock, health, fail } = start()
   const early = {}
   equal(health.begin(early), true)
@@ -213,7 +213,7 @@ test('a request that comes to it while another one is the trial is told', () => 
   equal(health.begin({}), true)
 })
 
-test('hope lies in the next trial, or in the next check while it is down', () => {
+test('the wait is for the next trial, or for the next check while it is down', () => {
   const { clock, health, fail } = start()
   fail(3)
   equal(health.msUntilHope, 10_000)

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { LeastOutstanding } from '../../src/pools/least-outstanding.ts'
 import { asking, chosen, named } from './candidates.ts'
 
-test('the member with the fewest unanswered requests is chosen', () => {
+test('the member with the fewest outstanding requests is chosen', () => {
   const members = [named('a'), named('b'), named('c')]
   Object.assign(members[0]!, { outstanding: 3 })
   Object.assign(members[1]!, { outstanding: 1 })
@@ -22,7 +22,7 @@ test('equals take turns by weight', () => {
   equal(chosen(new LeastOutstanding(2), [named('a', 2), named('b')], 6), 'abaaba')
 })
 
-test('whoever has no share or was tried is passed over, however idle', () => {
+test('a member without a share or already tried is passed over, however idle', () => {
   const members = [named('a'), named('b'), named('c')]
   const balance = new LeastOutstanding(3)
   Object.assign(members[0]!, { share: 0 })

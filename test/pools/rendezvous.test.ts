@@ -43,7 +43,7 @@ test('a member that goes moves its own clients alone, to all others, and has the
   deepEqual(homes(all), before)
 })
 
-test('a member that comes back by and by takes only clients that were its own', () => {
+test('a member that comes back gradually takes only clients that were its own', () => {
   const all = members()
   const before = homes(all)
   all[2]!.share = 0.1

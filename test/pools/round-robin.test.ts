@@ -12,7 +12,7 @@ test('turns go by weight, and are spread', () => {
   equal(chosen(new RoundRobin(3), [named('a', 5), named('b'), named('c')], 7), 'aabacaa')
 })
 
-test('whoever has no share is passed over, and begins again where it has one', () => {
+test('a member without a share is passed over, and starts again where it has one', () => {
   const members = [named('a'), named('b'), named('c')]
   const balance = new RoundRobin(3)
   members[0]!.share = 0
@@ -30,7 +30,7 @@ test('a share counts as a part of the weight', () => {
   equal(names.replaceAll('b', '').length, 20)
 })
 
-test('whoever was tried is not chosen again', () => {
+test('a member that was tried is not chosen again', () => {
   const members = [named('a'), named('b')]
   const balance = new RoundRobin(2)
   equal(balance.choose(members, asking(), [members[0]!])?.name, 'b')

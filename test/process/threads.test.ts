@@ -15,6 +15,6 @@ function threads(env: NodeJS.ProcessEnv): number {
   return Number(spawnSync(process.execPath, ['--input-type=module', '--eval', source], options).stdout)
 }
 
-test('there are more threads than the usual 4, unless the operator says how many', () => {
+test('there are more threads than the default 4, unless the operator sets their number', () => {
   assert.equal(threads({}) - threads({ UV_THREADPOOL_SIZE: '4' }), 12)
 })

@@ -124,7 +124,7 @@ export function accountsContract(name: string, place: Place): void {
     assert.deepEqual((await (await open()).gateways.get(kept.account, kept.id))?.record, kept)
   })
 
-  test(`${name}: a store says where it is and is not away; one that was closed twice rejects`, async t => {
+  test(`${name}: a store reports its location and is reachable; one that was closed twice rejects`, async t => {
     const store = await (await place(t))()
     assert.match(store.location, /^[a-z+]+:/)
     assert.equal(store.isUnreachable, false)

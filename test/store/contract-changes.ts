@@ -21,7 +21,7 @@ import {
 type Told = Extract<Change, { account: string }>
 
 export function changesContract(name: string, place: Place): void {
-  test(`${name}: every write of a record is told, in every handle, within a second`, async t => {
+  test(`${name}: every write of a record is reported, in every handle, within a second`, async t => {
     const open = await place(t)
     const [own, other] = await Promise.all([open(), open()])
     const kept = { gateway: gateway(), token: token(), client: oauthClient() }
@@ -43,7 +43,7 @@ export function changesContract(name: string, place: Place): void {
     })
   })
 
-  test(`${name}: every write of what zones have is told, in every handle, within a second`, async t => {
+  test(`${name}: every write of zone settings is reported, in every handle, within a second`, async t => {
     const open = await place(t)
     const [own, other] = await Promise.all([open(), open()])
     const [errors, access, page] = [errorRuleList(), accessRuleList(), errorPage()]
@@ -65,7 +65,7 @@ export function changesContract(name: string, place: Place): void {
     })
   })
 
-  test(`${name}: every write about people is told, in every handle, within a second`, async t => {
+  test(`${name}: every write about people is reported, in every handle, within a second`, async t => {
     const open = await place(t)
     const [own, other] = await Promise.all([open(), open()])
     const [owner, person, kept] = [account(), user(), member()]
@@ -115,7 +115,7 @@ export function changesContract(name: string, place: Place): void {
     assert.equal(told.length, 4)
   })
 
-  test(`${name}: a first start is told`, async t => {
+  test(`${name}: a first start is reported`, async t => {
     const open = await place(t)
     const [own, other] = await Promise.all([open(), open()])
     const first = firstStart()
@@ -127,7 +127,7 @@ export function changesContract(name: string, place: Place): void {
     await within(Promise.all(heard))
   })
 
-  test(`${name}: what was told is there to be read`, async t => {
+  test(`${name}: what was reported can be read`, async t => {
     const open = await place(t)
     const [writer, reader] = await Promise.all([open(), open()])
     const kept = token()
@@ -136,7 +136,7 @@ export function changesContract(name: string, place: Place): void {
     assert.deepEqual(await within(heard), kept)
   })
 
-  test(`${name}: who no longer follows is told nothing`, async t => {
+  test(`${name}: a listener that ended gets nothing more`, async t => {
     const store = await (await place(t))()
     let told = 0
     const end = store.changes.follow(() => told++)

@@ -169,7 +169,7 @@ test('rules of zones that are there already are not written over', async t => {
   assert.deepEqual((await to.errorRules.get(zoneOwner, '3.example'))?.record.rules, [])
 })
 
-test('what was copied is told in words', () => {
+test('what was copied is reported in words', () => {
   const none = { accounts: 0, gateways: 0, tokens: 0, oauthClients: 0, logEntries: 0, auditEntries: 0 }
   assert.equal(
     inWords({

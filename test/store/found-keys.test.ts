@@ -10,7 +10,7 @@ function mockTimers(t: TestContext): void {
   t.mock.timers.enable({ apis: ['setTimeout'] })
 }
 
-test('a key is told at once, up to ten messages in 100 ms; what is found meanwhile follows together', async t => {
+test('a key is announced at once, up to ten messages in 100 ms; later ones follow together', async t => {
   mockTimers(t)
   const sent: (readonly FoundKey[])[] = []
   const post = new FoundPost(async keys => sent.push(keys))
@@ -30,7 +30,7 @@ test('a key is told at once, up to ten messages in 100 ms; what is found meanwhi
   assert.deepEqual(sent.slice(10), [keys.slice(10)])
 })
 
-test('no more than 1,000 keys are told in 100 ms, and none before the last message was taken', async t => {
+test('no more than 1,000 keys are announced in 100 ms, and none before the last message was accepted', async t => {
   mockTimers(t)
   const sent: number[] = []
   const taken = Promise.withResolvers<void>()
@@ -59,7 +59,7 @@ test('of keys the latest 10,000 are kept, each once', () => {
   assert.deepEqual([keys.count, keys.all.at(-1), keys.take()], [10_000, ['token', '600'], ['token', '500']])
 })
 
-test('what others have found is asked for a few at a time', async () => {
+test('what others have found is loaded a few at a time', async () => {
   const asked: (() => void)[] = []
   const reader = new FoundReader(() => new Promise(resolve => asked.push(resolve)))
   reader.hear(digests(20))
@@ -70,7 +70,7 @@ test('what others have found is asked for a few at a time', async () => {
   assert.equal(asked.length, 9)
 })
 
-test('while the store is away keys wait, and are asked for when it is back; a key that fails otherwise is let go', async t => {
+test('while the store is unreachable keys wait, and are loaded when it is back; a key that fails otherwise is dropped', async t => {
   mockTimers(t)
   const asked: string[] = []
   let isUnreachable = true

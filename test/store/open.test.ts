@@ -61,7 +61,7 @@ test('a file that must exist is neither made nor filled, nor is its folder made'
   await (await openStore(`sqlite:${file}`, mustExist)).close()
 })
 
-test('a URL of no known store is refused by a sentence without a word of it', async () => {
+test('a URL of an unknown store is refused in a sentence that does not quote it', async () => {
   const urls = [
     '',
     'data.db',

@@ -34,7 +34,7 @@ function setUp(options: Partial<ReadThroughOptions<Thing>> = {}) {
   return { clock, steered, things, memory, change }
 }
 
-test('what was asked once is answered at once', async () => {
+test('a cached value is returned at once', async () => {
   const { memory, steered } = setUp()
   assert.deepEqual(await memory.get('1'), { id: '1', shade: 'red' })
   assert.deepEqual(memory.get('1'), { id: '1', shade: 'red' })
@@ -65,14 +65,14 @@ test('a change of another kind of record forgets nothing', async () => {
   assert.deepEqual([memory.get('1'), memory.get('none'), steered.asked], [{ id: '1', shade: 'red' }, null, 2])
 })
 
-test('when changes can not be told apart everything is asked again', async () => {
+test('when changes cannot be told apart everything is read again', async () => {
   const { memory, steered } = setUp()
   await memory.get('1')
   steered.changes.tell({ kind: 'everything' })
   assert.ok(memory.get('1') instanceof Promise)
 })
 
-test('a lookup that a change overtakes is not remembered, and who asks later does not share it', async () => {
+test('a lookup that a change overtakes is not cached, and later callers do not share it', async () => {
   const { memory, steered, things, change } = setUp()
   const release = steered.hold()
   const early = memory.get('1')
@@ -176,7 +176,7 @@ test('only so many values are remembered, the least used goes first', async () =
   assert.ok(memory.get('2') instanceof Promise)
 })
 
-test('while notices flow a value lives as long as it is wanted', async () => {
+test('while notices arrive a value stays cached as long as it is used', async () => {
   const { memory, clock, steered } = setUp()
   await memory.get('1')
   clock.advance(86_400_000)
@@ -184,7 +184,7 @@ test('while notices flow a value lives as long as it is wanted', async () => {
   assert.equal(steered.asked, 1)
 })
 
-test('when notices fall silent a value is asked again after 5 s, and every 5 s', async () => {
+test('when notices stop a value is read again after 5 s, and every 5 s', async () => {
   const { memory, clock, steered, things } = setUp()
   await memory.get('1')
   steered.changes.fallSilent()
@@ -196,7 +196,7 @@ test('when notices fall silent a value is asked again after 5 s, and every 5 s',
   assert.equal(steered.asked, 2)
 })
 
-test('while the store is away a value lives on for the grace, and the store is asked once a second at most', async () => {
+test('while the store is unreachable a value stays valid for the grace, and the store is tried once a second at most', async () => {
   const { memory, clock, steered } = setUp({ grace: 60_000 })
   await memory.get('1')
   steered.changes.fallSilent()
@@ -216,7 +216,7 @@ test('while the store is away a value lives on for the grace, and the store is a
   await assert.rejects(async () => memory.get('1'), StoreUnreachable)
 })
 
-test('while the store is away one question a second tries it, whatever else is remembered', async () => {
+test('while the store is unreachable one query a second tries it, whatever else is cached', async () => {
   const { memory, clock, steered, things } = setUp()
   things.set('2', { id: '2', shade: 'blue' })
   await Promise.all([memory.get('1'), memory.get('2')])
@@ -236,7 +236,7 @@ test('while the store is away one question a second tries it, whatever else is r
   assert.ok(memory.get('2') instanceof Promise)
 })
 
-test('what nobody remembers is away with the store, and found as soon as it is back', async () => {
+test('a value that is not cached is unavailable with the store, and found as soon as it is back', async () => {
   const { memory, steered } = setUp()
   steered.isUnreachable = true
   await assert.rejects(async () => memory.get('1'), StoreUnreachable)
@@ -244,7 +244,7 @@ test('what nobody remembers is away with the store, and found as soon as it is b
   assert.deepEqual(await memory.get('1'), { id: '1', shade: 'red' })
 })
 
-test('questions beyond the bound are turned away and not passed on, and the bound opens again', async () => {
+test('queries beyond the bound are refused and not passed on, and the bound opens again', async () => {
   const { memory, steered } = setUp()
   const release = steered.hold()
   const waiting = Array.from({ length: 1_500 }, async (_, i) => memory.get(`random ${i}`))
@@ -257,7 +257,7 @@ test('questions beyond the bound are turned away and not passed on, and the boun
   assert.equal(await memory.get('random 1499'), null)
 })
 
-test('a bug of the store is no absence: it is thrown, old value or not', async () => {
+test('a bug of the store is not an absence: it is thrown, old value or not', async () => {
   let isBroken = false
   const { memory, clock, steered } = setUp({
     load: async () => {
@@ -272,7 +272,7 @@ test('a bug of the store is no absence: it is thrown, old value or not', async (
   await assert.rejects(async () => memory.get('1'), TypeError)
 })
 
-test('each key is told for which the store has something, but for those that others have told of', async () => {
+test('each key found in the store is announced, except those that others have announced', async () => {
   const told: string[] = []
   const { memory, things, change } = setUp({ found: key => told.push(key) })
   things.set('2', { id: '2', shade: 'blue' })
@@ -287,7 +287,7 @@ test('each key is told for which the store has something, but for those that oth
   assert.deepEqual(told, ['1', '1'], 'the others have forgotten it, too')
 })
 
-test('what others have found is asked for once, and then lives on as what was asked for here', async () => {
+test('what others have found is loaded once, and then stays cached as if found here', async () => {
   const { clock, memory, steered } = setUp()
   assert.equal(await memory.get('none'), null)
   await Promise.all([memory.recall('1'), memory.recall('1')])
@@ -301,7 +301,7 @@ test('what others have found is asked for once, and then lives on as what was as
   await assert.rejects(memory.recall('2'), StoreUnreachable)
 })
 
-test('a key that others have told of brings nothing back that was removed meanwhile', async () => {
+test('a key that others have announced brings nothing back that was removed meanwhile', async () => {
   const { memory, steered, things, change } = setUp()
   const release = steered.hold()
   const recalled = memory.recall('1')
@@ -314,7 +314,7 @@ test('a key that others have told of brings nothing back that was removed meanwh
   assert.equal(await memory.get('1'), null)
 })
 
-test('a key that others have told of is asked for again where a change of something else overtook the answer', async () => {
+test('a key that others have announced is loaded again where another change overtook the reply', async () => {
   const { memory, steered, change } = setUp()
   const release = steered.hold()
   const recalled = memory.recall('1')
@@ -359,7 +359,7 @@ function setUpTwo(pass: <L>(loan: L) => Promise<L> = async loan => loan) {
   return { clock, things, processes: processes as [(typeof processes)[0], (typeof processes)[0]] }
 }
 
-test('while the store is away what another process remembers is borrowed, for as long as that may live on there', async () => {
+test('while the store is unreachable what another process has cached is borrowed, for as long as it is valid there', async () => {
   const { clock, processes } = setUpTwo()
   const [a, b] = processes
   await a.memory.get('1')
@@ -437,7 +437,7 @@ test('what is borrowed is forgotten by the changes that are told when the store 
   assert.equal(await b.memory.get('1'), null)
 })
 
-test('whatever crosses, no process gives out what it was told is gone', async () => {
+test('in any order of messages, no process returns what it knows is gone', async () => {
   const events = fc.constantFrom('get', 'recall', 'hear', 'away', 'back', 'remove', 'wait', 'pass')
   const steps = fc.array(fc.tuple(events, fc.constantFrom(0, 1)), { minLength: 5, maxLength: 40 })
   await fc.assert(

@@ -18,7 +18,7 @@ test('what is minted is well formed, and never the same', () => {
   assert.equal(new Set(values).size, 1_000)
 })
 
-test('the format is the same for ever', () => {
+test('the format never changes', () => {
   assert.ok(isWellFormed('svct_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA12EquQ'))
 })
 

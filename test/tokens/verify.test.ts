@@ -31,7 +31,7 @@ function setUp(members: Partial<Token> = {}) {
   return { clock, steered, metrics, verifier, value, token, change, update }
 }
 
-test('a token is looked up once, and known at once from then on', async () => {
+test('a token is looked up once, and found in memory from then on', async () => {
   const { verifier, value, token, metrics } = setUp()
   assert.deepEqual(await verifier.verify(value, here), token)
   assert.deepEqual(verifier.verify(value, here), token)
@@ -102,7 +102,7 @@ test('a token that is only denied somewhere works elsewhere', async () => {
   assert.equal(verifier.verify(value, '198.51.100.1'), 'address_denied')
 })
 
-test('a token that was rolled or deleted is unknown as soon as that is told', async () => {
+test('a token that was rolled or deleted is unknown as soon as the change is reported', async () => {
   const { verifier, value, token, steered, change } = setUp()
   await verifier.verify(value, here)
   steered.byDigest.delete(token.digest)
@@ -119,7 +119,7 @@ test('a token that was disabled is refused within 5 s when its notice is lost', 
   assert.equal(await verifier.verify(value, here), 'disabled')
 })
 
-test('while the store is away a verified token lives on for the grace, and an unknown one is refused as such', async () => {
+test('while the store is unreachable a verified token stays valid for the grace, and an unknown one is refused as such', async () => {
   const { verifier, value, token, steered, clock } = setUp()
   await verifier.verify(value, here)
   steered.isUnreachable = true
@@ -134,7 +134,7 @@ test('while the store is away a verified token lives on for the grace, and an un
   assert.deepEqual(await verifier.verify(value, here), token)
 })
 
-test('a token expires while the store is away, too', async () => {
+test('a token expires while the store is unreachable, too', async () => {
   const expiresOn = new ManualClock().now() + 60_000
   const { verifier, value, steered, clock } = setUp({ expiresOn })
   await verifier.verify(value, here)
@@ -176,7 +176,7 @@ test('a scan of 100,000 random tokens asks once for each and leaves the heap fla
   assert.deepEqual(verifier.verify(value, here), token)
 })
 
-test('what a connection showed before is judged anew each time, and nothing else passes for it', async () => {
+test('the last token of a connection is verified again each time, and nothing else passes for it', async () => {
   const { verifier, value, token, update, steered } = setUp()
   const shown = new Shown()
   await verifier.verify(value, here, shown)

@@ -61,7 +61,7 @@ test('a default that denies counts, a legal block and a rule that fails do not',
   assert.equal(await ask('127.0.0.8', '/'), 1012)
 })
 
-test('nobody is banned for what the page of a stranger embeds', async t => {
+test('a client is not banned for what the page of another site embeds', async t => {
   const condition: AccessCondition = { kind: 'referer_not', hosts: ['site.test'] }
   const { ask, edge } = await start(t, { zone: { rules: [{ ...noAdmin, condition }], ban } })
   for (let i = 0; i < 5; i++)
@@ -70,7 +70,7 @@ test('nobody is banned for what the page of a stranger embeds', async t => {
   assert.equal(edge.metrics.access.activeBans!(), 0)
 })
 
-test('a ban of a zone is of that zone alone, one of all zones counts in each and holds in all', async t => {
+test('a ban of a zone applies in that zone only, one of all zones counts and applies in each', async t => {
   const zones = [{ name: 'other', hosts: ['other.test'], access: { ...openAccess, rules: [noAdmin] } }]
   const own = await start(t, { zone: { rules: [noAdmin], ban }, zones })
   for (let i = 0; i < 3; i++) await own.ask('127.0.0.8', '/admin')
@@ -84,7 +84,7 @@ test('a ban of a zone is of that zone alone, one of all zones counts in each and
   assert.equal(await all.ask('127.0.0.8', '/', 'other.test'), 1012)
 })
 
-test('whom the rules of all zones allow no zone bans', async t => {
+test('a client that the rules of all zones allow is not banned by a zone', async t => {
   const office: AccessRule = {
     action: 'allow',
     condition: { kind: 'ip', networks: ['127.0.0.8'] },

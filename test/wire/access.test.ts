@@ -52,7 +52,7 @@ describe('each kind of rule has its own error', () => {
     })
   }
 
-  test('1050 where nothing but what a rule allows is let in', async t => {
+  test('1050 where only what a rule allows is admitted', async t => {
     const { ask, edge } = await startGuarded(t, {
       zone: [rule({ kind: 'path', prefixes: ['/public'] }, 'allow')],
       otherwise: 'deny',
@@ -64,7 +64,7 @@ describe('each kind of rule has its own error', () => {
   })
 })
 
-test('a method that some origins take for another slips by no rule', async t => {
+test('a method that some origins read as another bypasses no rule', async t => {
   const condition: AccessCondition = { kind: 'expression', text: 'request.method == "POST"' }
   const origin = await startResponder(t, ok())
   const edge = await startEdge(t, [origin.url], {
@@ -162,7 +162,7 @@ describe('a path that origins may read in several ways', () => {
     assert.equal(codeOf(await ask('/x;y')), 1052)
   })
 
-  test('is 400 where it mixes too much, if a rule looks at it, and else passes as it is', async t => {
+  test('is 400 where it is too ambiguous, if a rule looks at it, and otherwise passes as it is', async t => {
     const absurd = '/a//b;c\\d%2fe'
     const guarded = await startGuarded(t, { zone: [rule({ kind: 'path', prefixes: ['/admin'] })] })
     const answer = await guarded.ask(absurd)
@@ -173,7 +173,7 @@ describe('a path that origins may read in several ways', () => {
     assert.equal(other.origin.requests[0]!.target, absurd)
   })
 
-  test('OPTIONS * asks about /', async t => {
+  test('OPTIONS * is treated as a request for /', async t => {
     const { edge } = await startGuarded(t, { zone: [rule({ kind: 'path', prefixes: ['/'] })] })
     assert.equal(codeOf(await edge.ask(request('OPTIONS *', json))), 1020)
   })
@@ -209,7 +209,7 @@ describe('the order of rules', () => {
   })
 })
 
-test('the rules of all zones hold for AI calls too', async t => {
+test('the rules of all zones apply to AI calls too', async t => {
   const settings = {
     ai: { hosts: ['ai.test'] },
     access: { rules: [rule({ kind: 'ip', networks: ['127.0.0.1'] })] },
@@ -221,7 +221,7 @@ test('the rules of all zones hold for AI calls too', async t => {
   assert.equal(JSON.parse(answer.text).error_code, 1006)
 })
 
-test('a call whose token is looked up first is asked once what the rules say', async t => {
+test('a call whose token is looked up first is checked against the rules once', async t => {
   const provider = await startResponder(t, ok())
   const allow = rule({ kind: 'ip', networks: ['127.0.0.1'] }, 'allow')
   const ai = await startAi(t, { openai: provider.url }, { access: { rules: [allow] } })
@@ -235,7 +235,7 @@ test('a call whose token is looked up first is asked once what the rules say', a
   assert.equal(edge.metrics.access.allowed.ip.value, 1)
 })
 
-test('the access log names the rule by its id or its place in the file, the default and whose they are', async t => {
+test('the access log names the rule by its id or its position in the file, or the default, with their zone', async t => {
   const deny = (prefix: string) => rule({ kind: 'path', prefixes: [prefix] })
   const rules = [{ ...deny('/api'), id: 'r1' }, deny('/first'), deny('/second')]
   const { ask, edge } = await startGuarded(t, { zone: rules, otherwise: 'deny' })
@@ -274,7 +274,7 @@ test('a database that is broken for an address gives 1052, to rules and expressi
   }
 })
 
-test('a refused client is told at once, keeps its connection, and the origin hears nothing', async t => {
+test('a refused client gets its response at once and keeps its connection, and the origin gets nothing', async t => {
   const { edge, origin } = await startGuarded(t, { zone: [rule({ kind: 'path', prefixes: ['/admin'] })] })
   const client = await edge.connect()
   await client.send(request('GET /admin', json))
@@ -284,7 +284,7 @@ test('a refused client is told at once, keeps its connection, and the origin hea
   assert.equal(origin.requests.length, 1)
 })
 
-test('previews of errors are not shown to those who are denied', async t => {
+test('previews of errors are not shown to denied clients', async t => {
   const prefixes = ['/cdn-cgi/error/1015', '/other']
   const { ask, edge } = await startGuarded(t, { zone: [rule({ kind: 'path', prefixes })] })
   assert.equal(codeOf(await ask('/cdn-cgi/error/1015')), 1020)
@@ -293,7 +293,7 @@ test('previews of errors are not shown to those who are denied', async t => {
   assert.deepEqual([edge.metrics.errors[1020], edge.metrics.errors[1000]], [1, 0])
 })
 
-test('the rules of all zones hold for previews on AI hosts', async t => {
+test('the rules of all zones apply to previews on AI hosts', async t => {
   const rules = [rule({ kind: 'ip', networks: ['127.0.0.1'] })]
   const edge = await startEdge(t, [], { ai: { hosts: ['ai.test'] }, access: { rules } })
   const preview = request('GET /cdn-cgi/error/1015', json).replace('site.test', 'ai.test')
@@ -315,15 +315,15 @@ describe('the address of the client', () => {
     return answer.status === 200 ? 200 : codeOf(answer)
   }
 
-  test('is that of the peer', async t => assert.equal(await from(t, '127.0.0.9', null, []), 1006))
-  test('is another for each peer', async t => assert.equal(await from(t, '127.0.0.8', null, []), 200))
-  test('is not what an untrusted peer says, to get in', async t =>
+  test('is the address of the peer', async t => assert.equal(await from(t, '127.0.0.9', null, []), 1006))
+  test('differs for each peer', async t => assert.equal(await from(t, '127.0.0.8', null, []), 200))
+  test('cannot be claimed by an untrusted peer to get in', async t =>
     assert.equal(await from(t, '127.0.0.9', '198.51.100.1', ['127.0.0.1']), 1006))
-  test('is not what an untrusted peer says, to shut another out', async t =>
+  test('cannot be claimed by an untrusted peer to lock another out', async t =>
     assert.equal(await from(t, '127.0.0.8', '192.0.2.1', ['127.0.0.1']), 200))
-  test('is what a trusted peer says', async t =>
+  test('is the one that a trusted peer reports', async t =>
     assert.equal(await from(t, '127.0.0.1', '192.0.2.1', ['127.0.0.1']), 1006))
-  test('is the hop before the trusted ones, whatever stands before it', async t => {
+  test('is the hop before the trusted ones, whatever precedes it', async t => {
     assert.equal(
       await from(t, '127.0.0.1', '192.0.2.1, 198.51.100.1, 10.1.1.1', ['127.0.0.1', '10.0.0.0/8']),
       200,
@@ -335,7 +335,7 @@ describe('the address of the client', () => {
   })
 })
 
-test('a list that changes holds soon, and one that is broken leaves the one before', async t => {
+test('a changed list is applied soon, and a broken one leaves the previous one in effect', async t => {
   const { ask, write, errors, metrics } = await startGuarded(t, {
     zone: [rule({ kind: 'list', name: 'bad' })],
   })

@@ -187,7 +187,7 @@ for (const way of ways) {
       assert.match(answer.text, /Hello\./)
     })
 
-    test(`${way.name}, nested 20,000 deep and framed by ${framing}, harms nobody`, async t => {
+    test(`${way.name}, nested 20,000 deep and framed by ${framing}, does no harm`, async t => {
       const { ai, play } = await start(t)
       const deep = `${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`
       const body = way.answer.replace(/"(?:input|tool_calls|message)":/, `$&${deep},"x":`)
@@ -200,7 +200,7 @@ for (const way of ways) {
     })
   }
 
-  test(`${way.name}, mutated at random: a whole answer, a record or a cut, and the next call is served`, async t => {
+  test(`${way.name}, mutated at random: a complete response, a record or a cut, and the next call is served`, async t => {
     const { ai, play } = await start(t)
     await fc.assert(
       fc.asyncProperty(hostile, async ({ mutations, framing, cuts }) => {

@@ -89,7 +89,7 @@ for (const [name, { path, field, assertUnauthorized }] of Object.entries(routes)
     assert.equal(ai.edge.metrics.ai.allowed.authentication_off.value, 1)
   })
 
-  test(`what is no valid token is refused, each for its reason (${name})`, async t => {
+  test(`an invalid token is refused, each kind for its reason (${name})`, async t => {
     const clock = new ManualClock()
     const { ai, provider } = await start(t, { clock })
     const now = clock.now()
@@ -138,7 +138,7 @@ for (const [name, { path, field, assertUnauthorized }] of Object.entries(routes)
     assert.equal(provider.bytesReceived, 0)
   })
 
-  test(`a change of the setting holds for the next request (${name})`, async t => {
+  test(`a change of the setting applies to the next request (${name})`, async t => {
     const { ai } = await start(t)
     const ask = async () => (await ai.edge.ask(call(path(ai), chat))).status
     assert.equal(await ask(), 401)
@@ -149,7 +149,7 @@ for (const [name, { path, field, assertUnauthorized }] of Object.entries(routes)
   })
 }
 
-test('a gateway that does not exist is told of to those alone who may know', async t => {
+test('a missing gateway is revealed only to tokens with permission', async t => {
   const { ai } = await start(t)
   const path = `${ai.native('openai', 'nowhere')}/chat/completions`
   assert.equal((await ai.edge.ask(call(path, chat))).status, 401)
@@ -192,7 +192,7 @@ test('a refused client keeps its connection when its body is small, and loses it
   assert.deepEqual([last.status, last.field('connection')], [401, 'close'])
 })
 
-test('a store that is away keeps unknown callers out with 503, and lets remembered ones in', async t => {
+test('an unreachable store keeps unknown callers out with 503, and lets remembered ones in', async t => {
   const { ai } = await start(t)
   const path = `${ai.rest}/v1/chat/completions`
   const ask = (token: string) =>
@@ -207,7 +207,7 @@ test('a store that is away keeps unknown callers out with 503, and lets remember
   assert.equal(refused.field('x-should-retry'), 'true')
 })
 
-test('a refused client that never sends the rest of its body is told all the same, and soon', async t => {
+test('a refused client that never sends the rest of its body still gets its response soon', async t => {
   const { ai } = await start(t)
   const client = await ai.edge.connect()
   await client.send(call(`${ai.rest}/v1/chat/completions`, chat).slice(0, -5))

@@ -41,7 +41,7 @@ for (const [how, hosts, isDefault] of [
     assert.deepEqual([called.status, JSON.parse(called.text)], [200, completion])
   })
 
-test('AI routes and what lies among them never reach the zone', async t => {
+test('AI routes and everything under their prefix never reach the zone', async t => {
   const { ai, site } = await start(t, ['ai.test'])
   const account = ai.account
   for (const path of [
@@ -55,7 +55,7 @@ test('AI routes and what lies among them never reach the zone', async t => {
   assert.equal(site.bytesReceived, 0)
 })
 
-test('a credential of the gateway never reaches the zone, wherever the call went wrong', async t => {
+test('a credential of the gateway never reaches the zone, however wrong the call is', async t => {
   const { ai, site } = await start(t, ['ai.test'])
   const { token } = ai
   const wrong = [
@@ -96,7 +96,7 @@ test('a preview on a host of AI routes is that of its zone', async t => {
   assert.deepEqual([answer.status, answer.field('content-type')], [522, 'text/html; charset=utf-8'])
 })
 
-test('a path beside Messages is told of in the way of Messages', async t => {
+test('a path next to Messages gets errors in the form of Messages', async t => {
   const { ai } = await start(t, ['elsewhere.test'])
   for (const path of [`${ai.rest}/v1/messages/count_tokens`, `${ai.rest}/v1/messages/batches`]) {
     const answer = JSON.parse((await ai.edge.ask(get(path))).text)

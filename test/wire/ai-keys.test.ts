@@ -56,7 +56,7 @@ async function start(t: TestContext, keys: readonly string[] = ['a', 'b']): Prom
 }
 
 for (const status of [429, 401])
-  test(`a key at ${status} rests for its Retry-After, and nobody notices`, async t => {
+  test(`a key at ${status} rests for its Retry-After, and no caller notices`, async t => {
     const { chat, native, words, keys, clock } = await start(t)
     words.set('a', [status, '30'])
     assert.equal((await chat()).status, 200)
@@ -83,7 +83,7 @@ test('a body of any size is sent again as it was, and kept in the log once', asy
   assert.deepEqual([status, request!.text], [200, large.slice(0, 64 * 1024)])
 })
 
-test('when all rest, the shortest wait is the answer, and the provider is left alone', async t => {
+test('when all rest, the response has the shortest wait, and the provider is not called', async t => {
   const { ai, chat, native, words, keys, clock } = await start(t, ['a', 'b', 'c'])
   words.set('a', [429, '40']).set('b', [401]).set('c', [429, '20'])
   // The back-off of b is the shortest: one second.
@@ -117,7 +117,7 @@ test('Retry-After may be a date', async t => {
   assert.ok(wait >= 89 && wait <= 90, `${wait}`)
 })
 
-test('a key that its caller brought, and the only one, are told of as the provider tells it', async t => {
+test('for a key of the caller, and for a single key, the response of the provider is passed on', async t => {
   const { native, words, keys } = await start(t)
   words.set('own', [429, '7'])
   const own = await native('{}', 'Authorization: Bearer own')
@@ -130,7 +130,7 @@ test('a key that its caller brought, and the only one, are told of as the provid
     assert.deepEqual([(await alone.chat()).status, (await alone.chat()).text], [401, '{}'])
 })
 
-test('a key that its caller keeps from the provider is none', async t => {
+test('a key that its caller hides from the provider does not count', async t => {
   const { native, words, keys } = await start(t)
   words.set('a', [429, '30'])
   const hidden = ['Authorization: Bearer own', 'Connection: authorization']
@@ -138,7 +138,7 @@ test('a key that its caller keeps from the provider is none', async t => {
   assert.deepEqual(keys(), ['a', 'b', 'b', 'b'])
 })
 
-test('a reload keeps in mind which keys rest', async t => {
+test('a reload remembers which keys rest', async t => {
   const { ai, chat, words, keys } = await start(t)
   words.set('a', [429, '30'])
   await chat()
@@ -148,14 +148,14 @@ test('a reload keeps in mind which keys rest', async t => {
   assert.deepEqual(keys(), ['b', 'b'])
 })
 
-test('other failures say nothing of the key', async t => {
+test('other failures do not concern the key', async t => {
   const { chat, words, keys } = await start(t)
   words.set('a', [500]).set('b', [403])
   assert.deepEqual([(await chat()).status, (await chat()).status, (await chat()).status], [500, 403, 500])
   assert.deepEqual(keys(), ['a', 'b', 'a'])
 })
 
-test('what no provider means by Retry-After is no word, so that the back-off grows', async t => {
+test('an absurd Retry-After is ignored, so that the back-off grows', async t => {
   const { ai, chat, words, clock } = await start(t)
   words.set('a', [429, '-5']).set('b', [429, '1.x'])
   for (const wait of ['1', '2', '4']) {
@@ -167,7 +167,7 @@ test('what no provider means by Retry-After is no word, so that the back-off gro
   assert.equal(ai.edge.metrics.ai.keysSetAside[429].value, 8)
 })
 
-test('a call that its provider refuses whatever the key takes none from the others', async t => {
+test('a call that its provider refuses with every key disables none for others', async t => {
   const { ai, chat, native, words, keys, clock } = await start(t)
   for (let i = 0; i < 2; i++) assert.equal((await chat()).status, 200)
   // A key at its limit is still known.
@@ -200,7 +200,7 @@ test('a key that worked and is revoked rests as soon as a call shows that it is 
   assert.deepEqual([counts[401].value, counts[429].value], [2, 1])
 })
 
-test('a reload with other keys keeps what is known of those that stay, also from calls under way', async t => {
+test('a reload with other keys keeps the state of those that stay, also from calls under way', async t => {
   const held = Promise.withResolvers<void>()
   const seen: string[] = []
   const provider = await startResponder(t, async request => {
@@ -225,7 +225,7 @@ test('a reload with other keys keeps what is known of those that stay, also from
   assert.deepEqual(seen, ['a', 'b', 'a', 'c', 'c', 'c'])
 })
 
-test('a hundred calls at once while keys flap are each answered once, by no more tries than there are keys', async t => {
+test('a hundred concurrent calls while keys flap each get one response, with no more attempts than there are keys', async t => {
   const tries = new Map<string, number>()
   let count = 0
   const statuses = [200, 429, 401, 200, 429, 200, 401]

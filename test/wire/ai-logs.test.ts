@@ -20,7 +20,7 @@ function chat(ai: AiEdge, ...fields: string[]): Promise<Message> {
   )
 }
 
-test('an entry tells what happened, and no credential', async t => {
+test('an entry says what happened, without credentials', async t => {
   const ai = await start(t)
   await chat(ai, 'svc-aig-metadata: {"team":"search","run":7}', 'Cookie: SECRET-cookie')
   const entry = await ai.entry()
@@ -55,7 +55,7 @@ test('an entry tells what happened, and no credential', async t => {
   assert.doesNotMatch(JSON.stringify(entry), /SECRET|svct_/)
 })
 
-test('an entry names the token that made the call, and none where none was asked for', async t => {
+test('an entry names the token that made the call, and none where none was required', async t => {
   const ai = await start(t)
   const id = 'c0ffee'.padEnd(32, '0')
   const token = await ai.mint({ id, name: 'laptop' })
@@ -68,7 +68,7 @@ test('an entry names the token that made the call, and none where none was asked
   assert.deepEqual([entry.authenticated, entry.tokenId, entry.tokenName], [false, null, null])
 })
 
-test('a native call is known by its answer, and its query is not kept', async t => {
+test('the model of a native call is read from its response, and its query is not stored', async t => {
   const ai = await start(t)
   await ai.edge.ask(
     call(
@@ -85,7 +85,7 @@ test('a native call is known by its answer, and its query is not kept', async t 
   assert.equal(entry.request?.text, '{"messages":[]}')
 })
 
-test('native calls are kept each with the path that its provider was asked for', async t => {
+test('native calls are each stored with their path at the provider', async t => {
   const { url } = await startResponder(t, json(completion))
   const ai = await startAi(t, { openai: url, groq: `${url}/groq` })
   const token = `svc-aig-authorization: Bearer ${ai.token}`
@@ -116,7 +116,7 @@ test('bodies are kept only where gateway and caller agree', async t => {
   assert.deepEqual([(await silent.entry(1)).request, (await silent.entry(1)).tokensIn], [null, 9])
 })
 
-test('a call is not kept whose caller says so', async t => {
+test('a call is not stored if its caller says so', async t => {
   const ai = await start(t)
   await chat(ai, 'svc-aig-collect-log: false')
   await chat(ai, 'svc-aig-collect-log: true')
@@ -135,7 +135,7 @@ test('a large body is kept in part, and marked as cut', async t => {
   assert.deepEqual([request!.text.length, request!.isCut], [64 * 1024, true])
 })
 
-test('an encoded answer reaches the caller as it is, and the log as text', async t => {
+test('an encoded response reaches the caller as it is, and the log as text', async t => {
   const encoded = gzipSync(JSON.stringify(completion)).toString('latin1')
   const head = `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Encoding: gzip\r\nContent-Length: ${encoded.length}\r\n\r\n`
   const ai = await start(t, {}, head + encoded)
@@ -148,7 +148,7 @@ test('an encoded answer reaches the caller as it is, and the log as text', async
   assert.deepEqual([entry.tokensIn, entry.response?.text], [9, JSON.stringify(completion)])
 })
 
-test('an answer that was translated is kept as the caller got it, and as the provider sent it', async t => {
+test('a translated response is stored as the caller got it, and as the provider sent it', async t => {
   const message = {
     id: 'msg_1',
     type: 'message',
@@ -194,7 +194,7 @@ test('an encoded request reaches the provider as it is, and the log as text', as
   assert.deepEqual([request!.text, model], [body, 'openai/gpt-4o-mini'])
 })
 
-test('calls that no provider was asked for are not kept', async t => {
+test('calls that were not sent to a provider are not stored', async t => {
   const ai = await start(t)
   const mine = `Authorization: Bearer ${ai.token}`
   await ai.edge.ask(call(`${ai.rest}/v1/chat/completions`, '{', mine))
@@ -213,7 +213,7 @@ test('a gateway whose limit is 0 keeps nothing', async t => {
   assert.deepEqual([written.value, dropped.value, over_limit.value], [0, 0, 0])
 })
 
-test('what the gateway itself answers in place of a provider is in the log', async t => {
+test('a response of the gateway instead of the provider is in the log', async t => {
   const ai = await startAi(t, { openai: deadOrigin().url })
   const refused = await chat(ai)
   const { response, providerResponse } = await ai.entry()

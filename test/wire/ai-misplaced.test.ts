@@ -27,7 +27,7 @@ const routes = {
 
 for (const [name, { path, bearer }] of Object.entries(routes))
   for (const authentication of [true, false])
-    test(`a credential of ours is refused wherever it would be sent on (${name}, authentication ${authentication})`, async t => {
+    test(`a credential of the gateway is refused wherever it would be forwarded (${name}, authentication ${authentication})`, async t => {
       const { ai, provider } = await start(t, authentication)
       const { token } = ai
       const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`
@@ -73,7 +73,7 @@ for (const [name, { path, bearer }] of Object.entries(routes))
       assert.equal(await ai.store.logs.count(ai.account, 'default'), 0)
     })
 
-test('a WebSocket handshake bears no credential of ours to a provider', async t => {
+test('a WebSocket handshake carries no credential of the gateway to a provider', async t => {
   const { ai, provider } = await start(t, true)
   const handshake = [
     `GET ${ai.native('openai')}/realtime?model=a&key=${ai.token} HTTP/1.1`,
@@ -96,7 +96,7 @@ test('a WebSocket handshake bears no credential of ours to a provider', async t 
   assert.equal(provider.bytesReceived, 0)
 })
 
-test('a path with a credential of ours is not logged, also where something else refuses the call', async t => {
+test('a path with a credential of the gateway is not logged, even where something else refuses the call', async t => {
   const { ai } = await start(t, true)
   const paths = { [`${ai.rest}/run/${ai.token}`]: 405, [`/v1/${ai.token}`]: 404, '/v1/plain': 404 }
   for (const [path, status] of Object.entries(paths)) {

@@ -8,7 +8,7 @@ import { codeOf } from '../help/edge.ts'
 import { ok, startOrigin, startResponder } from '../help/origin.ts'
 import { chunks } from '../help/raw.ts'
 
-test('a body goes to the provider byte for byte, JSON or not, and so does the answer', async t => {
+test('a body goes to the provider byte for byte, JSON or not, and so does the response', async t => {
   const body = randomBytes(200_000)
   const reply = randomBytes(200_000).toString('latin1')
   const provider = await startResponder(t, ok(reply, 'Content-Type: application/octet-stream'))
@@ -52,7 +52,7 @@ test('no field for the gateway reaches a provider, whatever its spelling', async
   assert.equal(request.field('host'), new URL(provider.url).host)
 })
 
-test('a key of the configuration fills in for a caller who brings none', async t => {
+test('a configured key is used for a caller that sends none', async t => {
   const provider = await startResponder(t, json(completion))
   const ai = await startAi(t, {
     openai: { url: provider.url, keys: ['sk-ours'] },
@@ -86,7 +86,7 @@ test('a key of the configuration fills in for a caller who brings none', async t
   ])
 })
 
-test('a custom provider gets the credential of its caller in whatever field it stands', async t => {
+test('a custom provider gets the credential of its caller in whatever field it is', async t => {
   const provider = await startResponder(t, json(completion))
   const ai = await startAi(t, { 'custom-lab': { url: provider.url, keys: ['ours'] } })
   const mine = `svc-aig-authorization: Bearer ${ai.token}`
@@ -145,7 +145,7 @@ test('errors of a provider pass through unchanged, with their Retry-After', asyn
   assert.deepEqual([answer.status, answer.field('retry-after'), answer.text], [429, '17', body])
 })
 
-test('a provider that is down is the same record as an origin that is, in the words of SDKs too', async t => {
+test('a provider that is down gives the same record as such an origin, in the form for SDKs too', async t => {
   const provider = await startOrigin(t, () => {})
   await provider.goDown()
   const ai = await startAi(t, { openai: provider.url })
@@ -166,7 +166,7 @@ test('a provider that is down is the same record as an origin that is, in the wo
   assert.equal((await ai.entry()).error, 'origin_down')
 })
 
-test('a provider or path that nobody knows is 404 by name', async t => {
+test('an unknown provider or path is 404 by name', async t => {
   const ai = await startAi(t, {})
   const mine = `svc-aig-authorization: Bearer ${ai.token}`
   const unknown = await ai.edge.ask(call(`${ai.native('nobody')}/x`, '{}', mine))
@@ -182,7 +182,7 @@ test('an AI host previews errors as every host does', async t => {
   assert.equal(codeOf(await ai.edge.ask(preview)), 522)
 })
 
-test('a token of the gateway never reaches a provider, in the place of a key or behind the body', async t => {
+test('a token of the gateway never reaches a provider, in the place of a key or after the body', async t => {
   const provider = await startResponder(t, json(completion))
   const ai = await startAi(t, { openai: { url: provider.url, keys: ['sk-ours'] } })
   const path = `${ai.native('openai')}/chat/completions`
@@ -196,7 +196,7 @@ test('a token of the gateway never reaches a provider, in the place of a key or 
   assert.equal(provider.requests[0]!.field('authorization'), 'Bearer sk-ours')
 })
 
-test('the unified endpoint gives the key of the caller to each provider as it wants it', async t => {
+test('the unified endpoint sends the key of the caller to each provider in the field that it expects', async t => {
   const provider = await startResponder(t, json(completion))
   const ai = await startAi(t, { anthropic: { url: provider.url, keys: ['ant-ours'] } })
   const body = '{"model":"anthropic/claude-sonnet-5-5","messages":[{"role":"user","content":"Hi"}]}'

@@ -129,7 +129,7 @@ test('messages for a provider of chat completions are translated both ways', asy
   )
 })
 
-test('what can not be translated is refused by name, and asks nobody', async t => {
+test('what cannot be translated is refused by name, and reaches no provider', async t => {
   const { ask, anthropic } = await start(t)
   const body =
     '{"model":"anthropic/claude-sonnet-5-5","messages":[{"role":"user","content":"Hi"}],"logprobs":true,"seed":7}'
@@ -141,7 +141,7 @@ test('what can not be translated is refused by name, and asks nobody', async t =
   assert.equal(anthropic.bytesReceived, 0)
 })
 
-test('a run wraps the answer of the provider in the envelope, with the model in the body or in the path', async t => {
+test('a run wraps the response of the provider in the envelope, with the model in the body or in the path', async t => {
   const { ask, openai, anthropic } = await start(t)
   const input = '{"messages":[{"role":"user","content":"Hi"}]}'
   const inBody = await ask('/run', `{"model":"openai/gpt-4o-mini","input":${input}}`)
@@ -154,7 +154,7 @@ test('a run wraps the answer of the provider in the envelope, with the model in 
   assert.equal(anthropic.requests[0]!.target, '/v1/messages')
 })
 
-test('a run wraps a translated answer too', async t => {
+test('a run wraps a translated response too', async t => {
   const { ask, anthropic } = await start(t)
   const answer = await ask('/run/anthropic/claude-sonnet-5-5', '{"prompt":"Hi"}')
   const { success, result } = JSON.parse(answer.text)
@@ -179,7 +179,7 @@ test('the unified endpoint takes author/model on the native base, with the key o
   assert.equal(openai.requests[0]!.field('authorization'), 'Bearer sk-own')
 })
 
-test('a model that nobody has is 404 in the envelope', async t => {
+test('an unknown model is 404 in the envelope', async t => {
   const { ask } = await start(t)
   for (const model of ['nobody/gpt', 'gpt-4o', 'openai/', ''])
     assert.equal(
@@ -188,7 +188,7 @@ test('a model that nobody has is 404 in the envelope', async t => {
     )
 })
 
-test('bad bodies get a clear error, and reach nobody', async t => {
+test('invalid bodies get a clear error, and reach no provider', async t => {
   const { ask, openai } = await start(t)
   const path = '/v1/chat/completions'
   assert.match(faultsOf(await ask(path, '{"model":'), 400)[0]!.message, /JSON/)
@@ -200,7 +200,7 @@ test('bad bodies get a clear error, and reach nobody', async t => {
   assert.equal(openai.bytesReceived, 0)
 })
 
-test('a body that is no plain JSON is 415', async t => {
+test('a body that is not plain JSON is 415', async t => {
   const { ai, ask } = await start(t)
   const typed = call(`${ai.rest}/v1/responses`, '{}', `Authorization: Bearer ${ai.token}`)
   assert.equal(
@@ -223,7 +223,7 @@ test('a body over the limit is 413, announced or not', async t => {
   assert.equal(openai.bytesReceived, 0)
 })
 
-test('bad metadata gets a clear error that names the field', async t => {
+test('invalid metadata gets a clear error that names the field', async t => {
   const { ask, openai } = await start(t)
   const body = '{"model":"openai/gpt-4o-mini","messages":[]}'
   for (const metadata of ['no JSON', '[]', '{"a":{}}', '{"a":1,"b":1,"c":1,"d":1,"e":1,"f":1}'])
@@ -238,7 +238,7 @@ test('bad metadata gets a clear error that names the field', async t => {
   assert.equal(openai.bytesReceived, 0)
 })
 
-test('a field for the gateway that means nothing to it is refused by its name', async t => {
+test('an unknown field for the gateway is refused by its name', async t => {
   const { ai, ask, openai } = await start(t)
   const body = '{"model":"openai/gpt-4o-mini","messages":[]}'
   for (const name of ['svc-aig-cache-ttl', 'SVC-AIG-Skip-Cache', 'svc_aig_metadata', 'svc-aig-']) {
@@ -269,7 +269,7 @@ test('another method is 405 with Allow', async t => {
   assert.deepEqual([answer.field('allow'), faultsOf(answer, 405)[0]!.code], ['POST', 7001])
 })
 
-test('an answer that can not be translated is 502, not half an answer', async t => {
+test('a response that cannot be translated is 502, not half a response', async t => {
   const provider = await startResponder(t, json({ unexpected: true }))
   const ai = await startAi(t, { anthropic: provider.url })
   const body = '{"model":"anthropic/claude-sonnet-5-5","messages":[{"role":"user","content":"Hi"}]}'
@@ -317,7 +317,7 @@ test('no credential of a caller reaches a provider on a REST route, in whatever 
   assert.doesNotMatch(request!.lines.join('\n'), /SECRET|svct_|192\.0\.2\.1/)
 })
 
-test('a run whose answer is no JSON is 502, not a broken envelope', async t => {
+test('a run whose response is not JSON is 502, not a broken envelope', async t => {
   const provider = await startResponder(t, ok('<p>Hello', 'Content-Type: text/html'))
   const ai = await startAi(t, { openai: provider.url })
   const path = `${ai.rest}/run/openai/gpt-4o-mini`
@@ -327,7 +327,7 @@ test('a run whose answer is no JSON is 502, not a broken envelope', async t => {
   )
 })
 
-test('an answer that can not be translated is 502, however slowly it comes', async t => {
+test('a response that cannot be translated is 502, however slowly it arrives', async t => {
   const provider = await startOrigin(t, async wire => {
     await wire.request()
     const [head, body] = json({ unexpected: true }).split('\r\n\r\n')
@@ -344,14 +344,14 @@ test('an answer that can not be translated is 502, however slowly it comes', asy
   assert.equal(answer.status, 502)
 })
 
-test('a path that is no route is 404 in the envelope, and the connection goes on', async t => {
+test('an unknown path is 404 in the envelope, and the connection stays open', async t => {
   const { ai } = await start(t)
   const client = await ai.edge.connect()
   await client.send(call(`${ai.rest}/v1/models`, '{}').repeat(2))
   for (let i = 0; i < 2; i++) assert.equal(faultsOf(await client.response('POST'), 404)[0]!.code, 7003)
 })
 
-test('a provider that does not read a gathered body fails by timeouts.write', async t => {
+test('a provider that does not read a buffered body fails by timeouts.write', async t => {
   const provider = await startOrigin(t, async wire => {
     wire.socket.pause()
     await wire.ending

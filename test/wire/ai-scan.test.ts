@@ -38,7 +38,7 @@ function memory(): { readonly heap: number; readonly rss: number } {
   return { heap: heapUsed + external, rss }
 }
 
-test('a scan of 100,000 calls with bad tokens writes no row, asks no provider and leaves memory flat', async t => {
+test('a scan of 100,000 calls with invalid tokens writes no row, calls no provider and leaves memory flat', async t => {
   const provider = await startResponder(t, json(completion))
   const ai = await startAi(t, { openai: provider.url }, { limits: { requestsPerConnection: 1e9 } })
   const client = await ai.edge.connect()

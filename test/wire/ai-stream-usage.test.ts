@@ -48,14 +48,14 @@ test('other options of the stream stay', async t => {
   })
 })
 
-test('a caller that asks gets the usage, and its body as it was', async t => {
+test('a caller that requests usage gets it, and its body is unchanged', async t => {
   const { ai, provider } = await start(t)
   const asking = '"stream":true,"stream_options":{"include_usage":true}'
   assert.equal(await stream(ai, asking), word + usage + done)
   assert.equal(provider.requests[0]!.text, `{ "model":"gpt-4o-mini","messages":[],${asking} }`)
 })
 
-test('nothing is asked for by a gateway that does not want it or keeps no log, nor where it means nothing', async t => {
+test('usage is not requested by a gateway that does not want it or keeps no log, nor where it has no meaning', async t => {
   const isAsked = ({ requests }: Origin) => requests.map(({ text }) => text.includes('include_usage'))
   for (const gateway of [{ streamUsage: false }, { logManagement: 0 }]) {
     const { ai, provider } = await start(t, { gateway })
@@ -72,7 +72,7 @@ test('nothing is asked for by a gateway that does not want it or keeps no log, n
   assert.deepEqual(isAsked(provider), [false, false, false, false])
 })
 
-test('a run asks too', async t => {
+test('a run requests it too', async t => {
   const { ai, provider } = await start(t)
   const body = '{"model":"openai/gpt-4o-mini","input":{"messages":[],"stream":true}}'
   const answer = await ai.edge.ask(call(`${ai.rest}/run`, body, `Authorization: Bearer ${ai.token}`))

@@ -73,7 +73,7 @@ test('each event reaches the caller before the next one is sent', async t => {
   assert.ok(entry.timeToFirstByte! < entry.duration)
 })
 
-test('a translated stream is sent on event by event, and ends as the caller expects', async t => {
+test('a translated stream is sent event by event, and ends as the caller expects', async t => {
   const text = body.replace('openai/gpt-4o-mini', 'anthropic/claude-sonnet-5-5')
   const { client, wire } = await stream(t, 'anthropic', rest, text)
   await wire.send(head)
@@ -85,7 +85,7 @@ test('a translated stream is sent on event by event, and ends as the caller expe
   assert.match(end, /data: \[DONE\]/)
 })
 
-test('a provider that dies in mid-stream is told of in the dialect of OpenAI', async t => {
+test('a provider that dies in mid-stream is reported in the dialect of OpenAI', async t => {
   const { ai, client, wire } = await stream(t, 'openai', rest, body)
   await wire.send(head + chunks(event({ content: 'Hel' })))
   await client.until('Hel')
@@ -107,7 +107,7 @@ for (const [name, speaks, path] of [
   ['custom-mine', 'anthropic', '/messages'],
   ['openrouter', 'openai', '/v1/messages?beta=true'],
 ] as const)
-  test(`a provider that dies in mid-stream is told of in the dialect of Anthropic (${name})`, async t => {
+  test(`a provider that dies in mid-stream is reported in the dialect of Anthropic (${name})`, async t => {
     const native = (ai: AiEdge) => ai.native(name) + path
     const { client, wire } = await stream(t, name, native, body, {}, { speaks })
     await wire.send(head + chunks(messageEvents[0]!))
@@ -130,7 +130,7 @@ test('messages of a thread are no Messages', async t => {
   assert.doesNotMatch(end, /event: error/)
 })
 
-test('a translated stream that ends before its last event looks cut, however politely it ended', async t => {
+test('a translated stream that ends before its last event looks truncated, however cleanly it ended', async t => {
   const text = body.replace('openai/gpt-4o-mini', 'anthropic/claude-sonnet-5-5')
   const { client, wire } = await stream(t, 'anthropic', rest, text)
   await wire.send(head + chunks(...messageEvents.slice(0, 3)))
@@ -141,7 +141,7 @@ test('a translated stream that ends before its last event looks cut, however pol
   assert.doesNotMatch(end, /\[DONE\]/)
 })
 
-test('a caller who leaves takes the call to the provider along: before the first byte', async t => {
+test('a caller that disconnects ends the call to the provider: before the first byte', async t => {
   const { ai, client, wire } = await stream(t, 'openai', rest, body)
   client.leave()
   await wire.ending
@@ -150,7 +150,7 @@ test('a caller who leaves takes the call to the provider along: before the first
   assert.deepEqual([entry.success, entry.status], [false, 0])
 })
 
-test('a caller who leaves takes the call to the provider along: in mid-stream', async t => {
+test('a caller that disconnects ends the call to the provider: in mid-stream', async t => {
   const { client, wire } = await stream(t, 'openai', rest, body)
   await wire.send(head + chunks(event({ content: 'Hel' })))
   await client.until('Hel')
@@ -158,7 +158,7 @@ test('a caller who leaves takes the call to the provider along: in mid-stream', 
   await wire.ending
 })
 
-test('a caller who leaves while its body is still read asks no provider', async t => {
+test('a caller that disconnects while its body is read causes no call to a provider', async t => {
   const provider = await startOrigin(t, () => {})
   const ai = await startAi(t, { openai: provider.url })
   const client = await ai.edge.connect()
@@ -171,13 +171,13 @@ test('a caller who leaves while its body is still read asks no provider', async 
   assert.equal(provider.bytesReceived, 0)
 })
 
-test('a provider that says nothing for the time of ai.timeouts.response is 524', async t => {
+test('a provider that sends nothing for ai.timeouts.response is 524', async t => {
   const { client } = await stream(t, 'openai', rest, body, { timeouts: { response: 200 } })
   const answer = await client.response('POST')
   assert.equal(answer.status, 524)
 })
 
-test('a translated stream with an event that can not be read is cut there, and the provider asked no further', async t => {
+test('a translated stream with an unreadable event is cut there, and the provider is read no further', async t => {
   const text = body.replace('openai/gpt-4o-mini', 'anthropic/claude-sonnet-5-5')
   const { client, wire } = await stream(t, 'anthropic', rest, text)
   await wire.send(head + chunks(...messageEvents.slice(0, 3)))

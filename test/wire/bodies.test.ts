@@ -30,7 +30,7 @@ test('16 MiB go up whole, with a length and chunked', async t => {
   assert.equal((await client.response()).text, sha256(body))
 })
 
-test('a hundred thousand chunks of a byte arrive whole, some thousand at a turn', async t => {
+test('a hundred thousand chunks of a byte all arrive, some thousand per turn', async t => {
   const origin = await startResponder(t, ({ body }) => ok(String(body.length)))
   const edge = await startEdge(t, [origin.url])
   const client = await edge.connect()

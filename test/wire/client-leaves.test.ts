@@ -122,7 +122,7 @@ test('a client that leaves in mid-download while it does not read ends the downl
   await assertLeft(origin, edge)
 })
 
-test('an origin is never asked for a client that left before its small body was there', async t => {
+test('nothing is sent to an origin for a client that left before its small body was complete', async t => {
   const origin = await startResponder(t, ok())
   const edge = await startEdge(t, [origin.url])
   const client = await edge.connect()

@@ -27,7 +27,7 @@ async function assertRefused(edge: Edge): Promise<void> {
   assert.match(ending, /^(RST|ECONNRESET)$/)
 }
 
-test('connections over the limit are reset and counted; one that ends makes room', async t => {
+test('connections over the limit are reset and counted; one that closes makes room', async t => {
   const origin = await startOrigin(t, wire => wire.ending)
   const edge = await startEdge(t, [origin.url], { client: { connections: 3 } })
   const first = await Promise.all([edge.connect(), edge.connect(), edge.connect()])
@@ -68,7 +68,7 @@ test('an idle connection makes room for a new one', async t => {
   await until(() => edge.metrics.clientConnections.value === 0)
 })
 
-test('one address that has all it may have takes nothing from others, unless it is a trusted proxy', async t => {
+test('an address at its limit takes nothing from others, unless it is a trusted proxy', async t => {
   const origin = await startResponder(t, ok())
   const client = { connectionsPerAddress: 2 }
   const edge = await startEdge(t, [origin.url], { client, trustedProxies: ['127.0.0.3'] })
@@ -98,7 +98,7 @@ test('an idle connection makes room for a new one of its address', async t => {
   assert.equal(edge.metrics.refusedConnections.connections_per_address.value, 0)
 })
 
-test('a reload changes the limits for who comes after it', async t => {
+test('a reload changes the limits for new connections', async t => {
   const origin = await startResponder(t, ok())
   const edge = await startEdge(t, [origin.url])
   const wires = [await edge.connect(), await edge.connect()]
@@ -127,7 +127,7 @@ async function startWithFew(t: TestContext, origin: Origin) {
   return { gateway, port: Number(new URL(gateway.edge).port), counted }
 }
 
-test('a process that runs out of descriptors says so, counts, keeps some free, and serves on', async t => {
+test('a process that runs out of descriptors logs and counts it, keeps some free, and keeps serving', async t => {
   const origin = await startOrigin(t, async wire => {
     for (;;) {
       await wire.request()
@@ -149,7 +149,7 @@ test('a process that runs out of descriptors says so, counts, keeps some free, a
   )
 })
 
-test('connections to origins leave descriptors for the side port, and who gets none is told', async t => {
+test('connections to origins leave descriptors for the side port, and a request without one gets an error', async t => {
   const origin = await startOrigin(t, wire => wire.ending)
   const { gateway, port, counted } = await startWithFew(t, origin)
   const wires = await Promise.all(Array.from({ length: 50 }, () => connectTo(t, port)))

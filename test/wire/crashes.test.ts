@@ -252,7 +252,7 @@ for (const { event, origin: script, method, client, settings } of rows) {
   })
 }
 
-test('a bug after the head of an answer cuts it, and one before it is 500', async t => {
+test('a bug after the head of a response cuts it, and one before it is 500', async t => {
   const origin = await startResponder(t, ok('whole'))
   const edge = await startEdge(t, [origin.url])
   plant(t, MemberHealth, 'answered')
@@ -260,7 +260,7 @@ test('a bug after the head of an answer cuts it, and one before it is 500', asyn
   assert.equal((await edge.ask(get)).text, 'whole')
 })
 
-test('a bug behind the giving back of a connection costs nobody who has it by then', async t => {
+test('a bug after a connection was returned does not affect who uses it by then', async t => {
   const { promise: queued, resolve: queue } = Promise.withResolvers<void>()
   const origin = await startResponder(t, async ({ target }) => {
     if (target === '/first') await queued
@@ -280,7 +280,7 @@ test('a bug behind the giving back of a connection costs nobody who has it by th
   assert.equal(origin.wires.length, 1)
 })
 
-test('a bug in the record of an exchange leaves the answer whole and its connection open', async t => {
+test('a bug in the record of an exchange leaves the response complete and its connection open', async t => {
   const origin = await startResponder(t, ok('whole'))
   const edge = await startEdge(t, [origin.url])
   const client = await edge.connect()
@@ -294,7 +294,7 @@ test('a bug in the record of an exchange leaves the answer whole and its connect
   assert.equal(edge.events.length, 2)
 })
 
-test('a bug behind a look-up fails those who wait for it', async t => {
+test('a bug after a lookup fails the requests that wait for it', async t => {
   const lookup = new NameLookup({ system: async () => ['127.0.0.1'] })
   const origin = await startResponder(t, ok('found'))
   const edge = await startEdge(t, [`http://origin.test:${origin.port}`], { lookup })
@@ -304,7 +304,7 @@ test('a bug behind a look-up fails those who wait for it', async t => {
   assert.equal((await edge.ask(get)).text, 'found')
 })
 
-test('a client that can not be taken on is hung up on', async t => {
+test('a client that cannot be accepted is disconnected', async t => {
   const origin = await startResponder(t, ok('taken'))
   const edge = await startEdge(t, [origin.url])
   const { snapshot } = edge.plane

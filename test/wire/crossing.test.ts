@@ -273,7 +273,7 @@ for (const [connections, members] of [
   [3, 3],
 ] as const) {
   const cap = connections === 0 ? 'any number of connections' : `${connections} connections each`
-  test(`nobody gets another's answer from ${members} members with ${cap}`, async t => {
+  test(`no client gets another's response from ${members} members with ${cap}`, async t => {
     const run = async (clients: readonly { isPipelined: boolean; plans: Plan[] }[]) => {
       const origins = await Promise.all(Array.from({ length: members }, () => startOrigin(t, serve)))
       const edge = await startEdge(

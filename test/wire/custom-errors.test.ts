@@ -177,7 +177,7 @@ test('HEAD gets the same fields, and no body', async t => {
   }
 })
 
-test('content beyond ASCII is counted in bytes, and its connection serves on', async t => {
+test('content beyond ASCII is counted in bytes, and its connection stays open', async t => {
   const content = 'Désolé – ごめん 🙇 ::CLIENT_IP::'
   const edge = await startEdge(t, dead, { errors: { rules: [rule({ content })] } })
   const client = await edge.connect()
@@ -197,7 +197,7 @@ test('an Error Page of the largest size arrives whole', async t => {
   assert.equal(answer.text, html.replace('::RAY_ID::', answer.field('svc-ray')!))
 })
 
-test('tokens tell the client behind a trusted proxy', async t => {
+test('tokens show the client behind a trusted proxy', async t => {
   const rules = [rule({ content: '::CLIENT_IP:: [::GEO::]' })]
   const edge = await startEdge(t, dead, { errors: { rules }, trustedProxies: ['127.0.0.1'] })
   const told = async (value: string) => (await edge.ask(request('GET /', `X-Forwarded-For: ${value}`))).text
@@ -227,7 +227,7 @@ function forJsonOf(code: number) {
   return rule({ expression, content: '{}', contentType: 'application/json' })
 }
 
-test('a page never stands for what HTTP refuses, nor for hosts that no zone has', async t => {
+test('a page never replaces errors of HTTP, nor those of hosts without a zone', async t => {
   const all = ['500_errors', '1000_errors', 'ip_block', 'country_challenge', 'waf_block', 'ratelimit_block']
   const pages = Object.fromEntries(all.map(type => [type, 'page']))
   const edge = await startEdge(t, dead, { errors: { pages }, zone: { errors: { rules: [], pages } } })
@@ -241,14 +241,14 @@ test('a page never stands for what HTTP refuses, nor for hosts that no zone has'
   assert.equal((await edge.ask(request('GET /cdn-cgi/error/1020', json))).text, 'page')
 })
 
-test('the methods that are allowed are told beside custom content', async t => {
+test('custom content comes with the allowed methods', async t => {
   const edge = await startEdge(t, dead, { errors: { rules: [rule({})] } })
   const answer = await edge.ask(request('TRACE /'))
   assert.equal(answer.text, 'custom')
   assert.match(answer.field('allow')!, /\bGET\b/)
 })
 
-test('the wait of a rate limit and its fields stand beside custom content', async t => {
+test('custom content comes with the wait of a rate limit and its fields', async t => {
   const few = { name: 'few', limit: 1, period: 60_000, key: [], when: null, action: 'block' as const }
   const pages = { ratelimit_block: 'slow down ::SVC_ERROR_1000S_BOX::' }
   const origin = await startResponder(t, ok('hello'))
@@ -283,7 +283,7 @@ test('a broken rule and a broken page hide nothing, and are counted', async t =>
   assert.equal(edge.metrics.expressionFailures.errors.value, 1)
 })
 
-test('a request that goes through costs no look at rules', async t => {
+test('a request that passes evaluates no error rules', async t => {
   const origin = await startResponder(t, ok('hello'))
   const edge = await startEdge(t, [origin.url], { errors: accountOnly })
   assert.equal((await edge.ask(request('GET /'))).text, 'hello')

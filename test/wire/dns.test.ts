@@ -100,7 +100,7 @@ test('the addresses of a name are used in turn, and it is looked up once', async
   assert.deepEqual(phases[1], ['connect', 'wait', 'receive'])
 })
 
-test('a crowd that comes first makes one look-up', async t => {
+test('many concurrent first requests make one lookup', async t => {
   const [origin] = await startAt(t, ['127.0.0.1'])
   const { edge, dns } = await start(t, origin!.port)
   dns.addresses(name, ['127.0.0.1'])
@@ -128,7 +128,7 @@ test('a name all of whose addresses refuse is 521, even where others have no rou
   for (let i = 0; i < 4; i++) assert.equal(codeOf(await edge.ask(ask)), 521)
 })
 
-test('an address that does not answer gives way to the next', async t => {
+test('an address that does not respond is followed by the next', async t => {
   const [origin] = await startAt(t, ['127.0.0.1'], 'Connection: close')
   await startDeaf(t, origin!.port, '127.0.0.2')
   const dns = await startDns(t)
@@ -143,7 +143,7 @@ test('an address that does not answer gives way to the next', async t => {
   assert.ok(edge.metrics.phases.connect.sum < 950, 'only the first of them waited for it')
 })
 
-test('a name that moves takes its requests along: idle connections close, busy ones end with their answer', async t => {
+test('when a name gets other addresses its idle connections close, and busy ones end with their response', async t => {
   const { promise: answered, resolve: answer } = Promise.withResolvers<void>()
   const old = await startResponder(t, async ({ target }) => {
     if (target === '/slow') await answered
@@ -168,7 +168,7 @@ test('a name that moves takes its requests along: idle connections close, busy o
   assert.equal(moved.requests.length, 2)
 })
 
-test('a connection that stands only after its name has moved serves who waits, and nobody else', async t => {
+test('a connection that opens only after its name has moved serves the waiting request, and no other', async t => {
   const { promise: opened, resolve: open } = Promise.withResolvers<void>()
   const old = await startTls(t, 'old', { host: '127.0.0.1', port: 0 }, opened)
   await startTls(t, 'new', { host: '127.0.0.2', port: old.port }, Promise.resolve())
@@ -211,7 +211,7 @@ test('a name that vanishes keeps its addresses for a while, and is 1016 then, un
   assert.equal((await edge.ask(ask)).text, '127.0.0.1')
 })
 
-test('a name that nobody asked for in a day is looked up before it is dialled, and gone if it is', async t => {
+test('a name that was unused for a day is looked up before it is dialled, and may be gone', async t => {
   const [old] = await startAt(t, ['127.0.0.1', '127.0.0.2'], 'Connection: close')
   const { edge, dns, clock } = await start(t, old!.port)
   dns.addresses(name, ['127.0.0.1'], 5)
@@ -225,7 +225,7 @@ test('a name that nobody asked for in a day is looked up before it is dialled, a
   assert.equal(codeOf(await edge.ask(ask)), 1016)
 })
 
-test('a name that was idle while its DNS server fell silent is reached where it was', async t => {
+test('a name that was idle while its DNS server stopped responding is reached where it was', async t => {
   const [origin] = await startAt(t, ['127.0.0.1'], 'Connection: close')
   const dns = await startDns(t)
   const [clock, lookup] = [new ManualClock(), new NameLookup({ servers: [dns.address] })]
@@ -241,7 +241,7 @@ test('a name that was idle while its DNS server fell silent is reached where it 
   assert.equal(edge.metrics.originLookups.failed.value, 0, 'the look-up still goes on')
 })
 
-test('a connection that is idle when the time of its address is over is closed', async t => {
+test('a connection that is idle when its address expires is closed', async t => {
   const [origin] = await startAt(t, ['127.0.0.1'], 'Keep-Alive: timeout=60')
   const { edge, dns, clock } = await start(t, origin!.port, {
     transport: { dns: { refresh: 1_000, keep: 2_000 } },
@@ -263,7 +263,7 @@ for (const [failure, code] of [
   ['server_failure', 'ESERVFAIL'],
   ['refused', 'EREFUSED'],
 ] as const) {
-  test(`a name that DNS answers with ${failure} is 1016`, async t => {
+  test(`a name for which DNS returns ${failure} is 1016`, async t => {
     const { edge, dns } = await start(t, 80)
     dns.fail(name, failure)
     assert.equal(codeOf(await edge.ask(ask)), 1016)
@@ -272,7 +272,7 @@ for (const [failure, code] of [
   })
 }
 
-test('a look-up without an answer is made once more before anything is called a failure', async t => {
+test('a lookup without a reply is retried once before it counts as a failure', async t => {
   const origin = await startResponder(t, ok('hi'))
   let lost = 1
   let asked = 0
@@ -291,7 +291,7 @@ test('a look-up without an answer is made once more before anything is called a 
   assert.equal(asked, 4)
 })
 
-test('a DNS server that is silent is 1016 when the time to connect is over', async t => {
+test('a DNS server that does not respond is 1016 when the time to connect is over', async t => {
   const dns = await startDns(t)
   dns.fail(name, 'silence')
   const lookup = new NameLookup({ servers: [dns.address] })
@@ -299,7 +299,7 @@ test('a DNS server that is silent is 1016 when the time to connect is over', asy
   assert.equal(codeOf(await edge.ask(ask)), 1016)
 })
 
-test('a name that resolves too late is dialled for nobody', async t => {
+test('a name that resolves too late is not dialled', async t => {
   const origin = await startOrigin(t, wire => wire.ending)
   const dns = await startDns(t)
   dns.addresses(name, ['127.0.0.1'])
@@ -315,7 +315,7 @@ test('a name that resolves too late is dialled for nobody', async t => {
   assert.equal(socket.remotePort, probe.localPort, 'the first to come is the test')
 })
 
-test('a client that leaves while a name is looked up harms nobody', async t => {
+test('a client that leaves while a name is looked up does no harm', async t => {
   const origin = await startOrigin(t, wire => wire.ending)
   const { edge, dns } = await start(t, origin.port)
   dns.addresses(name, ['127.0.0.1'])

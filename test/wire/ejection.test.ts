@@ -55,7 +55,7 @@ function states(edge: Edge): string[] {
   return edge.plane.snapshot.pools.named.flatMap(pool => poolState(pool).origins.map(({ state }) => state))
 }
 
-test('a member that fails so often in a row gets no more requests, until a trial goes well', async t => {
+test('a member that fails repeatedly gets no more requests, until a trial succeeds', async t => {
   const { clock, patients, edge } = await startWard(t, ['a', 'b'])
   patients[0]!.isIll = true
   assert.equal(await ask(edge, 10), '!b!b!bbbbb')
@@ -120,7 +120,7 @@ test('a trial whose client leaves makes room for another', async t => {
   assert.deepEqual(states(edge), ['trial', 'healthy'])
 })
 
-test("a trial that ends by nobody's fault makes room for another", async t => {
+test('a trial that ends without a fault makes room for another', async t => {
   const clock = new ManualClock()
   let isIll = true
   const first = await startOrigin(t, async wire => {
@@ -145,14 +145,14 @@ test("a trial that ends by nobody's fault makes room for another", async t => {
   assert.deepEqual(states(edge), ['trial', 'healthy'])
 })
 
-test('answers of an origin with an error status are no failures of its own', async t => {
+test('responses with an error status are not failures of the origin', async t => {
   const bad = await startResponder(t, 'HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n')
   const edge = await startEdge(t, [bad.url, bad.url], { pool: { ejection, retries } })
   for (let i = 0; i < 10; i++) assert.equal((await edge.ask(get)).status, 503)
   assert.deepEqual(states(edge), ['healthy', 'healthy'])
 })
 
-test('clients that leave are no failures of the origin', async t => {
+test('clients that leave are not failures of the origin', async t => {
   const silent = await startOrigin(t, async wire => {
     await wire.request()
     await wire.ending
@@ -168,7 +168,7 @@ test('clients that leave are no failures of the origin', async t => {
   assert.deepEqual(states(edge), ['healthy', 'healthy'])
 })
 
-test('a pool of one keeps telling how its origin fails', async t => {
+test('a pool of one keeps reporting how its origin fails', async t => {
   const { patients, edge } = await startWard(t, ['a'])
   patients[0]!.isIll = true
   for (let i = 0; i < 8; i++) assert.equal(codeOf(await edge.ask(get)), 520)
@@ -251,7 +251,7 @@ test('members that are yet to be tried do not make up for the last one that is h
   assert.deepEqual(states(edge).toSorted(), ['healthy', 'trial', 'trial'])
 })
 
-test('an event stream that is quiet for too long is no failure of its origin', async t => {
+test('an event stream that is idle for too long is not a failure of its origin', async t => {
   const quiet = 'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: 1\n\n'
   const [a, b] = [await startResponder(t, quiet), await startResponder(t, quiet)]
   const edge = await startEdge(t, [a.url, b.url], { pool: { ejection, retries }, timeouts: { idle: 100 } })
@@ -313,7 +313,7 @@ test('a client that keeps its body back does not keep the trial', async t => {
   assert.equal(patients[0]!.asked, asked + 1)
 })
 
-test('an origin that comes back slowly takes up its share by and by', async t => {
+test('an origin that comes back with slow start takes up its share gradually', async t => {
   const { clock, patients, edge } = await startWard(t, ['a', 'b'], { slowStart: 10_000 })
   patients[0]!.isIll = true
   await ask(edge, 6)
@@ -342,7 +342,7 @@ const check = {
   most: 399,
 }
 
-test('members that are down by their checks get no requests; when all are, clients are told of the next check', async t => {
+test('members that are down by their checks get no requests; when all are, the response names the next check', async t => {
   const { clock, edge, urls } = await startWard(t, ['a', 'b'], { check })
   const { origins } = edgeConfig(urls).zones[0]!.routes[0]!.pool!
   const found = (nth: number, isUp: boolean, nextIn: number) => ({
@@ -398,7 +398,7 @@ test('what is known of a member outlives a reload that keeps it', async t => {
   assert.equal(await ask(edge, 3), 'bbb')
 })
 
-test('the state of each member is told', async t => {
+test('the state of each member is reported', async t => {
   const { clock, patients, edge, urls } = await startWard(t, ['a', 'b'], { weights: [2, 1] })
   patients[1]!.isIll = true
   await ask(edge, 9)
@@ -434,7 +434,7 @@ test('the state of each member is told', async t => {
   ])
 })
 
-test('a member that answers with a status of eject_on is ejected, and back after a trial that it passes', async t => {
+test('a member that responds with a status of eject_on is ejected, and back after a successful trial', async t => {
   const clock = new ManualClock()
   let status = 503
   const failing = await startResponder(t, () => `HTTP/1.1 ${status} X\r\nContent-Length: 1\r\n\r\na`)
@@ -453,7 +453,7 @@ test('a member that answers with a status of eject_on is ejected, and back after
   assert.equal(edge.metrics.ejections.value, 2)
 })
 
-test('only a member that is not the last is ejected for its answers, and none for other statuses', async t => {
+test('a member is ejected for its responses unless it is the last, and never for other statuses', async t => {
   const ill = () => startResponder(t, 'HTTP/1.1 503 X\r\nContent-Length: 0\r\n\r\n')
   const urls = [(await ill()).url, (await ill()).url]
   const edge = await startEdge(t, urls, { pool: { ejection, retries, ejectOn: [503] } })
@@ -464,7 +464,7 @@ test('only a member that is not the last is ejected for its answers, and none fo
   assert.deepEqual(states(lenient), ['healthy', 'healthy'])
 })
 
-test('a member that answers one request in two well is not ejected, and one that fails behind its head counts once', async t => {
+test('a member that succeeds every second time is not ejected, and one that fails after its head counts once', async t => {
   let nth = 0
   const wavering = await startResponder(
     t,

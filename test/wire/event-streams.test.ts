@@ -124,7 +124,7 @@ test('nothing is added to a stream with a length or a coding: it is cut', async 
   }
 })
 
-test('events that came sound before the fault reach the client, and the last event stands alone', async t => {
+test('valid events before the fault reach the client, and the last event is separate', async t => {
   const { promise: arrived, resolve } = Promise.withResolvers<void>()
   const origin = await startOrigin(t, async wire => {
     await wire.request()

@@ -27,7 +27,7 @@ test('the origin learns of the client, of the host it asked for, and of this hop
   assert.equal(received!.field('cdn-loop'), 'gatehouse')
 })
 
-test('what a stranger claims of earlier hops is replaced', async t => {
+test('what an untrusted client claims about earlier hops is replaced', async t => {
   const origin = await startResponder(t, ok())
   const edge = await startEdge(t, [origin.url], { trustedProxies: ['10.0.0.0/8'] })
   await edge.ask(request('GET /', ...claims, 'X-Forwarded-For: 203.0.113.8'))
@@ -39,7 +39,7 @@ test('what a stranger claims of earlier hops is replaced', async t => {
   assert.equal(edge.accesses[0]!.client, '127.0.0.1')
 })
 
-test('what a trusted hop says is kept and added to', async t => {
+test('what a trusted hop reports is kept and extended', async t => {
   const origin = await startResponder(t, ok())
   const edge = await startEdge(t, [origin.url], { trustedProxies: ['127.0.0.2'] })
   const hop = await edge.connect('127.0.0.2')
@@ -82,7 +82,7 @@ const twins = [
 ]
 const claiming = /real|cloudfront|client.?ip|connecting|x.forwarded.(?!for|proto|host)|original/i
 
-test('the address of a client under other names, and its twins, are of no stranger', async t => {
+test('client address fields under other names, and their underscore variants, are not accepted from untrusted clients', async t => {
   const origin = await startResponder(t, ok())
   const edge = await startEdge(t, [origin.url])
   await edge.ask(request('GET /', ...otherNames, ...others, ...twins, 'X-Kept: 1'))
@@ -94,7 +94,7 @@ test('the address of a client under other names, and its twins, are of no strang
   assert.equal(received!.field('x-kept'), '1')
 })
 
-test('Proxy is of nobody', async t => {
+test('Proxy is accepted from no one', async t => {
   const origin = await startResponder(t, ok('', 'Proxy: passed'))
   const edge = await startEdge(t, [origin.url], { trustedProxies: ['127.0.0.2'] })
   for (const address of ['127.0.0.1', '127.0.0.2']) {
@@ -105,7 +105,7 @@ test('Proxy is of nobody', async t => {
   }
 })
 
-test('whatever a trusted hop passes on of addresses is told as the one that is believed', async t => {
+test('all address fields from a trusted hop are rewritten to agree with the trusted one', async t => {
   const origin = await startResponder(t, ok())
   const edge = await startEdge(t, [origin.url], { trustedProxies: ['127.0.0.2', '10.0.0.0/8'] })
   const hop = await edge.connect('127.0.0.2')
@@ -125,7 +125,7 @@ test('whatever a trusted hop passes on of addresses is told as the one that is b
   )
 })
 
-test('where Forwarded is believed, the other fields agree with it', async t => {
+test('where Forwarded is trusted, the other fields are made to agree', async t => {
   const origin = await startResponder(t, ok())
   const trustedProxies = ['127.0.0.2', '10.0.0.0/8', 'fd00::/8']
   const edge = await startEdge(t, [origin.url], { trustedProxies, clientAddress: 'forwarded' })
@@ -150,7 +150,7 @@ test('where Forwarded is believed, the other fields agree with it', async t => {
   assert.equal(origin.requests[1]!.field('forwarded'), 'for=127.0.0.2;host=site.test;proto=http')
 })
 
-test('a Forwarded that nobody can read for sure is refused where it is believed', async t => {
+test('an ambiguous Forwarded is refused where it is trusted', async t => {
   const origin = await startResponder(t, ok())
   const edge = await startEdge(t, [origin.url], { trustedProxies: ['127.0.0.2'], clientAddress: 'forwarded' })
   const hop = await edge.connect('127.0.0.2')
@@ -162,7 +162,7 @@ test('a Forwarded that nobody can read for sure is refused where it is believed'
   assert.equal((await stranger.response()).status, 200)
 })
 
-test('a trusted hop that says nothing is told of like any client', async t => {
+test('a trusted hop without these fields is treated like any client', async t => {
   const origin = await startResponder(t, ok())
   const edge = await startEdge(t, [origin.url], { trustedProxies: ['127.0.0.0/8'] })
   await edge.ask(request('GET /'))
@@ -179,7 +179,7 @@ test('earlier hops in Via and CDN-Loop stay, whoever sent them', async t => {
   assert.equal(received!.field('cdn-loop'), 'a; x="y", b, here')
 })
 
-test('a request that passed here before is a loop', async t => {
+test('a request that passed this gateway before is a loop', async t => {
   const origin = await startResponder(t, ok())
   const edge = await startEdge(t, [origin.url], { name: 'Here' })
   for (const hops of ['here', 'a, HERE; v=1', 'a;x="y", here ;z']) {
@@ -190,7 +190,7 @@ test('a request that passed here before is a loop', async t => {
   assert.equal(origin.requests.length, 1)
 })
 
-test('a gateway that leads to itself does not even begin the loop', async t => {
+test('a gateway that points at itself does not even begin the loop', async t => {
   const edge = await startEdge(t, [])
   edge.plane.reload(edgeConfig([`http://127.0.0.1:${edge.port}`]))
   const answer = await edge.ask(request('GET /', 'Accept: application/json'))
@@ -198,7 +198,7 @@ test('a gateway that leads to itself does not even begin the loop', async t => {
   assert.equal(edge.accesses.length, 1)
 })
 
-test('every answer carries a ray of its own, which is the one that the origin and the log see', async t => {
+test('every response has a ray of its own, the same as at the origin and in the log', async t => {
   const origin = await startResponder(t, ok())
   const edge = await startEdge(t, [origin.url])
   const rays = new Set<string>()
@@ -216,14 +216,14 @@ test('every answer carries a ray of its own, which is the one that the origin an
   )
 })
 
-test("the ray of the origin's own making is replaced", async t => {
+test('a ray set by the origin is replaced', async t => {
   const origin = await startResponder(t, ok('', 'svc-ray: ffffffffffffffff', 'SVC-Ray: 0'))
   const edge = await startEdge(t, [origin.url])
   const answer = await edge.ask(request('GET /'))
   assert.equal(answer.field('svc-ray'), origin.requests[0]!.field('svc-ray'))
 })
 
-test('the origin sees the Host that its route says', async t => {
+test('the origin gets the Host of its route', async t => {
   const origin = await startResponder(t, ok())
   for (const [host, expected] of [
     ['preserve', 'site.test'],
@@ -251,7 +251,7 @@ test('a kept connection loses the trust that a reload withdraws', async t => {
   assert.deepEqual(seen, ['6.6.6.6, 127.0.0.1', '127.0.0.1'])
 })
 
-test('another path than that of the request is believed of trusted hops alone: no rule would have seen it', async t => {
+test('a field with another path is accepted only from trusted hops: no rule would have seen it', async t => {
   const origin = await startResponder(t, ok())
   const edge = await startEdge(t, [origin.url], { trustedProxies: ['127.0.0.2'] })
   const lines = ['X-Original-URL: /admin', 'x-rewrite-url: /admin']

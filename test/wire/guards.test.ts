@@ -48,7 +48,7 @@ for (const [listen, host] of [
   })
 }
 
-test('a name that leads to the gateway is 1000, until it leads elsewhere', async t => {
+test('a name that resolves to the gateway is 1000, until it resolves to another address', async t => {
   const { dns, lookup } = await startNamed(t)
   dns.addresses('origin.test', ['127.0.0.1'])
   const edge = await startLoop(t, '127.0.0.1', 'origin.test', lookup)
@@ -78,7 +78,7 @@ test('a pool for public addresses refuses others with 1002, without a packet to 
   assert.equal(origin.wires.length, 0)
 })
 
-test('names are judged by the addresses that are dialled, each time that they lead elsewhere', async t => {
+test('names are judged by the address that is dialled, each time it changes', async t => {
   const origin = await startResponder(t, ok('secret'))
   const { dns, lookup } = await startNamed(t)
   const clock = new ManualClock()

@@ -7,7 +7,7 @@ import { startEdge } from '../help/edge.ts'
 import { ok, startOrigin, startResponder } from '../help/origin.ts'
 import { chunks, post, request } from '../help/raw.ts'
 
-test('a half-closed client gets its answer, then the end', async t => {
+test('a half-closed client gets its response, then the end', async t => {
   const origin = await startResponder(t, ok('hi'))
   for (const bytes of [
     request('GET /'),
@@ -26,7 +26,7 @@ test('a half-closed client gets its answer, then the end', async t => {
 })
 
 for (const version of ['1.1', '1.0']) {
-  test(`a half-closed client of HTTP/${version} gets an answer that takes its time`, async t => {
+  test(`a half-closed client of HTTP/${version} gets a slow response`, async t => {
     const origin = await startResponder(t, async () => {
       await wait(250)
       return `HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n${ok('late')}`
@@ -57,7 +57,7 @@ const halves: Record<string, readonly [string, string]> = {
 
 for (const version of ['1.1', '1.0']) {
   for (const [how, [first, later]] of Object.entries(halves)) {
-    test(`a client of HTTP/${version} that half-closes in mid-answer gets it whole, ${how}`, async t => {
+    test(`a client of HTTP/${version} that half-closes in mid-response gets all of it, ${how}`, async t => {
       const { promise: go, resolve } = Promise.withResolvers<void>()
       const origin = await startOrigin(t, async wire => {
         await wire.request()
@@ -103,7 +103,7 @@ test('a half-closed client of HTTP/1.0 reads an event stream to its end', async 
   assert.equal((await client.rest()).replaceAll(/^:\n/gm, ''), '\ndata: 2\n\n')
 })
 
-test('a half-closed client gets a long answer to its end', async t => {
+test('a half-closed client gets a long response to its end', async t => {
   const origin = await startResponder(t, async (_, wire) => {
     await wire.send('HTTP/1.1 200 OK\r\nContent-Length: 8388608\r\n\r\n')
     for (let i = 0; i < 128; i++) await wire.send(Buffer.alloc(65_536))
@@ -116,7 +116,7 @@ test('a half-closed client gets a long answer to its end', async t => {
   assert.equal((await client.response()).body.length, 8_388_608)
 })
 
-test('a half-closed client gets all the answers it asked for', async t => {
+test('a half-closed client gets the responses to all its requests', async t => {
   const origin = await startResponder(t, ({ target }) => ok(target))
   const edge = await startEdge(t, [origin.url])
   const client = await edge.connect()
@@ -126,7 +126,7 @@ test('a half-closed client gets all the answers it asked for', async t => {
   assert.equal(await client.rest(), '')
 })
 
-test('a half-closed client that reads late gets all the answers it asked for', async t => {
+test('a half-closed client that reads late gets the responses to all its requests', async t => {
   const origin = await startResponder(t, ok('x'.repeat(50_000)))
   const edge = await startEdge(t, [origin.url])
   const client = await edge.connect()
@@ -147,7 +147,7 @@ test('a half-closed client gets its refusal', async t => {
   assert.equal((await client.response()).status, 521)
 })
 
-test('a client that half-closes in mid-request has given it up', async t => {
+test('a client that half-closes in mid-request has abandoned it', async t => {
   const origin = await startOrigin(t, wire => wire.request())
   const edge = await startEdge(t, [origin.url])
   for (const bytes of [
@@ -165,7 +165,7 @@ test('a client that half-closes in mid-request has given it up', async t => {
   for (const wire of origin.wires) await wire.ending
 })
 
-test('a half-closed client whose last request is cut still gets the answers to the whole ones', async t => {
+test('a half-closed client whose last request is cut still gets the responses to the complete ones', async t => {
   const origin = await startResponder(t, ({ target }) => ok(target))
   const edge = await startEdge(t, [origin.url])
   for (const cut of [

@@ -41,7 +41,7 @@ test('hop-by-hop fields of a request never reach the origin', async t => {
   ])
 })
 
-test('a Connection field can not take away what the gateway says itself', async t => {
+test('a Connection field cannot remove fields that the gateway sets', async t => {
   const origin = await startResponder(t, ok())
   const edge = await startEdge(t, [origin.url])
   await edge.ask(
@@ -52,14 +52,14 @@ test('a Connection field can not take away what the gateway says itself', async 
   for (const name of ['host', 'x-forwarded-for', 'via', 'svc-ray']) assert.ok(received!.field(name), name)
 })
 
-test('an Upgrade that Connection does not name means nothing, and ends here', async t => {
+test('an Upgrade that Connection does not name is ignored, and removed', async t => {
   const origin = await startResponder(t, ok())
   const edge = await startEdge(t, [origin.url])
   assert.equal((await edge.ask(request('GET /', 'Upgrade: h2c'))).status, 200)
   assert.equal(origin.requests[0]!.field('upgrade'), null)
 })
 
-test('hop-by-hop fields of an answer never reach the client', async t => {
+test('hop-by-hop fields of a response never reach the client', async t => {
   const origin = await startResponder(
     t,
     ok(
@@ -96,7 +96,7 @@ test('what an origin says of the hops behind it reaches the client', async t => 
     assert.ok(lines.includes(line), line)
 })
 
-test('a HEAD that the origin answers with close leaves the client its connection', async t => {
+test('after a response with close to a HEAD the client keeps its connection', async t => {
   const origin = await startResponder(t, 'HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 5\r\n\r\n')
   const edge = await startEdge(t, [origin.url])
   const client = await edge.connect()
@@ -106,7 +106,7 @@ test('a HEAD that the origin answers with close leaves the client its connection
   }
 })
 
-test('underscore twins of fields that the gateway sets or reads never reach the origin', async t => {
+test('underscore variants of fields that the gateway sets or reads never reach the origin', async t => {
   const origin = await startResponder(t, ok())
   const edge = await startEdge(t, [origin.url])
   const twins = [
@@ -128,7 +128,7 @@ test('underscore twins of fields that the gateway sets or reads never reach the 
   )
 })
 
-test('a client that asks to close gets its answer and the end', async t => {
+test('a client that sends close gets its response and the end', async t => {
   const origin = await startResponder(t, ok('hi'))
   const edge = await startEdge(t, [origin.url])
   const client = await edge.connect()

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { startEdge } from '../help/edge.ts'
 import { ok, startResponder } from '../help/origin.ts'
 
-test('an HTTP/1.0 client is answered and its connection closed', async t => {
+test('an HTTP/1.0 client gets its response and its connection is closed', async t => {
   const origin = await startResponder(t, ok('hi'))
   const edge = await startEdge(t, [origin.url])
   const client = await edge.connect()
@@ -27,7 +27,7 @@ test('an HTTP/1.0 client that asks for it keeps its connection', async t => {
   }
 })
 
-test('a chunked answer reaches an HTTP/1.0 client as it is, to the end of the connection', async t => {
+test('a chunked response reaches an HTTP/1.0 client unchunked, to the end of the connection', async t => {
   const origin = await startResponder(
     t,
     'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\nX-Sum: 1\r\n\r\n',
@@ -41,7 +41,7 @@ test('a chunked answer reaches an HTTP/1.0 client as it is, to the end of the co
   assert.equal(answer.text, 'abcde')
 })
 
-test('interim answers never reach an HTTP/1.0 client', async t => {
+test('interim responses never reach an HTTP/1.0 client', async t => {
   const origin = await startResponder(t, `HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n${ok('hi')}`)
   const edge = await startEdge(t, [origin.url])
   const client = await edge.connect()

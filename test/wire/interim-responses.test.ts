@@ -6,7 +6,7 @@ import { codeOf, startEdge } from '../help/edge.ts'
 import { ok, startOrigin, startResponder } from '../help/origin.ts'
 import { chunks, request } from '../help/raw.ts'
 
-test('a client that waits is invited to send its small body, and its answer follows', async t => {
+test('a client that waits gets 100 Continue for its small body, and then its response', async t => {
   const origin = await startResponder(t, ({ text }) => ok(text))
   const edge = await startEdge(t, [origin.url])
   const client = await edge.connect()
@@ -17,7 +17,7 @@ test('a client that waits is invited to send its small body, and its answer foll
   assert.equal(origin.requests[0]!.field('expect'), null)
 })
 
-test('a client that waits is invited to send its long body', async t => {
+test('a client that waits gets 100 Continue for its long body', async t => {
   const origin = await startResponder(t, ({ body }) => ok(String(body.length)))
   const edge = await startEdge(t, [origin.url])
   for (const framing of ['Content-Length: 100000', 'Transfer-Encoding: chunked']) {
@@ -30,7 +30,7 @@ test('a client that waits is invited to send its long body', async t => {
   }
 })
 
-test('a client that waits with too long a body is refused instead of invited', async t => {
+test('a client that waits with too long a body is refused instead', async t => {
   const origin = await startResponder(t, ok())
   const edge = await startEdge(t, [origin.url], { route: { bodyLimit: 4 } })
   const client = await edge.connect()
@@ -42,14 +42,14 @@ test('a client that waits with too long a body is refused instead of invited', a
   assert.equal(origin.bytesReceived, 0)
 })
 
-test('a client that waits for a host that nobody serves is refused instead of invited', async t => {
+test('a client that waits for an unknown host is refused instead', async t => {
   const edge = await startEdge(t, ['http://127.0.0.1:1'])
   const client = await edge.connect()
   await client.send('POST / HTTP/1.1\r\nHost: no.test\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n')
   assert.equal((await client.response()).status, 409)
 })
 
-test('a 100 that nobody asked the origin for is kept from the client', async t => {
+test('an unrequested 100 of the origin is not passed on', async t => {
   const origin = await startResponder(
     t,
     `HTTP/1.1 100 Continue\r\nX-A: 1\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n${ok('hi')}`,
@@ -63,7 +63,7 @@ test('a 100 that nobody asked the origin for is kept from the client', async t =
   }
 })
 
-test('102 and 103 pass as they come, before the answer', async t => {
+test('102 and 103 pass as they arrive, before the response', async t => {
   const { promise: seen, resolve } = Promise.withResolvers<void>()
   const origin = await startResponder(t, async (_, wire) => {
     await wire.send(
@@ -84,7 +84,7 @@ test('102 and 103 pass as they come, before the answer', async t => {
   assert.equal((await client.response()).text, 'hi')
 })
 
-test('an origin that sends interim answers without end stops when the client does not read', async t => {
+test('an origin that sends endless interim responses is held back when the client does not read', async t => {
   const hints = `HTTP/1.1 103 Early Hints\r\nLink: <${'x'.repeat(1_000)}>\r\n\r\n`
   const { promise: poured, resolve } = Promise.withResolvers<number>()
   const origin = await startOrigin(t, async wire => {
@@ -98,7 +98,7 @@ test('an origin that sends interim answers without end stops when the client doe
   assert.ok((await poured) < 64 * 1024 * 1024)
 })
 
-test('a switch of protocols that nobody asked for is a bad gateway', async t => {
+test('an unrequested switch of protocols is a bad gateway', async t => {
   const origin = await startOrigin(t, async wire => {
     await wire.request()
     await wire.send(
@@ -112,7 +112,7 @@ test('a switch of protocols that nobody asked for is a bad gateway', async t => 
   assert.equal(await (await origin.wire()).ending, 'FIN')
 })
 
-test('an expectation that nobody knows is refused', async t => {
+test('an unknown expectation is refused', async t => {
   const origin = await startResponder(t, ok())
   const edge = await startEdge(t, [origin.url])
   for (const expect of ['200-ok', '100-continue, 200-ok']) {

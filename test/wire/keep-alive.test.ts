@@ -66,7 +66,7 @@ test('a POST that meets the closing of an idle connection is not sent twice', as
   assert.equal(edge.metrics.retries.value, 0)
 })
 
-test('an upload that was streamed is not sent twice, whatever its method', async t => {
+test('a streamed upload is not sent twice, whatever its method', async t => {
   const origin = await startOrigin(t, closesOnSecond)
   const edge = await startEdge(t, [origin.url])
   await edge.ask(request('GET /1'))
@@ -91,7 +91,7 @@ test('a GET is not sent again when a fresh connection closes, and never more tha
   }
 })
 
-test('an answer that was begun is not asked for again', async t => {
+test('a request whose response has begun is not retried', async t => {
   const origin = await startOrigin(t, async wire => {
     await wire.request()
     await wire.send(ok())
@@ -126,7 +126,7 @@ test('bytes on an idle connection close it, and reach nobody', async t => {
   assert.equal((await edge.ask(request('GET /'))).text, '1')
 })
 
-test('a connection that brought a second answer to one request is not used again', async t => {
+test('a connection with a second response to one request is not used again', async t => {
   for (const method of ['GET', 'HEAD']) {
     const origin = await startResponder(t, ({ target, startLine }) => {
       const body = startLine.startsWith('HEAD') ? '' : 'own'
@@ -185,7 +185,7 @@ test('an idle connection lives until a second before the origin would close it, 
   assert.equal(edge.metrics.originConnections.value, 0)
 })
 
-test('an answer before the end of its request ends both connections', async t => {
+test('a response before the end of its request ends both connections', async t => {
   const origin = await startOrigin(t, async (wire, nth) => {
     await wire.head()
     await wire.send(nth === 0 ? 'HTTP/1.1 413 Too Much\r\nContent-Length: 2\r\n\r\nno' : ok('hi'))
@@ -201,7 +201,7 @@ test('an answer before the end of its request ends both connections', async t =>
   await (await origin.wire()).ending
 })
 
-test('an origin that answers and closes before it read an upload is still heard', async t => {
+test('the response of an origin that closes before it has read an upload still arrives', async t => {
   const origin = await startOrigin(t, async wire => {
     await wire.head()
     await wire.send('HTTP/1.1 403 Not You\r\nConnection: close\r\nContent-Length: 2\r\n\r\nno')

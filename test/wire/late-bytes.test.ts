@@ -60,7 +60,7 @@ for (const connections of [0, 1]) {
   }
 }
 
-test('a connection that stayed silent behind such an answer serves on', async t => {
+test('a connection without late bytes after such a response is reused', async t => {
   const { edge, origin } = await startBehind(t, async wire => {
     await wire.request()
     await wire.send(`HTTP/1.1 200 OK\r\n${announced}\r\n\r\n`)
@@ -91,7 +91,7 @@ test('a flood of HEAD holds no more connections than it needs', async t => {
   assert.ok(most <= 33, String(most))
 })
 
-test('answers without a body, one behind the other under a cap, keep their connection', async t => {
+test('consecutive responses without a body, under a cap, keep their connection', async t => {
   const origin = await startOrigin(t, async wire => {
     for (;;) {
       await wire.request()
@@ -107,7 +107,7 @@ test('answers without a body, one behind the other under a cap, keep their conne
   assert.equal(origin.wires.length, 1)
 })
 
-test('what was read already behind an answer whose client is slow is not the answer to who waits', async t => {
+test('bytes already read after a response to a slow client are not the response to a queued request', async t => {
   const pause = t.mock.method(Lease.prototype, 'pause')
   const isPaused = () => pause.mock.callCount() > 0
   const { promise: queued, resolve: queue } = Promise.withResolvers<void>()
@@ -136,7 +136,7 @@ test('what was read already behind an answer whose client is slow is not the ans
   assert.equal((await waiting).text, 'own')
 })
 
-test('a connection whose answer came before its request was sent is not used again', async t => {
+test('a connection whose response came before its request was sent is not used again', async t => {
   const { edge, origin } = await startBehind(t, async wire => {
     await wire.head()
     await wire.send(ok('early'))
@@ -151,7 +151,7 @@ test('a connection whose answer came before its request was sent is not used aga
   assert.equal(edge.metrics.originConnections.value, 1)
 })
 
-test('a connection that says something while it is idle is closed', async t => {
+test('a connection that sends something while idle is closed', async t => {
   const { edge, origin } = await startBehind(t, async wire => {
     await wire.request()
     await wire.send(ok('own'))

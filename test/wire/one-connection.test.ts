@@ -123,7 +123,7 @@ async function askInTurn(client: Wire, all: readonly string[], isPipelined: bool
   return answers
 }
 
-test('a request is answered as if it were alone, whatever went before it on its connection', async t => {
+test('a request gets the same response as if it were alone, whatever came before it on its connection', async t => {
   const edge = await start(t)
   const alone = new Map<string, unknown>()
   for (const [name, bytes] of Object.entries(requests)) alone.set(name, told(await edge.ask(bytes)))

@@ -33,7 +33,7 @@ const framings = {
 
 for (const [death, die] of Object.entries(deaths)) {
   for (const [framing, rest] of Object.entries(framings)) {
-    test(`an origin that ${death} in an answer ${framing} resets the client`, async t => {
+    test(`an origin that ${death} in a response ${framing} resets the client`, async t => {
       const { edge, arrived } = await startDying(t, `HTTP/1.1 200 OK\r\n${rest}`, die)
       const client = await edge.connect()
       await client.send(request('GET /'))
@@ -47,7 +47,7 @@ for (const [death, die] of Object.entries(deaths)) {
   }
 }
 
-test('an origin that resets in an answer to the end of its connection resets the client', async t => {
+test("an origin that resets in a response framed by the connection's end resets the client", async t => {
   for (const version of ['HTTP/1.1', 'HTTP/1.0']) {
     const { edge, arrived } = await startDying(t, 'HTTP/1.1 200 OK\r\n\r\nbegin', wire => wire.reset())
     const client = await edge.connect()
@@ -58,7 +58,7 @@ test('an origin that resets in an answer to the end of its connection resets the
   }
 })
 
-test('an HTTP/1.0 client sees the truncation of a chunked answer', async t => {
+test('an HTTP/1.0 client sees the truncation of a chunked response', async t => {
   const { edge, arrived } = await startDying(t, `HTTP/1.1 200 OK\r\n${framings['in chunks']}`, wire =>
     wire.leave(),
   )
@@ -69,7 +69,7 @@ test('an HTTP/1.0 client sees the truncation of a chunked answer', async t => {
   assert.equal(await client.ending, 'RST')
 })
 
-test('an origin whose chunks turn to garbage in mid-answer resets the client', async t => {
+test('an origin whose chunks turn to garbage in mid-response resets the client', async t => {
   const { edge, arrived } = await startDying(t, `HTTP/1.1 200 OK\r\n${framings['in chunks']}`, wire =>
     wire.send('what?\r\n'),
   )
@@ -81,7 +81,7 @@ test('an origin whose chunks turn to garbage in mid-answer resets the client', a
   assert.equal(edge.metrics.errors[502], 1)
 })
 
-test('a client that waits in line behind a broken answer is not answered with the next', async t => {
+test('a pipelined request after a broken response gets no response', async t => {
   const { edge, arrived } = await startDying(t, 'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nbegin', wire =>
     wire.leave(),
   )
@@ -93,7 +93,7 @@ test('a client that waits in line behind a broken answer is not answered with th
   assert.equal(client.unread, '')
 })
 
-test('a client has what came sound before garbage, though both came in one packet', async t => {
+test('a client gets the valid bytes before garbage, even if both came in one packet', async t => {
   const { edge, arrived } = await startDying(t, `HTTP/1.1 200 OK\r\n${framings['in chunks']}`, wire =>
     wire.send(`${chunks('sound')}what?\r\n`),
   )

@@ -126,7 +126,7 @@ const misframed: Record<string, string> = {
 }
 
 for (const [what, bytes] of Object.entries(misframed)) {
-  test(`an origin that ${what} is 502, and is left`, async t => {
+  test(`an origin that ${what} is 502, and its connection is closed`, async t => {
     const origin = await startSaying(t, bytes, wire => wire.ending)
     const edge = await startEdge(t, [origin.url])
     await assertFails(edge, 502)
@@ -146,7 +146,7 @@ test('an origin that never accepts is 522', async t => {
 })
 
 // A TCP connection to a broadcast address fails before a packet leaves.
-test('an origin that no route leads to is 523', async t => {
+test('an origin without a network route is 523', async t => {
   await assertFails(await startEdge(t, ['http://127.255.255.255:80']), 523)
 })
 
@@ -154,7 +154,7 @@ test('an origin whose name does not exist is 1016', async t => {
   await assertFails(await startEdge(t, ['http://origin.invalid']), 1016)
 })
 
-test('an origin that does not answer in time is 524, and is left', async t => {
+test('an origin that does not respond in time is 524, and its connection is closed', async t => {
   const origin = await startSaying(t, '', wire => wire.ending)
   await assertFails(await startEdge(t, [origin.url], { timeouts: { response: 200 } }), 524)
   await (await origin.wire()).ending
@@ -165,7 +165,7 @@ test('an origin that stops in its head is 524', async t => {
   await assertFails(await startEdge(t, [origin.url], { timeouts: { response: 200 } }), 524)
 })
 
-test('an origin that never gets beyond interim answers is 524', async t => {
+test('an origin that sends only interim responses is 524', async t => {
   const origin = await startOrigin(t, async wire => {
     await wire.request()
     const timer = setInterval(() => wire.send('HTTP/1.1 102 Processing\r\n\r\n'), 20)
@@ -194,7 +194,7 @@ test('an origin that stops reading an upload is 524', async t => {
   assert.equal(recordOf(await client.response()).error_code, 524)
 })
 
-test('a request that takes too long over all is 504, whatever it waits for', async t => {
+test('a request that exceeds the total timeout is 504, whatever it waits for', async t => {
   const silent = await startSaying(t, '', wire => wire.ending)
   const timeouts = { total: 200 }
   await assertFails(await startEdge(t, [silent.url], { timeouts }), 504)
@@ -202,7 +202,7 @@ test('a request that takes too long over all is 504, whatever it waits for', asy
   await assertFails(await startEdge(t, [full], { timeouts }), 504)
 })
 
-test('a host that nobody serves is 1001, an address 1003', async t => {
+test('an unknown host is 1001, an address 1003', async t => {
   const edge = await startEdge(t, ['http://127.0.0.1:1'])
   await assertFails(edge, 1001, ask.replace('site.test', 'other.test:8080'))
   const hosts = ['127.0.0.1', '127.0.0.1:8080', '[::1]', '[::1]:80']
@@ -227,7 +227,7 @@ test('a zone that is paused, or has no route or no origin for a request, is 1004
   for (const setting of settings) await assertFails(await startEdge(t, ['http://127.0.0.1:1'], setting), 1004)
 })
 
-test('a zone that is paused says so to people, and keeps the title of its code', async t => {
+test('a paused zone says so on its page, and keeps the title of its code', async t => {
   const pages = { '1000_errors': '::SVC_ERROR_1000S_BOX::' }
   const paused = await startEdge(t, ['http://127.0.0.1:1'], { zone: { paused: true } })
   const boxed = await startEdge(t, ['http://127.0.0.1:1'], {
@@ -269,7 +269,7 @@ const bugs: Record<string, (route: RouteConfig) => RouteConfig> = {
 }
 
 for (const [when, spoil] of Object.entries(bugs)) {
-  test(`a bug of ours ${when} is 500, told to the log alone, and harms nobody else`, async t => {
+  test(`a bug ${when} is 500, appears only in the log, and affects no other request`, async t => {
     const origin = await startResponder(t, ok('hi'))
     const [route] = zoneTo([origin.url]).routes
     const edge = await startEdge(t, [], { zone: { routes: [spoil({ ...route!, path: '/bug' }), route!] } })
@@ -286,7 +286,7 @@ test('the reason phrase of 520 and above says what happened', async t => {
   assert.match((await edge.ask(ask)).startLine, /^HTTP\/1\.1 521 [A-Z]\w+/)
 })
 
-test('a refusal to HEAD has the fields of one to GET and no body, and the connection serves on', async t => {
+test('a refusal to HEAD has the fields of one to GET and no body, and the connection stays open', async t => {
   const edge = await startEdge(t, ['http://127.0.0.1:1'])
   const client = await edge.connect()
   await client.send(ask)
@@ -300,7 +300,7 @@ test('a refusal to HEAD has the fields of one to GET and no body, and the connec
   assert.equal((await client.response()).status, 522)
 })
 
-test('a refusal leaves the connection open where the request was whole', async t => {
+test('a refusal leaves the connection open where the request was complete', async t => {
   const edge = await startEdge(t, ['http://127.0.0.1:1'])
   const client = await edge.connect()
   for (let i = 0; i < 3; i++) {
@@ -311,7 +311,7 @@ test('a refusal leaves the connection open where the request was whole', async t
   }
 })
 
-test('the log tells the code of what failed, and how long it took to fail', async t => {
+test('the log has the code of the failure, and how long it took', async t => {
   const edge = await startEdge(t, ['http://127.0.0.1:1'])
   await edge.ask(ask)
   const [entry] = edge.accesses

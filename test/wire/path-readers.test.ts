@@ -21,7 +21,7 @@ import type { Message } from '../help/raw.ts'
 /** Those that take the target as it is have routes too: Express leads all that begins with `/admin/` to what is mounted there. */
 const readers = [readByUrl, readByNginx, readByTomcat, readByHttpSys, readTwice, readAsSent]
 
-test('the readers read as they are known to', () => {
+test('the readers read paths as documented', () => {
   assert.deepEqual(readByNginx('/a//b/%2e%2e/%41?x/../y'), ['/a/A', '/a//A'])
   assert.deepEqual(readByNginx('/a//../b;c%2fd'), ['/b;c/d', '/a/b;c/d'])
   assert.deepEqual(readByNginx('/..'), [])
@@ -31,7 +31,7 @@ test('the readers read as they are known to', () => {
   assert.deepEqual(readByUrl('//x/admin'), ['/admin', '/admin', '//x/admin', '//x/admin'])
 })
 
-test('what any origin would read as protected is not let by', async t => {
+test('a path that any origin would read as protected is refused', async t => {
   const site = await startSite(t)
   let protectedOnes = 0
   let passed = 0

@@ -7,7 +7,7 @@ import { startEdge } from '../help/edge.ts'
 import { ok, startOrigin, startResponder } from '../help/origin.ts'
 import { chunks, post, request } from '../help/raw.ts'
 
-test('pipelined requests are answered in order, also when the first is slow', async t => {
+test('pipelined requests get their responses in order, even when the first is slow', async t => {
   let running = 0
   const origin = await startResponder(t, async ({ target, text }) => {
     assert.equal(++running, 1)
@@ -27,7 +27,7 @@ test('pipelined requests are answered in order, also when the first is slow', as
     assert.equal((await client.response()).text, expected)
 })
 
-test('pipelined requests are answered in order, also when some are refused', async t => {
+test('pipelined requests get their responses in order, even when some are refused', async t => {
   const origin = await startResponder(t, ({ target }) => ok(target))
   const edge = await startEdge(t, [origin.url], { route: { path: '/here' } })
   const client = await edge.connect()
@@ -41,7 +41,7 @@ test('pipelined requests are answered in order, also when some are refused', asy
   assert.deepEqual(statuses, [200, 409, 200, 522, 200])
 })
 
-test('pipelined requests that are refused at once leave a turn to others between them', async t => {
+test('pipelined requests that are refused at once let others have a turn in between', async t => {
   const origin = await startResponder(t, ok())
   const edge = await startEdge(t, [origin.url], { route: { path: '/here' } })
   const client = await edge.connect()
@@ -58,7 +58,7 @@ test('pipelined requests that are refused at once leave a turn to others between
   assert.ok(turns >= 300, `${turns} turns`)
 })
 
-test('a client that sends refused requests and ends gets all answers', async t => {
+test('a client that sends refused requests and half-closes gets all responses', async t => {
   const origin = await startResponder(t, ok())
   const edge = await startEdge(t, [origin.url], { route: { path: '/here' } })
   const client = await edge.connect()
@@ -66,7 +66,7 @@ test('a client that sends refused requests and ends gets all answers', async t =
   for (let i = 0; i < 50; i++) assert.equal((await client.response()).status, 409)
 })
 
-test('a thousand pipelined requests are all answered', async t => {
+test('a thousand pipelined requests all get their responses', async t => {
   const origin = await startResponder(t, ({ target }) => ok(target))
   const edge = await startEdge(t, [origin.url])
   const client = await edge.connect()
@@ -74,7 +74,7 @@ test('a thousand pipelined requests are all answered', async t => {
   for (let i = 0; i < 1_000; i++) assert.equal((await client.response()).text, `/${i}`)
 })
 
-test('what a client sends ahead of its answer is left with it', async t => {
+test('what a client sends ahead of its response is left unread', async t => {
   const origin = await startOrigin(t, async wire => {
     await wire.request()
     await wire.ending
@@ -92,7 +92,7 @@ test('what a client sends ahead of its answer is left with it', async t => {
   )
 })
 
-test('a client that asks on and on and reads nothing is held back, and gets all when it reads', async t => {
+test('a client that keeps sending requests and reads nothing is held back, and gets everything when it reads', async t => {
   const body = 'x'.repeat(50_000)
   const origin = await startResponder(t, ok(body))
   const edge = await startEdge(t, [origin.url])
@@ -106,7 +106,7 @@ test('a client that asks on and on and reads nothing is held back, and gets all 
   for (let i = 0; i < 3_000; i++) assert.equal((await client.response()).body.length, body.length)
 })
 
-test('what stands behind a body is the next request, at whatever byte a packet ends', async t => {
+test('what follows a body is the next request, at whatever byte a packet ends', async t => {
   const origin = await startResponder(t, ({ target, text }) => ok(target + text))
   const edge = await startEdge(t, [origin.url])
   const bytes = `${post('/1', 'hello')}${request('POST /2', 'Transfer-Encoding: chunked')}${chunks('you')}0\r\n\r\n${request('GET /3')}`

@@ -72,7 +72,7 @@ test('members take turns by their weights', async t => {
   assert.equal(answers.join(''), 'aabaaaba')
 })
 
-test('the member with the fewest unanswered requests is asked', async t => {
+test('the member with the fewest outstanding requests is used', async t => {
   const busy = await startOrigin(t, async wire => {
     await wire.request()
     await wire.ending
@@ -149,7 +149,7 @@ test('an origin that comes back serves again', async t => {
   assert.equal((await client.response()).text, 'after')
 })
 
-test('many who wait for a dead origin are all told, and all served when it lives again', async t => {
+test('many requests that wait for a dead origin all fail, and all are served when it is back', async t => {
   const dead = await startOrigin(t, () => {})
   await dead.goDown()
   const edge = await startEdge(t, [dead.url])
@@ -159,7 +159,7 @@ test('many who wait for a dead origin are all told, and all served when it lives
   assert.deepEqual([...new Set((await crowd()).map(({ text }) => text))], ['alive'])
 })
 
-test('a path that origins may read in several ways has a route where all lead to one, and else gets 400', async t => {
+test('a path that origins may read in several ways has a route where all readings lead to one, and otherwise gets 400', async t => {
   const [api, rest] = await Promise.all(['api', 'rest'].map(name => startNamed(t, name)))
   const routes = [zoneTo([rest!.url]).routes[0]!, { ...zoneTo([api!.url]).routes[0]!, path: '/api' }]
   const edge = await startEdge(t, [], { zone: { routes } })

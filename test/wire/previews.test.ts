@@ -14,7 +14,7 @@ const formats = {
 }
 
 for (const [accept, type] of Object.entries(formats)) {
-  test(`an error can be looked at as ${accept}`, async t => {
+  test(`an error can be previewed as ${accept}`, async t => {
     const origin = await startResponder(t, ok())
     const edge = await startEdge(t, [origin.url])
     for (const [code, status, retryAfter] of [
@@ -35,7 +35,7 @@ for (const [accept, type] of Object.entries(formats)) {
   })
 }
 
-test('a preview is asked for with HEAD, with a query and with a body as well', async t => {
+test('a preview can be requested with HEAD, with a query and with a body as well', async t => {
   const edge = await startEdge(t, ['http://127.0.0.1:1'])
   const client = await edge.connect()
   await client.send(request('GET /cdn-cgi/error/522?why'))
@@ -46,7 +46,7 @@ test('a preview is asked for with HEAD, with a query and with a body as well', a
   assert.equal((await client.response()).status, 522)
 })
 
-test('a code that does not exist is 404, in the format asked for and without Retry-After', async t => {
+test('an unknown code is 404, in the requested format and without Retry-After', async t => {
   const edge = await startEdge(t, ['http://127.0.0.1:1'])
   for (const code of ['999', '', '0522', '522/', '522x', 'constructor', '%35%32%32', '404']) {
     const answer = await edge.ask(request(`GET /cdn-cgi/error/${code}`, 'Accept: application/json'))
@@ -55,13 +55,13 @@ test('a code that does not exist is 404, in the format asked for and without Ret
   }
 })
 
-test('a zone that can not serve still shows its errors', async t => {
+test('a zone that cannot serve still shows its errors', async t => {
   const edge = await startEdge(t, [], { zone: { paused: true, routes: [] } })
   assert.equal((await edge.ask(request('GET /cdn-cgi/error/1020'))).status, 403)
   assert.equal((await edge.ask(request('GET /'))).status, 409)
 })
 
-test('without Accept the answer is a page', async t => {
+test('without Accept the response is a page', async t => {
   const edge = await startEdge(t, ['http://127.0.0.1:1'])
   const answer = await edge.ask(request('GET /'))
   assert.equal(answer.status, 521)

@@ -65,7 +65,7 @@ async function line(
   return answers
 }
 
-test('no more connections are opened than an origin may have, and who waits is served in order', async t => {
+test('no more connections are opened than an origin may have, and queued requests are served in order', async t => {
   const { origin, answer } = await startGated(t)
   const edge = await startEdge(t, [origin.url], limited(2, 10))
   const answers = await line(edge, origin, 2, ['/1', '/2', '/3', '/4', '/5'])
@@ -79,7 +79,7 @@ test('no more connections are opened than an origin may have, and who waits is s
   assert.equal(origin.wires.length, 2)
 })
 
-test('a connection that closes makes room for who waits', async t => {
+test('a connection that closes makes room for a queued request', async t => {
   const { origin, answer } = await startGated(t, 'Connection: close')
   const edge = await startEdge(t, [origin.url], limited(1, 10))
   const answers = await line(edge, origin, 1, ['/1', '/2', '/3'])
@@ -91,7 +91,7 @@ test('a connection that closes makes room for who waits', async t => {
   assert.equal(origin.wires.length, 3)
 })
 
-test('who finds the queue full is 1200 at once, and the queue is served on', async t => {
+test('a request that finds the queue full is 1200 at once, and the queue is still served', async t => {
   const { origin, answer } = await startGated(t)
   const edge = await startEdge(t, [origin.url], limited(1, 2))
   const answers = await line(edge, origin, 1, ['/1', '/2', '/3'])
@@ -112,7 +112,7 @@ test('who finds the queue full is 1200 at once, and the queue is served on', asy
   assert.equal((await last).text, '/')
 })
 
-test('without a queue whoever finds no connection is 1200', async t => {
+test('without a queue a request that finds no connection is 1200', async t => {
   const { origin, answer } = await startGated(t)
   const edge = await startEdge(t, [origin.url], limited(1, 0))
   const [first] = await line(edge, origin, 1, ['/1'])
@@ -131,7 +131,7 @@ test('the queue shows in the metrics while there is one', async t => {
   await turnsUntil(() => edge.metrics.originQueue.value === 0)
 })
 
-test('who waits too long in the queue is 504, and keeps no place', async t => {
+test('a request that waits too long in the queue is 504, and leaves the queue', async t => {
   const { origin, answer } = await startGated(t)
   const clock = new ManualClock()
   const edge = await startEdge(t, [origin.url], {
@@ -153,7 +153,7 @@ test('who waits too long in the queue is 504, and keeps no place', async t => {
   assert.deepEqual([(await first!).text, (await third).text], ['/1', '/3'])
 })
 
-test('who waits too long in the queue of one member does not wait in that of another', async t => {
+test('a request that waited too long in the queue of one member does not wait in that of another', async t => {
   const gates = [await startGated(t), await startGated(t)]
   const clock = new ManualClock()
   const edge = await startEdge(
@@ -192,7 +192,7 @@ test('a client that leaves the queue is not served, and its place is free', asyn
   )
 })
 
-test('a client that leaves while it is served makes room for who waits', async t => {
+test('a client that leaves while it is served makes room for a queued request', async t => {
   const { origin, answer } = await startGated(t)
   const edge = await startEdge(t, [origin.url], limited(1, 1))
   const client = await edge.connect()
@@ -224,7 +224,7 @@ test('a WebSocket holds its connection until it ends', async t => {
   assert.equal((await plain).text, 'plain')
 })
 
-test('an origin that is down fails who waits for it with 521, not with 1200', async t => {
+test('an origin that is down fails queued requests with 521, not with 1200', async t => {
   const origin = await startOrigin(t, () => {})
   await origin.goDown()
   const edge = await startEdge(t, [origin.url], limited(2, 3))
@@ -234,7 +234,7 @@ test('an origin that is down fails who waits for it with 521, not with 1200', as
   }
 })
 
-test('a request that is asked again on a fresh connection gets one although all that are allowed are open', async t => {
+test('a request that is retried on a fresh connection gets one even if all that are allowed are open', async t => {
   const origin = await startOrigin(t, async (wire, nth) => {
     for (;;) {
       const { target } = await wire.request()

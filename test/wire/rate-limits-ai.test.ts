@@ -59,7 +59,7 @@ test('a call over the limit of its gateway is 1015 in the form of SDKs, and is n
   assert.deepEqual([allowed.value, limited.value], [4, 1])
 })
 
-test('callers hear of the limit in answers of providers', async t => {
+test('responses of providers have the fields of the limit', async t => {
   const { ask } = await start(t)
   assert.equal((await ask()).field('ratelimit'), '"ai-gateway";r=1;t=60')
 })
@@ -72,7 +72,7 @@ test('fixed intervals follow one another', async t => {
   assert.deepEqual(await statuses(3), [200, 200, 429])
 })
 
-test('calls that are not let in count for nothing', async t => {
+test('calls that are refused are not counted', async t => {
   const { ai, ask, statuses } = await start(t)
   const stranger = await ai.mint({ permissions: [] })
   for (const token of [stranger, stranger, stranger, 'none', 'none'])
@@ -80,7 +80,7 @@ test('calls that are not let in count for nothing', async t => {
   assert.deepEqual(await statuses(3), [200, 200, 429])
 })
 
-test('a connection whose call was refused unread serves on', async t => {
+test('a connection whose call was refused unread stays open', async t => {
   const { ai } = await start(t, { gateway: { rateLimit: { ...limit, limit: 1 } } })
   const client = await ai.edge.connect()
   const statuses: number[] = []
@@ -107,7 +107,7 @@ const few = {
   action: 'block',
 } as const
 
-test('the limits of the file hold on AI hosts too, and each tells of itself', async t => {
+test('the limits of the file apply on AI hosts too, and each has its fields', async t => {
   const { ai, clock, ask } = await start(t, { rateLimits: [few] })
   const first = await ask()
   assert.deepEqual(first.all('ratelimit'), ['"few";r=2;t=3600', '"ai-gateway";r=1;t=60'])

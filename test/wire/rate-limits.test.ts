@@ -76,7 +76,7 @@ test('Retry-After is the same in the header and in every format, and for HEAD', 
   }
 })
 
-test('clients are told of the limit that has the least left, and of the policies of all', async t => {
+test('responses have the limit with the least left, and the policies of all', async t => {
   const rateLimits = [rule({ name: 'wide', limit: 100, period: 3_600_000 }), rule({ limit: 3 })]
   const { edge } = await start(t, { rateLimits })
   const policies = '"wide";q=100;w=3600, "few";q=3;w=60'
@@ -91,19 +91,19 @@ test('clients are told of the limit that has the least left, and of the policies
   assert.equal(refused.field('ratelimit-policy'), policies)
 })
 
-test('where there are no limits nobody is told of any', async t => {
+test('without limits, responses have no limit fields', async t => {
   const { edge } = await start(t, {})
   const answer = await edge.ask(request('GET /'))
   assert.deepEqual([answer.field('ratelimit'), answer.field('ratelimit-policy')], [null, null])
 })
 
-test('what an origin says of limits of its own goes on', async t => {
+test('limit fields of an origin are passed on', async t => {
   const origin = await startResponder(t, ok('', 'RateLimit: "theirs";r=5'))
   const edge = await startEdge(t, [origin.url], { rateLimits: [rule()] })
   assert.deepEqual((await edge.ask(request('GET /'))).all('ratelimit'), ['"theirs";r=5', '"few";r=1;t=60'])
 })
 
-test('a rule that logs lets everything pass, counts it, and tells nobody', async t => {
+test('a rule that only logs lets everything pass, counts it, and adds no fields', async t => {
   const { edge } = await start(t, { rateLimits: [rule({ action: 'log' })] })
   assert.deepEqual(await statuses(edge, 5), [200, 200, 200, 200, 200])
   const { allowed, limited, logged } = edge.metrics.limits.rule('few')
@@ -111,7 +111,7 @@ test('a rule that logs lets everything pass, counts it, and tells nobody', async
   assert.equal((await edge.ask(request('GET /'))).field('ratelimit'), null)
 })
 
-test('the line of a refusal in the access log names what it was over', async t => {
+test('the access log names the limit of a refusal', async t => {
   const { edge } = await start(t, { rateLimits: [rule({ limit: 1 })] })
   await statuses(edge, 2)
   assert.deepEqual(
@@ -152,7 +152,7 @@ test('rules of the file, the zone and the route add up; other zones have their o
   assert.equal(codeOf(await edge.ask(elsewhere)), 1015)
 })
 
-test('an expression says what counts', async t => {
+test('an expression selects what counts', async t => {
   const when = 'request.method == "POST" || request.headers["x-plan"].exists(v, v == "free")'
   const { edge } = await start(t, { rateLimits: [rule({ when })] })
   assert.deepEqual(await statuses(edge, 4, 'GET /', 'X-Plan: paid'), [200, 200, 200, 200])
@@ -228,7 +228,7 @@ test('each reading of a path is counted in the store too, near a limit', async t
     assert.deepEqual(await statuses(edge, 1, `GET ${target}`), [status], target)
 })
 
-test('a path that mixes too much is 400 where a limit looks at it, and counts like others else', async t => {
+test('a path that is too ambiguous is 400 where a limit looks at it, and otherwise counts like others', async t => {
   const absurd = 'GET /a//b;c\\d%2fe'
   for (const looking of [rule({ when: 'request.path == "/login"' }), rule({ key: [{ by: 'path' }] })])
     assert.deepEqual(await statuses((await start(t, { rateLimits: [looking] })).edge, 1, absurd), [400])
@@ -306,7 +306,7 @@ const apart: Readonly<
 }
 
 for (const [what, [key, a, b, likeA]] of Object.entries(apart)) {
-  test(`requests are told apart by ${what}`, async t => {
+  test(`requests are distinguished by ${what}`, async t => {
     const { edge } = await start(t, { rateLimits: [rule({ limit: 1, key })] })
     const ask = ([line, ...fields]: string[]) => edge.ask(request(line!, json, ...fields))
     assert.equal((await ask(a)).status, 200)
@@ -340,7 +340,7 @@ for (const [what, by, other] of [
   })
 }
 
-test('an empty key counts everybody as one', async t => {
+test('an empty key counts all requests together', async t => {
   const { edge } = await start(t, {
     rateLimits: [rule({ limit: 1, key: [] })],
     trustedProxies: ['127.0.0.1'],
@@ -350,7 +350,7 @@ test('an empty key counts everybody as one', async t => {
   assert.deepEqual([await ask('192.0.2.1'), await ask('192.0.2.2')], [200, 429])
 })
 
-test('a connection serves on after a refusal', async t => {
+test('a connection stays open after a refusal', async t => {
   const { edge } = await start(t, { rateLimits: [rule({ limit: 1, period: 1_000 })] })
   const client = await edge.connect()
   const answers: Message[] = []

@@ -84,7 +84,7 @@ test('a PUT keeps its method and body', async t => {
   assert.equal(answer.text, 'PUT /to HTTP/1.1 body')
 })
 
-test('a body that was streamed can not be sent again, and is not needed where the redirect asks for a GET', async t => {
+test('a body that was streamed cannot be sent again, and is not needed where the redirect requires a GET', async t => {
   const bytes = `${request('POST /from', 'Transfer-Encoding: chunked')}${chunks('x'.repeat(100_000))}0\r\n\r\n`
   const seeOther = await startFollowing(t, redirect(303, '/to'))
   assert.equal((await seeOther.edge.ask(bytes)).text, 'GET /to HTTP/1.1')
@@ -107,7 +107,7 @@ test('a location may name the host of the request or of the origin, and be relat
     assert.equal((await edge.ask(request('GET /from'))).text, 'GET /to HTTP/1.1', location)
 })
 
-test("a redirect to the other scheme is the client's, as a trusted hop tells its own", async t => {
+test("a redirect to the other scheme is the client's, judged by the scheme that a trusted hop reports", async t => {
   let location = ''
   const { edge, origin } = await startFollowing(t, () => redirect(301, location), {}, ['127.0.0.1'])
   const secure = 'X-Forwarded-Proto: https'
@@ -136,7 +136,7 @@ test("a redirect that sets a cookie is the client's", async t => {
   assert.deepEqual(lines(origin), ['POST /from'])
 })
 
-test('a redirect that comes after a reload is followed by the rules of before', async t => {
+test('a redirect that arrives after a reload is followed by the previous rules', async t => {
   const { promise, resolve } = Promise.withResolvers<void>()
   const { edge, origin } = await startFollowing(t, async () => {
     await promise
@@ -172,7 +172,7 @@ test("whatever leads elsewhere is the client's to follow", async t => {
   assert.deepEqual([...new Set(lines(origin))], ['GET /from'])
 })
 
-test('whatever a location holds, the origin is asked for a sound path, or the client gets the answer', async t => {
+test('whatever a location contains, the origin gets a valid path, or the client gets the response', async t => {
   let location = ''
   const { edge, origin } = await startFollowing(t, () => redirect(302, location))
   const client = await edge.connect()
@@ -204,7 +204,7 @@ test("a redirect without one location is the client's", async t => {
   }
 })
 
-test("other answers with a location, and routes that don't ask for it, are left alone", async t => {
+test('other responses with a location, and routes without redirects, are left alone', async t => {
   for (const [status, redirects] of [
     [201, 3],
     [300, 3],
@@ -234,7 +234,7 @@ test('a redirect is followed where a rate limit counts something else', async t 
   assert.equal((await edge.ask(request('GET /from'))).status, 200)
 })
 
-test('a path that another route leads is not reached by a redirect', async t => {
+test('a path of another route is not reached by a redirect', async t => {
   const origin = await startResponder(t, redirect(302, '/private'))
   const route = zoneTo([origin.url]).routes[0]!
   const edge = await startEdge(t, [], {
@@ -273,7 +273,7 @@ test("where a route rewrites paths its redirects are the client's", async t => {
   assert.deepEqual(lines(origin), ['GET /v2/from'])
 })
 
-test('redirects in a circle are 1205, which may be tried again', async t => {
+test('redirects in a circle are 1205, which may be retried', async t => {
   const { edge, origin } = await startFollowing(t, redirect(301, 'http://site.test/from'))
   const answer: Message = await edge.ask(request('GET /from', json))
   assert.deepEqual([codeOf(answer), answer.status, recordOf(answer).retry_after], [1205, 500, 5])
@@ -313,7 +313,7 @@ test('an origin that stops in the body of a redirect does not stop its client', 
   assert.equal((await edge.ask(request('GET /from'))).text, 'GET /to HTTP/1.1')
 })
 
-test('an origin that falls silent in the body of a redirect costs its client the idle time', async t => {
+test('an origin that stalls in the body of a redirect costs its client the idle timeout', async t => {
   const { edge } = await startFollowing(
     t,
     () => 'HTTP/1.1 302 Found\r\nLocation: /to\r\nContent-Length: 10\r\n\r\nbegin',
@@ -322,7 +322,7 @@ test('an origin that falls silent in the body of a redirect costs its client the
   assert.equal((await edge.ask(request('GET /from'))).text, 'GET /to HTTP/1.1')
 })
 
-test('a client that leaves while its redirect waits for a connection costs nobody the one that it had', async t => {
+test('a client that leaves while its redirect waits for a connection costs no one the previous connection', async t => {
   const queued = Promise.withResolvers<void>()
   const left = Promise.withResolvers<void>()
   const origin = await startResponder(t, async ({ target }) => {
@@ -347,7 +347,7 @@ test('a client that leaves while its redirect waits for a connection costs nobod
   assert.deepEqual([origin.wires.length, lines(origin)], [1, ['GET /from', 'GET /other']])
 })
 
-test('a redirect of a request with a thousand fields looks at each a few times', async t => {
+test('a redirect of a request with a thousand fields examines each a few times', async t => {
   const origin = await startResponder(t, ({ target }) => (target === '/from' ? redirect(303, '/to') : ok()))
   const edge = await startEdge(t, [origin.url], { route: { redirects: 3 }, limits: { headers: 1_000 } })
   const fields = Array.from({ length: 990 }, (_, i) => `Content-${i}: x`)
@@ -384,7 +384,7 @@ test('at each hop, a kept connection that its origin has closed is replaced by a
   assert.deepEqual([member!.health.failures, edge.metrics.ejections.value], [0, 0])
 })
 
-test('at each hop, a redirect with a body asks again on a new connection, and a POST does not', async t => {
+test('at each hop, a redirect with a body is retried on a new connection, and a POST is not', async t => {
   const start = async (status: number) => {
     const origin = await startOrigin(t, async wire => {
       const { target } = await wire.request()

@@ -27,7 +27,7 @@ for (const [what, bytes] of [
   ],
   ['a DELETE', request('DELETE /', json)],
 ] as const) {
-  test(`${what} that an origin took and did not answer is sent to another`, async t => {
+  test(`${what} that an origin accepted without a response is sent to another`, async t => {
     const { edge, failing, alive } = await startPair(t, readAndClose)
     assert.match((await edge.ask(bytes)).text, /^alive/)
     assert.deepEqual([failing.wires.length, alive.requests.length], [1, 1])
@@ -44,7 +44,7 @@ for (const [what, bytes] of [
   ],
   ['a PUT with a large body', post('/', 'x'.repeat(100_000), json).replace('POST', 'PUT')],
 ] as const) {
-  test(`${what} that an origin took is not sent again`, async t => {
+  test(`${what} that an origin accepted is not sent again`, async t => {
     const { edge, failing, alive } = await startPair(t, readAndClose)
     assert.equal(codeOf(await edge.ask(bytes)), 520)
     assert.deepEqual([failing.wires.length, alive.requests.length], [1, 0])
@@ -52,7 +52,7 @@ for (const [what, bytes] of [
   })
 }
 
-test('a POST that an origin does not answer in time is not sent again, a GET is', async t => {
+test('a POST without a response in time is not sent again, a GET is', async t => {
   const silent: Script = async wire => {
     await wire.request()
     await wire.ending
@@ -84,7 +84,7 @@ for (const [what, bytes] of [
   })
 }
 
-test('a GET that is not answered in time is sent to another, and the answer still counts as in time', async t => {
+test('a GET without a response in time is sent to another member, and its response still counts as in time', async t => {
   const { edge, alive } = await startPair(t, wire => wire.ending, { timeouts: { response: 1_000 } })
   assert.equal((await edge.ask(request('GET /'))).text, 'alive')
   assert.equal(alive.requests.length, 1)
@@ -102,7 +102,7 @@ test('the time for all attempts together ends the last of them', async t => {
   assert.equal(members[2]!.wires.length, 0)
 })
 
-test('a request has two further attempts, each with another member', async t => {
+test('a request has two retries, each with another member', async t => {
   const dead = [deadOrigin(), deadOrigin(), deadOrigin()]
   const alive = await startResponder(t, ok('alive'))
   const urls = [...dead, alive].map(({ url }) => url)
@@ -113,7 +113,7 @@ test('a request has two further attempts, each with another member', async t => 
   assert.equal((await eager.ask(request('GET /'))).text, 'alive')
 })
 
-test('a pool may have no further attempts', async t => {
+test('a pool may have no retries', async t => {
   const alive = await startResponder(t, ok('alive'))
   const edge = await startEdge(t, [deadOrigin().url, alive.url], {
     pool: { retries: { most: 0, budget: 1 } },
@@ -139,7 +139,7 @@ test('retries end with their budget, and the failures show', async t => {
   assert.ok(codes.slice(0, 20).every(code => code === 200))
 })
 
-test('a reload refills no budget, but where its share is another', async t => {
+test('a reload does not refill a budget, unless its share changes', async t => {
   const pool = { retries: { most: 2, budget: 0.1 }, ejection: null }
   const { edge, failing, alive } = await startPair(t, readAndClose, { pool })
   const urls = [failing.url, alive.url]
@@ -155,7 +155,7 @@ test('a reload refills no budget, but where its share is another', async t => {
   assert.equal(edge.metrics.retries.value, before + 4)
 })
 
-test('a budget of nothing allows not even what was never sent', async t => {
+test('a budget of zero does not even allow what was never sent', async t => {
   const alive = await startResponder(t, ok('alive'))
   const edge = await startEdge(t, [deadOrigin().url, alive.url], {
     pool: { retries: { most: 2, budget: 0 } },
@@ -163,7 +163,7 @@ test('a budget of nothing allows not even what was never sent', async t => {
   assert.equal(codeOf(await edge.ask(request('GET /', json))), 521)
 })
 
-test('a kept connection that its origin closed is replaced without a look at the budget', async t => {
+test('a kept connection that its origin closed is replaced regardless of the budget', async t => {
   const origin = await startOrigin(t, async (wire, nth) => {
     await wire.request()
     await wire.send(ok(`connection ${nth}`))
@@ -174,7 +174,7 @@ test('a kept connection that its origin closed is replaced without a look at the
   assert.equal((await edge.ask(request('GET /'))).text, 'connection 1')
 })
 
-test('a member whose queue is full is passed over, and is no worse for it', async t => {
+test('a member whose queue is full is passed over, and that does not count against it', async t => {
   const { edge, failing } = await startPair(t, wire => wire.ending, {
     transport: { connections: 1, queue: { size: 1, timeout: 0 } },
   })
@@ -205,7 +205,7 @@ test('a WebSocket handshake goes to another member where nothing was sent', asyn
   assert.equal((await edge.ask(handshake)).text, 'no WebSocket here')
 })
 
-test('a WebSocket handshake that an origin took is not sent again', async t => {
+test('a WebSocket handshake that an origin accepted is not sent again', async t => {
   const { edge, alive } = await startPair(t, readAndClose)
   assert.equal(codeOf(await edge.ask(handshake)), 520)
   assert.equal(alive.requests.length, 0)
@@ -227,7 +227,7 @@ for (const [what, bytes] of [
   ['a GET', request('GET /', json)],
   ['a PUT with a small body', post('/', 'small', json).replace('POST', 'PUT')],
 ] as const) {
-  test(`${what} that is answered by a status of retry_on is sent to another`, async t => {
+  test(`${what} with a status of retry_on is sent to another`, async t => {
     const { edge, failing, alive } = await startPair(t, refusing(), { pool: { retryOn: [502, 503] } })
     const answer = await edge.ask(bytes)
     assert.deepEqual([answer.status, answer.text.slice(0, 5)], [200, 'alive'])
@@ -255,7 +255,7 @@ for (const [what, bytes, status, retryOn] of [
   ['a GET with a status that is not named', request('GET /', json), 500, [503]],
   ['a GET without the setting', request('GET /', json), 503, []],
 ] as const) {
-  test(`the answer to ${what} is passed on as it is`, async t => {
+  test(`the response to ${what} is passed on as it is`, async t => {
     const { edge, alive } = await startPair(t, refusing(status), { pool: { retryOn } })
     const client = await edge.connect()
     await client.send(bytes)
@@ -265,7 +265,7 @@ for (const [what, bytes, status, retryOn] of [
   })
 }
 
-test('the answer of the last member that may be asked is passed on untouched', async t => {
+test('the response of the last member that may be tried is passed on untouched', async t => {
   const members = [await startOrigin(t, refusing(502)), await startOrigin(t, refusing(503))]
   const urls = members.map(({ url }) => url)
   const settings = { pool: { retryOn: [502, 503] } }

@@ -47,7 +47,7 @@ for (const path of [
   '/..%00x',
   '/..%3bx',
 ])
-  test(`1035: nobody leaves the prefix of a rule by ${path}`, async t => {
+  test(`1035: ${path} does not escape the prefix of a rule`, async t => {
     const { edge, origin } = await startRewriting(t, { path: '"/public" + request.path' })
     assert.equal(codeOf(await edge.ask(request(`GET ${path}`, json))), 1035)
     assert.equal(origin.wires.length, 0)
@@ -62,7 +62,7 @@ for (const path of [
   '/\\x/private',
   '/a//b;c\\d%2fe',
 ])
-  test(`400: nobody slips by the condition of a rule with ${path}`, async t => {
+  test(`400: ${path} does not bypass the condition of a rule`, async t => {
     const rule = 'request.path.matches("^/private(/|$)") ? "/denied" : request.path'
     const { edge, origin } = await startRewriting(t, { path: rule })
     assert.equal(codeOf(await edge.ask(request(`GET ${path}`, json))), 400)
@@ -73,7 +73,7 @@ for (const path of [
   })
 
 for (const place of ['request', 'response'] as const)
-  test(`400: nobody slips by the condition of a ${place} header`, async t => {
+  test(`400: nothing bypasses the condition of a ${place} header`, async t => {
     const rule = { 'X-Staff': 'request.path.startsWith("/staff/") ? "yes" : "no"' }
     const { edge, origin } = await startRewriting(t, { [place]: rule })
     for (const path of ['/staff//../x', '//x/staff/', '/staff%2fx', '/%73taff/x', '/staff/../x'])
@@ -103,7 +103,7 @@ for (const [what, rules] of [
   ['request header X-Tenant', { request: { 'X-Tenant': 'request.headers["x-tenant"][0]' } }],
   ['response header X-Tenant', { response: { 'X-Tenant': 'request.headers["x-tenant"][0]' } }],
 ] as const) {
-  test(`1037: an expression that fails is refused before an origin is asked, and counted: ${what}`, async t => {
+  test(`1037: an expression that fails is refused before the request is sent, and counted: ${what}`, async t => {
     const { edge, origin } = await startRewriting(t, rules)
     assert.equal(codeOf(await edge.ask(request('GET /', json))), 1037)
     assert.equal(edge.metrics.expressionFailures.rewrite.value, 1)
@@ -143,7 +143,7 @@ for (const [what, value] of [
   })
 }
 
-test('a value may have 8 KiB, and bytes beyond ASCII as they came', async t => {
+test('a value may have 8 KiB, and bytes beyond ASCII unchanged', async t => {
   const { edge, origin } = await startRewriting(t, { request: { 'X-Copy': 'request.query' } })
   const query = `${'x'.repeat(8190)}\xc3\xa9`
   assert.equal((await edge.ask(request(`GET /?${query}`))).status, 200)

@@ -40,19 +40,19 @@ for (const [rule, sent, value] of [
   ['request.path.substring(1)', '/a//b%2fc', 'a//b%2fc'],
   ['request.path.split("/")[1]', '/a//b;c', 'a'],
 ] as const)
-  test(`a header tells of the path as it was sent: ${rule}`, async t => {
+  test(`a header has the path as it was sent: ${rule}`, async t => {
     const { edge, origin } = await startRewriting(t, { request: { 'X-Path': rule } })
     await edge.ask(request(`GET ${sent}`))
     assert.equal(origin.requests[0]!.field('x-path'), value)
   })
 
-test('a request that is about no path keeps its target', async t => {
+test('a request without a path keeps its target', async t => {
   const { edge, origin } = await startRewriting(t, { path: '"/v2" + request.path' })
   await edge.ask(request('OPTIONS *'))
   assert.equal(origin.requests[0]!.target, '*')
 })
 
-test('a header is set in place of all that the client sent of its name, and its twins', async t => {
+test('a header replaces all that the client sent with its name or its underscore variant', async t => {
   const { edge, origin } = await startRewriting(t, { request: { 'X-Env': '"prod"' } })
   await edge.ask(
     request('GET /', 'x-env: dev', 'X-Env: test', 'X_Env: evil', 'x_ENV: evil', 'X.Env: evil', 'X-Other: 1'),
@@ -64,7 +64,7 @@ test('a header is set in place of all that the client sent of its name, and its 
   )
 })
 
-test('an operator may tell origins the address of the client under another name, whoever sends it', async t => {
+test('an operator may send the address of the client under another name, even if clients send that name', async t => {
   const rules = { request: { 'X-Real-IP': 'request.ip' } }
   const { edge, origin } = await startRewriting(t, rules, ok('hi'), { trustedProxies: ['127.0.0.2'] })
   for (const [address, expected] of [
@@ -81,7 +81,7 @@ test('an operator may tell origins the address of the client under another name,
   }
 })
 
-test('what is set crosses even where the client lists it as its own in Connection', async t => {
+test('a field that is set is sent even where the client lists it in Connection', async t => {
   const { edge, origin } = await startRewriting(t, { request: { 'X-Env': '"prod"' } })
   await edge.ask(request('GET /', 'Connection: X-Env, X-Mine', 'X-Env: dev', 'X-Mine: 1'))
   assert.equal(origin.requests[0]!.field('x-env'), 'prod')
@@ -120,7 +120,7 @@ test('headers that belong to the message but not to the hop may be rewritten', a
   assert.equal(origin.requests[0]!.field('cookie'), null)
 })
 
-test('headers of an answer are set and removed', async t => {
+test('headers of a response are set and removed', async t => {
   const rules = {
     response: { Server: null, 'X-Served-By': '"gatehouse at " + request.host', 'X-None': '""' },
   }
@@ -134,7 +134,7 @@ test('headers of an answer are set and removed', async t => {
   assert.deepEqual(answer.all('set-cookie'), ['a', 'b'])
 })
 
-test('what is set in an answer crosses even where the origin lists it in Connection', async t => {
+test('a field that is set in a response is sent even where the origin lists it in Connection', async t => {
   const rules = { response: { 'X-Served-By': '"gatehouse"' } }
   const { edge } = await startRewriting(t, rules, ok('', 'Connection: X-Served-By, X-Mine', 'X-Mine: 1'))
   const answer = await edge.ask(request('GET /'))
@@ -146,7 +146,7 @@ for (const [what, value, expected] of [
   ['set', '"Thu, 01 Jan 1970 00:00:00 GMT"', /^Thu, 01 Jan 1970 00:00:00 GMT$/],
   ['removed', null, /^\w{3}, \d\d \w{3} 20\d\d /],
 ] as const) {
-  test(`an answer says once when it was made where its Date is ${what}`, async t => {
+  test(`a response has one Date where that of the origin is ${what}`, async t => {
     const rules = { response: { Date: value } }
     for (const fields of [[], ['Date: Fri, 02 Jan 1970 00:00:00 GMT']]) {
       const { edge } = await startRewriting(t, rules, ok('', ...fields))
@@ -170,7 +170,7 @@ test('an error of the origin is rewritten, one of the gateway is not', async t =
   assert.equal(ours.field('x-served-by'), null)
 })
 
-test('an interim answer is passed on as it came', async t => {
+test('an interim response is passed on as it came', async t => {
   const early = 'HTTP/1.1 103 Early Hints\r\nServer: a\r\n\r\n'
   const { edge } = await startRewriting(t, { response: { Server: '"b"' } }, early + ok('', 'Server: c'))
   const client = await edge.connect()
@@ -179,7 +179,7 @@ test('an interim answer is passed on as it came', async t => {
   assert.equal((await client.response()).field('server'), 'b')
 })
 
-test('what the rules speak of does not come back as a trailer', async t => {
+test('a field that the rules change does not come back as a trailer', async t => {
   const chunked = `Transfer-Encoding: chunked\r\n\r\n${chunks('hi')}0\r\nX-Env: 1\r\nX-Sum: 2\r\n\r\n`
   const rules = { request: { 'X-Env': '"prod"' }, response: { 'x-env': null } }
   const { edge, origin } = await startRewriting(t, rules, `HTTP/1.1 200 OK\r\n${chunked}`)
@@ -189,7 +189,7 @@ test('what the rules speak of does not come back as a trailer', async t => {
   assert.deepEqual(answer.trailers, ['X-Sum: 2'])
 })
 
-test('a WebSocket handshake and its answer are rewritten', async t => {
+test('a WebSocket handshake and its response are rewritten', async t => {
   const switched = 'HTTP/1.1 101 Switching\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nServer: a\r\n\r\n'
   const origin = await startOrigin(t, async wire => {
     const asked = await wire.request()

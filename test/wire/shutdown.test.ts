@@ -9,7 +9,7 @@ import { ok, startOrigin, startResponder } from '../help/origin.ts'
 import { chunks, post, request } from '../help/raw.ts'
 import { until } from '../help/until.ts'
 
-test('a drain finishes what runs, closes what is idle and refuses what is new', async t => {
+test('a drain finishes running requests, closes idle connections and refuses new ones', async t => {
   const { promise: asked, resolve: ask } = Promise.withResolvers<void>()
   const { promise: go, resolve } = Promise.withResolvers<void>()
   const origin = await startResponder(t, async ({ target }) => {
@@ -44,7 +44,7 @@ test('a drain finishes what runs, closes what is idle and refuses what is new', 
   for (const wire of origin.wires) await wire.ending
 })
 
-test('a drain lets a request come to its end that has only begun its body', async t => {
+test('a drain lets a request finish that has only begun its body', async t => {
   const origin = await startResponder(t, ({ body }) => ok(`${body.length}`))
   const edge = await startEdge(t, [origin.url])
   const client = await edge.connect()
@@ -59,7 +59,7 @@ test('a drain lets a request come to its end that has only begun its body', asyn
   await drained
 })
 
-test('who is told in a drain that a connection closes, and comes back, finds nobody listening', async t => {
+test('a client that reconnects after a drain closed its connection is refused', async t => {
   const origin = await startResponder(t, ok('x'))
   const edge = await startEdge(t, [origin.url])
   const comeBack = () =>
@@ -106,7 +106,7 @@ test('a drain without connections is over at once', async t => {
   await edge.plane.drain(60_000)
 })
 
-test('a reload counts for the next request, and what runs ends as it began', async t => {
+test('a reload applies to the next request, and running ones end as they began', async t => {
   const { promise: go, resolve } = Promise.withResolvers<void>()
   const before = await startResponder(t, async ({ text }) => {
     await go
@@ -158,7 +158,7 @@ test('listening on a port that is taken fails, and leaves none open', async t =>
   await assert.rejects(plane.listen({ reusePort: false }), { code: 'EADDRINUSE' })
 })
 
-test('a request that a shutdown cuts off is in the log, and not as one whose client left', async t => {
+test('a request that a shutdown cuts off is logged, and not as one whose client left', async t => {
   const origin = await startOrigin(t, async wire => {
     await wire.request()
     await wire.ending
@@ -172,7 +172,7 @@ test('a request that a shutdown cuts off is in the log, and not as one whose cli
   assert.deepEqual([entry?.status, entry?.aborted], [0, false])
 })
 
-test('an answer that the end of the grace cuts off is seen to be cut, also where its end would mark its length', async t => {
+test("a response that the end of the grace cuts off looks truncated, even where the connection's end marks its length", async t => {
   const origin = await startOrigin(t, async wire => {
     await wire.request()
     await wire.send('HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nhalf')

@@ -80,7 +80,7 @@ test('a client that reads nothing is cut off, one that reads slowly or has nothi
   assert.equal(await stalled.ending, 'RST')
 })
 
-test('a client that reads no end of an answer that the gateway has whole is cut off too', async t => {
+test('a client that never reads the end of a response that the gateway has completely is cut off too', async t => {
   const clock = new ManualClock()
   const body = 'x'.repeat(200_000)
   const origin = await startOrigin(t, async wire => {

@@ -42,7 +42,7 @@ for (const [what, bytes] of Object.entries(uploads)) {
   })
 }
 
-test('a client that pauses in its chunks gets the answer to what it has sent, and talks on', async t => {
+test('a client that pauses in its chunks gets the response to what it has sent, and can continue', async t => {
   const clock = new ManualClock()
   const origin = await startOrigin(t, async wire => {
     await wire.head()
@@ -78,7 +78,7 @@ for (const [connections, most] of [
   [0, 100],
 ] as const) {
   const cap = connections === 0 ? 'any number of connections' : `${connections} connections`
-  test(`of clients that pause in their chunks, an origin with ${cap} hears of ${most}`, async t => {
+  test(`of clients that pause in their chunks, ${most} reach an origin with ${cap}`, async t => {
     const origin = await startOrigin(t, wire => wire.ending)
     const transport = { connections, queue: { size: 10, timeout: 1_000 } }
     const edge = await startEdge(t, [origin.url], { transport })
@@ -209,7 +209,7 @@ for (const [what, bytes, sentOn] of [
   ['a body in chunks', `${chunkedHead}${chunks('hello')}`, 'hello'],
   ['a long body in chunks', `${chunkedHead}${chunks('x'.repeat(65_537))}`, 'x'.repeat(60_000)],
 ] as const) {
-  test(`${what} that drips is 408, and the origin is left`, async t => {
+  test(`${what} that drips is 408, and the origin connection is closed`, async t => {
     const clock = new ManualClock()
     const origin = await startOrigin(t, wire => wire.ending)
     const edge = await startEdge(t, [origin.url], { ...patientButForRates, clock })
@@ -232,7 +232,7 @@ for (const [what, bytes, sentOn] of [
   })
 }
 
-test('a body that takes too long is 408, however steadily it comes', async t => {
+test('a body that takes too long is 408, however steadily it arrives', async t => {
   const origin = await startResponder(t, ok())
   const edge = await startEdge(t, [origin.url], { client: { bodyTimeout: 300 } })
   const client = await edge.connect()
@@ -248,7 +248,7 @@ test('a body that takes too long is 408, however steadily it comes', async t => 
   )
 })
 
-test('a head and a body that stand still are counted apart', async t => {
+test('a stalled head and a stalled body are counted separately', async t => {
   const edge = await startEdge(t, ['http://127.0.0.1:1'], {
     client: { headerTimeout: 150 },
     timeouts: { idle: 150 },

@@ -9,7 +9,7 @@ import { chunks, request } from '../help/raw.ts'
 
 const json = 'Accept: application/json'
 
-test('a head that does not come to its end in time is 408, however steadily it drips', async t => {
+test('a head that is incomplete at the timeout is 408, however steadily it drips', async t => {
   const origin = await startResponder(t, ok())
   const edge = await startEdge(t, [origin.url], { client: { headerTimeout: 250 } })
   const client = await edge.connect()
@@ -24,14 +24,14 @@ test('a head that does not come to its end in time is 408, however steadily it d
   assert.equal(origin.bytesReceived, 0)
 })
 
-test('a connection on which nothing comes is closed without a word', async t => {
+test('a connection on which nothing arrives is closed without a response', async t => {
   const edge = await startEdge(t, ['http://127.0.0.1:1'], { client: { headerTimeout: 150 } })
   const client = await edge.connect()
   assert.equal(await client.rest(), '')
   assert.equal(await client.ending, 'FIN')
 })
 
-test('a kept connection is closed without a word when it was idle too long', async t => {
+test('a kept connection is closed without a response when it was idle too long', async t => {
   const origin = await startResponder(t, ok('hi'))
   const edge = await startEdge(t, [origin.url], { client: { keepAlive: 150 } })
   const client = await edge.connect()
@@ -40,7 +40,7 @@ test('a kept connection is closed without a word when it was idle too long', asy
   assert.equal(await client.rest(), '')
 })
 
-test('an empty line behind a request does not begin the next one', async t => {
+test('an empty line after a request does not begin the next one', async t => {
   const origin = await startResponder(t, ok('hi'))
   const edge = await startEdge(t, [origin.url], { client: { headerTimeout: 300, keepAlive: 2_000 } })
   const client = await edge.connect()
@@ -53,7 +53,7 @@ test('an empty line behind a request does not begin the next one', async t => {
   assert.equal(await client.rest(), '')
 })
 
-test('a body that stops coming is 408, and its origin is left', async t => {
+test('a body that stops arriving is 408, and its origin connection is closed', async t => {
   const origin = await startOrigin(t, wire => wire.request())
   const edge = await startEdge(t, [origin.url], { timeouts: { idle: 200 } })
   for (const bytes of [
@@ -69,7 +69,7 @@ test('a body that stops coming is 408, and its origin is left', async t => {
   for (const wire of origin.wires) await wire.ending
 })
 
-test('a body that comes slowly but steadily comes through', async t => {
+test('a body that arrives slowly but steadily gets through', async t => {
   const origin = await startResponder(t, ({ text }) => ok(text))
   const edge = await startEdge(t, [origin.url], { timeouts: { idle: 1_000, write: 600, response: 600 } })
   const client = await edge.connect()
@@ -111,7 +111,7 @@ test('a client that no longer reads is cut off, and its origin is not blamed', a
   assert.deepEqual([entry?.status, entry?.error, entry?.aborted], [200, null, true])
 })
 
-test('a client that reads late gets the whole answer, whatever ends its connection then', async t => {
+test('a client that reads late gets the whole response, whatever ends its connection then', async t => {
   const origin = await startResponder(t, ({ startLine }) =>
     ok('x'.repeat(Number(startLine.split(/[ /]/)[2]))),
   )
@@ -135,7 +135,7 @@ test('a client that reads late gets the whole answer, whatever ends its connecti
   )
 })
 
-test('an upload behind an early answer keeps that answer alive', async t => {
+test('an upload after an early response keeps that response alive', async t => {
   const origin = await startOrigin(t, async wire => {
     const message = await wire.head()
     await wire.send('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n')
@@ -153,7 +153,7 @@ test('an upload behind an early answer keeps that answer alive', async t => {
   assert.equal((await client.response()).text, '012345')
 })
 
-test('a timeout that is off never comes', async t => {
+test('a timeout that is off never fires', async t => {
   const origin = await startResponder(t, async () => {
     await wait(400)
     return ok('hi')

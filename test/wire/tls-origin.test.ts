@@ -204,7 +204,7 @@ test('an origin that speaks no TLS on its port is 525', async t => {
   await assertNoHandshake(t, origin.url.replace('http:', 'https:'))
 })
 
-test('an origin that closes, resets or falls silent in the handshake is 525', async t => {
+test('an origin that closes, resets or stops responding in the handshake is 525', async t => {
   const endings: ((wire: Wire) => unknown)[] = [
     wire => wire.leave(),
     wire => wire.reset(),
@@ -216,7 +216,7 @@ test('an origin that closes, resets or falls silent in the handshake is 525', as
   }
 })
 
-test('an origin with which we share no version is 525', async t => {
+test('an origin without a common TLS version is 525', async t => {
   await assertNoHandshake(
     t,
     await startTlsOrigin(t, 'good', {
@@ -268,7 +268,7 @@ for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
     maxVersion: version,
   }
 
-  test(`an origin of ${version} that wants a certificate is 525 without one`, async t => {
+  test(`an origin of ${version} that requires a certificate is 525 without one`, async t => {
     const url = await startTlsOrigin(t, 'good', asking)
     const edge = await startEdge(t, [{ url, tls: { ca: read('ca.pem') } }])
     await assertRefused(edge)
@@ -282,7 +282,7 @@ for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
     assert.equal((await trusted.ask(ask)).status, 200)
   })
 
-  test(`an origin of ${version} that wants a certificate gets that of its pool, on each connection`, async t => {
+  test(`an origin of ${version} that requires a certificate gets that of its pool, on each connection`, async t => {
     const url = await startTlsOrigin(t, 'good', asking)
     const edge = await startEdge(t, [{ url, tls: { ca: read('ca.pem'), identity: identity('client') } }])
     const clients = await Promise.all([edge.connect(), edge.connect(), edge.connect()])
@@ -304,7 +304,7 @@ for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
   })
 }
 
-test('an origin whose handshake once stood, and that resets an upload, is 520', async t => {
+test('an origin that resets an upload after a complete handshake is 520', async t => {
   const server = createServer({ key: read('good.key'), cert: read('good.pem'), minVersion: 'TLSv1.3' })
   server.on('tlsClientError', () => {})
   server.on('secureConnection', socket => {
@@ -326,7 +326,7 @@ test('an origin whose handshake once stood, and that resets an upload, is 520', 
   }
 })
 
-test('a connection behind TLS that cannot rest after a HEAD makes room for who waits', async t => {
+test('a TLS connection that cannot be reused after a HEAD makes room for queued requests', async t => {
   const server = createServer({ key: read('good.key'), cert: read('good.pem') })
   server.on('secureConnection', socket => {
     t.after(() => socket.destroy())
@@ -352,7 +352,7 @@ test('connections with an old certificate end with a reload that has another one
   assert.equal((await edge.ask(ask)).text, 'next gateway')
 })
 
-test('an origin that nobody listens for is 521 behind TLS too', async t => {
+test('an origin that does not listen is 521 with TLS too', async t => {
   const server = createTcpServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo

@@ -35,7 +35,7 @@ test('harmless trailers of a request reach the origin, dangerous ones do not', a
   assert.deepEqual(origin.requests[0]!.trailers, kept)
 })
 
-test('harmless trailers of an answer reach the client, dangerous ones do not', async t => {
+test('harmless trailers of a response reach the client, dangerous ones do not', async t => {
   const answer = `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${chunks('hi')}0\r\n${sent.join('\r\n')}\r\n\r\n`
   const origin = await startResponder(t, answer)
   const edge = await startEdge(t, [origin.url])

@@ -9,7 +9,7 @@ import { chunks, post, request } from '../help/raw.ts'
 
 const passed = (lines: readonly string[], names: RegExp) => lines.filter(line => names.test(line))
 
-test('methods reach the origin as they are, also those that nobody registered', async t => {
+test('methods reach the origin as they are, even unregistered ones', async t => {
   const origin = await startResponder(t, ok())
   const edge = await startEdge(t, [origin.url])
   const methods = ['GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND', 'get', 'M-SEARCH', 'X!#$%&']
@@ -24,7 +24,7 @@ test('methods reach the origin as they are, also those that nobody registered', 
   )
 })
 
-test('a question about the origin as a whole reaches it', async t => {
+test('OPTIONS * reaches the origin', async t => {
   const origin = await startResponder(t, ok('', 'Allow: GET'))
   const edge = await startEdge(t, [origin.url])
   assert.equal((await edge.ask(request('OPTIONS *'))).field('allow'), 'GET')
@@ -118,7 +118,7 @@ test('the Date of the origin stays the only one', async t => {
   assert.equal((await edge.ask(request('GET /'))).field('date'), 'Thu, 01 Jan 1970 00:00:00 GMT')
 })
 
-test('errors of the origin pass byte for byte, and are not called ours', async t => {
+test('errors of the origin pass byte for byte, and are not attributed to the gateway', async t => {
   for (const status of [400, 404, 429, 500, 502, 503, 520, 522, 599]) {
     const body = `{"oops":${status}}`
     const head = `HTTP/1.1 ${status} Own Words\r\nRetry-After: 7\r\nContent-Type: application/json\r\n`
@@ -168,7 +168,7 @@ test('a request without a body gets no framing, and an empty body keeps its leng
 /** Ms in which a connection is trusted again whose answer announced a body that must not come. */
 const QUIET = 400
 
-test('HEAD tells the length and has no body, and both connections serve on', async t => {
+test('HEAD has the length and no body, and both connections stay open', async t => {
   const origin = await startResponder(t, ({ startLine }) =>
     startLine.startsWith('HEAD') ? 'HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n' : ok('hi'),
   )
@@ -182,7 +182,7 @@ test('HEAD tells the length and has no body, and both connections serve on', asy
   assert.equal(origin.wires.length, 1)
 })
 
-test('204 and 304 have no body, and the connection serves on', async t => {
+test('204 and 304 have no body, and the connection stays open', async t => {
   const origin = await startResponder(t, ({ target }) => {
     if (target === '/204') return 'HTTP/1.1 204 No Content\r\nX-A: 1\r\n\r\n'
     if (target === '/304') return 'HTTP/1.1 304 Not Modified\r\nETag: "1"\r\nContent-Length: 99\r\n\r\n'
@@ -202,7 +202,7 @@ test('204 and 304 have no body, and the connection serves on', async t => {
   assert.equal(origin.wires.length, 1)
 })
 
-test('a chunked answer arrives chunked, its extensions left out', async t => {
+test('a chunked response arrives chunked, without its extensions', async t => {
   const origin = await startResponder(
     t,
     'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3;a=b\r\nabc\r\n2\r\nde\r\n0\r\n\r\n',
@@ -213,7 +213,7 @@ test('a chunked answer arrives chunked, its extensions left out', async t => {
   assert.equal(answer.text, 'abcde')
 })
 
-test('an answer that ends with its connection becomes chunked, and the client keeps its own', async t => {
+test('a response that ends with its connection becomes chunked, and the client keeps its own', async t => {
   const origin = await startResponder(t, async (_, wire) => {
     await wire.send('HTTP/1.1 200 OK\r\n\r\nto the ')
     await wire.send('end')
@@ -243,7 +243,7 @@ test('an origin that speaks HTTP/1.0 is understood', async t => {
   assert.equal(origin.wires.length, 2)
 })
 
-test('a repeated length of the origin is told once', async t => {
+test('a repeated length of the origin is sent once', async t => {
   const origin = await startResponder(
     t,
     'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 2\r\n\r\nhi',

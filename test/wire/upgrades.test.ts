@@ -46,7 +46,7 @@ const offers: Record<string, string> = {
 }
 
 for (const [who, bytes] of Object.entries(offers)) {
-  test(`${who} gets the plain answer, and keeps its connection`, async t => {
+  test(`${who} gets the plain response, and keeps its connection`, async t => {
     const origin = await startResponder(t, ok('plain'))
     const edge = await startEdge(t, [origin.url])
     const client = await edge.connect()
@@ -62,7 +62,7 @@ for (const [who, bytes] of Object.entries(offers)) {
 }
 
 for (const method of ['GET', 'POST']) {
-  test(`curl --http2 gets the plain answer to a ${method}`, async t => {
+  test(`curl --http2 gets the plain response to a ${method}`, async t => {
     const origin = await startResponder(t, ({ text }) => ok(`plain${text}`))
     const edge = await startEdge(t, [origin.url])
     const { stdout } = await run('curl', [

@@ -82,7 +82,7 @@ function codesOf(sockets: readonly WebSocket[]): Promise<number[]> {
   return Promise.all(sockets.map(async socket => (await once(socket, 'close'))[0]))
 }
 
-test('both ends are told 1001 when half of a short grace is over, and no sooner, and the drain is over when they have answered', async t => {
+test('both ends get 1001 when half of a short grace is over, and no sooner, and the drain ends when they have replied', async t => {
   const { edge, sockets, peers } = await openReal(t, 3)
   const codes = codesOf([...sockets, ...peers])
   const began = performance.now()
@@ -101,7 +101,7 @@ test('both ends are told 1001 when half of a short grace is over, and no sooner,
   )
 })
 
-test('no frame is cut or split by ours while messages of all sizes go both ways, compressed and in parts', async t => {
+test('our Close never cuts or splits a frame while messages of all sizes go both ways, compressed and in parts', async t => {
   const { edge, sockets, peers } = await openReal(t, 12)
   const codes = codesOf([...sockets, ...peers])
   for (const socket of sockets) pump(socket)
@@ -121,7 +121,7 @@ function pump(socket: WebSocket): void {
   next(1)
 }
 
-test('in the middle of a frame the Close waits for the end of that, and what comes behind it is dropped', async t => {
+test('in the middle of a frame the Close waits for its end, and what follows is dropped', async t => {
   const { edge, client, origin } = await openRaw(t)
   const large = frame({ opcode: opcodes.binary, payload: Buffer.alloc(1_000, 7), isFinal: false })
   const masked = frame({ opcode: opcodes.text, payload: Buffer.alloc(70_000, 7), isMasked: true })
@@ -165,7 +165,7 @@ test('between the fragments of a message the Close is sent at once', async t => 
   await drained
 })
 
-test('who does not answer is left with a FIN at the end of the grace', async t => {
+test('a side that does not reply gets a FIN at the end of the grace', async t => {
   const { edge, client, origin } = await openRaw(t)
   const began = performance.now()
   const drained = edge.plane.drain(400)
@@ -176,7 +176,7 @@ test('who does not answer is left with a FIN at the end of the grace', async t =
   assert.deepEqual(await Promise.all([client.ending, origin.ending]), ['FIN', 'FIN'])
 })
 
-test('one that has answered waits for the other', async t => {
+test('a side that has replied waits for the other', async t => {
   const { edge, client, origin } = await openRaw(t)
   const drained = edge.plane.drain(1_000)
   await client.bytes(4)
@@ -214,7 +214,7 @@ test('an origin that does not read holds up neither the Close to its client nor 
   await client.ending
 })
 
-test('who closes already is left to that', async t => {
+test('a side that is already closing is left alone', async t => {
   for (const by of ['client', 'origin'] as const) {
     const { edge, client, origin } = await openRaw(t)
     const [from, to] = by === 'client' ? [client, origin] : [origin, client]
@@ -232,7 +232,7 @@ test('who closes already is left to that', async t => {
   }
 })
 
-test('a client that has ended its half is told, its origin no more', async t => {
+test('a client that has half-closed gets the Close, its origin does not', async t => {
   const { edge, client, origin } = await openRaw(t)
   client.finish()
   assert.equal(await origin.ending, 'FIN')
@@ -266,7 +266,7 @@ test('a socket that opens that late is closed at once', async t => {
   await drained
 })
 
-test('nothing is said where no frames are spoken, and none where it is turned off', async t => {
+test('nothing is sent where the protocol has no frames, nor where closing is turned off', async t => {
   const spoken = await openRaw(t)
   await spoken.origin.send('no frames')
   await spoken.client.until('no frames')
@@ -279,7 +279,7 @@ test('nothing is said where no frames are spoken, and none where it is turned of
   }
 })
 
-test('what turns out to be no frame as it goes on is passed on without a gap', async t => {
+test('bytes that turn out not to be a frame are passed on without a gap', async t => {
   const { edge, client, origin } = await openRaw(t)
   // One byte of a head that the next makes wrong: an opcode that nobody has defined, and a length without a mask.
   await origin.send(Buffer.from([0x83]))

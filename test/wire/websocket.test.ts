@@ -152,7 +152,7 @@ test('a socket on which nothing moves either way is closed after the idle limit,
   assert.equal(code, 1006)
 })
 
-test('an upgrade that the origin refuses is its answer', async t => {
+test("an upgrade that the origin refuses gets the origin's response", async t => {
   const origin = await startOrigin(t, async wire => {
     await wire.request()
     await wire.send('HTTP/1.1 403 Not You\r\nX-Own: 1\r\nContent-Length: 4\r\n\r\nno.\n')
@@ -169,7 +169,7 @@ test('an upgrade to a dead origin is refused with the record', async t => {
   assert.equal(recordOf(answer).error_code, 521)
 })
 
-test('an origin that switches to another protocol than was asked for is 502', async t => {
+test('an origin that switches to a protocol that was not requested is 502', async t => {
   const origin = await startOrigin(t, async wire => {
     await wire.request()
     await wire.send(switched.replace('websocket', 'h2c'))
@@ -180,7 +180,7 @@ test('an origin that switches to another protocol than was asked for is 502', as
   assert.equal(recordOf(answer).error_code, 502)
 })
 
-test('bytes right behind the handshake are not lost, in either direction', async t => {
+test('bytes right after the handshake are not lost, in either direction', async t => {
   const origin = await startOrigin(t, async wire => {
     await wire.request()
     await wire.send(`${switched}from the origin`)
@@ -215,7 +215,7 @@ test('the end of one half reaches the other side while the other half goes on', 
   assert.equal(await client.rest(), 'last words')
 })
 
-test('what looks like a request in a socket is only bytes', async t => {
+test('what looks like a request in a WebSocket is only bytes', async t => {
   const origin = await startOrigin(t, async wire => {
     await wire.request()
     await wire.send(switched)
@@ -273,7 +273,7 @@ test('an origin that does not read stops the client of its socket', async t => {
   await wire.bytes(length)
 })
 
-test('an HTTP/1.0 client can not ask for a socket, and its request is like any other', async t => {
+test('an HTTP/1.0 client cannot request a WebSocket, and its request is like any other', async t => {
   const origin = await startResponder(t, ok('hi'))
   const edge = await startEdge(t, [origin.url])
   assert.equal((await edge.ask(handshake().replace('HTTP/1.1', 'HTTP/1.0'))).text, 'hi')

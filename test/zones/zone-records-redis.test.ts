@@ -61,7 +61,7 @@ test('pages of the largest size are known within a second, and from the start', 
   for (let i = 0; i < 5; i++) assert.equal(later.zones.of(`${i}.example`)?.errorPages['500_errors'], html)
 })
 
-test('what is known stays while Redis is gone, and what was changed meanwhile is known soon after it is back', async t => {
+test('what is known stays while Redis is unreachable, and changes made meanwhile are known soon after it is back', async t => {
   const { server, writer } = await filled(t)
   const reader = await opened(t, server.url)
   const { zones, lines } = await openZones(t, reader)
@@ -79,7 +79,7 @@ test('what is known stays while Redis is gone, and what was changed meanwhile is
   )
 })
 
-test('a start while Redis is away takes the copy of last time, and what is true once it is back', async t => {
+test('a start while Redis is unreachable uses the last copy, and current data once it is back', async t => {
   const { server, path } = await copied(t)
   const { zones, lines, told } = await openZones(t, await opened(t, server.url), { cachePath: path })
   assert.deepEqual(zones.of(id), all)
@@ -96,7 +96,7 @@ test('a start while Redis is away takes the copy of last time, and what is true 
   await until(() => zones.of(id)?.errorRules.length === 0)
 })
 
-test('a start while Redis is away knows nothing without a copy, until it is back', async t => {
+test('a start while Redis is unreachable knows nothing without a copy, until it is back', async t => {
   const port = await freePort()
   const { zones, lines, told } = await openZones(t, await opened(t, `redis://127.0.0.1:${port}`), {
     cachePath: cachePath(t),
@@ -111,7 +111,7 @@ test('a start while Redis is away knows nothing without a copy, until it is back
   assert.deepEqual(zones.of(id), { errorRules: [], accessRules: [], errorPages: {} })
 })
 
-test('a start while Redis is away takes nothing of a damaged copy', async t => {
+test('a start while Redis is unreachable uses nothing from a damaged copy', async t => {
   const { server, path } = await copied(t)
   writeFileSync(path, readFileSync(path, 'utf8').replace('"deny"', '"allow"'))
   const { zones, lines } = await openZones(t, await opened(t, server.url), { cachePath: path })

@@ -159,7 +159,7 @@ test('a record that moves up while pages of a list are read is not missed', asyn
   assert.deepEqual(zones.of('a')?.errorPages, {})
 })
 
-test('what is known stays while the store is away, which is logged once, and is made up for afterwards', async t => {
+test('what is known stays while the store is unreachable, which is logged once, and is updated afterwards', async t => {
   const steered = await SteeredStore.open(t)
   await put(steered.inner.errorRules, errors)
   const { zones, lines } = await openZones(t, steered.store)
@@ -197,7 +197,7 @@ test('one who follows and fails keeps no other from hearing, and who no longer f
   assert.equal(zones.of(id)?.errorRules.length, 2)
 })
 
-test('once closed, nothing is read and nobody is told', async t => {
+test('once closed, nothing is read and no listener is called', async t => {
   const steered = await SteeredStore.open(t)
   const { zones, told } = await openZones(t, steered.store)
   await put(steered.inner.errorRules, errors)

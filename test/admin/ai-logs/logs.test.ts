@@ -118,7 +118,7 @@ test('a body that is no text is base64 and says so, and what the provider sent s
   assert.equal((await get('request')).status, 404)
 })
 
-test('what is not there is 404: entries, bodies that were not kept, gateways', async t => {
+test('missing entries, bodies that were not stored and missing gateways are 404', async t => {
   const { ask, kept } = await startApi(t)
   await keepEntries(kept, [entryWith(1)])
   for (const wrong of [
@@ -153,7 +153,7 @@ test('entries are deleted as filters and limit say, and all of them go with thei
   assert.equal(await left(), '')
 })
 
-test('who may only read deletes nothing, who may only run reads nothing', async t => {
+test('a read-only token deletes nothing, a run-only token reads nothing', async t => {
   const { ask, keepToken } = await startApi(t)
   const reader = await keepToken(['AI Gateway Read'])
   const runner = await keepToken(['AI Gateway Run'])

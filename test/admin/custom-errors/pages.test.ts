@@ -85,7 +85,7 @@ test('pages set at the same time all stand, and of one type one of them', async 
   assert.equal((await ask('GET', path)).json.result.length, 6)
 })
 
-test('each write is told to the account of the zone, never with the page', async t => {
+test('each write is recorded for the account of the zone, never with the page', async t => {
   const { ask, put, kept, lines } = await start(t)
   await put('waf_block', html)
   await put('waf_block', '<p>')

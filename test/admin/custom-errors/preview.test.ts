@@ -34,7 +34,7 @@ async function start(t: Parameters<typeof startApi>[0]) {
   return { ...api, preview }
 }
 
-test('the default document is in the format that is asked for', async t => {
+test('the default document is in the requested format', async t => {
   const { preview } = await start(t)
   const { status, source, headers, body, ...more } = await preview({ code: 502, accept: 'application/json' })
   assert.deepEqual([status, source, more], [502, 'default', {}])
@@ -55,7 +55,7 @@ test('the page of a preview names the operator of the zone', async t => {
   assert.match(headers['Content-Security-Policy'], /img-src data: https:\/\/cdn\.test;/)
 })
 
-test('what made it is told, with the id of a rule that was set by the API', async t => {
+test('the source is named, with the id of a rule that was set by the API', async t => {
   const { preview } = await start(t)
   const by = async (code: number) => {
     const { status, source, rule_id } = await preview({ code })
@@ -108,7 +108,7 @@ test('the request is what the body says', async t => {
   assert.equal(await matches('request.method == "GET" && request.path == "/" && zone == "main"', {}), true)
 })
 
-test('nothing is kept, and nothing told', async t => {
+test('nothing is stored, and nothing is recorded', async t => {
   const { ask, preview, lines } = await start(t)
   const rule = { expression: 'true', content: 'x', content_type: 'text/plain' }
   await preview({ code: 522, rule, page: { type: '500_errors', html: '<p>' } })
@@ -117,7 +117,7 @@ test('nothing is kept, and nothing told', async t => {
   assert.deepEqual(lines, [])
 })
 
-test('all that is wrong is told at once, each with its place', async t => {
+test('all mistakes are reported at once, each with its place', async t => {
   const { ask } = await start(t)
   const pointersFor = async (body: unknown) => {
     const { status, json } = await ask('POST', path, { body })

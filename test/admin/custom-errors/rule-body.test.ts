@@ -17,7 +17,7 @@ function read(body: unknown, hasGeo = true) {
 
 const pointersOf = (body: unknown) => read(body).faults.map(({ pointer }) => pointer)
 
-test('what is left out is null, and null is as left out', () => {
+test('an omitted member is null, and null means omitted', () => {
   const rule = {
     expression: 'true',
     content: 'x',
@@ -29,13 +29,13 @@ test('what is left out is null, and null is as left out', () => {
   assert.deepEqual(read({ ...good, status_code: null, description: null }), { rule, faults: [] })
 })
 
-test('answers show what requests may say', () => {
+test('responses have the same members as requests', () => {
   const id = '0'.repeat(32)
   const whole = { id, ...good, status_code: 503, description: 'While we move' }
   assert.deepEqual(viewErrorRule({ id, ...read(whole).rule }), whole)
 })
 
-test('all faults are told at once, each with its member', () => {
+test('all faults are reported at once, each with its member', () => {
   const body = {
     expression: 'x',
     content: '',
@@ -72,7 +72,7 @@ test('the bounds of members are those of the configuration file', () => {
   }
 })
 
-test('an expression that is none is told with line and column', () => {
+test('an invalid expression is reported with line and column', () => {
   const [fault] = read({ ...good, expression: 'true &&\n  request.colour' }).faults
   assert.match(fault!.message, /^expression must be a CEL expression; line 2, column \d+: .*colour/)
 })

@@ -6,7 +6,7 @@ import type { Fault } from '../../../src/errors/refusal.ts'
 
 const pointersOf = (result: unknown) => (result as Fault[]).map(({ pointer }) => pointer)
 
-test('an id is enough: nobody is let in without a token, and no bodies are kept', () => {
+test('an id is enough: a token is then required, and no bodies are stored', () => {
   assert.deepEqual(readNewGateway({ id: 'mine' }), {
     id: 'mine',
     authentication: true,
@@ -85,7 +85,7 @@ test('a rate limit out of bounds, or without an interval, is refused by name', (
   assert.deepEqual(refused({ rate_limiting_technique: 'leaky' }), ['/rate_limiting_technique'])
 })
 
-test('what is not built is accepted when it is off, and refused by name when it is on', () => {
+test('an unsupported feature is accepted when it is off, and refused by name when it is on', () => {
   assert.ok('id' in readNewGateway({ id: 'a', ...notBuilt }))
   const on = {
     cache_ttl: 60,
@@ -129,11 +129,11 @@ test('wrong types and bounds are refused, all at once', () => {
     assert.deepEqual(pointersOf(readNewGateway({ id: 'a', log_management })), ['/log_management'])
 })
 
-test('an update that does not speak of authentication leaves it as it is', () => {
+test('an update that does not mention authentication leaves it as it is', () => {
   assert.equal((readGateway({}, 'a') as { authentication: unknown }).authentication, null)
 })
 
-test('a gateway that was got may be put back, under its own id', () => {
+test('a gateway that was read may be written back, under its own id', () => {
   const got = {
     id: 'a',
     is_default: false,

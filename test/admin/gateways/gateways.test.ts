@@ -7,7 +7,7 @@ import { startApi } from '../api.ts'
 
 const path = '/ai-gateway/gateways'
 
-test('a gateway is made in the shape of its published clients, closed unless said otherwise', async t => {
+test('a gateway is created in the shape of its published clients, and requires a token by default', async t => {
   const { ask } = await startApi(t)
   const { status, json } = await ask('POST', path, { body: { id: 'mine', collect_logs: true, cache_ttl: 0 } })
   assert.equal(status, 200)
@@ -35,7 +35,7 @@ test('an id that is taken is 409', async t => {
   assert.deepEqual([status, json.errors[0].source], [409, { pointer: '/id' }])
 })
 
-test('a setting that is not built is refused by name, and nothing is kept', async t => {
+test('an unsupported setting is refused by name, and nothing is stored', async t => {
   const { ask, kept } = await startApi(t)
   const { status, json } = await ask('POST', path, { body: { id: 'mine', cache_ttl: 60 } })
   assert.equal(status, 400)
@@ -49,7 +49,7 @@ test('a setting that is not built is refused by name, and nothing is kept', asyn
   assert.equal(await kept.gateways.get(account, 'mine'), null)
 })
 
-test('an update takes the place of all settings but authentication, which only a word changes', async t => {
+test('an update replaces all settings except authentication, which must be named to change', async t => {
   const { ask, clock } = await startApi(t)
   clock.advance(1_000)
   const open = await ask('PUT', `${path}/default`, { body: { authentication: false, log_management: 7 } })
@@ -86,14 +86,14 @@ test('a rate limit is kept and shown, and turned off by an update that leaves it
   )
 })
 
-test('what was got can be put back as it is', async t => {
+test('what was read can be written back as it is', async t => {
   const { ask } = await startApi(t)
   const { result } = (await ask('GET', `${path}/default`)).json
   const put = await ask('PUT', `${path}/default`, { body: result })
   assert.deepEqual({ ...put.json.result, modified_at: null }, { ...result, modified_at: null })
 })
 
-test('of many updates at once one stands, whole', async t => {
+test('of many concurrent updates one remains, complete', async t => {
   const { ask } = await startApi(t)
   const put = (i: number) =>
     ask('PUT', `${path}/default`, {

@@ -70,7 +70,7 @@ test('offline_access follows refresh_token', () => {
   assert.deepEqual(settings.scopes, ['ai_gateway.run', 'user.read', 'offline_access'])
 })
 
-test('all that is missing is told at once', () => {
+test('everything that is missing is reported at once', () => {
   const read = readNewClient({}) as readonly Fault[]
   assert.deepEqual(
     pointersOf(read),
@@ -224,7 +224,7 @@ for (const [what, body, of, pointers] of [
     assert.deepEqual(pointersOf(changed(body, of)), pointers)
   })
 
-test('beside a fault all else of a change is read, and what was refused is as before', () => {
+test('next to a fault the rest of a change is read, and refused members stay as they were', () => {
   const body = { client_name: '', logo_uri: 5, client_uri: null, visibility: 'public' }
   const { settings, visibility, setsClientUri, faults } = readClientChange(body, kept)
   assert.deepEqual(pointersOf(faults), ['/client_name', '/logo_uri'])

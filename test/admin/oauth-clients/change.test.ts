@@ -61,13 +61,13 @@ test('a client that begins to authenticate gets a secret, once', () => {
   assert.equal(done(client, { token_endpoint_auth_method: 'client_secret_basic' }).secret, null)
 })
 
-test('a client that ceases to authenticate has no secrets any more, and another method keeps both', () => {
+test('a client that stops authenticating loses its secrets, and another method keeps both', () => {
   assert.deepEqual(done(ready, { token_endpoint_auth_method: 'none' }).client.secrets, [])
   const { client, secret } = done(ready, { token_endpoint_auth_method: 'client_secret_post' })
   assert.deepEqual([client.secrets, secret], [ready.secrets, null])
 })
 
-test('what is refused makes no secret', () => {
+test('a refused change creates no secret', () => {
   assert.deepEqual(refused(appClient, { token_endpoint_auth_method: 'client_secret_post', logo_uri: 5 }), [
     [10001, '/logo_uri'],
   ])
@@ -217,11 +217,11 @@ for (const [what, more, body, faults] of [
     ],
   ],
 ] as const)
-  test(`with ${what} a client is not published, and what is missing else is told beside it`, () => {
+  test(`with ${what} a client is not published, and what else is missing is reported as well`, () => {
     assert.deepEqual(refused({ ...ready, ...more }, { ...body, visibility: 'public' }), faults)
   })
 
-test('what is no object is refused once', () => {
+test('a body that is not an object is refused with one fault', () => {
   for (const client of [ready, open, appClient]) assert.deepEqual(refused(client, []), [[10001, '']])
 })
 
@@ -234,21 +234,21 @@ test('a public client may change all else', () => {
   )
 })
 
-test('a verified host is frozen, its path is not, and a private client may let go of it', () => {
+test('a verified host is frozen, its path is not, and a private client may remove it', () => {
   assert.deepEqual(refused(ready, { client_uri: 'https://b.example/' }), [[10413, '/client_uri']])
   assert.equal(done(ready, { client_uri: `${clientUri}page` }).client.verification, proven)
   const { client } = done(ready, { client_uri: null })
   assert.deepEqual([client.clientUri, client.verification], [null, null])
 })
 
-test('another host begins anew, with a code of its own', () => {
+test('another host starts over, with a code of its own', () => {
   const client = oauthClient({ clientUri, verification: verification({ host, status: 'in_progress' }) })
   const { verification: begun } = done(client, { client_uri: 'https://b.example/' }).client
   assert.deepEqual([begun?.host, begun?.status, begun?.startedAt], ['b.example', 'pending', now])
   assert.notEqual(begun?.code, client.verification?.code)
 })
 
-test('the same client_uri restarts a proof that failed, and a change of all else does not', () => {
+test('the same client_uri restarts a failed verification, and any other change does not', () => {
   const failed = verification({ host, status: 'failed', nextCheckAt: null, deadline: now - hour })
   const client = oauthClient({ clientUri, verification: failed })
   const again = done(client, { client_uri: clientUri }).client

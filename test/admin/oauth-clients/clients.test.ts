@@ -19,7 +19,7 @@ async function startWithClient(t: Parameters<typeof startApi>[0], more: object =
   return { ...api, result, own, record, etag: headers.get('etag')! }
 }
 
-test('a client is made private, with a secret that is shown this once', async t => {
+test('a client is created private, with a secret that is shown only once', async t => {
   const { ask, result, own, record, keys, etag } = await startWithClient(t, {
     logo_uri: 'https://app.example.com/logo.png',
     client_uri: 'https://app.example.com/about',
@@ -41,7 +41,7 @@ test('a client without authentication has no secret', async t => {
   assert.deepEqual([result.client_secrets, (await record()).secrets], [[], []])
 })
 
-test('all faults of a body are told in one answer, and nothing is kept', async t => {
+test('all faults of a body are reported in one response, and nothing is stored', async t => {
   const { ask, kept } = await startApi(t)
   const body = {
     client_name: 'x'.repeat(101),
@@ -69,7 +69,7 @@ test('all faults of a body are told in one answer, and nothing is kept', async t
   assert.equal((await kept.oauthClients.list(account, { offset: 0, limit: 1 })).total, 0)
 })
 
-test('a PATCH changes what it names and nothing else, and the answer has the new tag', async t => {
+test('a PATCH changes only what it names, and the response has the new tag', async t => {
   const { ask, own, result, clock } = await startWithClient(t, { tos_uri: 'https://app.example.com/terms' })
   clock.advance(5_000)
   const body = { client_name: 'Renamed', tos_uri: null, allowed_cors_origins: ['https://app.example.com'] }
@@ -133,7 +133,7 @@ test('rotation: two secrets at most, the older one is dropped, and each state is
   assert.deepEqual([old, young === null], [null, false])
 })
 
-test('a client without secrets has none to rotate and none to drop', async t => {
+test('a client without secrets has none to rotate and none to delete', async t => {
   const { ask, own } = await startWithClient(t, { token_endpoint_auth_method: 'none' })
   const refusal = async (method: string) => {
     const { status, json } = await ask(method, `${own}/rotate_secret`)
@@ -148,7 +148,7 @@ test('a client without secrets has none to rotate and none to drop', async t => 
   )
 })
 
-test('the method decides over secrets: from none it issues one in the answer, to none it removes both', async t => {
+test('the method decides about secrets: a change from none returns a new one, to none it removes both', async t => {
   const { ask, own, record, keys } = await startWithClient(t)
   await ask('POST', `${own}/rotate_secret`)
   const without = await ask('PATCH', own, { body: { token_endpoint_auth_method: 'none' } })
@@ -159,7 +159,7 @@ test('the method decides over secrets: from none it issues one in the answer, to
   assert.ok(!('client_secret' in (await ask('GET', own)).json.result))
 })
 
-test('a client is published with its proof, and stays so', async t => {
+test('a client with a verified domain is published, and stays public', async t => {
   const { ask, kept } = await startApi(t)
   const proven = verification({
     host: 'app.example.com',
@@ -182,13 +182,13 @@ test('a client is published with its proof, and stays so', async t => {
   assert.deepEqual([back.status, back.json.errors[0].code], [400, 10413])
 })
 
-test('a DELETE answers with the id, and then there is nothing', async t => {
+test('a DELETE returns the id, and the client is gone', async t => {
   const { ask, own, result } = await startWithClient(t)
   assert.deepEqual((await ask('DELETE', own)).json.result, { id: result.client_id })
   assert.equal((await ask('DELETE', own)).status, 404)
 })
 
-test('a client of another account, one that is not there and an id that is none are the same 404', async t => {
+test('a client of another account, a missing one and an invalid id are the same 404', async t => {
   const { ask, kept } = await startApi(t)
   const other = oauthClient({ account: '9'.repeat(32) })
   await kept.oauthClients.insert(other)
@@ -213,7 +213,7 @@ test('a client of another account, one that is not there and an id that is none 
   assert.deepEqual((await kept.oauthClients.get(other.account, other.id))?.record, other)
 })
 
-test('who may only read changes nothing, and a token of another account sees nothing', async t => {
+test('a read-only token changes nothing, and a token of another account sees nothing', async t => {
   const { ask, own, keepToken, kept } = await startWithClient(t)
   const { value: reader } = await keepToken(['OAuth Clients Read'])
   assert.equal((await ask('GET', own, { token: reader })).status, 200)
@@ -233,7 +233,7 @@ test('who may only read changes nothing, and a token of another account sees not
   assert.equal((await ask('GET', own, { token: stranger.value })).status, 403)
 })
 
-test('If-Match lets a change pass as long as nothing was changed since, and 412 says what is now', async t => {
+test('If-Match lets a change pass as long as nothing was changed since, and 412 has the current state', async t => {
   const { ask, own, etag, record } = await startWithClient(t)
   const patch = (name: string, tag: string) =>
     ask('PATCH', own, { body: { client_name: name }, headers: { 'if-match': tag } })

@@ -21,7 +21,7 @@ function read(body: object, of = kept) {
 }
 const messageOf = (body: object) => read(body).faults.map(([, message]) => message)[0]
 
-test('what a body does not speak of stays', () => {
+test('what a body does not mention stays', () => {
   const { grantTypes, responseTypes, scopes, optionalScopes } = kept
   assert.deepEqual(read({}), { grants: { grantTypes, responseTypes, scopes, optionalScopes }, faults: [] })
 })
@@ -48,11 +48,11 @@ test('another flow is refused by name, with the one that is supported', () => {
   assert.match(messageOf({ grant_types: ['authorization_code', {}] })!, /cannot be anything but a string/)
 })
 
-test('what is repeated of a caller is cut', () => {
+test('quoted input of a caller is cut', () => {
   assert.ok(messageOf({ response_types: ['x'.repeat(1_000)] })!.length < 200)
 })
 
-test('a scope is one of the list, and whoever names another is led there', () => {
+test('a scope must be on the list, and a mistake refers to it', () => {
   const { faults, grants } = read({ scopes: oauthScopes.map(({ id }) => id) })
   assert.deepEqual([faults, grants.scopes.includes('offline_access')], [[], false])
   assert.deepEqual(read({ scopes: ['user.read', 'offline', 'ai_gateway:run'] }).faults, [
@@ -65,7 +65,7 @@ test('a scope is one of the list, and whoever names another is led there', () =>
   assert.match(messageOf({ scopes: ['offline_access'] })!, /must include a scope other than offline_access$/)
 })
 
-test('optional are some of the scopes, but none that nobody may decline', () => {
+test('some scopes may be optional, but none that cannot be declined', () => {
   const scopes = ['openid', 'user.read', 'ai_gateway.run', 'offline_access']
   const optional = (...optional_scopes: string[]) =>
     read({ grant_types: both, scopes, optional_scopes }).faults

@@ -50,14 +50,14 @@ test('what is no id is not asked for', async t => {
   }
 })
 
-test('a change is kept, and told of once', async t => {
+test('a change is stored, and recorded once', async t => {
   const { api, client, record, lines } = await startWithClient(t)
   const revised = await reviseClient(callFor(client.id), api, renamed)
   assert.ok('record' in revised)
   assert.deepEqual([revised.record.name, (await record()).name, lines.length], ['New', 'New', 1])
 })
 
-test('If-Match is asked before the change is', async t => {
+test('If-Match is checked before the change is made', async t => {
   const { api, client, record, lines } = await startWithClient(t)
   const refuse = () => assert.fail('the change was asked')
   for (const [ifMatch, status] of [
@@ -72,14 +72,14 @@ test('If-Match is asked before the change is', async t => {
   assert.ok('record' in good)
 })
 
-test('an answer in place of a change is given, and nothing is kept', async t => {
+test('a response instead of a change is returned, and nothing is stored', async t => {
   const { api, client, record, lines } = await startWithClient(t)
   const answer = success('no change')
   assert.equal(await reviseClient(callFor(client.id), api, () => answer), answer)
   assert.deepEqual([await record(), lines], [client, []])
 })
 
-test('a client that there is not is 404, whatever the change would say', async t => {
+test('a missing client is 404, whatever the change', async t => {
   const { api } = await startWithClient(t)
   const refuse = () => assert.fail('the change was asked')
   const answer = await reviseClient(callFor('0'.repeat(32), { ifMatch: '"1"' }), api, refuse)

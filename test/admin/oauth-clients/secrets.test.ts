@@ -47,7 +47,7 @@ for (const { secrets, ...moves } of table)
       assert.equal((await record()).secrets.length, move)
     })
 
-test('both secrets are good until the older one is dropped', async t => {
+test('both secrets are valid until the older one is deleted', async t => {
   const { ask, first, isGood, id } = await startWithClient(t)
   const { client_secret: second } = (await ask('POST')).json.result
   assert.deepEqual([await isGood(first), await isGood(second), first === second], [true, true, false])
@@ -55,7 +55,7 @@ test('both secrets are good until the older one is dropped', async t => {
   assert.deepEqual([await isGood(first), await isGood(second)], [false, true])
 })
 
-test('rotations go on, each from the secret that is left', async t => {
+test('rotations can follow each other, each from the remaining secret', async t => {
   const { ask, first, isGood, record } = await startWithClient(t)
   let last = first
   for (let turn = 0; turn < 3; turn++) {
@@ -67,7 +67,7 @@ test('rotations go on, each from the secret that is left', async t => {
   assert.equal((await record()).revision, 7)
 })
 
-test('a rotation shows its value, and neither log nor record does', async t => {
+test('a rotation returns its value, which neither log nor record contains', async t => {
   const { ask, record, lines } = await startWithClient(t)
   const { json } = await ask('POST')
   assert.deepEqual(Object.keys(json.result), ['client_secret'])
@@ -75,7 +75,7 @@ test('a rotation shows its value, and neither log nor record does', async t => {
     assert.ok(!JSON.stringify(place).includes(json.result.client_secret))
 })
 
-test('each of both is told of with what it changed', async t => {
+test('both are recorded with what they changed', async t => {
   const { ask, id, lines } = await startWithClient(t)
   await ask('POST')
   await ask('DELETE')
@@ -89,7 +89,7 @@ test('each of both is told of with what it changed', async t => {
   )
 })
 
-test('If-Match is asked of both, and an old tag changes nothing', async t => {
+test('both honour If-Match, and an outdated tag changes nothing', async t => {
   const { ask, refusal } = await startWithClient(t)
   const old = { 'if-match': '"1"' }
   assert.equal((await ask('POST', old)).status, 200)
@@ -103,7 +103,7 @@ test('If-Match is asked of both, and an old tag changes nothing', async t => {
   assert.equal((await ask('DELETE', { 'if-match': '"2"' })).status, 200)
 })
 
-test('a rotation that loses against another looks again, and is refused', async t => {
+test('a rotation that loses to a concurrent one reads again, and is refused', async t => {
   const { ask, kept, record } = await startWithClient(t)
   const { oauthClients } = kept
   const replace = oauthClients.replace.bind(oauthClients)

@@ -27,7 +27,7 @@ const answer = (outcome: DnsOutcome, records: readonly string[] = []): DnsAnswer
 const hintOf = (lastAnswer: DnsAnswer) =>
   viewVerification(verificationWith({ status: 'in_progress', lastAnswer })).last_answer?.hint
 
-test('what was never asked shows what to publish, where, and until when', () => {
+test('a verification that was never checked shows what to publish, where, and until when', () => {
   assert.deepEqual(viewVerification(verificationWith()), {
     status: 'pending',
     text,
@@ -37,7 +37,7 @@ test('what was never asked shows what to publish, where, and until when', () => 
   })
 })
 
-test('what is verified shows since when, and no next check', () => {
+test('a verified domain shows since when, and no next check', () => {
   const lastAnswer = answer('found', [text])
   const verified = verificationWith({
     status: 'verified',

@@ -36,7 +36,7 @@ test('a client with nothing optional shows lists that are empty, and no texts th
   })
 })
 
-test('secrets are told apart by their ends, the newest first, and a digest or its key is never shown', () => {
+test('secrets are distinguished by their last characters, the newest first, and a digest or its key is never shown', () => {
   const secrets = [clientSecret({ key, tail: 'new4' }), clientSecret({ key, tail: 'old4', lastUsedAt: at })]
   const view = viewClient(oauthClient({ secrets }), keys)
   assert.equal(view.has_rotated_secret, true)

@@ -48,7 +48,7 @@ test('query parameters, body, headers and permission of an operation are those o
   }
 })
 
-test('every reference leads somewhere, and everything that has a name is used', () => {
+test('every reference resolves, and everything that has a name is used', () => {
   const { components, paths } = written
   const references = [...JSON.stringify({ components, paths }).matchAll(/"\$ref":"([^"]+)"/g)].map(
     ([, reference]) => reference!,
@@ -85,7 +85,7 @@ test('what shows a client refers to it, with and without a secret', () => {
   assert.deepEqual(shownBy('getOAuthClient'), { $ref: '#/components/schemas/OAuthClient' })
 })
 
-test('what DNS may have said is what is counted', () => {
+test('the documented DNS outcomes are those that are counted', () => {
   const { properties } = written.components.schemas.ClientUriVerification
   assert.deepEqual(properties.last_answer.properties.outcome.enum, checkOutcomes)
 })

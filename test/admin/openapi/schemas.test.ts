@@ -26,7 +26,7 @@ test('objects of requests are closed, those of answers open, and both say what m
   assert.equal('required' in open({}, { b: text }), false)
 })
 
-test('what may be null is all else too, an enum included', () => {
+test('a nullable value keeps all its other rules, enums included', () => {
   for (const schema of [oneOf(['a', 'b']), text, listOf(text)]) {
     assert.equal(faultsOf(orNull(schema), null), '')
     assert.notEqual(faultsOf(schema, null), '')
@@ -59,7 +59,7 @@ test('a printable line is as long as it may be, without control characters', () 
     assert.notEqual(faultsOf(line, bad), '', JSON.stringify(bad))
 })
 
-test('successes, pages and refusals are told apart', () => {
+test('successes, pages and refusals are distinct', () => {
   const envelope = { success: true, errors: [], messages: [], result: [] }
   const result_info = { page: 1, per_page: 20, count: 0, total_count: 0 }
   const refused = { success: false, errors: [{ code: 7003, message: '' }], messages: [], result: null }

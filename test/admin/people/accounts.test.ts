@@ -100,7 +100,7 @@ test('roles are listed with what they permit', async t => {
   assert.equal((await ask('GET', `/roles/${'0'.repeat(32)}`)).status, 404)
 })
 
-test('who may not see members may not see roles', async t => {
+test('a token that may not read members may not read roles', async t => {
   const { ask, keepToken } = await start(t)
   const { value } = await keepToken(['API Tokens Write'])
   assert.equal((await ask('GET', '/roles', { token: value })).status, 403)

@@ -24,7 +24,7 @@ async function start(t: TestContext, bounds: Partial<AuditBounds> = {}) {
   return { ...api, store, keeper, trail }
 }
 
-test('a token that writes much drops only its own entries, and that is told', async t => {
+test('a token that writes a lot drops only its own entries, and that is recorded', async t => {
   const { ask, keepToken, keeper, trail, clock, lines, store } = await start(t)
   await store.audit.append(auditEntry({ account, actor: commandLine.id, at: clock.now() - day }))
   const quiet = await keepToken(['AI Gateway Edit'])

@@ -42,7 +42,7 @@ test('entries have the shape of the published client', async t => {
   ])
 })
 
-test('what a command of the operator did is told as such, without an address', async t => {
+test('changes by a command of the operator are recorded as such, without an address', async t => {
   const { ask, kept } = await startApi(t)
   await kept.audit.append(auditEntry({ account, actor: commandLine.id, address: '' }))
   const answer = (await ask('GET', '/audit_logs')).json
@@ -69,7 +69,7 @@ test('they are cut by days and moments: since one, and before another', async t 
   ])
 })
 
-test('parameters that are none are refused, all at once', async t => {
+test('invalid parameters are refused, all at once', async t => {
   const { ask } = await startApi(t)
   const { status, json } = await ask(
     'GET',
@@ -83,7 +83,7 @@ test('parameters that are none are refused, all at once', async t => {
   assert.equal((await ask('GET', '/audit_logs?actor.ip=192.0.2.1')).status, 400)
 })
 
-test('who may see tokens may see what was done with them, and nobody else', async t => {
+test('the log is visible only with the permission to read tokens', async t => {
   const { ask, keepToken } = await startApi(t)
   const { value: token } = await keepToken(['OAuth Clients Write', 'AI Gateway Edit'])
   assert.equal((await ask('GET', '/audit_logs', { token })).status, 403)

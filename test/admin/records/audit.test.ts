@@ -25,7 +25,7 @@ const token = {
   ],
 }
 
-test('every write of tokens, gateways, logs and clients is one entry and one line, and tells no value', async t => {
+test('every write of tokens, gateways, logs and clients is one entry and one log line, without values', async t => {
   const { ask, kept, lines, owner } = await startApi(t)
   const told: unknown[] = []
   const write = async (
@@ -107,7 +107,7 @@ test('every write of tokens, gateways, logs and clients is one entry and one lin
     assert.ok(!text.includes(secret), 'a value was told')
 })
 
-test('what was refused, found nothing or changed nothing is not told', async t => {
+test('a request that was refused, found nothing or changed nothing is not recorded', async t => {
   const { ask, lines, keepToken } = await startApi(t)
   const { value: reader } = await keepToken(['OAuth Clients Read', 'AI Gateway Read'])
   const { client_id } = (await ask('POST', '/oauth_clients', { body: bodyOfClient() })).json.result

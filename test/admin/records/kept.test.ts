@@ -59,7 +59,7 @@ test('pages follow each other by creation, and end', async t => {
   assert.deepEqual((await page(3)).result_info, { page: 3, per_page: 2, count: 1, total_count: 5 })
 })
 
-test('pages of some are cut from those alone, however many there are', async t => {
+test('pages of a filtered list contain only matches, however many there are', async t => {
   const { records } = await start(t, 501)
   const page = { page: 2, perPage: 2, after: null }
   const holds = ({ createdAt }: OAuthClient) => createdAt % 250 === 0
@@ -75,7 +75,7 @@ for (const { name, ...order } of [
   { name: 'newest first', descending: true },
   { name: 'filtered', descending: false, holds: ({ name }: OAuthClient) => name !== 'n7' },
 ])
-  test(`a cursor leads on to what is left, whatever goes before it: ${name}`, async t => {
+  test(`a cursor leads to the rest, whatever was removed before it: ${name}`, async t => {
     const { records, clients } = await start(t, 40)
     const seen: string[] = []
     let query = new URLSearchParams()
@@ -108,7 +108,7 @@ test('a list that is large comes in parts, and is whole', async t => {
   )
 })
 
-test('what was written is told of, and what was not is not', async t => {
+test('what was written is recorded, and what was not is not', async t => {
   const { records, clients, log, told } = await start(t, 1)
   const [kept] = clients as [OAuthClient]
   const audit = auditFor(kept)
@@ -127,7 +127,7 @@ test('what was written is told of, and what was not is not', async t => {
   assert.deepEqual([await records.get(account, kept.id), await told()], [null, 3])
 })
 
-test('where the key of an answer is taken nothing is written', async t => {
+test('nothing is written when the key of the response is taken', async t => {
   const { records, clients, log, told } = await start(t, 1)
   const [kept] = clients as [OAuthClient]
   const { version } = (await records.get(account, kept.id))!
@@ -144,7 +144,7 @@ test('where the key of an answer is taken nothing is written', async t => {
   assert.deepEqual((await records.get(account, kept.id))?.record, kept)
 })
 
-test('a change is asked again for what another write left', async t => {
+test('a change is computed again on the result of a concurrent write', async t => {
   const { records, clients, log, told } = await start(t, 1)
   const [{ id }] = clients as [OAuthClient]
   const replace = records.replace.bind(records)
@@ -171,7 +171,7 @@ test('a change is asked again for what another write left', async t => {
   assert.equal(await told(), 1)
 })
 
-test('changes at once are all kept', async t => {
+test('concurrent changes are all kept', async t => {
   const { records, clients, log, told } = await start(t, 1)
   const [{ id }] = clients as [OAuthClient]
   const raise = (kept: OAuthClient) => ({
@@ -182,7 +182,7 @@ test('changes at once are all kept', async t => {
   assert.deepEqual([(await records.get(account, id))?.record.revision, await told()], [21, 20])
 })
 
-test('nothing is changed where there is none, or where the change has an answer of its own', async t => {
+test('nothing is changed where the record is missing, or where the change returns a response of its own', async t => {
   const { records, clients, log, told } = await start(t, 1)
   const [{ id }] = clients as [OAuthClient]
   const answer = failure('no_secrets')
@@ -197,7 +197,7 @@ test('moments are written in UTC, always with ms', () => {
   assert.equal(isoTime(Date.UTC(2026, 0, 2, 3, 4, 5, 60)), '2026-01-02T03:04:05.060Z')
 })
 
-test('of many that put a record where there is none one adds it, and the others change it', async t => {
+test('of concurrent writes of a missing record, one creates it and the others change it', async t => {
   const { records, log, told } = await start(t)
   const client = oauthClient({ account, name: '' })
   const append = (mark: string) =>
@@ -216,7 +216,7 @@ test('of many that put a record where there is none one adds it, and the others 
   assert.equal(await told(), 4)
 })
 
-test('what no account owns is removed from its owner, and told to the account of the entry', async t => {
+test('a record that no account owns is removed, and recorded for the account of the entry', async t => {
   const { records, log, told } = await start(t)
   const theirs = oauthClient({ account: '1'.repeat(32) })
   await records.insert(theirs)

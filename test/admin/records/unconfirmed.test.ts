@@ -18,7 +18,7 @@ async function start(t: TestContext) {
   return { ...(await startApi(t, undefined, primary.url, commandTimeout)), primary, replica }
 }
 
-test('what a deletion without proof has removed is 503 until that is proved, and only then 404', async t => {
+test('a record whose deletion is unconfirmed is 503 until that is confirmed, and only then 404', async t => {
   const { ask, kept, keepToken, lines, primary, replica } = await start(t)
   const created = async (path: string, body: object) => {
     const { status, json } = await ask('POST', path, { body })
@@ -62,7 +62,7 @@ test('what a deletion without proof has removed is 503 until that is proved, and
   assert.deepEqual(await deleteAll(), [...paths.map(() => 404), 200])
 })
 
-test('what an unproved write stands in the way of is 503 until that is proved, and only then 409 or 412', async t => {
+test('a request that conflicts with an unconfirmed write is 503 until that is confirmed, and only then 409 or 412', async t => {
   const { ask, replica } = await start(t)
   const { client_id: id } = (await ask('POST', '/oauth_clients', { body: bodyOfClient() })).json.result
   const other = (await ask('POST', '/oauth_clients', { body: bodyOfClient() })).json.result.client_id

@@ -17,7 +17,7 @@ async function startWithKeys(t: Parameters<typeof startApi>[0]) {
   return { ...api, create, total }
 }
 
-test('the same request under the same key gives the same answer, and is done once', async t => {
+test('the same request with the same key gets the same response, and is executed once', async t => {
   const { create, total, lines } = await startWithKeys(t)
   const first = await create('one')
   const again = await create('one')
@@ -30,7 +30,7 @@ test('the same request under the same key gives the same answer, and is done onc
   assert.notEqual((await create('two')).json.result.client_id, first.json.result.client_id)
 })
 
-test('another body under the key is 422, be it valid or not', async t => {
+test('another body with the same key is 422, valid or not', async t => {
   const { create, total } = await startWithKeys(t)
   await create('one')
   for (const body of [bodyOfClient({ client_name: 'Other' }), {}]) {
@@ -40,7 +40,7 @@ test('another body under the key is 422, be it valid or not', async t => {
   assert.equal(await total(), 1)
 })
 
-test('after a day the key is free again', async t => {
+test('after a day the key can be used again', async t => {
   const { create, clock, total } = await startWithKeys(t)
   const first = await create('one')
   clock.advance(24 * 3_600_000 - 1)
@@ -50,13 +50,13 @@ test('after a day the key is free again', async t => {
   assert.equal(await total(), 2)
 })
 
-test('what was refused may be sent again under its key, put right', async t => {
+test('a refused request may be corrected and sent again with its key', async t => {
   const { create } = await startWithKeys(t)
   assert.equal((await create('one', { body: {} })).status, 400)
   assert.equal((await create('one')).status, 200)
 })
 
-test('a key is one caller’s, and one request’s', async t => {
+test('a key belongs to one caller and one request', async t => {
   const { ask, create, keepToken, total } = await startWithKeys(t)
   const { json } = await create('one')
   const { value: token } = await keepToken(['OAuth Clients Write'])
@@ -72,7 +72,7 @@ test('a key is one caller’s, and one request’s', async t => {
   assert.deepEqual([secrets.size, await total()], [2, 3])
 })
 
-test('a rotation that is sent again gives its secret again, also with an If-Match that is old by then', async t => {
+test('a repeated rotation returns its secret again, even if its If-Match is outdated by then', async t => {
   const { ask, create } = await startWithKeys(t)
   const { json } = await create('one')
   const own = `${path}/${json.result.client_id}/rotate_secret`
@@ -83,7 +83,7 @@ test('a rotation that is sent again gives its secret again, also with an If-Matc
   assert.equal((await ask('POST', own, { headers: { 'idempotency-key': 'y' } })).status, 409)
 })
 
-test('a request whose twin is done between its looks gives the answer of the twin', async t => {
+test('a request whose duplicate finishes between its checks gets the response of the duplicate', async t => {
   const { ask, create, kept } = await startWithKeys(t)
   const { json } = await create('one')
   const rotate = () =>
@@ -101,7 +101,7 @@ test('a request whose twin is done between its looks gives the answer of the twi
   assert.deepEqual([late.status, late.json], [200, await twin.promise])
 })
 
-test('the answer is sealed where it is kept', async t => {
+test('the stored response is encrypted', async t => {
   const { create, kept } = await startWithKeys(t)
   const sealed: string[] = []
   const insert = kept.oauthClients.insert.bind(kept.oauthClients)
@@ -114,7 +114,7 @@ test('the answer is sealed where it is kept', async t => {
   for (const told of [result.client_secret, result.client_id, 'My app']) assert.ok(!sealed[0]!.includes(told))
 })
 
-test('an old server key still opens an answer; without any that does it is 409, and nothing is done again', async t => {
+test('an old server key still decrypts a response; without one it is 409, and nothing is executed again', async t => {
   const { create, keys, total } = await startWithKeys(t)
   const [old, young] = [randomBytes(32), randomBytes(32)]
   keys.current = new SecretKeys(old)
@@ -133,7 +133,7 @@ test('a key is 1 to 255 printable ASCII characters', async t => {
   for (const key of ['a', 'x'.repeat(255), '{"a b"}']) assert.equal((await create(key)).status, 200, key)
 })
 
-test('two keys are none', async t => {
+test('two keys are refused', async t => {
   const { origin, owner, total } = await startWithKeys(t)
   const headers = ['Host', 'x', 'Authorization', `Bearer ${owner.value}`, 'Content-Type', 'application/json']
   const asked = request(`${origin}/client/v4/accounts/${account}${path}`, {

@@ -12,14 +12,14 @@ test('a change passes without If-Match, with *, and with a list that has the tag
     assert.equal(statusFor(field), null, field)
 })
 
-test('another tag or a weak one is 412, and told which is the tag now', () => {
+test('another tag or a weak one is 412 with the current tag', () => {
   for (const field of ['"6"', '"07"', 'W/"7"', '""', '"6","8"']) assert.equal(statusFor(field), 412, field)
   const refusal = unmet('"6"', client)
   assert.equal(refusal?.headers.etag, '"7"')
   assert.equal(JSON.parse(refusal!.body).errors[0].code, 10420)
 })
 
-test('what is no list of tags is 400', () => {
+test('an invalid list of tags is 400', () => {
   for (const field of [
     '',
     ' ',
@@ -38,7 +38,7 @@ test('what is no list of tags is 400', () => {
     assert.equal(statusFor(field), 400, JSON.stringify(field))
 })
 
-test('a list of tags is read back whole, whatever stands between them; weak ones are passed over', () => {
+test('a list of tags is read completely, whatever is between them; weak ones are skipped', () => {
   const tag = fc.stringMatching(/^"[!#-~]{0,8}"$/)
   const space = fc.constantFrom('', ' ', '\t', ' , ')
   const members = fc.array(fc.tuple(fc.boolean(), tag, space, space), { minLength: 1, maxLength: 6 })
@@ -51,7 +51,7 @@ test('a list of tags is read back whole, whatever stands between them; weak ones
   )
 })
 
-test('any text is read or refused, in time that does not outgrow it', () => {
+test('any text is read or refused, in linear time', () => {
   fc.assert(
     fc.property(fc.string({ unit: fc.constantFrom('"', ',', ' ', 'W', '/', 'a', '\t') }), text => {
       const read = parseIfMatch(text)

@@ -9,16 +9,16 @@ test('without parameters a page is the first, of 20', () => {
   assert.deepEqual(parametersOf('').page(), { page: 1, perPage: 20, after: null })
 })
 
-test('a list may have another usual length of a page, and other bounds', () => {
+test('a list may have another default page length, and other bounds', () => {
   assert.deepEqual(parametersOf('').page(100), { page: 1, perPage: 100, after: null })
   assert.equal(parametersOf('per_page=1000').page(1_000, 1_000).perPage, 1_000)
 })
 
-test('a page is what was asked for, up to 100 an answer', () => {
+test('a page has the requested length, up to 100', () => {
   assert.deepEqual(parametersOf('page=7&per_page=100').page(), { page: 7, perPage: 100, after: null })
 })
 
-test('a cursor is the place that it was made of, and comes without a page', () => {
+test('a cursor is the position it was made from, and cannot be combined with a page', () => {
   for (const place of [
     { at: 1_767_225_600_000, id: 'a'.repeat(32) },
     { at: 0.5, id: 'default' },
@@ -51,7 +51,7 @@ test('a cursor is the place that it was made of, and comes without a page', () =
   }
 })
 
-test('pages that are none are refused with the name and the rule', () => {
+test('invalid pages are refused with the name and the rule', () => {
   for (const text of [
     'page=0',
     'page=-1',
@@ -72,7 +72,7 @@ test('pages that are none are refused with the name and the rule', () => {
   }
 })
 
-test('all that is wrong is told at once', () => {
+test('all mistakes are reported at once', () => {
   const parameters = parametersOf('page=0&per_page=5000&direction=up')
   parameters.page()
   parameters.choice('direction', ['asc', 'desc'])
@@ -114,7 +114,7 @@ test('a time is a day or a moment, and null where there is none', () => {
   }
 })
 
-test('strangers and repeats are told by name', () => {
+test('unknown and duplicate parameters are reported by name', () => {
   const faults = strayParameters(new URLSearchParams('page=1&page=2&colour=red'), ['page'])
   assert.deepEqual(
     faults.map(({ code, message }) => [code, message]),

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { repeatedMembers } from '../../../src/admin/request/repeated-members.ts'
 import { cpuTime } from '../../help/stall.ts'
 
-test('a member that stands twice in one object is found, wherever it is', () => {
+test('a duplicate member of an object is found, wherever it is', () => {
   assert.deepEqual(repeatedMembers('{"a":1,"a":2}', 9), ['/a'])
   assert.deepEqual(repeatedMembers('{"a":[0,{"b":{"x":1,"y":2,"x":3}}]}', 9), ['/a/1/b/x'])
   assert.deepEqual(repeatedMembers('{ "a" : 1 , "b" : [ ] , "a" : { "b" : 2 } , "b" : 3 }', 9), ['/a', '/b'])
@@ -14,7 +14,7 @@ test('two spellings of one name are one name', () => {
   assert.deepEqual(repeatedMembers('{"name":1,"n\\u0061me":2}', 9), ['/name'])
 })
 
-test('pointers are escaped, and no more are given than asked for', () => {
+test('pointers are escaped, and limited in number', () => {
   assert.deepEqual(repeatedMembers('{"a/b~":1,"a/b~":2}', 9), ['/a~1b~0'])
   assert.equal(repeatedMembers(`{${'"a":1,'.repeat(50)}"a":1}`, 3).length, 3)
 })
@@ -24,14 +24,14 @@ test('a pointer does not grow with the depth of a body', () => {
   assert.equal(pointer, '/0'.repeat(20))
 })
 
-test('the same name in other objects, and in text, is no repeat', () => {
+test('the same name in other objects, and in text, is not a duplicate', () => {
   assert.deepEqual(
     repeatedMembers('{"a":{"a":{"a":1}},"b":[{"a":1},{"a":2}],"c":"{\\"a\\":1,\\"a\\":2}"}', 9),
     [],
   )
 })
 
-test('whatever a serialiser writes has none, and with one member said again has that one', () => {
+test('what a serialiser writes has none, and with one member repeated has that one', () => {
   fc.assert(
     fc.property(fc.dictionary(fc.string(), fc.jsonValue(), { minKeys: 1 }), object => {
       const text = JSON.stringify(object)

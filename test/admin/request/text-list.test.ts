@@ -15,12 +15,12 @@ function over<T>(value: unknown, act: (field: Field) => T) {
 const read = (value: unknown, least: 0 | 1 = 0) =>
   over(value, field => readList(field, least, 3, ['kept'], noX))
 
-test('a list takes the place of the kept one whole, and absence keeps that', () => {
+test('a list replaces the stored one completely, and absence keeps that', () => {
   assert.deepEqual(read(undefined), { result: ['kept'], faults: [] })
   assert.deepEqual(read(['b', 'a']), { result: ['b', 'a'], faults: [] })
 })
 
-test('null empties a list that may be empty, and is no list otherwise', () => {
+test('null empties a list that may be empty, and is refused otherwise', () => {
   assert.deepEqual(read(null), { result: [], faults: [] })
   assert.deepEqual(read(null, 1).faults, [[10001, '/list', 'list must be a list of 1 to 3 items']])
 })
@@ -38,7 +38,7 @@ test('a list has as many as it may', () => {
     ])
 })
 
-test('each element that is wrong is told by its place', () => {
+test('each invalid element is reported by its position', () => {
   assert.deepEqual(read(['a', 'xx', 7]), {
     result: ['a'],
     faults: [
@@ -48,7 +48,7 @@ test('each element that is wrong is told by its place', () => {
   })
 })
 
-test('whatever stands in a list a second time is refused, as that alone', () => {
+test('a duplicate in a list is refused, and nothing else in it', () => {
   assert.deepEqual(read(['a', 'a', 'a']).faults, [
     [10004, '/list/1', 'list[1] duplicates an earlier item'],
     [10004, '/list/2', 'list[2] duplicates an earlier item'],
@@ -59,7 +59,7 @@ test('whatever stands in a list a second time is refused, as that alone', () => 
   ])
 })
 
-test('what is only alike may stand beside it, and keeps its letters', () => {
+test('values that only look alike are allowed, and keep their case', () => {
   assert.deepEqual(read(['a', 'A', 'a ']), { result: ['a', 'A', 'a '], faults: [] })
 })
 

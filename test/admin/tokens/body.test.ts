@@ -48,7 +48,7 @@ test('times and addresses are read', () => {
   assert.equal(token.expiresOn, Date.UTC(2026, 2, 1, 0, 0, 0, 500))
 })
 
-test('every fault is told at once, with its pointer', () => {
+test('all faults are reported at once, with their pointers', () => {
   const body = {
     name: '',
     surprise: 1,
@@ -77,7 +77,7 @@ test('every fault is told at once, with its pointer', () => {
   ])
 })
 
-test('what is missing is told by name', () => {
+test('missing members are reported by name', () => {
   assert.deepEqual(read({}), [
     { code: 10002, message: 'name is required', pointer: '/name' },
     { code: 10002, message: 'policies is required', pointer: '/policies' },
@@ -139,14 +139,14 @@ test('an empty list of allowed addresses, which would mean all, is refused', () 
   assert.deepEqual(pointers({ ...good, condition: { request_ip: { in: [] } } }), ['/condition/request_ip/in'])
 })
 
-test('names that every object inherits are strangers like any other', () => {
+test('names that every object inherits are unknown like any other', () => {
   const body = JSON.parse(
     `{"name":"x","policies":[${JSON.stringify(policy)}],"__proto__":{"status":"active"},"constructor":1}`,
   )
   assert.deepEqual(pointers(body), ['/__proto__', '/constructor'])
 })
 
-test('a record that was got may be put back, under its own id', () => {
+test('a record that was read may be written back, under its own id', () => {
   const got = {
     ...good,
     id,
@@ -172,7 +172,7 @@ test('a new token has no state and no id of its own choosing', () => {
   ])
 })
 
-test('no more than 100 faults are told, and long names are cut', () => {
+test('no more than 100 faults are reported, and long names are cut', () => {
   const strangers = Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`${'x'.repeat(1_000)}${i}`, i]))
   const faults = read({ ...good, ...strangers }) as Fault[]
   assert.equal(faults.length, 100)

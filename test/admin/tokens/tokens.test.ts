@@ -17,7 +17,7 @@ function bodyOf(names: readonly Permission[], more: object = {}) {
   return { name: 'deploy', policies: [policy], ...more }
 }
 
-test('a token is made, its value shown once and never kept', async t => {
+test('a token is created, its value shown once and never stored', async t => {
   const { ask, kept } = await startApi(t)
   const made = await ask('POST', '/tokens', {
     body: bodyOf(['AI Gateway Run'], { expires_on: '2026-06-01T00:00:00.000Z' }),
@@ -58,7 +58,7 @@ test('a new token works at once, and says so', async t => {
   assert.deepEqual(json.result, { id, status: 'active', not_before: '2026-01-01T00:00:00.000Z' })
 })
 
-test('nobody gives what their own token does not allow: not new, not by update, not by roll', async t => {
+test('a token cannot grant what it does not allow itself: neither new, nor by update, nor by roll', async t => {
   const { ask, keepToken, owner } = await startApi(t)
   const clerk = await keepToken(['API Tokens Write', 'AI Gateway Run'])
   const small = await keepToken(['AI Gateway Run'])
@@ -123,7 +123,7 @@ test('a token deletes itself, and what allows no more', async t => {
     assert.equal((await ask('DELETE', `/tokens/${id}`, { token: value })).status, 200)
 })
 
-test('a permission that a policy of the caller denies can not be given', async t => {
+test('a permission that a policy of the caller denies cannot be granted', async t => {
   const { ask, keepToken } = await startApi(t)
   const { token, value } = await keepToken(['API Tokens Write', 'AI Gateway Run'])
   const deny = {
@@ -140,7 +140,7 @@ test('a permission that a policy of the caller denies can not be given', async t
   )
 })
 
-test('a permission to read that a policy of the caller denies is not given within one to write', async t => {
+test('a read permission that a policy of the caller denies is not granted within a write permission', async t => {
   const { ask, keepToken } = await startApi(t)
   const deny = { ...allowing(['AI Gateway Read']), effect: 'deny' } as const
   const { value } = await keepToken([], {
@@ -151,7 +151,7 @@ test('a permission to read that a policy of the caller denies is not given withi
   assert.match(json.errors[0].message, /does not have AI Gateway Read/)
 })
 
-test('what a token gives ends no later than it does itself: not new, not by update, not by roll', async t => {
+test('what a token grants ends no later than it does itself: neither new, nor by update, nor by roll', async t => {
   const { ask, keepToken } = await startApi(t)
   const names = ['API Tokens Write', 'AI Gateway Run'] as const
   const { token, value } = await keepToken(names, { expiresOn: Date.UTC(2100, 0) })
@@ -190,7 +190,7 @@ test('what a token gives ends no later than it does itself: not new, not by upda
     assert.equal((await ask(method, path, { ...options, token: value })).status, 200, path)
 })
 
-test('what a token gives is valid from no more addresses than it is itself', async t => {
+test('what a token grants is valid from no more addresses than it is itself', async t => {
   const { ask, keepToken } = await startApi(t)
   const { value } = await keepToken(['API Tokens Write', 'AI Gateway Run'], {
     addressesIn: ['127.0.0.0/8', '2001:db8::/32'],
@@ -248,7 +248,7 @@ test('a roll ends the old value and shows the new one as a string', async t => {
   assert.equal((await ask('GET', '/tokens/verify', { token: rolled })).status, 200)
 })
 
-test('an update takes the place of all but the state, which only a word changes', async t => {
+test('an update replaces everything except the status, which must be named to change', async t => {
   const { ask, keepToken } = await startApi(t)
   const { token, value } = await keepToken(['AI Gateway Run'], {
     addressesIn: ['127.0.0.1'],
@@ -267,7 +267,7 @@ test('an update takes the place of all but the state, which only a word changes'
   assert.equal((await ask('GET', '/tokens/verify', { token: value })).status, 200)
 })
 
-test('what was got can be put back as it is', async t => {
+test('what was read can be written back as it is', async t => {
   const { ask } = await startApi(t)
   const condition = { request_ip: { in: ['192.0.2.0/24'], not_in: ['192.0.2.1'] } }
   const { value, ...made } = (
@@ -279,7 +279,7 @@ test('what was got can be put back as it is', async t => {
   assert.deepEqual({ ...json.result, policies: null }, { ...made, policies: null })
 })
 
-test('of many updates at once one stands, whole', async t => {
+test('of many concurrent updates one remains, complete', async t => {
   const { ask, keepToken } = await startApi(t)
   const { token } = await keepToken(['AI Gateway Run'])
   const put = (i: number) => {
@@ -315,7 +315,7 @@ test('a deleted token is gone, and its id is 404 in every way', async t => {
   }
 })
 
-test('tokens are listed by page, expired ones only when they are asked for, turned round if wanted', async t => {
+test('tokens are listed by page, expired ones only on request, turned round if wanted', async t => {
   const { ask, keepToken, clock, owner } = await startApi(t)
   for (let i = 1; i <= 5; i++)
     await keepToken([], { name: `t${i}`, issuedOn: i, expiresOn: i === 3 ? clock.now() : null })
@@ -364,7 +364,7 @@ test('queries that break a rule are 400 with the name and the rule', async t => 
   }
 })
 
-test('permission groups are listed with what they cover, by name and scope where asked', async t => {
+test('permission groups are listed with what they cover, optionally by name and scope', async t => {
   const { ask, keepToken } = await startApi(t)
   const { json } = await ask('GET', '/tokens/permission_groups')
   assert.deepEqual(

@@ -27,7 +27,7 @@ function read(body: unknown, { lists = ['partners'], hasGeo = true } = {}) {
 
 const pointersOf = (body: unknown, data = {}) => read(body, data).faults.map(({ pointer }) => pointer)
 
-test('every kind of condition is read, and shown as it was said', () => {
+test('every kind of condition is read, and shown as it was set', () => {
   assert.deepEqual(Object.keys(shown), conditionKinds)
   const id = '0'.repeat(32)
   for (const kind of conditionKinds)
@@ -49,7 +49,7 @@ test('there is exactly one condition', () => {
   assert.deepEqual(pointersOf({ action: 'deny', ip: ['192.0.2.1'], path: ['/'] }), [''])
 })
 
-test('all faults are told at once, each with its place', () => {
+test('all faults are reported at once, each with its position', () => {
   const body = { action: 'block', ip: ['192.0.2.1', 'x', '10.0.0.0/33', 7], description: 5, colour: 'red' }
   assert.deepEqual(pointersOf(body), ['/colour', '/ip/1', '/ip/2', '/ip/3', '/action', '/description'])
   assert.deepEqual(pointersOf([]), [''])
@@ -93,7 +93,7 @@ test('a country is kept in upper case', () => {
   })
 })
 
-test('a list that there is not is refused with those that there are', () => {
+test('an unknown list is refused with the known ones', () => {
   const messageFor = (lists: string[]) => read({ action: 'allow', list: 'x' }, { lists }).faults[0]!.message
   assert.equal(messageFor(['a', 'b']), 'list must be a or b')
   assert.equal(messageFor([]), 'list must be the name of a list, but the configuration has none')

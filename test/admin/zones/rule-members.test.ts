@@ -7,7 +7,7 @@ import { placeAmong } from '../../../src/admin/zones/rule-members.ts'
 const idOf = (i: number) => i.toString(16).padStart(32, '0')
 const rulesOf = (count: number) => Array.from({ length: count }, (_, i) => ({ id: idOf(i) }))
 
-test('a place is beside a rule that there is, at an index, or the end', () => {
+test('a position is next to an existing rule, at an index, or the end', () => {
   const rules = rulesOf(3)
   assert.equal(placeAmong(rules, null), 3)
   assert.equal(placeAmong(rules, { index: 1 }), 0)
@@ -17,7 +17,7 @@ test('a place is beside a rule that there is, at an index, or the end', () => {
   assert.equal(placeAmong([], { index: 1 }), 0)
 })
 
-test('a place that there is not is told with its member', () => {
+test('an invalid position is reported with its member', () => {
   for (const [position, pointer] of [
     [{ index: 5 }, '/position/index'],
     [{ before: idOf(3) }, '/position/before'],
@@ -28,7 +28,7 @@ test('a place that there is not is told with its member', () => {
   }
 })
 
-test('every order of all ids is good, and no other list of ids', () => {
+test('every permutation of all ids is valid, and no other list of ids', () => {
   const ids = fc.array(fc.nat({ max: 6 }).map(idOf), { maxLength: 7 })
   fc.assert(
     fc.property(fc.nat({ max: 4 }), ids, (count, ids) => {

@@ -258,7 +258,7 @@ test('digits of large numbers in arguments survive', () => {
   ok(translation.body.toString().includes('"input":{"id":12345678901234567890}'))
 })
 
-test('members that say nothing pass', () => {
+test('members that have no effect pass', () => {
   const silent = {
     n: 1,
     logprobs: false,

@@ -133,7 +133,7 @@ test('the published client reads what is written', async () => {
   deepEqual([message.usage.input_tokens, message.usage.output_tokens], [10, 7])
 })
 
-test('a stream cut anywhere says the same', () => {
+test('a stream cut anywhere gives the same output', () => {
   const bytes = whole(talk)
   const { text } = translate(bytes)
   fc.assert(
@@ -153,7 +153,7 @@ test('a stream that ends before its finish_reason is not complete', () => {
   }
 })
 
-test('a stream that told its finish_reason is complete without its last line', () => {
+test('a stream with its finish_reason is complete without its last line', () => {
   const { text, isComplete } = translate(stream(talk))
   deepEqual([isComplete, text], [true, translate(whole(talk)).text])
 })
@@ -181,7 +181,7 @@ test('an error of the provider reaches the caller as one', async () => {
   equal(eventsOf(translate(stream([{ error: 'gone' }])).text).length, 1)
 })
 
-test('of several choices only the first by its index is told', () => {
+test('of several choices only the first by its index is used', () => {
   const second = talk.map(chunk => ({
     ...chunk,
     choices: chunk.choices.map(choice => ({ ...choice, index: 1 })),
@@ -207,7 +207,7 @@ test('a refusal is a text and a reason to stop', () => {
   })
 })
 
-test('calls that share an index, or have none, are told apart by their ids', () => {
+test('calls that share an index, or have none, are distinguished by their ids', () => {
   const named = (name: string) => ({ name, arguments: '{}' })
   const shapes: readonly (readonly Chunk[])[] = [
     [call({ index: 0, id: 'a', function: named('f') }), call({ index: 0, id: 'b', function: named('g') })],
@@ -229,7 +229,7 @@ test('a provider that repeats the id with each piece writes one call', () => {
   equal(typesOf(text).filter(type => type === 'content_block_start').length, 1)
 })
 
-test('nothing follows what cannot be told in order, or understood', () => {
+test('nothing follows what cannot be written in order, or understood', () => {
   const late = [
     call({ index: 0, id: 'a', function: { name: 'f', arguments: '{' } }),
     call({ index: 1, id: 'b', function: { name: 'g', arguments: '{' } }),

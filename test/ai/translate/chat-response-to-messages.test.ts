@@ -111,7 +111,7 @@ test('a refusal is a text and a reason to stop', () => {
   deepEqual([stop_reason, stop_details], ['refusal', { type: 'refusal', category: null, explanation: 'No.' }])
 })
 
-test('an empty answer has no blocks', () => {
+test('an empty response has no blocks', () => {
   deepEqual(answerTo({ content: null }, 'content_filter'), {
     ...message,
     content: [],
@@ -144,7 +144,7 @@ describe('what is no chat completion is not understood', () => {
   }
 })
 
-test('no answer makes the translator throw', () => {
+test('no response makes the translator throw', () => {
   fc.assert(
     fc.property(fc.dictionary(fc.string(), fc.jsonValue()), fc.jsonValue(), (usage, wild) => {
       const said = {

@@ -36,7 +36,7 @@ test('no text makes reading throw, however deep it is nested', () => {
   equal(readObject('{"a":'.repeat(1e6)), null)
 })
 
-test('an object is read up to 256 levels and half a million values, and beyond stands for nothing', () => {
+test('an object is read up to 256 levels and half a million values, and beyond that counts as nothing', () => {
   const levels = (count: number) => `${'{"a":'.repeat(count)}1${'}'.repeat(count)}`
   ok(readObject(levels(256)))
   equal(readObject(levels(257)), null)
@@ -47,7 +47,7 @@ test('an object is read up to 256 levels and half a million values, and beyond s
   equal(JSON.stringify(readObject(brackets)), brackets)
 })
 
-test('what has another type stands for nothing', () => {
+test('a value of another type counts as nothing', () => {
   deepEqual([objectIn([]), objectIn(null), objectIn('a')], [{}, {}, {}])
   deepEqual(objectsIn([{ a: 1 }, 2, null, []]), [{ a: 1 }])
   deepEqual(objectsIn('no list'), [])

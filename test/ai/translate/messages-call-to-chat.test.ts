@@ -278,7 +278,7 @@ describe('turns of Messages become a conversation of chat', () => {
   }
 })
 
-test('members that say nothing pass', () => {
+test('members that have no effect pass', () => {
   const silent = {
     thinking: { type: 'disabled' },
     top_k: null,

@@ -175,7 +175,7 @@ test('usage comes last where the caller asked for it', () => {
   })
 })
 
-test('no usage is told where the provider counted none', () => {
+test('no usage is written where the provider counted none', () => {
   const uncounted = talk.map(event => {
     if (event.type === 'message_start') return { ...event, message: { ...event.message, usage: undefined } }
     return event.type === 'message_delta' ? { ...event, usage: undefined } : event
@@ -205,7 +205,7 @@ test('the published client reads what is written', async () => {
   equal(completion.usage?.total_tokens, 21)
 })
 
-test('a stream cut anywhere says the same', () => {
+test('a stream cut anywhere gives the same output', () => {
   const bytes = stream(talk)
   const whole = translate(bytes, true).text
   fc.assert(
@@ -235,7 +235,7 @@ test('an error of the provider reaches the caller as one', async () => {
   await rejects(read(text).finalChatCompletion(), { message: 'Overloaded', type: 'overloaded_error' })
 })
 
-test('a refusal is told with its reason', () => {
+test('a refusal is passed on with its reason', () => {
   const stop_details = { type: 'refusal', category: null, explanation: 'Not that.' } as const
   const refusal = finish('refusal') as Anthropic.RawMessageDeltaEvent
   const event = { ...refusal, delta: { ...refusal.delta, stop_details } }
@@ -245,7 +245,7 @@ test('a refusal is told with its reason', () => {
   )
 })
 
-test('thinking and events of types to come stay behind', () => {
+test('thinking and events of unknown types are dropped', () => {
   const thought = { type: 'content_block_delta', index: 0, delta: { type: 'thinking_delta', thinking: 'hm' } }
   equal(translate(Buffer.from(write(thought) + write({ type: 'new' }))).text, '')
 })

@@ -62,7 +62,7 @@ const choiceOf = (changes: Partial<Anthropic.Message>) => answer({ ...message, .
 
 test('a message becomes a chat completion', () => deepEqual(answer(message), completion))
 
-test('several texts are joined, and thinking stays behind', () => {
+test('several texts are joined, and thinking is dropped', () => {
   const content: Anthropic.ContentBlock[] = [
     { type: 'thinking', thinking: 'hm', signature: 's' },
     { type: 'text', text: 'Hel', citations: null },
@@ -102,7 +102,7 @@ test('digits of large numbers in the input of a tool survive', () => {
   equal(translated.choices[0].message.tool_calls[0].function.arguments, '{"id":12345678901234567890}')
 })
 
-test('a refusal is told with its reason', () => {
+test('a refusal is passed on with its reason', () => {
   const stop_details = { type: 'refusal', category: null, explanation: 'Not that.' } as const
   const choice = choiceOf({ content: [], stop_reason: 'refusal', stop_details })
   deepEqual(
@@ -111,12 +111,12 @@ test('a refusal is told with its reason', () => {
   )
 })
 
-test('thought tokens are told', () => {
+test('thinking tokens are counted', () => {
   const usage = { ...message.usage, output_tokens_details: { thinking_tokens: 3 } }
   deepEqual(answer({ ...message, usage })?.usage?.completion_tokens_details, { reasoning_tokens: 3 })
 })
 
-test('a message that lacks this and that is still understood', () => {
+test('a message with missing members is still understood', () => {
   deepEqual(answer({ type: 'message', content: [] }), {
     id: '',
     object: 'chat.completion',
@@ -133,7 +133,7 @@ test('a message that lacks this and that is still understood', () => {
   })
 })
 
-test('only what the provider counted is told', () => {
+test('only what the provider counted is written', () => {
   const usage = { input_tokens: 9, output_tokens: 3 }
   deepEqual(answer({ type: 'message', content: [], usage })?.usage, {
     prompt_tokens: 9,
@@ -157,7 +157,7 @@ describe('what is no message is not understood', () => {
   }
 })
 
-test('no answer makes the translator throw', () => {
+test('no response makes the translator throw', () => {
   fc.assert(
     fc.property(fc.array(fc.jsonValue()), fc.dictionary(fc.string(), fc.jsonValue()), (content, usage) => {
       const wild = { type: 'message', content, usage, stop_reason: content[0], stop_details: usage }

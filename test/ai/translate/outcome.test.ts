@@ -32,13 +32,13 @@ describe('the end of an answer keeps its meaning', () => {
     equal(stopReason('function_call', {}), 'tool_use')
   })
 
-  test('what nobody knows is a plain stop', () => {
+  test('an unknown reason is a plain stop', () => {
     deepEqual([finishReason('new'), finishReason(null)], ['stop', 'stop'])
     deepEqual([stopReason('new', {}), stopReason(undefined, {})], ['end_turn', 'end_turn'])
   })
 })
 
-test('counts of tokens survive the way there and back', () => {
+test('token counts survive a round trip', () => {
   const count = fc.nat({ max: 1e9 })
   const counts = fc.record({
     fresh: count,

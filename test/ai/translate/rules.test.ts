@@ -41,7 +41,7 @@ test('a fault of the whole body has the empty pointer', () => {
   ])
 })
 
-test('every fault is told, not only the first', () => {
+test('every fault is reported, not only the first', () => {
   deepEqual(messagesOf(record({ a: text, b: truth }, { c: whole(1) }), { b: 1, c: 0.5, d: 1 }), [
     'd is unknown in Here',
     'a is missing',
@@ -50,7 +50,7 @@ test('every fault is told, not only the first', () => {
   ])
 })
 
-test('of thousands of faults a hundred are told', () => {
+test('of thousands of faults a hundred are reported', () => {
   const { faults, count } = read(list(text), Array(5000).fill(1))
   deepEqual([faults.length, count], [100, 5000])
 })
@@ -62,12 +62,12 @@ test('a long name is shortened in the message and in the pointer', () => {
   equal(fault?.pointer, `/${'k'.repeat(64)}…`)
 })
 
-test('null is as good as absent', () => {
+test('null counts as absent', () => {
   deepEqual(read(record({}, { a: text }), { a: null }), { value: {}, faults: [], count: 0 })
   deepEqual(messagesOf(record({ a: text }, {}), { a: null }), ['a is missing'])
 })
 
-test('members that every object inherits are not known', () => {
+test('members that every object inherits are unknown', () => {
   const body = JSON.parse('{"__proto__": 1, "constructor": 2}')
   deepEqual(messagesOf(record({}, {}), body), [
     '__proto__ is unknown in Here',
@@ -88,7 +88,7 @@ test('a variant is chosen by its member, or else the usual one', () => {
   ])
 })
 
-test('what switches a member off passes, and says nothing', () => {
+test('a value that switches a member off passes, and has no effect', () => {
   const rule = off(false, 0, [], ['text'], {})
   for (const value of [false, 0, [], ['text'], {}]) {
     deepEqual(read(rule, value), { value: undefined, faults: [], count: 0 })
@@ -109,13 +109,13 @@ test('numbers keep to their range, both ends included', () => {
   }
 })
 
-test('a text or something else is read as what it is', () => {
+test('a string is read as it is, anything else by its rule', () => {
   const rule = textOr(list(text))
   deepEqual([read(rule, 'a').value, read(rule, ['a']).value], ['a', ['a']])
   deepEqual(messagesOf(rule, 1), ['the body must be a list'])
 })
 
-test('nothing is made of what was read with a fault', () => {
+test('a value that was read with a fault is not converted', () => {
   let calls = 0
   const rule = map(record({ a: text }, {}), ({ a }) => {
     calls++

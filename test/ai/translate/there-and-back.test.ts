@@ -85,7 +85,7 @@ test('a request of chat keeps its meaning through Messages', () => {
   )
 })
 
-test('a request for Messages is one that its own rules take', () => {
+test('a request for Messages passes its own rules', () => {
   fc.assert(
     fc.property(chatRequest, request => {
       const once = bodyOf(chatToMessages(request, 'm'))
@@ -138,7 +138,7 @@ const toChat = messagesToChat(messages, 'm') as Translation
 const chat = { ...messages, stream: true, stream_options: { include_usage: true } }
 const toMessages = chatToMessages(chat, 'm', () => 1700000000000) as Translation
 
-test('an answer of chat keeps its meaning through Messages', () => {
+test('a response of chat keeps its meaning through Messages', () => {
   fc.assert(
     fc.property(answer, completion => {
       const message = toChat.answer(JSON.stringify(completion))

@@ -15,7 +15,7 @@ test('a member gives its text and its counts', () => {
   })
 })
 
-test('what is no usage object is null', () => {
+test('anything but a usage object is null', () => {
   const others = [
     '"usage":null',
     '"usage":7',
@@ -29,7 +29,7 @@ test('what is no usage object is null', () => {
   for (const text of others) equal(usageAt(text, 0), null)
 })
 
-test('counts are told one by one, in the first spelling that is there', () => {
+test('each count is read from the first known name that is present', () => {
   const object = '{"cache_read_input_tokens":2,"input_tokens":1,"output_tokens":3,"promptTokenCount":9}'
   const none = {
     tokensIn: null,
@@ -43,7 +43,7 @@ test('counts are told one by one, in the first spelling that is there', () => {
   equal(countsIn('{'), null)
 })
 
-test('tokens of a cache are told by every provider in its own way', () => {
+test('each provider reports cached tokens in its own way', () => {
   const forms = [
     ['{"prompt_tokens":9,"prompt_tokens_details":{"cached_tokens":4,"cache_write_tokens":3}}', 4, 3, 0],
     ['{"input_tokens":9,"input_tokens_details":{"cached_tokens":4}}', 4, 0, 0],

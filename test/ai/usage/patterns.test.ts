@@ -104,7 +104,7 @@ describe('a form of usage that was learned', () => {
     )
   })
 
-  test('reads nothing otherwise than a parser does', () => {
+  test('reads everything as a parser does', () => {
     fc.assert(
       fc.property(
         form,
@@ -128,7 +128,7 @@ describe('a form of usage that was learned', () => {
     )
   })
 
-  test('does not read numbers that are no JSON, or not whole, or perhaps not safe', () => {
+  test('does not read numbers that are not valid JSON, not whole, or possibly unsafe', () => {
     const usage = (tokens: string) => `{"usage":{"prompt_tokens":${tokens},"completion_tokens":2}}`
     const patterns = learned(usage('1'))
     deepEqual(read(patterns, usage('999999999999999')), tokens(999_999_999_999_999, 2))
@@ -147,7 +147,7 @@ describe('a form of usage that was learned', () => {
   })
 })
 
-test('forms in which numbers are hard to tell are not learned', () => {
+test('forms in which numbers are ambiguous are not learned', () => {
   for (const member of ['"total_time":0.5', '"note":"\\u00e9"', '"time":1234567890123456']) {
     const answer = `{"usage":{"prompt_tokens":1,${member}}}`
     equal(read(learned(answer), answer), null)

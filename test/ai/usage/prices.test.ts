@@ -43,7 +43,7 @@ describe('the cost of a call', () => {
     ['openai', 'gpt-4o', { cacheRead: 2_000_000 }, 2.5],
   ] as const
   for (const [provider, model, cache, dollars] of cached) {
-    test(`is another for what a cache has to do with: ${model} ${JSON.stringify(cache)}`, () => {
+    test(`differs for cached tokens: ${model} ${JSON.stringify(cache)}`, () => {
       equal(table.costOf(provider, model, tokens(1_000_000, 0, cache)), dollars)
     })
   }
@@ -94,7 +94,7 @@ describe('the cost of a call', () => {
     })
   }
 
-  test('is not known where nobody counted tokens', () => {
+  test('is unknown where tokens were not counted', () => {
     equal(table.costOf('openai', 'gpt-4o', tokens(null, null)), null)
   })
 

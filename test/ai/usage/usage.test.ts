@@ -163,7 +163,7 @@ describe('usage of an event stream', () => {
     deepEqual(read(stream(...pieces, lastChunk, '[DONE]'), true), ['gpt-4o-2024-08-06', 19, 10])
   })
 
-  test('is not known where a chat stream does not tell it', () => {
+  test('is unknown where a chat stream does not report it', () => {
     deepEqual(read(stream(...pieces, '[DONE]'), true), ['gpt-4o-2024-08-06', null, null])
   })
 
@@ -198,7 +198,7 @@ describe('usage of an event stream', () => {
     deepEqual(read(stream(start, ...Array(900).fill(text), end, { type: 'message_stop' }), true), usage)
   })
 
-  test('is as far as it came in a message that was cut', () => {
+  test('is as far as it was received in a truncated message', () => {
     deepEqual(read(stream(start, text), true), ['claude-sonnet-4-5-20250929', 25, 1])
   })
 
@@ -210,7 +210,7 @@ describe('usage of an event stream', () => {
     }
   })
 
-  test('is the last one that Gemini tells, as events and as a JSON array', () => {
+  test('is the last one that Gemini reports, as events and as a JSON array', () => {
     const first = { ...generated('a'), usageMetadata: { promptTokenCount: 8, totalTokenCount: 8 } }
     deepEqual(read(stream(first, generated('b')), true), ['gemini-2.5-flash', 8, 50])
     deepEqual(read(JSON.stringify([first, generated(long)])), ['gemini-2.5-flash', 8, 50])
@@ -254,7 +254,7 @@ test('any text is read without throwing', () => {
   )
 })
 
-test('a text made to be slow is read in no time', () => {
+test('a text that is made to be slow is read fast', () => {
   const took = cpuTime(() => {
     for (const piece of ['"usage":{', '"model"', '"model":"a', '"usage', '{"usage":{"a":1},']) {
       const bytes = Buffer.alloc(sizes.head, piece)
@@ -264,7 +264,7 @@ test('a text made to be slow is read in no time', () => {
   equal(took < 1_500, true, `${took} ms`)
 })
 
-test('of many members that only seem to count, a bounded number is looked at', () => {
+test('only a bounded number of members that look like usage is examined', () => {
   const counts = '"usage":{"prompt_tokens":3,"completion_tokens":4} '
   const none = (count: number) => '"usage":0 '.repeat(count)
   const tokensOf = (text: string) => usageOf(Buffer.from(text), Buffer.alloc(0), false).tokensOut
@@ -277,7 +277,7 @@ test('of many members that only seem to count, a bounded number is looked at', (
   equal(tokensInOf(none(64) + counts), null)
 })
 
-test('what an answer that is no stream holds before its usage adds nothing to that', () => {
+test('in a response that is not a stream, what precedes the usage adds nothing to it', () => {
   const head = Buffer.from('{"input":{"usage":{"prompt_tokens":3,"completion_tokens":4}},')
   const tail = Buffer.from('"usage":{"completion_tokens":5}}')
   const usage = usageOf(head, tail, false)
@@ -285,7 +285,7 @@ test('what an answer that is no stream holds before its usage adds nothing to th
   equal(usageOf(head, tail, true).tokensIn, 3)
 })
 
-test('tokens of a cache are read where those are that went in', () => {
+test('cached tokens are read from the member with the input tokens', () => {
   const begin = {
     type: 'message_start',
     message: { usage: { input_tokens: 2, cache_read_input_tokens: 7, output_tokens: 1 } },
@@ -301,7 +301,7 @@ test('tokens of a cache are read where those are that went in', () => {
   }
 })
 
-test('what stays in a cache for an hour is told at the beginning of a stream alone', () => {
+test('tokens cached for an hour are reported only at the beginning of a stream', () => {
   const usage = { input_tokens: 5, cache_creation_input_tokens: 100, cache_read_input_tokens: 0 }
   const long = { ...usage, cache_creation: { ephemeral_1h_input_tokens: 60 }, output_tokens: 1 }
   const stream = (...usages: object[]) =>

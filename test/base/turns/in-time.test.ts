@@ -4,12 +4,12 @@ import { inTime } from '../../../src/base/turns/in-time.ts'
 
 const late = () => 'late'
 
-test('an answer in time is given as it is, and so is its failure', async () => {
+test('a result in time is returned as it is, and so is a failure', async () => {
   assert.equal(await inTime(Promise.resolve('answer'), 60_000, late), 'answer')
   await assert.rejects(inTime(Promise.reject(new Error('failed')), 60_000, late), /failed/)
 })
 
-test('an answer that does not come is replaced', async () => {
+test('a result that does not come is replaced', async () => {
   const { promise } = Promise.withResolvers<string>()
   assert.equal(await inTime(promise, 1, late), 'late')
   const tooLate = () => {
@@ -18,14 +18,14 @@ test('an answer that does not come is replaced', async () => {
   await assert.rejects(inTime(promise, 1, tooLate), /too late/)
 })
 
-test('an answer that comes late, or fails late, troubles nobody', async () => {
+test('a result that comes late, or fails late, troubles nobody', async () => {
   const { promise, reject } = Promise.withResolvers<string>()
   assert.equal(await inTime(promise, 1, late), 'late')
   reject(new Error('failed late'))
   await new Promise(resolve => setImmediate(resolve))
 })
 
-test('an answer that came while this process was busy is in time', async () => {
+test('a result that came while this process was busy is in time', async () => {
   const { promise, resolve } = Promise.withResolvers<string>()
   const answer = inTime(promise, 1, late)
   setImmediate(() => resolve('answer'))

@@ -16,7 +16,7 @@ test('a chat has 300 bytes, and as many more as a longer model name needs', () =
   assert.equal(JSON.parse(chatBody('m', null)).model, 'm')
 })
 
-test('a chat is answered with 700 bytes of JSON that tell the usage', async t => {
+test('a chat returns 700 bytes of JSON with the usage', async t => {
   const { path, fields, body, method } = chatAt(PROVIDER_DOOR)
   const answer = await fetch(`http://127.0.0.1:${await listen(t)}${path}`, { method, headers: fields, body })
   const text = await answer.text()

@@ -7,7 +7,7 @@ import { chatAt, EVENTS, PROVIDER_DOOR } from '../../../bench/load/call.ts'
 import { createOrigin } from '../../../bench/load/origin.ts'
 import { countEvents, EventStream, openStreams, timeFirstEvents } from '../../../bench/load/streams.ts'
 
-test('a GET of the root is answered with 244 bytes of JSON', async t => {
+test('a GET of the root returns 244 bytes of JSON', async t => {
   const client = await dial(await listen(t))
   client.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
   const { head, body } = await readAnswer(client)
@@ -16,7 +16,7 @@ test('a GET of the root is answered with 244 bytes of JSON', async t => {
   assert.doesNotThrow(() => JSON.parse(body.toString()))
 })
 
-test('a POST is answered when its whole body has come, however it is cut', async t => {
+test('a POST gets its response when its whole body has arrived, however it is cut', async t => {
   const port = await listen(t)
   const client = await dial(port)
   for (const piece of ['POST / HTTP/1.1\r\ncontent-', 'length: 6\r\n\r\nab', 'cd']) {

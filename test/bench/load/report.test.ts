@@ -83,7 +83,7 @@ test('without nginx there are numbers and no ratios', () => {
   assert.match(unaligned({ ...RESULTS, runs }), /\| gatehouse \| 21.0 \| 40000 \| 1.00 \| 2.00 \| 80.0 \|/)
 })
 
-test('answers of another kind than the mix expects are listed', () => {
+test('responses of another kind than the mix expects are listed', () => {
   const runs = [...RUNS, { ...RUNS[0]!, round: 2, unexpected: 12 }]
   assert.match(report({ ...RESULTS, runs }), /\n- gatehouse, get, round 2: 12\n$/)
 })

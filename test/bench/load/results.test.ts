@@ -49,7 +49,7 @@ test('what was not measured is null', () => {
   assert.equal(ratio([run('nginx', 1, {})], subject('gatehouse'), subject('nginx')), null)
 })
 
-test('one round with unexpected answers is enough', () => {
+test('one round with unexpected responses is enough', () => {
   const runs = [1, 2, 3].map(round => run('nginx', round, { unexpected: round === 2 ? 7 : 0 }))
   assert.equal(mostUnexpected(runs, subject('nginx')), 7)
   assert.equal(mostUnexpected(runs, subject('caddy')), null)

@@ -47,7 +47,7 @@ test('the longest pause is the one between the two events that were furthest apa
   assert.ok(stream.longestPause >= 40, String(stream.longestPause))
 })
 
-test('an answer without events is told by its status', async t => {
+test('a response without events is identified by its status', async t => {
   const { stream, server } = await open(t)
   server.end('HTTP/1.1 401 Unauthorized\r\n\r\n')
   await assert.rejects(stream.firstEvent, /before its first event: HTTP\/1.1 401 Unauthorized$/)

@@ -35,11 +35,11 @@ describe('parse', () => {
     deepEqual(lines, [1, 2, 3, 4])
   })
 
-  test('counts a byte order mark for nothing', () => {
+  test('ignores a byte order mark', () => {
     equal('config' in parse(`\uFEFF${example}`, nothing), true)
   })
 
-  test('takes no tag for more than a mistake, on values and on keys', () => {
+  test('treats every tag as a mistake, on values and on keys', () => {
     const tags = ['binary', 'bool', 'float', 'int', 'merge', 'null', 'omap', 'pairs', 'set', 'timestamp', 'x']
     for (const tag of tags)
       for (const value of ['aGk=', '5', '2026-01-01', '{ a: 1 }', '[a: 1, { b: 2 }]', '[a]', ''])
@@ -60,7 +60,7 @@ describe('parse', () => {
     )
   })
 
-  test('takes contents of errors up to their limits', () => {
+  test('accepts contents of errors up to their limits', () => {
     const read = (rule: number, page: number): string[] => {
       const readFile = (path: string): string => 'ü'.repeat((path === 'rule' ? rule : page) / 2)
       const text = `
@@ -257,7 +257,7 @@ describe('any text gives a configuration or mistakes', () => {
   })
 })
 
-test('no message holds what a reference stands for', () => {
+test('no message contains the content of a reference', () => {
   const text = `
 name: "\${S}"
 workers: x\${S}

@@ -9,7 +9,7 @@ const readFile = (path: string) => {
 const read = (written: string, env: Record<string, string> = {}) =>
   resolveReferences(written, { env, readFile })
 
-test('variables stand for what they are set to, and else for their default', () => {
+test('variables are replaced by their value, or else by their default', () => {
   assert.deepEqual(read('plain'), { value: 'plain' })
   assert.deepEqual(read('a ${B} c', { B: 'b' }), { value: 'a b c' })
   assert.deepEqual(read('${B:-c}', { B: '' }), { value: 'c' })
@@ -17,7 +17,7 @@ test('variables stand for what they are set to, and else for their default', () 
   assert.deepEqual(read('${B:-c}', { B: 'b' }), { value: 'b' })
 })
 
-test('what is unset, or no reference, is a flaw that names the variable and no value', () => {
+test('an unset variable or invalid reference is a flaw that names the variable and no value', () => {
   assert.deepEqual(read('${B}', { B: '' }), {
     flaw: 'refers to ${B}, which is unset or empty and has no default',
   })
@@ -27,7 +27,7 @@ test('what is unset, or no reference, is a flaw that names the variable and no v
     assert.match((read(odd, { A: 'a' }) as { flaw: string }).flaw, /^contains a malformed reference/, odd)
 })
 
-test('a file stands for its text without the last line end', () => {
+test('a file is replaced by its text without the last line end', () => {
   assert.deepEqual(read('file:key'), { value: 'secret' })
   assert.deepEqual(read('file:${K}', { K: 'key' }), { value: 'secret' })
   assert.deepEqual(read('file:${K}', { K: 'other' }), {

@@ -61,7 +61,7 @@ describe('watchConfig', () => {
     await reloaded()
   })
 
-  test('reloads when the file goes, and when it comes back', async t => {
+  test('reloads when the file disappears, and when it comes back', async t => {
     const file = makeFile(t)
     const { reloaded } = watch(t, [file])
     unlinkSync(file)
@@ -79,7 +79,7 @@ describe('watchConfig', () => {
     equal(count(), 1)
   })
 
-  test('takes no notice of other files in the folder', async t => {
+  test('ignores other files in the folder', async t => {
     const file = makeFile(t)
     const { count } = watch(t, [file])
     writeFileSync(`${file}.log`, 'line')
@@ -87,7 +87,7 @@ describe('watchConfig', () => {
     equal(count(), 0)
   })
 
-  test('reloads when asked, though nothing changed', async t => {
+  test('reloads on request, though nothing changed', async t => {
     const { watcher, reloaded } = watch(t, [makeFile(t)])
     watcher.trigger()
     await reloaded()
@@ -123,7 +123,7 @@ describe('watchConfig', () => {
     equal(most, 1)
   })
 
-  test('goes on after a reload that throws, and says so', async t => {
+  test('continues after a reload that throws, and reports it', async t => {
     const failures: Error[] = []
     const failed = (error: Error): unknown => failures.push(error)
     const { watcher, reloaded } = watch(t, [makeFile(t)], { failed }, () => {
@@ -136,7 +136,7 @@ describe('watchConfig', () => {
     equal(failures[0]?.message, 'bug')
   })
 
-  test('says when a folder cannot be watched, and still reloads when asked', async t => {
+  test('reports a folder that cannot be watched, and still reloads on request', async t => {
     const failures: Error[] = []
     const failed = (error: Error): unknown => failures.push(error)
     const { watcher, reloaded } = watch(t, [join(makeFolder(t), 'missing/gatehouse.yaml')], { failed })

@@ -56,7 +56,7 @@ test('a connection that ends makes room for another', async t => {
   assert.equal(metrics.refusedConnections.connections.value, 0)
 })
 
-test('a drain of nobody is over at once, and one of an idle client when that has closed', async t => {
+test('a drain without clients ends at once, and one with an idle client when that has closed', async t => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const { clients, join } = await start(t)
   await clients.drain(60_000)
@@ -69,7 +69,7 @@ test('a drain of nobody is over at once, and one of an idle client when that has
   await drained
 })
 
-test('a drain ends with its grace, whoever is left', async t => {
+test('a drain ends with its grace, whatever is left', async t => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const { clients, metrics, join } = await start(t)
   await join()

@@ -6,7 +6,7 @@ import { edgeConfig } from '../../help/edge.ts'
 const few = edgeConfig([], { client: { connections: 4, connectionsPerAddress: 2 } }).client
 const any = edgeConfig([]).client
 
-test('an address has so many connections, of IPv6 its whole network, and gives them back', () => {
+test('an address has a limited number of connections, for IPv6 its whole network, and returns them', () => {
   const limits = new ConnectionLimits()
   const take = (peer: string) => limits.take(peer, false, 0, few)
   assert.deepEqual(['2001:db8::1', '2001:db8::2', '2001:db8::3'].map(take), [
@@ -20,7 +20,7 @@ test('an address has so many connections, of IPv6 its whole network, and gives t
   assert.equal(take('2001:db8::9'), 'connections_per_address')
 })
 
-test('all together have so many; a trusted proxy may have any number of them', () => {
+test('all together are limited; a trusted proxy may use any number of them', () => {
   const limits = new ConnectionLimits()
   for (let i = 0; i < 4; i++) assert.equal(limits.take('192.0.2.1', true, 0, few), null)
   assert.equal(limits.take('192.0.2.1', true, 0, few), 'connections')
@@ -29,7 +29,7 @@ test('all together have so many; a trusted proxy may have any number of them', (
   assert.equal(limits.take('192.0.2.2', false, 0, few), null)
 })
 
-test('without limits anybody has any number', () => {
+test('without limits any address may have any number', () => {
   const limits = new ConnectionLimits()
   for (let i = 0; i < 1_000; i++) assert.equal(limits.take('192.0.2.1', false, 0, any), null)
   assert.equal(limits.mayDial(1_000_000), true)

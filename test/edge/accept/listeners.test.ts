@@ -57,7 +57,7 @@ test('where one endpoint is taken, none stays bound', async t => {
   assert.equal(await outcomeOf(first!), 'ECONNREFUSED')
 })
 
-test('who is connecting as the listeners close is accepted first', async t => {
+test('a client that is connecting while the listeners close is accepted first', async t => {
   const { listeners, accepted } = start(t)
   const [endpoint] = await listeners.bind([free], { reusePort: false })
   const clients = Array.from({ length: 20 }, () => connect({ host: '127.0.0.1', port: endpoint!.port }))

@@ -5,7 +5,7 @@ import { mintToken } from '../../../src/tokens/token.ts'
 import { stepsOver } from '../../help/exchange.ts'
 import { request } from '../../help/raw.ts'
 
-test('what begins as the fields for the gateway is for it, hyphens or not', () => {
+test('fields with the prefix of the gateway are for it, with hyphens or underscores', () => {
   for (const name of [
     'svc-aig-authorization',
     'SVC-AIG-X',

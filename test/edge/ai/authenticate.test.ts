@@ -37,7 +37,7 @@ function ask(t: TestContext, found: Gateway | null | 'store_away', verified: Tok
 
 const closed = gateway({ account: ours, authentication: true })
 
-test('a gateway that asks for a token is open to one that may call in its account, and to no other', t => {
+test('a gateway that requires a token admits those with permission in its account, and no others', t => {
   const good = ask(t, closed, tokenFor(ours))
   assert.deepEqual([good.error, good.ai.gateway], [null, closed])
   assert.equal(ask(t, closed, tokenFor(others)).error, 'forbidden')
@@ -49,18 +49,18 @@ test('a gateway that asks for a token is open to one that may call in its accoun
   assert.equal(ask(t, closed, 'store_away').error, 'service_unavailable')
 })
 
-test('what the store cannot tell opens nothing', t => {
+test('access is refused when the store is unreachable', t => {
   const away = ask(t, 'store_away', tokenFor(ours))
   assert.deepEqual([away.error, away.ai.gateway], ['service_unavailable', null])
 })
 
-test('only who may know is told that there is no such gateway', t => {
+test('only tokens with permission learn that a gateway does not exist', t => {
   assert.equal(ask(t, null, tokenFor(ours)).error, 'not_found')
   assert.equal(ask(t, null, tokenFor(others)).error, 'forbidden')
   assert.equal(ask(t, null, 'missing').error, 'unauthorized')
 })
 
-test('a gateway that asks for none is open', t => {
+test('a gateway that requires no token is open', t => {
   const open = ask(t, gateway({ account: ours, authentication: false }), 'missing')
   assert.deepEqual([open.error, open.ai.token], [null, null])
 })

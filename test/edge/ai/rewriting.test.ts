@@ -29,7 +29,7 @@ function through(rewriter: Rewriter | null | false, ...pieces: string[]): string
   return parts.map(part => (part === null ? '' : String(part))).join('')
 }
 
-test('an answer is left alone where nobody wants it otherwise, and where it is an error', () => {
+test('a response is left alone where no other form is wanted, and where it is an error', () => {
   assert.equal(begin({ wraps: true }, 429, json), null)
   assert.equal(begin({ translation: whole }, 500, json), null)
   assert.equal(begin({ hidesUsage: true }, 200, json), null)
@@ -44,13 +44,13 @@ test('what cannot be read cannot be rewritten', () => {
   assert.equal(begin({ wraps: true }, 200), false)
 })
 
-test('an answer goes into the envelope as it comes', () => {
+test('a response is put into the envelope as it arrives', () => {
   const envelope = '{"success":true,"errors":[],"messages":[],"result":{"a":1}}'
   assert.equal(through(begin({ wraps: true }, 200, json), '{"a"', ':1}'), envelope)
   assert.equal(through(begin({ wraps: true }, 200, json)), 'false')
 })
 
-test('an answer is translated as a whole, and not one that is larger than any', () => {
+test('a response is translated as a whole, but not above the size limit', () => {
   assert.equal(through(begin({ translation: whole }, 200, json), 'a', 'b'), '<ab>')
   assert.match(through(begin({ translation: whole, wraps: true }, 200, json), 'a'), /"result":<a>\}$/)
   const rewriter = begin({ translation: whole }, 200, json)

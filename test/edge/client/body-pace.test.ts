@@ -28,7 +28,7 @@ function watch(
 
 const steady = (perSecond: number) => (ms: number) => Math.floor((ms * perSecond) / 1000)
 
-test('a body that comes at the rate or above is never too slow', () => {
+test('a body at the rate or above is never too slow', () => {
   fc.assert(
     fc.property(fc.integer({ min: 510, max: 1e6 }), perSecond => {
       assert.equal(watch(steady(perSecond), 120_000), null)
@@ -37,18 +37,18 @@ test('a body that comes at the rate or above is never too slow', () => {
   )
 })
 
-test('a body that comes below the rate is given up as soon as that counts', () => {
+test('a body below the rate is abandoned as soon as that is certain', () => {
   for (const perSecond of [0, 1, 100, 490])
     assert.deepEqual(watch(steady(perSecond), 60_000), [10_000, 'body_rate'], `${perSecond}`)
 })
 
-test('bytes that came fast make up for a pause, but not for a trickle over hours', () => {
+test('fast bytes make up for a pause, but not for a trickle over hours', () => {
   const burst = (ms: number) => 10_000_000 + ms / 1_000
   assert.equal(watch(burst, 290_000), null)
   assert.deepEqual(watch(burst, 3_600_000), [300_700, 'body_rate'])
 })
 
-test('what came before anybody looked counts', () => {
+test('bytes that arrived before the first check count', () => {
   const x = { bytesIn: 60_000, route: null, snapshot: { client: usual } }
   const pace = new BodyPace(x as unknown as Exchange, 0)
   const lookAt = (second: number) => pace.look(true, second * 1_000)
@@ -64,11 +64,11 @@ test('silence is bounded by the idle timeout of the route', () => {
   assert.equal(watch(steady(100), 9_900, { idle: 2_000 }), null)
 })
 
-test('the whole is bounded by its timeout, however fast it comes', () => {
+test('the whole body is bounded by its timeout, however fast it arrives', () => {
   assert.deepEqual(watch(steady(1e6), 60_000, { bodyTimeout: 5_000 }), [5_000, 'body_timeout'])
 })
 
-test('only the time counts in which the client is waited for', () => {
+test('only time spent waiting for the client counts', () => {
   const limits = { bodyTimeout: 20_000, idle: 15_000 }
   assert.equal(
     watch(() => 1, 3_600_000, { ...limits, isAwaited: () => false }),
@@ -81,14 +81,14 @@ test('only the time counts in which the client is waited for', () => {
   )
 })
 
-test('what is off bounds nothing', () => {
+test('a limit that is off bounds nothing', () => {
   assert.equal(
     watch(() => 0, 3_600_000, { bodyRate: 0, idle: 0 }),
     null,
   )
 })
 
-test('a stall of the process is no fault of the client', () => {
+test('a stall of the process does not count against the client', () => {
   const x = { bytesIn: 1, route: null, snapshot: { client: usual } }
   const pace = new BodyPace(x as unknown as Exchange, 0)
   for (const now of [60_000, 120_000]) assert.equal(pace.look(true, now), null)

@@ -4,7 +4,7 @@ import { discardBody } from '../../../src/edge/client/discard-body.ts'
 import { stepsOver } from '../../help/exchange.ts'
 import { request } from '../../help/raw.ts'
 
-test('a small body that is on its way is read to its end, or as long as a client may take', t => {
+test("a small body that is arriving is read to its end, within the client's time limit", t => {
   const steps = stepsOver(t, [])
   for (const length of [1, 65_536]) {
     const x = steps.exchange(request('POST /', `Content-Length: ${length}`))
@@ -25,7 +25,7 @@ test('a small body that is on its way is read to its end, or as long as a client
   assert.deepEqual([said, slow.seen.asked], [['then'], ['readBody', 'pauseBody']])
 })
 
-test('a large body, one of unknown length, and one that waits to be asked for are left where they are', t => {
+test('a large body, one of unknown length, and one that waits for 100 Continue are not read', t => {
   const steps = stepsOver(t, [])
   for (const fields of [
     ['Content-Length: 65537'],

@@ -34,7 +34,7 @@ function start(t: TestContext) {
   return stepsOver(t, [])
 }
 
-test('a body is read whole, in one piece or many, and takes its room until it is forgotten', async t => {
+test('a body is read completely, in one piece or many, and uses its room until it is released', async t => {
   const steps = start(t)
   for (const pieces of [['hello'], ['he', 'l', 'lo']]) {
     const { x, ai, seen } = callOf(steps, 'Content-Length: 5')
@@ -51,13 +51,13 @@ test('a body is read whole, in one piece or many, and takes its room until it is
   assert.equal((await (gatherBody(x) as Promise<Buffer>)).length, 0)
 })
 
-test('a client that waits for it is asked for its body', t => {
+test('a client that waits gets 100 Continue for its body', t => {
   const { x, seen } = callOf(start(t), 'Content-Length: 5', 'Expect: 100-continue')
   void gatherBody(x)
   assert.equal(seen.written, 'HTTP/1.1 100 Continue\r\n\r\n')
 })
 
-test('what there is no room for is refused, announced or as it comes', t => {
+test('a body without room is refused, announced or as it arrives', t => {
   const steps = start(t)
   steps.plane.gathered = MOST - 4
   const announced = gatherBody(callOf(steps, 'Content-Length: 5').x)
@@ -72,7 +72,7 @@ test('what there is no room for is refused, announced or as it comes', t => {
   assert.equal(x.keepAlive, false)
 })
 
-test('a body that is not there in five minutes is 408', t => {
+test('a body that is incomplete after five minutes is 408', t => {
   const steps = start(t)
   const { x, seen } = callOf(steps, 'Content-Length: 5')
   void gatherBody(x)

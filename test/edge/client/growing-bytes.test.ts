@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { GrowingBytes } from '../../../src/edge/client/growing-bytes.ts'
 
-test('what comes in pieces stands there in one, whatever their sizes', () => {
+test('pieces of any size become one buffer', () => {
   fc.assert(
     fc.property(fc.array(fc.uint8Array({ maxLength: 100 })), pieces => {
       const bytes = new GrowingBytes()

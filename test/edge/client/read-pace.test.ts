@@ -50,7 +50,7 @@ test('a client is not slow while the system has a large buffer to send', () => {
   )
 })
 
-test('a client that takes nothing is slow after a minute, one that takes less than the rate by and by', () => {
+test('a client that reads nothing is slow after a minute, one below the rate gradually', () => {
   assert.equal(
     watch(() => 0, 120_000),
     60_000,
@@ -61,14 +61,14 @@ test('a client that takes nothing is slow after a minute, one that takes less th
   )
 })
 
-test('what was taken fast is no credit for later', () => {
+test('reading fast earns no credit for later', () => {
   assert.equal(
     watch(ms => (ms < 10_000 ? ms * 1_000 : 10_000_000), 400_000),
     310_000,
   )
 })
 
-test('a stall of the process is no fault of the client', () => {
+test('a stall of the process does not count against the client', () => {
   const pace = new ReadPace(socketThatTook(0), 0)
   for (const now of [60_000, 120_000]) assert.equal(pace.isSlow(500, now), false)
 })

@@ -30,7 +30,7 @@ const field = fc.oneof(
 )
 
 for (const clientAddress of ['x-forwarded-for', 'forwarded'] as const)
-  test(`all that is told of the client agrees with ${clientAddress}`, () => {
+  test(`all fields about the client agree with ${clientAddress}`, () => {
     fc.assert(
       fc.property(fc.array(field, { maxLength: 6 }), fields => {
         const text = `GET / HTTP/1.1\r\nHost: site.test\r\n${fields.map(line => `${line}\r\n`).join('')}\r\n`

@@ -5,7 +5,7 @@ import { salvage } from '../../../src/edge/client/wire.ts'
 
 const salvaged = (text: string) => salvage(Buffer.from(text, 'latin1'))
 
-test('who sent a bad request is still answered in the format it accepts', () => {
+test('the response to a bad request has the format that it accepts', () => {
   const head = salvaged('HEAD /a?b HTTP/9.9\nhost:  site.test \nACCEPT : text/markdown\t\r\n\r\n')
   assert.deepEqual(
     [head.method, head.target, head.host, head.accept],
@@ -14,14 +14,14 @@ test('who sent a bad request is still answered in the format it accepts', () => 
   assert.equal(head.keepAlive, false)
 })
 
-test('of what makes no sense nothing is taken', () => {
+test('nothing is read from a head that makes no sense', () => {
   for (const text of ['', '\x16\x03\x01', 'get / HTTP/1.1\r\n', '/ GET\r\nX-Host: a\r\nXAccept: b\r\n']) {
     const head = salvaged(text)
     assert.deepEqual([head.method, head.target, head.host, head.accept], ['', '', null, null])
   }
 })
 
-test('any bytes are taken, and nothing that could break an answer', () => {
+test('any bytes are accepted, and nothing that could break a response', () => {
   const bytes = fc.oneof(
     fc.uint8Array({ maxLength: 200 }),
     fc.string().map(text => Buffer.from(`\nHost: ${text}\nAccept:${text}`)),

@@ -35,7 +35,7 @@ test('nothing has begun until something is written', () => {
   assert.equal(writer.hasBegun, true)
 })
 
-test('a next hop that does not keep up is told of by small and by large pieces', () => {
+test('a next hop that does not keep up is noticed with small and with large pieces', () => {
   const sink = new Sink()
   sink.mayGoOn = false
   const writer = new BodyWriter(sink, '', 'chunked')
@@ -45,7 +45,7 @@ test('a next hop that does not keep up is told of by small and by large pieces',
   assert.equal(writer.flush(), false)
 })
 
-test('pieces of any size and with any flushes between them arrive as what they were', () => {
+test('pieces of any size, with any flushes in between, arrive unchanged', () => {
   const piece = fc.record({ size: fc.integer({ min: 1, max: 40_000 }), flush: fc.boolean() })
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 8 }), fc.constantFrom('chunked', 'close'), (pieces, framing) => {

@@ -48,7 +48,7 @@ test('method and body go along as the status says', t => {
   assert.equal(follow(t, get, 303, to('/to'))!.fields.length, 6)
 })
 
-test('an answer that is no redirect, or is for the client alone, is left alone', t => {
+test('a response that is not a redirect, or is only for the client, is left alone', t => {
   for (const status of [200, 300, 304, 305, 306, 404]) assert.equal(follow(t, get, status, to('/to')), null)
   for (const lines of [
     [],
@@ -105,7 +105,7 @@ test('no redirect leads past a rule, a limit or a rewrite, or into another route
   }
 })
 
-test('whatever a location holds, a request that follows is sound and for the same host', t => {
+test('whatever a location contains, the request that follows is valid and for the same host', t => {
   const steps = stepsOver(t, [origin])
   const piece = fc.oneof(
     fc.constantFrom('/', '//', '..', '%2e', '\\', '?', '#', '@', ':', 'http://', 'site.test', '[::1]', 'x'),
@@ -129,7 +129,7 @@ test('whatever a location holds, a request that follows is sound and for the sam
   )
 })
 
-test('a trail has an end: where it has been, after so many, and where a body goes on', t => {
+test('a chain of redirects ends: at a visited URL, at the limit, and where a body was streamed', t => {
   const steps = stepsOver(t, [origin])
   const at = (text: string) => steps.exchange(text).head
   const trail = new RedirectTrail(at(request('GET /1')))

@@ -12,7 +12,7 @@ const steps = fc.array(
   { maxLength: 40 },
 )
 
-test('whenever it goes away, each side gets whole frames and then one Close, and the end once both have answered', () => {
+test('whenever it shuts down, each side gets whole frames and then one Close, and the end once both have replied', () => {
   fc.assert(
     fc.property(sizes, sizes, steps, fc.nat({ max: 40 }), (up, down, steps, when) => {
       const clientSays = written(up, true)

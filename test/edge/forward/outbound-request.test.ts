@@ -17,7 +17,7 @@ function linesFor(t: TestContext, text: string, settings: EdgeSettings = {}, pee
   return lines.slice(0, -3)
 }
 
-test('a request goes on as it came, less what ends here, with what a gateway says of itself', t => {
+test('a request is sent as it came, without hop-by-hop fields and with those of the gateway', t => {
   const text = request(
     'POST /a?b=1',
     'Accept: */*',
@@ -46,7 +46,7 @@ test('a request goes on as it came, less what ends here, with what a gateway say
   ])
 })
 
-test('what a trusted hop says goes on with that hop added to it', t => {
+test('what a trusted hop reports is passed on with that hop added', t => {
   const text = request(
     'GET /',
     'X-Forwarded-For: 203.0.113.7',

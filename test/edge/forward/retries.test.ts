@@ -60,7 +60,7 @@ test('another attempt at a member that was ejected is its trial', t => {
   assert.equal(second.health.state, 'healthy')
 })
 
-test('who sets out for a member that is the trial of another goes elsewhere, if there is an elsewhere', t => {
+test("an attempt at a member that is another's trial goes to another member, if there is one", t => {
   for (const [count, elsewhere] of [
     [2, true],
     [1, false],
@@ -115,13 +115,13 @@ for (const [code, isFault] of Object.entries(failures))
     }
   })
 
-test('what this machine lacks is held against nobody', t => {
+test('a lack of local resources is held against no member', t => {
   const { next } = poolOf(t, 2)
   for (const code of ['EMFILE', 'ENFILE', 'EADDRINUSE'])
     assert.equal(isFaultOfMember(next(), 'connect', failure(code)), false, code)
 })
 
-test('an answer of its own fault counts against a member, but not against the last that is healthy', t => {
+test('a faulty response counts against a member, but not against the last healthy one', t => {
   const { steps, members, next } = poolOf(t, 2)
   const [first, second] = members as [EdgeMember, EdgeMember]
   const blame = (member: EdgeMember, isBlamed: boolean) => {
@@ -141,7 +141,7 @@ test('an answer of its own fault counts against a member, but not against the la
   assert.equal(first.health.state, 'healthy', 'an answer without blame ends the trial')
 })
 
-test('a trial that is answered badly where no other is healthy makes room for another', t => {
+test('a trial with a bad response where no other member is healthy makes room for another', t => {
   const { steps, members, next } = poolOf(t, 2)
   const [first, second] = members as [EdgeMember, EdgeMember]
   for (const member of [first, second]) member.health.failed(next())

@@ -27,7 +27,7 @@ test('clients are told apart by their address, of IPv6 by its network', t => {
   assert.equal(key([address], 'GET /', forwarded, '192.0.2.9'), '203.0.113.7')
 })
 
-test('what a request bears in a field is its key, and its address where it bears none that counts', t => {
+test('the key is the value of a field, or the address where the field is missing or does not count', t => {
   const key = asker(t)
   const plain = key([mine], 'GET /')
   assert.equal(plain, '192.0.2.1\n')
@@ -41,7 +41,7 @@ test('what a request bears in a field is its key, and its address where it bears
   assert.equal(new Set(spellings.map(value => key([token], 'GET /', [`Authorization: ${value}`]))).size, 1)
 })
 
-test('nobody takes the key of another by what they send', t => {
+test('no client can send the key of another', t => {
   const key = asker(t)
   const victims = ['192.0.2.1', '2001:db8::/64', '203.0.113.7']
   for (const victim of victims) {

@@ -68,7 +68,7 @@ class Checks {
   }
 }
 
-test('a check is a GET of its own connection, with the path, the host and a name', async t => {
+test('a check is a GET on its own connection, with the path, the host and a user agent', async t => {
   const origin = await startResponder(t, ok('fine'))
   const checks = new Checks(t)
   const checked = at(origin.url)
@@ -151,7 +151,7 @@ test('an origin is down after bad checks in a row, and up after good ones', asyn
   assert.ok(checks.metrics.originChecks.good.value >= 3)
 })
 
-test('checks that say the contrary count in a row: one of the other kind begins anew', async t => {
+test('contrary checks count in a row: one of the other kind starts over', async t => {
   // Three bad ones in a row take it down, and two good ones bring it back.
   const statuses = [500, 500, 200, 500, 500, 200, 500, 500, 500, 200, 500, 200, 500, 200, 200]
   let nth = 0
@@ -244,7 +244,7 @@ test('the certificate of an origin is checked as for requests', async t => {
   assert.equal(named[0], 'origin.test')
 })
 
-test('an origin that wants a certificate is checked with that of its pool', async t => {
+test('an origin that requires a certificate is checked with that of its pool', async t => {
   const { key, cert } = selfSigned('origin.test')
   const ours = selfSigned('gateway.test')
   const seen: string[] = []
@@ -278,7 +278,7 @@ test('a body without end is cut', async t => {
   assert.ok((await poured.promise) < 64 * 2 ** 20)
 })
 
-test('names are looked up at each check, and every address will do', async t => {
+test('names are looked up at each check, and any address is enough', async t => {
   const origin = await startResponder(t, ok())
   const dns = await startDns(t)
   dns.addresses('origin.test', ['127.0.0.2', '127.0.0.1'])
@@ -293,7 +293,7 @@ test('names are looked up at each check, and every address will do', async t => 
   assert.deepEqual([isUp, lastError], [false, 'ENOTFOUND'])
 })
 
-test('an origin whose DNS server is silent, or fails, is checked where it was', async t => {
+test('an origin whose DNS server does not respond, or fails, is checked where it was', async t => {
   const origin = await startResponder(t, ok())
   const dns = await startDns(t)
   dns.addresses('origin.test', ['127.0.0.1'])
@@ -328,7 +328,7 @@ test('no check goes to an address that no request may go to', async t => {
   assert.equal(origin.wires.length, 0)
 })
 
-test('a reload goes on with what it keeps, begins what is new and ends what is gone', async t => {
+test('a reload continues checks that stay, starts new ones and ends removed ones', async t => {
   let status = 503
   const kept = await startResponder(t, () => `HTTP/1.1 ${status} X\r\nContent-Length: 0\r\n\r\n`)
   const [gone, fresh] = [await startResponder(t, ok()), await startResponder(t, ok())]
@@ -373,7 +373,7 @@ test('an origin whose settings change stays down or up as it was, and is known a
   assert.equal((await checks.next(({ key }) => !keys.includes(key))).isUp, true)
 })
 
-test('a check under way when the checker stops is told to nobody', async t => {
+test('a check that is running when the checker stops is not reported', async t => {
   const origin = await startOrigin(t, wire => wire.ending)
   const checks = new Checks(t)
   checks.checker.watch([{ origin: at(origin.url), check: often }])
@@ -384,7 +384,7 @@ test('a check under way when the checker stops is told to nobody', async t => {
   assert.deepEqual(checks.told, [])
 })
 
-test('what a configuration wants checked is listed once for each pool', () => {
+test('the origins to check are listed once for each pool', () => {
   const settings = { pool: { check: often } }
   const config = edgeConfig(['http://127.0.0.1:1', 'http://127.0.0.1:2'], settings)
   const [zone] = config.zones
@@ -404,7 +404,7 @@ test('what a configuration wants checked is listed once for each pool', () => {
   )
 })
 
-test('a bug behind a check is in the log, says nothing of the origin, and the next check comes', async t => {
+test('a bug after a check is logged, does not concern the origin, and the next check follows', async t => {
   const origin = await startResponder(t, ok())
   const checks = new Checks(t)
   const broken = t.mock.method(checks.metrics.originChecks.good, 'inc', () => {

@@ -78,7 +78,7 @@ async function leaseOf(asker: Asker): Promise<Lease> {
   return outcome
 }
 
-test('who holds a connection and who waits for one is outstanding, an idle connection is not', async t => {
+test('a request with a connection or queued for one is outstanding, an idle connection is not', async t => {
   const peer = await startOrigin(t, wire => wire.ending)
   const { origin } = originAt(t, peer.url, { connections: 2 })
   assert.equal(origin.outstanding, 0)
@@ -102,7 +102,7 @@ test('who holds a connection and who waits for one is outstanding, an idle conne
   assert.equal(origin.outstanding, 1)
 })
 
-test('who was refused is not outstanding', async t => {
+test('a refused request is not outstanding', async t => {
   const peer = await startOrigin(t, () => {})
   await peer.goDown()
   const { origin } = originAt(t, peer.url)
@@ -113,7 +113,7 @@ test('who was refused is not outstanding', async t => {
   assert.equal(origin.outstanding, 0)
 })
 
-test('an idle connection makes room for a fresh one that is asked for', async t => {
+test('an idle connection makes room for a fresh one that is requested', async t => {
   const peer = await startOrigin(t, wire => wire.ending)
   const { origin } = originAt(t, peer.url, { connections: 1, queue: { size: 0, timeout: 0 } })
   const kept = await connectionOf(origin)
@@ -126,7 +126,7 @@ test('an idle connection makes room for a fresh one that is asked for', async t 
   assert.equal(origin.outstanding, 1)
 })
 
-test('the connection that came back last goes out first, so that what a peak has opened may close', async t => {
+test('the connection returned last is used first, so that those opened for a peak can close', async t => {
   const peer = await startOrigin(t, wire => wire.ending)
   const { origin, origins, clock } = originAt(t, peer.url)
   const [old, late] = [await connectionOf(origin), await connectionOf(origin)]
@@ -142,7 +142,7 @@ test('the connection that came back last goes out first, so that what a peak has
   await peer.wires[0]!.ending
 })
 
-test('a dial that takes too long fails who waited for it, and nobody who has time left', async t => {
+test('a dial that takes too long fails the requests that waited for it, and none that has time left', async t => {
   const peer = await startOrigin(t, wire => wire.ending)
   const { origin, origins, clock } = originAt(t, peer.url.replace('http', 'https'))
   /** Lets the next dial run out of time, for the one who waits longest. */
@@ -182,7 +182,7 @@ test('a place in the queue has a deadline, but not where a connection is being d
   assert.equal(typeof (await dialled.outcome), 'object')
 })
 
-test('what a waiter may have to wait is what it waits for, and a little more', t => {
+test('the wait of a waiter is bounded by what it waits for, and a little more', t => {
   const waits = (url: string, transport: Partial<TransportConfig>, more: Partial<Timeouts> = {}) =>
     originAt(t, url, transport).origin.longestWait({ ...timeouts, ...more }, false)
   const limited = { connections: 1, queue: { size: 1, timeout: 2_000 } }
@@ -196,7 +196,7 @@ test('what a waiter may have to wait is what it waits for, and a little more', t
   assert.equal(waits('http://127.0.0.1', {}, { handshake: 0 }), 5_500)
 })
 
-test('a connection that somebody gave back is not handed to who asked for a new one, and one that was waited for is not new', async t => {
+test('a returned connection is not given to a request for a new one, and one that was waited for is not new', async t => {
   const peer = await startOrigin(t, wire => wire.ending)
   const { origin } = originAt(t, peer.url, { connections: 2 })
   const [first, second] = [await connectionOf(origin), await connectionOf(origin)]
@@ -215,7 +215,7 @@ test('a connection that somebody gave back is not handed to who asked for a new 
   assert.equal(peer.wires.length, 3)
 })
 
-test('who asks for a new one does not keep others from one that was given back', async t => {
+test('a request for a new connection does not keep others from a returned one', async t => {
   const peer = await startOrigin(t, wire => wire.ending)
   const { origin } = originAt(t, peer.url)
   const first = await connectionOf(origin)
@@ -227,7 +227,7 @@ test('who asks for a new one does not keep others from one that was given back',
   assert.equal((await leaseOf(fresh)).isReused, false)
 })
 
-test('who asks for a new one had its turn in the queue', async t => {
+test('a request for a new connection had its turn in the queue', async t => {
   const peer = await startOrigin(t, wire => wire.ending)
   const { origin } = originAt(t, peer.url, { connections: 1, queue: { size: 1, timeout: 0 } })
   const first = await connectionOf(origin)
@@ -243,7 +243,7 @@ test('who asks for a new one had its turn in the queue', async t => {
   assert.equal((await leaseOf(queued)).times, made.times)
 })
 
-test('a connection that comes when nobody waits any more is not new to who takes it', async t => {
+test('a connection that opens when no request waits any more is not new to the one that takes it', async t => {
   const peer = await startOrigin(t, wire => wire.ending)
   const { origin, metrics } = originAt(t, peer.url)
   const gone = new Asker()
@@ -255,7 +255,7 @@ test('a connection that comes when nobody waits any more is not new to who takes
   assert.equal(peer.wires.length, 1)
 })
 
-test('who leaves as others are refused with it hears nothing more', async t => {
+test('a request that leaves while others are refused gets no callback', async t => {
   const peer = await startOrigin(t, () => {})
   await peer.goDown()
   const { origin } = originAt(t, peer.url)
@@ -270,7 +270,7 @@ test('who leaves as others are refused with it hears nothing more', async t => {
   assert.equal(heard.mock.callCount(), 0)
 })
 
-test('a bug of who receives a connection costs the connection, and nobody else', async t => {
+test('a bug in the receiver of a connection costs the connection, and affects no one else', async t => {
   const peer = await startOrigin(t, wire => wire.ending)
   const { origin } = originAt(t, peer.url, { connections: 1 })
   const first = await connectionOf(origin)
@@ -287,7 +287,7 @@ test('a bug of who receives a connection costs the connection, and nobody else',
   assert.equal(origin.outstanding, 1)
 })
 
-test('a lease that was given back is of no use, and that is found out', async t => {
+test('a returned lease cannot be used, and using it is detected', async t => {
   const peer = await startOrigin(t, wire => wire.ending)
   const { origin } = originAt(t, peer.url)
   const lease = await connectionOf(origin)

@@ -52,7 +52,7 @@ async function start(t: TestContext, settings = { refresh: 0, keep: 60_000 }): P
   return { dns, book, clock, metrics, changes, ask, answered }
 }
 
-test('nothing is known until it is asked for, and then each address has its turn', async t => {
+test('nothing is known before the first lookup, and then the addresses take turns', async t => {
   const { dns, book, ask } = await start(t)
   dns.addresses(name, ['192.0.2.1', '192.0.2.2', '2001:db8::3'])
   assert.deepEqual(book.inTurn(), [])
@@ -101,7 +101,7 @@ for (const { ttl, refresh, after } of [
   })
 }
 
-test('all who wait are told by one look-up, but for who gave up', async t => {
+test('one lookup serves all callers that wait, except those that gave up', async t => {
   const { dns, book, ask } = await start(t)
   dns.addresses(name, ['192.0.2.1'])
   const release = dns.hold(name)
@@ -117,7 +117,7 @@ test('all who wait are told by one look-up, but for who gave up', async t => {
   assert.equal(dns.count(name, A), 1)
 })
 
-test('a name that never resolved fails each time it is asked for', async t => {
+test('a name that never resolved fails each time', async t => {
   const { dns, metrics, ask } = await start(t)
   dns.fail(name, 'no_such_name')
   assert.equal(await ask(), 'ENOTFOUND')
@@ -125,7 +125,7 @@ test('a name that never resolved fails each time it is asked for', async t => {
   assert.equal(metrics.originLookups.failed.value, 2)
 })
 
-test('a name that resolves no more keeps its addresses for as long as it is told to', async t => {
+test('a name that no longer resolves keeps its addresses for the configured time', async t => {
   const { dns, book, clock, changes, ask, answered } = await start(t, { refresh: 1_000, keep: 12_000 })
   dns.addresses(name, ['192.0.2.1'])
   await ask()
@@ -145,7 +145,7 @@ test('a name that resolves no more keeps its addresses for as long as it is told
 })
 
 for (const failure of ['server_failure', 'refused'] as const) {
-  test(`a server that answers ${failure} takes no address away, however long it does`, async t => {
+  test(`a server that replies ${failure} removes no address, however long it does`, async t => {
     const { dns, book, clock, changes, metrics, ask, answered } = await start(t, {
       refresh: 1_000,
       keep: 12_000,
@@ -169,7 +169,7 @@ for (const failure of ['server_failure', 'refused'] as const) {
   })
 }
 
-test('addresses that nobody looked up for long are asked for first', async t => {
+test('addresses that were not looked up for long are looked up before use', async t => {
   const { dns, book, clock, ask } = await start(t)
   dns.addresses(name, ['192.0.2.1'], 5)
   await ask()
@@ -216,7 +216,7 @@ test('a look-up that succeeds ends the time that old addresses have', async t =>
   assert.deepEqual(book.inTurn(), ['192.0.2.1'])
 })
 
-test('a change is told once, and the same addresses in another order are none', async t => {
+test('a change is reported once, and the same addresses in another order are not a change', async t => {
   const { dns, book, clock, changes, ask, answered } = await start(t, { refresh: 1_000, keep: 0 })
   dns.addresses(name, ['192.0.2.1', '192.0.2.2'])
   await ask()

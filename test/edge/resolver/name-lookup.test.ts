@@ -42,7 +42,7 @@ test('a name without addresses fails with the code that DNS gives', async t => {
   assert.deepEqual(codes, ['ENOTFOUND', 'ESERVFAIL', 'EREFUSED', 'ENODATA', 'ENODATA'])
 })
 
-test('who asks while a name is looked up gets the same answer', async t => {
+test('concurrent lookups of a name share one result', async t => {
   const { dns, lookup } = await start(t)
   dns.addresses('once.test', ['192.0.2.1'])
   const release = dns.hold('once.test')
@@ -55,7 +55,7 @@ test('who asks while a name is looked up gets the same answer', async t => {
   assert.equal(dns.count('once.test', 1), 2)
 })
 
-test('what is asked ends when the lookup is closed', async t => {
+test('closing ends all lookups', async t => {
   const { dns, lookup } = await start(t)
   dns.fail('silent.test', 'silence')
   const answer = told(lookup, 'silent.test')
@@ -64,7 +64,7 @@ test('what is asked ends when the lookup is closed', async t => {
   assert.equal(await answer, 'ECANCELLED')
 })
 
-test('without servers the system answers, from its hosts file too', async t => {
+test('without servers the system resolver is used, hosts file included', async t => {
   const lookup = new NameLookup()
   t.after(() => lookup.close())
   const answer = await lookup.ask('localhost')
@@ -76,7 +76,7 @@ test('without servers the system answers, from its hosts file too', async t => {
   )
 })
 
-test('few questions are under way at a time, on few sockets, and all are answered', async t => {
+test('few queries are under way at a time, on few sockets, and all get a reply', async t => {
   const { dns, lookup } = await start(t)
   const names = Array.from({ length: 200 }, (_, i) => `n${i}.test`)
   const release = names.map(name => {
@@ -131,7 +131,7 @@ test('names that failed go one at a time, so that others do not wait for them', 
   assert.equal(asked.length, 49)
 })
 
-test('the system is asked for two names at a time, in order, but first for those that it found before', async () => {
+test('the system looks up two names at a time, in order, but names that were found before come first', async () => {
   const { asked, failAll, lookup } = steered()
   await lookup.ask('good.test')
   asked.length = 0
@@ -142,7 +142,7 @@ test('the system is asked for two names at a time, in order, but first for those
   assert.deepEqual(asked, [...names.slice(0, 2), 'good.test', ...names.slice(2), 'new.test'])
 })
 
-test('a name that the system has just not found is not asked for again for a second', async () => {
+test('a name that the system has not found is not looked up again for a second', async () => {
   const { asked, clock, failAll, lookup } = steered()
   const ask = async () => {
     const answer = lookup.ask('dead.test')
@@ -179,7 +179,7 @@ test('of names that were asked for, the last few thousand are remembered', async
   assert.equal(asked.filter(name => name === 'gone.test').length, 2)
 })
 
-test('a name that is not there is not asked for again for a second', async () => {
+test('a missing name is not looked up again for a second', async () => {
   const clock = new ManualClock()
   let asked = 0
   const system = () => {

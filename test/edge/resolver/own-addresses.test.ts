@@ -9,7 +9,7 @@ const local6 = cards.filter(({ family }) => family === 'IPv6').map(({ address })
 
 const listenAt = (host: string) => [{ host, port: 8080 }]
 
-test('a listener is met at its address and port, in any spelling, and nowhere else', () => {
+test('a listener is recognised at its address and port, in any spelling, and nowhere else', () => {
   for (const address of ['127.0.0.1', '::ffff:127.0.0.1', '::ffff:7f00:1', '0.0.0.0'])
     assert.equal(isOwn(address, 8080, listenAt('127.0.0.1')), true, address)
   for (const address of ['127.0.0.2', '::1', '192.0.2.77', '::'])
@@ -44,6 +44,6 @@ test('the scope of an address makes no other address of it', () => {
   assert.equal(isOwn('fe80::77%eth0', 8080, listenAt('fe80::78')), false)
 })
 
-test('what is no address is nobody', () => {
+test('an invalid address matches no listener', () => {
   for (const text of ['', 'localhost', '127.1']) assert.equal(isOwn(text, 8080, listenAt('::')), false, text)
 })

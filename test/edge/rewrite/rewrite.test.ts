@@ -40,7 +40,7 @@ const anyPath = fc.oneof(
   text.map(rest => `/${rest}`),
 )
 
-test('a new path is refused, or read by the origin as the whole of what was meant, outside of our own', () => {
+test("a rewritten path is refused, or read by the origin as intended, outside of the gateway's own paths", () => {
   const rule = new PathRule('request.query', new Tally())
   fc.assert(
     fc.property(anyPath, fc.constantFrom('/', '/old?x=1'), (path, asked) => {
@@ -67,7 +67,7 @@ test('what is put below a prefix stays there', () => {
   )
 })
 
-test('a new value is refused, or read by the origin as it was meant, and nothing beside it', () => {
+test('a rewritten value is refused, or read by the origin as intended, and nothing else', () => {
   const rules = new HeaderRules([{ name: 'X-Set', value: 'request.query' }], 'request', new Tally())
   const names = fc.constantFrom('x-set', 'X_Set', 'x_SET', 'X-Sets', 'Connection', 'Accept')
   fc.assert(

@@ -33,7 +33,7 @@ function fill(content: string, filling: Filling = {}): string {
   return Buffer.from(bytes, 'latin1').toString('utf8')
 }
 
-test('every token is filled in, wherever and however often it stands', () => {
+test('every token is filled in, in any place and number', () => {
   assert.equal(
     fill('::RAY_ID::::RAY_ID:: ip=::CLIENT_IP:: in ::GEO::'),
     '8f3c1e0a9b7d2c468f3c1e0a9b7d2c46 ip=192.0.2.7 in NZ',
@@ -41,7 +41,7 @@ test('every token is filled in, wherever and however often it stands', () => {
   assert.equal(fill('[::GEO::]', { country: '' }), '[]')
 })
 
-test('what is no token stays as it is', () => {
+test('anything but a token stays as it is', () => {
   for (const text of [
     '',
     '::ray_id::',
@@ -54,7 +54,7 @@ test('what is no token stays as it is', () => {
     assert.equal(fill(text), text)
 })
 
-test('the type is told with a charset where it has one', () => {
+test('the type has a charset where it needs one', () => {
   assert.deepEqual(
     errorContentTypes.map(type => new CustomContent('rule', '', type, null).type),
     [
@@ -163,7 +163,7 @@ test('a page has the box of the family of its error, and nothing for the other',
   }
 })
 
-test('the box tells the wait of a rule, and carries no script and nothing from outside', () => {
+test('the box shows the wait of a rule, and has no script and nothing from outside', () => {
   const refusal = refuse('rate_limited', { retryAfter: 417 })
   const content = new CustomContent('page', '::SVC_ERROR_1000S_BOX::', 'text/html', null)
   const box = content.fill(refusal, occasion, factsFor('rate_limited'))

@@ -18,7 +18,7 @@ function compile(...layers: readonly CustomLayer[]) {
 
 const layer = (rules: readonly ErrorRule[], pages: ErrorPages = {}): CustomLayer => ({ rules, pages })
 
-test('a page with more tokens than are filled in is left out, and told', () => {
+test('a page with too many tokens is left out, and reported', () => {
   const failed: string[] = []
   const pageOf = (tokens: number) =>
     new CustomErrors([layer([], { '1000_errors': '::GEO::::SVC_ERROR_1000S_BOX::'.repeat(tokens / 2) })], {

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { compileErrorRule } from '../../../src/errors/custom/error-rule.ts'
 import { errorRule as rule } from '../../help/custom-errors.ts'
 
-test('everything that is wrong with a rule is told at once, by member and rule', () => {
+test('all mistakes in a rule are reported at once, by member and rule', () => {
   const flaws = compileErrorRule(
     rule({
       expression: 'error.code == ',

@@ -28,7 +28,7 @@ test('a code that no error has is not documented', () => {
   for (const code of ['', '999', '0522', 'connection_timeout']) assert.equal(documentError(code, null), null)
 })
 
-test('the document of an error tells programs what its row says', () => {
+test('the document of an error has for programs what its row says', () => {
   const { cause, remedy, detail, what_you_should_do, ...facts } = JSON.parse(
     documentError('1015', 'application/json')!.body,
   )
@@ -75,7 +75,7 @@ test('the index lists every error, programs get them in the order of the codes',
   assert.equal(documentIndex('text/markdown').body.match(/^\| \d+ \|/gm)?.length, codes.length)
 })
 
-test('documents tell browsers the same for safety as errors do', () => {
+test('documents have the same security headers as errors', () => {
   const names = ['X-Content-Type-Options', 'X-Frame-Options', 'Referrer-Policy']
   const error = compose(
     refuse('origin_down'),

@@ -29,7 +29,7 @@ function pageOf(name: ErrorName, zone = 'www.example.com', operator: Operator | 
   )
 }
 
-test('a page is complete and causes no complaint, be it of the console or of the policy', async t => {
+test('a page is complete and causes no message in the console, of the policy or otherwise', async t => {
   const { page, complaints } = await openPage(t, browser, pageOf('connection_timeout'))
   await page.getByRole('heading', { level: 1, name: 'Connection timed out' }).waitFor()
   assert.deepEqual(await page.locator('main h2').allTextContents(), [
@@ -108,13 +108,13 @@ test('the countdown runs down, and the page can be tried at any time', async t =
   assert.deepEqual(complaints, [])
 })
 
-test('a countdown shows where its time is gone when the computer slept', async t => {
+test('a countdown shows the right time after the computer slept', async t => {
   const { page } = await openPage(t, browser, pageOf('connection_timeout'), {}, page => page.clock.install())
   await page.clock.fastForward('01:00:00')
   assert.equal(await page.getByRole('status').textContent(), 'You can try again now.')
 })
 
-test('a page that is of no use to retry offers none', async t => {
+test('a page of an error that is not retryable offers no retry', async t => {
   const { page, complaints } = await openPage(t, browser, pageOf('invalid_ssl_certificate'))
   assert.equal(await page.getByRole('timer').count(), 0)
   assert.equal(await page.getByRole('link').count(), 0)
@@ -138,7 +138,7 @@ test('times are shown in the zone of the reader', async t => {
   assert.match((await page.locator('dd time').textContent())!, /16:08:09/)
 })
 
-test('without script the page tells the same, with the plain wait and a link', async t => {
+test('without script the page says the same, with the plain wait and a link', async t => {
   const { page, complaints } = await openPage(t, browser, pageOf('connection_timeout'), {
     javaScriptEnabled: false,
   })

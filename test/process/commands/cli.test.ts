@@ -26,7 +26,7 @@ test('help lists every command, and each has a help of its own', async () => {
   )
 })
 
-test('a noun has a help that lists its verbs, and a verb one that tells its options', async () => {
+test('the help of a noun lists its verbs, and that of a verb its options', async () => {
   const { code, stdout } = await gatehouse(['client', '--help'])
   assert.equal(code, 0)
   for (const verb of verbs) assert.match(stdout, new RegExp(`^  gatehouse client ${verb} `, 'm'))
@@ -68,7 +68,7 @@ test('the help of a command explains every option that its usage names', async (
   }
 })
 
-test('-h is as good as --help, before any command and behind each word of it', async () => {
+test('-h equals --help, before any command and after each word of it', async () => {
   for (const words of [[], ['start'], ['client'], ['client', 'create'], ['client', 'show', 'ID', '--json']]) {
     const short = await gatehouse([...words, '-h'])
     assert.deepEqual(short, await gatehouse([...words, '--help']))
@@ -76,7 +76,7 @@ test('-h is as good as --help, before any command and behind each word of it', a
   }
 })
 
-test('a noun without a verb is told which there are, with exit code 2', async () => {
+test('a noun without a verb prints its verbs, with exit code 2', async () => {
   const { stdout: list } = await gatehouse(['client', '--help'])
   assert.deepEqual(await gatehouse(['client']), { code: 2, stdout: '', stderr: list })
 })
@@ -104,7 +104,7 @@ const misuses: readonly [args: string[], sentence: RegExp][] = [
 ]
 
 for (const [args, sentence] of misuses) {
-  test(`gatehouse ${args.join(' ')} is told in a sentence, with exit code 2`, async () => {
+  test(`gatehouse ${args.join(' ')} is refused in a sentence, with exit code 2`, async () => {
     const { code, stdout, stderr } = await gatehouse(args)
     assert.equal(code, 2)
     assert.equal(stdout, '')
@@ -129,7 +129,7 @@ test('check and start name every mistake with its line and column, and exit with
   }
 })
 
-test('check reads the files of access rules, and start serves by none that is not good', async t => {
+test('check reads the files of access rules, and start refuses invalid ones', async t => {
   const path = writeConfig(t, `${valid}lists: {bad: bad.txt}\naccess: {rules: [{deny: {list: bad}}]}\n`)
   writeFileSync(join(dirname(path), 'bad.txt'), '# nobody\n192.0.2.1\n192.0.2.999\n')
   for (const command of ['check', 'start']) {
@@ -140,7 +140,7 @@ test('check reads the files of access rules, and start serves by none that is no
   }
 })
 
-test('check names every file of access rules that is not good, where the configuration names it', async t => {
+test('check reports every invalid file of access rules, at the position where the configuration names it', async t => {
   const path = writeConfig(
     t,
     `${valid}lists: { bad: bad.txt, good: good.txt }\ngeo:\n  databases: [torn.mmdb, good.mmdb]\n`,
@@ -162,7 +162,7 @@ test('check names every file of access rules that is not good, where the configu
   assert.deepEqual(rest, [])
 })
 
-test('errors shows one as Markdown, or as the type that is asked for', async () => {
+test('errors shows one as Markdown, or as the requested type', async () => {
   const { code, stdout } = await gatehouse(['errors', '522'])
   assert.equal(code, 0)
   assert.match(stdout, /^---\nerror_code: 522\n[\s\S]*## What Happened\n/)
@@ -199,7 +199,7 @@ test('a reader that is gone does not make a command fail', () => {
   assert.equal(spawnSync('bash', ['-c', line], { cwd: root, encoding: 'utf8' }).stderr, '')
 })
 
-test('health says that no gateway answers', async t => {
+test('health reports that no gateway responds', async t => {
   const path = writeConfig(t, `listen: ['127.0.0.1:0']\nadmin: 127.0.0.1:1\n${valid}`)
   const { code, stderr } = await gatehouse(['health', '--config', path])
   assert.deepEqual([code, stderr], [1, 'gatehouse: http://127.0.0.1:1/healthz does not respond\n'])

@@ -11,7 +11,7 @@ import { writeConfig } from '../../help/gateway.ts'
 
 const config = '\nzones: []\nai: { hosts: [127.0.0.1] }'
 
-test('token create tells what is wrong, and makes nothing', async t => {
+test('token create reports mistakes, and creates nothing', async t => {
   const file = writeConfig(t, config)
   const env = { GATEHOUSE_DATA: join(file, '..', 'data') }
   const outcomes = [
@@ -27,7 +27,7 @@ test('token create tells what is wrong, and makes nothing', async t => {
   }
 })
 
-test('token create names the store that is away, without its password', async t => {
+test('token create names an unreachable store, without its password', async t => {
   const file = writeConfig(t, `${config}\nstore: { url: 'redis://user:SECRET@127.0.0.1:1' }`)
   const { code, stdout, stderr } = await gatehouse(['token', 'create', '--config', file])
   assert.deepEqual([code, stdout], [1, ''])
@@ -35,7 +35,7 @@ test('token create names the store that is away, without its password', async t 
   assert.doesNotMatch(stderr, /SECRET/)
 })
 
-test('store copy tells which option is wrong, without the password in a URL', async () => {
+test('store copy names the invalid option, without the password in a URL', async () => {
   const good = 'sqlite::memory:'
   const usage = await gatehouse(['store', 'copy', '--from', good])
   assert.deepEqual([usage.code, /usage/.test(usage.stderr)], [2, true])
@@ -52,7 +52,7 @@ test('store copy tells which option is wrong, without the password in a URL', as
   }
 })
 
-test('store copy makes nothing where its source should be, and tells which store is away', async t => {
+test('store copy does not create its source, and names the unreachable store', async t => {
   const folder = join(writeConfig(t, config), '..')
   const [typo, target] = [join(folder, 'gatehosue.db'), join(folder, 'target.db')]
   const missing = await gatehouse(['store', 'copy', '--from', `sqlite:${typo}`, '--to', `sqlite:${target}`])
@@ -64,7 +64,7 @@ test('store copy makes nothing where its source should be, and tells which store
   assert.deepEqual([code, stderr], [1, `gatehouse: ${sentence}\n`])
 })
 
-test('store copy tells in words what it copied', async t => {
+test('store copy reports in words what it copied', async t => {
   const folder = join(writeConfig(t, config), '..')
   const [from, to] = [`sqlite:${join(folder, 'a.db')}`, `sqlite:${join(folder, 'b.db')}`]
   const store = await openStore(from, { commandTimeout: 5_000 })

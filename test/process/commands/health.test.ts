@@ -43,7 +43,7 @@ for (const [workers, admin] of [
     assert.deepEqual(await gatehouse(['health', '--running'], env), gone)
   })
 
-test('a gateway stays well while its file has mistakes', async t => {
+test('a gateway stays healthy while its file has mistakes', async t => {
   const env = elsewhere(t)
   const gateway = await startGateway(t, closed, { env })
   gateway.rewrite('colour: blue')
@@ -51,7 +51,7 @@ test('a gateway stays well while its file has mistakes', async t => {
   assert.equal((await gatehouse(['health', '--config', gateway.file], env)).code, 2)
 })
 
-test('a gateway that hangs is not well, and neither is one that was killed', async t => {
+test('a gateway that hangs is unhealthy, and so is one that was killed', async t => {
   const env = { ...elsewhere(t), NODE_OPTIONS: provokable }
   const gateway = await startGateway(t, closed, { env })
   gateway.signal('SIGWINCH')
@@ -63,7 +63,7 @@ test('a gateway that hangs is not well, and neither is one that was killed', asy
   assert.equal((await gatehouse(['health', '--running'], plain)).code, 1)
 })
 
-test('each of several is asked, and others than those of this data folder are not', async t => {
+test('each of several gateways with this data folder is checked, and no others', async t => {
   const [env, other] = [elsewhere(t), elsewhere(t)]
   const [first, second] = [await startGateway(t, closed, { env }), await startGateway(t, closed, { env })]
   const away = { ...other, NODE_OPTIONS: provokable }
@@ -77,7 +77,7 @@ test('each of several is asked, and others than those of this data folder are no
   assert.notEqual(first.pid, second.pid)
 })
 
-test('what takes the name of a process and says nonsense is not taken for well', async t => {
+test('a socket with the name of a process that sends nonsense does not count as healthy', async t => {
   const env = elsewhere(t)
   const gateway = await startGateway(t, closed, { env })
   const [name] = /@gatehouse\/.*/.exec(await namesOf(gateway.pid))!
@@ -92,7 +92,7 @@ test('what takes the name of a process and says nonsense is not taken for well',
   )
 })
 
-test('who takes the name of a process that is not its own is not asked', async t => {
+test('a socket with the name of another process is not asked', async t => {
   const env = elsewhere(t)
   const gateway = await startGateway(t, closed, { env })
   const [name] = /@gatehouse\/.*/.exec(await namesOf(gateway.pid))!

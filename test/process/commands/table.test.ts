@@ -4,7 +4,7 @@ import { visible } from '../../../src/base/text/visible.ts'
 import fc from 'fast-check'
 import { columns, json } from '../../../src/process/commands/table.ts'
 
-test('columns stand below each other, and no line ends in spaces', () => {
+test('columns are aligned, and no line ends in spaces', () => {
   const rows = [
     ['ID', 'NAME'],
     ['1234', ''],
@@ -14,7 +14,7 @@ test('columns stand below each other, and no line ends in spaces', () => {
   assert.equal(columns([]), '')
 })
 
-test('what could steer the terminal is shown as an escape sequence', () => {
+test('terminal control characters are shown as escape sequences', () => {
   assert.equal(visible('a\u001b[2Jb\u009bc\nd\u202ee'), 'a\\u{1b}[2Jb\\u{9b}c\\u{a}d\\u{202e}e')
   assert.equal(visible('Grüße, 世界 👋'), 'Grüße, 世界 👋')
   assert.equal(

@@ -33,7 +33,7 @@ test('the front page links to every misdeed, and to the other zones at the port 
     assert.ok(page.includes(`href="${example.replaceAll('&', '&#38;')}"`), example)
 })
 
-test('echo tells the request as it came', async t => {
+test('echo returns the request as it arrived', async t => {
   const origin = await startOrigin(t)
   const response = await fetch(`${origin}/echo?x=1`, {
     method: 'PUT',
@@ -49,7 +49,7 @@ test('echo tells the request as it came', async t => {
   assert.deepEqual([method, url, headers['x-mark'], body], ['PUT', '/echo?x=1', 'a', 'hello'])
 })
 
-test('answers are slow, large, chunked or of any status, as asked', async t => {
+test('responses are slow, large, chunked or of any status, as requested', async t => {
   const origin = await startOrigin(t)
   assert.equal(await (await fetch(`${origin}/slow?ms=1`)).text(), 'This took 1 ms.\n')
   assert.equal((await (await fetch(`${origin}/big?bytes=3000000`)).arrayBuffer()).byteLength, 3_000_000)
@@ -81,7 +81,7 @@ test('a stream waits for a client that does not read', async t => {
   assert.match((await client.toArray()).join(''), /id: 9\n/)
 })
 
-test('answers break as promised', async t => {
+test('responses break as promised', async t => {
   const origin = await startOrigin(t)
   assert.equal(await raw(origin, '/reset'), null)
   assert.match((await raw(origin, '/truncate'))!, /content-length: 1000\r\n[\s\S]*thousand byt$/i)
@@ -98,7 +98,7 @@ test('event streams end, or are cut before their last chunk', async t => {
 })
 
 for (const size of [0, 5, 200, 70_000]) {
-  test(`the WebSocket says back ${size} bytes, answers a ping and closes politely`, async t => {
+  test(`the WebSocket echoes ${size} bytes, replies to a ping and closes properly`, async t => {
     const socket = new WebSocket(`${(await startOrigin(t)).replace('http', 'ws')}/ws`)
     const heard = Promise.withResolvers<string>()
     const pong = Promise.withResolvers<string>()

@@ -30,7 +30,7 @@ test('the lines to try name a zone where the address alone would not reach one',
   assert.doesNotMatch(greet(['::1'], { host: '::1' }), /Host:/)
 })
 
-test('an address that stands for all is shown as localhost, IPv6 in brackets', () => {
+test('a wildcard address is shown as localhost, IPv6 in brackets', () => {
   assert.equal(urlOf({ host: '::', port: 1 }), 'http://localhost:1')
   assert.equal(urlOf({ host: '::1', port: 1 }), 'http://[::1]:1')
   assert.equal(urlOf({ host: '192.0.2.1', port: 1 }), 'http://192.0.2.1:1')

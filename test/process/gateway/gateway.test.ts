@@ -53,7 +53,7 @@ test('a gateway that is stopped while it starts is never ready, and does not say
   assert.deepEqual([gateway.unready, said], ['draining', []])
 })
 
-test('what checks have found is known to a new configuration before it is in force', async t => {
+test('results of checks are known to a new configuration before it takes effect', async t => {
   const origin = await startSite(t, (_, response) => response.writeHead(503).end())
   const check = {
     path: '/',

@@ -6,7 +6,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import { test } from 'node:test'
 import { assertFree, listenFailure } from '../../../src/process/gateway/listen-failure.ts'
 
-test('an address that somebody has is named, with brackets where it is of IPv6', async t => {
+test('an address in use is named, with brackets for IPv6', async t => {
   for (const [host, shown] of [
     ['127.0.0.1', '127.0.0.1'],
     ['::1', '[::1]'],
@@ -33,7 +33,7 @@ test('a name without an address is named', async () => {
   assert.equal(listenFailure(bug), bug)
 })
 
-test('an address that is left in time is free', async () => {
+test('an address that is released in time can be used', async () => {
   const other = createServer().listen(0, '127.0.0.1')
   await once(other, 'listening')
   const { port } = other.address() as AddressInfo

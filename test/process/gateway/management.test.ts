@@ -42,7 +42,7 @@ async function open(t: TestContext, url: string): Promise<Store> {
   return store
 }
 
-test('a key is made in the data folder where none is configured, once, and that is told', async t => {
+test('a key is created once in the data folder where none is configured, and that is logged', async t => {
   const store = await open(t, 'sqlite::memory:')
   const folder = dataFolder(t)
   const first = await openOver(t, store, { folder })
@@ -58,7 +58,7 @@ test('a key is made in the data folder where none is configured, once, and that 
   assert.deepEqual([again.lines, again.management.secrets.currentId], [[], key])
 })
 
-test('a store that machines share calls for a key that they share', async t => {
+test('a store that machines share requires a key that they share', async t => {
   const store = await open(t, (await startRedis(t)).url)
   const folder = dataFolder(t)
   await (await openOver(t, store, { folder })).management.close()
@@ -71,7 +71,7 @@ test('a store that machines share calls for a key that they share', async t => {
   assert.deepEqual(configured.lines, [])
 })
 
-test('a key that was lost, or left behind in the data folder, is told of when clients have secrets under it', async t => {
+test('a key that was lost, or left behind in the data folder, is reported when clients have secrets under it', async t => {
   const store = await open(t, 'sqlite::memory:')
   const folder = dataFolder(t)
   const { management } = await openOver(t, store, { folder })

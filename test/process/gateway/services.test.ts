@@ -6,7 +6,7 @@ import { Services } from '../../../src/process/gateway/services.ts'
 import { mintToken } from '../../../src/tokens/token.ts'
 import { edgeConfig } from '../../help/edge.ts'
 
-test('while the store is away, what others have found is borrowed as such, and nothing else is', async t => {
+test('while the store is unreachable, what others have found is borrowed as such, and nothing else', async t => {
   const asked: [string, boolean][] = []
   const config = edgeConfig([])
   const services = await Services.open(

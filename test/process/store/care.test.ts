@@ -9,7 +9,7 @@ import { until } from '../../help/until.ts'
 
 const period = 5
 
-test('an empty store is filled, and the log has one line when it goes away and one when it is back', async t => {
+test('an empty store is filled, and the log has one line when it becomes unreachable and one when it is back', async t => {
   const server = await startRedis(t)
   const store = await openStore(server.url, { commandTimeout: 1_000 })
   t.after(() => store.close())

@@ -29,7 +29,7 @@ test('an empty store gets an account, a closed gateway and a token that may do e
   assert.equal(await new FirstFill(store).run(8), null)
 })
 
-test('an empty store takes the token that is given, which is not told, and one that has something does not', async t => {
+test('an empty store takes the given token, which is not shown, and a store with data does not', async t => {
   const store = await openStore('sqlite::memory:', { commandTimeout: 1_000 })
   t.after(() => store.close())
   const given = mintToken()
@@ -41,7 +41,7 @@ test('an empty store takes the token that is given, which is not told, and one t
   assert.equal(await store.tokens.findByDigest(other.digest), null)
 })
 
-test('of many processes that start at once on one store, one fills it', async t => {
+test('of many processes that start at once on one store, only one fills it', async t => {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-'))
   t.after(() => rmSync(folder, { recursive: true }))
   const url = `sqlite:${join(folder, 'gatehouse.db')}`
@@ -66,7 +66,7 @@ async function startUnconfirmed(t: TestContext) {
   return { primary, replica, store, fill }
 }
 
-test('what was made and not confirmed is told once it is, with the token that the store has', async t => {
+test('an unconfirmed first start is reported once it is confirmed, with the token that the store has', async t => {
   const { replica, store, fill } = await startUnconfirmed(t)
   await assert.rejects(fill.run(8), StoreUnreachable)
   replica.cont()
@@ -76,7 +76,7 @@ test('what was made and not confirmed is told once it is, with the token that th
   assert.equal((await store.accounts.list()).length, 1)
 })
 
-test('what was made, not confirmed and lost is made again', async t => {
+test('an unconfirmed first start that was lost is repeated', async t => {
   const { primary, replica, store, fill } = await startUnconfirmed(t)
   replica.cont()
   await primary.ask('FLUSHALL')
@@ -84,7 +84,7 @@ test('what was made, not confirmed and lost is made again', async t => {
   assert.equal((await store.tokens.findByDigest(digestOf(first.token!)))?.account, first.account)
 })
 
-test('what was made, not confirmed, lost and made by another is not told', async t => {
+test('an unconfirmed first start that was lost and repeated by another process is not reported', async t => {
   const { primary, replica, store, fill } = await startUnconfirmed(t)
   replica.cont()
   await primary.ask('FLUSHALL')

@@ -32,7 +32,7 @@ test('no child process inherits it', () => {
   assert.deepEqual(env, { HOME: '/' })
 })
 
-test('a mistake is told in a sentence without the value', t => {
+test('a mistake is reported in a sentence without the value', t => {
   const wrong = `${value.slice(0, -1)}${value.endsWith('A') ? 'B' : 'A'}`
   const form = 'must be a token as printed by `gatehouse token generate`'
   const variable = `GATEHOUSE_FIRST_TOKEN ${form}`

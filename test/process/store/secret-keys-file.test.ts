@@ -56,7 +56,7 @@ test('a key is made once, in a folder that may lack, for its owner only', async 
   assert.equal(new SecretKeys(Buffer.from(text, 'base64url')).currentId, made.currentId)
 })
 
-test('who makes a key is told so, and nobody who finds one', async t => {
+test('only the process that creates a key learns that it did', async t => {
   const folder = dataFolder(t)
   const made: string[] = []
   const load = () => loadSecretKeys(nothing, folder, path => made.push(path))
@@ -86,7 +86,7 @@ test('processes that start at once agree on one key', async t => {
   assert.deepEqual(readdirSync(folder), ['secrets.key'])
 })
 
-test('what a process left that died while it made a key is in nobody’s way', async t => {
+test('leftovers of a process that died while creating a key do no harm', async t => {
   const folder = dataFolder(t)
   writeFileSync(`${fileOf(folder)}.0123456789abcdef`, 'half', { mode: 0o600 })
   const { currentId } = await loadSecretKeys(nothing, folder)
@@ -105,7 +105,7 @@ test('a file that others can read is refused, with what to do', async t => {
   assert.ok(await loadSecretKeys(nothing, folder))
 })
 
-test('a file that is not a key is refused and stays as it is, and nobody is shown it', async t => {
+test('a file that is not a key is refused, stays as it is, and is never shown', async t => {
   const folder = dataFolder(t)
   for (const text of ['', '\n', 'hunter2', randomBytes(31).toString('base64'), '\u00ff'.repeat(60)]) {
     const message = await refusal(folder, text)
@@ -114,7 +114,7 @@ test('a file that is not a key is refused and stays as it is, and nobody is show
   }
 })
 
-test('what is no file is refused, and a pipe is not waited for', async t => {
+test('anything but a file is refused, and a pipe is not waited for', async t => {
   const folder = dataFolder(t)
   await promisify(execFile)('mkfifo', ['-m', '600', fileOf(folder)])
   await assert.rejects(loadSecretKeys(nothing, folder), { message: `${fileOf(folder)} must be a file` })
@@ -123,7 +123,7 @@ test('what is no file is refused, and a pipe is not waited for', async t => {
   await assert.rejects(loadSecretKeys(nothing, folder), { message: `${fileOf(folder)} must be a file` })
 })
 
-test('a folder that can’t be one is told with its remedy', async t => {
+test('a folder that cannot be created is reported with its remedy', async t => {
   const file = join(dataFolder(t), 'file')
   writeFileSync(file, '')
   await assert.rejects(
@@ -167,7 +167,7 @@ test('old keys of the configuration go with the key of the folder', async t => {
   assert.equal(keys.currentId, (await loadSecretKeys(nothing, folder)).currentId)
 })
 
-test('a key of the configuration that is none is not shown', async t => {
+test('an invalid key of the configuration is not shown', async t => {
   const folder = dataFolder(t)
   await assert.rejects(loadSecretKeys({ key: 'hunter2', oldKeys: [] }, folder), {
     message: 'secrets.key must be at least 32 random bytes in hex, base64 or base64url',

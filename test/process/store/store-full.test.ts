@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { startGateway } from '../../help/gateway.ts'
 import { until } from '../../help/until.ts'
 
-test('a file that takes no more is told of once, with what SQLite says, while reads go on, and so is that it takes writes again', async t => {
+test('a full file is logged once, with the reason from SQLite, while reads continue, and so is its recovery', async t => {
   const gateway = await startGateway(t, 'zones: []\nai: { hosts: [127.0.0.1] }')
   const { account, token } = await gateway.firstStart
   const ask = async (path: string, body?: unknown) => {

@@ -48,7 +48,7 @@ function look(store: Store, end = new AbortController()) {
 }
 
 for (const [name, place] of Object.entries(backends)) {
-  test(`secrets under keys that nobody knows are told of in one warning, of all clients of all accounts (${name})`, async t => {
+  test(`secrets under unknown keys are reported in one warning, for all clients of all accounts (${name})`, async t => {
     const store = await open(t, await place(t))
     const [one, other] = [hex(4), hex(4)]
     const [first, second] = [await keepAccount(store), await keepAccount(store)]
@@ -69,7 +69,7 @@ for (const [name, place] of Object.entries(backends)) {
     assert.partialDeepStrictEqual(line, { level: warn, secrets: 4, clients: 3, current: keys.currentId })
   })
 
-  test(`where all keys are known, or there is no client, nothing is said (${name})`, async t => {
+  test(`where all keys are known, or there is no client, nothing is logged (${name})`, async t => {
     const store = await open(t, await place(t))
     const empty = look(store)
     await empty.done
@@ -82,7 +82,7 @@ for (const [name, place] of Object.entries(backends)) {
   })
 }
 
-test('a store that is away is waited for, without a word', async t => {
+test('an unreachable store is waited for silently', async t => {
   const server = await startRedis(t, { aof: 'always' })
   const before = await open(t, server.url)
   await keepClient(before, await keepAccount(before), [hex(4)])
@@ -97,7 +97,7 @@ test('a store that is away is waited for, without a word', async t => {
   assert.partialDeepStrictEqual(lines, [{ level: warn, secrets: 1, clients: 1 }])
 })
 
-test('it ends when it is told to, away or not, without a word', async t => {
+test('it stops on request, silently, whether the store is reachable or not', async t => {
   const server = await startRedis(t)
   const store = await open(t, server.url)
   const owner = await keepAccount(store)
@@ -114,7 +114,7 @@ test('it ends when it is told to, away or not, without a word', async t => {
   assert.deepEqual([...there.lines, ...away.lines], [])
 })
 
-test('a failure of another kind is told, and harms nobody', async () => {
+test('any other failure is logged, and has no further effect', async () => {
   const list = () => Promise.reject(new Error('a bug'))
   const { lines, done } = look({ accounts: { list } } as unknown as Store)
   await done

@@ -76,7 +76,7 @@ test('a worker that is replaced while another proves a reload gets the new confi
 })
 
 for (const hung of [0, 1]) {
-  test(`a hung worker holds up no reload: it is replaced by one with the new configuration (worker ${hung})`, async t => {
+  test(`a hung worker delays no reload: it is replaced by one with the new configuration (worker ${hung})`, async t => {
     const { supervisor, metrics, after, workers, port } = await startWorkers(t)
     process.kill(workers[hung]!, 'SIGSTOP')
     t.mock.timers.enable({ apis: ['setTimeout'] })
@@ -95,7 +95,7 @@ for (const hung of [0, 1]) {
   })
 }
 
-test('a hung worker tells nothing of its pools, and lives on', async t => {
+test('a hung worker does not report its pools, and is not killed for it', async t => {
   const { supervisor, metrics, workers } = await startWorkers(t)
   process.kill(workers[0]!, 'SIGSTOP')
   t.mock.timers.enable({ apis: ['setTimeout'] })
@@ -112,7 +112,7 @@ test('a hung worker tells nothing of its pools, and lives on', async t => {
   assert.deepEqual(children(), workers)
 })
 
-test('what checks found before a configuration was replaced is told to no worker when it is back', async t => {
+test('check results from before a configuration was replaced are sent to no worker when it returns', async t => {
   const { supervisor, metrics, workers } = await startWorkers(t)
   const origin = await startSite(t, (_, response) => response.end())
   const check = {
@@ -171,7 +171,7 @@ test('a worker that is stopped is killed and replaced, without its stack', async
   assert.deepEqual([lines[0]!.worker, lines[0]!.stack], [workers[0], null])
 })
 
-test('a worker that answers late, or is asked late, lives on', async t => {
+test('a worker that replies late, or is pinged late, is kept', async t => {
   t.mock.timers.enable({ apis: ['setInterval'] })
   const { supervisor, metrics, lines, workers } = await startWorkers(t, 1)
   for (let i = 0; i < 3; i++) {

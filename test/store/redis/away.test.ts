@@ -19,7 +19,7 @@ const atOnce = 0.75 * commandTimeout
 /** The most that a command may take on a busy machine, and its proof, in ms. */
 const atLast = 10 * commandTimeout
 
-test('a Redis that is not there is away: every method says so at once, and works once it is there', async t => {
+test('without a Redis server every method rejects at once, and works once there is one', async t => {
   const port = await freePort()
   const store = await openRedis(t, `redis://127.0.0.1:${port}`)
   assert.equal(store.isUnreachable, true)
@@ -29,7 +29,7 @@ test('a Redis that is not there is away: every method says so at once, and works
   await resolveAll(store)
 })
 
-test('a Redis that hangs is away for every method, and back when it goes on', async t => {
+test('a Redis that hangs is unreachable for every method, and back when it continues', async t => {
   const server = await startRedis(t)
   const stores = await Promise.all(Object.keys(methods).map(() => openRedis(t, server.url)))
   server.stop()
@@ -40,7 +40,7 @@ test('a Redis that hangs is away for every method, and back when it goes on', as
   for (const store of stores) await resolveAll(store)
 })
 
-test('once a command was lost, others fail at once, until the server has answered', async t => {
+test('once a command was lost, others fail at once, until the server has replied', async t => {
   const server = await startRedis(t)
   const store = await openRedis(t, server.url)
   server.stop()
@@ -52,7 +52,7 @@ test('once a command was lost, others fail at once, until the server has answere
   await resolveAll(store)
 })
 
-test('a Redis that hangs while nothing is asked is noticed by the store itself', async t => {
+test('a Redis that hangs while idle is noticed by the store itself', async t => {
   const server = await startRedis(t)
   const store = await openRedis(t, server.url)
   server.stop()
@@ -61,7 +61,7 @@ test('a Redis that hangs while nothing is asked is noticed by the store itself',
   await until(() => !store.isUnreachable)
 })
 
-test('a server that accepts and says nothing is given up, and dialled again', async t => {
+test('a server that accepts and sends nothing is abandoned, and dialled again', async t => {
   let dialled = 0
   const silent = createServer(() => dialled++).listen(0, '127.0.0.1')
   await once(silent, 'listening')
@@ -115,7 +115,7 @@ test('a Redis with newer data is refused, with a sentence', async t => {
   })
 })
 
-test('newer data that turns up later keeps the store away', async t => {
+test('newer data that appears later makes the store unreachable', async t => {
   const server = await startRedis(t)
   const store = await openRedis(t, server.url)
   await server.ask('SET', '{gatehouse}:format', 2)
@@ -125,7 +125,7 @@ test('newer data that turns up later keeps the store away', async t => {
   assert.equal(store.isUnreachable, true)
 })
 
-test('a database that the server has not is away, and nothing is written to another', async t => {
+test('a missing database is unreachable, and nothing is written to another', async t => {
   const server = await startRedis(t)
   const store = await openRedis(t, `${server.url}/99`)
   assert.equal(store.isUnreachable, true)
@@ -147,7 +147,7 @@ test('no secret gets into an error, and nothing is printed, however long the ser
   await resolveAll(good)
 })
 
-test('a store that is closed ends its connections, and answers what was asked before', async t => {
+test('closing a store ends its connections, after earlier commands have their reply', async t => {
   const server = await startRedis(t)
   const store = await openRedis(t, server.url)
   const asked = [store.accounts.list(), store.durability(), store.logs.count(hex(16), 'default')]

@@ -22,7 +22,7 @@ async function loseNotices(server: RedisServer): Promise<void> {
   await server.ask('CLIENT', 'KILL', 'TYPE', 'pubsub')
 }
 
-test('a change whose notice was lost is told within 5 s, and knowledge never grows older', async t => {
+test('a change whose notice was lost is reported within 5 s, and nothing known is ever older', async t => {
   const server = await startRedis(t)
   const [writer, reader] = await Promise.all([openRedis(t, server.url), openRedis(t, server.url)])
   const told = record(reader)
@@ -52,7 +52,7 @@ test('notices come again after the subscriber was cut off', async t => {
   assert.ok(performance.now() - before < 500)
 })
 
-test('a subscription that is refused is told of, and asked for again until it is granted', async t => {
+test('a refused subscription is reported, and retried until it is granted', async t => {
   const server = await startRedis(t)
   const store = await openRedis(t, server.url)
   await until(() => store.deafness === null)
@@ -78,7 +78,7 @@ test('each change is told once, however many there are at a time', async t => {
   assert.deepEqual(ids.symmetricDifference(new Set(kept.map(({ id }) => id))), new Set())
 })
 
-test('changes that are no longer to be read make everything doubtful', async t => {
+test('changes that can no longer be read invalidate everything', async t => {
   const server = await startRedis(t)
   const store = await openRedis(t, server.url)
   await store.tokens.insert(token())
@@ -89,7 +89,7 @@ test('changes that are no longer to be read make everything doubtful', async t =
   await until(() => told.some(({ kind }) => kind === 'everything'))
 })
 
-test('a server that lost its last writes makes everything doubtful, whatever was written since', async t => {
+test('a server that lost its last writes invalidates everything, whatever was written since', async t => {
   const server = await startRedis(t)
   const [writer, store] = await Promise.all([openRedis(t, server.url), openRedis(t, server.url)])
   const lost = token()
@@ -105,7 +105,7 @@ test('a server that lost its last writes makes everything doubtful, whatever was
   assert.equal(await store.tokens.replace(lost, version), false, 'no version is given twice')
 })
 
-test('nothing is known while the store is away, and what was written meanwhile is told then', async t => {
+test('nothing is known while the store is unreachable, and what was written meanwhile is reported afterwards', async t => {
   const server = await startRedis(t)
   const [writer, store] = await Promise.all([openRedis(t, server.url), openRedis(t, server.url)])
   server.stop()

@@ -96,7 +96,7 @@ for (const [name, broken] of [
   })
 }
 
-test('a write that the store did not confirm is asked for again under its key, until its answer comes', async t => {
+test('a write that the store did not confirm is retried with its key until its response comes', async t => {
   const { api, seen } = await start(t, (response, nth) =>
     nth < 3 ? storeUnreachable(response) : success(response, 'made'),
   )
@@ -105,7 +105,7 @@ test('a write that the store did not confirm is asked for again under its key, u
   assert.equal(seen.length, 3)
 })
 
-test('a store that stays away is told in the end, and at once where nothing has a key', async t => {
+test('a store that stays unreachable is reported in the end, or at once for requests without a key', async t => {
   const { api, seen } = await start(t, storeUnreachable)
   assert.ok((await failureOf(api.ask('POST', '/things', { once: true }))) instanceof ApiRefusal)
   assert.equal(seen.length, 4)
@@ -113,7 +113,7 @@ test('a store that stays away is told in the end, and at once where nothing has 
   assert.equal(seen.length, 5)
 })
 
-test('no request is sent a third time, and the doubt is told', async t => {
+test('no request is sent a third time, and the doubt is reported', async t => {
   const { api, seen, url } = await start(t, breaks)
   const failure = await failureOf(api.ask('POST', '/things', { once: true }))
   assert.ok(failure instanceof ApiUnreachable)
@@ -122,7 +122,7 @@ test('no request is sent a third time, and the doubt is told', async t => {
   assert.notEqual(seen[0]!.headers['idempotency-key'], undefined)
 })
 
-test('a change without an Idempotency-Key is sent once; a question is asked again', async t => {
+test('a change without an Idempotency-Key is sent once; a read is retried', async t => {
   const { api, seen } = await start(t, breaks)
   for (const method of ['PATCH', 'DELETE', 'POST', 'GET'])
     assert.ok((await failureOf(api.ask(method, '/things'))) instanceof ApiUnreachable)
@@ -156,7 +156,7 @@ test('a refusal has the status and every error of the envelope', async t => {
   ])
 })
 
-test("a port that can't be called is told in words", async () => {
+test('a port that cannot be used is reported in words', async () => {
   const api = new ApiClient({ url: 'http://127.0.0.1:1', account, token })
   const { message } = await failureOf(api.ask('GET', '/things'))
   assert.match(message, /^http:\/\/127\.0\.0\.1:1 has a port that is reserved/)
@@ -181,7 +181,7 @@ const strangers: readonly [name: string, status: number, headers: Record<string,
 ]
 
 for (const [name, status, headers, body] of strangers) {
-  test(`${name} is no answer of the API, and is not followed`, async t => {
+  test(`${name} is not a response of the API, and is not followed`, async t => {
     const { api, seen, url } = await start(t, response => response.writeHead(status, headers).end(body))
     const failure = await failureOf(api.ask('GET', '/things'))
     assert.ok(failure instanceof ApiUnreachable)

@@ -56,7 +56,7 @@ const misuses: readonly [args: string[], env: NodeJS.ProcessEnv, sentence: RegEx
 ]
 
 for (const [args, variables, sentence] of misuses) {
-  test(`gatehouse client ${args.join(' ')} is told in a sentence, with exit code 2: ${sentence}`, async () => {
+  test(`gatehouse client ${args.join(' ')} is refused in a sentence, with exit code 2: ${sentence}`, async () => {
     const { code, stdout, stderr } = await gatehouse(['client', ...args], variables)
     assert.deepEqual([code, stdout], [2, ''])
     assert.match(stderr, sentence)
@@ -112,14 +112,14 @@ test('the token can come from a file, the account from an option', async t => {
   assert.match(seen[0]!, asked)
 })
 
-test('a gateway that is out of reach is told in a sentence, and 1', async () => {
+test('an unreachable gateway is reported in a sentence, with exit code 1', async () => {
   const url = `http://127.0.0.1:${await freePort()}`
   const { code, stdout, stderr } = await gatehouse(['client', 'list', '--url', url], env)
   assert.deepEqual([code, stdout], [1, ''])
   assert.equal(stderr, `gatehouse: ${url} refuses connections; is the gateway running?\n`)
 })
 
-test('mistakes in a configuration that nobody named are no matter: the usual address is asked', async () => {
+test('mistakes in a configuration that was not named are ignored: the default address is used', async () => {
   const { code, stderr } = await gatehouse(['client', 'list'], { ...env, ORIGIN: 'not an origin' })
   // What answers at that address, if anything does, knows no such token.
   assert.equal(code, 1, stderr)

@@ -15,7 +15,7 @@ test('refresh tokens are given, given no more, or left as they are', () => {
   assert.deepEqual(settingsOf({ args: [], 'no-refresh': true }), { grant_types: ['authorization_code'] })
 })
 
-test('a file that sets something is no company for options that do', () => {
+test('a file cannot be combined with options that set something', () => {
   assert.deepEqual(bodyIn('package.json', { client_name: 'Photos' }), {
     flaw: '--file has the whole body and cannot be combined with other settings',
   })

@@ -121,7 +121,7 @@ test('create takes every setting as an option', async t => {
     assert.deepEqual(made[name], value, name)
 })
 
-test('create takes the whole body from a file, and tells the record that proves its domain', async t => {
+test('create takes the whole body from a file, and shows the record that proves its domain', async t => {
   const { client } = await start(t)
   const file = join(dirname(writeConfig(t, 'zones: []')), 'client.json')
   const body = {
@@ -144,7 +144,7 @@ test('create takes the whole body from a file, and tells the record that proves 
   )
 })
 
-test('every fault that the API names is told on a line of its own, with its pointer', async t => {
+test('every fault from the API is printed on a line of its own, with its pointer', async t => {
   const { client, ask } = await start(t)
   const bad = ['--redirect-uri', 'https://photos.example.com/#', '--scope', 'everything']
   const { code, stdout, stderr } = await client(['create', ...photos, ...bad, '--auth-method', 'jwt'])
@@ -159,7 +159,7 @@ test('every fault that the API names is told on a line of its own, with its poin
   assert.equal((await ask('GET', '/oauth_clients')).json.result_info.total_count, 0)
 })
 
-test('a connection that breaks after the client was made leaves one client, whose secret is told', async t => {
+test('a connection that breaks after the client was created leaves one client, whose secret is shown', async t => {
   const { origin, client, ask, bugs } = await start(t)
   const { url, asked } = await startProxy(t, origin, (_, nth) => nth === 1)
   const { code, stdout, stderr } = await client(['create', ...photos, '--url', url])
@@ -195,7 +195,7 @@ test('list shows a line for each client, filtered where asked, or all as JSON', 
   assert.equal((await client(['list', '--visibility', 'hidden'])).code, 1)
 })
 
-test('show tells all of a client, as text or as the API has it', async t => {
+test('show prints all of a client, as text or as in the API', async t => {
   const { client, create, shown } = await start(t)
   const { id, secret } = await create(...withDomain)
   const asText = await client(['show', id])
@@ -298,7 +298,7 @@ test('publish asks a person at a terminal to type the id', { skip: !hasScript },
   assert.match(said, /cannot become public yet/)
 })
 
-test('publish says of each member how it is set', async t => {
+test('publish says how to set each missing member', async t => {
   const { client, create } = await start(t)
   const { id } = await create()
   assert.equal((await client(['update', id, '--scope', 'user.read'])).code, 0)
@@ -309,7 +309,7 @@ test('publish says of each member how it is set', async t => {
   assert.doesNotMatch(stderr, /10412|\/visibility/)
 })
 
-test('update changes what its options name, clears what it is told to, and tells both', async t => {
+test('update changes what its options name, clears what --clear names, and reports both', async t => {
   const { client, create, shown } = await start(t)
   const { id } = await create(...withDomain, '--origin', 'https://photos.example.com')
   const { updated_at: _, ...before } = await shown(id)
@@ -380,7 +380,7 @@ test('update takes the members to change from a file', async t => {
   assert.equal((await client(['update', id, '--file', file])).code, 1)
 })
 
-test('update tells its own change alone, also where somebody else was faster', async t => {
+test('update reports only its own change, even if another one came first', async t => {
   const { origin, client, create, ask, shown } = await start(t)
   const { id } = await create()
   const { url, asked } = await startProxy(t, origin, async method => {
@@ -434,7 +434,7 @@ test('verify asks at once, says so, and starts a failed proof again', async t =>
   assert.match(stdout, /^status +failed$/m)
 })
 
-test('verify never puts back a client_uri that somebody changed meanwhile, and tries again', async t => {
+test('verify never reverts a client_uri that was changed meanwhile, and tries again', async t => {
   const { origin, client, create, ask, shown } = await start(t)
   const { id } = await create(...withDomain)
   const client_uri = 'https://albums.example.com'
@@ -450,7 +450,7 @@ test('verify never puts back a client_uri that somebody changed meanwhile, and t
   assert.equal((await shown(id)).client_uri, client_uri)
 })
 
-test('verify goes on waiting while the gateway is away', async t => {
+test('verify keeps waiting while the gateway is unreachable', async t => {
   const api = await start(t)
   const { id } = await api.create(...withDomain)
   const dns = await proveDomains(t, api)
@@ -521,7 +521,7 @@ test('delete asks a person at a terminal to type the id', { skip: !hasScript }, 
   assert.equal(await isThere(), false)
 })
 
-test('the token can come from stdin; one that may not is told what it lacks', async t => {
+test('the token can come from stdin; for one without permission the missing permission is named', async t => {
   const { client, keepToken, owner } = await start(t)
   const { value } = await keepToken(['AI Gateway Read'])
   const bad = await client(['list'], { GATEHOUSE_TOKEN: value })

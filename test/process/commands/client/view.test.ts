@@ -54,7 +54,7 @@ test('a client is shown by the names of the API, a line for each value, and noth
   assert.doesNotMatch(clientText(client), /optional_scopes|logo_uri|promoted_at|undefined|null/)
 })
 
-test('an open proof tells the record, what DNS said, and when it is asked again; no record steers the terminal', () => {
+test('a pending verification shows the record, the DNS result, and the next check; no record can control the terminal', () => {
   const text = proofText(proof)
   for (const line of [
     /^status +in_progress$/m,
@@ -70,7 +70,7 @@ test('an open proof tells the record, what DNS said, and when it is asked again;
   assert.ok(clientText(client).endsWith(`\n\n${text}`))
 })
 
-test('a proof that was never asked says nothing of an answer; one that is done wants no record', () => {
+test('a verification that was never checked shows no result; one that is done asks for no record', () => {
   const { last_answer: _, ...fresh } = proof
   assert.doesNotMatch(proofText({ ...fresh, status: 'pending', next_check: null }), /result|last check|next/)
   const done = proofText({ ...proof, status: 'verified', verified_at: '2026-01-02T00:00:00.000Z' })
@@ -85,7 +85,7 @@ test('the record to publish is a name, a type and a value', () => {
   )
 })
 
-test('an outcome that is not known here is told as it is', () => {
+test('an unknown outcome is shown as it is', () => {
   assert.equal(answerInWords({ at: '', outcome: 'lost', records: [] }), 'lost')
   assert.equal(answerInWords({ at: '', outcome: 'timeout', records: [] }), 'DNS timed out')
 })

@@ -144,7 +144,7 @@ test('a write counts once a replica has it, and not before', async t => {
   assert.equal(await store.tokens.insert(token()), true)
 })
 
-test('an answer that no replica has is not given again before one has it', async t => {
+test('a response that no replica has is not returned again before one has it', async t => {
   const primary = await startRedis(t)
   const replica = await startRedis(t, { args: ['--replicaof', `127.0.0.1 ${primary.port}`] })
   await replicates(primary)
@@ -160,7 +160,7 @@ test('an answer that no replica has is not given again before one has it', async
   await store.confirm()
 })
 
-test('a server that comes back without what was confirmed is told of', async t => {
+test('a server that comes back without confirmed writes is reported', async t => {
   const primary = await startRedis(t, { aof: false })
   await startRedis(t, { args: ['--replicaof', `127.0.0.1 ${primary.port}`] })
   await replicates(primary)

@@ -92,12 +92,12 @@ const denials: readonly [rules: readonly string[], expected: string][] = [
 ]
 
 for (const [rules, expected] of denials)
-  test(`a user with ${rules.join(' ')} is told what that means`, async t => {
+  test(`for a user with ${rules.join(' ')} the consequences are reported`, async t => {
     const store = await openAs(t, await startRedis(t), ...rules)
     assert.deepEqual(await store.rights(), [`Redis denies user limited ${expected}`])
   })
 
-test('whoever is out of reach, or shows a wrong password, says nothing of rights', async t => {
+test('an unreachable server, or a wrong password, reports nothing about rights', async t => {
   const server = await startRedis(t, { args: ['--requirepass', 'right'] })
   const store = await openRedis(t, `redis://:wrong@127.0.0.1:${server.port}`)
   await assert.rejects(store.rights(), StoreUnreachable)

@@ -160,7 +160,7 @@ test('where the disk is full all that share a transaction are undone', async t =
   assert.deepEqual([await kept(), db.isUnreachable], [[2], false])
 })
 
-test('a full disk is away, and the write undone', async t => {
+test('a full disk makes the store unreachable, and the write is undone', async t => {
   const db = await Database.open(':memory:', { synchronous: 'NORMAL', patience })
   t.after(() => db.close())
   db.exec('CREATE TABLE kept (text TEXT); PRAGMA max_page_count = 10')
