@@ -15,7 +15,7 @@ export const passwordFlaws = {
   own_words: 'The password must not be your name or address, or a name of this account.',
 } as const
 
-type PasswordFlaw = keyof typeof passwordFlaws
+export type PasswordFlaw = keyof typeof passwordFlaws
 
 /** Returns why a password is refused, null where it is taken. `words` are those of its owner that are easy to guess: addresses and names. */
 export function passwordFlaw(password: string, words: readonly string[]): PasswordFlaw | null {

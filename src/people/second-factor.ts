@@ -3,6 +3,7 @@
 import { hash, randomBytes } from 'node:crypto'
 import type { SecretKeys } from '../base/secret-keys.ts'
 import type { User } from '../store/people.ts'
+import type { Account } from '../store/records.ts'
 import { base32, isCode, matchingStep, otpauthUri } from './totp.ts'
 
 const secretLength = 20
@@ -12,7 +13,7 @@ const recoveryCodeLength = 10
 const issuer = 'Gatehouse'
 
 /** What an authenticator app is given: a link, and the secret in it to type. */
-interface Enrolment {
+export interface Enrolment {
   readonly uri: string
   readonly secret: string
 }
@@ -20,6 +21,14 @@ interface Enrolment {
 /** Whether signing in asks a user for a code. */
 export function hasSecondFactor({ totp }: User): boolean {
   return totp !== null && totp.confirmedAt !== null
+}
+
+/** Whether a user lacks the second factor that an account requires of its members: they may do nothing there before they have one. */
+export function lacksSecondFactor(
+  user: User,
+  { enforceTwoFactor }: Pick<Account, 'enforceTwoFactor'>,
+): boolean {
+  return enforceTwoFactor === true && !hasSecondFactor(user)
 }
 
 /** Begins an enrolment, in place of one that was not confirmed; it protects nothing until it is. Null for who has a second factor. */
@@ -49,9 +58,17 @@ export function confirmEnrolment(
 ): { readonly user: User; readonly recoveryCodes: readonly string[] } | null {
   const after = hasSecondFactor(user) ? null : withUsedCode(user, code, keys, now)
   if (after === null) return null
+  return withNewRecoveryCodes({ ...after, totp: { ...after.totp!, confirmedAt: now } })
+}
+
+/** Puts ten recovery codes in place of those there were, with their values, which stand nowhere else; null for who has no second factor. */
+export function withNewRecoveryCodes(
+  user: User,
+): { readonly user: User; readonly recoveryCodes: readonly string[] } | null {
+  if (!hasSecondFactor(user)) return null
   const recoveryCodes = Array.from({ length: recoveryCodeCount }, newRecoveryCode)
-  const totp = { ...after.totp!, recoveryCodes: recoveryCodes.map(digestOf), confirmedAt: now }
-  return { user: { ...after, totp }, recoveryCodes }
+  const totp = { ...user.totp!, recoveryCodes: recoveryCodes.map(digestOf) }
+  return { user: { ...user, totp }, recoveryCodes }
 }
 
 /** Returns the user after a code of the app or a recovery code was used up; null where it is not right, or was used before. */

@@ -15,7 +15,7 @@ import { readInvitee, readRoles } from './member-body.ts'
 import { givingBeyond, touchingBeyond } from './member-reach.ts'
 import { memberResource, revisionOf, viewMember } from './member-view.ts'
 import { findMember, keepingOneSuper, noMember, removeMember, userOf } from './kept-member.ts'
-import { userOfEmail } from './users.ts'
+import { userOfEmail } from '../../people/users.ts'
 
 /** Invites a person; who is not known here becomes a user who can do nothing before the invitation is accepted. */
 export async function createMember(call: Call, api: Api): Promise<Answer> {

@@ -1,0 +1,154 @@
+// Accepting an invitation: who is new sets a password, who is a user already signs in.
+
+import { type Clock, systemClock } from '../base/clock.ts'
+import { auditOf } from '../store/audit-entry.ts'
+import type { Credential } from '../store/credential.ts'
+import { everybody, type Member, type User } from '../store/people.ts'
+import type { Account } from '../store/records.ts'
+import type { Store } from '../store/store.ts'
+import { newInvitation, type NewLink, purposeOf } from './links.ts'
+import { passwordFlaw, type PasswordFlaw } from './password-rules.ts'
+import { digestOfValue, isValue } from './secret-value.ts'
+import { busy, type NotNow, type SignedIn, type SignInParts } from './sign-in.ts'
+import { canSignIn, changeUser, type Names, withNames } from './users.ts'
+import type { Visit } from './visit.ts'
+
+/** What a link invites to. */
+interface Invitation {
+  readonly account: Account
+  readonly member: Member
+  readonly user: User
+  /** Whether the user can sign in already, and accepts by that; else a password is set. */
+  readonly isKnown: boolean
+}
+
+/** What a new user sets. */
+export interface NewPassword extends Names {
+  readonly password: string
+}
+
+/** `gone`: the link was used, has expired, or was for a member who is none any more. */
+type Gone = { readonly outcome: 'gone' }
+
+type AcceptResult =
+  | SignedIn
+  | NotNow
+  | Gone
+  | { readonly outcome: 'flawed'; readonly flaw: PasswordFlaw }
+  /** The user is known, and must sign in first. */
+  | { readonly outcome: 'known' }
+
+type JoinResult =
+  | Gone
+  | { readonly outcome: 'accepted'; readonly account: Account }
+  /** The invitation is for somebody else than who is signed in. */
+  | { readonly outcome: 'other_user' }
+
+/** Keeps a link for a member in place of those there were, and returns it. */
+export async function reissueInvitation(store: Store, member: Member, now: number): Promise<NewLink> {
+  for (const old of await store.credentials.list({ user: member.user }, 'invitation', mostLinks))
+    if (isFor(old, member)) await store.credentials.remove('invitation', old.digest)
+  const link = newInvitation(member, now)
+  await store.credentials.put(link.credential)
+  return link
+}
+
+const mostLinks = 1_000
+
+export class Invitations {
+  readonly #parts: SignInParts
+  readonly #clock: Clock
+
+  constructor(parts: SignInParts) {
+    this.#parts = parts
+    this.#clock = parts.clock ?? systemClock
+  }
+
+  /** Returns what the value of a link invites to; null where that is over. */
+  async find(value: string): Promise<Invitation | null> {
+    const { store } = this.#parts
+    const kept = isValue(value) ? await store.credentials.get('invitation', digestOfValue(value)) : null
+    const link = kept && purposeOf(kept)
+    if (link?.purpose !== 'invitation') return null
+    const [account, member, user] = await Promise.all([
+      store.accounts.get(link.account),
+      store.members.get(link.account, link.member),
+      store.users.get(everybody, kept!.user!),
+    ])
+    if (!account || member?.record.status !== 'pending' || !user) return null
+    return { account, member: member.record, user: user.record, isKnown: canSignIn(user.record) }
+  }
+
+  /** Accepts for a user who is new: sets the password and signs in. */
+  async acceptWithPassword(
+    value: string,
+    { password, ...names }: NewPassword,
+    visit: Visit,
+    replaced: string | null = null,
+  ): Promise<AcceptResult> {
+    const { store, passwords, sessions } = this.#parts
+    const invitation = await this.find(value)
+    if (invitation === null) return { outcome: 'gone' }
+    const { account, user, isKnown } = invitation
+    if (isKnown) return { outcome: 'known' }
+    const flaw = passwordFlaw(password, [
+      user.email,
+      names.firstName ?? '',
+      names.lastName ?? '',
+      account.name,
+    ])
+    if (flaw !== null) return { outcome: 'flawed', flaw }
+    const digest = await passwords.hash(password)
+    if (digest === null) return busy
+    const now = this.#clock.now()
+    if (!(await this.#consume(value, now))) return { outcome: 'gone' }
+    const set = (before: User) =>
+      canSignIn(before)
+        ? null
+        : { ...withNames(before, names), password: digest, passwordChangedAt: now, modifiedAt: now }
+    const changed = await changeUser(store, user.id, set)
+    if (changed === null) return { outcome: 'gone' }
+    if (!(await this.#accept(invitation, now, visit))) return { outcome: 'gone' }
+    const proof = { method: 'invitation', secondFactor: false, at: now } as const
+    return { outcome: 'signed_in', user: changed, ...(await sessions.begin(changed, proof, visit, replaced)) }
+  }
+
+  /** Accepts for a user who is signed in. */
+  async acceptAs({ id }: User, value: string, visit: Visit): Promise<JoinResult> {
+    const invitation = await this.find(value)
+    if (invitation === null) return { outcome: 'gone' }
+    if (invitation.user.id !== id) return { outcome: 'other_user' }
+    const now = this.#clock.now()
+    if (!(await this.#consume(value, now))) return { outcome: 'gone' }
+    if (!(await this.#accept(invitation, now, visit))) return { outcome: 'gone' }
+    return { outcome: 'accepted', account: invitation.account }
+  }
+
+  /** Whether this use of the link is its only one. */
+  async #consume(value: string, now: number): Promise<boolean> {
+    const consumed = await this.#parts.store.credentials.consume('invitation', digestOfValue(value), now)
+    return consumed?.isFirst === true
+  }
+
+  /** False where the member was removed meanwhile. */
+  async #accept(
+    { account, member, user }: Invitation,
+    now: number,
+    { address, ray }: Visit,
+  ): Promise<boolean> {
+    const { members } = this.#parts.store
+    const origin = { account: account.id, caller: { id: user.id }, now, address, ray }
+    const audit = auditOf(origin, 'accept', { resourceKind: 'member', resource: member.id }, ['status'])
+    for (;;) {
+      const kept = await members.get(account.id, member.id)
+      if (kept === null) return false
+      const accepted: Member = { ...kept.record, status: 'accepted', modifiedAt: now }
+      if (await members.replace(accepted, kept.version, { audit })) return true
+    }
+  }
+}
+
+function isFor(credential: Credential, { account, id }: Member): boolean {
+  const link = purposeOf(credential)
+  return link?.purpose === 'invitation' && link.account === account && link.member === id
+}

@@ -1,0 +1,196 @@
+// What people change of their own sign-in: the password, the second factor, their sessions. What is dangerous asks for a fresh proof of who they are.
+
+import { type Clock, systemClock } from '../base/clock.ts'
+import type { User } from '../store/people.ts'
+import { passwordFlaw, type PasswordFlaw } from './password-rules.ts'
+import {
+  beginEnrolment,
+  confirmEnrolment,
+  type Enrolment,
+  hasSecondFactor,
+  pendingEnrolment,
+  withNewRecoveryCodes,
+} from './second-factor.ts'
+import { isStale, type NewSession, type Session } from './sessions.ts'
+import { busy, type NotNow, type SignInParts } from './sign-in.ts'
+import { Trail } from './trail.ts'
+import { changeUser } from './users.ts'
+import type { Visit } from './visit.ts'
+
+/** Who acts, in which of their sessions. */
+interface Actor {
+  readonly session: Session
+  readonly user: User
+}
+
+/** The user must prove again who they are: `SignIn.confirm`, or a new sign-in at the provider. */
+type Stale = { readonly outcome: 'stale' }
+
+type PasswordResult =
+  | NotNow
+  | Stale
+  /** Every session of the user has ended but this one, whose value is another now. */
+  | ({ readonly outcome: 'changed' } & NewSession)
+  | { readonly outcome: 'flawed'; readonly flaw: PasswordFlaw }
+  /** The current password is not right. */
+  | { readonly outcome: 'refused' }
+
+type EnrolmentResult =
+  | Stale
+  | { readonly outcome: 'begun'; readonly enrolment: Enrolment }
+  | { readonly outcome: 'enrolled' }
+
+type CodesResult =
+  | Stale
+  | { readonly outcome: 'confirmed'; readonly recoveryCodes: readonly string[] }
+  | { readonly outcome: 'refused' }
+
+export class OwnAccount {
+  readonly #parts: SignInParts
+  readonly #clock: Clock
+
+  constructor(parts: SignInParts) {
+    this.#parts = parts
+    this.#clock = parts.clock ?? systemClock
+  }
+
+  /** Sets another password. Who has one shows it; who has none, since they sign in at a provider, has done so lately. */
+  async changePassword(
+    { session, user }: Actor,
+    { current, password }: { readonly current: string; readonly password: string },
+    visit: Visit,
+  ): Promise<PasswordResult> {
+    const { store, passwords, sessions } = this.#parts
+    const now = this.#clock.now()
+    const flaw = passwordFlaw(password, await this.#wordsOf(user))
+    if (flaw !== null) return { outcome: 'flawed', flaw }
+    const refusal =
+      user.password === null ? staleness(session, now) : await this.#refusalOf(user, current, visit)
+    if (refusal) return refusal
+    const digest = await passwords.hash(password)
+    if (digest === null) return busy
+    const trail = await Trail.of(store, user, visit, now, 'change_password')
+    const change = (before: User) =>
+      before.password === user.password
+        ? { ...before, password: digest, passwordChangedAt: now, modifiedAt: now }
+        : null
+    const changed = await changeUser(store, user.id, change, trail.first)
+    if (changed === null) return { outcome: 'refused' }
+    await sessions.endAll(user.id)
+    await trail.writeRest()
+    const { method, secondFactor } = session
+    const begun = await sessions.begin(changed, { method, secondFactor, at: now }, visit)
+    return { outcome: 'changed', ...begun }
+  }
+
+  /** Begins the enrolment of a second factor, which protects nothing before `confirmTotp`. */
+  async beginTotp({ session, user }: Actor): Promise<EnrolmentResult> {
+    const stale = staleness(session, this.#clock.now())
+    if (stale) return stale
+    const { store, keys } = this.#parts
+    const begun = await changeUser(store, user.id, before => beginEnrolment(before, keys)?.user ?? null)
+    const enrolment = begun && pendingEnrolment(begun, keys)
+    return enrolment ? { outcome: 'begun', enrolment } : { outcome: 'enrolled' }
+  }
+
+  /** Returns the enrolment that a user has begun; null where there is none to confirm. */
+  pendingTotp({ user }: Actor): Enrolment | null {
+    return pendingEnrolment(user, this.#parts.keys)
+  }
+
+  /** Ends the enrolment by a code of the app; the recovery codes are shown only now. */
+  async confirmTotp({ user }: Actor, code: string, visit: Visit): Promise<CodesResult> {
+    const { store, keys } = this.#parts
+    const now = this.#clock.now()
+    const trail = await Trail.of(store, user, visit, now, 'update', ['totp'])
+    let recoveryCodes: readonly string[] = []
+    const confirm = (before: User) => {
+      const confirmed = confirmEnrolment(before, code, keys, now)
+      recoveryCodes = confirmed?.recoveryCodes ?? []
+      return confirmed && { ...confirmed.user, modifiedAt: now }
+    }
+    if ((await changeUser(store, user.id, confirm, trail.first)) === null) return { outcome: 'refused' }
+    await trail.writeRest()
+    return { outcome: 'confirmed', recoveryCodes }
+  }
+
+  /** Makes ten other recovery codes; those there were are good for nothing any more. */
+  async renewRecoveryCodes({ session, user }: Actor, visit: Visit): Promise<CodesResult> {
+    const now = this.#clock.now()
+    const stale = staleness(session, now)
+    if (stale) return stale
+    const { store } = this.#parts
+    const trail = await Trail.of(store, user, visit, now, 'update', ['recovery_codes'])
+    let recoveryCodes: readonly string[] = []
+    const renew = (before: User) => {
+      const renewed = withNewRecoveryCodes(before)
+      recoveryCodes = renewed?.recoveryCodes ?? []
+      return renewed && { ...renewed.user, modifiedAt: now }
+    }
+    if ((await changeUser(store, user.id, renew, trail.first)) === null) return { outcome: 'refused' }
+    await trail.writeRest()
+    return { outcome: 'confirmed', recoveryCodes }
+  }
+
+  /** Takes the second factor away; accounts that require one are closed to the user then. */
+  async removeTotp({ session, user }: Actor, visit: Visit): Promise<Stale | { readonly outcome: 'removed' }> {
+    const now = this.#clock.now()
+    const stale = staleness(session, now)
+    if (stale) return stale
+    const { store } = this.#parts
+    const trail = await Trail.of(store, user, visit, now, 'update', ['totp'])
+    const remove = (before: User) =>
+      hasSecondFactor(before) ? { ...before, totp: null, modifiedAt: now } : null
+    if (await changeUser(store, user.id, remove, trail.first)) await trail.writeRest()
+    return { outcome: 'removed' }
+  }
+
+  /** Ends another session of the user by its id; false where there is none such. */
+  async endSession({ user }: Pick<Actor, 'user'>, id: string, visit: Visit): Promise<boolean> {
+    const { store, sessions } = this.#parts
+    if (!(await sessions.endOne(user.id, id))) return false
+    const resource = { resourceKind: 'session', resource: id } as const
+    await (await Trail.of(store, user, visit, this.#clock.now(), 'revoke', [], resource)).write()
+    return true
+  }
+
+  /** Signs the user out everywhere, here too; returns how many sessions that ended. */
+  async endAllSessions({ user }: Pick<Actor, 'user'>, visit: Visit): Promise<number> {
+    const { store, sessions } = this.#parts
+    const count = await sessions.endAll(user.id)
+    await (await Trail.of(store, user, visit, this.#clock.now(), 'sign_out', ['sessions'])).write()
+    return count
+  }
+
+  /** Compares the current password; null where it is right. */
+  async #refusalOf(
+    user: User,
+    current: string,
+    { address }: Visit,
+  ): Promise<NotNow | { readonly outcome: 'refused' } | null> {
+    const { passwords, throttle } = this.#parts
+    const attempt = await throttle.attempt(user.email, address)
+    if ('retryAfter' in attempt) return { outcome: 'throttled', retryAfter: attempt.retryAfter }
+    const verdict = await passwords.verify(current, user.password)
+    if (verdict?.matches === false) return { outcome: 'refused' }
+    await attempt.forgive()
+    return verdict ? null : busy
+  }
+
+  /** Returns the words of a user that are easy to guess. */
+  async #wordsOf({ id, email, firstName, lastName }: User): Promise<readonly string[]> {
+    const { store } = this.#parts
+    const members = await store.members.ofUser(id)
+    const accounts = await Promise.all(
+      members.slice(0, mostAccounts).map(({ account }) => store.accounts.get(account)),
+    )
+    const names = [firstName, lastName, ...accounts.map(account => account?.name)]
+    return [email, ...names.flatMap(name => name ?? [])]
+  }
+}
+
+const mostAccounts = 20
+
+function staleness(session: Session, now: number): Stale | null {
+  return isStale(session, now) ? { outcome: 'stale' } : null
+}

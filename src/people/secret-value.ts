@@ -1,0 +1,19 @@
+// What a person or their browser shows to prove something: 256 random bits. Only the digest is ever kept.
+
+import { hash, randomBytes } from 'node:crypto'
+
+/** Makes a value of 43 characters, as cookies and links take them. */
+export function newValue(): { readonly value: string; readonly digest: string } {
+  const value = randomBytes(32).toString('base64url')
+  return { value, digest: digestOfValue(value) }
+}
+
+/** Digests a value to SHA-256, in hex. */
+export function digestOfValue(value: string): string {
+  return hash('sha256', value)
+}
+
+/** Whether a text has the form of a value: anything else is not looked up. */
+export function isValue(text: string): boolean {
+  return /^[\w-]{43}$/.test(text)
+}

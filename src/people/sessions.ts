@@ -1,0 +1,163 @@
+// Sessions of people in browsers: 12 hours since they were last used, 7 days at most. The value is in a cookie, its digest in the store.
+
+import { type Clock, systemClock } from '../base/clock.ts'
+import type { Credential } from '../store/credential.ts'
+import { everybody, type User } from '../store/people.ts'
+import type { Store } from '../store/store.ts'
+import { digestOfValue, isValue, newValue } from './secret-value.ts'
+import type { Visit } from './visit.ts'
+
+/** How somebody has proved who they are. */
+export type SignInMethod = 'password' | 'openid' | 'invitation'
+
+export interface Session {
+  /** SHA-256 of its value: names it to its owner, and opens nothing. */
+  readonly id: string
+  /** The id of the user. */
+  readonly user: string
+  readonly method: SignInMethod
+  /** Whether a code was shown as well. */
+  readonly secondFactor: boolean
+  /** When it began, when the user last proved who they are, and when it was last used, to some minutes; ms since the epoch. */
+  readonly createdAt: number
+  readonly authenticatedAt: number
+  readonly usedAt: number
+  /** Of the browser that signed in. */
+  readonly address: string
+  readonly userAgent: string | null
+}
+
+/** The proof that a session begins with. */
+interface Proof extends Pick<Session, 'method' | 'secondFactor'> {
+  /** When it was asked for, not when it was found right: a password that is changed meanwhile opens nothing. */
+  readonly at: number
+}
+
+/** A session that is new, with its value, which stands nowhere else. */
+export interface NewSession {
+  readonly value: string
+  readonly session: Session
+}
+
+const minute = 60_000
+const idle = 12 * 60 * minute
+const longest = 7 * 24 * 60 * minute
+/** How far the time of the last use may lag, so that not every request writes. */
+const coarseness = 5 * minute
+/** How long after a proof of who they are people may do what is dangerous. */
+const freshness = 30 * minute
+const longestUserAgent = 256
+/** How many a user is shown. */
+const most = 100
+
+/** Whether a user must prove again who they are before something dangerous. */
+export function isStale({ authenticatedAt }: Session, now: number): boolean {
+  return now - authenticatedAt > freshness
+}
+
+export class Sessions {
+  readonly #store: Store
+  readonly #clock: Clock
+
+  constructor(store: Store, clock: Clock = systemClock) {
+    this.#store = store
+    this.#clock = clock
+  }
+
+  /** Begins a session of a user who has proved who they are; `replaced` is the value of the one that the browser had, which ends. */
+  async begin(
+    { id: user }: User,
+    { at, ...proof }: Proof,
+    { address, userAgent }: Visit,
+    replaced: string | null = null,
+  ): Promise<NewSession> {
+    const now = this.#clock.now()
+    const browser = { address, userAgent: userAgent?.slice(0, longestUserAgent) ?? null }
+    const begun = await this.#put({
+      user,
+      ...proof,
+      createdAt: now,
+      authenticatedAt: at,
+      usedAt: now,
+      ...browser,
+    })
+    if (replaced !== null) await this.end(replaced)
+    return begun
+  }
+
+  /** Puts another value in place of a session's whose user has proved again, at a time, who they are; the old one ends. */
+  async renew({ id, ...session }: Session, at: number): Promise<NewSession> {
+    const renewed = await this.#put({ ...session, authenticatedAt: at, usedAt: this.#clock.now() })
+    await this.#store.credentials.remove('session', id)
+    return renewed
+  }
+
+  /** Returns the session of a value with its user; null for one that has ended, also by a change of the password. */
+  async find(value: string): Promise<{ readonly session: Session; readonly user: User } | null> {
+    if (!isValue(value)) return null
+    const kept = await this.#store.credentials.get('session', digestOfValue(value))
+    if (kept === null || kept.user === null) return null
+    const user = (await this.#store.users.get(everybody, kept.user))?.record ?? null
+    const session = sessionOf(kept)
+    if (user === null || session.authenticatedAt < (user.passwordChangedAt ?? 0)) return null
+    return { session: await this.#used(session), user }
+  }
+
+  /** Lists those of a user that have not ended, the last used first. */
+  async list(user: string): Promise<readonly Session[]> {
+    const kept = await this.#store.credentials.list({ user }, 'session', most)
+    return kept.map(sessionOf).toSorted((a, b) => b.usedAt - a.usedAt)
+  }
+
+  /** Ends the session of a value. */
+  async end(value: string): Promise<boolean> {
+    return isValue(value) && this.#store.credentials.remove('session', digestOfValue(value))
+  }
+  /** Ends one of a user's by its id; false where the user has none such. */
+  async endOne(user: string, id: string): Promise<boolean> {
+    const kept = await this.#store.credentials.get('session', id)
+    return kept?.user === user && this.#store.credentials.remove('session', id)
+  }
+
+  /** Ends all of a user's, and sign-ins that wait for a code; returns how many sessions that were. */
+  async endAll(user: string): Promise<number> {
+    await this.#store.credentials.removeOf({ user }, ['sign_in'])
+    return this.#store.credentials.removeOf({ user }, ['session'])
+  }
+
+  async #put(begun: Omit<Session, 'id'>): Promise<NewSession> {
+    const { value, digest } = newValue()
+    const session = { id: digest, ...begun }
+    await this.#store.credentials.put(credentialOf(session))
+    return { value, session }
+  }
+
+  /** Puts off the end of a session that is used, unless it has ended meanwhile. */
+  async #used(session: Session): Promise<Session> {
+    const now = this.#clock.now()
+    if (now - session.usedAt < coarseness) return session
+    const used = { ...session, usedAt: now }
+    await this.#store.credentials.put(credentialOf(used), 'present')
+    return used
+  }
+}
+
+function credentialOf({ id, user, ...data }: Session): Credential {
+  const { createdAt, usedAt } = data
+  const expiresAt = Math.min(createdAt + longest, usedAt + idle)
+  return {
+    kind: 'session',
+    digest: id,
+    user,
+    client: null,
+    grant: null,
+    data,
+    createdAt,
+    expiresAt,
+    consumedAt: null,
+  }
+}
+
+function sessionOf({ digest, user, data }: Credential): Session {
+  return { id: digest, user: user!, ...(data as unknown as Omit<Session, 'id' | 'user'>) }
+}

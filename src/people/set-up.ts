@@ -1,0 +1,91 @@
+// The set-up of an account: by a one-time link, which only the machine itself makes, somebody becomes a super administrator.
+
+import { newId } from '../base/id.ts'
+import { type Clock, systemClock } from '../base/clock.ts'
+import { roles, areSuper } from '../permissions/roles.ts'
+import { auditOf } from '../store/audit-entry.ts'
+import type { Member } from '../store/people.ts'
+import type { Account } from '../store/records.ts'
+import { emailFault, normalEmail } from './email.ts'
+import type { NewPassword } from './invitations.ts'
+import { purposeOf } from './links.ts'
+import { passwordFlaw, type PasswordFlaw } from './password-rules.ts'
+import { digestOfValue, isValue } from './secret-value.ts'
+import { busy, type NotNow, type SignedIn, type SignInParts } from './sign-in.ts'
+import { newUser, withNames } from './users.ts'
+import type { Visit } from './visit.ts'
+
+type SetUpResult =
+  | SignedIn
+  | NotNow
+  | { readonly outcome: 'flawed'; readonly flaw: PasswordFlaw }
+  /** In words that follow the name of the field. */
+  | { readonly outcome: 'bad_email'; readonly fault: string }
+  /** There is such a user already: they are invited instead. */
+  | { readonly outcome: 'email_taken' }
+  /** The link was used, or has expired. */
+  | { readonly outcome: 'gone' }
+
+export class SetUp {
+  readonly #parts: SignInParts
+  readonly #clock: Clock
+
+  constructor(parts: SignInParts) {
+    this.#parts = parts
+    this.#clock = parts.clock ?? systemClock
+  }
+
+  /** Returns the account that the value of a link sets up; null where that is over. */
+  async find(value: string): Promise<Account | null> {
+    const { store } = this.#parts
+    const kept = isValue(value) ? await store.credentials.get('invitation', digestOfValue(value)) : null
+    const link = kept && purposeOf(kept)
+    return link?.purpose === 'set_up' ? store.accounts.get(link.account) : null
+  }
+
+  /** Makes the user and the membership, and signs in. */
+  async complete(
+    value: string,
+    { email: written, password, ...names }: NewPassword & { readonly email: string },
+    visit: Visit,
+    replaced: string | null = null,
+  ): Promise<SetUpResult> {
+    const { store, passwords, sessions } = this.#parts
+    const account = await this.find(value)
+    if (account === null) return { outcome: 'gone' }
+    const email = normalEmail(written.trim())
+    const fault = emailFault(email)
+    if (fault !== null) return { outcome: 'bad_email', fault }
+    const flaw = passwordFlaw(password, [email, names.firstName ?? '', names.lastName ?? '', account.name])
+    if (flaw !== null) return { outcome: 'flawed', flaw }
+    if (await store.users.findByEmail(email)) return { outcome: 'email_taken' }
+    const digest = await passwords.hash(password)
+    if (digest === null) return busy
+    const now = this.#clock.now()
+    const consumed = await store.credentials.consume('invitation', digestOfValue(value), now)
+    if (!consumed?.isFirst) return { outcome: 'gone' }
+    const user = { ...withNames(newUser(email, now), names), password: digest, passwordChangedAt: now }
+    if (!(await store.users.insert(user))) return { outcome: 'email_taken' }
+    const member = superAdministrator(account.id, user.id, now)
+    const origin = {
+      account: account.id,
+      caller: { id: user.id },
+      now,
+      address: visit.address,
+      ray: visit.ray,
+    }
+    const audit = auditOf(origin, 'create', { resourceKind: 'member', resource: member.id }, [
+      'user',
+      'roles',
+    ])
+    await store.members.insert(member, { audit })
+    const proof = { method: 'invitation', secondFactor: false, at: now } as const
+    return { outcome: 'signed_in', user, ...(await sessions.begin(user, proof, visit, replaced)) }
+  }
+}
+
+function superAdministrator(account: string, user: string, now: number): Member {
+  const [{ id: role }] = roles.filter(({ id }) => areSuper([id])) as [(typeof roles)[number]]
+  const times = { createdAt: now, modifiedAt: now }
+  return { account, id: newId(), user, status: 'accepted', roles: [role], isSuper: true, ...times }
+}

@@ -1,0 +1,183 @@
+// Signing in: a password, then a code of who has a second factor. Who guesses is told the same words in the same time, whether or not there is such a user.
+
+import type { SecretKeys } from '../base/secret-keys.ts'
+import { type Clock, systemClock } from '../base/clock.ts'
+import type { Credential } from '../store/credential.ts'
+import { everybody, type User } from '../store/people.ts'
+import type { Store } from '../store/store.ts'
+import { normalEmail } from './email.ts'
+import type { Passwords } from './passwords.ts'
+import { hasSecondFactor, withUsedFactor } from './second-factor.ts'
+import { digestOfValue, isValue, newValue } from './secret-value.ts'
+import type { NewSession, Session, Sessions, SignInMethod } from './sessions.ts'
+import type { Throttle } from './throttle.ts'
+import { changeUser } from './users.ts'
+import type { Visit } from './visit.ts'
+
+/** That it cannot be tried now; `retryAfter` is in seconds. */
+export type NotNow =
+  /** Too many attempts of this user or from this address. */
+  | { readonly outcome: 'throttled'; readonly retryAfter: number }
+  /** Too many passwords are being compared. */
+  | { readonly outcome: 'busy'; readonly retryAfter: number }
+
+export interface SignedIn extends NewSession {
+  readonly outcome: 'signed_in'
+  readonly user: User
+}
+
+/** The user must show a code, and the ticket with it. */
+interface NeedsCode {
+  readonly outcome: 'needs_code'
+  readonly ticket: string
+}
+
+type SignInResult = SignedIn | NeedsCode | NotNow | { readonly outcome: 'refused' }
+
+/** `expired`: the ticket is, or it was used: sign in from the beginning. */
+type CodeResult = SignedIn | NotNow | { readonly outcome: 'refused' | 'expired' }
+
+type ConfirmResult = SignedIn | NotNow | { readonly outcome: 'refused' | 'no_password' }
+
+/** What signing in by any way needs. */
+export interface SignInParts {
+  readonly store: Store
+  readonly keys: SecretKeys
+  readonly passwords: Passwords
+  readonly sessions: Sessions
+  readonly throttle: Throttle
+  readonly clock?: Clock
+}
+
+/** That too many passwords are being compared: in two seconds they are done. */
+export const busy = { outcome: 'busy', retryAfter: 2 } as const
+
+/** Ms in which a code must be shown. */
+const ticketLife = 600_000
+
+export class SignIn {
+  readonly #parts: SignInParts
+  readonly #clock: Clock
+
+  constructor(parts: SignInParts) {
+    this.#parts = parts
+    this.#clock = parts.clock ?? systemClock
+  }
+
+  /** Compares a password; `replaced` is the value of the session that the browser had, which ends with success. */
+  async withPassword(
+    { email: written, password }: { readonly email: string; readonly password: string },
+    visit: Visit,
+    replaced: string | null = null,
+  ): Promise<SignInResult> {
+    const { store, passwords, throttle } = this.#parts
+    const email = normalEmail(written.trim())
+    const at = this.#clock.now()
+    const attempt = await throttle.attempt(email, visit.address)
+    if ('retryAfter' in attempt) return { outcome: 'throttled', retryAfter: attempt.retryAfter }
+    const kept = await store.users.findByEmail(email)
+    const verdict = await passwords.verify(password, kept?.record.password ?? null)
+    if (verdict === null) {
+      await attempt.forgive()
+      return busy
+    }
+    if (!verdict.matches || kept === null) return { outcome: 'refused' }
+    await attempt.forgive()
+    const user = verdict.isOutdated ? await this.#rehash(kept.record, password) : kept.record
+    return this.proceed(user, { method: 'password', at }, visit, replaced)
+  }
+
+  /** Goes on with a user who has proved who they are: to a session, or to the code of a second factor. */
+  async proceed(
+    user: User,
+    proof: { readonly method: SignInMethod; readonly at: number },
+    visit: Visit,
+    replaced: string | null = null,
+  ): Promise<SignedIn | NeedsCode> {
+    const { store, sessions } = this.#parts
+    if (!hasSecondFactor(user)) {
+      const begun = await sessions.begin(user, { ...proof, secondFactor: false }, visit, replaced)
+      return { outcome: 'signed_in', user, ...begun }
+    }
+    const { value, digest } = newValue()
+    await store.credentials.put(ticketOf(user, digest, proof))
+    return { outcome: 'needs_code', ticket: value }
+  }
+
+  /** Takes the code that a ticket asks for: of the app, or a recovery code. */
+  async withCode(
+    { ticket, code }: { readonly ticket: string; readonly code: string },
+    visit: Visit,
+    replaced: string | null = null,
+  ): Promise<CodeResult> {
+    const { store, keys, sessions, throttle } = this.#parts
+    const kept = isValue(ticket) ? await store.credentials.get('sign_in', digestOfValue(ticket)) : null
+    const holder = kept && kept.consumedAt === null && isTicket(kept) ? kept : null
+    const found = holder && (await store.users.get(everybody, holder.user!))
+    if (!holder || !found || isOutlived(holder, found.record)) return { outcome: 'expired' }
+    const attempt = await throttle.attempt(found.record.email, visit.address)
+    if ('retryAfter' in attempt) return { outcome: 'throttled', retryAfter: attempt.retryAfter }
+    const at = this.#clock.now()
+    const user = await changeUser(store, found.record.id, before => withUsedFactor(before, code, keys, at))
+    if (user === null) return { outcome: 'refused' }
+    const consumed = await store.credentials.consume('sign_in', holder.digest, at)
+    if (!consumed?.isFirst || isOutlived(holder, user)) return { outcome: 'expired' }
+    await attempt.forgive()
+    const proof = { method: methodOf(holder), secondFactor: true, at }
+    return { outcome: 'signed_in', user, ...(await sessions.begin(user, proof, visit, replaced)) }
+  }
+
+  /** Takes the password again before something dangerous, and gives the session another value. Who has no password signs in anew at the provider. */
+  async confirm(
+    { session, user }: { readonly session: Session; readonly user: User },
+    password: string,
+    visit: Visit,
+  ): Promise<ConfirmResult> {
+    const { passwords, sessions, throttle } = this.#parts
+    if (user.password === null) return { outcome: 'no_password' }
+    const at = this.#clock.now()
+    const attempt = await throttle.attempt(user.email, visit.address)
+    if ('retryAfter' in attempt) return { outcome: 'throttled', retryAfter: attempt.retryAfter }
+    const verdict = await passwords.verify(password, user.password)
+    if (verdict?.matches === false) return { outcome: 'refused' }
+    await attempt.forgive()
+    return verdict ? { outcome: 'signed_in', user, ...(await sessions.renew(session, at)) } : busy
+  }
+
+  /** Makes the digest of a right password again, at the cost of today; whatever comes between, the user signs in all the same. */
+  async #rehash(user: User, value: string): Promise<User> {
+    const { store, passwords } = this.#parts
+    const password = await passwords.hash(value)
+    if (password === null) return user
+    const isSame = (now: User) => now.password === user.password
+    return (await changeUser(store, user.id, now => (isSame(now) ? { ...now, password } : null))) ?? user
+  }
+}
+
+function ticketOf(
+  { id }: User,
+  digest: string,
+  { method, at }: { readonly method: SignInMethod; readonly at: number },
+): Credential {
+  const of = { kind: 'sign_in', digest, user: id, client: null, grant: null } as const
+  return {
+    ...of,
+    data: { step: 'code', method },
+    createdAt: at,
+    expiresAt: at + ticketLife,
+    consumedAt: null,
+  }
+}
+
+function isTicket({ data, user }: Credential): boolean {
+  return user !== null && (data as { readonly step?: unknown }).step === 'code'
+}
+
+function methodOf({ data }: Credential): SignInMethod {
+  return (data as { readonly method: SignInMethod }).method
+}
+
+/** Whether the password that a ticket was for has been changed. */
+function isOutlived({ createdAt }: Credential, { passwordChangedAt }: User): boolean {
+  return createdAt < (passwordChangedAt ?? 0)
+}

@@ -1,0 +1,55 @@
+// People who become users by themselves, where `people.sign_up` is `open`. They are members of nothing.
+
+import { type Clock, systemClock } from '../base/clock.ts'
+import { emailFault, normalEmail } from './email.ts'
+import type { NewPassword } from './invitations.ts'
+import { passwordFlaw, type PasswordFlaw } from './password-rules.ts'
+import { busy, type NotNow, type SignInParts } from './sign-in.ts'
+import { newUser, withNames } from './users.ts'
+import type { Visit } from './visit.ts'
+
+type SignUpResult =
+  /** If the address was free, its owner can sign in now. It is not told whether it was: nobody can find out so who is a user. */
+  | { readonly outcome: 'done' }
+  | NotNow
+  | { readonly outcome: 'flawed'; readonly flaw: PasswordFlaw }
+  | { readonly outcome: 'bad_email'; readonly fault: string }
+  /** Not where users are invited. */
+  | { readonly outcome: 'closed' }
+
+export class SignUp {
+  readonly #parts: SignInParts
+  readonly #isOpen: () => boolean
+  readonly #clock: Clock
+
+  constructor(parts: SignInParts, isOpen: () => boolean) {
+    this.#parts = parts
+    this.#isOpen = isOpen
+    this.#clock = parts.clock ?? systemClock
+  }
+
+  /** Makes a user, unless there is one with this address; takes as long either way. */
+  async signUp(
+    { email: written, password, ...names }: NewPassword & { readonly email: string },
+    { address }: Visit,
+  ): Promise<SignUpResult> {
+    const { store, passwords, throttle } = this.#parts
+    if (!this.#isOpen()) return { outcome: 'closed' }
+    const email = normalEmail(written.trim())
+    const fault = emailFault(email)
+    if (fault !== null) return { outcome: 'bad_email', fault }
+    const flaw = passwordFlaw(password, [email, names.firstName ?? '', names.lastName ?? ''])
+    if (flaw !== null) return { outcome: 'flawed', flaw }
+    const retryAfter = await throttle.count(address)
+    if (retryAfter !== null) return { outcome: 'throttled', retryAfter }
+    const digest = await passwords.hash(password)
+    if (digest === null) return busy
+    const now = this.#clock.now()
+    await store.users.insert({
+      ...withNames(newUser(email, now), names),
+      password: digest,
+      passwordChangedAt: now,
+    })
+    return { outcome: 'done' }
+  }
+}

@@ -1,0 +1,61 @@
+// How often a password or code may be guessed: 5 times a user and 20 times an address in 10 minutes, counted in the store, whether or not there is such a user.
+
+import { hash } from 'node:crypto'
+import { clientKey } from '../base/address/client-key.ts'
+import type { CounterAnswer, Counters } from '../store/store.ts'
+
+const period = 600_000 // ms
+const mostOfUser = 5
+const mostOfAddress = 20
+
+/** What became of an attempt: how to take it back because it was right, or when to come again. */
+type Attempt = { readonly forgive: () => Promise<void> } | { readonly retryAfter: number }
+
+export class Throttle {
+  readonly #counters: Counters
+
+  constructor(counters: Counters) {
+    this.#counters = counters
+  }
+
+  /**
+   * Counts an attempt before it is looked at, so that many at once are no way round; else `retryAfter`, in whole seconds. Rejects with `StoreUnreachable` while
+   * nothing can be counted: then nothing may be guessed.
+   */
+  async attempt(email: string, address: string): Promise<Attempt> {
+    const ofAddress = `sign-in from ${clientKey(address)}`
+    // The address of a person stands in no key.
+    const ofUser = `sign-in of ${hash('sha256', email)}`
+    const first = await this.#spend(ofAddress, mostOfAddress)
+    if (first.granted === 0) return { retryAfter: seconds(first.wait) }
+    const second = await this.#spend(ofUser, mostOfUser)
+    if (second.granted === 0) {
+      await this.#giveBack(ofAddress, mostOfAddress)
+      return { retryAfter: seconds(second.wait) }
+    }
+    const forgive = async () => {
+      await Promise.all([this.#giveBack(ofAddress, mostOfAddress), this.#giveBack(ofUser, mostOfUser)])
+    }
+    return { forgive }
+  }
+
+  /** Counts what is no guess but still is for few: null, or the seconds until it is granted. */
+  async count(address: string): Promise<number | null> {
+    const { granted, wait } = await this.#spend(`sign-in from ${clientKey(address)}`, mostOfAddress)
+    return granted > 0 ? null : seconds(wait)
+  }
+
+  #spend(key: string, limit: number): Promise<CounterAnswer> {
+    return this.#counters.spend({ key, window, limit, done: 0, wanted: 1 })
+  }
+
+  async #giveBack(key: string, limit: number): Promise<void> {
+    await this.#counters.spend({ key, window, limit, done: -1, wanted: 0 })
+  }
+}
+
+const window = { kind: 'sliding', period } as const
+
+function seconds(ms: number): number {
+  return Math.max(1, Math.ceil(ms / 1_000))
+}

@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict'
+import { isStale } from '../../src/people/sessions.ts'
+import { digestOfValue } from '../../src/people/secret-value.ts'
+import type { User } from '../../src/store/people.ts'
+import { onStores, type Village, visit } from './on-stores.ts'
+
+const minute = 60_000
+const hour = 60 * minute
+const day = 24 * hour
+
+const begin = (village: Village, user: User, replaced: string | null = null) =>
+  village.parts.sessions.begin(
+    user,
+    { method: 'password', secondFactor: false, at: village.clock.now() },
+    visit,
+    replaced,
+  )
+
+onStores('a session is found by its value, which no store has', async village => {
+  const { sessions } = village.parts
+  const user = await village.settle()
+  const { value, session } = await begin(village, user)
+  assert.match(value, /^[\w-]{43}$/)
+  assert.equal(session.id, digestOfValue(value))
+  assert.deepEqual(await sessions.find(value), { session, user })
+  assert.deepEqual(
+    [session.user, session.method, session.address, session.userAgent],
+    [user.id, 'password', visit.address, visit.userAgent],
+  )
+  const kept = await village.store.credentials.list({ user: user.id }, 'session', 10)
+  assert.ok(!JSON.stringify(kept).includes(value))
+  const other = (value[0] === 'A' ? 'B' : 'A') + value.slice(1)
+  for (const wrong of ['', 'x', other, session.id, `${value} `])
+    assert.equal(await sessions.find(wrong), null)
+})
+
+onStores('a session ends 12 hours after its last use, and 7 days after its begin', async village => {
+  const { sessions } = village.parts
+  const { value: idle } = await begin(village, await village.settle())
+  const { value: busy } = await begin(village, await village.settle())
+  const start = village.clock.now()
+  village.clock.advance(12 * hour - minute)
+  assert.ok(await sessions.find(busy))
+  village.clock.advance(2 * minute)
+  assert.equal(await sessions.find(idle), null)
+  while (village.clock.now() + 10 * hour < start + 7 * day) {
+    assert.ok(await sessions.find(busy))
+    village.clock.advance(10 * hour)
+  }
+  assert.ok(await sessions.find(busy))
+  village.clock.advance(start + 7 * day - village.clock.now() + minute)
+  assert.equal(await sessions.find(busy), null)
+})
+
+onStores('the time of the last use is written every five minutes, not by each request', async village => {
+  const { sessions } = village.parts
+  const user = await village.settle()
+  const { value, session } = await begin(village, user)
+  const keptUse = async () => (await sessions.list(user.id))[0]!.usedAt
+  village.clock.advance(4 * minute)
+  await sessions.find(value)
+  assert.equal(await keptUse(), session.usedAt)
+  village.clock.advance(2 * minute)
+  await sessions.find(value)
+  assert.ok((await keptUse()) >= session.usedAt + 6 * minute)
+})
+
+onStores('a use that comes after the end of a session does not bring it back', async village => {
+  const { sessions } = village.parts
+  const user = await village.settle()
+  const { value } = await begin(village, user)
+  village.clock.advance(6 * minute)
+  await Promise.all([sessions.find(value), sessions.endAll(user.id), sessions.find(value)])
+  assert.equal(await sessions.find(value), null)
+  assert.deepEqual(await sessions.list(user.id), [])
+})
+
+onStores('what the browser had before ends at sign-in', async village => {
+  const { sessions } = village.parts
+  const user = await village.settle()
+  const { value: first } = await begin(village, user)
+  const { value: second } = await begin(village, user, first)
+  assert.notEqual(second, first)
+  assert.equal(await sessions.find(first), null)
+  assert.ok(await sessions.find(second))
+})
+
+onStores('a proof in between gives another value and makes a session fresh, not longer', async village => {
+  const { sessions, clock } = village.parts
+  const user = await village.settle()
+  const { value, session } = await begin(village, user)
+  village.clock.advance(31 * minute)
+  assert.equal(isStale(session, clock!.now()), true)
+  const renewed = await sessions.renew(session, clock!.now())
+  assert.notEqual(renewed.value, value)
+  assert.equal(await sessions.find(value), null)
+  const found = (await sessions.find(renewed.value))!.session
+  assert.equal(isStale(found, clock!.now()), false)
+  assert.equal(found.createdAt, session.createdAt)
+})
+
+onStores('a user lists and ends their sessions, and none of another user', async village => {
+  const { sessions } = village.parts
+  const [user, other] = [await village.settle(), await village.settle()]
+  const first = await begin(village, user)
+  village.clock.advance(minute)
+  const second = await begin(village, user)
+  const foreign = await begin(village, other)
+  assert.deepEqual(
+    (await sessions.list(user.id)).map(({ id }) => id),
+    [second.session.id, first.session.id],
+  )
+  assert.equal(await sessions.endOne(user.id, foreign.session.id), false)
+  assert.equal(await sessions.endOne(user.id, first.session.id), true)
+  assert.equal(await sessions.endOne(user.id, first.session.id), false)
+  assert.equal(await sessions.find(first.value), null)
+  assert.equal(await sessions.end(second.value), true)
+  assert.deepEqual(await sessions.list(user.id), [])
+  assert.ok(await sessions.find(foreign.value))
+})
+
+onStores(
+  'a session is worth nothing once its user is gone, or has changed the password since the proof',
+  async village => {
+    const { sessions, store } = village.parts
+    const user = await village.settle()
+    const { value } = await begin(village, user)
+    const kept = (await store.users.get(user.account, user.id))!
+    village.clock.advance(1_000)
+    await store.users.replace({ ...user, passwordChangedAt: village.clock.now() }, kept.version)
+    assert.equal(await sessions.find(value), null)
+    const { value: later } = await begin(village, user)
+    assert.ok(await sessions.find(later))
+    await store.users.remove(user.account, user.id)
+    assert.equal(await sessions.find(later), null)
+  },
+)
+
+onStores('a session is ended for every process at once', async village => {
+  const { value, session } = await begin(village, await village.settle())
+  const there = await village.elsewhere()
+  assert.deepEqual((await there.sessions.find(value))!.session, session)
+  await village.parts.sessions.end(value)
+  assert.equal(await there.sessions.find(value), null)
+})
