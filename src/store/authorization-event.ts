@@ -33,3 +33,17 @@ export type AuthorizationStep =
   | 'introspection'
   | 'userinfo'
   | 'logout'
+
+/** How many events of a client are kept, and each for how long, in ms. */
+export const mostEvents = 200
+export const eventLife = 30 * 86_400_000
+
+const mostText = 8 * 1024
+
+/** Returns an event as JSON; throws where it is too large to be kept. */
+export function eventJson(event: AuthorizationEvent): string {
+  const json = JSON.stringify(event)
+  if (json.length > mostText)
+    throw new TypeError(`an authorization event must have ${mostText} characters at most`)
+  return json
+}

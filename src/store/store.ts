@@ -1,8 +1,10 @@
 // What we remember, as one interface: every promise stands here, and both backends keep it (one contract suite runs on both).
 
+import type { AuthorizationEvent } from './authorization-event.ts'
 import type { Consumption, Credential, CredentialKind, CredentialOwner } from './credential.ts'
 import type { LogBatch } from './log-batch/batch.ts'
 import type { OAuthClient } from './oauth-client.ts'
+import type { OAuthGrant } from './oauth-grant.ts'
 import type { Identity, Member, User } from './people.ts'
 import type {
   Account,
@@ -15,6 +17,7 @@ import type {
   LogSummary,
   Token,
 } from './records.ts'
+import type { SigningKey } from './signing-key.ts'
 import type { AccessRuleList, ErrorPage, ErrorRuleList } from './zone-lists.ts'
 
 /**
@@ -40,6 +43,10 @@ export interface Store {
   readonly users: Users
   readonly members: Members
   readonly credentials: Credentials
+  readonly oauthGrants: OAuthGrants
+  readonly authorizationEvents: AuthorizationEvents
+  /** `keyOwner` owns them. */
+  readonly signingKeys: Records<SigningKey>
   /** What the API has set for zones; `zoneOwner` owns it. */
   readonly errorRules: Records<ErrorRuleList>
   readonly accessRules: Records<AccessRuleList>
@@ -150,6 +157,27 @@ export interface Credentials {
   removeOf(owner: CredentialOwner, kinds?: readonly CredentialKind[]): Promise<number>
   /** Returns up to `limit` of one kind and owner, consumed or not, what expires last first. */
   list(owner: CredentialOwner, kind: CredentialKind, limit: number): Promise<readonly Credential[]>
+}
+
+/**
+ * There is one grant at most of a user for a client and an account: `insert` and `replace` of a second one give false and write nothing, of any number of writers at
+ * once one wins. Removing a grant removes nothing else.
+ */
+export interface OAuthGrants extends Records<OAuthGrant> {
+  find(user: string, client: string, account: string): Promise<Versioned<OAuthGrant> | null>
+  /** A page of those of a user, or for a client, in all accounts, by creation and then id; `total` counts all. */
+  ofUser(user: string, page: Page): Promise<Listing<OAuthGrant>>
+  ofClient(client: string, page: Page): Promise<Listing<OAuthGrant>>
+}
+
+/** The last 200 events of each client, by when they came; each for 30 days from its `at`. As durable as records. */
+export interface AuthorizationEvents {
+  /** Adds an event, and drops the oldest of the client beyond 200; rejects with `TypeError` one of more than 8 K characters as JSON. */
+  append(event: AuthorizationEvent): Promise<void>
+  /** Returns those of a client of an account, the one that came last first. */
+  list(clientAccount: string, client: string): Promise<readonly AuthorizationEvent[]>
+  /** Removes all of a client. */
+  removeOf(client: string): Promise<void>
 }
 
 export interface OAuthClients extends Records<OAuthClient> {
@@ -359,6 +387,8 @@ export type RecordKind =
   | 'error_page'
   | 'user'
   | 'member'
+  | 'oauth_grant'
+  | 'signing_key'
 
 /**
  * What changes name. An account is told of with its id as both; of `credential` the account is the kind of one that was removed and the id its digest, or the account is

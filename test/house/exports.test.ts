@@ -10,9 +10,6 @@ import { root } from '../help/source.ts'
 const exceptions: Readonly<Record<string, string>> = {
   'src/oauth-clients/secret-uses.ts SecretUses': 'the token endpoint of OAuth will say which secret was used',
   'src/oauth-clients/secret.ts secretThatMatches': 'the token endpoint of OAuth will ask it',
-  'src/store/authorization-event.ts AuthorizationEvent': 'the store will keep it',
-  'src/store/oauth-grant.ts OAuthGrant': 'the store will keep it',
-  'src/store/signing-key.ts SigningKey': 'the store will keep it',
   'src/store/redis/server/rights.ts aclRules': 'what the documentation tells operators to write',
   'src/store/redis/server/rights.ts clusterRules': 'what the documentation tells operators to write',
 }

@@ -235,6 +235,38 @@ export const store: readonly Mutated[] = [
     ],
   },
   {
+    file: 'store/sqlite/authorization-events.ts',
+    tests: ['store/sqlite/sqlite-store'],
+    changes: [
+      {
+        text: 'this.#trim(client, number - mostEvents)',
+        becomes: '',
+        breaks: 'the events of a client grow without end',
+      },
+      {
+        text: '.filter(event => event.clientAccount === clientAccount)',
+        becomes: '',
+        breaks: 'an account reads the events of a client of another one',
+      },
+    ],
+  },
+  {
+    file: 'store/redis/authorization-events.ts',
+    tests: ['store/redis/contract'],
+    changes: [
+      {
+        text: "redis.call('LTRIM', KEYS[1], 0, ARGV[2])",
+        becomes: '',
+        breaks: 'the events of a client grow without end',
+      },
+      {
+        text: 'event.clientAccount === clientAccount && ',
+        becomes: '',
+        breaks: 'an account reads the events of a client of another one',
+      },
+    ],
+  },
+  {
     file: 'store/sqlite/people.ts',
     tests: ['store/sqlite/sqlite-store'],
     changes: [

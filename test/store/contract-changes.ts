@@ -14,6 +14,8 @@ import {
   gateway,
   member,
   oauthClient,
+  oauthGrant,
+  signingKey,
   token,
   user,
 } from './contract-specimens.ts'
@@ -85,6 +87,16 @@ export function changesContract(name: string, place: Place): void {
     })
     await writeAndHear(own, other, { kind: 'user', ...person }, async () => {
       await own.users.remove(person.account, person.id)
+    })
+    const [grant, key] = [oauthGrant(), signingKey()]
+    await writeAndHear(own, other, { kind: 'oauth_grant', ...grant }, async () => {
+      await own.oauthGrants.insert(grant)
+    })
+    await writeAndHear(own, other, { kind: 'oauth_grant', ...grant }, async () => {
+      await own.oauthGrants.remove(grant.account, grant.id)
+    })
+    await writeAndHear(own, other, { kind: 'signing_key', ...key }, async () => {
+      await own.signingKeys.insert(key)
     })
   })
 

@@ -13,6 +13,8 @@ import {
   keptAnswer,
   member,
   oauthClient,
+  oauthGrant,
+  signingKey,
   token,
   user,
 } from './contract-specimens.ts'
@@ -30,6 +32,8 @@ const kinds: Readonly<
   'OAuth client': ({ oauthClients }) => kindOf(oauthClients, oauthClient(), { name: 'Changed' }),
   user: ({ users }) => kindOf(users, user(), { firstName: 'Changed' }),
   member: ({ members }) => kindOf(members, member(), { roles: [] }),
+  'OAuth grant': ({ oauthGrants }) => kindOf(oauthGrants, oauthGrant(), { scopes: [] }),
+  'signing key': ({ signingKeys }) => kindOf(signingKeys, signingKey(), { endsAt: 7 }),
   'list of error rules': ({ errorRules }) => kindOf(errorRules, errorRuleList(), { rules: [] }),
   'list of access rules': ({ accessRules }) => kindOf(accessRules, accessRuleList(), { rules: [] }),
   'error page': ({ errorPages }) => kindOf(errorPages, errorPage(), { html: 'Changed' }),

@@ -12,6 +12,7 @@ import { dueContract } from './contract-due.ts'
 import { logFiltersContract } from './contract-log-filters.ts'
 import { logsContract } from './contract-logs.ts'
 import { oauthClientsContract } from './contract-oauth-clients.ts'
+import { oauthGrantsContract } from './contract-oauth-grants.ts'
 import { peopleContract } from './contract-people.ts'
 import { recordsContract } from './contract-records.ts'
 import { togetherContract } from './contract-together.ts'
@@ -32,6 +33,7 @@ export function storeContract(name: string, place: Place): void {
   oauthClientsContract(name, place)
   peopleContract(name, place)
   credentialsContract(name, place)
+  oauthGrantsContract(name, place)
   zonesContract(name, place)
   dueContract(name, place)
   togetherContract(name, place)

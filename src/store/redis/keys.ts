@@ -25,6 +25,8 @@ export const keys = {
   credential: (kind: CredentialKind, name: string) => `{gatehouse}:${kind}:${name}`,
   /** The credentials of an owner, by when they expire; it expires with the last of them. */
   credentialsOf: (owner: string, id: string) => `{gatehouse}:of_${owner}:${id}`,
+  /** The last authorization events of a client, the one that came last first; it expires with that. */
+  authorizationEvents: (client: string) => `{gatehouse}:authorization_events:${client}`,
   /** One answer, and until when it holds; it expires. */
   answer: (account: string, key: string) => `{gatehouse}:answer:${account}/${key}`,
   /** The ids of an account's audit entries by time. */

@@ -3,11 +3,13 @@
 import { type Clock, systemClock } from '../../base/clock.ts'
 import type { Gateway } from '../records.ts'
 import type { Bootstrap, Records, Store } from '../store.ts'
+import type { SigningKey } from '../signing-key.ts'
 import type { AccessRuleList, ErrorPage, ErrorRuleList } from '../zone-lists.ts'
 import { RedisAccounts } from './accounts.ts'
 import { type Address, locationOf, parseAddress } from './server/address.ts'
 import { RedisAnswers } from './answers.ts'
 import { RedisAudit } from './audit.ts'
+import { RedisAuthorizationEvents } from './authorization-events.ts'
 import { RedisChanges } from './changes.ts'
 import { RedisCredentials } from './credentials.ts'
 import { connect, type Credentials, type Dialling, type Subscription, subscribe } from './server/connect.ts'
@@ -18,6 +20,7 @@ import { NotPrimary } from './server/failure.ts'
 import { Graves } from './removed-gateways.ts'
 import { changeChannel, keys } from './keys.ts'
 import { RedisLogs } from './logs.ts'
+import { RedisOAuthGrants } from './oauth-grants.ts'
 import { RedisOAuthClients } from './oauth-clients.ts'
 import { insertFirst, recordKeys } from './record-scripts.ts'
 import { RedisMembers, RedisUsers } from './people.ts'
@@ -52,6 +55,9 @@ export class RedisStore implements Store {
   readonly users: RedisUsers
   readonly members: RedisMembers
   readonly credentials: RedisCredentials
+  readonly oauthGrants: RedisOAuthGrants
+  readonly authorizationEvents: RedisAuthorizationEvents
+  readonly signingKeys: Records<SigningKey>
   readonly errorRules: Records<ErrorRuleList>
   readonly accessRules: Records<AccessRuleList>
   readonly errorPages: Records<ErrorPage>
@@ -113,6 +119,9 @@ export class RedisStore implements Store {
     this.users = new RedisUsers(records, this.#writes, clock)
     this.members = new RedisMembers(records, this.#writes, clock)
     this.credentials = new RedisCredentials(records, this.#writes, clock)
+    this.oauthGrants = new RedisOAuthGrants(records, this.#writes, clock)
+    this.authorizationEvents = new RedisAuthorizationEvents(records, this.#writes, clock)
+    this.signingKeys = new RedisRecords<SigningKey>(plainTraits('signing_key'), records, this.#writes, clock)
     this.errorRules = new RedisRecords<ErrorRuleList>(
       plainTraits('error_rule_list'),
       records,

@@ -5,7 +5,7 @@ import { LastSuperAdministrator, type Members, type Users, type Versioned } from
 import type { Database, Statement } from './database/database.ts'
 import { fromRow } from './database/ordered-rows.ts'
 import type { Ledgers } from './ledgers.ts'
-import { SqliteRecords, versionedOf } from './records.ts'
+import { foundIn, SqliteRecords } from './records.ts'
 
 /** The most memberships of one user that are listed. */
 const mostOfUser = 1_000
@@ -71,10 +71,4 @@ export class SqliteMembers extends SqliteRecords<Member> implements Members {
   ofUser(user: string): Promise<readonly Member[]> {
     return this.#db.read(() => this.#ofUser.all(user).map(row => fromRow<Member>(row)))
   }
-}
-
-/** Reads the one record that a statement finds. */
-function foundIn<T>(statement: Statement, ...values: string[]): Versioned<T> | null {
-  const row = statement.get(...values)
-  return row ? versionedOf<T>(row) : null
 }

@@ -113,7 +113,7 @@ export class SqliteRecords<T extends { readonly account: string; readonly id: st
 }
 
 /** Reads a page of those rows that have this owner. */
-async function pageOf<T>(
+export async function pageOf<T>(
   rows: OrderedRows,
   owner: string,
   { offset, limit, after = null }: Page,
@@ -126,6 +126,12 @@ async function pageOf<T>(
     for await (const some of rows.read({ ...stretch, from }, limit))
       for (const row of some) items.push(fromRow(row))
   return { items, total }
+}
+
+/** Reads the one record that a statement finds. */
+export function foundIn<T>(statement: Statement, ...values: string[]): Versioned<T> | null {
+  const row = statement.get(...values)
+  return row ? versionedOf<T>(row) : null
 }
 
 /** Reads the record of a row, and its version. */

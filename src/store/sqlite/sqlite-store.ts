@@ -4,11 +4,13 @@ import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { type Clock, systemClock } from '../../base/clock.ts'
 import { StoreMetrics } from '../../metrics/store-metrics.ts'
+import type { SigningKey } from '../signing-key.ts'
 import type { AccessRuleList, ErrorPage, ErrorRuleList } from '../zone-lists.ts'
 import { type Bootstrap, type Records, type Store, StoreUnreachable } from '../store.ts'
 import { SqliteAccounts } from './accounts.ts'
 import { SqliteAnswers } from './answers.ts'
 import { SqliteAudit } from './audit.ts'
+import { SqliteAuthorizationEvents } from './authorization-events.ts'
 import { SqliteChanges } from './changes.ts'
 import { SqliteCounters } from './counters.ts'
 import { SqliteCredentials } from './credentials.ts'
@@ -16,6 +18,7 @@ import { Database } from './database/database.ts'
 import { SqliteGateways } from './gateways.ts'
 import { SqliteLogs } from './logs/logs.ts'
 import { migrate } from './database/migrate.ts'
+import { SqliteOAuthGrants } from './oauth-grants.ts'
 import { SqliteOAuthClients } from './oauth-clients.ts'
 import type { Ledgers } from './ledgers.ts'
 import { SqliteMembers, SqliteUsers } from './people.ts'
@@ -46,6 +49,9 @@ export class SqliteStore implements Store {
   readonly users: SqliteUsers
   readonly members: SqliteMembers
   readonly credentials: SqliteCredentials
+  readonly oauthGrants: SqliteOAuthGrants
+  readonly authorizationEvents: SqliteAuthorizationEvents
+  readonly signingKeys: Records<SigningKey>
   readonly errorRules: Records<ErrorRuleList>
   readonly accessRules: Records<AccessRuleList>
   readonly errorPages: Records<ErrorPage>
@@ -87,6 +93,13 @@ export class SqliteStore implements Store {
     this.users = new SqliteUsers(records, ledgers)
     this.members = new SqliteMembers(records, ledgers)
     this.credentials = new SqliteCredentials(records, this.changes, clock)
+    this.oauthGrants = new SqliteOAuthGrants(records, ledgers)
+    this.authorizationEvents = new SqliteAuthorizationEvents(records, clock)
+    this.signingKeys = new SqliteRecords<SigningKey>(records, ledgers, {
+      name: 'signing_key',
+      table: 'signing_keys',
+      createdAt,
+    })
     this.errorRules = new SqliteRecords<ErrorRuleList>(records, ledgers, {
       name: 'error_rule_list',
       table: 'error_rule_lists',

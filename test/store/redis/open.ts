@@ -10,6 +10,7 @@ import {
   account,
   auditEntry,
   auditQuery,
+  authorizationEvent,
   credential,
   errorPage,
   errorRuleList,
@@ -21,6 +22,8 @@ import {
   logQuery,
   member,
   oauthClient,
+  oauthGrant,
+  signingKey,
   token,
   user,
 } from '../contract-specimens.ts'
@@ -44,6 +47,7 @@ const owner = kept.account
 const limit = { most: 10, strategy: 'DELETE_OLDEST' } as const
 const person = member({ isSuper: false })
 const opening = credential('refresh_token')
+const [granted, happened] = [oauthGrant(), authorizationEvent()]
 const page = { offset: 0, limit: 10 }
 
 /** Everything that can be asked of a store, but its end. */
@@ -66,6 +70,15 @@ export const methods: Readonly<Record<string, (store: Store) => Promise<unknown>
   'credentials.list': store => store.credentials.list({ user: opening.user! }, 'refresh_token', 10),
   'credentials.remove': store => store.credentials.remove('refresh_token', opening.digest),
   'credentials.removeOf': store => store.credentials.removeOf({ user: opening.user! }),
+  'oauthGrants.insert': store => store.oauthGrants.insert(granted, { audit: auditEntry() }),
+  'oauthGrants.find': store => store.oauthGrants.find(granted.user, granted.client, granted.account),
+  'oauthGrants.ofUser': store => store.oauthGrants.ofUser(granted.user, page),
+  'oauthGrants.ofClient': store => store.oauthGrants.ofClient(granted.client, page),
+  'oauthGrants.remove': store => store.oauthGrants.remove(granted.account, granted.id),
+  'authorizationEvents.append': store => store.authorizationEvents.append(happened),
+  'authorizationEvents.list': store => store.authorizationEvents.list(owner, happened.client),
+  'authorizationEvents.removeOf': store => store.authorizationEvents.removeOf(happened.client),
+  'signingKeys.insert': store => store.signingKeys.insert(signingKey()),
   'gateways.get': store => store.gateways.get(owner, kept.id),
   'gateways.list': store => store.gateways.list(owner, page),
   'gateways.insert': store => store.gateways.insert(gateway()),

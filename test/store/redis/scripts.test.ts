@@ -9,6 +9,7 @@ import { sourceFiles } from '../../help/source.ts'
 import {
   account,
   auditEntry,
+  authorizationEvent,
   credential,
   firstStart,
   gateway,
@@ -18,6 +19,7 @@ import {
   logQuery,
   member,
   oauthClient,
+  oauthGrant,
   token,
   user,
   verification,
@@ -42,6 +44,7 @@ const owner = account()
 const known = token()
 const opening = credential('refresh_token')
 const another = credential('access_token', { client: opening.client })
+const [granted, happened] = [oauthGrant(), authorizationEvent()]
 const person = user({ identity: identity() })
 const joined = member({ isSuper: true })
 const second = member({ account: joined.account, isSuper: true })
@@ -100,6 +103,19 @@ const cases: Readonly<Record<string, Case>> = {
   'credentials.list': {
     arrange: store => store.credentials.put(opening),
     act: store => store.credentials.list({ user: opening.user! }, opening.kind, 9),
+  },
+  'oauthGrants.remove': {
+    arrange: store => store.oauthGrants.insert(granted),
+    act: store => store.oauthGrants.remove(granted.account, granted.id, beside),
+  },
+  'authorizationEvents.append': { act: store => store.authorizationEvents.append(happened) },
+  'authorizationEvents.list': {
+    arrange: store => store.authorizationEvents.append(happened),
+    act: store => store.authorizationEvents.list(happened.clientAccount, happened.client),
+  },
+  'authorizationEvents.removeOf': {
+    arrange: store => store.authorizationEvents.append(happened),
+    act: store => store.authorizationEvents.removeOf(happened.client),
   },
   'tokens.insert': { act: store => store.tokens.insert(known) },
   'tokens.replace': {
@@ -239,6 +255,7 @@ const readers = {
   string: (key: string): Asked => ['GET', key],
   hash: (key: string): Asked => ['HGETALL', key],
   zset: (key: string): Asked => ['ZRANGE', key, 0, -1, 'WITHSCORES'],
+  list: (key: string): Asked => ['LRANGE', key, 0, -1],
   stream: (key: string): Asked => ['XRANGE', key, '-', '+'],
 }
 

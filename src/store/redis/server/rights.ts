@@ -29,6 +29,9 @@ const onKeys = [
   ],
   ...[
     'incrby',
+    'lpush',
+    'lrange',
+    'ltrim',
     'pexpire',
     'pexpireat',
     'pttl',

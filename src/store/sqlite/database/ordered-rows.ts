@@ -1,4 +1,4 @@
-// Rows of an account by a time and then by their ids, from either end, as lists show them: counted, skipped and read in steps, between which others have their
+// Rows of an account, or of another owner, by a time and then by their ids, from either end, as lists show them: counted, skipped and read in steps, between which others have their
 // turn.
 
 import { nextTurn } from '../../../base/turns/turns.ts'
@@ -30,10 +30,10 @@ export class OrderedRows {
   readonly #up: Way
   readonly #down: Way
 
-  /** `time` is the column of the time; an index must have account, time and id. */
-  constructor(db: Database, table: string, time: 'at' | 'created_at') {
+  /** `time` is the column of the time, and `owner` what must be the account of a stretch; an index must have owner, time and id. */
+  constructor(db: Database, table: string, time: 'at' | 'created_at', owner = 'account') {
     this.#db = db
-    const rows = `FROM ${table} WHERE account = ? AND`
+    const rows = `FROM ${table} WHERE ${owner} = ? AND`
     this.#up = wayOf(db, time, `${rows} (${time}, id) > (?, ?) AND ${time} < ? ORDER BY ${time}, id`)
     this.#down = wayOf(
       db,

@@ -1,0 +1,42 @@
+// OAuth grants in Redis: records that are also found and listed by user and by client.
+
+import type { Clock } from '../../base/clock.ts'
+import type { OAuthGrant } from '../oauth-grant.ts'
+import type { Listing, OAuthGrants, Page, Versioned } from '../store.ts'
+import { placeIn, RedisRecords, type Traits } from './records.ts'
+import type { Connection } from './server/connection.ts'
+import type { DurableWrites } from './server/durability.ts'
+
+const traits: Traits<OAuthGrant> = {
+  kind: 'oauth_grant',
+  createdAt: grant => grant.createdAt,
+  marks: grant => {
+    const { user, client, account, createdAt } = grant
+    const places = [`user/${user}`, `client/${client}`].map(group => `~${placeIn(group, createdAt, grant)}`)
+    return [nameOf(user, client, account), ...places].join(',')
+  },
+  isMarked: true,
+  dueAt: () => null,
+}
+
+export class RedisOAuthGrants extends RedisRecords<OAuthGrant> implements OAuthGrants {
+  constructor(connection: Connection, writes: DurableWrites, clock: Clock) {
+    super(traits, connection, writes, clock)
+  }
+
+  find(user: string, client: string, account: string): Promise<Versioned<OAuthGrant> | null> {
+    return this.findByName(nameOf(user, client, account))
+  }
+
+  ofUser(user: string, page: Page): Promise<Listing<OAuthGrant>> {
+    return this.listGroup(`user/${user}`, page)
+  }
+
+  ofClient(client: string, page: Page): Promise<Listing<OAuthGrant>> {
+    return this.listGroup(`client/${client}`, page)
+  }
+}
+
+function nameOf(user: string, client: string, account: string): string {
+  return `${user}/${client}/${account}`
+}

@@ -1,0 +1,65 @@
+// Authorization events, a row each, numbered by client as they came. Those whose time is over go when others come.
+
+import type { Clock } from '../../base/clock.ts'
+import { type AuthorizationEvent, eventJson, eventLife, mostEvents } from '../authorization-event.ts'
+import type { AuthorizationEvents } from '../store.ts'
+import type { Command, Database, Statement } from './database/database.ts'
+import { fromRow } from './database/ordered-rows.ts'
+
+/** The most whose time is over that one write removes, so that none is long. */
+const broom = 20
+
+export class SqliteAuthorizationEvents implements AuthorizationEvents {
+  readonly #db: Database
+  readonly #clock: Clock
+  readonly #list: Statement
+  readonly #last: Statement
+  readonly #insert: Command
+  readonly #trim: Command
+  readonly #sweep: Command
+  readonly #remove: Command
+
+  constructor(db: Database, clock: Clock) {
+    this.#db = db
+    this.#clock = clock
+    this.#list = db.prepare(
+      'SELECT record FROM authorization_events WHERE client = ? AND at > ? ORDER BY number DESC',
+    )
+    this.#last = db.prepare('SELECT max(number) AS number FROM authorization_events WHERE client = ?')
+    this.#insert = db.command(
+      'INSERT INTO authorization_events (client, number, at, record) VALUES (?, ?, ?, ?)',
+    )
+    this.#trim = db.command('DELETE FROM authorization_events WHERE client = ? AND number <= ?')
+    this.#sweep = db.command(
+      `DELETE FROM authorization_events WHERE (client, number) IN
+         (SELECT client, number FROM authorization_events WHERE at <= ? ORDER BY at LIMIT ${broom})`,
+    )
+    this.#remove = db.command('DELETE FROM authorization_events WHERE client = ?')
+  }
+
+  async append(event: AuthorizationEvent): Promise<void> {
+    const json = eventJson(event)
+    const { client, at } = event
+    await this.#db.write(() => {
+      this.#sweep(this.#oldest)
+      const number = Number(this.#last.get(client)?.number ?? 0) + 1
+      this.#insert(client, number, at, json)
+      this.#trim(client, number - mostEvents)
+    })
+  }
+
+  async list(clientAccount: string, client: string): Promise<readonly AuthorizationEvent[]> {
+    const rows = await this.#db.read(() => this.#list.all(client, this.#oldest))
+    return rows
+      .map(row => fromRow<AuthorizationEvent>(row))
+      .filter(event => event.clientAccount === clientAccount)
+  }
+
+  async removeOf(client: string): Promise<void> {
+    await this.#db.write(() => this.#remove(client))
+  }
+
+  get #oldest(): number {
+    return this.#clock.now() - eventLife
+  }
+}

@@ -1,0 +1,39 @@
+// OAuth grants: records that are also found and listed by user and by client.
+
+import type { OAuthGrant } from '../oauth-grant.ts'
+import type { Listing, OAuthGrants, Page, Versioned } from '../store.ts'
+import type { Database, Statement } from './database/database.ts'
+import { OrderedRows } from './database/ordered-rows.ts'
+import type { Ledgers } from './ledgers.ts'
+import { foundIn, pageOf, SqliteRecords } from './records.ts'
+
+const table = 'oauth_grants'
+
+export class SqliteOAuthGrants extends SqliteRecords<OAuthGrant> implements OAuthGrants {
+  readonly #db: Database
+  readonly #find: Statement
+  readonly #ofUser: OrderedRows
+  readonly #ofClient: OrderedRows
+
+  constructor(db: Database, ledgers: Ledgers) {
+    super(db, ledgers, { name: 'oauth_grant', table, createdAt: ({ createdAt }) => createdAt })
+    this.#db = db
+    this.#find = db.prepare(
+      `SELECT version, record FROM ${table} WHERE record ->> 'user' = ? AND record ->> 'client' = ? AND account = ?`,
+    )
+    this.#ofUser = new OrderedRows(db, table, 'created_at', `record ->> 'user'`)
+    this.#ofClient = new OrderedRows(db, table, 'created_at', `record ->> 'client'`)
+  }
+
+  find(user: string, client: string, account: string): Promise<Versioned<OAuthGrant> | null> {
+    return this.#db.read(() => foundIn<OAuthGrant>(this.#find, user, client, account))
+  }
+
+  ofUser(user: string, page: Page): Promise<Listing<OAuthGrant>> {
+    return pageOf(this.#ofUser, user, page)
+  }
+
+  ofClient(client: string, page: Page): Promise<Listing<OAuthGrant>> {
+    return pageOf(this.#ofClient, client, page)
+  }
+}

@@ -1,0 +1,200 @@
+// The promises of a store about OAuth grants beside those for all records, and about the authorization events of clients.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import type { OAuthGrant } from '../../src/store/oauth-grant.ts'
+import { keyOwner } from '../../src/store/signing-key.ts'
+import type { Place } from './contract.ts'
+import { ContractClock } from './contract-clock.ts'
+import { authorizationEvent, hex, oauthGrant, signingKey } from './contract-specimens.ts'
+
+const all = { offset: 0, limit: 1000 }
+const day = 86_400_000
+
+export function oauthGrantsContract(name: string, place: Place): void {
+  test(`${name}: a grant is found by user, client and account, and by nothing less`, async t => {
+    const open = await place(t)
+    const [{ oauthGrants }, other] = await Promise.all([open(), open()])
+    const kept = oauthGrant()
+    const beside = oauthGrant({ user: kept.user, client: kept.client })
+    for (const one of [kept, beside]) assert.equal(await oauthGrants.insert(one), true)
+    const { user, client, account, id } = kept
+    assert.deepEqual(await other.oauthGrants.find(user, client, account), await oauthGrants.get(account, id))
+    assert.deepEqual((await other.oauthGrants.find(user, client, account))?.record, kept)
+    assert.deepEqual((await other.oauthGrants.find(user, client, beside.account))?.record, beside)
+    for (const [who, what, where] of [
+      [hex(16), client, account],
+      [user, hex(16), account],
+      [user, client, hex(16)],
+      [client, user, account],
+    ] as const)
+      assert.equal(await oauthGrants.find(who, what, where), null)
+    const { version } = (await oauthGrants.get(account, id))!
+    const grown = { ...kept, scopes: [...kept.scopes, 'account.read'], updatedAt: kept.updatedAt + 1 }
+    assert.equal(await oauthGrants.replace(grown, version), true)
+    assert.deepEqual((await other.oauthGrants.find(user, client, account))?.record, grown)
+    assert.equal(await oauthGrants.remove(account, id), true)
+    assert.equal(await other.oauthGrants.find(user, client, account), null)
+    assert.equal(await oauthGrants.insert({ ...kept, id: hex(16) }), true)
+  })
+
+  test(`${name}: of 20 grants at once of one user, client and account, one is kept`, async t => {
+    const open = await place(t)
+    const stores = await Promise.all([open(), open()])
+    const { user, client, account } = oauthGrant()
+    const tries = Array.from({ length: 20 }, () => oauthGrant({ user, client, account }))
+    const kept = await Promise.all(tries.map((one, i) => stores[i % 2]!.oauthGrants.insert(one)))
+    assert.equal(kept.filter(Boolean).length, 1)
+    const only = { items: [tries[kept.indexOf(true)]], total: 1 }
+    const { oauthGrants } = stores[1]!
+    assert.deepEqual(await oauthGrants.list(account, all), only)
+    assert.deepEqual(await oauthGrants.ofUser(user, all), only)
+    assert.deepEqual(await oauthGrants.ofClient(client, all), only)
+  })
+
+  test(`${name}: grants of a user and for a client are listed by creation and then id, a page at a time`, async t => {
+    const { oauthGrants } = await (await place(t))()
+    const [user, client] = [hex(16), hex(16)]
+    const ordered = Array.from({ length: 450 }, (_, i) =>
+      oauthGrant({ id: String(i).padStart(32, '0'), user, client, createdAt: 1_000 + Math.floor(i / 7) }),
+    )
+    const strangers = [oauthGrant({ user }), oauthGrant({ client }), oauthGrant()]
+    await Promise.all([...ordered.toReversed(), ...strangers].map(one => oauthGrants.insert(one)))
+    const [his, its] = [
+      [...ordered, strangers[0]!],
+      [...ordered, strangers[1]!],
+    ]
+    assert.deepEqual(await oauthGrants.ofUser(user, all), { items: his, total: 451 })
+    assert.deepEqual(await oauthGrants.ofClient(client, all), { items: its, total: 451 })
+    const part = await oauthGrants.ofClient(client, { offset: 195, limit: 210 })
+    assert.deepEqual(part, { items: its.slice(195, 405), total: 451 })
+    const { createdAt: at, id } = his[200]!
+    const behind = await oauthGrants.ofUser(user, { offset: 1, limit: 3, after: { at, id } })
+    assert.deepEqual(behind, { items: his.slice(202, 205), total: 451 })
+    const gone = await oauthGrants.ofUser(user, { ...all, after: { at, id: `${id}x` } })
+    assert.deepEqual(gone.items, his.slice(201))
+    assert.deepEqual(await oauthGrants.ofUser(user, { offset: 0, limit: 0 }), { items: [], total: 451 })
+    assert.deepEqual(await oauthGrants.ofUser(user, { offset: 999, limit: 9 }), { items: [], total: 451 })
+    assert.deepEqual(await oauthGrants.ofUser(client, all), { items: [], total: 0 })
+  })
+
+  test(`${name}: whatever is done to grants, they are found and listed as they are kept`, async t => {
+    const open = await place(t)
+    const stores = await Promise.all([open(), open()])
+    const step = fc.record({
+      action: fc.constantFrom('insert', 'replace', 'remove'),
+      who: fc.nat(1),
+      what: fc.nat(1),
+      where: fc.nat(1),
+      createdAt: fc.nat(3),
+      store: fc.nat(1),
+    } as const)
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 25 }), async steps => {
+        const [users, clients, accounts] = [0, 1, 2].map(() => [hex(16), hex(16)]) as [
+          string[],
+          string[],
+          string[],
+        ]
+        const model = new Map<string, OAuthGrant>()
+        for (const { action, who, what, where, createdAt, store } of steps) {
+          const { oauthGrants } = stores[store]!
+          const [user, client, account] = [users[who]!, clients[what]!, accounts[where]!]
+          const key = `${who} ${what} ${where}`
+          const kept = model.get(key)
+          const read = await oauthGrants.find(user, client, account)
+          assert.deepEqual(read?.record, kept)
+          if (action === 'insert') {
+            const next = oauthGrant({ user, client, account, createdAt })
+            assert.equal(await oauthGrants.insert(next), !kept)
+            if (!kept) model.set(key, next)
+          } else if (action === 'remove') {
+            assert.equal(await oauthGrants.remove(account, kept?.id ?? hex(16)), kept !== undefined)
+            model.delete(key)
+          } else if (kept) {
+            const next = { ...kept, scopes: [hex(4)] }
+            assert.equal(await oauthGrants.replace(next, read!.version), true)
+            model.set(key, next)
+          }
+          const ordered = [...model.values()].sort(
+            (a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1),
+          )
+          const his = ordered.filter(one => one.user === user)
+          const its = ordered.filter(one => one.client === client)
+          assert.deepEqual(await oauthGrants.ofUser(user, all), { items: his, total: his.length })
+          assert.deepEqual(await oauthGrants.ofClient(client, all), { items: its, total: its.length })
+        }
+      }),
+      { numRuns: 25 },
+    )
+  })
+
+  test(`${name}: the last 200 events of a client are kept, the one that came last first`, async t => {
+    const open = await place(t)
+    const [{ authorizationEvents }, other] = await Promise.all([open(), open()])
+    const { client, clientAccount } = authorizationEvent()
+    const base = Date.now()
+    const events = Array.from({ length: 230 }, (_, i) =>
+      authorizationEvent({ client, clientAccount, at: base - i }),
+    )
+    const stranger = authorizationEvent({ clientAccount })
+    await authorizationEvents.append(stranger)
+    for (const event of events.slice(0, 40)) await authorizationEvents.append(event)
+    assert.deepEqual(
+      await other.authorizationEvents.list(clientAccount, client),
+      events.slice(0, 40).toReversed(),
+    )
+    for (const event of events.slice(40)) await authorizationEvents.append(event)
+    const kept = await other.authorizationEvents.list(clientAccount, client)
+    assert.deepEqual(kept, events.slice(30).toReversed())
+    assert.deepEqual(await other.authorizationEvents.list(clientAccount, stranger.client), [stranger])
+    assert.deepEqual(await other.authorizationEvents.list(hex(16), client), [])
+    await other.authorizationEvents.removeOf(client)
+    assert.deepEqual(await authorizationEvents.list(clientAccount, client), [])
+    assert.deepEqual(await authorizationEvents.list(clientAccount, stranger.client), [stranger])
+    await authorizationEvents.append(events[0]!)
+    assert.deepEqual(await authorizationEvents.list(clientAccount, client), [events[0]])
+  })
+
+  test(`${name}: of events that come at once none is lost, and one that is too large is refused`, async t => {
+    const open = await place(t)
+    const stores = await Promise.all([open(), open()])
+    const { client, clientAccount } = authorizationEvent()
+    const events = Array.from({ length: 60 }, () => authorizationEvent({ client, clientAccount }))
+    await Promise.all(events.map((event, i) => stores[i % 2]!.authorizationEvents.append(event)))
+    const kept = await stores[0]!.authorizationEvents.list(clientAccount, client)
+    assert.deepEqual(kept.map(({ id }) => id).toSorted(), events.map(({ id }) => id).toSorted())
+    const large = authorizationEvent({ client, clientAccount, reason: 'x'.repeat(8 * 1024) })
+    await assert.rejects(stores[0]!.authorizationEvents.append(large), TypeError)
+    assert.equal((await stores[0]!.authorizationEvents.list(clientAccount, client)).length, 60)
+  })
+
+  test(`${name}: an event is kept for 30 days`, async t => {
+    const clock = new ContractClock()
+    const { authorizationEvents } = await (await place(t))(clock)
+    const { client, clientAccount } = authorizationEvent()
+    const [first, next] = [0, 20 * day].map(after =>
+      authorizationEvent({ client, clientAccount, at: clock.now() + after }),
+    ) as [ReturnType<typeof authorizationEvent>, ReturnType<typeof authorizationEvent>]
+    await authorizationEvents.append(first)
+    clock.advance(20 * day)
+    await authorizationEvents.append(next)
+    clock.advance(9.9 * day)
+    assert.deepEqual(await authorizationEvents.list(clientAccount, client), [next, first])
+    clock.advance(0.2 * day)
+    assert.deepEqual(await authorizationEvents.list(clientAccount, client), [next])
+    clock.advance(20 * day)
+    assert.deepEqual(await authorizationEvents.list(clientAccount, client), [])
+  })
+
+  test(`${name}: a signing key is kept as it was given`, async t => {
+    const { signingKeys } = await (await place(t))()
+    const [first, next] = [
+      signingKey(),
+      signingKey({ createdAt: signingKey().createdAt + 1, retiresAt: null }),
+    ]
+    for (const one of [next, first]) assert.equal(await signingKeys.insert(one), true)
+    assert.equal(await signingKeys.insert({ ...first, sealed: 'another' }), false)
+    assert.deepEqual(await signingKeys.list(keyOwner, all), { items: [first, next], total: 2 })
+  })
+}
