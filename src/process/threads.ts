@@ -1,4 +1,4 @@
-// How many threads Node may block on the system's name lookups and files. Imported first by each entry that serves traffic, before any of them begins.
+// How many threads Node may use for blocking name lookups and files. Imported first by each entry point that serves traffic.
 
-// The usual 4 are all taken by a few names whose servers don't answer, and every other name would wait for them.
+// A few names whose servers do not respond would occupy the default 4, and block all other names.
 process.env.UV_THREADPOOL_SIZE ??= '16'

@@ -1,4 +1,4 @@
-// `gatehouse check`: reads the configuration and the files that its rules look into, names every mistake, and does nothing else.
+// `gatehouse check`: validates the configuration and the files that its rules use, reports every mistake, and changes nothing.
 
 import { AccessMetrics } from '../../metrics/access-metrics.ts'
 import { createLogger } from '../../log/log.ts'
@@ -14,13 +14,13 @@ export async function check(input: Input): Promise<number> {
   const loaded = loadConfig(path, process.env)
   if ('mistakes' in loaded) return isUsable(path, loaded) ? 0 : 2
   const faults = await faultsOf(loaded.config)
-  // Read once more, so that each is told with the line that names the file.
+  // Parsed again, so that each fault is reported at the line that names the file.
   if (!isUsable(path, faults.size === 0 ? loaded : loadConfig(path, process.env, faults))) return 2
   print(`${path} is valid\n`)
   return 0
 }
 
-/** Reads the files that rules look into, and finds what is wrong with each. */
+/** Reads the files that rules use, and returns what is wrong with each. */
 async function faultsOf(config: Config): Promise<ReadonlyMap<string, string>> {
   const files = new AccessFiles(createLogger('error', { write: () => {} }), new AccessMetrics())
   const faults = new Map<string, string>()

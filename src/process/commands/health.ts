@@ -1,5 +1,5 @@
-// `gatehouse health`: asks a gateway whether it is alive, for the health check of a container. It is that of the same configuration, or with --running whichever
-// runs here: a health check does not know with which arguments and variables that was started, and its file may have changed since.
+// `gatehouse health`: checks whether a gateway is alive, for the health check of a container. It checks the gateway of the same configuration, or with --running whichever
+// runs on this machine: a health check does not know its arguments and variables, and its file may have changed since.
 
 import type { Endpoint } from '../../config/config.ts'
 import { loadConfig } from '../../config/file/load.ts'
@@ -9,10 +9,10 @@ import { adminOf, runningHere } from '../gateway/presence.ts'
 import { tell } from './terminal.ts'
 import { reachable, urlOf } from '../url.ts'
 
-/** How long all of it may take, in ms. */
+/** How long the whole check may take, in ms. */
 const patience = 2000
 
-/** Returns 0 when each admin listener answers 200 to /healthz within two seconds; 1 when not, 2 for a configuration with mistakes. */
+/** Returns 0 when each admin listener responds with 200 to /healthz within two seconds; 1 when not, 2 for a configuration with mistakes. */
 export async function health(input: Input): Promise<number> {
   const pids = input.running ? runningHere() : []
   return pids.length === 0

@@ -1,8 +1,8 @@
-// What a command is given: options, arguments, streams and the environment.
+// The input of a command: options, arguments, streams and the environment.
 
 import { fileURLToPath } from 'node:url'
 
-/** The options of the command's row, and what stood beside them. */
+/** The options of the command, and its arguments. */
 export interface Input {
   readonly config?: string
   readonly accept?: string

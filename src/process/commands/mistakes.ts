@@ -1,4 +1,4 @@
-// What a person reads when a configuration has mistakes: all of them, each where an editor can jump to.
+// Prints all mistakes of a configuration, each with its position.
 
 import type { Loaded } from '../../config/file/load.ts'
 import { formatMistake } from '../../config/file/mistake.ts'

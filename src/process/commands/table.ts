@@ -1,8 +1,8 @@
-// Data as people read it at a terminal, and as programs do. What comes from outside may say anything but steer the terminal.
+// Formats data for people at a terminal, and for programs. Data from outside cannot control the terminal.
 
 import { visible, visibleJson } from '../../base/text/visible.ts'
 
-/** Writes rows in columns that stand below each other, a line feed after each. */
+/** Writes rows in aligned columns, each with a line feed. */
 export function columns(rows: readonly (readonly string[])[]): string {
   const shown = rows.map(row => row.map(visible))
   const widths = shown.reduce<number[]>(

@@ -1,11 +1,11 @@
-// What commands say to the person at the terminal. That nobody listens any more is no failure of theirs.
+// The output of commands. A reader that has gone is not a failure of theirs.
 
-/** Writes what was asked for: stdout. */
+/** Writes the requested output: stdout. */
 export function print(text: string): void {
   write(process.stdout, text)
 }
 
-/** Writes what a person should know beside it, a line feed added: stderr. */
+/** Writes a message for the person, with a line feed: stderr. */
 export function tell(text: string): void {
   write(process.stderr, `${text}\n`)
 }

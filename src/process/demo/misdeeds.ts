@@ -1,13 +1,13 @@
-// What the demo origin does on each path: one row for each thing that origins do to gateways.
+// The behaviour of the demo origin on each path: one row for each kind of faulty origin.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream/promises'
 import { setTimeout as wait } from 'node:timers/promises'
 
 interface Misdeed {
-  /** Where it happens; a path with a slash at its end stands for all below it. */
+  /** The path; one that ends in a slash includes everything below it. */
   readonly path: string
-  /** What to open to see it. */
+  /** The URL to open to see it. */
   readonly example: string
   readonly expect: string
   readonly commit: (response: ServerResponse, request: IncomingMessage, url: URL) => unknown
@@ -135,7 +135,7 @@ function status(response: ServerResponse, _: IncomingMessage, { pathname }: URL)
   response.end(`The origin itself responds with ${response.statusCode}.\n`)
 }
 
-/** Sends `count` pieces, one every `ms` unless the client reads slower, and then ends as told; rejects when the client is gone. */
+/** Sends `count` pieces, one every `ms` unless the client reads more slowly, and then ends as specified; rejects when the client is gone. */
 async function trickle(
   response: ServerResponse,
   type: string,
@@ -160,7 +160,7 @@ function event(i: number): string {
   return `id: ${i}\ndata: {"event": ${i}}\n\n`
 }
 
-/** Reads a whole number from the query, at most a thousand million. */
+/** Reads a whole number from the query, at most a billion. */
 function numberIn(query: URLSearchParams, name: string, usual: number): number {
   const number = Number.parseInt(query.get(name) ?? '', 10)
   return number >= 0 ? Math.min(number, 1e9) : usual

@@ -45,7 +45,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   }
 }
 
-/** Takes the target for a path even when it begins with two slashes, which else would name a host. */
+/** Reads the target as a path even when it begins with two slashes, which otherwise would name a host. */
 function urlOf({ url }: IncomingMessage): URL {
   return new URL(`http://origin${url}`)
 }

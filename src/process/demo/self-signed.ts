@@ -1,4 +1,4 @@
-// A certificate that nobody vouches for: the demo shows with it what the gateway says to that, tests as well.
+// A self-signed certificate, to show how the gateway handles one.
 
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto'
 
@@ -46,7 +46,7 @@ function sequence(...parts: Buffer[]): Buffer {
   return tlv(0x30, Buffer.concat(parts))
 }
 
-/** Writes a UTCTime, which RFC 5280 wants until 2049. */
+/** Writes a UTCTime, which RFC 5280 requires until 2049. */
 function time(ms: number): Buffer {
   const digits = new Date(ms).toISOString().replace(/[-:T]|\..*/g, '')
   return tlv(0x17, Buffer.from(`${digits.slice(2)}Z`))

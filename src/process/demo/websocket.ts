@@ -1,4 +1,4 @@
-// A WebSocket that says back what it hears (RFC 6455), for the demo origin: just enough to see an upgrade pass.
+// A WebSocket that echoes (RFC 6455), for the demo origin: just enough to see an upgrade pass.
 
 import { createHash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
@@ -13,7 +13,7 @@ interface Frame {
   readonly size: number // of the whole frame on the wire
 }
 
-/** Accepts the upgrade and echoes frame by frame until the client closes; what is no frame ends the connection. */
+/** Accepts the upgrade and echoes frame by frame until the client closes; an invalid frame ends the connection. */
 export function acceptEcho(request: IncomingMessage, socket: Duplex, head: Buffer): void {
   const key = request.headers['sec-websocket-key']
   if (request.headers.upgrade?.toLowerCase() !== 'websocket' || key === undefined)
@@ -30,7 +30,7 @@ export function acceptEcho(request: IncomingMessage, socket: Duplex, head: Buffe
   listen(Buffer.alloc(0))
 }
 
-/** Answers every whole frame and returns the bytes after the last one. */
+/** Handles every complete frame and returns the bytes after the last one. */
 function echo(bytes: Buffer, socket: Duplex): Buffer {
   let rest = bytes
   for (let frame = readFrame(rest); frame; frame = readFrame(rest)) {
@@ -45,7 +45,7 @@ function echo(bytes: Buffer, socket: Duplex): Buffer {
   return rest
 }
 
-/** Reads the frame at the beginning (section 5.2), unmasked; null while some of it is missing. */
+/** Reads the frame at the beginning (section 5.2), unmasked; null while it is incomplete. */
 function readFrame(bytes: Buffer): Frame | null {
   if (bytes.length < 2) return null
   const short = bytes[1]! & 0x7f

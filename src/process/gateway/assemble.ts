@@ -14,7 +14,7 @@ import { Services } from './services.ts'
 import { Supervisor } from '../workers/supervisor.ts'
 import { version } from '../version.ts'
 
-/** Whether processes can share a port here, as workers do, and a gateway with the one that it replaces. */
+/** Whether processes can share a port here, as workers do, and a gateway with its replacement. */
 const canShare = process.platform === 'linux'
 
 export interface Assembly {

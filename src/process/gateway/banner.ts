@@ -1,4 +1,4 @@
-// What a person reads when the gateway is up: where it listens, and three lines to try.
+// The greeting of a gateway that is up: where it listens, and three commands to try.
 
 import type { Config, Endpoint } from '../../config/config.ts'
 import type { FirstStart } from '../store/first-start.ts'
@@ -24,7 +24,7 @@ export function banner(config: Config, edge: readonly Endpoint[], admin: Endpoin
   return lines.join('\n')
 }
 
-/** Writes what a first start has made: the only time that a token which was not given is shown. */
+/** Writes what a first start has created: the only time that a generated token is shown. */
 export function welcome(
   { account, gateway, token }: FirstStart,
   { ai }: Config,
@@ -51,7 +51,7 @@ export function welcome(
   ].join('\n')
 }
 
-/** Returns the curl option that names a zone, where the name in the URL would not reach one. */
+/** Returns the curl option that names a zone, where the host in the URL would not select one. */
 function hostToTry({ zones }: Config, site: string): string {
   const hosts = zones.flatMap(zone => zone.hosts)
   const inUrl = new URL(site).hostname.replace(/[[\]]/g, '')

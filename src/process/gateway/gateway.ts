@@ -1,4 +1,4 @@
-// One running gateway: the store, the admin listener and the data plane behind it, from the first socket to the last.
+// One running gateway: the store, the admin listener and the data plane, from the first socket to the last.
 
 import { randomBytes } from 'node:crypto'
 import { systemClock } from '../../base/clock.ts'
@@ -26,19 +26,19 @@ import { urlOf } from '../url.ts'
 import { version } from '../version.ts'
 import { zoneFacts } from '../plane/zone-facts.ts'
 
-/** How patient a gateway is while it starts and stops; in ms, but for `mostTries`. */
+/** The timeouts and intervals of a gateway that starts and stops; in ms, except `mostTries`. */
 interface Patience {
-  /** How much longer than the grace the data plane may take to stop. */
+  /** How long the data plane may take to stop, beyond the grace. */
   readonly drainSlack: number
-  /** How long the admin listener may take to answer what it is asked when it stops. */
+  /** How long the admin listener may take for open requests when it stops. */
   readonly adminGrace: number
-  /** How long what waits to be written may take. */
+  /** How long queued writes may take. */
   readonly storeGrace: number
-  /** How often a gateway that has left its side port looks who has it. */
+  /** How often a gateway that has released its side port checks who has it. */
   readonly successionInterval: number
-  /** How often a gateway tries to get a side port that another one leaves. */
+  /** How often a gateway tries to bind a side port that another one is releasing. */
   readonly mostTries: number
-  /** How long the edge of a gateway that is stopping may take to be free. */
+  /** How long the edge of a gateway that is stopping may take to release its ports. */
   readonly edgePatience: number
 }
 
@@ -54,21 +54,21 @@ const usualPatience: Patience = {
 interface GatewayParts {
   readonly log: Logger
   readonly metrics: Metrics
-  /** Whether it takes the place of the gateway that runs here. */
+  /** Whether it replaces the gateway that runs here. */
   readonly replaces?: boolean
-  /** What differs from the usual. */
+  /** Overrides of the defaults. */
   readonly patience?: Partial<Patience>
   readonly openServices: (config: Config) => Promise<Services>
   readonly openManagement: (config: Config, store: Store) => Promise<Management>
   /** Builds what the side port serves beside the management API. */
   readonly openFaces?: (parts: FaceParts) => Faces
-  /** Builds the data plane, once it is known where the side port is. */
+  /** Builds the data plane, once the address of the side port is known. */
   readonly buildPlane: (config: Config, services: Services, shared: Shared) => ManagedPlane
 }
 
-/** What every process of the data plane gets. */
+/** What every process of the data plane needs. */
 interface Shared {
-  /** Where errors are documented. */
+  /** The base URL of the error documentation. */
   readonly documentation: string
   readonly sidePort: SidePort
 }
@@ -79,7 +79,7 @@ export class Gateway {
   readonly #openManagement: GatewayParts['openManagement']
   readonly #openFaces: GatewayParts['openFaces']
   readonly #buildPlane: GatewayParts['buildPlane']
-  /** With which the data plane vouches to the side port for its clients, for as long as this gateway runs. */
+  /** The secret by which the data plane vouches for its clients to the side port, for the life of this gateway. */
   #secret: Buffer = randomBytes(32)
   readonly #server: AdminServer
   readonly #replaces: boolean
@@ -88,7 +88,7 @@ export class Gateway {
   readonly #presence = new Presence()
   #succession: NodeJS.Timeout | undefined
   readonly #replaced = Promise.withResolvers<void>()
-  /** The gateway that was met at the side port. */
+  /** The gateway that was found at the side port. */
   #before: Before | null = null
   readonly #checker: HealthChecker
   readonly #life: Lifecycle
@@ -150,7 +150,7 @@ export class Gateway {
     return this.#config
   }
 
-  /** Where clients are served, with real ports, once `start` is done. */
+  /** The addresses that serve clients, with real ports, once `start` is done. */
   get edge(): readonly Endpoint[] {
     return this.#edge
   }
@@ -164,20 +164,20 @@ export class Gateway {
     return this.#services!.store
   }
 
-  /** Resolves once another gateway has taken its place, so that it is to stop. */
+  /** Resolves once another gateway has replaced it, so that it must stop. */
   get replaced(): Promise<void> {
     return this.#replaced.promise
   }
 
   get unready(): Unready {
     const { phase } = this.#life
-    // Who replaces another gateway serves before it has the side port.
+    // A replacement serves before it has the side port.
     if (phase === 'starting' && this.#edge.length === 0) return 'starting'
     if (phase === 'stopping' || phase === 'stopped') return 'draining'
     return this.#plane?.isUp ? null : 'no worker is up'
   }
 
-  /** Rejects with a sentence when an address cannot be had. */
+  /** Rejects with a sentence when an address is not available. */
   async start(): Promise<void> {
     try {
       await this.#life.start()
@@ -190,7 +190,7 @@ export class Gateway {
     this.#log.info({ version, edge: this.#edge, admin: this.#admin }, 'ready')
   }
 
-  /** Swaps the configuration, once it is started; rejects and changes nothing when the data plane does not build from it. */
+  /** Replaces the configuration, once it is started; when the data plane does not build from it, rejects and changes nothing. */
   async reload(config: Config): Promise<void> {
     await this.#started.promise
     const checked = checkedOrigins(config)
@@ -199,18 +199,18 @@ export class Gateway {
     await this.#plane?.reload(config)
     this.#services?.reload(config)
     this.#checker.watch(checked)
-    // Those that ended while it was reloaded went by the names of before.
+    // Those that ended during the reload used the previous names.
     this.#plane?.takeChecks(this.#checker.results)
     this.#log.level = config.log.level
     this.#config = config
   }
 
-  /** Is unready at once, finishes what runs within the grace of the configuration, then goes. */
+  /** Becomes unready at once, finishes running requests within the grace of the configuration, then stops. */
   stop(): Promise<void> {
     return this.#life.stop()
   }
 
-  /** Ends within moments; clients see that their responses are cut. */
+  /** Stops within moments; clients see that their responses are truncated. */
   async cut(): Promise<void> {
     this.#checker.stop()
     await this.#plane?.cut()
@@ -238,7 +238,7 @@ export class Gateway {
     return this.#openFaces?.({ config: this.#config, services, management, sidePort, log: this.#log }) ?? null
   }
 
-  /** Whether another gateway has the side port until this one serves. */
+  /** Whether another gateway keeps the side port until this one serves. */
   get #isToSucceed(): boolean {
     return this.#before?.hasLeft === false
   }
@@ -247,7 +247,7 @@ export class Gateway {
     return this.#services?.store ?? null
   }
 
-  /** Listens on the side port, which a gateway that is stopping leaves at once. One that is to be replaced keeps it until this one serves. */
+  /** Binds the side port, which a stopping gateway releases at once. A gateway that is being replaced keeps it until this one serves. */
   async #listenOrTakeOver(endpoint: Endpoint): Promise<Endpoint> {
     try {
       return await this.#server.listen(endpoint)
@@ -256,14 +256,14 @@ export class Gateway {
       this.#before = await takeOver(endpoint, false)
       const mayGoOn = this.#before !== null && (this.#before.hasLeft || this.#replaces)
       if (!mayGoOn) throw this.#replaces ? noneToReplace(cause) : cause
-      // What the edge of the gateway before passes on is believed too, for as long as that drains.
+      // Addresses vouched for by the edge of the previous gateway are accepted too, while it drains.
       this.#secret = this.#before!.secret
       this.#server.vouch = new Vouch(this.#secret)
       return this.#before!.hasLeft ? this.#server.listen(endpoint) : endpoint
     }
   }
 
-  /** Takes the side port from the gateway that is replaced. That stops by itself when it sees the note. */
+  /** Takes the side port from the gateway that is being replaced, which stops by itself when it sees the note. */
   async #succeed(): Promise<void> {
     for (let tries = 1; ; tries++) {
       try {
@@ -291,7 +291,7 @@ export class Gateway {
     await this.#presence.show(this.#admin).catch(failed)
   }
 
-  /** Stops listening on the side port in favour of the next gateway. */
+  /** Releases the side port for the next gateway. */
   #handOver(authorization: string | null, replaces: boolean): boolean | null {
     if (!this.#note.proves(authorization)) return null
     const { phase } = this.#life
@@ -307,7 +307,7 @@ export class Gateway {
     return true
   }
 
-  /** Takes the side port back where nobody has it; where the next gateway has it and says so, this one is to stop. */
+  /** Takes the side port back if it is free; if the next gateway has it and says so, this one must stop. */
   async #lookForNext(): Promise<void> {
     if (this.#life.phase !== 'running') return clearInterval(this.#succession)
     try {
@@ -363,7 +363,7 @@ export class Gateway {
       name: 'data plane',
       deadline: () => this.#config.shutdown.grace + this.#patience.drainSlack,
       start: async () => {
-        // Where ports are shared, the kernel would not say so; a gateway that is replaced shares them until this one is up.
+        // Where ports are shared, the kernel would not report a conflict; a gateway that is being replaced shares them until this one is up.
         const isAlone = !this.#replaces || this.#before === null
         const patience = this.#before === null ? 0 : this.#patience.edgePatience
         if (isAlone) for (const endpoint of this.#config.listen) await assertFree(endpoint, patience)

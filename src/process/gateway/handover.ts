@@ -1,4 +1,4 @@
-// How one gateway takes the place of another on the same machine. A note in the data folder proves that both are of one owner.
+// Lets one gateway replace another on the same machine. A note in the data folder proves that both belong to the same owner.
 
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
@@ -8,27 +8,27 @@ import type { Endpoint } from '../../config/config.ts'
 import { dataFolder } from '../store/location.ts'
 import { reachable } from '../url.ts'
 
-/** How long a gateway may take to answer, in ms. */
+/** How long a gateway may take to respond, in ms. */
 const patience = 2_000
 
-/** What a note says. */
+/** The content of a note. */
 interface Written {
-  /** What the next gateway shows to the one that left the note. */
+  /** The secret that the next gateway shows to the one that wrote the note. */
   readonly proof: string
-  /** With which the edge vouches to the side port, in base64url: the requests of both gateways meet the same one. */
+  /** The secret by which the edge vouches to the side port, in base64url: requests through both gateways reach the same one. */
   readonly secret: string
-  /** Where the side port listens. */
+  /** The address of the side port. */
   readonly host: string
 }
 
-/** The gateway that was met at a side port. */
+/** The gateway that was found at a side port. */
 export interface Before {
-  /** Whether it has left the side port; one that is not stopping does so only for a gateway that replaces it. */
+  /** Whether it has released the side port; a gateway that is not stopping does so only for its replacement. */
   readonly hasLeft: boolean
   readonly secret: Buffer
 }
 
-/** What lets the next gateway ask this one for its side port. */
+/** What allows the next gateway to request the side port of this one. */
 export class HandoverNote {
   readonly #proof = randomBytes(32).toString('base64url')
   readonly #folder: string
@@ -38,7 +38,7 @@ export class HandoverNote {
     this.#folder = folder
   }
 
-  /** Leaves the note for a side port, in place of the one of a gateway before. */
+  /** Writes the note for a side port, replacing that of the previous gateway. */
   async leave({ host, port }: Endpoint, secret: Buffer): Promise<void> {
     const path = notePath(this.#folder, port)
     const draft = `${path}.${process.pid}`
@@ -49,19 +49,19 @@ export class HandoverNote {
     this.#path = path
   }
 
-  /** Removes the note, unless it is that of another gateway by now. */
+  /** Removes the note, unless another gateway has replaced it. */
   async remove(): Promise<void> {
     if (this.#path !== null && (await this.#read())?.proof === this.#proof)
       await rm(this.#path, { force: true })
   }
 
-  /** Whether another gateway has left its note in place of this one. */
+  /** Whether another gateway has replaced this one's note. */
   async isReplaced(): Promise<boolean> {
     const written = await this.#read()
     return written !== null && written.proof !== this.#proof
   }
 
-  /** Whether an `Authorization` field shows that its sender has read the note. */
+  /** Whether an `Authorization` field proves that its sender has read the note. */
   proves(authorization: string | null): boolean {
     const shown = Buffer.from(authorization ?? '')
     const own = Buffer.from(`Bearer ${this.#proof}`)
@@ -73,7 +73,7 @@ export class HandoverNote {
   }
 }
 
-/** Asks the gateway that listens on the port of an endpoint to leave it, `replaces` also where that is not stopping; null where nobody there belongs to the note in the folder. */
+/** Asks the gateway that listens on the port of an endpoint to release it, with `replaces` even if it is not stopping; null if no one there belongs to the note in the folder. */
 export async function takeOver(
   { port }: Pick<Endpoint, 'port'>,
   replaces: boolean,

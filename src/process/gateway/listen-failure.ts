@@ -1,4 +1,4 @@
-// What went wrong with a listening socket, as a sentence for the operator.
+// Describes the failure of a listening socket as a sentence for the operator.
 
 import { once } from 'node:events'
 import { createServer, isIPv6 } from 'node:net'
@@ -6,10 +6,10 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { Endpoint } from '../../config/config.ts'
 import { dataFolder } from '../store/location.ts'
 
-/** Ms between two looks whether an address is free. */
+/** Ms between two checks whether an address is free. */
 const pause = 50
 
-/** What Node says of a socket that cannot listen, or of a name that has no address. */
+/** Node's errors for a socket that cannot listen, or a name without an address. */
 interface ListenError extends NodeJS.ErrnoException {
   readonly address?: string
   readonly port?: number
@@ -25,7 +25,7 @@ const reasons: Readonly<Record<string, string>> = {
   ENOTSUP: 'this system cannot share a port between workers',
 }
 
-/** Turns the error of a listening socket into one whose message is a sentence; what is no such error is returned as it is. */
+/** Turns the error of a listening socket into one whose message is a sentence; other errors are returned as they are. */
 export function listenFailure(cause: unknown): unknown {
   if (!(cause instanceof Error)) return cause
   const { code = '', address, port, hostname } = cause as ListenError
@@ -35,12 +35,12 @@ export function listenFailure(cause: unknown): unknown {
   return new Error(`cannot listen on ${where}: ${reason}`, { cause })
 }
 
-/** Whether somebody listens there already. */
+/** Whether another process listens there already. */
 export function isInUse(cause: unknown): boolean {
   return (cause as NodeJS.ErrnoException).code === 'EADDRINUSE'
 }
 
-/** Returns the sentence for a side port that nobody hands over. */
+/** Returns the sentence for a side port that was not handed over. */
 export function noneToReplace(cause: unknown): Error {
   const { message } = listenFailure(cause) as Error
   return new Error(`${message}; --replace found no gateway there with the data folder ${dataFolder()}`, {
@@ -48,7 +48,7 @@ export function noneToReplace(cause: unknown): Error {
   })
 }
 
-/** Rejects when somebody listens there already, and still does after `patience` ms: where ports are shared, the kernel would not say so. */
+/** Rejects when another process listens there, and still does after `patience` ms: where ports are shared, the kernel would not report it. */
 export async function assertFree(endpoint: Endpoint, patience = 0): Promise<void> {
   for (const begun = performance.now(); ; await wait(pause)) {
     try {

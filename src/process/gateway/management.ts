@@ -1,5 +1,5 @@
-// What stands behind the management API beside the store: the keys of client secrets, the watch over domains, the limit of changes and the bounds of their
-// trail. One a gateway, in the process of the admin listener.
+// What the management API needs besides the store: the keys of client secrets, the domain checks, the limit of changes and the retention of their
+// audit log. One per gateway, in the process of the admin listener.
 
 import { systemClock } from '../../base/clock.ts'
 import type { SecretKeys } from '../../base/secret-keys.ts'
@@ -46,7 +46,7 @@ export class Management {
     this.#looking = warnOfUnknownKeys(store, secrets, log, this.#end.signal)
   }
 
-  /** Reads the keys, or makes one; rejects with a sentence when that can't be done safely. */
+  /** Reads the keys, or creates one; rejects with a sentence when that cannot be done safely. */
   static async open(
     config: Config,
     store: Store,

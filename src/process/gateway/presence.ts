@@ -1,5 +1,5 @@
-// How `gatehouse health --running` finds the gateways that run here, whatever their configuration: each names its process by a Unix socket and tells there where
-// its side port is. The name is abstract (unix(7)): it needs no folder that can be written, and ends with the process.
+// Lets `gatehouse health --running` find the gateways on this machine, whatever their configuration: each listens on a Unix socket named after its process, and returns
+// the address of its side port. The name is abstract (unix(7)): it needs no writable folder, and ends with the process.
 
 import { hash } from 'node:crypto'
 import { once } from 'node:events'
@@ -10,11 +10,11 @@ import { json } from 'node:stream/consumers'
 import type { Endpoint } from '../../config/config.ts'
 import { dataFolder } from '../store/location.ts'
 
-/** Lets others on this machine find the gateway of this process, on Linux. */
+/** Makes the gateway of this process discoverable on this machine; Linux only. */
 export class Presence {
   #server: Server | null = null
 
-  /** Publishes where the side port is from now on; rejects with the error of the socket. */
+  /** Publishes the address of the side port from now on; rejects with the error of the socket. */
   async show(admin: Endpoint): Promise<void> {
     if (process.platform !== 'linux') return
     const told = JSON.stringify(admin)
@@ -29,7 +29,7 @@ export class Presence {
   }
 }
 
-/** Returns the process ids of the gateways of this user with this data folder; empty where none runs, or the system cannot say. */
+/** Returns the process ids of this user's gateways with this data folder; empty where none runs, or the system cannot tell. */
 export function runningHere(): readonly number[] {
   try {
     const prefix = `@${namePrefix()}`
@@ -47,27 +47,27 @@ export function runningHere(): readonly number[] {
 /** Lines of the system's list of Unix sockets (proc_net(5)): inode and name. */
 const namedSockets = /(\d+) (@gatehouse\/\S+)$/gm
 
-/** Asks a gateway where its side port is; rejects where it does not say. */
+/** Asks a gateway for the address of its side port; rejects where it does not reply. */
 export async function adminOf(pid: number, signal: AbortSignal): Promise<Endpoint> {
   const socket = connect({ path: `\0${namePrefix()}${pid}`, signal })
   return (await json(socket)) as Endpoint
 }
 
-/** Containers may share their network, and with it these names: only those that share the process ids can mean each other. */
+/** Containers may share a network, and with it these names: only those that also share process ids can reach each other. */
 function namePrefix(): string {
   const [namespace] = /\d+/.exec(readlinkSync('/proc/self/ns/pid'))!
   const folder = hash('sha256', resolve(dataFolder())).slice(0, 16)
   return `gatehouse/${namespace}/${folder}/`
 }
 
-/** Whether the process is of this user, or this user is root. */
+/** Whether the process belongs to this user, or this user is root. */
 function isOurs(pid: number): boolean {
   const user = process.getuid!()
   const owner = statSync(`/proc/${pid}`, { throwIfNoEntry: false })?.uid
   return owner !== undefined && (user === 0 || owner === user)
 }
 
-/** Whether a socket is that of the process, as far as the system says: anybody can take a name, that of a process of somebody else too. */
+/** Whether a socket belongs to the process, as far as the system reports it: anyone can bind a name, including that of another process. */
 function holds(pid: number, inode: string): boolean {
   const folder = `/proc/${pid}/fd`
   try {

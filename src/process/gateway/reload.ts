@@ -1,4 +1,4 @@
-// A new configuration for a running gateway: proven and swapped as a whole, or refused with every reason in the log.
+// Reloads the configuration of a running gateway: it is validated and applied as a whole, or rejected with every reason in the log.
 
 import { isDeepStrictEqual } from 'node:util'
 import type { Logger } from '../../log/log.ts'
@@ -23,7 +23,7 @@ const bound: Readonly<Record<string, (config: Config) => unknown>> = {
   'log.access': config => config.log.access,
 }
 
-/** Puts what was loaded in effect; never rejects, since a bad configuration changes nothing. */
+/** Applies what was loaded; never rejects, since an invalid configuration changes nothing. */
 export async function reload(loaded: Loaded, { gateway, metrics, log }: Assembly): Promise<void> {
   const reasons = await attempt(loaded, gateway)
   for (const reason of reasons) log.error({ reason }, 'configuration reload failed')
@@ -33,7 +33,7 @@ export async function reload(loaded: Loaded, { gateway, metrics, log }: Assembly
   log.info('configuration reloaded')
 }
 
-/** Keeps in the log what is permitted but unwise. */
+/** Logs what is valid but unwise. */
 export function logWarnings(loaded: Loaded, log: Logger): void {
   if ('mistakes' in loaded) return
   for (const warning of loaded.warnings) log.warn(formatMistake(loaded.files[0]!, warning))
@@ -51,7 +51,7 @@ async function attempt(loaded: Loaded, gateway: Gateway): Promise<readonly strin
   }
 }
 
-/** Names the settings that differ although they cannot change while the gateway runs. */
+/** Returns the settings that differ although they cannot change while the gateway runs. */
 function boundChanges(before: Config, after: Config): readonly string[] {
   return Object.keys(bound).filter(name => !isDeepStrictEqual(bound[name]!(before), bound[name]!(after)))
 }

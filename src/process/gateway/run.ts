@@ -18,11 +18,11 @@ import { tell } from '../commands/terminal.ts'
 const lastWords = 1000
 
 /**
- * Serves until a signal says stop, then ends the process with 0; returns 2 for a configuration or a first token with mistakes, 1 when it cannot listen. With
- * `replaces`, it takes the place of the gateway that runs here.
+ * Serves until a signal to stop, then ends the process with 0; returns 2 for a configuration or a first token with mistakes, 1 when it cannot listen. With
+ * `replaces`, it replaces the gateway that runs here.
  */
 export async function run(path: string, replaces = false): Promise<number> {
-  // Of this very object, since workers inherit it: the token must not be in it any more.
+  // Deleted from this object itself, since workers inherit it: it must not contain the token any more.
   const { env } = process
   const loaded = loadConfig(path, env)
   if (('mistakes' in loaded || missesLog()) && !isUsable(path, loaded)) return 2
@@ -90,7 +90,7 @@ async function serve(
   return leave(0, destination)
 }
 
-/** Reloads when a file that the configuration was read from has changed, or on demand; a bug there leaves in effect what was. */
+/** Reloads when a file of the configuration has changed, or on demand; a bug in a reload leaves the previous configuration in effect. */
 function watchFor(assembly: Assembly, { files }: Loaded, load: () => Loaded): ConfigWatch {
   const { log, metrics } = assembly
   const failed = (error: Error) =>
@@ -109,7 +109,7 @@ function watchFor(assembly: Assembly, { files }: Loaded, load: () => Loaded): Co
   return watch
 }
 
-/** After a bug nothing is known for sure: better a line in the log and a fresh process. Clients see that their responses are cut. */
+/** After a bug the state is uncertain: it is better to log it and start a fresh process. Clients see that their responses are truncated. */
 function exitOnBug({ log, gateway, destination }: Assembly): void {
   process.on('uncaughtException', bug => {
     log.fatal({ err: bug }, 'gateway crashed: internal error')
@@ -117,7 +117,7 @@ function exitOnBug({ log, gateway, destination }: Assembly): void {
   })
 }
 
-/** Ends the process when the log is written, or when nobody reads it. */
+/** Ends the process when the log is written, or when it has no reader. */
 async function leave(code: number, destination: LineWriter): Promise<never> {
   await destination.drain(lastWords)
   process.exit(code)

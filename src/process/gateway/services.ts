@@ -1,4 +1,4 @@
-// What a process shares that serves requests or the management API: the store, and what is remembered and written behind. One a process.
+// What a process that serves requests or the management API shares: the store, its caches and queued writes. One per process.
 
 import { join } from 'node:path'
 
@@ -23,11 +23,11 @@ import { dataFolder, storeDialling, storeLocation } from '../store/location.ts'
 interface ServicesOptions {
   readonly metrics: EdgeMetrics
   readonly log: Logger
-  /** Whether this process of the machine keeps the copy of what the API has set, for starts while the store is unreachable. */
+  /** Whether this process keeps the local copy of what the API has set, for starts while the store is unreachable. */
   readonly writesCopy?: boolean
-  /** Informs the processes beside this one what it has found in the store; it must not reject. */
+  /** Announces to the other processes what was found in the store; must not reject. */
   readonly tellFound?: (keys: readonly FoundKey[]) => Promise<unknown>
-  /** Asks them for what they remember while the store is unreachable, `isFound` where one has told that it found the key; it must not reject. */
+  /** Asks the other processes for what they have cached while the store is unreachable; with `isFound` one of them has announced the key; must not reject. */
   readonly borrow?: (found: FoundKey, isFound: boolean) => Promise<Loan | null>
 }
 
@@ -47,7 +47,7 @@ export class Services implements AiServices {
     const { grace } = config.store
     const post = tellFound && new FoundPost(tellFound)
     const found = (kind: FoundKey[0]) => post && ((key: string) => post.add([kind, key]))
-    // What is asked for as a token is a token.
+    // A key that is looked up as a token is the digest of a token.
     const borrower = <T>(kind: FoundKey[0]) =>
       borrow &&
       ((key: string) => {
@@ -76,12 +76,12 @@ export class Services implements AiServices {
     this.logs = new LogQueue({ store, meter: { usageOf, costOf }, metrics: metrics.ai, log })
     const { counters } = store
     this.limiter = new Limiter({ clock: systemClock, counters, metrics: metrics.limits, log })
-    // A file is there whenever its process is.
+    // A file is available whenever its process is.
     const cachePath = store.location.startsWith('sqlite:') ? null : join(dataFolder(), 'zones.json')
     this.zones = new ZoneRecords({ store, log, cachePath, writes: writesCopy })
   }
 
-  /** Opens the store; rejects with a sentence when it can't be used, not when it is only out of reach. */
+  /** Opens the store; rejects with a sentence when it cannot be used, but not when it is only unreachable. */
   static async open(config: Config, options: ServicesOptions): Promise<Services> {
     const { commandTimeout } = config.store
     const store = await openStore(storeLocation(config), {
@@ -98,17 +98,17 @@ export class Services implements AiServices {
     this.#prices = new PriceTable(ai.prices)
   }
 
-  /** Hears what the processes beside this one have found. */
+  /** Takes what the other processes have found. */
   hearFound(keys: readonly FoundKey[]): void {
     this.#found.hear(keys)
   }
 
-  /** Returns what is remembered here; null where nothing is. */
+  /** Returns what is cached here; null where nothing is. */
   lend([kind, key]: FoundKey): Loan | null {
     return kind === 'token' ? this.tokens.lend(key) : this.gateways.lend(key)
   }
 
-  /** Writes what waits to be written, and lets go of the store. */
+  /** Writes what is queued, and closes the store. */
   async close(): Promise<void> {
     this.#found.close()
     await this.limiter.close()

@@ -1,18 +1,18 @@
-// What the outside tells a running gateway by signals: reload, stop, and stop at once.
+// Handles signals to a running gateway: reload, stop, and stop at once.
 
 import { constants } from 'node:os'
 
-/** One Ctrl-C reaches a gateway under npm twice, from the terminal and from npm; a person needs longer between two, in ms. */
+/** One Ctrl-C reaches a gateway under npm twice, from the terminal and from npm; a person takes longer between two, in ms. */
 const echo = 100
 
 interface SignalHandlers {
   readonly reload: () => void
   readonly stop: (signal: NodeJS.Signals) => void
-  /** Hears of the second signal to stop, with the exit code that a shell expects of it. */
+  /** Called at the second signal to stop, with the exit code that a shell expects for it. */
   readonly force: (code: number) => void
 }
 
-/** Obeys SIGHUP, SIGTERM and SIGINT from now on, also as the first process of a container. */
+/** Handles SIGHUP, SIGTERM and SIGINT from now on, even as the first process of a container. */
 export function obeySignals({ reload, stop, force }: SignalHandlers): void {
   let echoes: NodeJS.Timeout | null = null
   let isStopping = false
@@ -20,7 +20,7 @@ export function obeySignals({ reload, stop, force }: SignalHandlers): void {
     if (signal === 'SIGINT') {
       const isEcho = echoes !== null
       if (echoes !== null) clearTimeout(echoes)
-      // One that came while this process was busy is heard before the turn ends.
+      // A signal that arrived while this process was busy is handled before the turn ends.
       echoes = setTimeout(() => setImmediate(settle), echo).unref()
       if (isEcho) return
     }

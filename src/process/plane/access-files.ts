@@ -1,4 +1,4 @@
-// The files that access rules look into, address lists and geographic databases, of one data plane: read before a configuration that names them is in effect.
+// The files that access rules use, address lists and geographic databases, of one data plane: loaded before a configuration that names them takes effect.
 
 import type { AccessMetrics } from '../../metrics/access-metrics.ts'
 import type { Logger } from '../../log/log.ts'
@@ -16,7 +16,7 @@ export class AccessFiles implements AccessSources {
     this.geo = new GeoDatabases({ log, metrics })
   }
 
-  /** Reads what a configuration names more than the one before; rejects with a sentence, and keeps what was, when a file is not good. */
+  /** Loads the files that a configuration adds; when one is invalid, rejects with a sentence and keeps the previous state. */
   async prepare({ lists, geo }: Config, before: Config): Promise<void> {
     await this.lists.prepare(lists)
     try {

@@ -1,4 +1,4 @@
-// A data plane in this process, with its log: the whole of it without workers, or what one worker holds.
+// A data plane in this process, with its log: the only one without workers, or that of one worker.
 
 import { AccessLog, type LogDestination, type Logger } from '../../log/log.ts'
 import type { Metrics, Snapshot } from '../../metrics/metrics.ts'
@@ -22,7 +22,7 @@ interface LocalPlaneParts {
   readonly sidePort: SidePort
   /** Whether other processes listen on the same addresses. */
   readonly reusePort: boolean
-  /** Those that it shares with other processes; its own where there are none. */
+  /** Counters shared with other processes; its own where there are none. */
   readonly bans?: Bans
 }
 
@@ -34,7 +34,7 @@ export class LocalPlane implements ManagedPlane {
   #plane: DataPlane | null = null
   #unfollow: (() => void) | null = null
   #isUp = false
-  /** What was found by checks before there was a data plane to take it. */
+  /** Check results from before there was a data plane to receive them. */
   #checks: readonly KeyedCheckResult[] = []
 
   constructor(config: Config, parts: LocalPlaneParts) {

@@ -1,4 +1,4 @@
-// The data plane as the gateway handles it, be it in this process or in workers.
+// The data plane as the gateway manages it, in this process or in workers.
 
 import type { Snapshot } from '../../metrics/metrics.ts'
 import type { Config, Endpoint } from '../../config/config.ts'
@@ -6,22 +6,22 @@ import type { KeyedCheckResult } from '../../edge/origin/health-checker.ts'
 import type { PoolState } from '../../edge/origin/pools.ts'
 
 export interface ManagedPlane {
-  /** Whether somebody takes connections. */
+  /** Whether any process accepts connections. */
   readonly isUp: boolean
-  /** Starts to take connections and returns the real addresses; rejects with a sentence when one cannot be had. */
+  /** Starts to accept connections and returns the real addresses; rejects with a sentence when one is not available. */
   listen(): Promise<readonly Endpoint[]>
-  /** Swaps the configuration in one step; rejects and changes nothing when it does not build. */
+  /** Replaces the configuration in one step; when it does not build, rejects and changes nothing. */
   reload(config: Config): Promise<void>
-  /** Takes no more connections and finishes what runs; what is left after `grace` ms is cut. */
+  /** Accepts no more connections and finishes running requests; what is left after `grace` ms is cut. */
   drain(grace: number): Promise<void>
-  /** Ends everything within moments, so that clients see that their responses are cut. */
+  /** Ends everything within moments, so that clients see that their responses are truncated. */
   cut(): Promise<void>
   /** Ends everything at once. */
   destroy(): void
-  /** Takes what the active checks of origins found, also for processes that begin later. */
+  /** Takes the results of active checks, also for processes that start later. */
   takeChecks(results: readonly KeyedCheckResult[]): void
-  /** Returns how each process sees its pools. */
+  /** Returns each process's view of its pools. */
   pools(): Promise<readonly (readonly PoolState[])[]>
-  /** Returns what other processes have counted, those that ended included. */
+  /** Returns the counts of other processes, including those that ended. */
   snapshots(): Promise<readonly Snapshot[]>
 }

@@ -1,11 +1,11 @@
-// How the pools of a zone are doing, put together of what each process sees: a request meets only one of them, and the worst is what somebody has to look at.
+// The state of a zone's pools, combined from what each process sees: a request meets only one of them, and the worst state is the one to look into.
 
 import type { OriginState, PoolState } from '../../admin/zones/zones.ts'
 import type { ZoneConfig } from '../../config/config.ts'
 import type { PoolState as PoolInProcess } from '../../edge/origin/pools.ts'
 import type { MemberState } from '../../pools/member-state.ts'
 
-/** Describes the pools of a zone in the order of its routes. */
+/** Returns the states of a zone's pools in the order of its routes. */
 export function poolStatesOf(
   { routes }: ZoneConfig,
   processes: readonly (readonly PoolInProcess[])[],
@@ -26,7 +26,7 @@ function joined(pools: readonly PoolInProcess[]): readonly OriginState[] {
     .map(stateOf)
 }
 
-/** Joins two views of one origin; both processes hear the same of its checks. */
+/** Combines two views of one origin; both processes get the same check results. */
 function join(a: MemberState, b: MemberState): MemberState {
   const worse = severity[b.state] > severity[a.state] ? b : a
   return {

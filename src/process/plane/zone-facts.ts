@@ -1,4 +1,4 @@
-// What the management API knows of zones: the configuration in effect, and what its data plane says.
+// What the management API knows about zones: the configuration in effect, and the state of the data plane.
 
 import type { Zones } from '../../admin/zones/zones.ts'
 import type { Config } from '../../config/config.ts'
@@ -15,7 +15,7 @@ interface ZoneFactsParts {
   readonly plane: ManagedPlane
 }
 
-/** Looks up what is so now; made for each request, since all of it may change. */
+/** Looks up the current state; made for each request, since all of it may change. */
 export function zoneFacts({ config, documentation, records, plane }: ZoneFactsParts): Zones {
   const find = (name: string) => config.zones.find(zone => zone.name === name) ?? null
   return {

@@ -1,4 +1,4 @@
-// Looks after the store of a running gateway: fills an empty one, tells what it denies, and keeps in the log when it goes away and comes back, and what is wrong with it meanwhile.
+// Looks after the store of a running gateway: fills an empty one, and logs missing rights, outages, recoveries and other problems.
 
 import type { Logger } from '../../log/log.ts'
 import { type Store, StoreUnreachable } from '../../store/store.ts'
@@ -6,15 +6,15 @@ import { FirstFill, type FirstStart } from './first-start.ts'
 import { StoreSigns } from './signs.ts'
 
 interface Care {
-  /** The token that an empty store gets; null for a new one. */
+  /** The token for an empty store; null to generate one. */
   readonly firstToken: string | null
-  /** Hears of a store that was filled. */
+  /** Called after a store was filled. */
   readonly told: (first: FirstStart) => void
-  /** Ms between two looks at the store. */
+  /** Ms between two checks of the store. */
   readonly period?: number
 }
 
-/** Begins, and goes on as long as the process lives; a store that is away at first is filled when it is there, with `firstToken` or a new one. */
+/** Starts, and continues as long as the process lives; a store that is unreachable at first is filled when it is reachable, with `firstToken` or a new one. */
 export function careForStore(store: Store, log: Logger, { firstToken, told, period = 1_000 }: Care): void {
   const details = { store: store.location }
   const fill = new FirstFill(store, firstToken)
@@ -30,7 +30,7 @@ export function careForStore(store: Store, log: Logger, { firstToken, told, peri
       await signs.look()
       if (refusal !== store.refusal) {
         refusal = store.refusal
-        // Rights may have been taken since they were looked at.
+        // Rights may have been revoked since they were checked.
         if (refusal?.endsWith('NOPERM')) void tellDenials()
       }
       if (wasUnreachable && !store.isUnreachable) {
@@ -56,7 +56,7 @@ export function careForStore(store: Store, log: Logger, { firstToken, told, peri
       )
     else log.warn({ ...details, reason }, 'store unreachable')
   }
-  /** Each is told once, for as long as it lasts. */
+  /** Each problem is logged once, for as long as it lasts. */
   const tellDenials = async () => {
     const found = await store.rights().catch(() => null)
     if (found === null) return

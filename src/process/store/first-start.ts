@@ -1,4 +1,4 @@
-// What an empty store is given at the first start: an account, its gateway `default`, closed to everybody without a token, and one token that may do everything.
+// What an empty store is filled with at the first start: an account, its gateway `default`, which requires a token, and one token with all permissions.
 
 import { newId } from '../../base/id.ts'
 import type { Gateway } from '../../store/records.ts'
@@ -7,11 +7,11 @@ import { newToken } from '../../tokens/new-token.ts'
 import { permissionGroups } from '../../permissions/permission-groups.ts'
 import { digestOf } from '../../tokens/token.ts'
 
-/** What is told once, and never again. */
+/** What is shown once, and never again. */
 export interface FirstStart {
   readonly account: string
   readonly gateway: string
-  /** The value of the token; null where it was given, and whoever gave it has it. */
+  /** The value of the token; null where it was given, since the operator has it. */
   readonly token: string | null
 }
 
@@ -20,24 +20,24 @@ interface Made {
   readonly told: FirstStart
 }
 
-/** Fills a store that is empty, and holds on to what it made until that is confirmed: nobody else knows the token. */
+/** Fills an empty store, and keeps what it created until that is confirmed: no one else knows the token. */
 export class FirstFill {
   readonly #store: Store
   readonly #given: string | null
   #made: Made | null = null
 
-  /** `given` is the value of the token, well-formed; a new one without it. */
+  /** `given` is the value of the token, well-formed; without it, one is generated. */
   constructor(store: Store, given: string | null = null) {
     this.#store = store
     this.#given = given
   }
 
-  /** Whether something may have been written that was not confirmed. */
+  /** Whether something may have been written without confirmation. */
   get isUnconfirmed(): boolean {
     return this.#made !== null
   }
 
-  /** Returns what the store was filled with; null when it was not empty, also when another process was faster. Rejects with `StoreUnreachable`, and is called again then. */
+  /** Returns what the store was filled with; null when it was not empty, or another process was first. Rejects with `StoreUnreachable`, and may then be called again. */
   async run(now: number): Promise<FirstStart | null> {
     const { accounts } = this.#store
     const isEmpty = (await accounts.list()).length === 0
@@ -46,7 +46,7 @@ export class FirstFill {
     const { bootstrap, told } = this.#made
     const isNew = isEmpty && (await this.#store.bootstrap(bootstrap))
     const isOurs = isNew || (await accounts.get(bootstrap.account.id)) !== null
-    // It is there by a write that was called lost, and may still be.
+    // It comes from a write that seemed lost, and may still be.
     if (isOurs && !isNew) await this.#store.confirm()
     this.#made = null
     return isOurs ? told : null

@@ -1,4 +1,4 @@
-// Where the store of a configuration is: what it names, else a file in the data folder.
+// The location of the store: the one in the configuration, else a file in the data folder.
 
 import { join } from 'node:path'
 import type { Config } from '../../config/config.ts'
@@ -9,13 +9,13 @@ export function storeLocation({ store }: Config, env: NodeJS.ProcessEnv = proces
   return store.url ?? `sqlite:${join(dataFolder(env), 'gatehouse.db')}`
 }
 
-/** Returns what `openStore` is told beside the URL. */
+/** Returns the options of `openStore` besides the URL. */
 export function storeDialling({ store }: Config): Pick<StoreOptions, 'ca' | 'sentinel'> {
   const { ca, sentinelUsername: username, sentinelPassword: password } = store
   return { ca, sentinel: { username, password } }
 }
 
-/** Returns the folder for what is kept on this machine: GATEHOUSE_DATA, else `data` where the process was started. */
+/** Returns the folder for local data: GATEHOUSE_DATA, else `data` in the working directory. */
 export function dataFolder(env: NodeJS.ProcessEnv = process.env): string {
   return env.GATEHOUSE_DATA || 'data'
 }

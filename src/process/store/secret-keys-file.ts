@@ -1,4 +1,4 @@
-// The keys of client secrets: those of the configuration, else one in the data folder, which is made when there is none. Read once, before anything is served.
+// The keys of client secrets: those of the configuration, else one in the data folder, which is created if missing. Read once, before serving.
 
 import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
@@ -11,7 +11,7 @@ import { parseSecretKey } from '../../config/settings/secret-key.ts'
 const keyLength = 32
 const isWindows = process.platform === 'win32'
 
-/** Returns the keys; rejects with a sentence when a key can't be read or made safely. Processes that start at once agree on one, and one of them is told that it `made` it. */
+/** Returns the keys; rejects with a sentence when a key cannot be read or created safely. Concurrent processes agree on one key, and the one that `made` it learns so. */
 export async function loadSecretKeys(
   { key, oldKeys }: { readonly key: string | null; readonly oldKeys: readonly string[] },
   dataFolder: string,
@@ -40,7 +40,7 @@ async function keyOfFolder(folder: string, made: (path: string) => void): Promis
 
 /** Returns null when there is no such file. */
 async function readKey(path: string): Promise<Buffer | null> {
-  // Without waiting for a writer, should it be a pipe.
+  // Non-blocking, in case it is a pipe.
   const file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)).catch(ifCode('ENOENT'))
   if (file === null) return null
   try {
@@ -59,7 +59,7 @@ async function expectPrivate(file: FileHandle, path: string): Promise<void> {
     throw new Error(`${path} must be readable only by its owner: run chmod 600 ${path}`)
 }
 
-/** Writes a key under another name first, and gives it its own once it is whole and on the disk: a link, which unlike a move takes no file away. */
+/** Writes a key under a temporary name, and links it to its own name once it is complete and on disk: unlike a move, a link replaces no file. */
 async function makeKey(folder: string, path: string, made: (path: string) => void): Promise<Buffer> {
   await mkdir(folder, { recursive: true })
   const draft = `${path}.${randomBytes(8).toString('hex')}`
@@ -77,7 +77,7 @@ async function makeKey(folder: string, path: string, made: (path: string) => voi
   return key
 }
 
-/** Windows has no way to; there, folders need none. */
+/** Windows cannot sync folders, and need not. */
 async function syncFolder(path: string): Promise<void> {
   if (isWindows) return
   const folder = await open(path, 'r')
@@ -90,7 +90,7 @@ function keyOf(text: string, place: string): Buffer {
   return key
 }
 
-/** Makes null of a failure with this code, and throws every other one. */
+/** Turns a failure with this code into null, and rethrows every other one. */
 function ifCode(code: string): (failure: NodeJS.ErrnoException) => null {
   return failure => {
     if (failure.code === code) return null

@@ -1,10 +1,10 @@
-// Keeps in the log what is wrong with a store that can be reached: that it refuses writes, that changes are not heard of at once, and what its set-up
-// can lose, each when it begins and when it is over.
+// Logs problems of a reachable store: that it refuses writes, that changes are not reported at once, and what its set-up
+// can lose, each when it begins and when it ends.
 
 import type { Logger } from '../../log/log.ts'
 import type { Store } from '../../store/store.ts'
 
-/** Looks between two questions for what can be lost. */
+/** Checks between two queries for what can be lost. */
 const lossPeriod = 5
 
 type Watched = Pick<Store, 'location' | 'isUnreachable' | 'refusal' | 'deafness' | 'durability'>
@@ -14,7 +14,7 @@ export class StoreSigns {
   readonly #log: Logger
   #refusal: string | null = null
   #deafness: string | null = null
-  /** Whether nothing was heard at the last look either: a connection that was lost is mostly there again at the next. */
+  /** Whether no change notice was possible at the last check either: a lost connection is usually back at the next. */
   #wasDeaf = false
   #losses: readonly string[] = []
   #looks = 0
@@ -24,7 +24,7 @@ export class StoreSigns {
     this.#log = log
   }
 
-  /** Logs what has changed since the last look; asks the store for what can be lost at the first look and every fifth after it. Never rejects. */
+  /** Logs what has changed since the last check; queries what can be lost at the first check and every fifth after it. Never rejects. */
   async look(): Promise<void> {
     if (this.#store.isUnreachable) return
     this.#tellRefusal()

@@ -1,5 +1,5 @@
-// Whoever lost a key of client secrets, or left it out of `secrets.old_keys`, hears of it here: otherwise secrets would just no longer be right. Management
-// has the clients looked through once, in the background.
+// Warns when a key of client secrets was lost, or is missing in `secrets.old_keys`: otherwise secrets would just stop being valid. Management
+// checks the clients once, in the background.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { SecretKeys } from '../../base/secret-keys.ts'
@@ -10,7 +10,7 @@ import { type Store, StoreUnreachable } from '../../store/store.ts'
 /** Ms between two tries while the store is unreachable. */
 const period = 1_000
 
-/** Writes one warning when clients have secrets that were made under other keys than these, once the store is there; never rejects. `end` makes it give up. */
+/** Writes one warning when clients have secrets that were made under other keys than these, once the store is reachable; never rejects. `end` stops it. */
 export async function warnOfUnknownKeys(
   store: Store,
   keys: SecretKeys,

@@ -4,7 +4,7 @@ import { openStore, type StoreOptions } from '../../store/open.ts'
 import { type Store, StoreUnreachable } from '../../store/store.ts'
 import { tell } from '../commands/terminal.ts'
 
-/** Opens a store for one use, whose exit code it returns; whatever fails is told in a sentence, and 1. Nobody waits for a command but the operator. */
+/** Opens a store for one use, and returns its exit code; failures are printed as a sentence, with exit code 1. Only the operator waits for a command. */
 export async function withStore(
   url: string,
   use: (store: Store) => Promise<number>,

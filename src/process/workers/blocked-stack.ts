@@ -1,20 +1,20 @@
-// Where a worker is whose event loop is blocked. V8's inspector is the only one that it still answers: it is opened by SIGUSR1, on a free port of loopback,
-// and only who reads the standard error of the worker learns the address.
+// Finds out where a worker's blocked event loop is. Only V8's inspector still responds: SIGUSR1 opens it on a free port of loopback,
+// and only the reader of the worker's standard error learns the address.
 
 import type { ChildProcess } from 'node:child_process'
 import { createInterface, type Interface } from 'node:readline'
 
-/** Arguments of Node with which a process can be asked; its standard error must be a pipe. */
+/** Arguments of Node for a process that can be inspected; its standard error must be a pipe. */
 export const inspectable: readonly string[] = ['--inspect-port=127.0.0.1:0', '--inspect-publish-uid=stderr']
 
-/** Passes on what the process writes to its standard error, one line after the other. */
+/** Passes on what the process writes to its standard error, line by line. */
 export function errorLines({ stderr }: ChildProcess, told: (line: string) => void): Interface {
   return createInterface({ input: stderr! }).on('line', line => {
     if (!ofInspector.test(line)) told(line)
   })
 }
 
-/** Returns the frames of the JavaScript that a process runs, innermost first; null where they can't be had within `patience` ms. */
+/** Returns the frames of the JavaScript that a process runs, innermost first; null where they cannot be obtained within `patience` ms. */
 export async function blockedStack(
   child: ChildProcess,
   lines: Interface,
@@ -36,7 +36,7 @@ export async function blockedStack(
   return stack
 }
 
-/** Interrupts the process behind an inspector, and tells its stack. */
+/** Interrupts the process behind an inspector, and returns its stack. */
 function pause(url: string, told: (stack: string | null) => void): WebSocket {
   const inspector = new WebSocket(url)
   const scripts = new Map<string, string>()
@@ -58,7 +58,7 @@ interface Frame {
   readonly location: { readonly scriptId: string; readonly lineNumber: number; readonly columnNumber: number }
 }
 
-/** Writes frames as an Error has them. */
+/** Formats frames as in an Error. */
 function written(frames: readonly Frame[], scripts: ReadonlyMap<string, string>): string {
   return frames
     .slice(0, mostFrames)

@@ -1,4 +1,4 @@
-// One data-plane process: does what its supervisor asks, and outlives it only to finish what runs.
+// One data-plane process: does what its supervisor asks, and outlives it only to finish running requests.
 
 import '../heap.ts'
 import '../threads.ts'
@@ -20,7 +20,7 @@ const metrics = new Metrics(version)
 const destination = openOutput(metrics.droppedLogLines)
 const log = createLogger('info', destination)
 logWarningsOfNode(log)
-// The supervisor adds up what all workers note.
+// The supervisor sums what all workers report.
 const post = new BanPost(refusals => tell({ refusals }))
 const bans = new Bans(systemClock, { noted: (id, key, refusals) => post.add(id, key, refusals) })
 const borrower = new Borrower((as, borrow) => void tell({ borrow, as }))
@@ -36,11 +36,11 @@ process.on('message', async ({ id, ask }: ToWorker) => {
     ),
   )
 })
-// A supervisor that is gone reads no warnings any more; what runs is finished all the same.
+// Without a supervisor warnings have no reader; running requests are finished all the same.
 process.stderr.on('error', () => {})
 process.on('disconnect', () => void leave(orphanGrace))
 process.on('uncaughtException', bug => void crash(bug))
-// A terminal sends these to the whole group: the supervisor hears them too, and decides.
+// A terminal sends these to the whole process group: the supervisor gets them too, and decides.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
 
 async function answer(ask: Ask): Promise<Reply[Ask['kind']]> {
@@ -106,7 +106,7 @@ async function leave(grace: number): Promise<void> {
   process.exit(0)
 }
 
-/** Leaves a line in the log and the numbers with the supervisor; the process is not to be trusted with more. */
+/** Logs the bug and sends the counts to the supervisor; the process cannot be trusted with more. */
 async function crash(bug: unknown): Promise<void> {
   log.fatal({ err: bug }, 'worker crashed: internal error')
   plane?.destroy()

@@ -1,4 +1,4 @@
-// What the supervisor asks of a worker over their channel, and what comes back.
+// The messages between the supervisor and a worker.
 
 import type { Snapshot } from '../../metrics/metrics.ts'
 import type { Config, Endpoint } from '../../config/config.ts'
@@ -54,7 +54,7 @@ export interface ToWorker {
   readonly ask: Ask
 }
 
-/** An answer to an ask, or what a worker tells unasked: the refusals that it has noted towards bans, what it has found in the store, what it would borrow, and its last numbers when it dies. */
+/** A reply, or an unsolicited message of a worker: refusals counted towards bans, what it has found in the store, what it wants to borrow, and its last counts when it dies. */
 export type FromWorker =
   | { readonly id: number; readonly value: unknown }
   | { readonly id: number; readonly error: string }

@@ -1,31 +1,31 @@
-// How patient a supervisor is with its workers, and they with it.
+// The timeouts of a supervisor for its workers, and of workers without one.
 
-/** All in ms, but for `mostMissed`. */
+/** All in ms, except `mostMissed`. */
 export interface Supervision {
-  /** A worker that lived as long is no longer held to be in a loop of crashes. */
+  /** A worker that lived this long is not considered to be in a crash loop. */
   readonly steadyLife: number
-  /** The bounds of the wait before a worker that crashed is started again. */
+  /** The bounds of the delay before a worker that crashed is restarted. */
   readonly shortestWait: number
   readonly longestWait: number
-  /** How much longer than the grace a worker may take to end. */
+  /** How long a worker may take to stop, beyond the grace. */
   readonly drainSlack: number
   /** How long a worker may take to reload; one that has just been started has yet to listen. */
   readonly reloadPatience: number
-  /** How often each worker is asked for a sign of life. */
+  /** How often each worker is pinged. */
   readonly heartbeat: number
-  /** How many in a row it may miss. Counted rather than timed: after a sleep of the whole machine nobody is late. */
+  /** How many pings in a row it may miss. Counted rather than timed: after the machine was suspended no worker is late. */
   readonly mostMissed: number
   /** How long the stack of a hung worker may take. */
   readonly stackPatience: number
-  /** How long a worker may take to tell how its pools are doing; nobody needs to know enough to end it. */
+  /** How long a worker may take to report its pools; a late one is not killed for it. */
   readonly viewPatience: number
-  /** How long a worker may take to lend what it remembers: a request waits. */
+  /** How long a worker may take to lend what it has cached: a request is waiting. */
   readonly lendPatience: number
-  /** How long a worker may take to tell what it has counted. */
+  /** How long a worker may take to report its counts. */
   readonly snapshotPatience: number
   /** How long a worker may take to reset its connections. */
   readonly cutPatience: number
-  /** How long what runs may take in a worker whose supervisor is gone. */
+  /** How long running requests may take in a worker without a supervisor. */
   readonly orphanGrace: number
   /** How long the last lines of a worker's log may take. */
   readonly lastWords: number
@@ -48,7 +48,10 @@ export const usualSupervision: Supervision = {
   lastWords: 1_000,
 }
 
-/** Returns how many ms to wait before a worker that crashed is started again: doubled with each attempt (from 0) up to the longest, then a random half of it, so that workers do not return in step. */
+/**
+ * Returns how many ms to wait before a worker that crashed is restarted: doubled with each attempt (from 0) up to the maximum, then half of it random, so that
+ * workers do not restart in step.
+ */
 export function backoff(
   attempt: number,
   { shortestWait, longestWait }: Pick<Supervision, 'shortestWait' | 'longestWait'>,

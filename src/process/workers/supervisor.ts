@@ -1,4 +1,4 @@
-// Holds N workers that share the listening addresses: replaces those that crash or hang, hands a reload to all, adds up what they count.
+// Manages N workers that share the listening addresses: replaces those that crash or hang, sends reloads to all, sums their counts.
 
 import { once } from 'node:events'
 import { type Clock, systemClock } from '../../base/clock.ts'
@@ -23,7 +23,7 @@ interface SupervisorParts {
   readonly metrics: Metrics
   readonly log: Logger
   readonly clock?: Clock
-  /** What differs from the usual. */
+  /** Overrides of the defaults. */
   readonly supervision?: Partial<Supervision>
 }
 
@@ -36,10 +36,10 @@ export class Supervisor implements ManagedPlane {
   readonly #up = new Set<WorkerHandle>()
   readonly #restarts = new Set<NodeJS.Timeout>()
   readonly #destroy = () => this.destroy()
-  /** The last result of each check, for workers that begin later. */
+  /** The last result of each check, for workers that start later. */
   readonly #checks = new Map<string, KeyedCheckResult>()
   readonly #bans: Bans
-  /** What workers have found in the store, for those that begin later. */
+  /** What workers have found in the store, for those that start later. */
   readonly #found = new LatestKeys()
   #config: Config
   #isEnding = false
@@ -62,7 +62,7 @@ export class Supervisor implements ManagedPlane {
     return this.#up.size > 0
   }
 
-  /** Starts the first worker alone: it proves the configuration, and finds the ports that the others share. */
+  /** Starts the first worker alone: it validates the configuration, and determines the ports that the others share. */
   async listen(): Promise<readonly Endpoint[]> {
     this.#heartbeat = setInterval(() => this.#ping(), this.#patience.heartbeat).unref()
     const listen = await this.#start(0)
@@ -71,13 +71,13 @@ export class Supervisor implements ManagedPlane {
     return listen
   }
 
-  /** Lets one worker prove the configuration before the others get it; one of those that fails is replaced. */
+  /** Has one worker validate the configuration before the others get it; one that then fails is replaced. */
   async reload(config: Config): Promise<void> {
     const ask = { kind: 'reload', config: { ...config, listen: this.#config.listen } } as const
     const first = await this.#prove(ask)
     this.#config = ask.config
     this.#bans.keep(config)
-    // Read only now: a worker that took another's place meanwhile was started with what was in effect before.
+    // Read only now: a worker that was replaced meanwhile was started with the previous configuration.
     const others = [...this.#workers].filter(worker => worker !== first)
     await Promise.all(
       others.map(worker => worker.demand(ask, this.#patience.reloadPatience).catch(() => worker.kill())),
@@ -96,7 +96,7 @@ export class Supervisor implements ManagedPlane {
 
   async cut(): Promise<void> {
     this.#end()
-    // The system ends the connections of a killed process with a FIN, which may look like the end of a response.
+    // The system closes the connections of a killed process with a FIN, which may look like the end of a response.
     const cuts = [...this.#workers].map(worker => worker.demand({ kind: 'cut' }, this.#patience.cutPatience))
     await Promise.allSettled(cuts)
     this.destroy()
@@ -119,13 +119,13 @@ export class Supervisor implements ManagedPlane {
   }
 
   async snapshots(): Promise<readonly Snapshot[]> {
-    // Both at one moment: a worker that ends meanwhile counts among the living, once.
+    // Both read at once: a worker that ends meanwhile counts once, among the living.
     const [workers, ended] = [[...this.#workers], this.#ended]
     const living = await Promise.all(workers.map(worker => worker.snapshot()))
     return [...living.filter(snapshot => snapshot !== null), await ended]
   }
 
-  /** Returns the first worker that takes the configuration; rejects when one refuses it. One that does not answer proves nothing. */
+  /** Returns the first worker that accepts the configuration; rejects when one refuses it. One that does not reply proves nothing. */
   async #prove(ask: Ask & { kind: 'reload' }): Promise<WorkerHandle | null> {
     for (const worker of [...this.#workers]) {
       try {
@@ -177,7 +177,7 @@ export class Supervisor implements ManagedPlane {
     await worker.ended
   }
 
-  /** Starts a worker and has it listen; `attempt` counts the crashes in a row before it. */
+  /** Starts a worker and lets it listen; `attempt` counts the previous crashes in a row. */
   async #start(attempt: number): Promise<readonly Endpoint[]> {
     const { documentation, sidePort, log } = this.#parts
     const heard = {
@@ -211,7 +211,7 @@ export class Supervisor implements ManagedPlane {
     }
   }
 
-  /** Keeps what the worker counted and, unless all is ending, has another take its place. */
+  /** Keeps the counts of the worker and, unless everything is ending, replaces it. */
   #bury(worker: WorkerHandle, end: WorkerEnd, crashes: number): void {
     this.#workers.delete(worker)
     this.#up.delete(worker)
@@ -233,5 +233,5 @@ export class Supervisor implements ManagedPlane {
   }
 }
 
-/** A worker that ends is replaced, and its replacement gets the state again. */
+/** A worker that ends is replaced, and its replacement is sent the state again. */
 function ignore(): void {}

@@ -1,4 +1,4 @@
-// One worker process as the supervisor holds it: asks with answers, the last numbers it counted, and its end.
+// One worker process as the supervisor sees it: requests with replies, its last counts, and its end.
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -16,10 +16,10 @@ export interface WorkerEnd {
   readonly signal: NodeJS.Signals | null
 }
 
-/** What an ask is told when its worker has ended, or cannot be reached. */
+/** The error when the worker has ended, or cannot be reached. */
 export class Unanswered extends Error {}
 
-/** Hears what a worker tells unasked: what it notes towards bans, what it has found in the store, and what it would borrow. */
+/** Called for unsolicited messages of a worker: refusals counted towards bans, what it has found in the store, and what it wants to borrow. */
 interface Heard {
   refused(refusals: BanNews): void
   found(keys: readonly FoundKey[], by: WorkerHandle): void
@@ -36,11 +36,11 @@ export class WorkerHandle {
   readonly #waiting = new Map<number, PromiseWithResolvers<unknown>>()
   readonly ended: Promise<WorkerEnd>
   #nextId = 0
-  /** Pings in a row that were not answered. */
+  /** Pings in a row without a reply. */
   #missed = 0
   #last: Snapshot | null = null
 
-  /** Starts a process; it inherits the environment and the log, and learns the rest from the first ask. It has `snapshotPatience` ms to tell what it has counted. */
+  /** Starts a process; it inherits the environment and the log, and gets the rest with the first message. It has `snapshotPatience` ms to report its counts. */
   constructor(heard: Heard, snapshotPatience: number) {
     this.#heard = heard
     this.#snapshotPatience = snapshotPatience
@@ -64,12 +64,12 @@ export class WorkerHandle {
     return this.#child.pid ?? 0
   }
 
-  /** What the worker had counted when it last said so. */
+  /** The last counts that the worker reported. */
   get last(): Snapshot | null {
     return this.#last
   }
 
-  /** Rejects with the worker's own sentence, or as unanswered when it ends before it answered. */
+  /** Rejects with the worker's own sentence, or as unanswered when it ends before it has replied. */
   ask<A extends Ask>(ask: A): Promise<Reply[A['kind']]> {
     const id = this.#nextId++
     const answer = Promise.withResolvers<unknown>()
@@ -80,13 +80,13 @@ export class WorkerHandle {
     return answer.promise as Promise<Reply[A['kind']]>
   }
 
-  /** Asks like `ask`, and kills the worker when it has not answered within `patience` ms. */
+  /** Like `ask`, but kills the worker when it has not replied within `patience` ms. */
   async demand<A extends Ask>(ask: A, patience: number): Promise<Reply[A['kind']]> {
     const late = setTimeout(() => this.kill(), patience)
     return this.ask(ask).finally(() => clearTimeout(late))
   }
 
-  /** Sends a ping; returns how many before it, in a row, were not answered. */
+  /** Sends a ping; returns how many before it, in a row, had no reply. */
   ping(): number {
     const answered = () => {
       this.#missed = 0
@@ -95,12 +95,12 @@ export class WorkerHandle {
     return this.#missed++
   }
 
-  /** Returns where the worker is in its code; null where that can't be had within `patience` ms. */
+  /** Returns where the worker is in its code; null where that cannot be obtained within `patience` ms. */
   stack(patience: number): Promise<string | null> {
     return blockedStack(this.#child, this.#errors, patience)
   }
 
-  /** Returns what the worker has counted; one that does not say so in time is taken at its last word. */
+  /** Returns the counts of the worker; if it does not reply in time, its last ones. */
   async snapshot(): Promise<Snapshot | null> {
     const patience = AbortSignal.timeout(this.#snapshotPatience)
     const late = once(patience, 'abort').then(() => null)

@@ -1,12 +1,12 @@
-// Asks the management API of a running gateway, for the commands that work over it. What it refuses is thrown, since a command ends there.
+// Calls the management API of a running gateway, for the commands that use it. Refusals are thrown, since they end a command.
 
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type ApiFaultName, apiFaults } from '../../../errors/api-faults.ts'
 
-/** Where the API is, whose things are asked for, and who asks. */
+/** The address of the API, the account, and the token. */
 export interface ApiAccess {
-  /** Without a slash at the end. */
+  /** Without a trailing slash. */
   readonly url: string
   readonly account: string
   readonly token: string
@@ -14,15 +14,15 @@ export interface ApiAccess {
 
 interface ApiRequest {
   readonly body?: unknown
-  /** An ETag: the request is for this state of the thing, and for no other. */
+  /** An ETag: the request applies only to this state of the resource. */
   readonly ifMatch?: string | null
-  /** Whether to send an Idempotency-Key, so that the request can be sent once more. */
+  /** Whether to send an Idempotency-Key, so that the request can be repeated. */
   readonly once?: boolean
 }
 
 interface ApiAnswer<Result> {
   readonly result: Result
-  /** What leads to the rest, where the result is a part of a list. */
+  /** Leads to the rest, where the result is only part of a list. */
   readonly cursor: string | null
   readonly etag: string | null
 }
@@ -34,7 +34,7 @@ export interface ApiMistake {
   readonly pointer: string | null
 }
 
-/** The API understood the request and refuses it. */
+/** The API understood the request and refused it. */
 export class ApiRefusal extends Error {
   readonly status: number
   readonly mistakes: readonly ApiMistake[]
@@ -45,19 +45,19 @@ export class ApiRefusal extends Error {
     this.mistakes = mistakes
   }
 
-  /** Whether the first mistake is one of the catalogue. */
+  /** Whether the first error is this fault of the catalogue. */
   isFor(name: ApiFaultName): boolean {
     return this.mistakes[0]?.code === apiFaults[name].code
   }
 }
 
-/** There is no API, or no end of its response; the message is a sentence for the operator. */
+/** The API is unreachable, or its response incomplete; the message is a sentence for the operator. */
 export class ApiUnreachable extends Error {}
 
 /** How long a response may take, in ms. */
 const patience = 30_000
 const perPage = 100
-/** How often a request with an Idempotency-Key is sent while the store is unreachable. */
+/** How many times a request with an Idempotency-Key is sent while the store is unreachable. */
 const mostTries = 4
 
 export class ApiClient {
@@ -67,12 +67,12 @@ export class ApiClient {
     this.#access = access
   }
 
-  /** Asks for a path below the account. Throws `ApiRefusal` or `ApiUnreachable`; what can be sent twice is, where the connection breaks. */
+  /** Sends a request below the path of the account. Throws `ApiRefusal` or `ApiUnreachable`; retries what can be repeated when the connection breaks. */
   async ask<Result>(method: string, path: string, request: ApiRequest = {}): Promise<ApiAnswer<Result>> {
     const url = `${this.#access.url}/client/v4/accounts/${this.#access.account}${path}`
     const init = requestOf(method, this.#access.token, request)
     const isRepeatable = method === 'GET' || request.once === true
-    // What was done once, and could not be confirmed, gives its response to the same key only.
+    // A change that was made but not confirmed returns its response only for the same key.
     for (let tries = 1; ; tries++) {
       const { response, text } = await this.#send(url, init, isRepeatable)
       const mayBeDone = response.status === 503 && request.once === true
@@ -81,7 +81,7 @@ export class ApiClient {
     }
   }
 
-  /** Asks for a list to its end. */
+  /** Fetches all pages of a list. */
   async all<Item>(path: string, filters: Readonly<Record<string, string>> = {}): Promise<readonly Item[]> {
     const items: Item[] = []
     for (let cursor: string | null = ''; cursor !== null; ) {
@@ -124,7 +124,7 @@ interface Whole {
   readonly text: string
 }
 
-/** A redirection is not followed: the token goes to nobody but who was named. */
+/** Redirects are not followed: the token is sent only to the address that was given. */
 function requestOf(method: string, token: string, { body, ifMatch, once }: ApiRequest): RequestInit {
   const headers: Record<string, string> = { accept: 'application/json', authorization: `Bearer ${token}` }
   if (ifMatch) headers['if-match'] = ifMatch
@@ -153,7 +153,7 @@ function codeOf(thrown: unknown): string {
   return String(cause?.code ?? (cause?.message === 'bad port' ? 'bad port' : 'unknown reason'))
 }
 
-/** Describes why in words of our own: what `fetch` throws may repeat what it was given. */
+/** Describes the reason in our own words: errors of `fetch` may quote what they were given. */
 function reasonOf(cause: unknown): string {
   if (isTimeout(cause)) return `timed out after ${patience / 1000} s`
   const code = codeOf(cause)
@@ -175,14 +175,14 @@ function envelopeIn(text: string): Envelope | null {
   try {
     const value: unknown = JSON.parse(text)
     const isEnvelope = typeof (value as Envelope | null)?.success === 'boolean'
-    // Where models are called, refusals have an `error` too: another listener.
+    // On the listener of AI calls, refusals have an `error` too.
     return isEnvelope && !Object.hasOwn(value as Envelope, 'error') ? (value as Envelope) : null
   } catch {
     return null
   }
 }
 
-/** Reads the errors of an envelope; there is one at least. */
+/** Reads the errors of an envelope; returns at least one. */
 function mistakesIn(errors: unknown, status: number): readonly ApiMistake[] {
   const list = (Array.isArray(errors) ? errors : []) as readonly (RawMistake | null)[]
   if (list.length === 0) return [{ code: status, message: 'no reason given', pointer: null }]

@@ -1,4 +1,4 @@
-// Asks a person before what can't be undone, or wants `--yes`.
+// Asks for confirmation before what cannot be undone, or requires `--yes`.
 
 import { createInterface } from 'node:readline/promises'
 import type { Input } from '../input.ts'
@@ -6,15 +6,15 @@ import { tell } from '../terminal.ts'
 import { complain, withClient } from './session.ts'
 
 interface Deed {
-  /** What it does, as one who does not ask is told. */
+  /** What it does, for a caller that cannot be asked. */
   readonly consequence: string
-  /** What a person is asked, before the words that ask for the id. */
+  /** The question, before the request to type the id. */
   readonly question: string
-  /** What is said where that person thinks again. */
+  /** The message when the person declines. */
   readonly refrained: string
 }
 
-/** Runs the work once `--yes` was given, or what it is named by typed once more by a person; returns 1 where that person thought again, 2 where nobody can be asked. */
+/** Runs the work after `--yes`, or once a person has typed the id again; returns 1 when the person declines, 2 when there is no one to ask. */
 export async function confirmed(
   input: Input,
   { consequence, question, refrained }: Deed,

@@ -1,4 +1,4 @@
-// `gatehouse client create`: an OAuth client from options, or from a file with the whole body.
+// `gatehouse client create`: creates an OAuth client from options, or from a file with the whole body.
 
 import { visible } from '../../../base/text/visible.ts'
 import type { Input } from '../input.ts'

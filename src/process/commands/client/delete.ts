@@ -1,4 +1,4 @@
-// `gatehouse client delete`: asks first, since it ends every grant of the client.
+// `gatehouse client delete`: asks first, since it revokes every grant of the client.
 
 import type { Input } from '../input.ts'
 import { json } from '../table.ts'
@@ -11,7 +11,7 @@ const deed = {
   refrained: 'Nothing was deleted.',
 } as const
 
-/** Takes `--yes`, or the id typed once more by a person; returns 1 where that person thought again. */
+/** Requires `--yes`, or the id typed again by a person; returns 1 when the person declines. */
 export function remove(input: Input): Promise<number> {
   return confirmed(input, deed, async (api, path, id) => {
     const { result } = await api.ask('DELETE', path)

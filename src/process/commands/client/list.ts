@@ -1,4 +1,4 @@
-// `gatehouse client list`: the OAuth clients of an account, however many pages they fill.
+// `gatehouse client list`: lists the OAuth clients of an account, all pages of them.
 
 import type { Input } from '../input.ts'
 import { columns, json } from '../table.ts'

@@ -1,4 +1,4 @@
-// `gatehouse client publish`: from private to public; asks first, since there is no way back.
+// `gatehouse client publish`: makes a client public; asks first, since it is irreversible.
 
 import { type ApiMistake, ApiRefusal } from './api-client.ts'
 import type { Input } from '../input.ts'
@@ -14,7 +14,7 @@ const deed = {
   refrained: 'Nothing was published.',
 } as const
 
-/** Takes `--yes`, or the id typed once more by a person; returns 1 where that person thought again, or preconditions are missing, after telling each and how to meet it. */
+/** Requires `--yes`, or the id typed again by a person; returns 1 when the person declines, or when preconditions are missing, with how to meet each. */
 export function publish(input: Input): Promise<number> {
   return confirmed(input, deed, async (api, path, id) => {
     try {
@@ -32,7 +32,7 @@ export function publish(input: Input): Promise<number> {
   })
 }
 
-/** Describes what is missing in words of the command line, or in those of the API where they are not known here. */
+/** Describes what is missing in terms of the command line, or in those of the API for unknown faults. */
 function rowOf({ message }: ApiMistake, client: ShownClient): string[] {
   const [member = ''] = /\b(?:client_name|logo_uri|client_uri|scopes)\b/.exec(message) ?? []
   const { client_id: id, client_uri_verification: proof } = client

@@ -1,4 +1,4 @@
-// `gatehouse client rotate` and `gatehouse client drop-old-secret`: from one secret to the next, without a moment in which none works.
+// `gatehouse client rotate` and `gatehouse client drop-old-secret`: replace a secret without a moment in which none is valid.
 
 import { visible } from '../../../base/text/visible.ts'
 import { type ApiClient, ApiRefusal } from './api-client.ts'
@@ -7,7 +7,7 @@ import { json } from '../table.ts'
 import { print, tell } from '../terminal.ts'
 import { withClient } from './session.ts'
 
-/** Writes the new secret to stdout and all else to stderr, so that a script can keep it. */
+/** Writes the new secret to stdout and all else to stderr, so that a script can capture it. */
 export function rotate(input: Input): Promise<number> {
   return withClient(input, async (api, path, id) => {
     const result = await another(api, path)

@@ -1,4 +1,4 @@
-// How the verbs of `gatehouse client` get to the management API, and what becomes of it when the API refuses.
+// Connects the verbs of `gatehouse client` to the management API, and handles its refusals.
 
 import { readFileSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
@@ -12,7 +12,7 @@ import { tell } from '../terminal.ts'
 import { urlOf } from '../../url.ts'
 import type { ShownClient } from './view.ts'
 
-/** Hands over the API as options and environment name it; returns the exit code: 1 where the API refuses or is away, 2 for mistakes of the caller. */
+/** Runs a command with the API that options and environment name; returns the exit code: 1 where the API refuses or is unreachable, 2 for invalid arguments. */
 export async function withApi(input: Input, use: (api: ApiClient) => Promise<number>): Promise<number> {
   const access = await accessOf(input)
   if (typeof access === 'string') return complain(access)
@@ -39,11 +39,11 @@ export async function withClient(
 
 export const clients = '/oauth_clients'
 
-/** How often a change by somebody else is followed. */
+/** How many times a concurrent change is followed. */
 const mostTries = 5
 
 /**
- * Changes a client as it was just read, and no newer one; where somebody else was faster, it reads again and asks again what is to be changed. Without a body it
+ * Changes a client only as it was just read; after a concurrent change, it reads again and computes the body again. Without a body the client
  * stays as it is.
  */
 export async function changeAsRead(
@@ -69,7 +69,7 @@ export function complain(sentence: string): number {
   return 2
 }
 
-/** Prints every error on a line of its own, with what it is about. */
+/** Prints every error on a line of its own, with what it concerns. */
 function tellMistakes(mistakes: readonly ApiMistake[]): void {
   for (const { code, message, pointer } of mistakes) {
     const place = pointer === null ? code : `${code} at ${pointer}`
@@ -77,7 +77,7 @@ function tellMistakes(mistakes: readonly ApiMistake[]): void {
   }
 }
 
-/** Returns what the caller did wrong as a sentence, or null where that is told already. */
+/** Returns the mistake of the caller as a sentence, or null where it was printed already. */
 async function accessOf(input: Input): Promise<ApiAccess | string | null> {
   const account = input.account ?? process.env.GATEHOUSE_ACCOUNT ?? ''
   if (account === '') return 'set the account with --account or GATEHOUSE_ACCOUNT'
@@ -89,7 +89,7 @@ async function accessOf(input: Input): Promise<ApiAccess | string | null> {
   return 'flaw' in token ? token.flaw : { url, account, token: token.value }
 }
 
-/** Takes the address as people have it at hand: with the base path of the API, or without. */
+/** Accepts the address in any usual form: with the base path of the API, or without. */
 function baseOf(text: string): string | null {
   const url = URL.parse(text)
   if (url === null || !/^https?:$/.test(url.protocol) || url.host === '') return null
@@ -99,7 +99,7 @@ function baseOf(text: string): string | null {
 
 const defaultUrl = 'http://127.0.0.1:8081'
 
-/** Reads the address from the configuration; one with mistakes is the caller's matter only where the caller named it. */
+/** Reads the address from the configuration; mistakes there matter only if the caller named the file. */
 function configuredUrl(input: Input): string | null {
   const path = configPath(input)
   const loaded = loadConfig(path)

@@ -1,12 +1,12 @@
-// The settings of an OAuth client as options of the command line, or in a file. `create` and `update` make their bodies of them.
+// The settings of an OAuth client from options of the command line, or from a file, as the body of a request.
 
 import { readFileSync } from 'node:fs'
 import type { Input } from '../input.ts'
 
-/** The body of a request, or what is wrong with what was to become one. */
+/** The body of a request, or what is wrong with its source. */
 export type Body = { readonly value: unknown } | { readonly flaw: string }
 
-/** Returns what the options set, by the names of the API. */
+/** Returns what the options set, by API name. */
 export function settingsOf(input: Input): Readonly<Record<string, unknown>> {
   const members = {
     client_name: input.name,
@@ -24,7 +24,7 @@ export function settingsOf(input: Input): Readonly<Record<string, unknown>> {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined))
 }
 
-/** Reads the whole body from the file that --file names; nothing that an option sets can stand beside it. */
+/** Reads the whole body from the file of --file, which cannot be combined with options that set something. */
 export function bodyIn(file: string, settings: object): Body {
   if (Object.keys(settings).length > 0)
     return { flaw: '--file has the whole body and cannot be combined with other settings' }

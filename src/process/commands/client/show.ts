@@ -1,4 +1,4 @@
-// `gatehouse client show`: all of one OAuth client.
+// `gatehouse client show`: prints all of one OAuth client.
 
 import type { Input } from '../input.ts'
 import { json } from '../table.ts'

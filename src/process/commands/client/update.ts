@@ -1,4 +1,4 @@
-// `gatehouse client update`: other settings for an OAuth client, and word of what that changed.
+// `gatehouse client update`: changes settings of an OAuth client, and reports what that changed.
 
 import { isDeepStrictEqual } from 'node:util'
 import { visible } from '../../../base/text/visible.ts'
@@ -9,7 +9,7 @@ import { changeAsRead, complain, withClient } from './session.ts'
 import { type Body, bodyIn, settingsOf } from './settings.ts'
 import { recordText, type ShownClient, settingNames } from './view.ts'
 
-/** What --clear takes, by the names of the API. */
+/** What --clear accepts, by API name. */
 export const clearable: readonly string[] = [
   'optional_scopes',
   'post_logout_redirect_uris',
@@ -20,12 +20,12 @@ export const clearable: readonly string[] = [
   'client_uri',
 ]
 
-/** Writes a secret to stdout where the change made one, and all else to stderr. */
+/** Writes a secret to stdout where the change created one, and all else to stderr. */
 export async function update(input: Input): Promise<number> {
   const body = bodyOf(input)
   if ('flaw' in body) return complain(body.flaw)
   return withClient(input, async (api, path, id) => {
-    // The condition makes true what is told: that all that is new comes of this change. It is the same after anybody else's, so it is tried again.
+    // If-Match guarantees that everything new comes from this change. After a concurrent one it is the same again, so it is retried.
     const { before, after } = await changeAsRead(api, path, () => body.value)
     tellOf(id, before, after)
     if (input.json) print(json(after))

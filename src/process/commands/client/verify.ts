@@ -1,4 +1,4 @@
-// `gatehouse client verify`: has DNS asked now, starts a failed proof again, and waits for its end where it is told to.
+// `gatehouse client verify`: has DNS checked now, restarts a failed verification, and waits for its end on request.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { visible } from '../../../base/text/visible.ts'
@@ -9,11 +9,11 @@ import { print, tell } from '../terminal.ts'
 import { changeAsRead, withClient } from './session.ts'
 import { answerInWords, failedSentence, proofText, type ShownClient, type ShownVerification } from './view.ts'
 
-/** How long to wait between two looks, in ms: at first, and at most. */
+/** How long to wait between two checks, in ms: at first, and at most. */
 const firstPause = 250
 const longestPause = 5_000
 
-/** Returns 1 where there is nothing to prove, or where the proof that was waited for has failed. */
+/** Returns 1 where there is nothing to verify, or where the verification that it waited for has failed. */
 export function verify(input: Input): Promise<number> {
   return withClient(input, async (api, path, id) => {
     const asked = await ask(api, path)
@@ -33,7 +33,7 @@ export function verify(input: Input): Promise<number> {
   })
 }
 
-/** Sends the client_uri again, unless it is proven; under a condition, so that a newer one is not overwritten. */
+/** Sends the client_uri again, unless it is verified; with If-Match, so that a newer one is not overwritten. */
 async function ask(api: ApiClient, path: string): Promise<ShownClient> {
   const { after } = await changeAsRead(api, path, ({ client_uri, client_uri_verification: proof }) =>
     client_uri === undefined || proof?.status === 'verified' ? undefined : { client_uri },
@@ -41,7 +41,7 @@ async function ask(api: ApiClient, path: string): Promise<ShownClient> {
   return after
 }
 
-/** Looks at the client until its proof is at its end, and tells what is new. */
+/** Polls the client until its verification ends, and prints what is new. */
 async function end(api: ApiClient, path: string, asked: ShownClient): Promise<ShownClient> {
   let client = asked
   let pause = firstPause
@@ -58,7 +58,7 @@ async function end(api: ApiClient, path: string, asked: ShownClient): Promise<Sh
   }
 }
 
-/** Returns null where the gateway is away: it may be starting again. */
+/** Returns null while the gateway is unreachable: it may be restarting. */
 async function look(api: ApiClient, path: string): Promise<ShownClient | null> {
   try {
     return (await api.ask<ShownClient>('GET', path)).result

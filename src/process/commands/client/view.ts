@@ -1,4 +1,4 @@
-// An OAuth client as the API shows it, and as a person reads it at a terminal. The verbs of `gatehouse client` write with it.
+// Prints an OAuth client at a terminal.
 
 import { columns } from '../table.ts'
 
@@ -29,7 +29,7 @@ export interface ShownClient {
 
 export interface ShownVerification {
   readonly status: 'pending' | 'in_progress' | 'verified' | 'failed'
-  /** What the TXT record has to say. */
+  /** What the TXT record must contain. */
   readonly text: string
   readonly host: string
   readonly last_answer?: ShownAnswer | null
@@ -52,14 +52,14 @@ interface ShownSecret {
   readonly status?: string
 }
 
-/** Writes all of a client: its members by their names in the API, its secrets, and the state of its proof. */
+/** Writes all of a client: its members by API name, its secrets, and the state of its verification. */
 export function clientText(client: ShownClient): string {
   const proof = client.client_uri_verification
   const rows = [...members.flatMap(name => rowsOf(name, client[name])), ...secretRows(client)]
   return `${columns(rows)}${proof ? `\n${proofText(proof)}` : ''}`
 }
 
-/** Writes how far the proof of a host is, and what is still to be done for it. */
+/** Writes the state of a verification, and what is left to do. */
 export function proofText(proof: ShownVerification): string {
   const rows = [
     ['host', proof.host],
@@ -69,7 +69,7 @@ export function proofText(proof: ShownVerification): string {
   return columns(rows)
 }
 
-/** Writes the record that is to be published. */
+/** Writes the record to publish. */
 export function recordText({ host, text }: ShownVerification): string {
   return columns([
     ['record name', host],
@@ -78,12 +78,12 @@ export function recordText({ host, text }: ShownVerification): string {
   ])
 }
 
-/** Returns how to go on where the record was not found in time. */
+/** Returns what to do when the record was not found in time. */
 export function failedSentence(id: string): string {
   return `The record was not found in time. Once it is published, run gatehouse client verify ${id}`
 }
 
-/** Describes in words what DNS said. */
+/** Describes the DNS result in words. */
 export function answerInWords({ outcome, records }: ShownAnswer): string {
   const words = outcomes[outcome] ?? outcome
   return records.length === 0
@@ -91,7 +91,7 @@ export function answerInWords({ outcome, records }: ShownAnswer): string {
     : `${words}: ${records.map(record => JSON.stringify(record)).join(', ')}`
 }
 
-/** What the owner of a client can change, by the names of the API. */
+/** What the owner of a client can change, by API name. */
 export const settingNames = [
   'client_name',
   'token_endpoint_auth_method',
@@ -136,7 +136,7 @@ function openRows(proof: ShownVerification): string[][] {
   ]
 }
 
-/** Returns a row for each value; the first one has the label. */
+/** Returns one row per value; the first has the label. */
 function rowsOf(label: string, value: string | readonly string[] | null | undefined): string[][] {
   const values = typeof value === 'string' ? [value] : (value ?? [])
   return values.map((one, i) => [i === 0 ? label : '', one])
@@ -147,7 +147,7 @@ const keyLost = 'rejected: the server key that protects it is unknown'
 function secretRows({ client_secrets: secrets = [] }: ShownClient): string[][] {
   return rowsOf(
     'client_secrets',
-    // Not told is not the same as not used.
+    // Absent means not reported, which is not the same as unused.
     secrets.map(({ tail, created_at, last_used_at, status }) => {
       const use = last_used_at ? `, last used ${last_used_at}` : ''
       return `…${tail}, created ${created_at}${use}${status === 'key_lost' ? `, ${keyLost}` : ''}`
