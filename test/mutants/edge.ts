@@ -20,32 +20,113 @@ export const edge: readonly Mutated[] = [
     ],
   },
   {
-    file: 'edge/client/connection.ts',
-    tests: ['wire/one-connection'],
+    file: 'edge/client/exchanges.ts',
+    tests: ['edge/client/exchanges'],
     changes: [
       {
         text: 'head.host !== this.#host && !this.#takeHost(head.host)',
         becomes: 'this.#host === null && !this.#takeHost(head.host)',
         breaks: 'later requests of a connection go by the zone of the first',
+        tests: ['wire/one-connection'],
       },
       {
         text: 'if (this.#plane.snapshot !== this.#trustedBy) this.#takeTrust()',
         becomes: '',
         breaks: 'a reload of the trusted proxies means nothing to connections that are open',
-        tests: ['wire/forwarding-headers'],
       },
       {
-        text: 'if (++this.#requests >= x.snapshot.limits.requestsPerConnection || this.#plane.isDraining)',
-        becomes: 'if (++this.#requests > x.snapshot.limits.requestsPerConnection || this.#plane.isDraining)',
+        text: 'if (++this.count >= x.snapshot.limits.requestsPerConnection',
+        becomes: 'if (++this.count > x.snapshot.limits.requestsPerConnection',
         breaks: 'a connection serves one request more than it may',
-        tests: ['wire/limits', 'wire/pipelining'],
       },
+    ],
+  },
+  {
+    file: 'edge/client/request-reader.ts',
+    tests: ['edge/client/request-reader'],
+    changes: [
       {
         text: 'if (x.bytesIn > x.bodyLimit) return this.#refuseBody(x, tooLarge(x))',
         becomes: '',
         breaks: 'a body without a length has no limit',
-        tests: ['wire/ai-rest', 'wire/limits'],
       },
+      {
+        text: 'return this.pending !== null && this.#socket.writableNeedDrain',
+        becomes: 'return false',
+        breaks: 'a client that pipelines and reads nothing fills the memory with responses',
+        tests: ['edge/client/request-reader', 'wire/slow-readers', 'wire/pipelining', 'wire/late-bytes'],
+      },
+      {
+        text: 'if (bytes.length > readAhead) this.#socket.pause()',
+        becomes: '',
+        breaks: 'a client fills the memory with requests that are not served yet',
+      },
+      {
+        text: '(this.#taker.exchange === null || runs === mostRuns)',
+        becomes: 'false',
+        breaks: 'one packet of tiny requests keeps everybody else waiting',
+      },
+      {
+        text: 'if (!this.#lifetime.isOpen) return\n    this.pending',
+        becomes: 'this.pending',
+        breaks: 'a connection that closes keeps in memory what still comes',
+        tests: ['edge/client/request-reader', 'wire/guards', 'wire/limits'],
+      },
+      {
+        text: 'if (!this.isEnded || this.isResting) return false',
+        becomes: 'if (!this.isEnded) return false',
+        breaks: 'a client that has sent its last loses the requests that are still to be read',
+        tests: ['wire/pipelining', 'wire/bodies', 'wire/client-leaves'],
+      },
+    ],
+  },
+  {
+    file: 'edge/client/lifetime.ts',
+    tests: ['edge/client/lifetime'],
+    changes: [
+      {
+        text: 'if (this.#isWaiting && this.isOpen) this.deadline',
+        becomes: 'this.deadline',
+        breaks: 'a request is cut off since the one before it was read late',
+      },
+      {
+        text: 'this.deadline = coarseNow + this.#patience',
+        becomes: 'this.deadline = coarseNow + ms',
+        breaks: 'a slow client is cut off in the middle of a response',
+      },
+      {
+        text: 'isDraining ? Math.min(lastRequest, keepAlive) : keepAlive',
+        becomes: 'keepAlive',
+        breaks: 'idle clients hold up a shutdown',
+      },
+      {
+        text: 'if (x.route === null || x.refusal !== null) return linger',
+        becomes: '',
+        breaks: 'clients that do not read an error keep their connections',
+        tests: ['edge/client/lifetime', 'wire/timeouts', 'wire/slow-readers'],
+      },
+    ],
+  },
+  {
+    file: 'edge/client/client-pace.ts',
+    tests: ['edge/client/client-pace'],
+    changes: [
+      {
+        text: "if (x.requestBody.done || x.stage !== 'none') return null",
+        becomes: 'if (x.requestBody.done) return null',
+        breaks: 'an upload whose response has begun is cut off for its pauses',
+      },
+      {
+        text: 'if (socket.writableLength === 0) this.#reading = null',
+        becomes: '',
+        breaks: 'a client that has read all is cut off for what it was slow with before',
+      },
+    ],
+  },
+  {
+    file: 'edge/client/connection.ts',
+    tests: ['wire/one-connection'],
+    changes: [
       {
         text: 'x.upstream?.abort()\n    x.keepAlive = false\n    answer(x, refusal)',
         becomes: 'x.keepAlive = false\n    answer(x, refusal)',
@@ -59,25 +140,19 @@ export const edge: readonly Mutated[] = [
         tests: ['wire/client-leaves'],
       },
       {
-        text: 'this.#paceBody(now)',
-        becomes: '',
+        text: 'this.#refuseSlowBody(now)\n',
+        becomes: '\n',
         breaks: 'a client may send its body a byte an hour',
         tests: ['wire/slow-uploads'],
       },
       {
-        text: 'if (this.#exchange !== null) this.abandon(this.#exchange)\n    else this.#socket.resetAndDestroy()',
+        text: 'if (this.exchange !== null) this.abandon(this.exchange)\n    else this.#socket.resetAndDestroy()',
         becomes: '',
         breaks: 'a client that reads nothing keeps what it was sent in memory for ever',
         tests: ['wire/slow-readers'],
       },
       {
-        text: 'return this.#pending !== null && this.#socket.writableNeedDrain',
-        becomes: 'return false',
-        breaks: 'a client that pipelines and reads nothing fills the memory with answers',
-        tests: ['wire/slow-readers', 'wire/pipelining', 'wire/late-bytes'],
-      },
-      {
-        text: 'if (now >= this.#deadline) this.#expire()',
+        text: 'if (now >= this.#lifetime.deadline) this.#expire()',
         becomes: '',
         breaks: 'a client that never ends its head keeps its connection',
         tests: ['wire/timeouts', 'wire/guards'],

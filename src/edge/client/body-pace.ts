@@ -10,7 +10,7 @@ const grace = 10_000
 const longestLook = 1_000
 
 /** Why a body is too slow: the name of a tally, and in upper case behind GH_ that of a cause in the access log. */
-type SlowBody = 'body_idle' | 'body_rate' | 'body_timeout'
+export type SlowBody = 'body_idle' | 'body_rate' | 'body_timeout'
 
 export class BodyPace {
   readonly #x: Exchange

@@ -1,0 +1,63 @@
+// Makes an exchange of each request of a connection, with what is known of client and host from the requests before.
+
+import { ownText } from '../../base/text/own-text.ts'
+import { nextRay } from '../../base/ray.ts'
+import { BodyReader } from '../../http1/body.ts'
+import { hostName } from '../../http1/host.ts'
+import { type RequestHead, requestBody } from '../../http1/request-head.ts'
+import { type Client, Exchange } from '../exchange.ts'
+import type { Plane } from '../plane.ts'
+import { salvage } from './wire.ts'
+
+interface TrustableClient extends Client {
+  isTrusted: boolean
+}
+
+export class Exchanges {
+  /** Counts the requests so far. */
+  count = 0
+  readonly #client: TrustableClient
+  readonly #plane: Plane
+  /** The snapshot by which the client is trusted, or not. */
+  #trustedBy: Plane['snapshot'] | null = null
+  /** The Host of the last request, which mostly is that of the next one. */
+  #host: string | null = null
+  #hostName = ''
+
+  constructor(client: TrustableClient, plane: Plane) {
+    this.#client = client
+    this.#plane = plane
+    this.#takeTrust()
+  }
+
+  /** Makes the exchange of a request; null where its Host is none. */
+  of(head: RequestHead): Exchange | null {
+    if (head.host !== null && head.host !== this.#host && !this.#takeHost(head.host)) return null
+    if (this.#plane.snapshot !== this.#trustedBy) this.#takeTrust()
+    const x = new Exchange(this.#plane, this.#client, head, requestBody(head), nextRay())
+    x.host = head.host === null ? '' : this.#hostName
+    if (++this.count >= x.snapshot.limits.requestsPerConnection || this.#plane.isDraining) x.keepAlive = false
+    return x
+  }
+
+  /** Makes an exchange of bytes that never became a request, to be refused. */
+  ofRefused(bytes: Buffer): Exchange {
+    const none = new BodyReader('none', 0)
+    const x = new Exchange(this.#plane, this.#client, salvage(bytes), none, nextRay())
+    x.host = hostName(x.head.host ?? '') ?? ''
+    return x
+  }
+
+  #takeHost(host: string): boolean {
+    const name = hostName(host)
+    if (name === null) return false
+    this.#host = ownText(host)
+    this.#hostName = ownText(name)
+    return true
+  }
+
+  #takeTrust(): void {
+    this.#trustedBy = this.#plane.snapshot
+    this.#client.isTrusted = this.#trustedBy.trusted.has(this.#client.peer)
+  }
+}

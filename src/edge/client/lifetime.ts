@@ -1,0 +1,80 @@
+// How long the connection of a client lasts: the time it has for its next request, and the time that it has to read what was written before it closes.
+
+import type { Socket } from 'node:net'
+import type { Exchange } from '../exchange.ts'
+import type { Plane } from '../plane.ts'
+
+/** Ms that a closing connection stays open for the client to read the response and close (RFC 9112 section 9.6). */
+const linger = 2_000
+/** Ms that a client has, in a drain, for a request that was on its way when the drain began; the response to it says that the connection closes. */
+const lastRequest = 500
+
+export class Lifetime {
+  /** Whether requests are still taken. */
+  isOpen = true
+  /** Monotonic ms by which something must have happened. */
+  deadline: number
+  readonly #socket: Socket
+  readonly #plane: Plane
+  /** Ms that a client may take for what is written and not yet sent. */
+  #patience = linger
+  /** Whether no request is being served. */
+  #isWaiting = true
+
+  constructor(socket: Socket, plane: Plane) {
+    this.#socket = socket
+    this.#plane = plane
+    this.deadline = plane.coarseNow + plane.snapshot.client.headerTimeout
+  }
+
+  /** Counts the time for a head from now on, since the first of it has come. */
+  headBegun(): void {
+    this.deadline = this.#plane.coarseNow + this.#plane.snapshot.client.headerTimeout
+  }
+
+  /** Leaves deadlines to the exchange that has begun. */
+  exchangeBegun(): void {
+    this.#isWaiting = false
+    this.deadline = Number.POSITIVE_INFINITY
+  }
+
+  exchangeEnded(x: Exchange): void {
+    this.#isWaiting = true
+    this.#patience = patienceFor(x)
+  }
+
+  /** Allows an idle client its time for the next request, from when it has all of the last response. */
+  awaitRequest(): void {
+    const { coarseNow, isDraining, snapshot } = this.#plane
+    const { keepAlive } = snapshot.client
+    const ms = isDraining ? Math.min(lastRequest, keepAlive) : keepAlive
+    if (this.#socket.writableLength === 0) {
+      this.deadline = coarseNow + ms
+      return
+    }
+    this.deadline = coarseNow + this.#patience
+    this.#socket.write('', () => {
+      if (this.#isWaiting && this.isOpen) this.deadline = this.#plane.coarseNow + ms
+    })
+  }
+
+  /** Leaves an idle client, in a drain, the time for a request that is on its way. */
+  awaitLastRequest(): void {
+    this.deadline = Math.min(this.deadline, this.#plane.coarseNow + lastRequest)
+  }
+
+  /** Sends what is written and a FIN; then leaves the client some time to read it before the connection goes. */
+  close(): void {
+    this.isOpen = false
+    this.deadline = this.#plane.coarseNow + this.#patience
+    this.#socket.end(() => {
+      this.deadline = this.#plane.coarseNow + linger
+    })
+  }
+}
+
+/** Returns the ms that a client may take for a response: one of the origin as long as its stream might stand still; an error document is short. */
+function patienceFor(x: Exchange): number {
+  if (x.route === null || x.refusal !== null) return linger
+  return x.route.config.timeouts.idle || Number.POSITIVE_INFINITY
+}
