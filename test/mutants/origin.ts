@@ -8,44 +8,22 @@ export const origin: readonly Mutated[] = [
     tests: ['edge/origin/origin'],
     changes: [
       {
-        text: 'const idle = this.#idle.pop()',
-        becomes: 'const idle = this.#idle.shift()',
-        breaks: 'connections that a peak has opened never grow cold and close',
-      },
-      {
-        text: 'this.#isDown && !failure.row.isTimeout && !isOurs',
-        becomes: 'this.#isDown && !isOurs',
-        breaks: 'one connect timeout refuses all who wait, who had time left',
-      },
-      {
         text: 'if (!options.fresh && this.#isFull())',
         becomes: 'if (false)',
         breaks: 'the queue of an origin has no end',
         tests: ['wire/queues', 'edge/origin/origin'],
       },
       {
-        text: 'const most = Math.min(this.#dialsFor(this.#waiting.size), this.#most - this.#open.size)',
-        becomes: 'const most = this.#dialsFor(this.#waiting.size)',
+        text: 'const most = Math.min(this.#dials.worth(this.#waiting.size), this.#most - this.#open.size)',
+        becomes: 'const most = this.#dials.worth(this.#waiting.size)',
         breaks: 'more connections are opened than an origin may have',
         tests: ['wire/queues'],
       },
       {
-        text: 'return this.#isDown ? Math.min(1, waiters) : waiters',
-        becomes: 'return waiters',
-        breaks: 'a dead origin is dialled for each of thousands who wait',
-        tests: ['wire/queues', 'wire/crashes', 'wire/pools', 'edge/origin/origin'],
-      },
-      {
-        text: 'if (granted <= 0 || this.#retired !== null || connection.isOutdated) return connection.close()',
-        becomes: 'if (granted <= 0) return connection.close()',
+        text: 'const isUnwanted = this.#retired !== null || connection.isOutdated',
+        becomes: 'const isUnwanted = false',
         breaks: 'connections of an origin that is configured no more stay open',
         tests: ['wire/shutdown', 'wire/dns', 'wire/pools', 'edge/origin/origin'],
-      },
-      {
-        text: 'connection.grantedIdle - idleMargin',
-        becomes: 'connection.grantedIdle',
-        breaks: 'requests meet the closing of idle connections',
-        tests: ['wire/keep-alive'],
       },
       {
         text: 'for (const connection of this.#open) if (now >= connection.deadline) connection.close()',
@@ -58,6 +36,78 @@ export const origin: readonly Mutated[] = [
         becomes: 'false',
         breaks: 'who waits for a new connection waits for ever where all are used',
         tests: ['edge/origin/origin'],
+      },
+    ],
+  },
+  {
+    file: 'edge/origin/idle-connections.ts',
+    tests: ['edge/origin/idle-connections'],
+    changes: [
+      {
+        text: 'return this.#connections.pop()',
+        becomes: 'return this.#connections.shift()',
+        breaks: 'connections that a peak has opened never grow cold and close',
+        tests: ['edge/origin/origin'],
+      },
+      {
+        text: 'connection.grantedIdle - idleMargin',
+        becomes: 'connection.grantedIdle',
+        breaks: 'requests meet the closing of idle connections',
+        tests: ['wire/keep-alive'],
+      },
+      {
+        text: 'now + Math.min(granted, longestIdle)',
+        becomes: 'now + granted',
+        breaks: 'an origin has us keep its connections for hours',
+      },
+    ],
+  },
+  {
+    file: 'edge/origin/dials.ts',
+    tests: ['edge/origin/dials'],
+    changes: [
+      {
+        text: 'this.#isDown && !failure.row.isTimeout && !isOurs',
+        becomes: 'this.#isDown && !isOurs',
+        breaks: 'one connect timeout refuses all who wait, who had time left',
+        tests: ['edge/origin/origin'],
+      },
+      {
+        text: 'return this.#isDown ? Math.min(1, waiters) : waiters',
+        becomes: 'return waiters',
+        breaks: 'a dead origin is dialled for each of thousands who wait',
+      },
+      {
+        text: 'this.#isDown ||= !isOurs',
+        becomes: 'this.#isDown = true',
+        breaks: 'an origin passes for down when this machine has no descriptors left',
+      },
+    ],
+  },
+  {
+    file: 'edge/origin/handshakes.ts',
+    tests: ['edge/origin/handshakes'],
+    changes: [
+      {
+        text: 'return isUnheard && !this.#isProven && isProvenLate',
+        becomes: 'return isUnheard && isProvenLate',
+        breaks: 'a reset in the middle of an upload passes for a refused certificate',
+      },
+      {
+        text: 'this.#session = null\n    return true',
+        becomes: 'return true',
+        breaks: 'a session that the origin refuses is resumed for ever',
+      },
+    ],
+  },
+  {
+    file: 'edge/origin/longest-wait.ts',
+    tests: ['edge/origin/longest-wait'],
+    changes: [
+      {
+        text: 'isUpload ? 2 * queue : queue',
+        becomes: 'queue',
+        breaks: 'an upload times out in the second of its queues',
       },
     ],
   },

@@ -6,6 +6,7 @@ import { answerBug } from '../answer.ts'
 import type { Exchange } from '../exchange.ts'
 import type { Dial, DialPhase } from '../origin/dial.ts'
 import type { Lease } from '../origin/lease.ts'
+import { longestWait } from '../origin/longest-wait.ts'
 import type { Origin } from '../origin/origin.ts'
 import type { Waiter } from '../origin/connection-queue.ts'
 import { deadlineIn } from './deadline.ts'
@@ -38,7 +39,7 @@ export abstract class Connecting implements Waiter {
     const origin = this.#x.origin!
     const isUpload = body?.isWhole === false && !this.#x.requestBody.done
     this.#isFresh = fresh
-    this.waitDeadline = deadlineIn(this.#x, origin.longestWait(this.timeouts, isUpload))
+    this.waitDeadline = deadlineIn(this.#x, longestWait(origin.config, this.timeouts, isUpload))
     if (!isUpload) return origin.acquire(this, { fresh })
     this.#uploadsTo = origin
     origin.acquireForUpload(this)

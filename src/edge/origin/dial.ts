@@ -7,6 +7,7 @@ import type { OriginConfig, Timeouts } from '../../config/config.ts'
 import type { AddressBook, Asker } from '../resolver/address-book.ts'
 import type { AddressGuard } from '../resolver/address-guard.ts'
 import { guarded } from '../guarded.ts'
+import type { Handshakes } from './handshakes.ts'
 import { type Cause, type Failure, failureOf, fault } from '../../errors/origin-failure.ts'
 
 /** Bytes that a socket may hold, unsent or unread, before its peer is asked to wait: one read. More costs memory with each slow client, and saves no time. */
@@ -25,8 +26,8 @@ export interface Dialer {
   readonly guard: AddressGuard
   /** Whether the process has a file descriptor left for the dials that are under way. */
   readonly hasDescriptor: boolean
-  /** The TLS session of an earlier connection, which spares a handshake its costly part. */
-  session: Buffer | null
+  /** Has the TLS session of an earlier connection, which spares a handshake its costly part. */
+  readonly handshakes: Handshakes
   dialed(dial: Dial, socket: Socket): void
   dialFailed(dial: Dial, phase: DialPhase, failure: Failure): void
   /** Told of a bug of ours. */
@@ -181,7 +182,7 @@ export class Dial implements Asker {
     this.#enter('handshake')
     this.deadline = this.#phaseStarted + (this.#timeouts.handshake || Number.POSITIVE_INFINITY)
     socket.on('session', (session: Buffer) => {
-      this.#dialer.session = session
+      this.#dialer.handshakes.session = session
     })
   }
 
@@ -229,7 +230,7 @@ export class Dial implements Asker {
 /** The process may have no more descriptors, by its own count. */
 const shortage = failureOf({ code: 'EMFILE' })
 
-function open({ config, session }: Dialer, host: string): Socket {
+function open({ config, handshakes: { session } }: Dialer, host: string): Socket {
   const { verify, serverName, ca, identity } = config.tls
   const address = { host, port: config.port, noDelay: true, highWaterMark: highWaterMark }
   if (config.protocol === 'http') return connectTcp(address)

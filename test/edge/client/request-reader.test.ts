@@ -151,6 +151,9 @@ test('bytes that are no request are refused; the time for a head counts from its
   assert.deepEqual([seen, asked], [[], ['headBegun']])
   reader.receive(Buffer.from('\n\n'))
   assert.deepEqual(seen, ['bad_request'])
+  reader.pending = null
+  reader.receive(Buffer.from(request('GET /')))
+  assert.equal(reader.pending, null, 'a connection that closes takes nothing more')
 })
 
 test('what a client left unfinished as it ended is cut short, and what is whole is not', t => {

@@ -182,20 +182,6 @@ test('a place in the queue has a deadline, but not where a connection is being d
   assert.equal(typeof (await dialled.outcome), 'object')
 })
 
-test('the wait of a waiter is bounded by what it waits for, and a little more', t => {
-  const waits = (url: string, transport: Partial<TransportConfig>, more: Partial<Timeouts> = {}) =>
-    originAt(t, url, transport).origin.longestWait({ ...timeouts, ...more }, false)
-  const limited = { connections: 1, queue: { size: 1, timeout: 2_000 } }
-  assert.equal(waits('http://127.0.0.1', {}), 5_500)
-  assert.equal(waits('https://127.0.0.1', {}), 8_500)
-  assert.equal(waits('http://127.0.0.1', limited), 7_500)
-  assert.equal(waits('https://127.0.0.1', limited), 10_500)
-  assert.equal(waits('http://127.0.0.1', { connections: 1, queue: { size: 1, timeout: 0 } }), 0)
-  assert.equal(waits('http://127.0.0.1', {}, { connect: 0 }), 0)
-  assert.equal(waits('https://127.0.0.1', {}, { handshake: 0 }), 0)
-  assert.equal(waits('http://127.0.0.1', {}, { handshake: 0 }), 5_500)
-})
-
 test('a returned connection is not given to a request for a new one, and one that was waited for is not new', async t => {
   const peer = await startOrigin(t, wire => wire.ending)
   const { origin } = originAt(t, peer.url, { connections: 2 })
