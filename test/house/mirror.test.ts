@@ -48,6 +48,7 @@ const held: Readonly<Record<string, readonly string[]>> = {
   'people/invitations': ['people/links'],
   'people/own-account': ['people/trail', 'people/users'],
   'people/sessions': ['people/secret-value'],
+  'pages/pages.browser': ['pages/components', 'pages/style', 'pages/views/'],
   'pools/health': ['pools/circuit'],
   'process/commands/table': ['base/text/visible'],
   'process/commands/cli': ['process/commands/', 'process/store/with-store'],

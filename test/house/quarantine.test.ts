@@ -15,6 +15,7 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   negotiator: ['errors/negotiate.ts'],
   pino: ['log/log.ts'],
   'prom-client': ['metrics/metrics.ts'],
+  qr: ['pages/qr.ts'],
   tldts: ['domains/host.ts'],
   yaml: ['config/file/parse.ts', 'errors/render/markdown.ts'],
 }

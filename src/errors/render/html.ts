@@ -14,7 +14,7 @@ export const pagePolicy = frame.policy
 
 /** Returns the policy of a page with this operator's logo, which allows the origin of the logo and no other. */
 export function policyWith({ logo }: Operator): string {
-  return logo === null ? pagePolicy : frame.policyFor(`data: ${new URL(logo).origin}`)
+  return logo === null ? pagePolicy : frame.policyFor({ pictures: `data: ${new URL(logo).origin}` })
 }
 
 /** Writes the page; `operator` is who runs the site, where that is known, and `heading` replaces the title. */

@@ -3,6 +3,15 @@
 import { hash } from 'node:crypto'
 import { type Html, html, raw } from '../../base/text/html.ts'
 
+/** Source lists of a policy. */
+interface Liberties {
+  readonly pictures?: string
+  /** Where forms may lead, redirects after them included. */
+  readonly forms?: string
+  /** Which pages may show this one in a frame. */
+  readonly ancestors?: string
+}
+
 export class Frame {
   /** The Content-Security-Policy of these pages: their own style and script, by hash. */
   readonly policy: string
@@ -15,18 +24,18 @@ export class Frame {
     this.#style = raw(sheet)
     this.#script = script === null ? null : html`<script>${raw(script)}</script>`
     this.#code = `style-src '${digest(sheet)}'; script-src ${script === null ? "'none'" : `'${digest(script)}'`}`
-    this.policy = this.policyFor('data:')
+    this.policy = this.policyFor({})
   }
 
-  /** Returns the policy that also allows images from these sources, as a CSP source list. */
-  policyFor(pictures: string): string {
+  /** Returns the policy with what a page may do besides, each as a source list of CSP. */
+  policyFor({ pictures = 'data:', forms = "'none'", ancestors = "'self'" }: Liberties): string {
     return [
       "default-src 'none'",
       this.#code,
       `img-src ${pictures}`,
       "base-uri 'none'",
-      "form-action 'none'",
-      "frame-ancestors 'self'",
+      `form-action ${forms}`,
+      `frame-ancestors ${ancestors}`,
     ].join('; ')
   }
 

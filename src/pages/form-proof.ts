@@ -1,0 +1,28 @@
+// Whether a form was sent by one of our own pages, in the browser that it was made for: a token in the form, bound to a cookie, and what browsers add.
+
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import type { IncomingHttpHeaders } from 'node:http'
+
+/** Makes the secret of a visitor or a session: 256 random bits in base64url. */
+export function newSecret(): string {
+  return randomBytes(32).toString('base64url')
+}
+
+/** Returns the token of one form for the bearer of a secret; that of another form, or of another bearer, is another one. */
+export function formToken(secret: string, form: string): string {
+  return createHmac('sha256', secret).update(`form ${form}`).digest('base64url')
+}
+
+/** Whether it is the token of this form for this bearer; takes the same time for any two of the right length. */
+export function isFormToken(token: string | undefined, secret: string, form: string): boolean {
+  const expected = Buffer.from(formToken(secret, form))
+  const shown = Buffer.from(token ?? '')
+  return shown.length === expected.length && timingSafeEqual(shown, expected)
+}
+
+/** Whether a browser can have sent the request from a page of this origin. Programs that send neither field are no browsers, and bear no cookies of others. */
+export function isFromOwnPage(headers: IncomingHttpHeaders, origin: string): boolean {
+  const site = headers['sec-fetch-site']
+  if (site !== undefined && site !== 'same-origin') return false
+  return headers.origin === undefined || headers.origin === origin
+}

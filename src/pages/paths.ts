@@ -1,0 +1,45 @@
+// Where the pages are. A site may share the host: below `/auth` and `/oauth2` all is ours, and nothing else.
+
+export const paths = {
+  signIn: '/auth/sign-in',
+  code: '/auth/sign-in/code',
+  provider: '/auth/sign-in/openid',
+  callback: '/auth/sign-in/callback',
+  signOut: '/auth/sign-out',
+  signedOut: '/auth/signed-out',
+  signUp: '/auth/sign-up',
+  setUp: '/auth/set-up',
+  invitation: '/auth/invitation',
+  account: '/auth/account',
+  confirm: '/auth/account/confirm',
+  password: '/auth/account/password',
+  twoStep: '/auth/account/two-step',
+  twoStepOff: '/auth/account/two-step/off',
+  recoveryCodes: '/auth/account/two-step/recovery-codes',
+  endSession: '/auth/account/sessions/end',
+  endAllSessions: '/auth/account/sessions/end-all',
+  endGrant: '/auth/account/apps/end',
+} as const
+
+const consent = '/oauth2/consent/'
+
+/** Returns the path of a consent. */
+export function consentPath(uid: string): string {
+  return consent + uid
+}
+
+/** Finds the consent that a path is of, without its query; null for another path. */
+export function consentIn(path: string): string | null {
+  const uid = path.startsWith(consent) ? path.slice(consent.length) : ''
+  return /^[\w-]{1,64}$/.test(uid) ? uid : null
+}
+
+/** Returns a path that leads on to another one when it is done. */
+export function leadingOn(path: string, next: string): string {
+  return `${path}?next=${encodeURIComponent(next)}`
+}
+
+/** Returns the path of an invitation, with its secret. */
+export function invitationPath(link: string): string {
+  return `${paths.invitation}?token=${encodeURIComponent(link)}`
+}

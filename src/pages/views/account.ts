@@ -1,0 +1,205 @@
+// The pages of one's own account: password, two-step sign-in, sessions and connected apps.
+
+import { type Html, html } from '../../base/text/html.ts'
+import { button, field, form, moment, notice, told } from '../components.ts'
+import type { Page } from '../layout.ts'
+import { paths } from '../paths.ts'
+import { qrCode } from '../qr.ts'
+import { describeUserAgent } from '../user-agent.ts'
+import { passwordHint } from './join.ts'
+import { page, type Retry, trouble } from './sign-in.ts'
+
+interface ShownSession {
+  readonly id: string
+  readonly userAgent: string | null
+  readonly address: string | null
+  /** In ms since the epoch, as all times here. */
+  readonly createdAt: number
+  readonly usedAt: number
+  readonly isThis: boolean
+}
+
+interface ShownGrant {
+  readonly id: string
+  readonly app: string
+  readonly account: string | null
+  readonly scopes: readonly string[]
+  readonly createdAt: number
+}
+
+/** What was done by the form before. */
+const deeds = {
+  password: 'Your password is changed. All other sessions were ended.',
+  two_step_on: 'Two-step sign-in is on.',
+  two_step_off: 'Two-step sign-in is off.',
+  session: 'The session was ended.',
+  app: 'The app was disconnected: its tokens no longer work.',
+} as const
+
+type Deed = keyof typeof deeds
+
+interface AccountView extends Retry {
+  /** Returns the token of a form by its action. */
+  readonly tokenFor: (action: string) => string
+  readonly email: string
+  readonly name: string | null
+  readonly hasPassword: boolean
+  readonly hasTwoStep: boolean
+  /** How many recovery codes are left. */
+  readonly recoveryCodes: number
+  /** Whether an account of the person requires two steps. */
+  readonly mustTwoStep?: boolean
+  readonly sessions: readonly ShownSession[]
+  readonly grants: readonly ShownGrant[]
+  readonly done?: Deed | null
+}
+
+/** Shows a person what is theirs, and lets them change it. */
+export function accountPage(view: AccountView): Page {
+  const { tokenFor, email, name, done = null } = view
+  return {
+    ...page(
+      view,
+      'Your account',
+      html`<h1>Your account</h1>
+<p class="lead">${name !== null && html`${told(name)}, `}<b>${told(email)}</b></p>
+${
+  done !== null &&
+  html`${notice(deeds[done], 'good')}
+`
+}${trouble(view)}${passwordSection(view)}
+${twoStepSection(view)}
+${sessionSection(view)}
+${grantSection(view)}
+<div class="aside">${form({ action: paths.signOut, token: tokenFor(paths.signOut) }, button('Sign out', 'plain'))}</div>`,
+    ),
+    isWide: true,
+  }
+}
+
+function passwordSection({ tokenFor, email, hasPassword, faults = {} }: AccountView): Html {
+  if (!hasPassword)
+    return html`<section class="card" aria-labelledby="password-title"><h2 id="password-title">Password</h2>
+<p>You sign in with your OpenID provider, and have no password here.</p></section>`
+  const action = paths.password
+  return html`<section class="card" aria-labelledby="password-title"><h2 id="password-title">Password</h2>
+${form(
+  { action, token: tokenFor(action) },
+  html`<input type="text" name="email" value="${email}" autocomplete="username" hidden>
+${field({ name: 'password', label: 'Current password', type: 'password', autocomplete: 'current-password', most: 1024, fault: faults.password })}
+${field({ name: 'new_password', label: 'New password', type: 'password', hint: passwordHint, autocomplete: 'new-password', minimum: 12, most: 1024, fault: faults.new_password })}
+<p class="hint">All your other sessions end when you change it.</p>
+${button('Change password', 'plain')}`,
+)}</section>`
+}
+
+function twoStepSection({
+  tokenFor,
+  hasTwoStep,
+  recoveryCodes,
+  mustTwoStep,
+  hasPassword,
+}: AccountView): Html {
+  const off = paths.twoStepOff
+  const codes = paths.recoveryCodes
+  return html`<section class="card" aria-labelledby="two-step-title"><h2 id="two-step-title">Two-step sign-in</h2>
+${
+  hasTwoStep
+    ? html`<p>On. After your password you enter a code from your authenticator app. ${recoveryCodes === 1 ? '1 recovery code is' : `${recoveryCodes} recovery codes are`} left.</p>
+<div class="actions">${form({ action: codes, token: tokenFor(codes) }, button('New recovery codes', 'plain'))}
+${form({ action: off, token: tokenFor(off) }, button('Turn off', 'danger'))}</div>`
+    : html`<p>${
+        hasPassword
+          ? 'Off. With it, a stolen password alone opens nothing.'
+          : 'Your OpenID provider decides how you prove who you are.'
+      }${mustTwoStep === true && html` <b>An account that you are a member of requires it.</b>`}</p>
+${hasPassword && html`<p><a class="button plain" href="${paths.twoStep}">Turn on</a></p>`}`
+}</section>`
+}
+
+function sessionSection({ tokenFor, sessions }: AccountView): Html {
+  const one = paths.endSession
+  const all = paths.endAllSessions
+  return html`<section class="card" aria-labelledby="sessions-title"><h2 id="sessions-title">Sessions</h2>
+<ul class="rows">
+${sessions.map(({ id, userAgent, address, createdAt, usedAt, isThis }) => {
+  const name = describeUserAgent(userAgent)
+  return html`<li><div><b>${told(name)}</b>${isThis && html` <span class="tag">This browser</span>`}
+<p>${address !== null && html`From ${told(address)}. `}Signed in ${moment(createdAt)}, last used ${moment(usedAt)}.</p></div>
+${!isThis && form({ action: one, token: tokenFor(one), hidden: { session: id } }, namedButton('End', `End the session of ${name}`))}</li>
+`
+})}</ul>
+${form({ action: all, token: tokenFor(all) }, button('Sign out everywhere', 'danger'))}</section>`
+}
+
+function grantSection({ tokenFor, grants }: AccountView): Html {
+  const action = paths.endGrant
+  return html`<section class="card" aria-labelledby="apps-title"><h2 id="apps-title">Connected apps</h2>
+${
+  grants.length === 0
+    ? html`<p>No app acts for you.</p>`
+    : html`<ul class="rows">
+${grants.map(
+  ({ id, app, account, scopes, createdAt }) => html`<li><div><b>${told(app)}</b>
+<p>${account !== null && html`In ${told(account)}. `}Connected ${moment(createdAt)}.</p>
+<details><summary>What it may do</summary><p>${scopes.length === 0 ? 'Nothing.' : scopes.join(', ')}</p></details></div>
+${form({ action, token: tokenFor(action), hidden: { grant: id } }, namedButton('Disconnect', `Disconnect ${app}`))}</li>
+`,
+)}</ul>`
+}</section>`
+}
+
+/** A short button in a list, whose name for screen readers says what it is about. */
+function namedButton(text: string, name: string): Html {
+  return html`<button class="danger small" aria-label="${name}">${text}</button>`
+}
+
+interface EnrolView extends Retry {
+  readonly token: string
+  /** The address that authenticator apps read (Key URI Format). */
+  readonly uri: string
+  /** The same secret for who types it, in base32. */
+  readonly secret: string
+}
+
+/** Shows the secret of two-step sign-in, and asks for a first code of it. */
+export function enrolPage(view: EnrolView): Page {
+  const { token, uri, secret, faults = {} } = view
+  return page(
+    view,
+    'Turn on two-step sign-in',
+    html`<h1>Turn on two-step sign-in</h1>
+<p class="lead">You need an authenticator app, on your phone or in your password manager.</p>
+${trouble(view)}<div class="card">
+<h2>1. Scan this code with the app</h2>
+${qrCode(uri, 'QR code for your authenticator app')}
+<details><summary>Enter a key instead</summary><code class="key">${secret.replace(/(.{4})(?=.)/g, '$1 ')}</code>
+<p class="hint">Time-based, 6 digits, 30 seconds. <a href="${uri}">Open in an app on this device</a></p></details>
+</div>
+<div class="card">
+<h2>2. Enter the code that it shows</h2>
+${form(
+  { action: paths.twoStep, token },
+  html`${field({ name: 'code', label: 'Code', autocomplete: 'one-time-code', isCode: true, most: 12, fault: faults.code })}
+${button('Turn on', 'full')}`,
+)}</div>
+<p class="aside"><a href="${paths.account}">Cancel</a></p>`,
+  )
+}
+
+/** Shows recovery codes, the only time that they can be read. */
+export function recoveryCodesPage(codes: readonly string[]): Page {
+  return {
+    title: 'Recovery codes',
+    content: html`<h1>Save your recovery codes</h1>
+<p class="lead">Each signs you in once when your authenticator app is lost. They are shown only now: print them, or keep them in a password manager.</p>
+<div class="card">
+<ol class="codes" aria-label="Recovery codes">
+${codes.map(
+  code => html`<li><code>${code}</code></li>
+`,
+)}</ol>
+<a class="button full" href="${paths.account}?done=two_step_on">I have saved them</a>
+</div>`,
+  }
+}

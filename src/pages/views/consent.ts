@@ -1,0 +1,205 @@
+// The page where a person lets an app act for them, or does not.
+
+import { type Html, type HtmlValue, html } from '../../base/text/html.ts'
+import { facts, form, sign, told } from '../components.ts'
+import type { Page } from '../layout.ts'
+import { leadingOn, paths } from '../paths.ts'
+import { page, type Retry, trouble } from './sign-in.ts'
+
+interface ShownScope {
+  readonly id: string
+  readonly name: string
+  /** A sentence. */
+  readonly description: string
+  readonly category: string
+  readonly isOptional: boolean
+}
+
+export interface ShownApp {
+  readonly name: string
+  /** Loaded by the browser, never by us. */
+  readonly logo: string | null
+  /** The host of the publisher and whether it was proved; null where none is named. */
+  readonly publisher: { readonly host: string; readonly isVerified: boolean } | null
+  /** The account that registered it, where only its members may use it. */
+  readonly owner: string | null
+  readonly policyUri: string | null
+  readonly termsUri: string | null
+}
+
+export interface ConsentView extends Retry {
+  readonly token: string
+  readonly action: string
+  readonly app: ShownApp
+  /** Where the code goes. */
+  readonly redirectUri: string
+  readonly email: string
+  /** Where the person could choose; empty where what is asked for belongs to no account. */
+  readonly accounts: readonly { readonly id: string; readonly name: string }[]
+  readonly scopes: readonly ShownScope[]
+  readonly formTargets: readonly string[]
+  /** Where to come back after signing in as somebody else. */
+  readonly self: string
+}
+
+/** Asks a person for consent; both ways out are one click. */
+export function consentPage(view: ConsentView): Page {
+  const { app, token, action, scopes } = view
+  const grouped = Map.groupBy(scopes, scope => scope.category)
+  return {
+    ...page(
+      view,
+      `Allow ${app.name}?`,
+      html`${heading(app, html`<b>${told(app.name)}</b> asks to act for you`)}
+${trouble(view)}<div class="card">
+${facts([
+  ['Published by', publisher(app)],
+  ['You', html`${told(view.email)} <a href="${leadingOn(paths.signOut, view.self)}">Not you?</a>`],
+  ['Sends you to', destination(view.redirectUri)],
+  ['More', links(app)],
+])}
+</div>
+${form(
+  { action, token },
+  html`${accountChoice(view)}
+<div class="card">
+<h2>It will be able to</h2>
+${[...grouped].map(
+  ([category, members]) => html`<div class="group"><h3>${heads[category] ?? category}</h3>
+<ul class="options">
+${members.map(scopeRow)}</ul></div>
+`,
+)}</div>
+<div class="choice"><button class="plain" name="decision" value="deny">Deny</button><button class="plain" name="decision" value="allow">Allow</button></div>`,
+  'consent',
+)}
+<p class="aside">You can end this at any time under <a href="${paths.account}">your account</a>.</p>`,
+    ),
+    formTargets: view.formTargets,
+    hasPictures: app.logo !== null,
+  }
+}
+
+/** What the categories of scopes are headed with; others as they are named. */
+const heads: Readonly<Record<string, string>> = {
+  identity: 'Who you are',
+  account_and_billing: 'Account and people',
+  ai_and_machine_learning: 'AI',
+  analytics: 'Analytics',
+  developer_platform: 'Developer platform',
+  rules_and_configuration: 'Zones and rules',
+}
+
+function heading({ logo }: ShownApp, words: Html): Html {
+  const picture =
+    logo !== null && html`<img src="${logo}" alt="" width="56" height="56" referrerpolicy="no-referrer">`
+  return html`<div class="app">${picture}<h1>${words}</h1></div>`
+}
+
+function publisher({ publisher, owner }: ShownApp): HtmlValue {
+  const within = owner !== null && html`Your account ${told(owner)}, for its members only`
+  if (publisher === null && owner !== null) return within
+  const proof =
+    publisher?.isVerified === true
+      ? html`<span class="proof yes">${sign('shield')}Verified: ${publisher.host}</span>`
+      : html`<span class="proof no">${sign('warning')}Not verified</span>${publisher !== null && html` (says it is ${publisher.host})`}`
+  return owner === null ? proof : html`${proof}<br>${within}`
+}
+
+function links({ policyUri, termsUri }: ShownApp): HtmlValue {
+  const all = [
+    ['Privacy policy', policyUri],
+    ['Terms', termsUri],
+  ] as const
+  const named = all.filter(([, uri]) => uri !== null)
+  if (named.length === 0) return null
+  return named.map(
+    ([text, uri], i) =>
+      html`${i > 0 && ', '}<a href="${uri}" target="_blank" rel="noopener noreferrer">${text}</a>`,
+  )
+}
+
+/** Writes where a redirect leads as people should read it: the host alone decides, and an app of this device has none. */
+function destination(uri: string): Html {
+  const url = URL.parse(uri)
+  if (url === null) return html`<code>${uri}</code>`
+  if (url.host === '') return html`An app on this device that opens <code>${url.protocol}</code> links`
+  if (url.protocol === 'http:') return html`A program on this device, <code>${url.host}</code>`
+  return html`<b>${url.host}</b>`
+}
+
+function accountChoice({ accounts }: ConsentView): HtmlValue {
+  if (accounts.length === 0) return null
+  const [only] = accounts
+  if (accounts.length === 1)
+    return html`<div class="card"><h2>In the account</h2><p>${told(only!.name)}</p><input type="hidden" name="account" value="${only!.id}"></div>`
+  return html`<div class="card"><fieldset><legend><h2>In which account?</h2></legend>
+<ul class="options">
+${accounts.map(
+  ({ id, name }, i) =>
+    html`<li class="option"><input type="radio" name="account" id="account-${i}" value="${id}" required><div><label for="account-${i}">${told(name)}</label></div></li>
+`,
+)}</ul></fieldset></div>
+`
+}
+
+/** What scopes of identity are to a person who never heard of the protocol. */
+const identityWords: Readonly<Record<string, readonly [name: string, description: string]>> = {
+  openid: ['Recognize you', 'Know by an id that it is you, each time that you sign in to it.'],
+  offline_access: ['Stay connected', 'Act for you while you are away, until you disconnect it.'],
+  'user.read': ['Your profile', 'See your name and email address.'],
+}
+
+function scopeRow(scope: ShownScope, at: number): Html {
+  const { id, isOptional } = scope
+  const [name, description] = identityWords[id] ?? [scope.name, scope.description]
+  if (!isOptional)
+    return html`<li class="option">${sign('check')}<div><b>${name}</b><p>${description}</p></div></li>
+`
+  const key = `scope-${id}-${at}`
+  return html`<li class="option"><input type="checkbox" name="${optionalPrefix}${id}" id="${key}" value="yes" checked aria-describedby="${key}-what"><div><label for="${key}">${name} <span class="tag">Optional</span></label><p id="${key}-what">${description}</p></div></li>
+`
+}
+
+/** What the names of the checkboxes of optional scopes begin with. */
+const optionalPrefix = 'optional.'
+
+interface RefusedView {
+  readonly app: ShownApp
+  readonly email: string
+  readonly token: string
+  readonly action: string
+  readonly formTargets: readonly string[]
+  readonly self: string
+  readonly reason: 'not a member' | 'no account'
+}
+
+/** Explains why this person cannot let the app in, and leads back to it. */
+export function refusedPage({ app, email, token, action, formTargets, self, reason }: RefusedView): Page {
+  const [title, words] = reasons[reason]
+  return {
+    title,
+    status: 403,
+    content: html`${heading(app, html`${title}`)}
+<p class="lead"><b>${told(app.name)}</b> ${words(app)}</p>
+<div class="card">
+${facts([['You', told(email)]])}
+${form({ action, token }, html`<div class="choice"><a class="button plain" href="${leadingOn(paths.signOut, self)}">Switch user</a><button class="plain" name="decision" value="deny">Back to the app</button></div>`)}
+</div>`,
+    formTargets,
+    hasPictures: app.logo !== null,
+  }
+}
+
+const reasons = {
+  'not a member': [
+    'This app is private',
+    ({ owner }: ShownApp) =>
+      html`is only for members of ${owner === null ? 'the account that registered it' : html`the account ${told(owner)}`}, and you are not one. An administrator of that account can invite you.`,
+  ],
+  'no account': [
+    'None of your accounts allows this',
+    () =>
+      html`asks for more than your roles reach in any of your accounts. An administrator can give you a role that covers it.`,
+  ],
+} as const

@@ -1,0 +1,53 @@
+// Pages of words alone: what went wrong, and what to do.
+
+import { type HtmlValue, html } from '../../base/text/html.ts'
+import { facts } from '../components.ts'
+import type { Page } from '../layout.ts'
+
+interface MessageView {
+  readonly status: number
+  readonly title: string
+  readonly text: HtmlValue
+  /** What helps who is asked about it, by name. */
+  readonly details?: readonly (readonly [name: string, value: string])[]
+  readonly link?: { readonly href: string; readonly text: string }
+}
+
+/** Explains something and offers a way on. */
+export function messagePage({ status, title, text, details = [], link }: MessageView): Page {
+  return {
+    status,
+    title,
+    content: html`<h1>${title}</h1>
+<p class="lead">${text}</p>
+${
+  details.length > 0 &&
+  html`<div class="card">${facts(details.map(([name, value]) => [name, html`<code>${value}</code>`]))}</div>
+`
+}${link !== undefined && html`<p class="aside"><a class="button plain" href="${link.href}">${link.text}</a></p>`}`,
+  }
+}
+
+interface OAuthErrorView {
+  readonly status: number
+  /** A code of RFC 6749. */
+  readonly error: string
+  readonly description: string | null
+  readonly app: string | null
+  readonly ray: string
+}
+
+/** Explains why a request of an app goes nowhere: the app is not told, since nobody knows whether it is the one that it claims to be. */
+export function oauthErrorPage({ status, error, description, app, ray }: OAuthErrorView): Page {
+  const name = app === null ? 'An app' : `The app ${app}`
+  return messagePage({
+    status,
+    title: 'This request cannot go on',
+    text: html`<bdi>${name}</bdi> sent you here with a request that is not valid. Go back to the app and try again; if it happens again, give its makers these details.`,
+    details: [
+      ['Error', error],
+      ...(description === null ? [] : [['Reason', description] as const]),
+      ['Ray ID', ray],
+    ],
+  })
+}

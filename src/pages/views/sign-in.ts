@@ -1,0 +1,195 @@
+// The pages where people prove who they are: password, second step, and the password once more before something dangerous.
+
+import { type HtmlValue, html } from '../../base/text/html.ts'
+import { button, field, form, notice, told } from '../components.ts'
+import type { Page } from '../layout.ts'
+import { leadingOn, paths } from '../paths.ts'
+
+/** What a form had before, and what is wrong with it. */
+export interface Retry {
+  /** What was typed, by the names of the fields. */
+  readonly kept?: Readonly<Record<string, string>>
+  /** What is wrong with a field. */
+  readonly faults?: Readonly<Record<string, string>>
+  /** What is wrong with the whole. */
+  readonly trouble?: string
+}
+
+interface SignInView extends Retry {
+  readonly token: string
+  readonly next: string
+  /** The app that waits behind the sign-in. */
+  readonly app?: string | null
+  /** The name of the OpenID provider. */
+  readonly provider?: string | null
+  readonly canSignUp?: boolean
+  readonly formTargets?: readonly string[]
+}
+
+/** Asks for e-mail and password. */
+export function signInPage(view: SignInView): Page {
+  const { token, next, app = null, provider = null, canSignUp = false, kept = {} } = view
+  const email = kept.email ?? ''
+  return page(
+    view,
+    'Sign in',
+    html`<h1>Sign in</h1>
+${
+  app !== null &&
+  html`<p class="lead">to continue to <b>${told(app)}</b></p>
+`
+}${trouble(view)}<div class="card">
+${form(
+  { action: paths.signIn, token, hidden: { next } },
+  html`${field({ name: 'email', label: 'Email', type: 'email', value: email, autocomplete: 'username', hasFocus: email === '', most: 254 })}
+${field({ name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password', hasFocus: email !== '', most: 1024 })}
+${button('Sign in', 'full')}`,
+)}
+${
+  provider !== null &&
+  html`<p class="or">or</p>
+<a class="button plain full" href="${leadingOn(paths.provider, next)}"><span>Continue with ${told(provider)}</span></a>`
+}
+</div>
+${
+  canSignUp
+    ? html`<p class="aside">New here? <a href="${leadingOn(paths.signUp, next)}">Create an account</a></p>`
+    : html`<p class="aside">No account, or lost your password? Ask an administrator for an invitation link.</p>`
+}`,
+  )
+}
+
+interface CodeView extends Retry {
+  readonly token: string
+  /** What the first step has proved, for the second one. */
+  readonly ticket: string
+  readonly next: string
+  readonly formTargets?: readonly string[]
+}
+
+/** Asks for the code of an authenticator app, or a recovery code. */
+export function codePage(view: CodeView): Page {
+  const { token, ticket, next, faults = {} } = view
+  const frame = { action: paths.code, token, hidden: { ticket, next } }
+  const isRecovery = faults.recovery_code !== undefined
+  return page(
+    view,
+    'Two-step sign-in',
+    html`<h1>Enter your code</h1>
+<p class="lead">Open your authenticator app, and enter the 6 digits that it shows for Gatehouse.</p>
+${trouble(view)}<div class="card">
+${form(
+  frame,
+  html`${field({ name: 'code', label: 'Code', autocomplete: 'one-time-code', isCode: true, most: 12, fault: faults.code, hasFocus: !isRecovery })}
+${button('Sign in', 'full')}`,
+)}
+<details${isRecovery && html` open`}><summary>Use a recovery code instead</summary>
+${form(
+  frame,
+  html`${field({ name: 'recovery_code', label: 'Recovery code', hint: 'One of the codes that you saved when you turned on two-step sign-in. Each works once.', autocomplete: 'off', most: 64, fault: faults.recovery_code })}
+${button('Use this code', 'plain full')}`,
+)}</details>
+</div>
+<p class="aside"><a href="${leadingOn(paths.signIn, next)}">Start over</a></p>`,
+  )
+}
+
+interface ConfirmView extends Retry {
+  readonly token: string
+  readonly next: string
+  readonly email: string
+  /** Whether the person has a password; else the provider is asked. */
+  readonly hasPassword: boolean
+  readonly provider?: string | null
+  readonly needsCode?: boolean
+  readonly formTargets?: readonly string[]
+}
+
+/** Asks for the password again, since the session is older than what comes next allows. */
+export function confirmPage(view: ConfirmView): Page {
+  const { token, next, email, hasPassword, provider = null, needsCode = false, faults = {} } = view
+  return page(
+    view,
+    'Confirm that it is you',
+    html`<h1>Confirm that it is you</h1>
+<p class="lead">You signed in a while ago as <b>${told(email)}</b>. What comes next needs a fresh proof.</p>
+${trouble(view)}<div class="card">
+${
+  hasPassword &&
+  form(
+    { action: paths.confirm, token, hidden: { next } },
+    html`<input type="text" name="email" value="${email}" autocomplete="username" hidden>
+${field({ name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password', hasFocus: true, most: 1024, fault: faults.password })}
+${
+  needsCode &&
+  field({
+    name: 'code',
+    label: 'Code',
+    hint: 'From your authenticator app, or a recovery code.',
+    autocomplete: 'one-time-code',
+    most: 64,
+    fault: faults.code,
+  })
+}
+${button('Confirm', 'full')}`,
+  )
+}
+${hasPassword && provider !== null && html`<p class="or">or</p>`}
+${provider !== null && html`<a class="button plain full" href="${leadingOn(paths.provider, next)}"><span>Continue with ${told(provider)}</span></a>`}
+</div>
+<p class="aside"><a href="${paths.account}">Back to your account</a></p>`,
+  )
+}
+
+interface SignOutView {
+  readonly token: string
+  readonly email: string
+  readonly next: string
+}
+
+/** Asks whether to sign out: a link alone could be anybody's. */
+export function signOutPage({ token, email, next }: SignOutView): Page {
+  return {
+    title: 'Sign out',
+    content: html`<h1>Sign out?</h1>
+<p class="lead">You are signed in as <b>${told(email)}</b>. Apps that you connected stay connected.</p>
+<div class="card">
+${form(
+  { action: paths.signOut, token, hidden: { next } },
+  html`<div class="choice"><a class="button plain" href="${paths.account}">Stay</a>${button('Sign out', 'plain')}</div>`,
+)}</div>`,
+  }
+}
+
+/** Confirms that nobody is signed in any more. */
+export function signedOutPage(): Page {
+  return {
+    title: 'Signed out',
+    content: html`<h1>You are signed out</h1>
+<p class="lead">If others use this computer, close the browser too.</p>
+<p class="aside"><a class="button plain" href="${paths.signIn}">Sign in again</a></p>`,
+  }
+}
+
+/** Puts the fault into the title too, which screen readers read first. */
+export function page(
+  { trouble, faults, formTargets }: Retry & { readonly formTargets?: readonly string[] },
+  title: string,
+  content: Page['content'],
+): Page {
+  const isFaulty = trouble !== undefined || Object.keys(faults ?? {}).length > 0
+  return {
+    title: isFaulty ? `Error: ${title}` : title,
+    content,
+    ...(formTargets !== undefined && { formTargets }),
+  }
+}
+
+/** Shows what is wrong with the whole form. */
+export function trouble({ trouble }: Retry): HtmlValue {
+  return (
+    trouble !== undefined &&
+    html`${notice(trouble, 'bad')}
+`
+  )
+}

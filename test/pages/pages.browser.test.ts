@@ -1,0 +1,176 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { after, before, type TestContext, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import type { Browser, BrowserContextOptions, Page as Tab } from 'playwright-core'
+import { type Page, writePage } from '../../src/pages/layout.ts'
+import { launchBrowser, openPage } from '../help/browser.ts'
+import { allPages, plainWords, type Words } from './all-pages.ts'
+
+let browser: Browser
+before(async () => {
+  browser = await launchBrowser()
+})
+after(() => browser?.close())
+
+const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
+const picture =
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><circle cx="4" cy="4" r="3" fill="#1c7152"/></svg>'
+
+/** Opens a page; `referrers` are those that the host of its logo saw. */
+async function open(t: TestContext, page: Page, options: BrowserContextOptions = {}) {
+  const { headers, body } = writePage(page)
+  const referrers: (string | undefined)[] = []
+  const opened = await openPage(t, browser, { headers: headers.flat(), body }, options, tab =>
+    tab.route(/^https:/, route => {
+      referrers.push(route.request().headers().referer)
+      return route.fulfill({ contentType: 'image/svg+xml', body: picture })
+    }),
+  )
+  return { ...opened, referrers }
+}
+
+/** Lists what axe finds by these rules, by default all. */
+async function violationsOf(tab: Tab, rules: readonly string[] | null = null): Promise<readonly string[]> {
+  await tab.evaluate(axe)
+  const options = { resultTypes: ['violations'], ...(rules !== null && { runOnly: rules }) }
+  return tab.evaluate(
+    `axe.run(document, ${JSON.stringify(options)}).then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html)))`,
+  )
+}
+
+const looks: readonly BrowserContextOptions[] = [
+  { viewport: { width: 320, height: 640 }, colorScheme: 'light' },
+  { viewport: { width: 1280, height: 800 }, colorScheme: 'dark' },
+  { viewport: { width: 320, height: 640 }, colorScheme: 'dark' },
+  { viewport: { width: 1280, height: 800 }, colorScheme: 'light' },
+]
+
+for (const look of looks)
+  test(`no page excludes anybody, is cut, or causes a complaint: ${look.viewport!.width} px, ${look.colorScheme}`, async t => {
+    const pages = Object.entries(allPages(plainWords))
+    const { page: tab, complaints } = await open(t, pages[0]![1], look)
+    const address = tab.url()
+    for (const [name, page] of pages) {
+      const { headers, body } = writePage(page)
+      await tab.route(address, route => route.fulfill({ headers: Object.fromEntries(headers), body }))
+      await tab.goto(address)
+      // Only colours and widths differ from one look to the next.
+      assert.deepEqual(await violationsOf(tab, look === looks[0] ? null : ['color-contrast']), [], name)
+      const cut = await tab.evaluate('document.documentElement.scrollWidth > innerWidth')
+      assert.equal(cut, false, `${name} is wider than the screen`)
+      assert.deepEqual(complaints, [], name)
+    }
+  })
+
+test('axe finds what is wrong with a page', async t => {
+  const page = allPages(plainWords)['sign in']!
+  const { page: tab } = await open(t, page)
+  await tab.evaluate('document.querySelector("label").remove()')
+  assert.match((await violationsOf(tab)).join(), /^label: /)
+})
+
+const payloads: readonly string[] = [
+  '"><img src=x onerror=alert(1)>',
+  `'><script>alert(1)</script>`,
+  '</title></style></main><svg onload=alert(1)>',
+  'javascript:alert(1)//` onfocus=alert(1) autofocus x=`',
+  '&lt;b&gt;&#60;i&#62;<b>\u202e\u2028',
+]
+
+test('no word of others becomes markup, wherever a page shows it', async t => {
+  const plain = allPages(plainWords)
+  for (const payload of payloads) {
+    const hostile = allPages(hostileWords(payload))
+    const { page: tab, complaints } = await open(t, hostile.account!)
+    for (const [name, page] of Object.entries(hostile)) {
+      assert.deepEqual(
+        await skeletonOf(tab, page),
+        await skeletonOf(tab, plain[name]!),
+        `${name}: ${payload}`,
+      )
+    }
+    assert.deepEqual(complaints, [])
+    assert.match((await tab.locator('main').textContent())!, /onerror|alert|<b>/)
+    await tab.context().close()
+  }
+})
+
+/** The words that people and apps can choose; addresses are checked elsewhere to be addresses, and stay some. */
+function hostileWords(payload: string): Words {
+  const uri = `https://tea.example/${encodeURI(payload).replaceAll("'", '%27')}?"'><script>`
+  return {
+    ...(Object.fromEntries(Object.keys(plainWords).map(key => [key, payload])) as unknown as Words),
+    logo: uri,
+    uri,
+    redirect: 'https://app.tea.example/callback',
+    userAgent: `${payload} Linux Firefox/1`,
+  }
+}
+
+/** Lists the elements of a page, each with the names of its attributes and where it leads. */
+function skeletonOf(tab: Tab, page: Page): Promise<readonly string[]> {
+  const parsed = JSON.stringify(writePage(page).body)
+  return tab.evaluate(`[...new DOMParser().parseFromString(${parsed}, 'text/html').querySelectorAll('*')].map(element =>
+    [element.localName, ...element.getAttributeNames(), /^[a-z]+:/.exec(element.getAttribute('href') ?? '')?.[0]].join(' '))`)
+}
+
+test('the logo of an app is loaded by the browser, without a word of where from', async t => {
+  const { page: tab, referrers, complaints } = await open(t, allPages(plainWords).consent!)
+  assert.equal(await tab.evaluate('document.images[0].naturalWidth > 0'), true)
+  assert.deepEqual(referrers, [undefined])
+  assert.deepEqual(complaints, [])
+})
+
+test('to allow and to deny are as easy as each other', async t => {
+  for (const look of looks) {
+    const { page: tab } = await open(t, allPages(plainWords).consent!, look)
+    const [allow, deny] = await Promise.all(
+      ['Allow', 'Deny'].map(async name => {
+        const button = tab.getByRole('button', { name, exact: true })
+        const { width, height } = (await button.boundingBox())!
+        const style = await tab.evaluate<readonly string[]>(
+          `['color', 'backgroundColor', 'borderColor', 'fontSize', 'fontWeight'].map(name =>
+            getComputedStyle(document.querySelector('[value=${name.toLowerCase()}]'))[name])`,
+        )
+        assert.match(style.join(), /rgb.*px/)
+        return { width, height, style }
+      }),
+    )
+    assert.deepEqual(allow, deny)
+    await tab.context().close()
+  }
+})
+
+test('every page can be used by the keyboard alone, in the order in which it is read', async t => {
+  const { page: tab } = await open(t, allPages(plainWords).consent!)
+  const reached: string[] = []
+  for (let i = 0; i < 12; i++) {
+    await tab.keyboard.press('Tab')
+    reached.push(await tab.evaluate('document.activeElement.name || document.activeElement.textContent'))
+  }
+  assert.deepEqual(reached.slice(0, 8), [
+    'Not you?',
+    'Privacy policy',
+    'Terms',
+    'account',
+    'optional.ai_gateway.read',
+    'decision',
+    'decision',
+    'your account',
+  ])
+})
+
+test('a faulty field is said to be so, and has the focus', async t => {
+  const { page: tab } = await open(t, allPages(plainWords)['sign up']!)
+  assert.match(await tab.title(), /^Error: /)
+  const password = tab.getByLabel('Password')
+  assert.equal(await password.getAttribute('aria-invalid'), 'true')
+  assert.match(
+    await tab.evaluate('password.ariaDescribedByElements.map(element => element.textContent).join(" ")'),
+    /^At least 12 characters.* common passwords\.$/,
+  )
+  assert.equal(await tab.evaluate('password === document.activeElement'), true)
+  assert.equal(await tab.getByLabel('Email').inputValue(), plainWords.email)
+  assert.equal(await password.inputValue(), '')
+})
