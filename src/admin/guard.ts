@@ -96,7 +96,7 @@ async function callerOf(
   { verifier, writes, refusals }: Api,
 ): Promise<Token | Answer> {
   const { authorization, address, shown } = asker
-  const caller = await verifier.verify(bearerOf(authorization), address, shown)
+  const caller = await verifier.verify(bearerOf(authorization), address, 'management', shown)
   if (caller === 'store_away') return storeUnreachable
   if (typeof caller === 'string') {
     refusals?.note(caller, row, asker)

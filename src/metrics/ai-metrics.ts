@@ -13,6 +13,7 @@ export const refuseReasons = [
   'not_yet_valid',
   'address_denied',
   'address_unknown',
+  'other_api',
   'forbidden',
   'misplaced',
   'store_away',

@@ -25,6 +25,7 @@ const managementRefusals = [
   'not_yet_valid',
   'address_denied',
   'address_unknown',
+  'other_api',
   'forbidden',
   'beyond_token',
   'too_many',

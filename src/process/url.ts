@@ -1,7 +1,8 @@
 // Formats endpoints as URLs that a person on this machine can open.
 
 import { isIPv6 } from 'node:net'
-import type { Endpoint } from '../config/config.ts'
+import type { Config, Endpoint } from '../config/config.ts'
+import { isLoopback } from '../config/settings/host-rules.ts'
 
 /** Returns the address at which this machine reaches a listener: loopback for a wildcard address. */
 export function reachable(host: string): string {
@@ -13,4 +14,9 @@ export function reachable(host: string): string {
 export function urlOf({ host, port }: Endpoint): string {
   if (host === '0.0.0.0' || host === '::') return `http://localhost:${port}`
   return `http://${isIPv6(host) ? `[${host}]` : host}:${port}`
+}
+
+/** Returns the URL of the authorization server: the one that is configured, or the side port where that is on loopback; null for none. */
+export function issuerOf({ oauth }: Pick<Config, 'oauth'>, sidePort: Endpoint): string | null {
+  return oauth.issuer ?? (isLoopback(sidePort.host) ? urlOf(sidePort) : null)
 }

@@ -4,7 +4,7 @@
 import { StoreUnreachable } from './store.ts'
 
 /** A digest of a token, or the name of a gateway behind its account. */
-export type FoundKey = readonly [kind: 'token' | 'gateway', key: string]
+export type FoundKey = readonly [kind: 'token' | 'access_token' | 'gateway', key: string]
 
 /** How many messages are sent in a period, in ms, and with how many keys; more are not told. */
 const period = 100

@@ -27,7 +27,7 @@ export interface ReadThroughOptions<T> {
   readonly now?: () => number
 }
 
-type RecordChange = Exclude<Change, { kind: 'everything' }>
+export type RecordChange = Exclude<Change, { kind: 'everything' }>
 
 interface Remembered<T> {
   readonly value: T

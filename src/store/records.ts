@@ -56,7 +56,29 @@ export interface Token {
   readonly addressesNotIn: readonly string[]
   readonly issuedOn: number
   readonly modifiedOn: number
+  /** Who acts, where it stands for an access token of OAuth; such a token is put together at each lookup and never stored. */
+  readonly actor?: Actor
 }
+
+/** An OAuth client that acts for a user, as far as both may. */
+interface Actor {
+  readonly user: string
+  readonly email: string
+  readonly client: string
+  readonly clientName: string
+  readonly grant: string
+  /** Names what was issued for one code; null where that is not known. */
+  readonly family: string | null
+  /** What the user is a member by: of the account that was consented to, and of that of the client where only its members may use it. */
+  readonly members: readonly string[]
+  /** The OAuth scopes that are left of those that the user consented to. */
+  readonly scopes: readonly string[]
+  /** The APIs that it opens. */
+  readonly apis: readonly Api[]
+}
+
+/** What a token opens: the API of the side port, or the AI routes of the edge. */
+export type Api = 'management' | 'ai'
 
 /** What a token allows, or takes away again. */
 export interface Policy {

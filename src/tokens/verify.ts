@@ -7,8 +7,8 @@ import type { AiMetrics, RefuseReason } from '../metrics/ai-metrics.ts'
 import { ownText } from '../base/text/own-text.ts'
 import { type Clock, systemClock } from '../base/clock.ts'
 import type { Lent } from '../store/lending.ts'
-import { ReadThrough } from '../store/read-through.ts'
-import type { Token } from '../store/records.ts'
+import { ReadThrough, type RecordChange } from '../store/read-through.ts'
+import type { Api, Token } from '../store/records.ts'
 import { type Store, StoreUnreachable } from '../store/store.ts'
 import { digestOf, isWellFormed } from './token.ts'
 
@@ -20,17 +20,33 @@ interface VerifierOptions {
   readonly grace: number
   /** Counts its `lookups`; decisions are counted where they are made. */
   readonly metrics: AiMetrics
+  /** Where access tokens of OAuth are found; null where there are none. */
+  readonly access?: TokenSource | null
   /** Called with each digest whose token is in the store. */
-  readonly found?: ((digest: string) => void) | undefined
+  readonly found?: ((kind: FormOfToken, digest: string) => void) | undefined
   /** Asks other processes for what they know while the store is unreachable; never rejects. */
-  readonly borrow?: ((digest: string) => Promise<Lent<Token> | null>) | undefined
+  readonly borrow?: ((kind: FormOfToken, digest: string) => Promise<Lent<Token> | null>) | undefined
   readonly clock?: Clock
 }
+
+/** Finds tokens by their digests, and knows what ends them. */
+interface TokenSource {
+  /** Rejects with `StoreUnreachable`. */
+  find(digest: string): Promise<Token | null>
+  readonly kinds: readonly RecordChange['kind'][]
+  concerns(change: RecordChange, token: Token): boolean
+  /** Returns the digest of the token that a change has ended; null where it may concern any. */
+  endedBy(change: RecordChange): string | null
+}
+
+/** A token of the API, or an access token of OAuth. */
+type FormOfToken = 'token' | 'access_token'
 
 /** The last token that a connection sent: mostly it sends the same again, which then needs no new digest. */
 export class Shown {
   value = ''
   digest = ''
+  form: FormOfToken = 'token'
 }
 
 /** A token, compiled for the checks of each use. */
@@ -45,90 +61,123 @@ const size = 10_000
 const missLife = 5_000
 
 export class TokenVerifier {
-  readonly #known: ReadThrough<Known>
+  readonly #known: Readonly<Record<FormOfToken, ReadThrough<Known> | null>>
   readonly #lookups: AiMetrics['lookups']
   readonly #clock: Clock
 
-  constructor({ store, grace, metrics, found, borrow, clock = systemClock }: VerifierOptions) {
+  constructor(options: VerifierOptions) {
+    const { store, metrics, access = null, clock = systemClock } = options
     this.#lookups = metrics.lookups
     this.#clock = clock
-    this.#known = new ReadThrough({
-      load: async digest => compile(await store.tokens.findByDigest(digest)),
-      changes: store.changes,
-      kinds: ['token'],
-      concerns: ({ id, account }, { token }) => token.id === id && token.account === account,
-      size,
-      missLife,
-      grace,
-      found,
-      borrow: borrow && (async digest => compileLent(await borrow(digest))),
-      now: () => clock.monotonic(),
-    })
+    this.#known = {
+      token: rememberedOf(options, 'token', {
+        find: digest => store.tokens.findByDigest(digest),
+        kinds: ['token'],
+        concerns: ({ id, account }, token) => token.id === id && token.account === account,
+        endedBy: () => null,
+      }),
+      // Apart from those of the API: what ends access tokens a thousand times a second leaves those in peace.
+      access_token: access && rememberedOf(options, 'access_token', access),
+    }
   }
 
-  /** Verifies what a client at `address` (null when unknown) sent: at once where the token is remembered or malformed; no input makes it throw or reject. */
+  /** Verifies for an API what a client at `address` (null when unknown) sent: at once where the token is remembered or malformed; no input makes it throw or reject. */
   verify(
     value: string | null,
     address: string | null,
+    api: Api,
     shown: Shown | null = null,
   ): Token | TokenFault | Promise<Token | TokenFault> {
     if (value === null) return 'missing'
-    if (value === shown?.value) return this.#verifyDigest(shown.digest, address)
-    if (!isWellFormed(value)) return 'malformed'
+    if (value === shown?.value) return this.#verifyDigest(shown.form, shown.digest, address, api)
+    const form = value.charCodeAt(markOfForm) === accessMark ? 'access_token' : 'token'
+    if (!isWellFormed(value, form === 'token' ? 'svct_' : 'svco_')) return 'malformed'
     const digest = digestOf(value)
-    const verdict = this.#verifyDigest(digest, address)
+    const verdict = this.#verifyDigest(form, digest, address, api)
     if (shown !== null && typeof verdict === 'object' && !(verdict instanceof Promise)) {
       shown.value = ownText(value)
       shown.digest = digest
+      shown.form = form
     }
     return verdict
   }
 
-  /** Loads a token by a digest that another process has found, unless it is remembered; rejects with `StoreUnreachable`. */
-  async recall(digest: string): Promise<void> {
-    await this.#known.recall(digest)
+  /** Reads from the store a token that another process found by its digest, unless it is remembered; rejects with `StoreUnreachable`. */
+  async recall(form: FormOfToken, digest: string): Promise<void> {
+    await this.#known[form]?.recall(digest)
     this.#lookups.told.inc()
   }
 
   /** Returns what is known about a token, for another process on this machine; null where nothing is. */
-  lend(digest: string): Lent<Token> | null {
-    const lent = this.#known.lend(digest)
+  lend(form: FormOfToken, digest: string): Lent<Token> | null {
+    const lent = this.#known[form]?.lend(digest) ?? null
     return lent && { value: lent.value.token, age: lent.age }
   }
 
-  #verifyDigest(digest: string, address: string | null): Token | TokenFault | Promise<Token | TokenFault> {
-    const known = this.#known.get(digest)
-    if (known instanceof Promise) return this.#afterLookup(known, digest, address)
+  #verifyDigest(
+    form: FormOfToken,
+    digest: string,
+    address: string | null,
+    api: Api,
+  ): Token | TokenFault | Promise<Token | TokenFault> {
+    const known = this.#known[form]?.get(digest) ?? null
+    if (known instanceof Promise) return this.#afterLookup(known, digest, address, api)
     this.#lookups.remembered.inc()
-    return this.#judge(known, digest, address)
+    return this.#judge(known, digest, address, api)
   }
 
   async #afterLookup(
     lookup: Promise<Known | null>,
     digest: string,
     address: string | null,
+    api: Api,
   ): Promise<Token | TokenFault> {
     this.#lookups.asked.inc()
     try {
-      return this.#judge(await lookup, digest, address)
+      return this.#judge(await lookup, digest, address, api)
     } catch (error) {
       if (error instanceof StoreUnreachable) return 'store_away'
       throw error
     }
   }
 
-  #judge(known: Known | null, digest: string, address: string | null): Token | TokenFault {
+  #judge(known: Known | null, digest: string, address: string | null, api: Api): Token | TokenFault {
     if (known === null || !matches(known.digest, digest)) return 'unknown'
     const { token, allowed, denied } = known
     if (token.status === 'disabled') return 'disabled'
     const now = this.#clock.now()
     if (token.notBefore !== null && now < token.notBefore) return 'not_yet_valid'
     if (token.expiresOn !== null && now >= token.expiresOn) return 'expired'
+    if (token.actor !== undefined && !token.actor.apis.includes(api)) return 'other_api'
     if (denied === null && allowed === null) return token
     if (address === null) return 'address_unknown'
     if (denied?.has(address) || allowed?.has(address) === false) return 'address_denied'
     return token
   }
+}
+
+/** The character that tells what is in a token, and that of an access token: `svco_`. */
+const markOfForm = 3
+const accessMark = 0x6f
+
+function rememberedOf(
+  { store, grace, found, borrow, clock = systemClock }: VerifierOptions,
+  form: FormOfToken,
+  source: TokenSource,
+): ReadThrough<Known> {
+  return new ReadThrough<Known>({
+    load: async digest => compile(await source.find(digest)),
+    changes: store.changes,
+    kinds: source.kinds,
+    concerns: (change, { token }) => source.concerns(change, token),
+    endedBy: change => source.endedBy(change),
+    size,
+    missLife,
+    grace,
+    found: found && (digest => found(form, digest)),
+    borrow: borrow && (async digest => compileLent(await borrow(form, digest))),
+    now: () => clock.monotonic(),
+  })
 }
 
 function compileLent(lent: Lent<Token> | null): Lent<Known> | null {

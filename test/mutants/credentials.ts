@@ -8,8 +8,8 @@ export const credentials: readonly Mutated[] = [
     tests: ['tokens/verify'],
     changes: [
       {
-        text: 'if (value === shown?.value) return this.#verifyDigest(shown.digest, address)',
-        becomes: 'if (shown?.value) return this.#verifyDigest(shown.digest, address)',
+        text: 'if (value === shown?.value) return',
+        becomes: 'if (shown?.value) return',
         breaks: 'whoever shares a connection has the token of the first',
       },
       {
@@ -21,6 +21,12 @@ export const credentials: readonly Mutated[] = [
         text: "if (token.expiresOn !== null && now >= token.expiresOn) return 'expired'",
         becomes: '',
         breaks: 'a token never expires',
+      },
+      {
+        text: "if (token.actor !== undefined && !token.actor.apis.includes(api)) return 'other_api'",
+        becomes: '',
+        breaks: 'a token for one API opens the other',
+        tests: ['oauth-grants/access'],
       },
       {
         text: 'now < token.notBefore',
@@ -53,6 +59,68 @@ export const credentials: readonly Mutated[] = [
         becomes: "if (error instanceof StoreUnreachable) return 'unknown'",
         breaks: 'a store that is away is told as a bad token',
         tests: ['tokens/verify-store', 'tokens/verify'],
+      },
+    ],
+  },
+  {
+    file: 'oauth-grants/access.ts',
+    tests: ['oauth-grants/access'],
+    changes: [
+      {
+        text: "if (grant.account !== everybody && member?.status !== 'accepted') return null",
+        becomes: '',
+        breaks: 'an app acts for who has left the account',
+      },
+      {
+        text: "if (isPrivate && insider?.status !== 'accepted') return null",
+        becomes: '',
+        breaks: 'a private app acts for who has left its account',
+      },
+      {
+        text: 'client.scopes.includes(one) && scope.includes(one)',
+        becomes: 'scope.includes(one)',
+        breaks: 'an app keeps a scope that it was deprived of',
+      },
+      {
+        text: 'client.scopes.includes(one) && scope.includes(one)',
+        becomes: 'client.scopes.includes(one)',
+        breaks: 'a token reaches further than it was asked for',
+      },
+      {
+        text: '.filter(group => held.has(group))',
+        becomes: '',
+        breaks: 'an app may do more than the person for whom it acts',
+      },
+      {
+        text: 'if (credential.client !== client.id || credential.user !== user.id) return null',
+        becomes: '',
+        breaks: 'a token acts by the consent for another app',
+      },
+      {
+        text: 'return id === grant || id === client || id === user || id === family || members.includes(id)',
+        becomes: 'return id === grant || id === client || id === user || id === family',
+        breaks: 'a token outlives the membership of its user',
+      },
+      {
+        text: 'named.length === 0 ? everyApi',
+        becomes: 'true ? everyApi',
+        breaks: 'a token for one API opens the other',
+      },
+    ],
+  },
+  {
+    file: 'oauth-grants/resource.ts',
+    tests: ['oauth-grants/resource'],
+    changes: [
+      {
+        text: 'return a.hostname === b.hostname ||',
+        becomes: 'return true ||',
+        breaks: 'a stranger gets tokens for the management API as for their own',
+      },
+      {
+        text: 'if (a.protocol !== b.protocol || a.port !== b.port) return false',
+        becomes: '',
+        breaks: 'another server on the host gets tokens for the management API',
       },
     ],
   },

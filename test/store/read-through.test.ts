@@ -132,6 +132,17 @@ test('what a change names is forgotten, and no value or miss beside it', async (
   assert.equal(steered.asked, 4)
 })
 
+test('a lookup that the end of its value overtakes is not remembered', async () => {
+  const { memory, steered, things, end } = setUpEnding()
+  const release = steered.hold()
+  const early = memory.get('1')
+  things.delete('1')
+  end('1')
+  release()
+  await early
+  assert.equal(await memory.get('1'), null)
+})
+
 test('a lookup is not remembered and not shared once a change names its key, whatever another change names', async () => {
   const { memory, steered, things, end } = setUpEnding()
   for (const named of ['other', '1']) {

@@ -1,6 +1,8 @@
 // A store in memory that a test makes slow, away or silent; for what a real backend can't be told to do at a given moment.
 
+import type { Parts } from '../../src/oauth-grants/access.ts'
 import type { Gateway, Token } from '../../src/store/records.ts'
+import type { Member } from '../../src/store/people.ts'
 import { type Change, type Changes, type Store, StoreUnreachable } from '../../src/store/store.ts'
 import type { ManualClock } from '../help/clock.ts'
 
@@ -42,6 +44,8 @@ export class SteeredStore {
   readonly changes: SteeredChanges
   readonly byDigest = new Map<string, Token>()
   readonly byName = new Map<string, Gateway>()
+  /** What access tokens are made of, by their digests; of one that lacks a part, the rest is there. */
+  readonly parts = new Map<string, Partial<Parts>>()
   isUnreachable = false
   asked = 0
   #held: Promise<void> | null = null
@@ -76,6 +80,31 @@ export class SteeredStore {
         return record && { record, version: 1 }
       },
     }
-    return { tokens, gateways, changes: this.changes } as unknown as Store
+    const versioned = <T>(record: T | null | undefined) => (record ? { record, version: 1 } : undefined)
+    const lookAt = <N extends keyof Parts>(name: N, isIt: (part: NonNullable<Parts[N]>) => boolean) =>
+      this.look(() => versioned(this.#partsNamed(name).find(isIt)))
+    const byId = (of: string, id: string) => (part: { account: string; id: string }) =>
+      part.account === of && part.id === id
+    return {
+      tokens,
+      gateways,
+      credentials: {
+        get: (_: string, digest: string) => this.look(() => this.parts.get(digest)?.credential),
+      },
+      oauthGrants: { get: (account: string, id: string) => lookAt('grant', byId(account, id)) },
+      oauthClients: { get: (account: string, id: string) => lookAt('client', byId(account, id)) },
+      users: { get: (account: string, id: string) => lookAt('user', byId(account, id)) },
+      members: {
+        find: async (account: string, user: string) => {
+          const isIt = (member: Member) => member.account === account && member.user === user
+          return (await lookAt('member', isIt)) ?? (await lookAt('insider', isIt))
+        },
+      },
+      changes: this.changes,
+    } as unknown as Store
+  }
+
+  #partsNamed<N extends keyof Parts>(name: N): NonNullable<Parts[N]>[] {
+    return [...this.parts.values()].flatMap(parts => parts[name] ?? []) as NonNullable<Parts[N]>[]
   }
 }

@@ -46,15 +46,15 @@ async function replace(store: Store, token: Token, changed: Partial<Token>): Pro
 
 /** Changes a token in one process in three ways, each of which the other must obey. */
 async function seesChanges({ verifier, there, value, token }: Awaited<ReturnType<typeof openTwo>>) {
-  assert.deepEqual(await verifier.verify(value, here), token)
+  assert.deepEqual(await verifier.verify(value, here, 'ai'), token)
   await replace(there, token, { status: 'disabled' })
-  await until(async () => (await verifier.verify(value, here)) === 'disabled')
+  await until(async () => (await verifier.verify(value, here, 'ai')) === 'disabled')
   const rolled = mintToken()
   await replace(there, token, { digest: rolled.digest })
-  await until(async () => (await verifier.verify(value, here)) === 'unknown')
-  await until(async () => typeof (await verifier.verify(rolled.value, here)) === 'object')
+  await until(async () => (await verifier.verify(value, here, 'ai')) === 'unknown')
+  await until(async () => typeof (await verifier.verify(rolled.value, here, 'ai')) === 'object')
   await there.tokens.remove(account, token.id)
-  await until(async () => (await verifier.verify(rolled.value, here)) === 'unknown')
+  await until(async () => (await verifier.verify(rolled.value, here, 'ai')) === 'unknown')
 }
 
 test('SQLite: what another process disables, rolls or deletes is refused within a second', async t => {
@@ -70,16 +70,16 @@ for (const misfortune of ['killed', 'hanging'] as const) {
   test(`Redis ${misfortune}: a verified token lives on, an unknown one is told so within the command timeout, and all is well afterwards`, async t => {
     const redis = await startRedis(t)
     const { verifier, value, token } = await openTwo(t, redis.url)
-    await verifier.verify(value, here)
+    await verifier.verify(value, here, 'ai')
     if (misfortune === 'killed') await redis.kill()
     else redis.stop()
     const asked = performance.now()
-    assert.equal(await verifier.verify(mintToken().value, here), 'store_away')
+    assert.equal(await verifier.verify(mintToken().value, here, 'ai'), 'store_away')
     assert.ok(performance.now() - asked < 15 * commandTimeout)
-    assert.deepEqual(await verifier.verify(value, here), token)
+    assert.deepEqual(await verifier.verify(value, here, 'ai'), token)
     if (misfortune === 'killed') await redis.restart()
     else redis.cont()
-    await until(async () => (await verifier.verify(mintToken().value, here)) === 'unknown')
-    assert.deepEqual(await verifier.verify(value, here), token)
+    await until(async () => (await verifier.verify(mintToken().value, here, 'ai')) === 'unknown')
+    assert.deepEqual(await verifier.verify(value, here, 'ai'), token)
   })
 }

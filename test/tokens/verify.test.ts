@@ -33,25 +33,25 @@ function setUp(members: Partial<Token> = {}) {
 
 test('a token is looked up once, and found in memory from then on', async () => {
   const { verifier, value, token, metrics } = setUp()
-  assert.deepEqual(await verifier.verify(value, here), token)
-  assert.deepEqual(verifier.verify(value, here), token)
+  assert.deepEqual(await verifier.verify(value, here, 'ai'), token)
+  assert.deepEqual(verifier.verify(value, here, 'ai'), token)
   assert.equal(metrics.lookups.asked.value, 1)
   assert.equal(metrics.lookups.remembered.value, 1)
 })
 
 test('nothing, and what is no token, are refused without the store', () => {
   const { verifier, steered, value } = setUp()
-  assert.equal(verifier.verify(null, here), 'missing')
+  assert.equal(verifier.verify(null, here, 'ai'), 'missing')
   for (const text of ['', 'svct_', `${value}x`, `${value.slice(0, -1)}${value.endsWith('A') ? 'Q' : 'A'}`])
-    assert.equal(verifier.verify(text, here), 'malformed')
+    assert.equal(verifier.verify(text, here, 'ai'), 'malformed')
   assert.equal(steered.asked, 0)
 })
 
 test('a token that nobody keeps is unknown, at once the second time', async () => {
   const { verifier, steered } = setUp()
   const { value } = mintToken()
-  assert.equal(await verifier.verify(value, here), 'unknown')
-  assert.equal(verifier.verify(value, here), 'unknown')
+  assert.equal(await verifier.verify(value, here, 'ai'), 'unknown')
+  assert.equal(verifier.verify(value, here, 'ai'), 'unknown')
   assert.equal(steered.asked, 1)
 })
 
@@ -59,28 +59,28 @@ test('a record that is found under a digest not its own is unknown', async () =>
   const { verifier, steered, token } = setUp()
   const { value, digest } = mintToken()
   steered.byDigest.set(digest, token)
-  assert.equal(await verifier.verify(value, here), 'unknown')
+  assert.equal(await verifier.verify(value, here, 'ai'), 'unknown')
 })
 
 test('a disabled token is refused, and works again when it is active again', async () => {
   const { verifier, value, update } = setUp({ status: 'disabled' })
-  assert.equal(await verifier.verify(value, here), 'disabled')
+  assert.equal(await verifier.verify(value, here, 'ai'), 'disabled')
   update({ status: 'active' })
-  assert.equal(((await verifier.verify(value, here)) as Token).status, 'active')
+  assert.equal(((await verifier.verify(value, here, 'ai')) as Token).status, 'active')
 })
 
 test('a token is valid from not_before on, up to but not at expires_on, by the clock of each use', async () => {
   const start = new ManualClock().now()
   const { verifier, value, token, clock } = setUp({ notBefore: start + 1_000, expiresOn: start + 2_000 })
-  assert.equal(await verifier.verify(value, here), 'not_yet_valid')
+  assert.equal(await verifier.verify(value, here, 'ai'), 'not_yet_valid')
   clock.advance(999)
-  assert.equal(verifier.verify(value, here), 'not_yet_valid')
+  assert.equal(verifier.verify(value, here, 'ai'), 'not_yet_valid')
   clock.advance(1)
-  assert.deepEqual(verifier.verify(value, here), token)
+  assert.deepEqual(verifier.verify(value, here, 'ai'), token)
   clock.advance(999)
-  assert.deepEqual(verifier.verify(value, here), token)
+  assert.deepEqual(verifier.verify(value, here, 'ai'), token)
   clock.advance(1)
-  assert.equal(verifier.verify(value, here), 'expired')
+  assert.equal(verifier.verify(value, here, 'ai'), 'expired')
 })
 
 test('a token is used from the networks it allows and not from those it denies', async () => {
@@ -88,73 +88,73 @@ test('a token is used from the networks it allows and not from those it denies',
     addressesIn: ['192.0.2.0/24', '2001:db8::/32'],
     addressesNotIn: ['192.0.2.66'],
   })
-  assert.deepEqual(await verifier.verify(value, here), token)
-  assert.deepEqual(verifier.verify(value, '::ffff:192.0.2.7'), token)
-  assert.deepEqual(verifier.verify(value, '2001:db8::1'), token)
+  assert.deepEqual(await verifier.verify(value, here, 'ai'), token)
+  assert.deepEqual(verifier.verify(value, '::ffff:192.0.2.7', 'ai'), token)
+  assert.deepEqual(verifier.verify(value, '2001:db8::1', 'ai'), token)
   for (const address of ['192.0.2.66', '::ffff:192.0.2.66', '198.51.100.1', '2001:db9::1', 'nonsense', ''])
-    assert.equal(verifier.verify(value, address), 'address_denied', address)
-  assert.equal(verifier.verify(value, null), 'address_unknown')
+    assert.equal(verifier.verify(value, address, 'ai'), 'address_denied', address)
+  assert.equal(verifier.verify(value, null, 'ai'), 'address_unknown')
 })
 
 test('a token that is only denied somewhere works elsewhere', async () => {
   const { verifier, value, token } = setUp({ addressesNotIn: ['198.51.100.0/24'] })
-  assert.deepEqual(await verifier.verify(value, here), token)
-  assert.equal(verifier.verify(value, '198.51.100.1'), 'address_denied')
+  assert.deepEqual(await verifier.verify(value, here, 'ai'), token)
+  assert.equal(verifier.verify(value, '198.51.100.1', 'ai'), 'address_denied')
 })
 
 test('a token that was rolled or deleted is unknown as soon as the change is reported', async () => {
   const { verifier, value, token, steered, change } = setUp()
-  await verifier.verify(value, here)
+  await verifier.verify(value, here, 'ai')
   steered.byDigest.delete(token.digest)
   change()
-  assert.equal(await verifier.verify(value, here), 'unknown')
+  assert.equal(await verifier.verify(value, here, 'ai'), 'unknown')
 })
 
 test('a token that was disabled is refused within 5 s when its notice is lost', async () => {
   const { verifier, value, token, steered, clock } = setUp()
-  await verifier.verify(value, here)
+  await verifier.verify(value, here, 'ai')
   steered.changes.fallSilent()
   steered.byDigest.set(token.digest, { ...token, status: 'disabled' })
   clock.advance(5_001)
-  assert.equal(await verifier.verify(value, here), 'disabled')
+  assert.equal(await verifier.verify(value, here, 'ai'), 'disabled')
 })
 
 test('while the store is unreachable a verified token stays valid for the grace, and an unknown one is refused as such', async () => {
   const { verifier, value, token, steered, clock } = setUp()
-  await verifier.verify(value, here)
+  await verifier.verify(value, here, 'ai')
   steered.isUnreachable = true
   steered.changes.fallSilent()
-  assert.equal(await verifier.verify(mintToken().value, here), 'store_away')
+  assert.equal(await verifier.verify(mintToken().value, here, 'ai'), 'store_away')
   clock.advance(grace)
-  assert.deepEqual(await verifier.verify(value, here), token)
+  assert.deepEqual(await verifier.verify(value, here, 'ai'), token)
   clock.advance(1_000)
-  assert.equal(await verifier.verify(value, here), 'store_away')
+  assert.equal(await verifier.verify(value, here, 'ai'), 'store_away')
   steered.isUnreachable = false
   steered.changes.speakAgain()
-  assert.deepEqual(await verifier.verify(value, here), token)
+  assert.deepEqual(await verifier.verify(value, here, 'ai'), token)
 })
 
 test('a token expires while the store is unreachable, too', async () => {
   const expiresOn = new ManualClock().now() + 60_000
   const { verifier, value, steered, clock } = setUp({ expiresOn })
-  await verifier.verify(value, here)
+  await verifier.verify(value, here, 'ai')
   steered.isUnreachable = true
   steered.changes.fallSilent()
   clock.advance(60_000)
-  assert.equal(await verifier.verify(value, here), 'expired')
+  assert.equal(await verifier.verify(value, here, 'ai'), 'expired')
 })
 
 test('a bug of the store is not taken for an absence', async () => {
   const { verifier, value, steered } = setUp()
   steered.look = () => Promise.reject(new TypeError('a bug'))
-  await assert.rejects(async () => verifier.verify(value, here), TypeError)
+  await assert.rejects(async () => verifier.verify(value, here, 'ai'), TypeError)
 })
 
 test('whatever is sent from wherever, the verdict is a fault', async () => {
   const { verifier } = setUp()
   await fc.assert(
     fc.asyncProperty(fc.option(fc.string({ unit: 'binary' })), fc.string(), async (value, address) => {
-      assert.equal(await verifier.verify(value, address), value === null ? 'missing' : 'malformed')
+      assert.equal(await verifier.verify(value, address, 'ai'), value === null ? 'missing' : 'malformed')
     }),
   )
 })
@@ -163,9 +163,9 @@ test('a scan of 100,000 random tokens asks once for each and leaves the heap fla
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void
   const { verifier, steered, value, token } = setUp()
-  await verifier.verify(value, here)
+  await verifier.verify(value, here, 'ai')
   const scan = async (count: number) => {
-    for (let i = 0; i < count; i++) await verifier.verify(mintToken().value, here)
+    for (let i = 0; i < count; i++) await verifier.verify(mintToken().value, here, 'ai')
     collect()
     return process.memoryUsage().heapUsed
   }
@@ -173,20 +173,20 @@ test('a scan of 100,000 random tokens asks once for each and leaves the heap fla
   const after = await scan(100_000)
   assert.ok(after - before < 1_000_000, `${after - before} bytes more`)
   assert.equal(steered.asked, 120_001)
-  assert.deepEqual(verifier.verify(value, here), token)
+  assert.deepEqual(verifier.verify(value, here, 'ai'), token)
 })
 
 test('the last token of a connection is verified again each time, and nothing else passes for it', async () => {
   const { verifier, value, token, update, steered } = setUp()
   const shown = new Shown()
-  await verifier.verify(value, here, shown)
+  await verifier.verify(value, here, 'ai', shown)
   assert.equal(shown.value, '')
-  assert.deepEqual(verifier.verify(value, here, shown), token)
+  assert.deepEqual(verifier.verify(value, here, 'ai', shown), token)
   assert.equal(shown.value, value)
-  assert.deepEqual(verifier.verify(value, here, shown), token)
-  assert.equal(verifier.verify(`${value.slice(0, -1)}!`, here, shown), 'malformed')
-  assert.equal(await verifier.verify(mintToken().value, here, shown), 'unknown')
+  assert.deepEqual(verifier.verify(value, here, 'ai', shown), token)
+  assert.equal(verifier.verify(`${value.slice(0, -1)}!`, here, 'ai', shown), 'malformed')
+  assert.equal(await verifier.verify(mintToken().value, here, 'ai', shown), 'unknown')
   update({ status: 'disabled' })
-  assert.equal(await verifier.verify(value, here, shown), 'disabled')
+  assert.equal(await verifier.verify(value, here, 'ai', shown), 'disabled')
   steered.byDigest.clear()
 })

@@ -16,12 +16,12 @@ const kept = Array.from({ length: 1_000 }, (_, i) => keep(i))
 const verifier = new TokenVerifier({ store: storeOf(kept), grace: 600_000, metrics: new AiMetrics() })
 const values = kept.map(({ value }) => value)
 const misses = Array.from({ length: 1_000 }, () => mintToken().value)
-for (const value of [...values, ...misses]) await verifier.verify(value, address)
+for (const value of [...values, ...misses]) await verifier.verify(value, address, 'ai')
 
-measure('hit', values, value => verifier.verify(value, address))
-measure('remembered miss', misses, value => verifier.verify(value, address))
-measure('malformed: checksum', values.map(spoil), value => verifier.verify(value, address))
-measure('malformed: length', ['svct_'], value => verifier.verify(value, address))
+measure('hit', values, value => verifier.verify(value, address, 'ai'))
+measure('remembered miss', misses, value => verifier.verify(value, address, 'ai'))
+measure('malformed: checksum', values.map(spoil), value => verifier.verify(value, address, 'ai'))
+measure('malformed: length', ['svct_'], value => verifier.verify(value, address, 'ai'))
 measure('permits', ['AI Gateway Run'] as const, name => permits(kept[0]!.token, name, account))
 
 function keep(i: number): { value: string; token: Token } {

@@ -34,7 +34,8 @@ export function assemble(config: Config, replaces = false): Assembly {
     log,
     metrics,
     replaces,
-    openServices: config => Services.open(config, { metrics: metrics.edge, log, writesCopy: true }),
+    openServices: (config, sidePort) =>
+      Services.open(config, { metrics: metrics.edge, log, sidePort, writesCopy: true }),
     openManagement: (config, store) => Management.open(config, store, metrics, log),
     openFaces: parts => new Faces(parts),
     buildPlane: (config, services, shared) =>

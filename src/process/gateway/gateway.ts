@@ -58,7 +58,8 @@ interface GatewayParts {
   readonly replaces?: boolean
   /** Overrides of the defaults. */
   readonly patience?: Partial<Patience>
-  readonly openServices: (config: Config) => Promise<Services>
+  /** `sidePort` returns where the side port is; its port is real once it listens. */
+  readonly openServices: (config: Config, sidePort: () => Endpoint) => Promise<Services>
   readonly openManagement: (config: Config, store: Store) => Promise<Management>
   /** Builds what the side port serves beside the management API. */
   readonly openFaces?: (parts: FaceParts) => Faces
@@ -326,7 +327,7 @@ export class Gateway {
       name: 'store',
       deadline: () => this.#patience.storeGrace,
       start: async () => {
-        this.#services = await this.#openServices(this.#config)
+        this.#services = await this.#openServices(this.#config, () => this.#admin)
         this.#management = await this.#openManagement(this.#config, this.#services.store)
         this.#faces = this.#buildFaces(this.#services, this.#management)
         this.#server.faces = this.#faces?.all ?? []

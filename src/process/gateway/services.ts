@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { systemClock } from '../../base/clock.ts'
 import type { EdgeMetrics } from '../../metrics/edge-metrics.ts'
 import type { Logger } from '../../log/log.ts'
-import type { Config } from '../../config/config.ts'
+import type { Config, Endpoint } from '../../config/config.ts'
 import { type FoundKey, FoundPost, FoundReader } from '../../store/found-keys.ts'
 import type { Lent, Loan } from '../../store/lending.ts'
 import { openStore } from '../../store/open.ts'
@@ -15,14 +15,19 @@ import { PriceTable } from '../../ai/usage/prices.ts'
 import { usageOf } from '../../ai/usage/usage.ts'
 import { Limiter } from '../../limits/limiter.ts'
 import { LogQueue } from '../../ai-logs/queue.ts'
+import { AccessTokens } from '../../oauth-grants/access.ts'
+import { apiOf, type Places } from '../../oauth-grants/resource.ts'
 import { TokenVerifier } from '../../tokens/verify.ts'
 import { ZoneRecords } from '../../zones/zone-records.ts'
 import type { AiServices } from '../../edge/plane.ts'
+import { issuerOf } from '../url.ts'
 import { dataFolder, storeDialling, storeLocation } from '../store/location.ts'
 
 interface ServicesOptions {
   readonly metrics: EdgeMetrics
   readonly log: Logger
+  /** Returns where the side port is; its port is real once it listens. */
+  readonly sidePort: () => Endpoint
   /** Whether this process keeps the local copy of what the API has set, for starts while the store is unreachable. */
   readonly writesCopy?: boolean
   /** Announces to the other processes what was found in the store; must not reject. */
@@ -40,36 +45,38 @@ export class Services implements AiServices {
   /** What the API has set for zones. */
   readonly zones: ZoneRecords
   readonly #found: FoundReader
+  readonly #sidePort: () => Endpoint
   #prices: PriceTable
+  #config: Pick<Config, 'ai' | 'oauth'>
 
   private constructor(store: Store, config: Config, options: ServicesOptions) {
     const { metrics, log, writesCopy = false, tellFound, borrow } = options
     const { grace } = config.store
     const post = tellFound && new FoundPost(tellFound)
-    const found = (kind: FoundKey[0]) => post && ((key: string) => post.add([kind, key]))
+    const found = post && ((...found: FoundKey) => post.add(found))
     // A key that is looked up as a token is the digest of a token.
-    const borrower = <T>(kind: FoundKey[0]) =>
+    const borrowed =
       borrow &&
-      ((key: string) => {
-        const found: FoundKey = [kind, key]
-        return borrow(found, this.#found.awaits(found)) as Promise<Lent<T> | null>
-      })
+      (<T>(...found: FoundKey) => borrow(found, this.#found.awaits(found)) as Promise<Lent<T> | null>)
     this.store = store
+    this.#config = config
+    this.#sidePort = options.sidePort
     this.tokens = new TokenVerifier({
       store,
       grace,
       metrics: metrics.ai,
-      found: found('token'),
-      borrow: borrower('token'),
+      access: new AccessTokens(store, resource => apiOf(resource, this.#places)),
+      found,
+      borrow: borrowed,
     })
     this.gateways = new GatewayDirectory({
       store,
       grace,
-      found: found('gateway'),
-      borrow: borrower('gateway'),
+      found: found && (key => found('gateway', key)),
+      borrow: borrowed && (key => borrowed('gateway', key)),
     })
     this.#found = new FoundReader(([kind, key]) =>
-      kind === 'token' ? this.tokens.recall(key) : this.gateways.recall(key),
+      kind === 'gateway' ? this.gateways.recall(key) : this.tokens.recall(kind, key),
     )
     this.#prices = new PriceTable(config.ai.prices)
     const costOf: PriceTable['costOf'] = (...call) => this.#prices.costOf(...call)
@@ -94,8 +101,13 @@ export class Services implements AiServices {
     return services
   }
 
-  reload({ ai }: Config): void {
-    this.#prices = new PriceTable(ai.prices)
+  reload(config: Config): void {
+    this.#config = config
+    this.#prices = new PriceTable(config.ai.prices)
+  }
+
+  get #places(): Places {
+    return { issuer: issuerOf(this.#config, this.#sidePort()), aiHosts: this.#config.ai.hosts }
   }
 
   /** Takes what the other processes have found. */
@@ -105,7 +117,7 @@ export class Services implements AiServices {
 
   /** Returns what is cached here; null where nothing is. */
   lend([kind, key]: FoundKey): Loan | null {
-    return kind === 'token' ? this.tokens.lend(key) : this.gateways.lend(key)
+    return kind === 'gateway' ? this.gateways.lend(key) : this.tokens.lend(kind, key)
   }
 
   /** Writes what is queued, and closes the store. */

@@ -87,6 +87,7 @@ async function start(ask: Ask & { kind: 'start' }): Promise<readonly Endpoint[]>
   services = await Services.open(config, {
     metrics: metrics.edge,
     log,
+    sidePort: () => sidePort.endpoint,
     tellFound: found => tell({ found }),
     borrow: (found, isFound) => borrower.ask(found, isFound),
   })

@@ -33,7 +33,8 @@ function gatewayThat(
     ...plans,
   }
   const metrics = new Metrics('0')
-  const openServices = () => Services.open(config, { metrics: metrics.edge, log })
+  const openServices = () =>
+    Services.open(config, { metrics: metrics.edge, log, sidePort: () => config.admin })
   const openManagement = (config: Config, store: Store) => Management.open(config, store, metrics, log)
   const parts = { log, metrics, openServices, openManagement, buildPlane: () => plane }
   return { gateway: new Gateway(config, parts), said }

@@ -1,0 +1,138 @@
+// What an access token may do now. Nothing of it is stored with the token: it is put together, at each lookup, of the consent, the client, the person and their
+// membership, and ends with any of them.
+
+import { type Credential, isDigest } from '../store/credential.ts'
+import type { OAuthClient } from '../store/oauth-client.ts'
+import type { OAuthGrant } from '../store/oauth-grant.ts'
+import { everybody, type Member, type User } from '../store/people.ts'
+import type { Api, Token } from '../store/records.ts'
+import type { RecordChange } from '../store/read-through.ts'
+import type { Store } from '../store/store.ts'
+import { groupsOfRoles, groupsOfScopes } from '../permissions/roles.ts'
+
+/** The records that an access token is made of. */
+export interface Parts {
+  readonly credential: Credential
+  readonly grant: OAuthGrant
+  readonly client: OAuthClient
+  readonly user: User
+  /** What the user is in the account that was consented to; null for nothing. */
+  readonly member: Member | null
+  /** What the user is in the account of the client; null for nothing. */
+  readonly insider: Member | null
+}
+
+/** What opens APIs by access tokens. */
+export class AccessTokens {
+  /** Of what they are made. */
+  readonly kinds = ['credential', 'oauth_grant', 'oauth_client', 'user', 'member'] as const
+  readonly #store: Store
+  readonly #apiOf: (resource: string) => Api | null
+
+  /** `apiOf` finds the API that a resource indicator means. */
+  constructor(store: Store, apiOf: (resource: string) => Api | null) {
+    this.#store = store
+    this.#apiOf = apiOf
+  }
+
+  /** Returns what stands for the access token of a digest; null where there is none, or any of what it is made of is gone. Rejects with `StoreUnreachable`. */
+  async find(digest: string): Promise<Token | null> {
+    const credential = await this.#store.credentials.get('access_token', digest)
+    const parts = credential && (await this.#partsOf(credential))
+    return parts && tokenOf(parts, this.#apiOf)
+  }
+
+  /** Whether a token may be another since a change. */
+  concerns({ id }: RecordChange, { actor }: Token): boolean {
+    if (actor === undefined) return true
+    const { user, client, grant, family, members } = actor
+    return id === grant || id === client || id === user || id === family || members.includes(id)
+  }
+
+  /** Returns the digest of the credential that a change has ended; null where it may concern any token, such as all of a user. */
+  endedBy({ kind, id }: RecordChange): string | null {
+    return kind === 'credential' && isDigest(id) ? id : null
+  }
+
+  async #partsOf(credential: Credential): Promise<Parts | null> {
+    const grant = await this.#grantOf(credential)
+    if (grant === null) return null
+    const { oauthClients, users, members } = this.#store
+    const [client, user, member, insider] = await Promise.all([
+      oauthClients.get(grant.clientAccount, grant.client),
+      users.get(everybody, grant.user),
+      grant.account === everybody ? null : members.find(grant.account, grant.user),
+      members.find(grant.clientAccount, grant.user),
+    ])
+    if (client === null || user === null) return null
+    return {
+      credential,
+      grant,
+      client: client.record,
+      user: user.record,
+      member: member?.record ?? null,
+      insider: insider?.record ?? null,
+    }
+  }
+
+  async #grantOf({ grant, data }: Credential): Promise<OAuthGrant | null> {
+    const { account } = (data ?? {}) as { readonly account?: unknown }
+    if (grant === null || typeof account !== 'string') return null
+    return (await this.#store.oauthGrants.get(account, grant))?.record ?? null
+  }
+}
+
+/** Puts together what stands for an access token; null where what it is made of does not belong together or is not good any more. */
+export function tokenOf(parts: Parts, apiOf: (resource: string) => Api | null): Token | null {
+  const { credential, grant, client, user, member, insider } = parts
+  if (credential.consumedAt !== null || credential.grant !== grant.id) return null
+  if (credential.client !== client.id || credential.user !== user.id) return null
+  if (grant.client !== client.id || grant.user !== user.id) return null
+  if (grant.account !== everybody && member?.status !== 'accepted') return null
+  const isPrivate = client.visibility === 'private'
+  if (isPrivate && insider?.status !== 'accepted') return null
+  const { scope, resources } = saidIn(credential)
+  const scopes = grant.scopes.filter(one => client.scopes.includes(one) && scope.includes(one))
+  const held = groupsOfRoles(member?.roles ?? [])
+  const groups = [...groupsOfScopes(scopes)].filter(group => held.has(group))
+  const named = resources ?? grant.resource
+  const members = [member, isPrivate ? insider : null].flatMap(one => (one === null ? [] : [one.id]))
+  return {
+    account: grant.account,
+    id: grant.id,
+    name: client.name,
+    digest: credential.digest,
+    status: 'active',
+    policies: [{ id: grant.id, effect: 'allow', permissionGroups: groups, accounts: [grant.account] }],
+    notBefore: null,
+    expiresOn: credential.expiresAt,
+    addressesIn: [],
+    addressesNotIn: [],
+    issuedOn: credential.createdAt,
+    modifiedOn: grant.updatedAt,
+    actor: {
+      user: user.id,
+      email: user.email,
+      client: client.id,
+      clientName: client.name,
+      grant: grant.id,
+      family: familyOf(credential),
+      members,
+      scopes,
+      apis: named.length === 0 ? everyApi : everyApi.filter(api => named.some(one => apiOf(one) === api)),
+    },
+  }
+}
+
+// Until credentials have it as a member.
+const familyOf = (credential: object) => (credential as { readonly family?: string | null }).family ?? null
+
+const everyApi: readonly Api[] = ['management', 'ai']
+
+/** Reads what a token was issued for: its `scope` (RFC 6749 section 3.3), and its `aud` where resources were asked for (RFC 8707). Without a scope it has none. */
+function saidIn({ data }: Credential): { scope: readonly string[]; resources: readonly string[] | null } {
+  const { scope, aud } = (data ?? {}) as { readonly scope?: unknown; readonly aud?: unknown }
+  const scopes = typeof scope === 'string' ? scope.split(' ') : []
+  if (aud === undefined || aud === null) return { scope: scopes, resources: null }
+  return { scope: scopes, resources: [aud].flat().map(String) }
+}
