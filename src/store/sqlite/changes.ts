@@ -14,6 +14,7 @@ interface Row {
 const period = 200
 const remembered = 1000
 
+/** The writes to one file. */
 export class SqliteChanges implements Changes {
   knownUntil: number
   readonly #db: Database
@@ -80,5 +81,29 @@ export class SqliteChanges implements Changes {
     const isWhole = rows.length === 0 || rows[0]!.version === this.#told + 1
     this.#told = rows.at(-1)?.version ?? this.#told
     return isWhole ? rows.map(({ kind, account, id }) => ({ kind, account, id })) : [{ kind: 'everything' }]
+  }
+}
+
+/** The writes to several files. */
+export class JoinedChanges implements Changes {
+  readonly #all: readonly SqliteChanges[]
+
+  constructor(all: readonly SqliteChanges[]) {
+    this.#all = all
+  }
+
+  get knownUntil(): number {
+    return Math.min(...this.#all.map(({ knownUntil }) => knownUntil))
+  }
+
+  follow(listener: (change: Change) => void): () => void {
+    const ends = this.#all.map(changes => changes.follow(listener))
+    return () => {
+      for (const end of ends) end()
+    }
+  }
+
+  close(): void {
+    for (const changes of this.#all) changes.close()
   }
 }

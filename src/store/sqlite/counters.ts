@@ -4,6 +4,7 @@ import { bucketReach, bucketWidth, SlidingWindow } from '../../base/sliding-wind
 import type { Clock } from '../../base/clock.ts'
 import type { CounterAnswer, CounterAsk, Counters } from '../store.ts'
 import { type Command, Database, type Row, type Statement } from './database/database.ts'
+import { smallPages } from './database/schema.ts'
 
 /** What was asked, and who waits for it. */
 interface Waiting {
@@ -15,8 +16,7 @@ interface Waiting {
 /** How many rows of windows that are over one transaction removes at most, beside as many as it may insert: so none is long, and a flood of keys is swept as it came. */
 const broom = 50
 
-/** Rows are small, and a commit writes whole pages. The commit that finds so many in the write-ahead log waits for the disk: 16 MB, so that it is seldom. */
-const pragmas = 'PRAGMA page_size = 4096; PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 4000;'
+const pragmas = `${smallPages} PRAGMA journal_mode = WAL;`
 
 const table = `
   CREATE TABLE IF NOT EXISTS counts (

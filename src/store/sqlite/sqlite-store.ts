@@ -11,19 +11,28 @@ import { SqliteAccounts } from './accounts.ts'
 import { SqliteAnswers } from './answers.ts'
 import { SqliteAudit } from './audit.ts'
 import { SqliteAuthorizationEvents } from './authorization-events.ts'
-import { SqliteChanges } from './changes.ts'
+import { JoinedChanges, SqliteChanges } from './changes.ts'
 import { SqliteCounters } from './counters.ts'
 import { SqliteCredentials } from './credentials.ts'
 import { Database } from './database/database.ts'
 import { SqliteGateways } from './gateways.ts'
 import { SqliteLogs } from './logs/logs.ts'
 import { migrate } from './database/migrate.ts'
+import { credentialMigrations, migrations, smallPages } from './database/schema.ts'
 import { SqliteOAuthGrants } from './oauth-grants.ts'
 import { SqliteOAuthClients } from './oauth-clients.ts'
 import type { Ledgers } from './ledgers.ts'
 import { SqliteMembers, SqliteUsers } from './people.ts'
 import { SqliteRecords } from './records.ts'
 import { SqliteTokens } from './tokens.ts'
+
+/** The connections to the files of a store, which may be one: what is written to records and credentials waits for the disk. */
+interface Files {
+  readonly records: Database
+  readonly logs: Database
+  readonly credentials: Database
+  readonly counters: SqliteCounters
+}
 
 interface SqliteOptions {
   /** Ms. */
@@ -59,9 +68,9 @@ export class SqliteStore implements Store {
   readonly audit: SqliteAudit
   readonly logs: SqliteLogs
   readonly counters: SqliteCounters
-  readonly changes: SqliteChanges
-  readonly #records: Database
-  readonly #logs: Database
+  readonly changes: JoinedChanges
+  readonly #files: Files
+  readonly #changes: SqliteChanges
 
   /** Opens the file, and makes it with its folder, for the owner only, where there is none; rejects with a sentence when it can't be used. */
   static async open(path: string, options: SqliteOptions): Promise<SqliteStore> {
@@ -75,26 +84,31 @@ export class SqliteStore implements Store {
     }
   }
 
-  /** Joins what was opened: `records` waits for the disk, `logs` may be the same connection. */
-  constructor(location: string, records: Database, logs: Database, counters: SqliteCounters, clock: Clock) {
+  /** Joins what was opened. */
+  constructor(location: string, files: Files, clock: Clock) {
+    const { records, logs, credentials, counters } = files
     this.location = location
     this.counters = counters
-    this.#records = records
-    this.#logs = logs
+    this.#files = files
     this.logs = new SqliteLogs(logs)
-    this.changes = new SqliteChanges(records, clock)
+    const [changes, ofCredentials] = [
+      new SqliteChanges(records, clock),
+      new SqliteChanges(credentials, clock),
+    ]
+    this.#changes = changes
+    this.changes = new JoinedChanges([changes, ofCredentials])
     this.answers = new SqliteAnswers(records, clock)
     this.audit = new SqliteAudit(records)
-    const ledgers: Ledgers = { changes: this.changes, answers: this.answers, audit: this.audit }
+    const ledgers: Ledgers = { changes, answers: this.answers, audit: this.audit }
     this.accounts = new SqliteAccounts(records, ledgers)
     this.gateways = new SqliteGateways(records, ledgers, () => void this.logs.sweep())
     this.tokens = new SqliteTokens(records, ledgers)
     this.oauthClients = new SqliteOAuthClients(records, ledgers, clock)
     this.users = new SqliteUsers(records, ledgers)
     this.members = new SqliteMembers(records, ledgers)
-    this.credentials = new SqliteCredentials(records, this.changes, clock)
+    this.credentials = new SqliteCredentials(credentials, ofCredentials, clock)
     this.oauthGrants = new SqliteOAuthGrants(records, ledgers)
-    this.authorizationEvents = new SqliteAuthorizationEvents(records, clock)
+    this.authorizationEvents = new SqliteAuthorizationEvents(credentials, clock)
     this.signingKeys = new SqliteRecords<SigningKey>(records, ledgers, {
       name: 'signing_key',
       table: 'signing_keys',
@@ -120,23 +134,25 @@ export class SqliteStore implements Store {
   readonly deafness = null
 
   get isUnreachable(): boolean {
-    return this.#records.isUnreadable || this.#logs.isUnreadable
+    const { records, logs, credentials } = this.#files
+    return records.isUnreadable || logs.isUnreadable || credentials.isUnreadable
   }
 
   get refusal(): string | null {
-    const fault = this.#records.fault ?? this.#logs.fault ?? this.counters.fault
+    const { records, logs, credentials, counters } = this.#files
+    const fault = records.fault ?? logs.fault ?? credentials.fault ?? counters.fault
     return fault === null ? null : `SQLite refuses them: ${fault}`
   }
 
   async bootstrap({ account, gateway, token }: Bootstrap): Promise<boolean> {
-    const isFirst = await this.#records.write(() => {
+    const isFirst = await this.#files.records.write(() => {
       if (this.accounts.listWithin().length > 0) return false
       this.accounts.insertWithin(account)
       this.gateways.insertWithin(gateway)
       this.tokens.insertWithin(token)
       return true
     })
-    if (isFirst) await this.changes.tell()
+    if (isFirst) await this.#changes.tell()
     return isFirst
   }
 
@@ -153,10 +169,9 @@ export class SqliteStore implements Store {
   }
 
   async close(): Promise<void> {
+    const { records, logs, credentials, counters } = this.#files
     this.changes.close()
-    this.counters.close()
-    this.#logs.close()
-    this.#records.close()
+    for (const file of [counters, credentials, logs, records]) file.close()
   }
 }
 
@@ -165,10 +180,15 @@ const createdAt = (record: { readonly createdAt: number }): number => record.cre
 const memory = 'sqlite::memory:'
 
 async function openMemory({ commandTimeout, clock = systemClock }: SqliteOptions): Promise<SqliteStore> {
-  const db = await Database.open(':memory:', { synchronous: 'FULL', patience: commandTimeout })
+  const options = { synchronous: 'FULL', patience: commandTimeout } as const
+  const [db, credentials] = [
+    await Database.open(':memory:', options),
+    await Database.open(':memory:', options),
+  ]
   await migrate(db)
+  await migrate(credentials, credentialMigrations)
   const counters = await SqliteCounters.open(':memory:', commandTimeout, clock)
-  return new SqliteStore(memory, db, db, counters, clock)
+  return new SqliteStore(memory, { records: db, logs: db, credentials, counters }, clock)
 }
 
 async function openFile(
@@ -177,20 +197,29 @@ async function openFile(
 ): Promise<SqliteStore> {
   const patience = commandTimeout
   const writePatience = writePatienceFor(commandTimeout)
+  const options = { patience, writePatience, metrics }
+  await makeDatabase(file, '', migrations)
+  await makeDatabase(`${file}-credentials`, smallPages, credentialMigrations)
+  const records = await Database.open(file, { synchronous: 'FULL', ...options })
+  const logs = await Database.open(file, { synchronous: 'NORMAL', ...options })
+  const credentials = await Database.open(`${file}-credentials`, { synchronous: 'FULL', ...options })
+  await credentials.read(() => credentials.exec(smallPages))
+  const counters = await openCounters(`${file}-counts`, commandTimeout, clock)
+  const store = new SqliteStore(`sqlite:${file}`, { records, logs, credentials, counters }, clock)
+  void store.logs.sweep()
+  return store
+}
+
+/** Makes a file, or brings it to the newest schema. */
+async function makeDatabase(file: string, pragmas: string, steps: readonly string[]): Promise<void> {
   makeFile(file)
-  const opening = await Database.open(file, { synchronous: 'FULL', patience: openingPatience })
+  const db = await Database.open(file, { synchronous: 'FULL', patience: openingPatience })
   try {
-    await migrate(opening)
-    await opening.read(() => opening.exec('PRAGMA journal_mode = WAL'))
-    const options = { patience, writePatience, metrics }
-    const records = await Database.open(file, { synchronous: 'FULL', ...options })
-    const logs = await Database.open(file, { synchronous: 'NORMAL', ...options })
-    const counters = await openCounters(`${file}-counts`, commandTimeout, clock)
-    const store = new SqliteStore(`sqlite:${file}`, records, logs, counters, clock)
-    void store.logs.sweep()
-    return store
+    await db.read(() => db.exec(pragmas))
+    await migrate(db, steps)
+    await db.read(() => db.exec('PRAGMA journal_mode = WAL'))
   } finally {
-    opening.close()
+    db.close()
   }
 }
 

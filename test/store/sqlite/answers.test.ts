@@ -4,6 +4,7 @@ import { SqliteAnswers } from '../../../src/store/sqlite/answers.ts'
 import { Database } from '../../../src/store/sqlite/database/database.ts'
 import { migrate } from '../../../src/store/sqlite/database/migrate.ts'
 import { SqliteCounters } from '../../../src/store/sqlite/counters.ts'
+import { credentialMigrations } from '../../../src/store/sqlite/database/schema.ts'
 import { SqliteStore } from '../../../src/store/sqlite/sqlite-store.ts'
 import { ManualClock } from '../../help/clock.ts'
 import { keptAnswer, oauthClient, token } from '../contract-specimens.ts'
@@ -52,13 +53,10 @@ async function openStore(t: TestContext) {
   const db = await Database.open(':memory:', memory)
   await migrate(db)
   const clock = new ManualClock(1_000)
-  const store = new SqliteStore(
-    'sqlite::memory:',
-    db,
-    db,
-    await SqliteCounters.open(':memory:', 250, clock),
-    clock,
-  )
+  const credentials = await Database.open(':memory:', memory)
+  await migrate(credentials, credentialMigrations)
+  const counters = await SqliteCounters.open(':memory:', 250, clock)
+  const store = new SqliteStore('sqlite::memory:', { records: db, logs: db, credentials, counters }, clock)
   t.after(() => store.close())
   return { db, clock, store }
 }

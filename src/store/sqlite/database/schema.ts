@@ -12,8 +12,6 @@ export const applicationId = 0x47415445
  * In oauth_clients, due_at is when the next check of the domain is due, as the record says; ask_at is when it may be given to who asks for it: later, while another
  * one has it. A book of audit entries says how many an account has, and one of an actor how many of those are of one who asked. Times that are computed may have
  * fractions.
- *
- * The consent of a credential is the id of an OAuth grant. Authorization events of a client are numbered as they came.
  */
 export const migrations: readonly string[] = [
   `
@@ -234,6 +232,21 @@ export const migrations: readonly string[] = [
   ) STRICT;
   CREATE UNIQUE INDEX signing_keys_by_id ON signing_keys (account, id);
   CREATE INDEX signing_keys_by_creation ON signing_keys (account, created_at, id);
+  `,
+]
+
+/*
+ * What stands in the file beside that comes and goes often, in rows that are found by what is random: whatever is written touches pages all over it. The consent of a
+ * credential is the id of an OAuth grant. Authorization events of a client are numbered as they came.
+ */
+export const credentialMigrations: readonly string[] = [
+  `
+  CREATE TABLE changes (
+    version INTEGER PRIMARY KEY,
+    kind TEXT NOT NULL,
+    account TEXT NOT NULL,
+    id TEXT NOT NULL
+  ) STRICT;
 
   CREATE TABLE credentials (
     key INTEGER PRIMARY KEY,
@@ -263,3 +276,9 @@ export const migrations: readonly string[] = [
   CREATE INDEX authorization_events_by_time ON authorization_events (at);
   `,
 ]
+
+/**
+ * For a file of small rows that are found by what is random: a commit writes whole pages. The commit that finds so many in the write-ahead log waits for the disk:
+ * 16 MB, so that it is seldom.
+ */
+export const smallPages = 'PRAGMA page_size = 4096; PRAGMA wal_autocheckpoint = 4000;'

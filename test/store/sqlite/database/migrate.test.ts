@@ -46,6 +46,9 @@ test('the file, its companions and its folder are for their owner only', async t
     'gatehouse.db-counts',
     'gatehouse.db-counts-shm',
     'gatehouse.db-counts-wal',
+    'gatehouse.db-credentials',
+    'gatehouse.db-credentials-shm',
+    'gatehouse.db-credentials-wal',
     'gatehouse.db-shm',
     'gatehouse.db-wal',
   ])
