@@ -102,7 +102,7 @@ export class Exchange {
   outgoing: RequestHead
   /** What the route changes in the fields of the request and of its response; null for nothing. */
   requestChanges: HeaderChanges | null = null
-  answerChanges: HeaderChanges | null = null
+  responseChanges: HeaderChanges | null = null
   upstream: Upstream | null = null
   /** The most bytes that the request body may have. */
   bodyLimit = Number.POSITIVE_INFINITY

@@ -11,7 +11,7 @@ export class CountersWatch {
   readonly #log: Logger | null
   #isPaused = false
   #quietUntil = Number.NEGATIVE_INFINITY
-  #isTold = false
+  #isLogged = false
   #overflowQuietUntil = Number.NEGATIVE_INFINITY
 
   constructor(counters: Counters, log: Logger | null) {
@@ -42,8 +42,8 @@ export class CountersWatch {
 
   /** Notes that this process counts alone. */
   lose(now: number): void {
-    if (this.#isTold || now < this.#quietUntil) return
-    this.#isTold = true
+    if (this.#isLogged || now < this.#quietUntil) return
+    this.#isLogged = true
     this.#quietUntil = now + quiet
     this.#log?.warn('rate limit store too slow or unreachable, counting locally')
   }
@@ -58,8 +58,8 @@ export class CountersWatch {
   /** Notes a reply that was fast enough for a request to wait for; only that ends a pause. */
   hear(): void {
     this.#isPaused = false
-    if (!this.#isTold) return
-    this.#isTold = false
+    if (!this.#isLogged) return
+    this.#isLogged = false
     this.#log?.info('rate limits shared with other processes again')
   }
 }

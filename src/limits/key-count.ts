@@ -3,7 +3,7 @@
 import { hash } from 'node:crypto'
 import type { Clock } from '../base/clock.ts'
 import { SlidingWindow } from '../base/sliding-window.ts'
-import type { CounterAnswer, CounterAsk, CounterWindow } from '../store/store.ts'
+import type { CounterReply, CounterAsk, CounterWindow } from '../store/store.ts'
 import { endOf, type Limit } from './limit.ts'
 
 /** The outcome of one request. */
@@ -26,8 +26,8 @@ export class KeyCount {
   #known = 0
   #knownAt = Number.NEGATIVE_INFINITY
   /** What was let in here: not reported yet and since when, and reported without a reply yet. */
-  #untold = 0
-  #untoldSince = 0
+  #unreported = 0
+  #unreportedSince = 0
   #underWay = 0
   /** Monotonic ms until which nothing fits. */
   #fullUntil = Number.NEGATIVE_INFINITY
@@ -52,8 +52,8 @@ export class KeyCount {
     if (limit.span.kind !== 'sliding') this.#looksAt = Number.NEGATIVE_INFINITY
   }
 
-  get untold(): number {
-    return this.#untold
+  get unreported(): number {
+    return this.#unreported
   }
 
   /** The key in the store, a digest: it reveals nothing that callers sent. */
@@ -70,7 +70,7 @@ export class KeyCount {
     this.#looksAt = Math.min(this.#overAt, now + longestTrust)
     if (endsAt === this.#endsAt) return
     this.#endsAt = endsAt
-    this.#known = this.#untold = this.#underWay = 0
+    this.#known = this.#unreported = this.#underWay = 0
     this.#knownAt = this.#fullUntil = Number.NEGATIVE_INFINITY
   }
 
@@ -80,36 +80,36 @@ export class KeyCount {
 
   /** Whether one more fits for certain, whatever other processes have let in since the last reply. */
   isFar(now: number): boolean {
-    const { ceiling, growth, untold, blind, most } = this.limit
-    const unheard = this.#untold + this.#underWay
+    const { ceiling, growth, unreported, blind, most } = this.limit
+    const unheard = this.#unreported + this.#underWay
     const mayBe = this.#known + unheard + growth * (now - this.#knownAt)
-    return (unheard < untold && mayBe <= ceiling) || (unheard < blind && 2 * this.#known <= most)
+    return (unheard < unreported && mayBe <= ceiling) || (unheard < blind && 2 * this.#known <= most)
   }
 
   /** Whether the store should get a report before it has to be queried. */
   isDue(now: number): boolean {
     if (this.isReporting) return false
-    const { growth, untold, ceiling } = this.limit
-    return 2 * this.#untold >= untold || 2 * growth * (now - this.#knownAt) > ceiling - this.#used
+    const { growth, unreported, ceiling } = this.limit
+    return 2 * this.#unreported >= unreported || 2 * growth * (now - this.#knownAt) > ceiling - this.#used
   }
 
   /** Ms since the oldest unreported request. */
-  untoldFor(now: number): number {
-    return now - this.#untoldSince
+  unreportedFor(now: number): number {
+    return now - this.#unreportedSince
   }
 
   /** Lets one request in. */
   admit(now: number): Spent {
-    if (this.#untold === 0) this.#untoldSince = now
-    this.#untold++
+    if (this.#unreported === 0) this.#unreportedSince = now
+    this.#unreported++
     this.#alone?.add(now, 1)
     return this.allow(now)
   }
 
   /** Takes back requests that were let in. */
   takeBack(now: number, many: number): void {
-    if (this.#untold === 0) this.#untoldSince = now
-    this.#untold -= many
+    if (this.#unreported === 0) this.#unreportedSince = now
+    this.#unreported -= many
     this.#alone?.add(now, -many)
   }
 
@@ -127,15 +127,15 @@ export class KeyCount {
   /** Builds the query to the store; what it reports is under way then. */
   ask(now: number, wanted: number): CounterAsk {
     // Requests that have left the window meanwhile are no longer reported.
-    if (this.#alone !== null) this.#untold = Math.min(this.#untold, this.#alone.count(now))
-    const done = this.#untold
-    this.#untold = 0
+    if (this.#alone !== null) this.#unreported = Math.min(this.#unreported, this.#alone.count(now))
+    const done = this.#unreported
+    this.#unreported = 0
     this.#underWay += done
     return { key: this.storeKey, window: this.#window, limit: this.limit.most, done, wanted }
   }
 
   /** Applies the reply to a query that was sent at `askedAt`. */
-  learn(ask: CounterAsk, { count, wait }: CounterAnswer, askedAt: number, now: number): void {
+  learn(ask: CounterAsk, { count, wait }: CounterReply, askedAt: number, now: number): void {
     if (!this.#isOfNow(ask)) return
     this.#underWay -= ask.done
     this.#known = count
@@ -148,8 +148,8 @@ export class KeyCount {
   unask(ask: CounterAsk, now: number): void {
     if (!this.#isOfNow(ask)) return
     this.#underWay -= ask.done
-    if (this.#untold === 0) this.#untoldSince = now
-    this.#untold += ask.done
+    if (this.#unreported === 0) this.#unreportedSince = now
+    this.#unreported += ask.done
   }
 
   /** Decides with only what this process knows. */
@@ -174,7 +174,7 @@ export class KeyCount {
   }
 
   get #used(): number {
-    return this.#known + this.#untold + this.#underWay
+    return this.#known + this.#unreported + this.#underWay
   }
 
   #refuseUntil(now: number, until: number): Spent {

@@ -17,7 +17,7 @@ export interface Limit {
   /** The most that all processes together can have counted in a ms, at ten times the limit. */
   readonly growth: number
   /** The most requests that a process may let in before it reports them. */
-  readonly untold: number
+  readonly unreported: number
   /** How much of that may be let in before the first reply. */
   readonly blind: number
 }
@@ -39,7 +39,7 @@ export function limitOf(name: string, most: number, span: Span): Limit {
     period,
     ceiling: (most < small ? 0.25 : 0.75) * most,
     growth: (10 * most) / period,
-    untold: most < smallest ? 0 : Math.max(1, Math.floor(most * unheard)),
+    unreported: most < smallest ? 0 : Math.max(1, Math.floor(most * unheard)),
     blind: Math.floor(most * unheard),
   }
 }

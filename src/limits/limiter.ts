@@ -160,11 +160,11 @@ export class Limiter {
     const ask = count.ask(askedAt, wanted)
     this.#metrics.storeCalls.inc()
     try {
-      const answer = await this.#counters!.spend(ask)
+      const reply = await this.#counters!.spend(ask)
       const now = this.#clock.monotonic()
       if (now - askedAt <= this.#patience) this.#watch!.hear()
-      count.learn(ask, answer, askedAt, now)
-      return answer.granted
+      count.learn(ask, reply, askedAt, now)
+      return reply.granted
     } catch (error) {
       this.#watch!.fail(error)
       count.unask(ask, this.#clock.monotonic())

@@ -6,7 +6,7 @@ import type { KeyCount } from './key-count.ts'
 
 /** Ms between two checks for pending reports, and how long one may wait when nothing else triggers it. */
 const sweepPeriod = 1_000
-const longestUntold = 5_000
+const longestUnreported = 5_000
 
 export class Reports {
   readonly #report: (count: KeyCount) => Promise<unknown>
@@ -32,13 +32,13 @@ export class Reports {
 
   /** Sends the report of a count now. */
   async send(count: KeyCount): Promise<void> {
-    if (count.untold !== 0) await this.#sendEven(count)
+    if (count.unreported !== 0) await this.#sendEven(count)
   }
 
   /** Has requests that were taken back, and keep others out, reported at the end of this turn. */
   sendSoon(count: KeyCount): void {
     this.list(count)
-    if (this.#watch.isOut || count.untold >= 0 || count.isReporting) return
+    if (this.#watch.isOut || count.unreported >= 0 || count.isReporting) return
     count.isReporting = true
     setImmediate(() => this.#sendEven(count))
   }
@@ -64,7 +64,7 @@ export class Reports {
     this.#listed = []
     for (const count of listed) {
       count.isListed = false
-      if (count.untoldFor(now) < Math.min(longestUntold, count.limit.period / 10)) this.list(count)
+      if (count.unreportedFor(now) < Math.min(longestUnreported, count.limit.period / 10)) this.list(count)
       else void this.send(count)
     }
   }

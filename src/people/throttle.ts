@@ -2,7 +2,7 @@
 
 import { hash } from 'node:crypto'
 import { clientKey } from '../base/address/client-key.ts'
-import type { CounterAnswer, Counters } from '../store/store.ts'
+import type { CounterReply, Counters } from '../store/store.ts'
 
 const period = 600_000 // ms
 const mostOfUser = 5
@@ -45,7 +45,7 @@ export class Throttle {
     return granted > 0 ? null : seconds(wait)
   }
 
-  #spend(key: string, limit: number): Promise<CounterAnswer> {
+  #spend(key: string, limit: number): Promise<CounterReply> {
     return this.#counters.spend({ key, window, limit, done: 0, wanted: 1 })
   }
 

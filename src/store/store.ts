@@ -342,7 +342,7 @@ export interface LogFilter {
 export interface Counters {
   /** Whether counts are out of reach as far as known. */
   readonly isUnreachable: boolean
-  spend(ask: CounterAsk): Promise<CounterAnswer>
+  spend(ask: CounterAsk): Promise<CounterReply>
 }
 
 export interface CounterAsk {
@@ -360,7 +360,7 @@ export type CounterWindow =
   | { readonly kind: 'sliding'; readonly period: number }
   | { readonly kind: 'fixed'; readonly until: number } // ms since the epoch
 
-export interface CounterAnswer {
+export interface CounterReply {
   /** What counts now, with what was granted. */
   readonly count: number
   /** How much of what was wanted was counted. */

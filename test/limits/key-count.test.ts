@@ -11,10 +11,10 @@ test('a report waits for its reply, and is sent again if none comes', () => {
   const count = new KeyCount(hundred, 'key')
   for (let i = 0; i < 3; i++) count.admit(0)
   const ask = count.ask(0, 1)
-  assert.deepEqual([ask.done, ask.wanted, count.untold], [3, 1, 0])
+  assert.deepEqual([ask.done, ask.wanted, count.unreported], [3, 1, 0])
   assert.equal(count.allow(0).remaining, 97)
   count.unask(ask, 10)
-  assert.deepEqual([count.untold, count.untoldFor(15)], [3, 5])
+  assert.deepEqual([count.unreported, count.unreportedFor(15)], [3, 5])
   assert.equal(count.allow(0).remaining, 97)
   assert.equal(count.ask(20, 0).done, 3)
 })
@@ -49,7 +49,7 @@ test('a day is counted by itself: a query from the day before says nothing about
   const now = clock.monotonic()
   count.learn(ofYesterday, { count: 5, granted: 0, wait: 1_000 }, now, now)
   count.unask(lost, now)
-  assert.deepEqual([count.isFull(now), count.untold, count.allow(now).remaining], [false, 0, 5])
+  assert.deepEqual([count.isFull(now), count.unreported, count.allow(now).remaining], [false, 0, 5])
   assert.notDeepEqual(count.ask(now, 1).window, ofYesterday.window)
 })
 
@@ -71,7 +71,7 @@ test('what is given back fits again, also when counted locally', () => {
   const count = new KeyCount(five, 'key')
   for (let i = 0; i < 5; i++) assert.equal(count.spendAlone(0).isAllowed, true)
   count.takeBack(0, 2)
-  assert.equal(count.untold, 3)
+  assert.equal(count.unreported, 3)
   assert.equal(
     Array.from({ length: 4 }, () => count.spendAlone(0)).filter(({ isAllowed }) => isAllowed).length,
     2,

@@ -17,9 +17,9 @@ test('windows of days and months end at midnight in UTC, and fixed ones at multi
 
 test('from a limit of 200 on, four processes may let in at most two percent before they report it', () => {
   for (let most = 200; most < 3_000; most++) {
-    const { untold, blind } = limitOf('any', most, { kind: 'day' })
-    assert.ok(4 * Math.max(untold, blind) <= 0.02 * most, `${most}`)
+    const { unreported, blind } = limitOf('any', most, { kind: 'day' })
+    assert.ok(4 * Math.max(unreported, blind) <= 0.02 * most, `${most}`)
   }
-  for (let most = 1; most < 200; most++) assert.ok(limitOf('any', most, { kind: 'day' }).untold <= 1)
-  assert.equal(limitOf('any', 19, { kind: 'day' }).untold, 0)
+  for (let most = 1; most < 200; most++) assert.ok(limitOf('any', most, { kind: 'day' }).unreported <= 1)
+  assert.equal(limitOf('any', 19, { kind: 'day' }).unreported, 0)
 })

@@ -1,10 +1,5 @@
 // Counters in the hands of a test: they keep what they were asked, and answer when and what they are told to.
-import {
-  type CounterAnswer,
-  type CounterAsk,
-  type Counters,
-  StoreUnreachable,
-} from '../../src/store/store.ts'
+import { type CounterReply, type CounterAsk, type Counters, StoreUnreachable } from '../../src/store/store.ts'
 
 export class SteeredCounters implements Counters {
   readonly asks: CounterAsk[] = []
@@ -16,7 +11,7 @@ export class SteeredCounters implements Counters {
   readonly #counts = new Map<string, number>()
   #held: (() => void)[] = []
 
-  async spend(ask: CounterAsk): Promise<CounterAnswer> {
+  async spend(ask: CounterAsk): Promise<CounterReply> {
     this.asks.push(ask)
     if (this.mode === 'fail') throw new StoreUnreachable()
     if (this.mode === 'hold') await new Promise<void>(resolve => void this.#held.push(resolve))

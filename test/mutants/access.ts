@@ -230,7 +230,7 @@ export const access: readonly Mutated[] = [
         breaks: 'what was told is counted twice',
       },
       {
-        text: 'this.#untold += ask.done',
+        text: 'this.#unreported += ask.done',
         becomes: '',
         breaks: 'what was told in vain is lost',
       },
@@ -316,8 +316,8 @@ export const access: readonly Mutated[] = [
         breaks: "a month's quota is over before it begins",
       },
       {
-        text: 'untold: most < smallest ? 0 : Math.max(1, Math.floor(most * unheard)),',
-        becomes: 'untold: Math.max(1, Math.floor(most * unheard)),',
+        text: 'unreported: most < smallest ? 0 : Math.max(1, Math.floor(most * unheard)),',
+        becomes: 'unreported: Math.max(1, Math.floor(most * unheard)),',
         breaks: 'a small limit lets in one more for each process',
       },
     ],

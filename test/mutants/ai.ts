@@ -244,7 +244,7 @@ export const ai: readonly Mutated[] = [
     tests: ['wire/ai-streams', 'wire/ai-rest', 'wire/ai-answers-fuzz'],
     changes: [
       {
-        text: 'return this.#answer.size > largestAnswer ? false : null',
+        text: 'return this.#body.size > largestResponse ? false : null',
         becomes: 'return null',
         breaks: 'an answer of any size is kept to be translated',
         tests: ['edge/ai/rewriting'],

@@ -3,7 +3,7 @@
 import { type Refusal, refuse } from '../../errors/refusal.ts'
 import { conversation } from './chat-conversation-to-messages.ts'
 import { writeBody } from './json.ts'
-import { chatAnswer } from './messages-response-to-chat.ts'
+import { chatResponse } from './messages-response-to-chat.ts'
 import { ChatEvents } from './messages-events-to-chat.ts'
 import { Findings, Place } from './place.ts'
 import {
@@ -40,7 +40,7 @@ export function chatToMessages(
   if (!body) return refuse('bad_request', { faults: at.findings.faults })
   return {
     body,
-    answer: json => chatAnswer(json, now()),
+    response: json => chatResponse(json, now()),
     events: () => new ChatEvents({ withUsage: chat.stream_options?.include_usage === true, now: now() }),
   }
 }

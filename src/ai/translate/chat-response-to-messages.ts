@@ -4,7 +4,7 @@ import { type JsonObject, objectIn, objectsIn, readObject, textIn } from './json
 import { countsOfChat, messagesUsage, stopReason } from './outcome.ts'
 
 /** Turns a chat completion, of which only the first choice is used, into a message; null for anything else. */
-export function messagesAnswer(json: string): string | null {
+export function messagesResponse(json: string): string | null {
   const completion = readObject(json)
   const choice = firstChoice(completion?.choices)
   if (!completion || !choice) return null

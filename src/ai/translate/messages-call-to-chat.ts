@@ -1,7 +1,7 @@
 // Translates a call of Anthropic Messages for a provider that speaks OpenAI Chat Completions.
 
 import { type Refusal, refuse } from '../../errors/refusal.ts'
-import { messagesAnswer } from './chat-response-to-messages.ts'
+import { messagesResponse } from './chat-response-to-messages.ts'
 import { MessageEvents } from './chat-events-to-messages.ts'
 import { writeBody } from './json.ts'
 import { cacheControl, type ChatMessage, systemContent, turns } from './messages-conversation-to-chat.ts'
@@ -38,7 +38,7 @@ export function messagesToChat(
   if (!body) return refuse('bad_request', { faults: at.findings.faults })
   return {
     body,
-    answer: messagesAnswer,
+    response: messagesResponse,
     events: () => new MessageEvents(),
   }
 }

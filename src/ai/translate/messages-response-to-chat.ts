@@ -4,7 +4,7 @@ import { type JsonObject, objectIn, objectsIn, readObject, textIn } from './json
 import { chatUsage, countsOfMessages, finishReason } from './outcome.ts'
 
 /** Turns a message into a chat completion; null for anything else. Thinking is dropped: chat has no place for it. */
-export function chatAnswer(json: string, now: number): string | null {
+export function chatResponse(json: string, now: number): string | null {
   const message = readObject(json)
   if (message?.type !== 'message' || !Array.isArray(message.content)) return null
   return JSON.stringify(completionOf(message, now))

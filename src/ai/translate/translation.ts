@@ -4,7 +4,7 @@ export interface Translation {
   /** The request in the provider's API. */
   readonly body: Buffer
   /** Turns a whole 2xx JSON response into the caller's API; null when it cannot be understood. */
-  answer(json: string): string | null
+  response(json: string): string | null
   /** Makes the translator for one 2xx event stream; each stream needs its own. */
   events(): EventTranslator
 }

@@ -59,13 +59,13 @@ const opening = Buffer.from('{"success":true,"errors":[],"messages":[],"result":
 const closing = Buffer.from('}')
 
 /** Bytes of a whole response that is translated; far more than any real one. */
-const largestAnswer = 32 * 1024 * 1024
+const largestResponse = 32 * 1024 * 1024
 
 class Translated implements Rewriter {
   readonly holdsHead = true
   readonly #translation: Translation
   readonly #wraps: boolean
-  readonly #answer = new GrowingBytes()
+  readonly #body = new GrowingBytes()
 
   constructor(translation: Translation, wraps: boolean) {
     this.#translation = translation
@@ -73,14 +73,14 @@ class Translated implements Rewriter {
   }
 
   push(bytes: Buffer): null | false {
-    this.#answer.append(bytes)
-    return this.#answer.size > largestAnswer ? false : null
+    this.#body.append(bytes)
+    return this.#body.size > largestResponse ? false : null
   }
 
   end(): Buffer | false {
-    const answer = this.#translation.answer(this.#answer.bytes.toString())
-    if (answer === null) return false
-    const bytes = Buffer.from(answer)
+    const response = this.#translation.response(this.#body.bytes.toString())
+    if (response === null) return false
+    const bytes = Buffer.from(response)
     return this.#wraps ? Buffer.concat([opening, bytes, closing]) : bytes
   }
 }

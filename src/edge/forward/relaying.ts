@@ -60,7 +60,7 @@ export class Relaying {
 
   /** Sends the end of the message. */
   end(trailers: string[] | null): void {
-    this.#writer.end(keptTrailers(this.#x.answerChanges, trailers))
+    this.#writer.end(keptTrailers(this.#x.responseChanges, trailers))
   }
 
   /** Sends what came sound before a fault, where the client has some of it already; while nothing was sent, an error can still take its place. */

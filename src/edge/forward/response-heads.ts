@@ -42,8 +42,8 @@ export function connectionField(x: Exchange): string {
 }
 
 /** Returns the fields of an answer as the route leaves them. */
-function rewritten({ answerChanges }: Exchange, head: ResponseHead): FieldLines {
-  return answerChanges === null ? head : answerChanges.applyTo(head)
+function rewritten({ responseChanges }: Exchange, head: ResponseHead): FieldLines {
+  return responseChanges === null ? head : responseChanges.applyTo(head)
 }
 
 function hasDate(head: ResponseHead, message: FieldLines): boolean {

@@ -14,19 +14,19 @@ interface Rewritten extends Read {
   readonly head: RequestHead
   outgoing: RequestHead
   requestChanges: HeaderChanges | null
-  answerChanges: HeaderChanges | null
+  responseChanges: HeaderChanges | null
 }
 
 export class Rewrite {
   readonly #path: PathRule | null
   readonly #request: HeaderRules | null
-  readonly #answer: HeaderRules | null
+  readonly #response: HeaderRules | null
 
   /** Compiles the changes of a route; throws where an expression does not compile. */
   constructor({ path, requestHeaders, responseHeaders }: RewriteConfig, failures: Tally) {
     this.#path = path === null ? null : new PathRule(path, failures)
     this.#request = requestHeaders.length === 0 ? null : new HeaderRules(requestHeaders, 'request', failures)
-    this.#answer =
+    this.#response =
       responseHeaders.length === 0 ? null : new HeaderRules(responseHeaders, 'response', failures)
   }
 
@@ -40,10 +40,10 @@ export class Rewrite {
     if (typeof target !== 'string') return target
     const forRequest = changes(this.#request, facts, x)
     if (forRequest !== null && !(forRequest instanceof HeaderChanges)) return forRequest
-    const forAnswer = changes(this.#answer, facts, x)
-    if (forAnswer !== null && !(forAnswer instanceof HeaderChanges)) return forAnswer
+    const forResponse = changes(this.#response, facts, x)
+    if (forResponse !== null && !(forResponse instanceof HeaderChanges)) return forResponse
     x.requestChanges = forRequest
-    x.answerChanges = forAnswer
+    x.responseChanges = forResponse
     x.outgoing = Object.assign(new RequestHead(), head, forRequest?.applyTo(head), { target })
     return sizeOf(x.outgoing) > limits.headerSection ? refuse('http_headers_exceed_limit') : null
   }

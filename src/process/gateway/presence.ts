@@ -17,8 +17,8 @@ export class Presence {
   /** Publishes the address of the side port from now on; rejects with the error of the socket. */
   async show(admin: Endpoint): Promise<void> {
     if (process.platform !== 'linux') return
-    const told = JSON.stringify(admin)
-    const server = createServer(socket => socket.on('error', ignore).end(told)).unref()
+    const body = JSON.stringify(admin)
+    const server = createServer(socket => socket.on('error', ignore).end(body)).unref()
     server.listen(`\0${namePrefix()}${process.pid}`)
     await once(server, 'listening')
     this.#server = server

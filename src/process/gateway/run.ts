@@ -73,7 +73,7 @@ async function serve(
   }
   if (gateway.unready === null) {
     greet(banner(gateway.config, gateway.edge, gateway.admin))
-    const told = (first: FirstStart) => {
+    const filled = (first: FirstStart) => {
       const { token, ...made } = first
       const fields = token === null ? made : first
       announce(
@@ -83,7 +83,7 @@ async function serve(
         welcome(first, gateway.config, gateway.edge),
       )
     }
-    careForStore(gateway.store, log, { firstToken, told })
+    careForStore(gateway.store, log, { firstToken, filled })
   }
   await stopped.promise
   log.info('stopped')

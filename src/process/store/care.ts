@@ -9,13 +9,13 @@ interface Care {
   /** The token for an empty store; null to generate one. */
   readonly firstToken: string | null
   /** Called after a store was filled. */
-  readonly told: (first: FirstStart) => void
+  readonly filled: (first: FirstStart) => void
   /** Ms between two checks of the store. */
   readonly period?: number
 }
 
 /** Starts, and continues as long as the process lives; a store that is unreachable at first is filled when it is reachable, with `firstToken` or a new one. */
-export function careForStore(store: Store, log: Logger, { firstToken, told, period = 1_000 }: Care): void {
+export function careForStore(store: Store, log: Logger, { firstToken, filled, period = 1_000 }: Care): void {
   const details = { store: store.location }
   const fill = new FirstFill(store, firstToken)
   const signs = new StoreSigns(store, log)
@@ -65,7 +65,7 @@ export function careForStore(store: Store, log: Logger, { firstToken, told, peri
   }
   const prepare = async () => {
     const first = await fill.run(Date.now())
-    if (first) told(first)
+    if (first) filled(first)
     else await warnOfNoToken()
     isPrepared = true
   }

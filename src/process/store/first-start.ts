@@ -17,7 +17,7 @@ export interface FirstStart {
 
 interface Made {
   readonly bootstrap: Bootstrap
-  readonly told: FirstStart
+  readonly result: FirstStart
 }
 
 /** Fills an empty store, and keeps what it created until that is confirmed: no one else knows the token. */
@@ -43,13 +43,13 @@ export class FirstFill {
     const isEmpty = (await accounts.list()).length === 0
     if (this.#made === null && !isEmpty) return null
     this.#made ??= makeFirst(now, this.#given)
-    const { bootstrap, told } = this.#made
+    const { bootstrap, result } = this.#made
     const isNew = isEmpty && (await this.#store.bootstrap(bootstrap))
     const isOurs = isNew || (await accounts.get(bootstrap.account.id)) !== null
     // It comes from a write that seemed lost, and may still be.
     if (isOurs && !isNew) await this.#store.confirm()
     this.#made = null
-    return isOurs ? told : null
+    return isOurs ? result : null
   }
 }
 
@@ -66,7 +66,7 @@ function makeFirst(now: number, given: string | null): Made {
   const gateway = defaultGateway(account.id, now)
   return {
     bootstrap: { account, gateway, token },
-    told: { account: account.id, gateway: gateway.id, token: given === null ? value : null },
+    result: { account: account.id, gateway: gateway.id, token: given === null ? value : null },
   }
 }
 

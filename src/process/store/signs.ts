@@ -27,16 +27,16 @@ export class StoreSigns {
   /** Logs what has changed since the last check; queries what can be lost at the first check and every fifth after it. Never rejects. */
   async look(): Promise<void> {
     if (this.#store.isUnreachable) return
-    this.#tellRefusal()
-    this.#tellDeafness()
-    if (this.#looks++ % lossPeriod === 0) await this.#tellLosses()
+    this.#logRefusal()
+    this.#logDeafness()
+    if (this.#looks++ % lossPeriod === 0) await this.#logLosses()
   }
 
   get #details() {
     return { store: this.#store.location }
   }
 
-  #tellRefusal(): void {
+  #logRefusal(): void {
     const { refusal } = this.#store
     if (refusal === this.#refusal) return
     this.#refusal = refusal
@@ -44,7 +44,7 @@ export class StoreSigns {
     else this.#log.warn({ ...this.#details, reason: refusal }, 'store refuses writes')
   }
 
-  #tellDeafness(): void {
+  #logDeafness(): void {
     const { deafness } = this.#store
     const isDeaf = deafness !== null && this.#wasDeaf
     this.#wasDeaf = deafness !== null
@@ -60,7 +60,7 @@ export class StoreSigns {
     this.#log.info(this.#details, 'change notifications available again')
   }
 
-  async #tellLosses(): Promise<void> {
+  async #logLosses(): Promise<void> {
     const losses = await this.#store.durability().catch(() => null)
     if (losses === null) {
       this.#looks = 0

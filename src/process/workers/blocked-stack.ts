@@ -8,9 +8,9 @@ import { createInterface, type Interface } from 'node:readline'
 export const inspectable: readonly string[] = ['--inspect-port=127.0.0.1:0', '--inspect-publish-uid=stderr']
 
 /** Passes on what the process writes to its standard error, line by line. */
-export function errorLines({ stderr }: ChildProcess, told: (line: string) => void): Interface {
+export function errorLines({ stderr }: ChildProcess, passed: (line: string) => void): Interface {
   return createInterface({ input: stderr! }).on('line', line => {
-    if (!ofInspector.test(line)) told(line)
+    if (!ofInspector.test(line)) passed(line)
   })
 }
 
@@ -37,10 +37,10 @@ export async function blockedStack(
 }
 
 /** Interrupts the process behind an inspector, and returns its stack. */
-function pause(url: string, told: (stack: string | null) => void): WebSocket {
+function pause(url: string, settle: (stack: string | null) => void): WebSocket {
   const inspector = new WebSocket(url)
   const scripts = new Map<string, string>()
-  inspector.onerror = () => told(null)
+  inspector.onerror = () => settle(null)
   inspector.onopen = () => {
     inspector.send('{"id":1,"method":"Debugger.enable"}')
     inspector.send('{"id":2,"method":"Debugger.pause"}')
@@ -48,7 +48,7 @@ function pause(url: string, told: (stack: string | null) => void): WebSocket {
   inspector.onmessage = ({ data }) => {
     const { method, params } = JSON.parse(data)
     if (method === 'Debugger.scriptParsed') scripts.set(params.scriptId, params.url)
-    if (method === 'Debugger.paused') told(written(params.callFrames, scripts))
+    if (method === 'Debugger.paused') settle(written(params.callFrames, scripts))
   }
   return inspector
 }

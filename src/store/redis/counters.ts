@@ -2,7 +2,7 @@
 
 import { bucketReach, bucketWidth } from '../../base/sliding-window.ts'
 import type { Clock } from '../../base/clock.ts'
-import type { CounterAnswer, CounterAsk, Counters } from '../store.ts'
+import type { CounterReply, CounterAsk, Counters } from '../store.ts'
 import type { Connection } from './server/connection.ts'
 import { keys } from './keys.ts'
 import { lua } from './server/script.ts'
@@ -24,7 +24,7 @@ export class RedisCounters implements Counters {
     return this.#connection.isUnreachable
   }
 
-  async spend({ key, window, limit, done, wanted }: CounterAsk): Promise<CounterAnswer> {
+  async spend({ key, window, limit, done, wanted }: CounterAsk): Promise<CounterReply> {
     const shift = shiftOf(this.#clock)
     const amounts = [limit, done, wanted]
     const answer =

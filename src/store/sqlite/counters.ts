@@ -2,14 +2,14 @@
 
 import { bucketReach, bucketWidth, SlidingWindow } from '../../base/sliding-window.ts'
 import type { Clock } from '../../base/clock.ts'
-import type { CounterAnswer, CounterAsk, Counters } from '../store.ts'
+import type { CounterReply, CounterAsk, Counters } from '../store.ts'
 import { type Command, Database, type Row, type Statement } from './database/database.ts'
 import { smallPages } from './database/schema.ts'
 
 /** What was asked, and who waits for it. */
 interface Waiting {
   readonly ask: CounterAsk
-  readonly resolve: (answer: CounterAnswer) => void
+  readonly resolve: (answer: CounterReply) => void
   readonly reject: (error: unknown) => void
 }
 
@@ -69,7 +69,7 @@ export class SqliteCounters implements Counters {
     return this.#db.fault
   }
 
-  spend(ask: CounterAsk): Promise<CounterAnswer> {
+  spend(ask: CounterAsk): Promise<CounterReply> {
     if (this.#waiting.length === 0) setImmediate(() => this.#spendAll())
     return new Promise((resolve, reject) => void this.#waiting.push({ ask, resolve, reject }))
   }
@@ -93,13 +93,13 @@ export class SqliteCounters implements Counters {
     }
   }
 
-  #spendWithin(ask: CounterAsk, now: number): CounterAnswer {
+  #spendWithin(ask: CounterAsk, now: number): CounterReply {
     return ask.window.kind === 'sliding'
       ? this.#spendSliding(ask, ask.window.period, now)
       : this.#spendFixed(ask, ask.window.until, now)
   }
 
-  #spendSliding({ key, limit, done, wanted }: CounterAsk, period: number, now: number): CounterAnswer {
+  #spendSliding({ key, limit, done, wanted }: CounterAsk, period: number, now: number): CounterReply {
     const window = windowOf(this.#get.get(key, now), period)
     const granted = grant(window.count(now), limit, done, wanted)
     window.add(now, done + granted)
@@ -110,7 +110,7 @@ export class SqliteCounters implements Counters {
     return { count, granted, wait: window.wait(now, limit) }
   }
 
-  #spendFixed({ key, limit, done, wanted }: CounterAsk, until: number, now: number): CounterAnswer {
+  #spendFixed({ key, limit, done, wanted }: CounterAsk, until: number, now: number): CounterReply {
     const name = `${key}:${until}`
     const kept = Number(this.#get.get(name, now)?.count ?? 0)
     const granted = grant(kept, limit, done, wanted)

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import type Anthropic from '@anthropic-ai/sdk'
 import fc from 'fast-check'
 import type OpenAI from 'openai'
-import { messagesAnswer } from '../../../src/ai/translate/chat-response-to-messages.ts'
+import { messagesResponse } from '../../../src/ai/translate/chat-response-to-messages.ts'
 
 type Message = OpenAI.Chat.ChatCompletionMessage
 type Finish = OpenAI.Chat.ChatCompletion.Choice['finish_reason']
@@ -51,7 +51,7 @@ const message = {
 }
 
 function answer(value: unknown): Anthropic.Message | null {
-  const json = messagesAnswer(JSON.stringify(value))
+  const json = messagesResponse(JSON.stringify(value))
   return json === null ? null : JSON.parse(json)
 }
 
@@ -101,7 +101,7 @@ test('arguments that are no object stay the text that they are, so that no tool 
 
 test('digits of large numbers in arguments survive', () => {
   const said = { role: 'assistant', content: null, tool_calls: [call('{"id":12345678901234567890}')] }
-  const json = messagesAnswer(JSON.stringify({ choices: [{ message: said }] }))
+  const json = messagesResponse(JSON.stringify({ choices: [{ message: said }] }))
   equal(json?.includes('"input":{"id":12345678901234567890}'), true)
 })
 
@@ -140,7 +140,7 @@ test('content in parts is joined', () => {
 
 describe('what is no chat completion is not understood', () => {
   for (const json of ['', '{', '[]', '{}', '{"choices":[]}', '{"choices":{}}', '{"error":{"message":"x"}}']) {
-    test(json, () => equal(messagesAnswer(json), null))
+    test(json, () => equal(messagesResponse(json), null))
   }
 })
 

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import type Anthropic from '@anthropic-ai/sdk'
 import fc from 'fast-check'
 import type OpenAI from 'openai'
-import { chatAnswer } from '../../../src/ai/translate/messages-response-to-chat.ts'
+import { chatResponse } from '../../../src/ai/translate/messages-response-to-chat.ts'
 
 const message: Anthropic.Message = {
   id: 'msg_1',
@@ -53,7 +53,7 @@ const completion: OpenAI.Chat.ChatCompletion = {
 }
 
 function answer(value: unknown): OpenAI.Chat.ChatCompletion | null {
-  const json = chatAnswer(JSON.stringify(value), 1700000000999)
+  const json = chatResponse(JSON.stringify(value), 1700000000999)
   return json === null ? null : JSON.parse(json)
 }
 
@@ -98,7 +98,7 @@ test('digits of large numbers in the input of a tool survive', () => {
     ...message,
     content: [{ type: 'tool_use', id: 'c', name: 'f', input: { id: 'HERE' } }],
   })
-  const translated = JSON.parse(chatAnswer(json.replace('"HERE"', '12345678901234567890'), 0)!)
+  const translated = JSON.parse(chatResponse(json.replace('"HERE"', '12345678901234567890'), 0)!)
   equal(translated.choices[0].message.tool_calls[0].function.arguments, '{"id":12345678901234567890}')
 })
 
@@ -153,7 +153,7 @@ describe('what is no message is not understood', () => {
     '{"type":"error","error":{}}',
     '{"type":"message"}',
   ]) {
-    test(json, () => equal(chatAnswer(json, 0), null))
+    test(json, () => equal(chatResponse(json, 0), null))
   }
 })
 

@@ -141,8 +141,8 @@ const toMessages = chatToMessages(chat, 'm', () => 1700000000000) as Translation
 test('a response of chat keeps its meaning through Messages', () => {
   fc.assert(
     fc.property(answer, completion => {
-      const message = toChat.answer(JSON.stringify(completion))
-      deepEqual(JSON.parse(toMessages.answer(message!)!), completion)
+      const message = toChat.response(JSON.stringify(completion))
+      deepEqual(JSON.parse(toMessages.response(message!)!), completion)
     }),
   )
 })

@@ -9,7 +9,7 @@ const json = 'Content-Type: application/json'
 const stream = 'Content-Type: text/event-stream'
 const gzip = 'Content-Encoding: gzip'
 const whole: Translation = {
-  answer: text => `<${text}>`,
+  response: text => `<${text}>`,
   events: () => ({ push: text => text.toString(), end: () => '', isBroken: false, isComplete: true }),
 } as Translation
 

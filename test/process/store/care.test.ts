@@ -23,7 +23,7 @@ test('an empty store is filled, and the log has one line when it becomes unreach
     return list()
   }
   const filled: FirstStart[] = []
-  careForStore(store, log, { firstToken: null, told: first => filled.push(first), period })
+  careForStore(store, log, { firstToken: null, filled: first => filled.push(first), period })
   await until(() => filled.length > 0)
   for (let outage = 0; outage < 2; outage++) {
     lines.length = looks = 0

@@ -45,13 +45,13 @@ async function ask(api: ApiClient, path: string): Promise<ShownClient> {
 async function end(api: ApiClient, path: string, asked: ShownClient): Promise<ShownClient> {
   let client = asked
   let pause = firstPause
-  let told = ''
+  let shown = ''
   for (;;) {
     const proof = client.client_uri_verification
     if (!proof || proof.status === 'verified' || proof.status === 'failed') return client
     const news = newsOf(proof)
-    if (news !== told) tell(visible(news))
-    told = news
+    if (news !== shown) tell(visible(news))
+    shown = news
     await sleep(pause)
     pause = Math.min(pause * 1.5, longestPause)
     client = (await look(api, path)) ?? client

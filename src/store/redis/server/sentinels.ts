@@ -52,7 +52,7 @@ export class Sentinels implements Guide {
   /** Monotonic ms until which the view holds if no Sentinel says more. */
   #until = Number.NEGATIVE_INFINITY
   /** The primary that listeners know of. */
-  #told: Host | null = null
+  #announced: Host | null = null
   #timer: NodeJS.Timeout | undefined
   #looking: Promise<void> | null = null
   #isClosed = false
@@ -179,8 +179,8 @@ export class Sentinels implements Guide {
       this.#waiting.resolve(primary)
       this.#waiting = Promise.withResolvers()
     }
-    if (primary === null ? this.#told === null : isSame(primary, this.#told)) return
-    this.#told = primary
+    if (primary === null ? this.#announced === null : isSame(primary, this.#announced)) return
+    this.#announced = primary
     for (const listener of this.#listeners) listener()
   }
 

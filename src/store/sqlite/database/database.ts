@@ -79,7 +79,7 @@ export class Database {
       transactions: this.#transactions,
       patience: writePatience,
       metrics,
-      told: failure => (failure === null ? this.#comeBack() : this.#goAway(failure)),
+      report: failure => (failure === null ? this.#comeBack() : this.#goAway(failure)),
       isUnreachable: () => this.isUnreachable,
     })
   }

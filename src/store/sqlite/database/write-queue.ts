@@ -11,7 +11,7 @@ interface WriteQueueOptions {
   readonly patience: number
   readonly metrics: StoreMetrics
   /** Hears that the file could be written, or why it could not. */
-  readonly told: (failure: unknown) => void
+  readonly report: (failure: unknown) => void
   /** Whether the file could not be written the last time; then nothing waits. */
   readonly isUnreachable: () => boolean
 }
@@ -107,7 +107,7 @@ export class WriteQueue {
 
   /** Runs as much of what waits as one transaction takes; throws, and leaves all of it waiting, where none can be begun. */
   #transact(): void {
-    const { transactions, told } = this.#options
+    const { transactions, report } = this.#options
     transactions.begin()
     this.#hadAt = performance.now()
     const done: Done[] = []
@@ -120,7 +120,7 @@ export class WriteQueue {
       for (const { waiting } of done) waiting.reject(error)
       return
     }
-    told(null)
+    report(null)
     const now = performance.now()
     if (now - this.#metAt < contention) this.#restsUntil = now + rest
     for (const { waiting, outcome } of done)
@@ -146,19 +146,19 @@ export class WriteQueue {
   }
 
   #fail(error: unknown): void {
-    const { isUnreachable, told } = this.#options
+    const { isUnreachable, report } = this.#options
     if (!isBusy(error)) return this.#rejectAll(isOutOfReach(error) ? this.#away(error) : error)
     const now = performance.now()
     this.#metAt = now
     const { since, deadline } = this.#waiting[0]!
     // Nobody of ours holds it for so long: it is stuck, and others would wait in vain.
-    if (deadline <= now && this.#hadAt < since) told(error)
+    if (deadline <= now && this.#hadAt < since) report(error)
     while (this.#waiting.length > 0 && (isUnreachable() || this.#waiting[0]!.deadline <= now))
       this.#take().reject(this.#refusal('locked', error))
   }
 
   #away(cause: unknown): StoreUnreachable {
-    this.#options.told(cause)
+    this.#options.report(cause)
     return isTorn(cause) ? new StoreUnreachable(named(cause)) : new StoreUntouched(named(cause))
   }
 
