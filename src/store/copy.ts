@@ -1,4 +1,4 @@
-// Copies all of a store to an empty one, such as from a file to a server.
+// Copies a store to an empty one, such as from a file to Redis.
 
 import { batchOf } from './log-batch/writer.ts'
 import type { Account, Gateway } from './records.ts'
@@ -13,7 +13,7 @@ interface CopyReport {
   readonly oauthClients: number
   readonly logEntries: number
   readonly auditEntries: number
-  /** Error rules and access rules, a list of each for a zone. */
+  /** Error rules and access rules, a list of each per zone. */
   readonly ruleLists: number
   readonly errorPages: number
 }
@@ -23,7 +23,7 @@ type Counts = { -readonly [Kind in keyof CopyReport]: CopyReport[Kind] }
 const pageSize = 100
 
 /**
- * Copies everything, logs included, but the answers to requests with an Idempotency-Key, which are kept for a day only; versions of records start over. Rejects
+ * Copies everything, logs included, except stored responses to requests with an Idempotency-Key, which last only a day; versions of records start over. Rejects
  * with a sentence that names the store that failed, and says what was copied.
  */
 export async function copyStore(from: Store, to: Store): Promise<CopyReport> {
@@ -50,7 +50,7 @@ export async function copyStore(from: Store, to: Store): Promise<CopyReport> {
   }
 }
 
-/** Writes the numbers for a person to read. */
+/** Formats the counts for a person. */
 export function inWords(report: CopyReport): string {
   const { accounts, gateways, tokens, oauthClients, logEntries, auditEntries, ruleLists, errorPages } = report
   const kinds = [
@@ -98,7 +98,7 @@ async function copyAccount(from: Store, to: Store, account: Account, counts: Cou
 
 async function copyLogs(from: Store, to: Store, gateway: Gateway, counts: Counts): Promise<void> {
   const { account, id } = gateway
-  // What the source holds is all copied, also where a limit was lowered since.
+  // The source's entries are all copied, even if a limit was lowered since.
   const limit = { most: Number.MAX_SAFE_INTEGER, strategy: 'STOP_INSERTING' } as const
   for await (const entries of eachAt(from, from.logs.entries(account, id))) {
     const kept = await at(to, to.logs.append(account, id, batchOf(entries), limit))
@@ -112,7 +112,7 @@ async function copyAudit(from: Store, to: Store, { id }: Account, counts: Counts
   for (let after: Position | null = null; ; ) {
     const page: AuditQuery = { ...all, offset: 0, limit: pageSize, after }
     const { items: entries } = await at(from, from.audit.list(id, page))
-    // Together, since there may be many and each is waited for until it is on the disk.
+    // In parallel, since there may be many and each waits for the disk.
     await Promise.all(entries.map(entry => at(to, to.audit.append(entry))))
     counts.auditEntries += entries.length
     if (entries.length < pageSize) return
@@ -143,7 +143,7 @@ function expectNew(isNew: boolean, kind: string, id: string): void {
   if (!isNew) throw new Error(`the ${kind} ${id} already exists`)
 }
 
-/** Puts the place of a store before whatever it fails with. */
+/** Prefixes failures with the location of the store. */
 function at<T>(store: Store, work: Promise<T>): Promise<T> {
   return work.catch(cause => fail(store, cause))
 }

@@ -1,4 +1,4 @@
-// What one worker has found in the store, told to those beside it by key alone: each then asks the store itself, and knows as much when that goes away. A key
+// Announces to the other workers, by key alone, what one worker has found in the store: each then queries the store itself, and has it cached when the store becomes unreachable. A key
 // proves nothing, so what was revoked stays so, whichever message comes first.
 
 import { StoreUnreachable } from './store.ts'
@@ -6,13 +6,13 @@ import { StoreUnreachable } from './store.ts'
 /** A digest of a token, or the name of a gateway behind its account. */
 export type FoundKey = readonly [kind: 'token' | 'access_token' | 'gateway', key: string]
 
-/** How many messages are sent in a period, in ms, and with how many keys; more are not told. */
+/** How many messages are sent in a period, in ms, and with how many keys; further keys are not announced. */
 const period = 100
 const mostMessages = 10
 const mostSent = 1_000
-/** The most keys that are kept for those who come later, or wait to be asked for; the oldest go. */
+/** The most keys that are kept for workers that start later, or wait to be loaded; the oldest are dropped. */
 const mostKept = 10_000
-/** Questions to the store at a time, and ms until the next one while it is away. */
+/** Queries to the store at a time, and ms until the next one while it is unreachable. */
 const mostAsking = 8
 const retry = 1_000
 
@@ -24,7 +24,7 @@ export class LatestKeys {
     return this.#keys.size
   }
 
-  /** Returns all, the latest last. */
+  /** Returns all, the most recent last. */
   get all(): readonly FoundKey[] {
     return [...this.#keys.values()]
   }
@@ -40,7 +40,7 @@ export class LatestKeys {
     if (this.#keys.size > mostKept) this.take()
   }
 
-  /** Hands out the oldest. */
+  /** Removes and returns the oldest. */
   take(): FoundKey | undefined {
     for (const [name, found] of this.#keys) {
       this.#keys.delete(name)
@@ -50,7 +50,7 @@ export class LatestKeys {
   }
 }
 
-/** Informs others of what was found: at once as a rule, and no more than ten messages and 1,000 keys in 100 ms. */
+/** Announces what was found: usually at once, but no more than ten messages and 1,000 keys in 100 ms. */
 export class FoundPost {
   readonly #send: (keys: readonly FoundKey[]) => Promise<unknown>
   #waiting = new Map<string, FoundKey>()
@@ -60,7 +60,7 @@ export class FoundPost {
   #messages = 0
   #keys = 0
 
-  /** Takes what sends a message, and says when the next may follow; it must not reject. */
+  /** Takes a function that sends a message and returns when the next may follow; it must not reject. */
   constructor(send: (keys: readonly FoundKey[]) => Promise<unknown>) {
     this.#send = send
   }
@@ -91,14 +91,14 @@ export class FoundPost {
   }
 }
 
-/** Asks the store for what others have found there, a few at a time; while it is away they wait. */
+/** Loads what others have found in the store, a few keys at a time; while the store is unreachable they wait. */
 export class FoundReader {
   readonly #recall: (found: FoundKey) => Promise<void>
   readonly #waiting = new LatestKeys()
   readonly #asking = new Set<string>()
   #timer: NodeJS.Timeout | null = null
 
-  /** Takes what asks the store for a key and remembers the answer, and rejects with `StoreUnreachable`. */
+  /** Takes a function that loads a key from the store into the cache, and rejects with `StoreUnreachable`. */
   constructor(recall: (found: FoundKey) => Promise<void>) {
     this.#recall = recall
   }
@@ -108,7 +108,7 @@ export class FoundReader {
     this.#ask()
   }
 
-  /** Whether others have found a key that is still to be asked for here. */
+  /** Whether others have found a key that is still to be loaded here. */
   awaits(found: FoundKey): boolean {
     return this.#waiting.has(found) || this.#asking.has(nameOf(found))
   }
@@ -130,7 +130,7 @@ export class FoundReader {
     try {
       await this.#recall(found)
     } catch (failure) {
-      // Whatever else is wrong with it, those who need it will be told.
+      // Any other failure will be reported to the requests that need the key.
       if (failure instanceof StoreUnreachable) this.#askLater(found)
     }
     this.#asking.delete(name)

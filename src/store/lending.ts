@@ -1,25 +1,25 @@
-// What one worker remembers of the store, lent to one beside it that began while the store was away, or had no time to ask. Age goes with it: a loan lives no longer
-// than what it is made of, and is refused by who has heard of a change since.
+// Lends what one worker has cached to another one that started while the store was unreachable, or had no time to load it. A loan keeps its age: it is valid no longer
+// than the original, and is refused by a worker that knows of a change since.
 
 import type { FoundKey } from './found-keys.ts'
 import type { Gateway, Token } from './records.ts'
 
 export interface Lent<T> {
   readonly value: T
-  /** For how long it has not been known to be right, in ms. */
+  /** For how long it has not been known to be current, in ms. */
   readonly age: number
 }
 
 export type Loan = Lent<Token | Gateway>
 
-/** Ms in which loans are asked for, and ms that one may take. */
+/** The period in which requests for loans are counted, in ms, and ms that one may take. */
 const period = 100
 const patience = 250
-/** How many are asked for in a period: of keys that another process is known to have found, and of others. */
+/** How many are requested in a period: of keys that another process has announced, and of others. */
 const mostFound = 1_000
 const mostOthers = 100
 
-/** Asks the others for loans. A flood of unknown tokens is not passed on to them, and keeps nobody from what they have found. */
+/** Requests loans from the other workers. A flood of unknown tokens is not passed on to them, and does not block what they have found. */
 export class Borrower {
   readonly #send: (id: number, found: FoundKey) => void
   readonly #waiting = new Map<number, (loan: Loan | null) => void>()
@@ -32,7 +32,7 @@ export class Borrower {
     this.#send = send
   }
 
-  /** Returns what another worker remembers; null where none does, or none says so within 250 ms. `isFound`: one of them has told that it found the key. */
+  /** Returns what another worker has cached; null if none has, or none replies within 250 ms. `isFound`: one of them has announced the key. */
   ask(found: FoundKey, isFound: boolean): Promise<Loan | null> {
     if (isFound ? this.#askedFound === mostFound : this.#askedOthers === mostOthers)
       return Promise.resolve(null)
@@ -50,7 +50,7 @@ export class Borrower {
     })
   }
 
-  /** Takes the answer; one that comes too late is nobody's. */
+  /** Takes the reply; a late one is ignored. */
   settle(id: number, loan: Loan | null): void {
     this.#waiting.get(id)?.(loan)
     this.#waiting.delete(id)
@@ -63,7 +63,7 @@ export class Borrower {
   }
 }
 
-/** Returns the loan that was known to be right last. */
+/** Returns the loan that was known to be current most recently. */
 export function freshest(loans: readonly (Loan | null)[]): Loan | null {
   return loans.reduce(
     (best, loan) => (best === null || (loan !== null && loan.age < best.age) ? loan : best),

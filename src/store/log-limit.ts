@@ -1,4 +1,4 @@
-// Which entries of a gateway have a place under its limit: the first or the last by time and then id, whatever the order in which they come.
+// Which entries of a gateway fit its limit: the first or the last by time and then id, in whatever order they arrive.
 
 import type { LogLimit } from './store.ts'
 

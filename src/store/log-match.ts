@@ -1,4 +1,4 @@
-// What filters and orders of log entries mean, for backends that decide it in JavaScript and as the measure of the one that asks SQL.
+// Defines the filters and orders of log entries, for backends that evaluate them in JavaScript, and as the reference for SQL.
 
 import type { LogSummary, Metadata } from './records.ts'
 import type { LogField, LogFilter, LogPlace, LogQuery } from './store.ts'
@@ -6,7 +6,7 @@ import type { LogField, LogFilter, LogPlace, LogQuery } from './store.ts'
 /** What a field of an entry holds; null where it is absent. */
 type LogValue = string | number | boolean | null
 
-/** Whether an entry is what all of the filters ask for. */
+/** Whether an entry matches all of the filters. */
 export function matches(entry: LogSummary, filters: readonly LogFilter[]): boolean {
   return filters.every(filter => holds(filter, logValue(entry, filter.field)))
 }

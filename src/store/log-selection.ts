@@ -48,7 +48,7 @@ export class LogSelection {
     return this.#total
   }
 
-  /** Takes what matches the filters. */
+  /** Takes an entry that matches the filters. */
   add(entries: readonly LogSummary[], origin = 0): void {
     const { filters, orderBy, after = null } = this.#query
     for (const entry of entries) {
@@ -59,7 +59,7 @@ export class LogSelection {
     }
   }
 
-  /** Returns the page, once: what was kept is spent then. */
+  /** Returns the page; can be called once, since it releases the memory. */
   take(): readonly Selected[] {
     const page: Selected[] = []
     while (this.#size > this.#query.offset) {
@@ -117,7 +117,7 @@ export class LogSelection {
     heap[at] = slot
   }
 
-  /** Puts a place at the root, and lets it down to where it belongs. */
+  /** Puts an entry at the root, and sifts it down to its place. */
   #sink(slot: number): void {
     const heap = this.#heap
     let at = 0

@@ -1,4 +1,4 @@
-// An OAuth client as every backend gives it back, with its secrets and the proof of its domain. Times are ms since the epoch; ids are
+// An OAuth client as every backend returns it, with its secrets and the verification of its domain. Times are ms since the epoch; ids are
 // 32 hex digits.
 
 /** A client of the OAuth endpoints, in the terms of RFC 7591; its id is the `client_id`. Texts that are not set are null, lists empty. */
@@ -22,9 +22,9 @@ export interface OAuthClient {
   readonly visibility: 'private' | 'public'
   /** At most two, the newest first; none where the method is `none`. */
   readonly secrets: readonly ClientSecret[]
-  /** Of the host of `clientUri`; null where that is. */
+  /** The verification of the host of `clientUri`; null where that is. */
   readonly verification: DomainVerification | null
-  /** Counts what was changed, without the looks at DNS that did not end a proof and the uses of secrets: the ETag of the API is made of it. */
+  /** Counts changes, except DNS checks that did not end a verification and uses of secrets: the ETag of the API is made of it. */
   readonly revision: number
   readonly createdAt: number
   readonly updatedAt: number
@@ -42,15 +42,15 @@ export interface ClientSecret {
   /** The last 4 characters of the value. */
   readonly tail: string
   readonly createdAt: number
-  /** To the hour, written behind; null when it was never used. */
+  /** To the hour, written with a delay; null when it was never used. */
   readonly lastUsedAt: number | null
 }
 
-/** How far the proof is that the owner of a client owns a host. */
+/** The state of a verification that the owner of a client owns a host. */
 export interface DomainVerification {
   /** In lower case, as punycode, without a dot at the end. */
   readonly host: string
-  /** 32 hex digits, which the TXT record has behind its prefix. */
+  /** 32 hex digits, which follow the prefix in the TXT record. */
   readonly code: string
   readonly status: VerificationStatus
   /** When the two days began that end at `deadline`. */
@@ -58,24 +58,24 @@ export interface DomainVerification {
   readonly deadline: number
   /** Null when it is over, verified or failed. */
   readonly nextCheckAt: number | null
-  /** How often DNS was asked since `startedAt`, and what it said last, since then or before. */
+  /** The number of DNS checks since `startedAt`, and the last result, since then or before. */
   readonly checks: number
   readonly lastAnswer: DnsAnswer | null
   readonly verifiedAt: number | null
 }
 
-/** `pending`: not asked yet. `in_progress`: asked, and not found yet. `failed`: not found until the deadline. */
+/** `pending`: not checked yet. `in_progress`: checked, and not found yet. `failed`: not found until the deadline. */
 export type VerificationStatus = 'pending' | 'in_progress' | 'verified' | 'failed'
 
-/** What DNS said of the TXT records of a host. */
+/** The DNS result for the TXT records of a host. */
 export interface DnsAnswer {
   readonly at: number
   readonly outcome: DnsOutcome
-  /** The TXT records that were there, each joined from its chunks: the first ones, and the beginning of each. */
+  /** The TXT records that were found, each joined from its chunks: the first ones, and the beginning of each. */
   readonly records: readonly string[]
 }
 
-/** `no_match`: there are TXT records, but not the one. `no_records`: there is the name, or one that it leads to is missing. */
+/** `no_match`: there are TXT records, but not this one. `no_records`: the name exists, but has none, or leads to a missing one. */
 export type DnsOutcome =
   | 'found'
   | 'no_match'

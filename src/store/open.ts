@@ -1,4 +1,4 @@
-// The door of the store: from a URL to a backend.
+// Opens the store: from a URL to a backend.
 
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -7,16 +7,16 @@ import type { StoreMetrics } from '../metrics/store-metrics.ts'
 import type { Store } from './store.ts'
 
 export interface StoreOptions {
-  /** Ms after which a command that got no answer rejects. */
+  /** Ms after which a command without a reply rejects. */
   readonly commandTimeout: number
   readonly clock?: Clock
   /** Where it counts writes that wait or are refused. */
   readonly metrics?: StoreMetrics
   /** The authorities that rediss: trusts, in PEM; those that Node trusts where there is none. */
   readonly ca?: string | null
-  /** What Sentinels that want a password are shown. */
+  /** The user and password for Sentinels that require one. */
   readonly sentinel?: { readonly username: string | null; readonly password: string | null }
-  /** Whether a file that is not there, or empty, is refused instead of made. */
+  /** Whether a missing or empty file is refused instead of created. */
   readonly mustExist?: boolean
 }
 
@@ -24,7 +24,7 @@ const redisUrl = /^rediss?(\+(sentinel|cluster))?:\/\//
 
 /**
  * Opens the store that a URL names: sqlite:PATH, sqlite::memory:, redis://, rediss://, redis+sentinel:// or redis+cluster://. Rejects with a sentence, in which no part
- * of the URL but a path stands, when it can't be used; a server that is out of reach is no reason: the store opens away and goes on trying.
+ * of the URL but a path appears, when it cannot be used; an unreachable server is no reason: the store opens as unreachable and keeps trying.
  */
 export async function openStore(
   url: string,
@@ -45,7 +45,7 @@ export async function openStore(
   )
 }
 
-/** Returns the path behind `sqlite:`, which stands for itself: no host, no parameters, no percent-encoding. */
+/** Returns the path after `sqlite:`, taken literally: no host, no parameters, no percent-encoding. */
 function sqlitePath(path: string): string {
   if (path === ':memory:') return path
   if (path === '') throw new Error('the store URL names no file: use sqlite:PATH')

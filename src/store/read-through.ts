@@ -1,4 +1,4 @@
-// What is remembered of the store, so that most requests never ask it.
+// Caches what the store returned, so that most requests need no query.
 
 import { LRUCache } from 'lru-cache'
 import type { Lent } from './lending.ts'
@@ -7,21 +7,21 @@ import { type Change, type Changes, StoreUnreachable } from './store.ts'
 export interface ReadThroughOptions<T> {
   readonly load: (key: string) => Promise<T | null>
   readonly changes: Changes
-  /** What the values are made of: changes of other records leave all of it as it is. */
+  /** What the values are made of: changes of other records leave the cache as it is. */
   readonly kinds: readonly RecordChange['kind'][]
-  /** Whether a value may be another since a change of a record of such a kind. */
+  /** Whether a value may differ after a change of a record of such a kind. */
   readonly concerns: (change: RecordChange, value: T) => boolean
-  /** Returns the only key that a change can be about, of which there is nothing since; null where it may be any. Without it, each may be about any. */
+  /** Returns the only key that a change can be about, if nothing is left of it; null where it may be any. Without it, each may be about any. */
   readonly endedBy?: ((change: RecordChange) => string | null) | undefined
-  /** The most values that are remembered; misses are bounded by the same number, apart from them. */
+  /** The most values that are cached; misses are bounded by the same number, separately. */
   readonly size: number
-  /** How long it is remembered that there is nothing, in ms. */
+  /** How long a miss is cached, in ms. */
   readonly missLife: number
-  /** How long a value lives on while the store is unreachable, in ms since it was last known to be right. */
+  /** How long a value stays valid while the store is unreachable, in ms since it was last known to be current. */
   readonly grace: number
-  /** Hears of each key for which the store has something, unless it was asked by `recall`. */
+  /** Called for each key for which the store has a value, unless `recall` looked it up. */
   readonly found?: ((key: string) => void) | undefined
-  /** Asks other processes for what they remember while the store is unreachable; never rejects. */
+  /** Asks other processes for what they have cached while the store is unreachable; never rejects. */
   readonly borrow?: ((key: string) => Promise<Lent<T> | null>) | undefined
   /** Monotonic ms, as `Changes.knownUntil` counts them. */
   readonly now?: () => number
@@ -31,17 +31,17 @@ export type RecordChange = Exclude<Change, { kind: 'everything' }>
 
 interface Remembered<T> {
   readonly value: T
-  /** When the store was asked for it. */
+  /** When the store was queried for it. */
   readonly askedAt: number
 }
 
 /** How old a cached value may be before the store is read again, in ms: the longest that a revoked token can work. */
 const trust = 5_000
-/** How long old values are given out before one question tries whether the store is still away, in ms. */
+/** How long old values are returned before a query checks whether the store is still unreachable, in ms. */
 const pause = 1_000
-/** The most questions that wait for the store at once; more are turned away, so that a flood of random keys is not passed on to it. */
+/** The most queries that wait for the store at once; more are refused, so that a flood of random keys is not passed on to it. */
 const mostLoads = 1_000
-/** How often one recall asks. */
+/** How many times one recall queries. */
 const mostRecalls = 3
 /** The most changes that are kept while lookups run. */
 const mostHeard = 10_000
@@ -50,18 +50,18 @@ export class ReadThrough<T extends object> {
   readonly #options: ReadThroughOptions<T>
   readonly #now: () => number
   readonly #values: LRUCache<string, Remembered<T>>
-  /** Until when each miss holds. */
+  /** Until when each miss is valid. */
   readonly #misses: LRUCache<string, number>
   readonly #loads = new Map<string, Promise<T | null>>()
   #loading = 0
-  /** The last changes that were told while lookups ran, and how many were told before the first of them. */
+  /** The last changes that were reported while lookups ran, and how many were reported before the first of them. */
   #heard: Change[] = []
   #unkept = 0
-  /** Up to when changes were told before it followed them, which it has not heard. */
+  /** Up to when changes were reported before it subscribed, which it has not received. */
   readonly #unheardUntil: number
-  /** When the last change was told. */
+  /** When the last change was reported. */
   #changedAt = Number.NEGATIVE_INFINITY
-  /** When to try whether the store is still away; null while it answers. */
+  /** When to check whether the store is still unreachable; null while it responds. */
   #triesAt: number | null = null
 
   constructor(options: ReadThroughOptions<T>) {
@@ -73,7 +73,7 @@ export class ReadThrough<T extends object> {
     this.#unheardUntil = options.changes.knownUntil
   }
 
-  /** Answers at once from memory where it can, else asks the store once however many wait for the same key; rejects with `StoreUnreachable`. */
+  /** Returns at once from the cache if possible, or else queries the store once however many callers wait for the same key; rejects with `StoreUnreachable`. */
   get(key: string): T | null | Promise<T | null> {
     const now = this.#now()
     const remembered = this.#values.get(key)
@@ -83,14 +83,14 @@ export class ReadThrough<T extends object> {
     return this.#loads.get(key) ?? this.#ask(key, now)
   }
 
-  /** Asks the store for what another process has found there, unless something is remembered; rejects with `StoreUnreachable`. */
+  /** Queries the store for what another process has found there, unless it is cached; rejects with `StoreUnreachable`. */
   async recall(key: string): Promise<void> {
-    // What a change overtakes is not remembered, though it may have been a change of something else.
+    // A result that a change overtakes is not cached, even if the change may concern something else.
     for (let attempt = 0; attempt < mostRecalls && !this.#values.has(key); attempt++)
       if ((await (this.#loads.get(key) ?? this.#ask(key, this.#now(), true))) === null) return
   }
 
-  /** Hands out what is remembered, for a process that has nothing; null where it is too old even for this one. */
+  /** Returns what is cached, for another process; null where it is too old even for this one. */
   lend(key: string): Lent<T> | null {
     const remembered = this.#values.peek(key)
     if (remembered === undefined) return null
@@ -107,7 +107,7 @@ export class ReadThrough<T extends object> {
     return false
   }
 
-  /** Returns for how long it has not been known that a value is right. */
+  /** Returns for how long a value has not been known to be current. */
   #ageOf({ askedAt }: Remembered<T>, now: number): number {
     return now - Math.max(askedAt, this.#options.changes.knownUntil)
   }
@@ -129,7 +129,7 @@ export class ReadThrough<T extends object> {
     try {
       const value = await this.#options.load(key)
       this.#triesAt = null
-      // A change was told meanwhile: the value may be older than it, good enough for those who asked before, and for nobody after.
+      // A change was reported meanwhile: the value may be older, which is fine for callers from before, and for none after.
       if (!this.#isOvertaken(key, value, heard)) this.#remember(key, { value, askedAt })
       if (value !== null && !isRecalled) this.#options.found?.(key)
       return value
@@ -140,7 +140,7 @@ export class ReadThrough<T extends object> {
     }
   }
 
-  /** Whether a change that was told after so many others may be one of what was found. */
+  /** Whether a change that was reported after so many others may concern what was found. */
   #isOvertaken(key: string, value: T | null, after: number): boolean {
     if (after < this.#unkept) return true
     for (let i = after - this.#unkept; i < this.#heard.length; i++) {
@@ -180,7 +180,7 @@ export class ReadThrough<T extends object> {
     if (!lent) throw error
     const knownAt = askedAt - lent.age
     const missedAt = (this.#misses.peek(key) ?? Number.NEGATIVE_INFINITY) - missLife
-    // Any change that was told since may be one of this, and what was gone before may be told of never.
+    // Any change since may concern it, and no change may ever be reported for what was removed before.
     if (knownAt <= Math.max(this.#changedAt, missedAt) || knownAt < this.#unheardUntil) throw error
     if (this.#now() - knownAt > grace) throw error
     this.#values.set(key, { value: lent.value, askedAt: knownAt })
@@ -202,7 +202,7 @@ export class ReadThrough<T extends object> {
     this.#loads.clear()
     this.#misses.clear()
     if (change.kind === 'everything') return this.#values.clear()
-    // Changes are rare: looking at each value is cheaper than keeping an index of them right.
+    // Changes are rare: checking each value is cheaper than maintaining an index.
     for (const [key, { value }] of this.#values.entries())
       if (this.#options.concerns(change, value)) this.#values.delete(key)
   }

@@ -1,7 +1,7 @@
-// The shapes that are kept, as every backend gives them back; people, OAuth and what is set for zones have files of their own. Times are
+// The records as every backend returns them; people, OAuth and zone settings have files of their own. Times are
 // ms since the epoch; ids are 32 hex digits unless said otherwise.
 
-/** Who owns gateways, tokens and OAuth clients. */
+/** The owner of gateways, tokens and OAuth clients. */
 export interface Account {
   readonly id: string
   readonly name: string
@@ -10,21 +10,21 @@ export interface Account {
   readonly createdAt: number
 }
 
-/** An AI gateway: what callers must prove, and what is kept of their calls. */
+/** An AI gateway: what callers must present, and what is stored of their calls. */
 export interface Gateway {
   readonly account: string
   /** Chosen by its owner: 1 to 64 lower-case letters, digits, hyphens and underscores. */
   readonly id: string
-  /** Whether a call needs a valid token. */
+  /** Whether a call requires a valid token. */
   readonly authentication: boolean
-  /** Whether the bodies of calls are kept with their log entries. */
+  /** Whether the bodies of calls are stored with their log entries. */
   readonly collectLogs: boolean
-  /** The most log entries that are kept, and what happens at that number. */
+  /** The most log entries that are stored, and what happens at that number. */
   readonly logManagement: number
   readonly logManagementStrategy: LogStrategy
-  /** How many calls it lets in; null where nothing is set, and absent in records that are older than the setting. */
+  /** The limit of calls; null where none is set, and absent in records that are older than the setting. */
   readonly rateLimit?: GatewayRateLimit | null
-  /** Whether streamed chats are asked for their usage where their callers don't; absent, as in older records, for true. */
+  /** Whether usage is requested for streamed chats whose callers do not; absent, as in older records, means true. */
   readonly streamUsage?: boolean
   readonly createdAt: number
   readonly modifiedAt: number
@@ -48,10 +48,10 @@ export interface Token {
   readonly digest: string
   readonly status: 'active' | 'disabled'
   readonly policies: readonly Policy[]
-  /** From when on, and until when, it is valid; null for no limit. */
+  /** From when and until when it is valid; null for no limit. */
   readonly notBefore: number | null
   readonly expiresOn: number | null
-  /** Client addresses and networks that may use it (empty: all), and that may not. */
+  /** Client addresses and networks that may use it (empty: all), and those that may not. */
   readonly addressesIn: readonly string[]
   readonly addressesNotIn: readonly string[]
   readonly issuedOn: number
@@ -80,7 +80,7 @@ interface Actor {
 /** What a token opens: the API of the side port, or the AI routes of the edge. */
 export type Api = 'management' | 'ai'
 
-/** What a token allows, or takes away again. */
+/** What a token allows, or denies. */
 export interface Policy {
   readonly id: string
   readonly effect: 'allow' | 'deny'
@@ -90,12 +90,12 @@ export interface Policy {
   readonly accounts: readonly string[]
 }
 
-/** Who changed what by the management API or the command line, when and from where. */
+/** A change by the management API or the command line: who, what, when and from where. */
 export interface AuditEntry {
   readonly id: string
   readonly account: string
   readonly at: number
-  /** The id of the token that asked; `command line` for a command that writes to the store itself, `gatehouse` for what is dropped from the trail. */
+  /** The id of the token; `command line` for a command that writes to the store directly, `gatehouse` for entries that are dropped. */
   readonly actor: string
   /** The client's address, empty for a command, and the ray id of the request. */
   readonly address: string
@@ -103,13 +103,13 @@ export interface AuditEntry {
   readonly action: AuditAction
   readonly resourceKind: ResourceKind
   readonly resource: string
-  /** The names of the members that were set or changed, as the API has them; never a value. */
+  /** The names of the members that were set or changed, as in the API; never a value. */
   readonly changed: readonly string[]
-  /** What was dropped of the trail of `resource`, an actor; absent in other entries. */
+  /** What was dropped of the entries of `resource`, an actor; absent in other entries. */
   readonly dropped?: DroppedEntries
 }
 
-/** Audit entries that made room, or whose time was over. */
+/** Audit entries that were dropped to make room, or because they expired. */
 export interface DroppedEntries {
   readonly count: number
   /** When the first and the last of them were made. */
@@ -148,19 +148,19 @@ export type AuditAction =
   | 'sign_in'
   | 'sign_out'
 
-/** The answer to a request with an Idempotency-Key, kept to be given again. */
+/** The response to a request with an Idempotency-Key, stored for repetitions. */
 export interface KeptAnswer {
   readonly account: string
   /** Of caller, request and Idempotency-Key: SHA-256 in hex. */
   readonly key: string
   /** Of the body: SHA-256 in hex. */
   readonly fingerprint: string
-  /** The answer, sealed: it has a secret. */
+  /** The response, encrypted: it contains a secret. */
   readonly sealed: string
   readonly expiresAt: number
 }
 
-/** One AI call that was let in. No credential ever stands in it. */
+/** One AI call that was let in. It never contains a credential. */
 export interface LogEntry {
   /** The ray id of the request: 16 hex digits. */
   readonly id: string
@@ -168,14 +168,14 @@ export interface LogEntry {
   readonly gateway: string
   readonly createdAt: number
   readonly provider: string
-  /** Null where neither the request nor the answer named one. */
+  /** Null where neither the request nor the response named one. */
   readonly model: string | null
   /** The path at the provider, without query. */
   readonly path: string
   readonly status: number
-  /** Whether the provider answered with 2xx and the client got all of it. */
+  /** Whether the provider responded with 2xx and the client got all of it. */
   readonly success: boolean
-  /** The name of the error record, where the gateway answered itself. */
+  /** The name of the error record, where the gateway itself responded. */
   readonly error: string | null
   /** Ms. */
   readonly duration: number
@@ -186,7 +186,7 @@ export interface LogEntry {
   readonly cost: number | null
   readonly cached: boolean
   readonly authenticated: boolean
-  /** The token that made the call, and its name then; null where the gateway asked for none, and in entries that are older than these. */
+  /** The token that made the call, and its name at that time; null where the gateway required none, and in older entries. */
   readonly tokenId: string | null
   readonly tokenName: string | null
   readonly streamed: boolean
@@ -196,20 +196,20 @@ export interface LogEntry {
   readonly request: Payload | null
   /** What the caller got. */
   readonly response: Payload | null
-  /** What the provider sent, where that is something else: the answer was translated, or the gateway asked for more than its caller. */
+  /** What the provider sent, where it differs: the response was translated, or the gateway requested more than its caller. */
   readonly providerResponse: Payload | null
 }
 
 /** A log entry as lists show it. */
 export type LogSummary = Omit<LogEntry, 'request' | 'response' | 'providerResponse'>
 
-/** A body as it is kept: its beginning, where it was larger than what is kept. */
+/** A body as it is stored: only its beginning, where it was too large. */
 export interface Payload {
   readonly text: string
   readonly isCut: boolean
-  /** Whether the text is base64 of a body that is no text, or of which the coding is not known; absent for false. */
+  /** Whether the text is base64, since the body is not text, or its coding is unknown; absent for false. */
   readonly isBase64?: true
 }
 
-/** What a caller says of a call. */
+/** The metadata of a call, set by its caller. */
 export type Metadata = Readonly<Record<string, string | number | boolean | null>>

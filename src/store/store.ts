@@ -1,4 +1,4 @@
-// What we remember, as one interface: every promise stands here, and both backends keep it (one contract suite runs on both).
+// The store as one interface: every promise is documented here, and both backends keep it (one contract suite runs on both).
 
 import type { AuthorizationEvent } from './authorization-event.ts'
 import type { Consumption, Credential, CredentialKind, CredentialOwner } from './credential.ts'
@@ -21,18 +21,18 @@ import type { SigningKey } from './signing-key.ts'
 import type { AccessRuleList, ErrorPage, ErrorRuleList } from './zone-lists.ts'
 
 /**
- * All that is kept. Methods reject with `StoreUnreachable` when the backend can't be asked in time, and never later than its command timeout; then nothing is
- * known of what a write did, unless said otherwise. Writes that wait for a file which others write to may take longer, and reject with `StoreBusy` when nothing
- * was written. A write that resolved survives kill -9, and a power cut where `durability` names no doubt.
+ * All that is stored. Methods reject with `StoreUnreachable` when the backend does not reply in time, and never later than its command timeout; the outcome of
+ * a write is then unknown, unless stated otherwise. Writes that wait for a file which others write to may take longer, and reject with `StoreBusy` when nothing
+ * was written. A write that resolved survives kill -9, and a power cut unless `durability` says otherwise.
  */
 export interface Store {
-  /** Where it is, without credentials. */
+  /** The location, without credentials. */
   readonly location: string
-  /** Whether the backend is out of reach as far as known; commands then fail at once. */
+  /** Whether the backend is currently unreachable; commands then fail at once. */
   readonly isUnreachable: boolean
-  /** Why writes are refused, in a sentence; null while they are taken, as far as known. */
+  /** Why writes are refused, in a sentence; null while they are accepted, as far as known. */
   readonly refusal: string | null
-  /** Why changes by others are not heard of at once, as a word of the backend or the system; null while they are. */
+  /** Why changes by others are not reported at once, as a word of the backend or the system; null while they are. */
   readonly deafness: string | null
   readonly accounts: Accounts
   /** Removing one removes its log entries. */
@@ -56,15 +56,15 @@ export interface Store {
   readonly logs: Logs
   readonly counters: Counters
   readonly changes: Changes
-  /** Keeps the three of a first start together, or nothing and false when there is an account already: one caller wins, however many processes start. */
+  /** Stores the three records of a first start together, or nothing and false when there is an account already: one caller wins, however many processes start. */
   bootstrap(first: Bootstrap): Promise<boolean>
-  /** Resolves when all that is written is as safe as a write that resolved: one that was called lost may be there all the same, and whoever answers for it asks this first. */
+  /** Resolves when everything written is as safe as a write that resolved: a write that seemed lost may have been made, so callers that report its absence call this first. */
   confirm(): Promise<void>
-  /** Returns in plain sentences what this set-up of the backend can lose, and that it has lost something since it was opened, as far as that is seen; none when nothing. */
+  /** Returns in plain sentences what this set-up of the backend can lose, and whether it has lost something since it was opened, as far as that is known; empty when nothing. */
   durability(): Promise<readonly string[]>
-  /** Returns in plain sentences what the backend denies its user, and how that is granted; none when nothing. */
+  /** Returns in plain sentences which rights the backend's user lacks, and how to grant them; empty when none. */
   rights(): Promise<readonly string[]>
-  /** Lets go of files and connections; what was asked before is finished or rejected first. */
+  /** Closes files and connections; pending commands are finished or rejected first. */
   close(): Promise<void>
 }
 
@@ -92,17 +92,17 @@ export interface Records<T> {
   get(account: string, id: string): Promise<Versioned<T> | null>
   /** A page of those of an account, by creation and then id; `total` counts all. */
   list(account: string, page: Page): Promise<Listing<T>>
-  /** Hands on those of an account in the order of `list` or the other way round, a few at a time. What is there all the while comes once, whatever is written meanwhile. */
+  /** Passes on those of an account in the order of `list` or in reverse, a few at a time. What exists throughout is passed on once, whatever is written meanwhile. */
   walk(account: string, from?: WalkStart): AsyncIterable<readonly T[]>
-  /** False, and nothing written, when the id is taken, or the key of the answer. */
+  /** False, and nothing written, when the id is taken, or the key of the stored response. */
   insert(record: T, together?: Together): Promise<boolean>
-  /** Puts the record in place of the version that the caller read; false, and nothing written, when that is no longer the one that is kept, or the key of the answer is taken. */
+  /** Replaces the version of the record that the caller read; false, and nothing written, when that is no longer current, or the key of the stored response is taken. */
   replace(record: T, version: number, together?: Together): Promise<boolean>
-  /** False, and nothing written, when there was none, or another version than the one that is given, or the key of the answer is taken. */
+  /** False, and nothing written, when there was none, or another version than the given one, or the key of the stored response is taken. */
   remove(account: string, id: string, together?: Together, version?: number): Promise<boolean>
 }
 
-/** What is written with a record, both or neither. */
+/** What is written together with a record, both or neither. */
 export interface Together {
   readonly audit?: AuditEntry
   readonly answer?: KeptAnswer
@@ -182,15 +182,15 @@ export interface AuthorizationEvents {
 
 export interface OAuthClients extends Records<OAuthClient> {
   /**
-   * Returns up to `limit` clients whose `verification.nextCheckAt` is over by the clock of the store, the longest due first, each to one caller only, whatever number
-   * of processes ask: a client is given again when its `nextCheckAt` was changed and the new one is over, or after `lease` ms.
+   * Returns up to `limit` clients whose `verification.nextCheckAt` has passed by the clock of the store, the longest due first, each to only one caller, however many
+   * processes ask: a client is returned again when its `nextCheckAt` was changed and has passed, or after `lease` ms.
    */
   claimDue(limit: number, lease: number): Promise<readonly Versioned<OAuthClient>[]>
-  /** Has clients that were given stay so for `lease` ms from now, as far as they are still due at the time at which they were. */
+  /** Extends the leases of clients to `lease` ms from now, as far as they are still due at the same time. */
   renewLeases(clients: readonly OAuthClient[], lease: number): Promise<void>
 }
 
-/** Answers to requests with an Idempotency-Key; they are written together with what they tell of. One that has expired is not there. */
+/** Stored responses to requests with an Idempotency-Key; written together with the records that they concern. Expired ones are not returned. */
 export interface KeptAnswers {
   get(account: string, key: string): Promise<KeptAnswer | null>
 }
@@ -199,7 +199,7 @@ export interface KeptAnswers {
 export interface AuditLog {
   /** A page by time and then id, of the entries from `since` up to but not at `before`; `total` counts those. */
   list(account: string, query: AuditQuery): Promise<Listing<AuditEntry>>
-  /** Adds an entry by itself; those of writes are written together with these. One whose id is there already stays as it is. */
+  /** Adds an entry on its own; those of writes are written together with them. An entry whose id exists already stays as it is. */
   append(entry: AuditEntry): Promise<void>
   /**
    * Removes the entries of an account that are older than the limit says, and of each actor the oldest beyond what it may have. With those of one actor the entry
@@ -222,7 +222,7 @@ export interface AuditQuery extends Page {
   /** Null for no bound. */
   readonly since: number | null
   readonly before: number | null
-  /** The newest first. */
+  /** Newest first. */
   readonly descending: boolean
 }
 
@@ -232,14 +232,14 @@ export interface Tokens extends Records<Token> {
 
 export interface Versioned<T> {
   readonly record: T
-  /** Another number after each write, and never one of a record that had this id before. */
+  /** A new number after each write, and never one of a record that had this id before. */
   readonly version: number
 }
 
 export interface Page {
   readonly offset: number
   readonly limit: number
-  /** Only what comes behind this place in the order of the list, whether or not something is there (any more); from the beginning where it is left out. */
+  /** Only what follows this position in the order of the list, whether or not something is there (any more); by default from the beginning. */
   readonly after?: Position | null
 }
 
@@ -248,7 +248,7 @@ export interface WalkStart {
   readonly descending?: boolean
 }
 
-/** A place in a list: by creation, and then by id. */
+/** A position in a list: by creation, and then by id. */
 export interface Position {
   /** Ms since the epoch. */
   readonly at: number
@@ -271,7 +271,7 @@ export interface Logs {
   append(account: string, gateway: string, batch: LogBatch, limit: LogLimit): Promise<number>
   list(account: string, gateway: string, query: LogQuery): Promise<Listing<LogSummary>>
   get(account: string, gateway: string, id: string): Promise<LogEntry | null>
-  /** Removes what the filters match, at most `query.limit` in its order; gives how many. */
+  /** Deletes what the filters match, at most `query.limit` in its order; returns how many. */
   remove(account: string, gateway: string, query: LogQuery): Promise<number>
   count(account: string, gateway: string): Promise<number>
   /** Hands on every entry without its bodies, in no order and a few at a time, with turns for others between; what is written meanwhile may be among them or not. */
@@ -286,11 +286,11 @@ export interface LogLimit {
 }
 
 export interface LogQuery extends Omit<Page, 'after'> {
-  /** Only what comes behind this place in the order of the query, whether or not something is there (any more); `total` counts all that match. */
+  /** Only what follows this position in the order of the query, whether or not something is there (any more); `total` counts all that match. */
   readonly after?: LogPlace | null
   /** All must match. */
   readonly filters: readonly LogFilter[]
-  /** Absent values come first; what is equal is ordered by creation and then id. `descending` turns all of it round. */
+  /** Absent values come first; equal ones are ordered by creation and then id. `descending` reverses all of it. */
   readonly orderBy: LogField
   readonly descending: boolean
 }
@@ -340,7 +340,7 @@ export interface LogFilter {
  * windows of up to an hour with Redis, when its server is restarted or a replica takes its place.
  */
 export interface Counters {
-  /** Whether counts are out of reach as far as known. */
+  /** Whether counts are currently unreachable. */
   readonly isUnreachable: boolean
   spend(ask: CounterAsk): Promise<CounterReply>
 }
@@ -349,7 +349,7 @@ export interface CounterAsk {
   readonly key: string
   readonly window: CounterWindow
   readonly limit: number
-  /** What has happened already, and is counted whatever the limit; what is negative is taken back. */
+  /** What has happened already, and is counted whatever the limit; negative numbers are taken back. */
   readonly done: number
   /** What is counted as far as it fits under the limit after that. */
   readonly wanted: number
@@ -361,19 +361,19 @@ export type CounterWindow =
   | { readonly kind: 'fixed'; readonly until: number } // ms since the epoch
 
 export interface CounterReply {
-  /** What counts now, with what was granted. */
+  /** The current count, including what was granted. */
   readonly count: number
-  /** How much of what was wanted was counted. */
+  /** How much of the wanted number was counted. */
   readonly granted: number
-  /** Ms until one more fits; 0 when it does now. */
+  /** Ms until one more fits; 0 when it fits now. */
   readonly wait: number
 }
 
 /** The writes of every process that shares the store, this one included. */
 export interface Changes {
-  /** Reports each change of a record soon after it was written, in no particular order; returns what ends that. */
+  /** Reports each change of a record soon after it was written, in no particular order; returns a function that unsubscribes. */
   follow(listener: (change: Change) => void): () => void
-  /** Monotonic ms (performance.now) until which every change is known to have been told. While all is well it is never more than 5 s old, a lost notice or not. */
+  /** Monotonic ms (performance.now) until which every change is known to have been reported. Normally it is never more than 5 s old, even if a notice is lost. */
   readonly knownUntil: number
 }
 
@@ -396,7 +396,7 @@ export type RecordKind =
  */
 export type ChangeKind = RecordKind | 'account' | 'credential'
 
-/** `everything`: some changes can no longer be told apart, so whatever was remembered may be old. */
+/** `everything`: some changes can no longer be told apart, so that everything cached may be outdated. */
 export type Change =
   | { readonly kind: ChangeKind; readonly account: string; readonly id: string }
   | { readonly kind: 'everything' }
@@ -411,7 +411,7 @@ export class LastSuperAdministrator extends Error {
   }
 }
 
-/** The backend could not be asked, or did not answer in time. */
+/** The backend could not be reached, or did not reply in time. */
 export class StoreUnreachable extends Error {
   override readonly name: string = 'StoreUnreachable'
   readonly code = 'GH_STORE_AWAY'
@@ -429,12 +429,12 @@ export class StoreUnreachable extends Error {
   }
 }
 
-/** The backend did not take the command: nothing was written. */
+/** The backend did not accept the command: nothing was written. */
 export class StoreUntouched extends StoreUnreachable {
   override readonly isUndone = true
 }
 
-/** The backend is there, but others kept it too busy for this command: nothing was written. */
+/** The backend is reachable, but too busy for this command: nothing was written. */
 export class StoreBusy extends StoreUntouched {
   override readonly name = 'StoreBusy'
   override readonly message = 'the store is busy'

@@ -1,10 +1,10 @@
-// What the API has set for zones, as every backend gives it back. Times are ms since the epoch; ids are 32 hex digits
+// What the API has set for zones, as every backend returns it. Times are ms since the epoch; ids are 32 hex digits
 // unless said otherwise.
 
 import type { AccessRule } from '../config/access-config.ts'
 import type { ErrorPageType, ErrorRule } from '../config/custom-errors-config.ts'
 
-/** The owner of what is kept of zones: they belong to the configuration, not to an account. */
+/** The owner of zone settings: zones belong to the configuration, not to an account. */
 export const zoneOwner = 'zones'
 
 /** What the API has set for one zone, in order; its id is the name of the zone. */

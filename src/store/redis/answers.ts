@@ -1,4 +1,4 @@
-// Answers to requests with an Idempotency-Key in Redis: each a key that expires.
+// Stored responses to requests with an Idempotency-Key in Redis: one key each, which expires.
 
 import type { Clock } from '../../base/clock.ts'
 import type { KeptAnswer } from '../records.ts'
@@ -21,7 +21,7 @@ export class RedisAnswers implements KeptAnswers {
   async get(account: string, key: string): Promise<KeptAnswer | null> {
     const found = (await this.#connection.run(['GET', keys.answer(account, key)])) as string | null
     if (found === null) return null
-    // Whoever gets it again takes it for done; the write of it may not have been confirmed.
+    // A caller that gets it takes the request for done; its write may be unconfirmed.
     await this.#writes.confirm()
     const answer: KeptAnswer = JSON.parse(found.slice(found.indexOf(' ') + 1))
     // The server has a clock of its own, and drops it by that.

@@ -1,4 +1,4 @@
-// Answers that are kept for a time, a row each. Those that have expired go when records are written.
+// Stored responses, one row each. Expired ones are deleted when records are written.
 
 import type { Clock } from '../../base/clock.ts'
 import type { KeptAnswer } from '../records.ts'
@@ -35,12 +35,12 @@ export class SqliteAnswers implements KeptAnswers {
     })
   }
 
-  /** Whether the key of an answer is taken; inside of a transaction. */
+  /** Whether the key of a response is taken; within a transaction. */
   hasWithin({ account, key }: KeptAnswer): boolean {
     return this.#get.get(account, key, this.#clock.now()) !== undefined
   }
 
-  /** Keeps an answer whose key is not taken; inside of a transaction. */
+  /** Stores a response whose key is not taken; within a transaction. */
   insertWithin({ account, key, fingerprint, sealed, expiresAt }: KeptAnswer): void {
     this.#put(account, key, fingerprint, sealed, expiresAt)
   }

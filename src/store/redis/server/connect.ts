@@ -1,5 +1,5 @@
-// Connections to one Redis, to the primary that Sentinels name, to a Sentinel, or to a cluster, all alike: nothing waits for one that is not there, and
-// each is dialled again for ever.
+// Connections to one Redis, to the primary that Sentinels name, to a Sentinel, or to a cluster, all alike: no command waits for an unreachable server, and
+// each is dialled again indefinitely.
 
 import { createConnection, type Socket } from 'node:net'
 import type { Writable } from 'node:stream'
@@ -44,7 +44,7 @@ export interface Client {
   onLoss(listener: (reason: unknown) => void): void
   /** Drops the connection and dials again. */
   redial(): void
-  /** Ends when what was sent is answered, or at once where it isn't ready. */
+  /** Ends when sent commands have their reply, or at once where it is not ready. */
   end(): Promise<unknown>
   /** Ends at once. */
   cut(): void
@@ -85,7 +85,7 @@ export function pauseBefore(attempt: number): number {
   return Math.round(ceiling * (0.5 + Math.random() / 2))
 }
 
-/** Dials; `patience` is how long an answer may take, in ms, before the driver forgets that it waits for one. */
+/** Dials; `patience` is how long a reply may take, in ms, before the driver stops waiting for it. */
 export function connect(dialling: Dialling, patience: number): Client {
   if (dialling.address.kind === 'cluster') return wrap(dialCluster(dialling, patience), () => false)
   const route = new Route(dialling)

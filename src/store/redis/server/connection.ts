@@ -1,5 +1,5 @@
-// A connection that never keeps anybody waiting: it answers in time or says that the store is unreachable, and only the first to ask finds out the slow way
-// that a server hangs. Only a primary counts as there, and is asked each second whether it still is one.
+// A connection that never blocks its callers: a command gets its reply in time or rejects as unreachable, and only the first one waits for the timeout
+// of a server that hangs. Only a primary counts as reachable, which is checked each second.
 
 import { inTime } from '../../../base/turns/in-time.ts'
 import { StoreUnreachable, StoreUntouched } from '../../store.ts'
@@ -35,7 +35,7 @@ export class Connection {
   /** The greeting that counts; others are of a connection that was lost since. */
   #greeting = 0
   #failures = 0
-  /** Why it is away; a connection that failed closes next, without a reason of its own. */
+  /** Why it is unreachable; a connection that failed closes next, without a reason of its own. */
   #reason: Error | null = null
   #retry: NodeJS.Timeout | undefined
   #look: NodeJS.Timeout | undefined
@@ -48,7 +48,7 @@ export class Connection {
     client.onLoss(reason => this.#lose(reason))
   }
 
-  /** Resolves when it is known whether the server is there, and rejects with a sentence when its data is not for us. */
+  /** Resolves when it is known whether the server is reachable, and rejects with a sentence when its data cannot be used. */
   get opened(): Promise<void> {
     return this.#opening.promise
   }
@@ -62,12 +62,12 @@ export class Connection {
     return this.#runId
   }
 
-  /** Calls back each time that the server is there again. */
+  /** Calls back each time that the server is reachable again. */
   onArrival(listener: () => void): void {
     this.#arrivals.push(listener)
   }
 
-  /** Asks one command; rejects with `StoreUnreachable` after `timeout` ms at the latest. */
+  /** Sends one command; rejects with `StoreUnreachable` after `timeout` ms at the latest. */
   run(command: Command): Promise<unknown> {
     return this.#ask(() => this.#client.send(command), this.#options.timeout)
   }
@@ -83,7 +83,7 @@ export class Connection {
     return this.#ask(run, this.#options.timeout)
   }
 
-  /** Asks commands of the node that has the keys of the first, and rejects when that one failed; the others give their errors. */
+  /** Sends commands to the node that has the keys of the first, and rejects when that one failed; the others return their errors. */
   async runAll(commands: readonly Command[]): Promise<readonly unknown[]> {
     return this.#ask(() => this.#client.sendAll(commands).then(firstThrown), this.#options.timeout)
   }
@@ -99,7 +99,7 @@ export class Connection {
     this.#client.redial()
   }
 
-  /** Ends when what was asked before is answered or given up. */
+  /** Ends when earlier commands have their reply or were abandoned. */
   async close(): Promise<void> {
     this.#isClosed = true
     clearTimeout(this.#retry)
@@ -118,7 +118,7 @@ export class Connection {
     }
   }
 
-  /** Holds back all further commands until the server has proved that it is there. */
+  /** Holds back all further commands until the server has proved that it is reachable. */
   #doubt(): void {
     if (!this.#isHere) return
     this.#lose(new Late())

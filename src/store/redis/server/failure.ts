@@ -1,21 +1,21 @@
-// Why Redis gave no answer, told apart for the connection, and reduced to what may be repeated.
+// Why Redis did not reply, classified for the connection, and reduced to what may be shown.
 
-/** An answer that did not come in time. */
+/** A reply that did not come in time. */
 export class Late extends Error {
   readonly code = 'ETIMEDOUT'
 }
 
-/** An answer of a server that is a replica, or that another one has replaced. */
+/** A reply of a server that is a replica, or that another one has replaced. */
 export class NotPrimary extends Error {
   readonly code = 'READONLY'
 }
 
-/** Rejects a wait that was too long. */
+/** Rejects a wait that took too long. */
 export function tooLate(): never {
   throw new Late()
 }
 
-/** Whether a server said so: then it is there. */
+/** Whether the server sent the error: then it is reachable. */
 export function isReply(error: unknown): boolean {
   return error instanceof Error && error.name === 'ReplyError'
 }
@@ -25,7 +25,7 @@ export function isDemoted(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('READONLY')
 }
 
-/** Whether the keys are at another node of the cluster by now: then nothing was done. */
+/** Whether the keys have moved to another node of the cluster: then nothing was done. */
 export function isMoved(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('MOVED')
 }

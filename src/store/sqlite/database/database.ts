@@ -1,4 +1,4 @@
-// One connection to a file of SQLite: waits for locks without stalling the process, and turns what is out of reach into StoreUnreachable.
+// One connection to an SQLite file: waits for locks without blocking the process, and turns an unavailable file into StoreUnreachable.
 
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -1,5 +1,5 @@
-// Writes of one connection, in the order in which they were asked. Each commit waits for the disk, so those that wait share one; and while another
-// process holds the lock of the file, the event loop goes on: SQLite itself would hold it.
+// Writes of one connection, in order. Each commit waits for the disk, so that queued writes share one; and while another
+// process holds the lock of the file, the event loop continues: SQLite itself would block it.
 
 import type { StoreMetrics, WriteRefusal } from '../../../metrics/store-metrics.ts'
 import { StoreUnreachable, StoreBusy, StoreUntouched } from '../../store.ts'
@@ -12,7 +12,7 @@ interface WriteQueueOptions {
   readonly metrics: StoreMetrics
   /** Hears that the file could be written, or why it could not. */
   readonly report: (failure: unknown) => void
-  /** Whether the file could not be written the last time; then nothing waits. */
+  /** Whether the last write to the file failed; then nothing is queued. */
   readonly isUnreachable: () => boolean
 }
 
@@ -31,7 +31,7 @@ interface Done {
   readonly outcome: { readonly result: unknown } | { readonly failure: unknown }
 }
 
-/** The most writes that wait: more are turned away. */
+/** The most writes that are queued: more are refused. */
 const mostWaiting = 1_000
 /** Ms after which a transaction takes no more work, so that neither the event loop nor the lock is held for long. */
 const budget = 5
@@ -56,7 +56,10 @@ export class WriteQueue {
     this.#options = options
   }
 
-  /** Runs synchronous work in a transaction, alone or with others, and resolves when that is committed; what it throws undoes it alone. Rejects with `StoreBusy` when it was not run. */
+  /**
+   * Runs synchronous work in a transaction, alone or with others, and resolves when that is committed; an exception undoes only its own work. Rejects with
+   * `StoreBusy` when it was not run.
+   */
   push<T>(work: () => T): Promise<T> {
     const { patience, isUnreachable, metrics } = this.#options
     if (this.#waiting.length >= mostWaiting) return Promise.reject(this.#refusal('queue_full'))
@@ -69,7 +72,7 @@ export class WriteQueue {
     return promise
   }
 
-  /** Runs what waits if the lock is free, and rejects the rest. */
+  /** Runs what is queued if the lock is free, and rejects the rest. */
   close(): void {
     clearTimeout(this.#timer)
     try {
