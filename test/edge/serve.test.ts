@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { systemClock } from '../../src/base/clock.ts'
 import { Limiter } from '../../src/limits/limiter.ts'
 import { Edge, edgeConfig, listenAt, recordOf } from '../help/edge.ts'
 import { ok, startResponder } from '../help/origin.ts'
 import { request } from '../help/raw.ts'
+import { root } from '../help/source.ts'
 import { until } from '../help/until.ts'
 import { SteeredCounters } from '../limits/steered-counters.ts'
 
@@ -59,4 +62,16 @@ test('a bug in a step that waited is an error of ours', async t => {
   const answer = await edge.ask(get)
   assert.deepEqual([answer.status, recordOf(answer).error_code], [500, 500])
   assert.equal(answer.field('connection'), 'close')
+})
+
+test('a step that may wait ends its line: what stood behind it there would be left out', () => {
+  const source = readFileSync(join(root, 'src/edge/serve.ts'), 'utf8')
+  const lines = [...source.matchAll(/^ {2}x => (.*),$/gm)].map(([, line]) => line!)
+  const early = lines.flatMap(line => [...line.matchAll(/(\w+)\(x\) \?\?/g)].map(([, step]) => step!))
+  assert.ok(early.length > 4)
+  for (const step of early) {
+    const path = new RegExp(`import \\{ ${step} \\} from '(.*)'`).exec(source)![1]!
+    const text = readFileSync(join(root, 'src/edge', path), 'utf8')
+    assert.match(text, new RegExp(`export function ${step}\\(x: Exchange\\): Refusal \\| null `), step)
+  }
 })

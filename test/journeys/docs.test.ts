@@ -296,8 +296,8 @@ test('the configurations shown are valid', () => {
 
 test('the numbered life of a request has the steps of serve.ts', () => {
   const story = readFileSync(join(root, 'src/edge/serve.ts'), 'utf8')
-  const list = /const steps: readonly Step\[\] = \[([^\]]+)\]/.exec(story)![1]!
-  const steps = [...list.matchAll(/\w+/g)].map(([step]) => step)
+  const list = /const story: readonly Step\[\] = \[([^\]]+)\]/.exec(story)![1]!
+  const steps = [...list.matchAll(/(\w+)\(x\)/g)].map(([, step]) => step)
   const told = [...readPage('docs/architecture.md').text.matchAll(/^\d+\. \*\*(\w+)\*\*/gm)].map(
     ([, name]) => name,
   )
