@@ -27,7 +27,7 @@ export interface SignedIn extends NewSession {
 }
 
 /** The user must show a code, and the ticket with it. */
-interface NeedsCode {
+export interface NeedsCode {
   readonly outcome: 'needs_code'
   readonly ticket: string
 }

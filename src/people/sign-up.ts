@@ -19,10 +19,10 @@ type SignUpResult =
 
 export class SignUp {
   readonly #parts: SignInParts
-  readonly #isOpen: () => boolean
+  readonly #isOpen: boolean
   readonly #clock: Clock
 
-  constructor(parts: SignInParts, isOpen: () => boolean) {
+  constructor(parts: SignInParts, isOpen: boolean) {
     this.#parts = parts
     this.#isOpen = isOpen
     this.#clock = parts.clock ?? systemClock
@@ -34,7 +34,7 @@ export class SignUp {
     { address }: Visit,
   ): Promise<SignUpResult> {
     const { store, passwords, throttle } = this.#parts
-    if (!this.#isOpen()) return { outcome: 'closed' }
+    if (!this.#isOpen) return { outcome: 'closed' }
     const email = normalEmail(written.trim())
     const fault = emailFault(email)
     if (fault !== null) return { outcome: 'bad_email', fault }

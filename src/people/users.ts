@@ -58,11 +58,21 @@ export async function changeUser(
   }
 }
 
-/** Returns a user with names as they were given; one that was left out or is empty stays as it was. */
+/** Returns a user with names as they were given, without what cannot be seen; one that was left out or is empty stays as it was. */
 export function withNames(user: User, { firstName, lastName }: Names): User {
   return {
     ...user,
-    firstName: firstName?.trim() || user.firstName,
-    lastName: lastName?.trim() || user.lastName,
+    firstName: visibleName(firstName) || user.firstName,
+    lastName: visibleName(lastName) || user.lastName,
   }
+}
+
+const longestName = 64 // code points
+
+function visibleName(name: string | null | undefined): string {
+  const shown = (name ?? '')
+    .normalize('NFC')
+    .replace(/[\s\p{Z}]+/gu, ' ')
+    .replace(/\p{C}/gu, '')
+  return Array.from(shown.trim()).slice(0, longestName).join('')
 }

@@ -46,6 +46,7 @@ const held: Readonly<Record<string, readonly string[]>> = {
   'limits/limiter': ['limits/'],
   'metrics/metrics': ['metrics/'],
   'people/invitations': ['people/links'],
+  'people/openid-sign-in': ['people/openid-provider'],
   'people/own-account': ['people/trail', 'people/users'],
   'people/sessions': ['people/secret-value'],
   'pages/pages.browser': ['pages/components', 'pages/style', 'pages/views/'],

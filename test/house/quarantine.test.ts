@@ -13,6 +13,7 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   'lru-cache': ['limits/limiter.ts', 'store/read-through.ts'],
   maxmind: ['access/geo.ts'],
   negotiator: ['errors/negotiate.ts'],
+  'openid-client': ['people/openid-provider.ts'],
   pino: ['log/log.ts'],
   'prom-client': ['metrics/metrics.ts'],
   qr: ['pages/qr.ts'],

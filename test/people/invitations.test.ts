@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
+import { test } from 'node:test'
 import { Invitations, reissueInvitation } from '../../src/people/invitations.ts'
 import { linkUrl } from '../../src/people/links.ts'
-import { newUser, userOfEmail } from '../../src/people/users.ts'
+import { newUser, userOfEmail, withNames } from '../../src/people/users.ts'
 import { everybody } from '../../src/store/people.ts'
 import { onStores, password, type Village, visit } from './on-stores.ts'
 
@@ -114,4 +115,12 @@ onStores('an address is one user, however many invite it at once', async village
   const all = Array.from({ length: 20 }, () => userOfEmail(users, 'one@example.com', 1))
   assert.equal(new Set((await Promise.all(all)).map(({ id }) => id)).size, 1)
   assert.equal(newUser('a@example.com', 1).password, null)
+})
+
+test('names have no characters that cannot be seen, and an end', () => {
+  const { firstName, lastName } = withNames(newUser('a@example.com', 1), {
+    firstName: ' Ada\u202e\n\t  King\u0000 ',
+    lastName: '🗝'.repeat(100),
+  })
+  assert.deepEqual([firstName, lastName], ['Ada King', '🗝'.repeat(64)])
 })

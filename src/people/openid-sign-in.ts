@@ -1,0 +1,239 @@
+// Signing in at an OpenID provider, and which user that is: the one who signed in so before, else the one with the verified address, else perhaps a new one.
+
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { type Clock, systemClock } from '../base/clock.ts'
+import type { Logger } from '../log/log.ts'
+import type { User } from '../store/people.ts'
+import { emailFault, normalEmail } from './email.ts'
+import type { Challenge, Direction, OpenIdProvider, ProvenIdentity } from './openid-provider.ts'
+import { digestOfValue, isValue, newValue } from './secret-value.ts'
+import type { NeedsCode, SignedIn, SignIn, SignInParts } from './sign-in.ts'
+import { Trail } from './trail.ts'
+import { changeUser, newUser, withNames } from './users.ts'
+import type { Visit } from './visit.ts'
+
+/** Why somebody whom the provider knows cannot sign in here, and how that is said. */
+const openIdRefusals = {
+  no_verified_email:
+    'The provider did not confirm an e-mail address of yours. Confirm one there, and sign in again.',
+  other_identity:
+    'Another person at the provider already signs in here with your e-mail address. Ask an administrator of your account for help.',
+  not_invited: 'You are not a user here. Ask an administrator of the account for an invitation.',
+} as const
+
+type Refusal = keyof typeof openIdRefusals
+
+/** Who is behind an identity, or why nobody is. */
+type Match = User | Refusal
+
+type BeginResult =
+  | { readonly outcome: 'sent'; readonly url: string }
+  /** The provider could not be reached, or what it says of itself is wrong. */
+  | { readonly outcome: 'unreachable' }
+
+type FinishResult =
+  | ((SignedIn | NeedsCode) & { readonly next: string })
+  /** The message is for the person. */
+  | { readonly outcome: 'refused'; readonly reason: Refusal; readonly message: string; readonly next: string }
+  /** The person did not want to, or the provider refused; `failed` where what it sent is not right. */
+  | { readonly outcome: 'denied' | 'failed' | 'unreachable'; readonly next: string }
+  /** It was begun more than ten minutes ago, in another browser, or has been finished. */
+  | { readonly outcome: 'expired' }
+
+interface OpenIdParts {
+  readonly provider: OpenIdProvider
+  readonly signIn: SignIn
+  /** Whether people may become users by this. */
+  readonly isOpen: boolean
+  readonly log: Logger
+}
+
+/** Ms that a person may stay at the provider. */
+const attemptLife = 600_000
+/** Ms that may be between a fresh proof and the return. */
+const freshLife = 300_000
+
+export class OpenIdSignIn {
+  readonly #parts: SignInParts
+  readonly #own: OpenIdParts
+  readonly #clock: Clock
+
+  constructor(parts: SignInParts, own: OpenIdParts) {
+    this.#parts = parts
+    this.#own = own
+    this.#clock = parts.clock ?? systemClock
+  }
+
+  /** The host of the provider, as people know it. */
+  get providerName(): string {
+    return this.#own.provider.name
+  }
+
+  /** Begins in a browser, which is known by the secret value of a cookie; `next` is where it leads in the end. */
+  async begin({
+    browser,
+    next,
+    ...direction
+  }: Direction & { readonly browser: string; readonly next: string }): Promise<BeginResult> {
+    const { value: state, digest } = newValue()
+    const now = this.#clock.now()
+    const url = await this.#asked(() =>
+      this.#own.provider.authorizationUrl(challengeOf(state, browser), direction),
+    )
+    if (url === null) return { outcome: 'unreachable' }
+    await this.#parts.store.credentials.put({
+      kind: 'sign_in',
+      digest,
+      user: null,
+      client: null,
+      grant: null,
+      data: { step: 'openid', browser: digestOfValue(browser), next, isFresh: direction.isFresh === true },
+      createdAt: now,
+      expiresAt: now + attemptLife,
+      consumedAt: null,
+    })
+    return { outcome: 'sent', url }
+  }
+
+  /** Finishes with the whole URL at which the browser came back, which has the redirect URI before its query; `replaced` is the session it had. */
+  async finish(
+    { browser, url }: { readonly browser: string; readonly url: URL },
+    visit: Visit,
+    replaced: string | null = null,
+  ): Promise<FinishResult> {
+    const at = this.#clock.now()
+    const state = url.searchParams.get('state') ?? ''
+    const attempt = await this.#attemptOf(state, browser, at)
+    if (attempt === null) return { outcome: 'expired' }
+    const { next, isFresh } = attempt
+    const identity = await this.#identityAt(url, challengeOf(state, browser))
+    if (typeof identity === 'string') return { outcome: identity, next }
+    if (isFresh && (identity.authenticatedAt ?? at) < at - freshLife) return { outcome: 'failed', next }
+    const user = await this.#userOf(identity, visit, at)
+    if (typeof user === 'string')
+      return { outcome: 'refused', reason: user, message: openIdRefusals[user], next }
+    return { ...(await this.#own.signIn.proceed(user, { method: 'openid', at }, visit, replaced)), next }
+  }
+
+  /** Uses up the attempt that has this state, of this browser. */
+  async #attemptOf(state: string, browser: string, now: number): Promise<Attempt | null> {
+    if (!isValue(state)) return null
+    const { credentials } = this.#parts.store
+    const digest = digestOfValue(state)
+    const kept = await credentials.get('sign_in', digest)
+    const attempt = kept?.data as Attempt | undefined
+    if (attempt?.step !== 'openid' || !isSame(attempt.browser, digestOfValue(browser))) return null
+    return (await credentials.consume('sign_in', digest, now))?.isFirst ? attempt : null
+  }
+
+  async #identityAt(
+    url: URL,
+    challenge: Challenge,
+  ): Promise<ProvenIdentity | 'denied' | 'failed' | 'unreachable'> {
+    try {
+      return await this.#own.provider.identityAt(url, challenge)
+    } catch (cause) {
+      if (url.searchParams.get('error') === 'access_denied') return 'denied'
+      this.#tell(cause)
+      return isNetwork(cause) ? 'unreachable' : 'failed'
+    }
+  }
+
+  async #userOf(identity: ProvenIdentity, visit: Visit, now: number): Promise<Match> {
+    const { store } = this.#parts
+    const { issuer, subject, verifiedEmail } = identity
+    for (;;) {
+      const known = await store.users.findByIdentity({ issuer, subject })
+      if (known) return known.record
+      const email = verifiedEmail === null ? null : normalEmail(verifiedEmail)
+      if (email === null || emailFault(email) !== null) return 'no_verified_email'
+      const owner = await store.users.findByEmail(email)
+      const match = owner
+        ? await this.#link(owner.record, identity, visit, now)
+        : await this.#create(email, identity, now)
+      // Somebody else was faster: the same question has another result now.
+      if (match !== null) return match
+    }
+  }
+
+  /** Has a user sign in by this identity from now on; null where the user has changed meanwhile. */
+  async #link(owner: User, identity: ProvenIdentity, visit: Visit, now: number): Promise<Match | null> {
+    if (owner.identity !== null) return 'other_identity'
+    const { store, sessions } = this.#parts
+    const members = await store.members.ofUser(owner.id)
+    // Nobody has shown that the address is theirs who signed up by themselves: what they set must not open the account of its owner.
+    const isInvited = members.some(({ status }) => status === 'accepted')
+    const { issuer, subject } = identity
+    const trail = await Trail.of(store, owner, visit, now, 'update', ['identity'])
+    const link = (before: User) => {
+      if (before.identity !== null || before.email !== owner.email) return null
+      const linked = { ...withMissingNames(before, identity), identity: { issuer, subject }, modifiedAt: now }
+      return isInvited ? linked : { ...linked, password: null, totp: null, passwordChangedAt: now }
+    }
+    const linked = await changeUser(store, owner.id, link, trail.first)
+    if (linked === null) return null
+    if (!isInvited) await sessions.endAll(linked.id)
+    await trail.writeRest()
+    return linked
+  }
+
+  /** Makes a user who is a member of nothing, where that is allowed; null where the address or the identity was taken meanwhile. */
+  async #create(email: string, identity: ProvenIdentity, now: number): Promise<Match | null> {
+    if (!this.#own.isOpen) return 'not_invited'
+    const { issuer, subject } = identity
+    const user = { ...withMissingNames(newUser(email, now), identity), identity: { issuer, subject } }
+    return (await this.#parts.store.users.insert(user)) ? user : null
+  }
+
+  /** Null where the provider failed. */
+  async #asked<T>(question: () => Promise<T>): Promise<T | null> {
+    try {
+      return await question()
+    } catch (cause) {
+      this.#tell(cause)
+      return null
+    }
+  }
+
+  /** Keeps in the log why, without what the provider sent: tokens and claims may be in it. */
+  #tell(cause: unknown): void {
+    const { name, code, error, message } = cause as Error & {
+      readonly code?: string
+      readonly error?: string
+    }
+    this.#own.log.warn(
+      { provider: this.providerName, name, code, error, reason: message },
+      'sign-in at the OpenID provider failed',
+    )
+  }
+}
+
+/** What is kept of a sign-in that has begun. */
+interface Attempt {
+  readonly step: string
+  readonly browser: string
+  readonly next: string
+  readonly isFresh: boolean
+}
+
+/** Makes what only this browser can show again; the store has neither its cookie nor the state. */
+function challengeOf(state: string, browser: string): Challenge {
+  const part = (use: string) => createHmac('sha256', browser).update(`${use} ${state}`).digest('base64url')
+  return { state, nonce: part('nonce'), verifier: part('verifier') }
+}
+
+function isSame(one: string, other: string): boolean {
+  const [a, b] = [Buffer.from(one), Buffer.from(other)]
+  return a.length === b.length && timingSafeEqual(a, b)
+}
+
+function isNetwork(cause: unknown): boolean {
+  const { code, name, cause: deeper } = cause as Error & { readonly code?: string }
+  return (
+    code === 'OAUTH_TIMEOUT' || name === 'TypeError' || (deeper as Error | undefined)?.name === 'TypeError'
+  )
+}
+
+function withMissingNames(user: User, { firstName, lastName }: ProvenIdentity): User {
+  return withNames(user, { firstName: user.firstName ?? firstName, lastName: user.lastName ?? lastName })
+}

@@ -1,0 +1,54 @@
+// All that people do to come in and stay, for one process.
+
+import type { Clock } from '../base/clock.ts'
+import type { SecretKeys } from '../base/secret-keys.ts'
+import type { PeopleConfig } from '../config/config.ts'
+import type { Logger } from '../log/log.ts'
+import type { Store } from '../store/store.ts'
+import { Invitations } from './invitations.ts'
+import { OpenIdProvider } from './openid-provider.ts'
+import { OpenIdSignIn } from './openid-sign-in.ts'
+import { OwnAccount } from './own-account.ts'
+import { Passwords } from './passwords.ts'
+import { Sessions } from './sessions.ts'
+import { SetUp } from './set-up.ts'
+import { SignIn } from './sign-in.ts'
+import { SignUp } from './sign-up.ts'
+import { Throttle } from './throttle.ts'
+
+interface PeopleParts {
+  readonly store: Store
+  readonly keys: SecretKeys
+  readonly config: PeopleConfig
+  readonly log: Logger
+  readonly passwords?: Passwords
+  readonly clock?: Clock
+}
+
+export class People {
+  readonly sessions: Sessions
+  readonly signIn: SignIn
+  readonly signUp: SignUp
+  readonly setUp: SetUp
+  readonly invitations: Invitations
+  readonly ownAccount: OwnAccount
+  /** Null where no provider is configured. */
+  readonly openId: OpenIdSignIn | null
+  readonly config: PeopleConfig
+
+  constructor({ store, keys, config, log, passwords = new Passwords(), clock }: PeopleParts) {
+    const { signUp, openid } = config
+    const sessions = new Sessions(store, clock)
+    const throttle = new Throttle(store.counters)
+    const parts = { store, keys, passwords, sessions, throttle, ...(clock && { clock }) }
+    this.config = config
+    this.sessions = sessions
+    this.signIn = new SignIn(parts)
+    this.signUp = new SignUp(parts, signUp === 'open')
+    this.setUp = new SetUp(parts)
+    this.invitations = new Invitations(parts)
+    this.ownAccount = new OwnAccount(parts)
+    const own = { signIn: this.signIn, isOpen: signUp !== 'invited', log }
+    this.openId = openid && new OpenIdSignIn(parts, { provider: new OpenIdProvider(openid), ...own })
+  }
+}

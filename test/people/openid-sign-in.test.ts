@@ -1,0 +1,222 @@
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
+import { pino } from 'pino'
+import { OpenIdProvider, type OpenIdSettings } from '../../src/people/openid-provider.ts'
+import { OpenIdSignIn } from '../../src/people/openid-sign-in.ts'
+import { newValue } from '../../src/people/secret-value.ts'
+import { SignIn } from '../../src/people/sign-in.ts'
+import { everybody } from '../../src/store/people.ts'
+import { settleWithApp } from './enrol.ts'
+import { onStores, password, type Village, visit } from './on-stores.ts'
+import { redirectUri, RunningProvider, walk } from './openid-provider.ts'
+
+const ada = { email: 'Ada@Example.com', email_verified: true, given_name: 'Ada', family_name: 'Lovelace' }
+const minute = 60_000
+
+/** Opens the way in by a provider; `lines` is what the log has. */
+function wayIn({ parts }: Village, settings: OpenIdSettings, isOpen = false) {
+  const lines: string[] = []
+  const log = pino({}, { write: line => void lines.push(line) })
+  const signIn = new SignIn(parts)
+  const openId = new OpenIdSignIn(parts, { provider: new OpenIdProvider(settings), signIn, isOpen, log })
+  const browser = newValue().value
+  const begin = async (loginHint: string, isFresh = false) => {
+    const begun = await openId.begin({ browser, next: '/auth/account', redirectUri, loginHint, isFresh })
+    assert.ok(begun.outcome === 'sent')
+    return walk(begun.url)
+  }
+  const finish = (url: URL) => openId.finish({ browser, url }, visit)
+  return {
+    openId,
+    lines,
+    browser,
+    begin,
+    finish,
+    arrive: async (subject: string) => finish(await begin(subject)),
+  }
+}
+
+async function start(village: Village, t: TestContext, isOpen = false) {
+  const provider = await RunningProvider.start(t)
+  await provider.knows({ ada })
+  return { provider, ...wayIn(village, provider.settings, isOpen) }
+}
+
+onStores(
+  'who is new becomes a user without membership where that is open, and is the same user next time',
+  async (village, t) => {
+    const { provider, arrive } = await start(village, t, true)
+    const first = await arrive('ada')
+    assert.ok(first.outcome === 'signed_in', JSON.stringify(first))
+    const { user, session, next } = first
+    assert.deepEqual(
+      [user.email, user.firstName, user.lastName, user.password, next],
+      ['ada@example.com', 'Ada', 'Lovelace', null, '/auth/account'],
+    )
+    assert.deepEqual(user.identity, { issuer: provider.settings.issuer, subject: 'ada' })
+    assert.equal(session.method, 'openid')
+    assert.deepEqual(await village.store.members.ofUser(user.id), [])
+    await provider.knows({ ada: { email: 'moved@example.com', email_verified: false } })
+    const again = await arrive('ada')
+    assert.ok(again.outcome === 'signed_in')
+    assert.deepEqual(again.user, user)
+  },
+)
+
+onStores('a member is matched by the verified address, once, and keeps the password', async (village, t) => {
+  const { arrive, provider } = await start(village, t)
+  const account = await village.found()
+  const user = await village.settle({ email: 'ada@example.com', firstName: 'Augusta' })
+  await village.join(user, account)
+  const done = await arrive('ada')
+  assert.ok(done.outcome === 'signed_in', JSON.stringify(done))
+  assert.deepEqual([done.user.id, done.user.firstName, done.user.lastName], [user.id, 'Augusta', 'Lovelace'])
+  assert.equal(done.user.password, user.password)
+  assert.deepEqual(await village.told(account), [[user.id, 'update', 'user', user.id, ['identity']]])
+  await provider.knows({ ada, impostor: ada })
+  const refused = await arrive('impostor')
+  assert.partialDeepStrictEqual(refused, {
+    outcome: 'refused',
+    reason: 'other_identity',
+    next: '/auth/account',
+  })
+})
+
+onStores(
+  'what somebody set who signed up with the address of another opens nothing once its owner comes',
+  async (village, t) => {
+    const { arrive } = await start(village, t, true)
+    const { user } = await settleWithApp(village, { email: 'ada@example.com' })
+    const proof = { method: 'password', secondFactor: true, at: village.clock.now() } as const
+    const squatting = await village.parts.sessions.begin(user, proof, visit)
+    village.clock.advance(1_000)
+    const done = await arrive('ada')
+    assert.ok(done.outcome === 'signed_in')
+    assert.deepEqual([done.user.id, done.user.password, done.user.totp], [user.id, null, null])
+    assert.equal(await village.parts.sessions.find(squatting.value), null)
+    assert.ok(await village.parts.sessions.find(done.value))
+    const tried = await new SignIn(village.parts).withPassword({ email: user.email, password }, visit)
+    assert.equal(tried.outcome, 'refused')
+  },
+)
+
+onStores(
+  'an address that the provider has not verified matches nobody, and makes nobody',
+  async (village, t) => {
+    const { provider, arrive } = await start(village, t, true)
+    await village.settle({ email: 'ada@example.com' })
+    for (const claims of [
+      { ...ada, email_verified: false },
+      { email: ada.email },
+      { ...ada, email_verified: 'true' },
+      { email_verified: true },
+      { email: 'no address', email_verified: true },
+    ]) {
+      await provider.knows({ ada: claims })
+      const refused = await arrive('ada')
+      assert.partialDeepStrictEqual(refused, {
+        outcome: 'refused',
+        reason: 'no_verified_email',
+        next: '/auth/account',
+      })
+    }
+    assert.equal((await village.store.users.list(everybody, { offset: 0, limit: 10 })).total, 1)
+  },
+)
+
+onStores(
+  'who is not invited is refused where only those are let in, and one who says no is not let in either',
+  async (village, t) => {
+    const { arrive } = await start(village, t)
+    assert.partialDeepStrictEqual(await arrive('ada'), {
+      outcome: 'refused',
+      reason: 'not_invited',
+      next: '/auth/account',
+    })
+    assert.deepEqual(await arrive('nobody'), { outcome: 'denied', next: '/auth/account' })
+    assert.equal((await village.store.users.list(everybody, { offset: 0, limit: 10 })).total, 0)
+  },
+)
+
+onStores('a return counts once, in its own browser, for ten minutes', async (village, t) => {
+  const { openId, begin, finish } = await start(village, t, true)
+  const url = await begin('ada')
+  const stranger = newValue().value
+  assert.deepEqual(await openId.finish({ browser: stranger, url }, visit), { outcome: 'expired' })
+  const all = await Promise.all([finish(url), finish(url), finish(url)])
+  assert.deepEqual(all.map(({ outcome }) => outcome).toSorted(), ['expired', 'expired', 'signed_in'])
+  for (const state of ['', 'x', newValue().value])
+    assert.equal((await finish(new URL(`${redirectUri}?code=x&state=${state}`))).outcome, 'expired')
+  const late = await begin('ada')
+  village.clock.advance(10 * minute + 1_000)
+  assert.deepEqual(await finish(late), { outcome: 'expired' })
+})
+
+onStores('a code that is not of this attempt, or a response of another issuer, fails', async (village, t) => {
+  const { begin, finish, lines } = await start(village, t, true)
+  const [mine, other] = [await begin('ada'), await begin('ada')]
+  mine.searchParams.set('code', other.searchParams.get('code')!)
+  assert.deepEqual(await finish(mine), { outcome: 'failed', next: '/auth/account' })
+  const foreign = await begin('ada')
+  foreign.searchParams.set('iss', 'https://elsewhere.example')
+  assert.deepEqual(await finish(foreign), { outcome: 'failed', next: '/auth/account' })
+  assert.equal(lines.length, 2)
+  assert.ok(!lines.join().includes(other.searchParams.get('code')!))
+})
+
+onStores('a second factor is asked for here, too', async (village, t) => {
+  const { arrive } = await start(village, t)
+  const account = await village.found()
+  const { user, code } = await settleWithApp(village, { email: 'ada@example.com' })
+  await village.join(user, account)
+  const asked = await arrive('ada')
+  assert.ok(asked.outcome === 'needs_code')
+  const done = await new SignIn(village.parts).withCode({ ticket: asked.ticket, code: code() }, visit)
+  assert.ok(done.outcome === 'signed_in')
+  assert.deepEqual([done.session.method, done.session.secondFactor], ['openid', true])
+})
+
+onStores('a fresh proof is asked of the provider, and an old one is none', async (village, t) => {
+  const { openId, begin, finish, browser } = await start(village, t, true)
+  const begun = await openId.begin({ browser, next: '/', redirectUri, isFresh: true })
+  assert.ok(begun.outcome === 'sent')
+  const { searchParams } = new URL(begun.url)
+  assert.deepEqual([searchParams.get('prompt'), searchParams.get('max_age')], ['login', '0'])
+  assert.equal(searchParams.get('code_challenge_method'), 'S256')
+  assert.equal((await finish(await begin('ada', true))).outcome, 'signed_in')
+  const late = await begin('ada', true)
+  village.clock.advance(6 * minute)
+  assert.equal((await finish(late)).outcome, 'failed')
+})
+
+onStores(
+  'a provider that is unreachable, or does not take the secret, is told in the log without it',
+  async (village, t) => {
+    const { provider, begin, finish, openId, browser, lines } = await start(village, t, true)
+    const other = wayIn(village, { ...provider.settings, clientSecret: 'not the secret' }, true)
+    assert.deepEqual(await other.arrive('ada'), { outcome: 'failed', next: '/auth/account' })
+    const url = await begin('ada')
+    await provider.kill()
+    assert.deepEqual(await finish(url), { outcome: 'unreachable', next: '/auth/account' })
+    const fresh = wayIn(village, provider.settings)
+    const begun = await fresh.openId.begin({ browser, next: '/', redirectUri })
+    assert.deepEqual(begun, { outcome: 'unreachable' })
+    assert.equal(openId.providerName, new URL(provider.settings.issuer).host)
+    const text = [...lines, ...other.lines, ...fresh.lines].join('')
+    assert.equal(text.match(/sign-in at the OpenID provider failed/g)!.length, 3)
+    assert.ok(!text.includes(provider.settings.clientSecret) && !text.includes('not the secret'))
+  },
+)
+
+onStores(
+  'claims of the userinfo response count, and the secret is posted where the provider wants that',
+  async (village, t) => {
+    const provider = await RunningProvider.start(t, {
+      method: 'client_secret_post',
+      conformIdTokenClaims: true,
+    })
+    await provider.knows({ ada })
+    const { arrive } = wayIn(village, provider.settings, true)
+    assert.equal((await arrive('ada')).outcome, 'signed_in')
+  },
+)
