@@ -92,7 +92,7 @@ export function failure<Name extends ApiFaultName>(name: Name, ...words: WordsOf
   return failures([fault(name, ...words)], apiFaults[name].status)
 }
 
-/** Refuses a request for all that is wrong with it. */
+/** Refuses a request with all mistakes in it. */
 export function failures(faults: readonly Fault[], status = 400): Answer {
   const errors = faults.map(({ code, message, pointer }) =>
     pointer === null ? { code, message } : { code, message, source: { pointer } },

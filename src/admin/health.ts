@@ -10,7 +10,7 @@ export function alive(): Answer {
   return status(200, { status: 'alive' })
 }
 
-/** Returns whether traffic is welcome; a store that is away, or refuses writes, does not stop it, since most of it needs no more than what is remembered. */
+/** Returns whether traffic is welcome; an unreachable store, or one that refuses writes, does not stop it, since most requests need only the cache. */
 export function ready(unready: Unready, store: StoreSigns | null): Answer {
   if (unready !== null) return status(503, { status: 'unready', reason: unready })
   const reason = store && faultOf(store)

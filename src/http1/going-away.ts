@@ -1,4 +1,4 @@
-// The Close frames with which a gateway that goes away takes its leave of both ends of a WebSocket (RFC 6455 sections 5.5.1 and 7.4.1).
+// The Close frames that a gateway sends to both ends of a WebSocket when it shuts down (RFC 6455 sections 5.5.1 and 7.4.1).
 
 import { randomBytes } from 'node:crypto'
 

@@ -127,7 +127,7 @@ export class SignIn {
     return { outcome: 'signed_in', user, ...(await sessions.begin(user, proof, visit, replaced)) }
   }
 
-  /** Takes the password again before something dangerous, and gives the session another value. Who has no password signs in anew at the provider. */
+  /** Takes the password again before something dangerous, and gives the session another value. Who has no password signs in again at the provider. */
   async confirm(
     { session, user }: { readonly session: Session; readonly user: User },
     password: string,

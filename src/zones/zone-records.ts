@@ -1,5 +1,5 @@
 // What the management API has set for zones: error rules, error pages and access rules, kept up with the store, so that no request asks it. While the
-// store is away what is known holds on, for ever.
+// store is unreachable, what is known stays in effect without a time limit.
 
 import { type Clock, systemClock } from '../base/clock.ts'
 import type { Logger } from '../log/log.ts'

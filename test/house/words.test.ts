@@ -1,8 +1,10 @@
 // The words of what operators and callers read: one word for one thing, and log messages of one form.
 
 import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
-import { sourceFiles } from '../help/source.ts'
+import { root, sourceFiles } from '../help/source.ts'
 
 /** What strings must not say, and what they say instead. */
 const banned: readonly [phrase: RegExp, instead: string][] = [
@@ -22,6 +24,9 @@ const banned: readonly [phrase: RegExp, instead: string][] = [
   [/\bin force\b/, 'in effect'],
   [/\bunless (given|set)\b|\bwhen left out\b/, 'by default'],
   [/\bmust come once\b/, 'must be given once'],
+  [/\bof no use to retry\b/, 'not retryable'],
+  [/\breplaced? (it|the \w+) by\b/, 'replace … with'],
+  [/\bthe people who run\b/, 'the operator'],
 ]
 
 const sources = sourceFiles().map(({ path, text }) => ({ path, text: withoutComments(text) }))
@@ -45,6 +50,42 @@ test('log messages begin in lower case, or with a name, and have no full stop', 
   const isOdd = (message: string) =>
     !begins.test(message) || /[.!]$/.test(message) || /\$\{(?!noun\})/.test(message)
   assert.deepEqual(messages.filter(isOdd), [])
+})
+
+/** What comments and the titles of tests must not say, and what they say instead. */
+const bannedInProse: readonly [phrase: RegExp, instead: string][] = [
+  [/\b(store|Redis|server|provider|gateway)( that)? (is|was|stays?|goes|went) away\b/, 'unreachable'],
+  [/\b[Aa]new\b/, 'again, starts over'],
+  [/\bin force\b/, 'in effect'],
+  [/\bcan not\b/, 'cannot'],
+  [/\bfor ever\b/, 'forever, irreversible'],
+  [/\b[Aa]ll that is wrong\b/, 'all mistakes'],
+  [/\bwait(s|ing)? in line\b|\bwaiting line\b/, 'queued'],
+  [/\bby and by\b/, 'gradually'],
+  [/\btold (in a sentence|at once)\b/, 'reported'],
+]
+
+/** Returns each phrase of prose that has a better one, with its file. */
+function flawsOf(path: string, prose: readonly string[]): readonly string[] {
+  return prose.flatMap(line =>
+    bannedInProse
+      .filter(([phrase]) => phrase.test(line))
+      .map(([, instead]) => `${path}: ${line.trim()} (${instead})`),
+  )
+}
+
+test('no comment says what the glossary has another word for', () => {
+  const found = sourceFiles().flatMap(({ path, text }) =>
+    flawsOf(path, text.match(/^\s*(\/\/|\/?\*).*$/gm) ?? []),
+  )
+  assert.deepEqual(found, [])
+})
+
+test('no title of a test says what the glossary has another word for', () => {
+  const found = globSync('test/**/*.ts', { cwd: root }).flatMap(path =>
+    flawsOf(path, readFileSync(join(root, path), 'utf8').match(/\btest\((['"`]).*\1/g) ?? []),
+  )
+  assert.deepEqual(found, [])
 })
 
 /** A call of the log, up to the message that ends it. */

@@ -342,7 +342,7 @@ test('what ends of others, however often, leaves an access token as it is rememb
   assert.equal(steered.asked, asked)
 })
 
-test('an access token of which a notice is lost ends within 5 s, and while the store is away lives on for the grace', async () => {
+test('an access token whose notice is lost ends within 5 s, and while the store is unreachable stays valid for the grace', async () => {
   const { verify, steered, clock, parts, digest } = setUp()
   const token = await verify()
   steered.changes.fallSilent()

@@ -128,7 +128,7 @@ export function dueContract(name: string, place: Place): void {
     assert.ok(idsOf(await clients.claimDue(10, lease)).includes(later.id))
   })
 
-  test(`${name}: a client whose verification is over is not given, and again when it begins anew`, async t => {
+  test(`${name}: a client whose verification is over is not given, until it starts again`, async t => {
     const { clock, clients, began } = await setUp(place, t)
     const [over, gone] = [checkedAt(began - 2_000), checkedAt(began - 1_000)]
     for (const one of [over, gone]) await clients.insert(one)

@@ -16,7 +16,7 @@ export interface ClientChange {
   readonly visibility: OAuthClient['visibility'] | null
   /** Whether the body speaks of client_uri: saying it again asks for a new look at DNS. */
   readonly setsClientUri: boolean
-  /** All that is wrong with it; rules across members hold for what comes of the body and of what is kept. */
+  /** All mistakes in it; rules across members apply to the result of the body and the stored client. */
   readonly faults: readonly Fault[]
 }
 
@@ -78,7 +78,7 @@ const blank: ClientSettings = {
   clientUri: null,
 }
 
-/** Reads the body of a new client, or gives all that is wrong with it. */
+/** Reads the body of a new client, or returns all mistakes in it. */
 export function readNewClient(body: unknown): ClientSettings | readonly Fault[] {
   const faults: Fault[] = []
   const members = new Field(body, faults).members(requiredMembers, [

@@ -16,7 +16,7 @@ export interface ChangedClient {
   readonly secret: string | null
 }
 
-/** Returns what a body makes of a client, the same one where nothing changes, or all that is wrong with it. */
+/** Returns what a body makes of a client, the same one where nothing changes, or all mistakes in it. */
 export function changeClient(
   kept: OAuthClient,
   body: unknown,
@@ -59,7 +59,7 @@ function secretsFor(
   return { secrets: [secret], secret: value }
 }
 
-/** Public is for ever, and so is having a client_uri then. */
+/** Publishing is irreversible, and a public client must keep a client_uri. */
 function settledFaults(kept: OAuthClient, { visibility, clientUri }: OAuthClient): readonly Fault[] {
   if (kept.visibility === 'private') return []
   return [

@@ -23,7 +23,7 @@ interface AuditKeeperOptions {
   readonly clock?: Clock
 }
 
-/** Ms between two looks, and until the next one when the store was away. */
+/** Ms between two checks, and until the next one when the store was unreachable. */
 const period = 3_600_000
 const pause = 60_000
 const day = 86_400_000

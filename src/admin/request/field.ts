@@ -1,4 +1,4 @@
-// One place in the body of a request, read by rule; what breaks a rule is noted with its pointer, so that all faults are told at once.
+// One place in the body of a request, read by rule; what breaks a rule is noted with its pointer, so that all faults are reported at once.
 
 import { isObject, pointerStep } from '../../base/text/json.ts'
 import { parseMoment } from '../../base/text/moment.ts'

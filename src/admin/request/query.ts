@@ -31,7 +31,7 @@ export function strayParameters(query: URLSearchParams, known: readonly string[]
   return faults.slice(0, mostFaults)
 }
 
-/** Parameters read by rule; what breaks one is noted, so that all faults are told at once. */
+/** Parameters read by rule; what breaks one is noted, so that all faults are reported at once. */
 export class Parameters {
   readonly faults: Fault[] = []
   readonly #query: URLSearchParams

@@ -84,7 +84,7 @@ test('entries stay as long as the retention says, by whole days, however many to
   assert.deepEqual((await idsOf()).toSorted(), ['dropped of 0', 'dropped of 1', 'dropped of 2'])
 })
 
-test('it begins at once, tries again where the store was away, and ends', async t => {
+test('it begins at once, tries again when the store was unreachable, and ends', async t => {
   const { store, lines } = await start(t)
   t.mock.timers.enable({ apis: ['setTimeout'] })
   let asked = 0

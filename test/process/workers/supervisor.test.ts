@@ -184,7 +184,7 @@ test('a worker that replies late, or is pinged late, is kept', async t => {
   assert.deepEqual([metrics.workerRestarts.value, lines, children()], [0, [], workers])
 })
 
-test('the more often in a row a worker crashes, the later it is back; one that has lived for long begins anew', async t => {
+test('each crash in a row delays the restart of a worker further; a long life resets that', async t => {
   const clock = new ManualClock()
   const supervision = { steadyLife: 1_000, shortestWait: 8, longestWait: 50 }
   const { supervisor, metrics, lines } = await startWorkers(t, 1, { clock, supervision })

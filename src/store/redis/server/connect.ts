@@ -175,7 +175,7 @@ export function isSame(a: Host, b: Host | null): boolean {
   return a.host === b?.host && a.port === b.port
 }
 
-/** Makes the class by which the driver dials along a route. One that rejected would make the driver end for ever. */
+/** Makes the class by which the driver dials along a route. One that rejected would make the driver stop permanently. */
 function connectorOf(route: Route, tls: object | undefined) {
   return class extends AbstractConnector {
     #end: (reason: Error) => void = ignore
@@ -242,7 +242,7 @@ function dialCluster(dialling: Dialling, patience: number): Cluster {
     retryDelayOnClusterDown: 50,
     slotsRefreshTimeout: dialTimeout,
   })
-  // Not left to the driver, which goes on with it for ever when it is ended meanwhile.
+  // Not left to the driver, which continues indefinitely when it is ended meanwhile.
   const timer = setInterval(() => driver.status === 'ready' && driver.refreshSlotsCache(), slotsLife).unref()
   driver.once('end', () => clearInterval(timer))
   return driver
@@ -287,7 +287,7 @@ function wrap(driver: Redis | Cluster, isAstray: () => boolean): Client {
     },
     onReady: listener => void driver.on('ready', listener),
     onLoss: listener => void driver.on('error', listener).on('close', listener),
-    // One that is still dialling goes on by itself, and with Sentinels would end for ever if it were cut.
+    // One that is still dialling goes on by itself, and with Sentinels would stop permanently if it were cut.
     redial: () => void (isReady() && driver.disconnect(true)),
     end: async () => (isReady() ? driver.quit() : driver.disconnect()),
     cut: () => driver.disconnect(),

@@ -41,7 +41,7 @@ test('the answers of a Sentinel are read, as lists or as maps, and a failed one 
   for (let i = 0; i < replies.length; i++) assert.equal(answerOf(replies.with(i, new Error('ERR'))), null)
 })
 
-test('a replica is spared when it can not be chosen: down, of priority 0, or without its primary for long', () => {
+test('a replica is exempt when it cannot be chosen: down, of priority 0, or without its primary for long', () => {
   const isElectable = (more: Readonly<Record<string, string>>) =>
     answer(replica('a:1', more)).replicas[0]!.isElectable
   assert.equal(isElectable({}), true)
