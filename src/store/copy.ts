@@ -1,8 +1,12 @@
 // Copies a store to an empty one, such as from a file to Redis.
 
+import type { CredentialKind } from './credential.ts'
 import { batchOf } from './log-batch/writer.ts'
+import type { OAuthClient } from './oauth-client.ts'
+import { everybody, type User } from './people.ts'
 import type { Account, Gateway } from './records.ts'
 import type { AuditQuery, Position, Store } from './store.ts'
+import { keyOwner } from './signing-key.ts'
 import { zoneOwner } from './zone-lists.ts'
 
 /** How many of each kind were copied. */
@@ -16,15 +20,25 @@ interface CopyReport {
   /** Error rules and access rules, a list of each per zone. */
   readonly ruleLists: number
   readonly errorPages: number
+  readonly users: number
+  readonly members: number
+  readonly oauthGrants: number
+  /** Sessions, invitations and tokens. */
+  readonly credentials: number
+  readonly authorizationEvents: number
+  readonly signingKeys: number
 }
 
 type Counts = { -readonly [Kind in keyof CopyReport]: CopyReport[Kind] }
 
 const pageSize = 100
 
+/** The credentials that outlive a copy. */
+const lasting = ['session', 'invitation', 'access_token', 'refresh_token'] satisfies CredentialKind[]
+
 /**
- * Copies everything, logs included, except stored responses to requests with an Idempotency-Key, which last only a day; versions of records start over. Rejects
- * with a sentence that names the store that failed, and says what was copied.
+ * Copies everything, logs included, except what lasts for a day or less: stored responses to requests with an Idempotency-Key, and sign-ins and authorizations under way.
+ * Versions of records start over. Rejects with a sentence that names the store that failed, and says what was copied.
  */
 export async function copyStore(from: Store, to: Store): Promise<CopyReport> {
   const accounts = await accountsToCopy(from, to)
@@ -37,10 +51,17 @@ export async function copyStore(from: Store, to: Store): Promise<CopyReport> {
     auditEntries: 0,
     ruleLists: 0,
     errorPages: 0,
+    users: 0,
+    members: 0,
+    oauthGrants: 0,
+    credentials: 0,
+    authorizationEvents: 0,
+    signingKeys: 0,
   }
   try {
     for (const account of accounts) await copyAccount(from, to, account, counts)
     await copyZones(from, to, counts)
+    await copyPeople(from, to, counts)
     return counts
   } catch (cause) {
     throw new Error(
@@ -50,19 +71,25 @@ export async function copyStore(from: Store, to: Store): Promise<CopyReport> {
   }
 }
 
-/** Formats the counts for a person. */
+/** Formats the counts for a person, without those that are 0. */
 export function inWords(report: CopyReport): string {
-  const { accounts, gateways, tokens, oauthClients, logEntries, auditEntries, ruleLists, errorPages } = report
   const kinds = [
-    count(accounts, 'account'),
-    count(gateways, 'gateway'),
-    count(tokens, 'token'),
-    count(oauthClients, 'OAuth client'),
-    count(logEntries, 'log entry', 'log entries'),
-    count(auditEntries, 'audit entry', 'audit entries'),
-    count(ruleLists, 'rule list'),
-  ]
-  return `${kinds.join(', ')} and ${count(errorPages, 'error page')}`
+    count(report.accounts, 'account'),
+    count(report.gateways, 'gateway'),
+    count(report.tokens, 'token'),
+    count(report.oauthClients, 'OAuth client'),
+    count(report.logEntries, 'log entry', 'log entries'),
+    count(report.auditEntries, 'audit entry', 'audit entries'),
+    count(report.ruleLists, 'rule list'),
+    count(report.errorPages, 'error page'),
+    count(report.users, 'user'),
+    count(report.members, 'member'),
+    count(report.oauthGrants, 'OAuth grant'),
+    count(report.credentials, 'session or OAuth token', 'sessions and OAuth tokens'),
+    count(report.authorizationEvents, 'authorization event'),
+    count(report.signingKeys, 'signing key'),
+  ].filter(words => words !== null)
+  return kinds.length < 2 ? (kinds[0] ?? 'nothing') : `${kinds.slice(0, -1).join(', ')} and ${kinds.at(-1)}`
 }
 
 async function accountsToCopy(from: Store, to: Store): Promise<readonly Account[]> {
@@ -87,6 +114,15 @@ async function copyAccount(from: Store, to: Store, account: Account, counts: Cou
   for await (const client of each(from, from.oauthClients.walk(account.id))) {
     expectNew(await at(to, to.oauthClients.insert(client)), 'OAuth client', client.id)
     counts.oauthClients++
+    await copyEvents(from, to, client, counts)
+  }
+  for await (const member of each(from, from.members.walk(account.id))) {
+    expectNew(await at(to, to.members.insert(member)), 'member', member.id)
+    counts.members++
+  }
+  for await (const grant of each(from, from.oauthGrants.walk(account.id))) {
+    expectNew(await at(to, to.oauthGrants.insert(grant)), 'OAuth grant', grant.id)
+    counts.oauthGrants++
   }
   for await (const gateway of each(from, from.gateways.walk(account.id))) {
     expectNew(await at(to, to.gateways.insert(gateway)), 'gateway', gateway.id)
@@ -135,6 +171,35 @@ async function copyZones(from: Store, to: Store, counts: Counts): Promise<void> 
   }
 }
 
+async function copyEvents(from: Store, to: Store, client: OAuthClient, counts: Counts): Promise<void> {
+  const events = await at(from, from.authorizationEvents.list(client.account, client.id))
+  for (const event of events.toReversed()) {
+    await at(to, to.authorizationEvents.append(event))
+    counts.authorizationEvents++
+  }
+}
+
+async function copyPeople(from: Store, to: Store, counts: Counts): Promise<void> {
+  for await (const user of each(from, from.users.walk(everybody))) {
+    expectNew(await at(to, to.users.insert(user)), 'user', user.id)
+    counts.users++
+    await copyCredentials(from, to, user, counts)
+  }
+  for await (const key of each(from, from.signingKeys.walk(keyOwner))) {
+    expectNew(await at(to, to.signingKeys.insert(key)), 'signing key', key.id)
+    counts.signingKeys++
+  }
+}
+
+async function copyCredentials(from: Store, to: Store, { id }: User, counts: Counts): Promise<void> {
+  for (const kind of lasting) {
+    const credentials = await at(from, from.credentials.list({ user: id }, kind, Infinity))
+    for (let first = 0; first < credentials.length; first += pageSize)
+      await at(to, to.credentials.putAll(credentials.slice(first, first + pageSize)))
+    counts.credentials += credentials.length
+  }
+}
+
 async function* each<T>(store: Store, parts: AsyncIterable<readonly T[]>): AsyncGenerator<T> {
   for await (const items of eachAt(store, parts)) yield* items
 }
@@ -160,6 +225,6 @@ function fail({ location }: Store, cause: unknown): never {
   throw new Error(`${location}: ${(cause as Error).message}`, { cause })
 }
 
-function count(number: number, one: string, many = `${one}s`): string {
-  return `${number} ${number === 1 ? one : many}`
+function count(number: number, one: string, many = `${one}s`): string | null {
+  return number === 0 ? null : `${number} ${number === 1 ? one : many}`
 }

@@ -3,6 +3,8 @@ import { type TestContext, test } from 'node:test'
 import { copyStore, inWords } from '../../src/store/copy.ts'
 import { batchOf } from '../../src/store/log-batch/writer.ts'
 import { openStore } from '../../src/store/open.ts'
+import { everybody } from '../../src/store/people.ts'
+import { keyOwner } from '../../src/store/signing-key.ts'
 import { zoneOwner } from '../../src/store/zone-lists.ts'
 import type { Store } from '../../src/store/store.ts'
 import {
@@ -10,13 +12,20 @@ import {
   account,
   auditEntry,
   auditQuery,
+  authorizationEvent,
+  credential,
   errorPage,
   errorRuleList,
   gateway,
+  identity,
   keptAnswer,
   logEntries,
+  member,
   oauthClient,
+  oauthGrant,
+  signingKey,
   token,
+  user,
   verification,
 } from './contract-specimens.ts'
 import { temporaryFile } from './sqlite/temporary-file.ts'
@@ -37,6 +46,7 @@ async function filled(t: TestContext): Promise<Store> {
       const audit = auditEntry({ account: owner.id, at: 120 - i })
       await store.oauthClients.insert(oauthClient({ account: owner.id, createdAt: i % 50 }), { audit })
     }
+    await fillPeople(store, owner.id)
     for (const id of ['default', 'quiet']) await store.gateways.insert(gateway({ account: owner.id, id }))
     const entries = logEntries(gateway({ account: owner.id }), 700, i => (i % 2 ? { request: null } : {}))
     await store.logs.append(owner.id, 'default', batchOf(entries), { most: 1000, strategy: 'DELETE_OLDEST' })
@@ -47,6 +57,43 @@ async function filled(t: TestContext): Promise<Store> {
     await store.errorPages.insert(errorPage({ zone: `${i}.example`, html: 'x'.repeat(i) }))
   }
   return store
+}
+
+/** Has three people join an account, and each let an app of it act for them. */
+async function fillPeople(store: Store, account: string): Promise<void> {
+  const app = oauthClient({ account, createdAt: 60 })
+  const of = { client: app.id, clientAccount: account }
+  await store.oauthClients.insert(app)
+  for (let i = 0; i < 3; i++) {
+    const person = user({ createdAt: i, identity: i ? identity() : null })
+    const grant = oauthGrant({ account, user: person.id, createdAt: i, ...of })
+    await store.users.insert(person)
+    await store.members.insert(member({ account, user: person.id, isSuper: i === 0, createdAt: i }))
+    await store.oauthGrants.insert(grant)
+    const owners = { user: person.id, client: app.id, grant: grant.id }
+    const consumed = credential('refresh_token', { ...owners, consumedAt: 5 })
+    await store.credentials.putAll([credential('access_token', owners), consumed])
+    await store.credentials.putAll(Array.from({ length: 130 }, () => credential('session', owners)))
+    await store.credentials.put(credential('authorization_code', owners))
+    for (const at of [1, 2])
+      await store.authorizationEvents.append(authorizationEvent({ ...of, at: Date.now() + at }))
+  }
+  await store.signingKeys.insert(signingKey({ createdAt: 9 }))
+}
+
+/** Gives what a store holds of people; the credentials by digest, since what expires at once has no order. */
+async function peopleOf(store: Store) {
+  const page = { offset: 0, limit: 1000 }
+  const { items: users } = await store.users.list(everybody, page)
+  const credentials = await Promise.all(
+    users.flatMap(({ id }) =>
+      (['session', 'access_token', 'refresh_token'] as const).map(kind =>
+        store.credentials.list({ user: id }, kind, 1000),
+      ),
+    ),
+  )
+  const { items: keys } = await store.signingKeys.list(keyOwner, page)
+  return { users, keys, credentials: credentials.flat().sort((a, b) => (a.digest < b.digest ? -1 : 1)) }
 }
 
 /** Gives all that a store holds. */
@@ -60,21 +107,43 @@ async function everything(store: Store) {
     audit: await audit.list(id, auditQuery({ limit: 1000 })),
     entries: (await Array.fromAsync(logs.entries(id, 'default'))).flat(),
     quiet: await logs.count(id, 'quiet'),
+    members: await store.members.list(id, { offset: 0, limit: 1000 }),
+    grants: await store.oauthGrants.list(id, { offset: 0, limit: 1000 }),
+    events: await eventsOf(store, id),
   }))
   const page = { offset: 0, limit: 1000 }
   const zones = await Promise.all(
     [store.errorRules, store.accessRules, store.errorPages].map(records => records.list(zoneOwner, page)),
   )
-  return { owners, held: await Promise.all(held), zones }
+  return { owners, held: await Promise.all(held), zones, people: await peopleOf(store) }
+}
+
+async function eventsOf({ oauthClients, authorizationEvents }: Store, account: string) {
+  const { items } = await oauthClients.list(account, { offset: 0, limit: 1000 })
+  return Promise.all(items.map(({ id }) => authorizationEvents.list(account, id)))
 }
 
 test('everything of a store is copied to an empty one', async t => {
   const [from, to] = [await filled(t), await empty(t)]
   assert.deepEqual(await copyStore(from, to), {
-    ...{ accounts: 2, gateways: 4, tokens: 240, oauthClients: 240 },
+    ...{ accounts: 2, gateways: 4, tokens: 240, oauthClients: 242 },
     ...{ logEntries: 1400, auditEntries: 240, ruleLists: 18, errorPages: 9 },
+    ...{
+      users: 6,
+      members: 6,
+      oauthGrants: 6,
+      credentials: 6 * 132,
+      authorizationEvents: 12,
+      signingKeys: 2,
+    },
   })
-  assert.deepEqual(await everything(to), await everything(from))
+  const copied = await everything(to)
+  assert.deepEqual(copied, await everything(from))
+  assert.equal(copied.people.credentials.length, 6 * 132)
+  assert.deepEqual(
+    await to.credentials.list({ user: copied.people.users[0]!.id }, 'authorization_code', 9),
+    [],
+  )
 })
 
 test('a domain that was being verified goes on being verified, and answers stay behind', async t => {
@@ -118,7 +187,7 @@ test('a copy that fails says what was copied, and why not all', async t => {
   await to.gateways.insert(gateway({ account: second!.id, id: 'quiet' }))
   await assert.rejects(copyStore(from, to), {
     message:
-      'the copy to sqlite::memory: is incomplete: the gateway quiet already exists. Copied so far: 2 accounts, 3 gateways, 240 tokens, 240 OAuth clients, 1400 log entries, 120 audit entries, 0 rule lists and 0 error pages. Empty it and copy again',
+      'the copy to sqlite::memory: is incomplete: the gateway quiet already exists. Copied so far: 2 accounts, 3 gateways, 240 tokens, 242 OAuth clients, 1400 log entries, 120 audit entries, 6 members, 6 OAuth grants and 12 authorization events. Empty it and copy again',
   })
 })
 
@@ -132,11 +201,12 @@ test('a copy that fails names the store that failed, be it read or written', asy
 })
 
 test('a source that fails on the way is named, and what was copied before', async t => {
+  const people = ', 3 members, 3 OAuth grants and 6 authorization events'
   for (const [part, copied] of [
-    ['tokens', '1 account, 0 gateways, 0 tokens, 0 OAuth clients, 0 log entries, 0 audit entries'],
-    ['clients', '1 account, 0 gateways, 120 tokens, 0 OAuth clients, 0 log entries, 0 audit entries'],
-    ['logs', '1 account, 1 gateway, 120 tokens, 120 OAuth clients, 0 log entries, 0 audit entries'],
-    ['audit', '1 account, 2 gateways, 120 tokens, 120 OAuth clients, 700 log entries, 0 audit entries'],
+    ['tokens', '1 account'],
+    ['clients', '1 account and 120 tokens'],
+    ['logs', `1 account, 1 gateway, 120 tokens, 121 OAuth clients${people}`],
+    ['audit', `1 account, 2 gateways, 120 tokens, 121 OAuth clients, 700 log entries${people}`],
   ] as const) {
     const [from, to] = [
       await filled(t),
@@ -154,7 +224,7 @@ test('a source that fails on the way is named, and what was copied before', asyn
     if (part === 'audit') from.audit.list = broken
     if (part === 'logs') from.logs.entries = brokenOnTheWay
     await assert.rejects(copyStore(from, to), {
-      message: `the copy to ${to.location} is incomplete: sqlite::memory:: it is broken. Copied so far: ${copied}, 0 rule lists and 0 error pages. Empty it and copy again`,
+      message: `the copy to ${to.location} is incomplete: sqlite::memory:: it is broken. Copied so far: ${copied}. Empty it and copy again`,
     })
   }
 })
@@ -169,24 +239,37 @@ test('rules of zones that are there already are not written over', async t => {
   assert.deepEqual((await to.errorRules.get(zoneOwner, '3.example'))?.record.rules, [])
 })
 
-test('what was copied is reported in words', () => {
-  const none = { accounts: 0, gateways: 0, tokens: 0, oauthClients: 0, logEntries: 0, auditEntries: 0 }
+test('what was copied is reported in words, without what there was none of', () => {
+  const none = {
+    ...{ accounts: 0, gateways: 0, tokens: 0, oauthClients: 0, logEntries: 0, auditEntries: 0, ruleLists: 0 },
+    ...{
+      errorPages: 0,
+      users: 0,
+      members: 0,
+      oauthGrants: 0,
+      credentials: 0,
+      authorizationEvents: 0,
+      signingKeys: 0,
+    },
+  }
+  assert.equal(inWords(none), 'nothing')
+  assert.equal(inWords({ ...none, accounts: 1 }), '1 account')
+  assert.equal(inWords({ ...none, tokens: 2, errorPages: 1 }), '2 tokens and 1 error page')
   assert.equal(
     inWords({
       ...none,
       accounts: 1,
       gateways: 2,
-      oauthClients: 1,
       logEntries: 1,
       auditEntries: 2,
       ruleLists: 1,
-      errorPages: 2,
+      signingKeys: 1,
     }),
-    '1 account, 2 gateways, 0 tokens, 1 OAuth client, 1 log entry, 2 audit entries, 1 rule list and 2 error pages',
+    '1 account, 2 gateways, 1 log entry, 2 audit entries, 1 rule list and 1 signing key',
   )
-  assert.match(
-    inWords({ ...none, auditEntries: 1, ruleLists: 0, errorPages: 1 }),
-    /, 0 OAuth clients, 0 log entries, 1 audit entry, 0 rule lists and 1 error page$/,
+  assert.equal(
+    inWords({ ...none, users: 2, members: 1, oauthGrants: 2, credentials: 3, authorizationEvents: 1 }),
+    '2 users, 1 member, 2 OAuth grants, 3 sessions and OAuth tokens and 1 authorization event',
   )
 })
 

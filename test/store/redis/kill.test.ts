@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Credential } from '../../../src/store/credential.ts'
 import type { OAuthClient } from '../../../src/store/oauth-client.ts'
 import type { AuditAction } from '../../../src/store/records.ts'
 import type { RedisStore } from '../../../src/store/redis/redis-store.ts'
@@ -11,6 +12,7 @@ import {
   auditEntry,
   auditQuery,
   clientSecret,
+  credential,
   hex,
   keptAnswer,
   oauthClient,
@@ -25,14 +27,17 @@ const many = 10_000
 interface Acknowledged {
   readonly clients: Map<string, OAuthClient>
   readonly answers: string[]
+  /** Codes that were consumed, and tokens that were kept for them. */
+  readonly codes: Credential[]
+  readonly tokens: Credential[]
 }
 
-test('clients, their secrets, what is told of them and who is due survive kill -9, in the middle of writing', async t => {
+test('clients, their secrets, codes and tokens, what is told of them and who is due survive kill -9, in the middle of writing', async t => {
   const server = await startRedis(t, { aof: 'always' })
   const clock = new ContractClock()
   const store = await openRedis(t, server.url, 2_000, clock)
   const account = hex(16)
-  const acknowledged: Acknowledged = { clients: new Map(), answers: [] }
+  const acknowledged: Acknowledged = { clients: new Map(), answers: [], codes: [], tokens: [] }
   const ends = Promise.allSettled(Array.from({ length: 8 }, () => writeOn(store, account, acknowledged)))
   await until(() => acknowledged.answers.length > 300)
   await server.kill()
@@ -56,13 +61,20 @@ test('clients, their secrets, what is told of them and who is due survive kill -
     audit.items.map(({ action, resource }) => `${action} ${resource}`).toSorted(),
     told(clients),
   )
+  for (const { kind, digest } of acknowledged.codes)
+    assert.equal((await store.credentials.get(kind, digest))?.consumedAt, 7)
+  for (const token of acknowledged.tokens)
+    assert.deepEqual(await store.credentials.get(token.kind, token.digest), token)
+  assert.ok(acknowledged.tokens.length > 100)
   clock.advance(2 * lease)
   const claimed = await store.oauthClients.claimDue(many, lease)
   assert.deepEqual(claimed.map(({ record }) => record.id).toSorted(), clients.map(({ id }) => id).toSorted())
 })
 
 /** Creates clients without end, rotates the secret of each, and now and then claims some. */
-async function writeOn({ oauthClients }: RedisStore, account: string, { clients, answers }: Acknowledged) {
+async function writeOn(store: RedisStore, account: string, acknowledged: Acknowledged) {
+  const { oauthClients } = store
+  const { clients, answers } = acknowledged
   for (;;) {
     const due = verification({ nextCheckAt: Date.now() + 50 })
     const client = oauthClient({ account, secrets: [clientSecret()], verification: due })
@@ -80,7 +92,19 @@ async function writeOn({ oauthClients }: RedisStore, account: string, { clients,
     assert.ok(await oauthClients.replace(next, version, changed))
     clients.set(client.id, next)
     answers.push(changed.answer.key)
+    await exchangeCode(store, acknowledged)
   }
+}
+
+/** Has a code consumed and keeps two tokens for it. */
+async function exchangeCode({ credentials }: RedisStore, { codes, tokens }: Acknowledged): Promise<void> {
+  const code = credential('authorization_code')
+  await credentials.put(code)
+  assert.ok((await credentials.consume(code.kind, code.digest, 7))?.isFirst)
+  codes.push(code)
+  const pair = [credential('access_token'), credential('refresh_token')]
+  await credentials.putAll(pair)
+  tokens.push(...pair)
 }
 
 /** What has to be told of clients: that each was created, and whether it was rotated. */

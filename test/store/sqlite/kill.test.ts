@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { type TestContext, test } from 'node:test'
+import { everybody } from '../../../src/store/people.ts'
 import { SqliteStore } from '../../../src/store/sqlite/sqlite-store.ts'
 import { auditQuery, hex } from '../contract-specimens.ts'
 import { temporaryFile } from './temporary-file.ts'
@@ -33,11 +34,28 @@ async function killAll(t: TestContext) {
   return { account, store, said: said.flat().map(line => line.split(' ') as [string, string, string?]) }
 }
 
+/** Whether what was said of people and their codes and tokens is so: what was ended may be ended before that is said. */
+function checksOf(store: SqliteStore, account: string) {
+  const { users, members, credentials, authorizationEvents } = store
+  return {
+    user: async (id: string) => (await users.get(everybody, id)) !== null,
+    member: async (id: string) => (await members.get(account, id)) !== null,
+    code: async (digest: string) => (await credentials.get('authorization_code', digest)) !== null,
+    consumed: async (digest: string) =>
+      (await credentials.get('authorization_code', digest))?.consumedAt === 7,
+    tokens: async (_: string, digest?: string) => (await credentials.get('refresh_token', digest!)) !== null,
+    event: async (client: string) => (await authorizationEvents.list(account, client)).length === 1,
+    ended: async (digest: string) => (await credentials.get('access_token', digest)) === null,
+  }
+}
+
 test('nothing that was acknowledged is lost when all who write are killed', async t => {
   const { account, store, said } = await killAll(t)
+  const checks = checksOf(store, account)
   const leaving = new Set(said.filter(([kind]) => kind === 'removing').map(([, id]) => id))
   for (const [kind, id, revision] of said) {
-    if (kind === 'token') assert.ok(await store.tokens.get(account, id))
+    if (kind in checks) assert.ok(await checks[kind as keyof typeof checks](id, revision), `${kind} ${id}`)
+    else if (kind === 'token') assert.ok(await store.tokens.get(account, id))
     else if (kind === 'removed') assert.equal(await store.oauthClients.get(account, id), null)
     else if (kind !== 'client' && kind !== 'removing') assert.ok(await store.logs.get(account, kind, id))
     else if (!leaving.has(id)) {

@@ -3,12 +3,16 @@ import { batchOf } from '../../../src/store/log-batch/writer.ts'
 import { SqliteStore } from '../../../src/store/sqlite/sqlite-store.ts'
 import {
   auditEntry,
+  authorizationEvent,
+  credential,
   gateway,
   hex,
   keptAnswer,
   logEntries,
+  member,
   oauthClient,
   token,
+  user,
 } from '../contract-specimens.ts'
 
 const account = process.argv[3]!
@@ -28,7 +32,31 @@ async function write(): Promise<void> {
     await store.logs.append(account, logged.id, batchOf(entries), limit)
     for (const { id } of entries) console.log(`${logged.id} ${id}`)
     await changeClient(turn % 3 === 2)
+    await exchangeCode()
   }
+}
+
+/** Invites a person, has a code of theirs consumed, keeps the tokens for it, and ends the first of them. */
+async function exchangeCode(): Promise<void> {
+  const person = user()
+  await store.users.insert(person)
+  console.log(`user ${person.id}`)
+  const joined = member({ account, user: person.id })
+  await store.members.insert(joined)
+  console.log(`member ${joined.id}`)
+  const owners = { user: person.id, client: null, grant: hex(16) }
+  const code = credential('authorization_code', owners)
+  await store.credentials.put(code)
+  console.log(`code ${code.digest}`)
+  await store.credentials.consume(code.kind, code.digest, 7)
+  console.log(`consumed ${code.digest}`)
+  const [access, refresh] = [credential('access_token', owners), credential('refresh_token', owners)]
+  await store.credentials.putAll([access, refresh])
+  console.log(`tokens ${access.digest} ${refresh.digest}`)
+  await store.authorizationEvents.append(authorizationEvent({ client: person.id, clientAccount: account }))
+  console.log(`event ${person.id}`)
+  await store.credentials.remove('access_token', access.digest)
+  console.log(`ended ${access.digest}`)
 }
 
 /** Writes a client three times, or removes it in the end; its revision is how many audit entries and answers it has. */

@@ -12,10 +12,13 @@ import { SqliteStore } from '../../../../src/store/sqlite/sqlite-store.ts'
 import {
   auditEntry,
   auditQuery,
+  credential,
   errorPage,
   errorRuleList,
   gateway,
+  member,
   oauthClient,
+  user,
 } from '../../contract-specimens.ts'
 import { temporaryFile } from '../temporary-file.ts'
 
@@ -101,6 +104,26 @@ test('a file of the first schema is brought to the newest, and keeps what it has
   assert.equal((await store.audit.list(client.account, auditQuery())).total, 1)
   assert.equal(await store.errorRules.insert(errorRuleList()), true)
   assert.equal(await store.errorPages.insert(errorPage()), true)
+})
+
+test('a file from before there were people takes them in, and its accounts keep what they were', async t => {
+  const file = temporaryFile(t)
+  makeFile(file, '')
+  const db = await Database.open(file, { synchronous: 'FULL', patience: 100 })
+  await migrate(db, migrations.slice(0, 5))
+  db.exec(`INSERT INTO accounts (id, name, created_at) VALUES ('a', 'Old', 1)`)
+  db.close()
+  const { accounts, users, members, credentials } = await open(t, file)
+  assert.deepEqual(await accounts.list(), [{ id: 'a', name: 'Old', createdAt: 1 }])
+  assert.equal(await accounts.update('a', { enforceTwoFactor: true }), true)
+  assert.equal((await accounts.get('a'))?.enforceTwoFactor, true)
+  const person = user()
+  const session = credential('session', { user: person.id })
+  assert.equal(await users.insert(person), true)
+  assert.equal(await members.insert(member({ account: 'a', user: person.id })), true)
+  assert.equal(await credentials.put(session), true)
+  const again = await open(t, file)
+  assert.deepEqual(await again.credentials.get('session', session.digest), session)
 })
 
 test('a step that fails leaves the file as it was', async t => {
