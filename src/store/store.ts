@@ -181,6 +181,8 @@ export interface AuthorizationEvents {
 }
 
 export interface OAuthClients extends Records<OAuthClient> {
+  /** Finds a client by its id, whatever account owns it. */
+  find(id: string): Promise<OAuthClient | null>
   /**
    * Returns up to `limit` clients whose `verification.nextCheckAt` has passed by the clock of the store, the longest due first, each to only one caller, however many
    * processes ask: a client is returned again when its `nextCheckAt` was changed and has passed, or after `lease` ms.

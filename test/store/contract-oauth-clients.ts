@@ -27,6 +27,18 @@ export function oauthClientsContract(name: string, place: Place): void {
     assert.deepEqual(await oauthClients.list(full.account, all), { items: [bare], total: 1 })
   })
 
+  test(`${name}: an OAuth client is found by its id, whichever account owns it`, async t => {
+    const { accounts, oauthClients } = await (await place(t))()
+    const owners = [hex(16), hex(16)]
+    for (const id of owners) await accounts.insert({ id, name: 'Owner', createdAt: 1 })
+    const clients = owners.map(account => oauthClient({ account }))
+    for (const client of clients) await oauthClients.insert(client)
+    for (const client of clients) assert.deepEqual(await oauthClients.find(client.id), client)
+    assert.equal(await oauthClients.find(hex(16)), null)
+    await oauthClients.remove(owners[1]!, clients[1]!.id)
+    assert.equal(await oauthClients.find(clients[1]!.id), null)
+  })
+
   test(`${name}: an OAuth client whose id is taken is not kept`, async t => {
     const { oauthClients } = await (await place(t))()
     const kept = oauthClient()

@@ -19,6 +19,14 @@ const traits: Traits<OAuthClient> = {
   dueAt: client => client.verification?.nextCheckAt ?? null,
 }
 
+/** KEYS: accounts, records. ARGV: id. */
+const findOne = lua`
+for _, account in ipairs(redis.call('HKEYS', KEYS[1])) do
+  local found = redis.call('HGET', KEYS[2], account .. '/' .. ARGV[1])
+  if found then return found end
+end
+return false`
+
 /** KEYS: due, records. ARGV: limit, lease, shift of the clock. */
 const claim = lua`${serverClockLua}
 local time, found = now(ARGV[3]), {}
@@ -38,12 +46,20 @@ return 1`
 
 export class RedisOAuthClients extends RedisRecords<OAuthClient> implements OAuthClients {
   readonly #connection: Connection
+  readonly #writes: DurableWrites
   readonly #clock: Clock
 
   constructor(connection: Connection, writes: DurableWrites, clock: Clock) {
     super(traits, connection, writes, clock)
     this.#connection = connection
+    this.#writes = writes
     this.#clock = clock
+  }
+
+  async find(id: string): Promise<OAuthClient | null> {
+    const found = await this.#connection.script(findOne, [keys.accounts, keys.records(kind)], [id])
+    if (found === null) await this.#writes.confirmAbsence()
+    return parse<OAuthClient>(found as string | null)?.record ?? null
   }
 
   /** Doesn't wait for the disk: a lease that is lost means one more look. */

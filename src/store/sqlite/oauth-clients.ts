@@ -4,12 +4,14 @@ import type { Clock } from '../../base/clock.ts'
 import type { OAuthClient } from '../oauth-client.ts'
 import type { OAuthClients, Versioned } from '../store.ts'
 import type { Command, Database, Statement } from './database/database.ts'
+import { fromRow } from './database/ordered-rows.ts'
 import type { Ledgers } from './ledgers.ts'
 import { SqliteRecords, versionedOf } from './records.ts'
 
 export class SqliteOAuthClients extends SqliteRecords<OAuthClient> implements OAuthClients {
   readonly #db: Database
   readonly #clock: Clock
+  readonly #find: Statement
   readonly #due: Statement
   readonly #lease: Command
   readonly #renew: Command
@@ -27,6 +29,10 @@ export class SqliteOAuthClients extends SqliteRecords<OAuthClient> implements OA
     })
     this.#db = db
     this.#clock = clock
+    // By account, since the index of ids begins with it.
+    this.#find = db.prepare(
+      'SELECT record FROM oauth_clients WHERE account IN (SELECT id FROM accounts) AND id = ?',
+    )
     this.#due = db.prepare(
       'SELECT key, version, record FROM oauth_clients WHERE ask_at <= ? ORDER BY ask_at LIMIT ?',
     )
@@ -34,6 +40,13 @@ export class SqliteOAuthClients extends SqliteRecords<OAuthClient> implements OA
     this.#renew = db.command(
       'UPDATE oauth_clients SET ask_at = ? WHERE account = ? AND id = ? AND due_at = ?',
     )
+  }
+
+  find(id: string): Promise<OAuthClient | null> {
+    return this.#db.read(() => {
+      const row = this.#find.get(id)
+      return row ? fromRow<OAuthClient>(row) : null
+    })
   }
 
   async claimDue(limit: number, lease: number): Promise<readonly Versioned<OAuthClient>[]> {
