@@ -10,6 +10,8 @@ export interface OAuthGrant {
   /** The account that owns the client. */
   readonly clientAccount: string
   readonly scopes: readonly string[]
+  /** Optional scopes that the user has unticked, so that they are not asked for again. */
+  readonly declined: readonly string[]
   /** The APIs that were asked for (RFC 8707); none for all. */
   readonly resource: readonly string[]
   readonly createdAt: number

@@ -12,7 +12,4 @@ export interface SigningKey {
   /** The private key as a JWK, sealed with a server key. */
   readonly sealed: string
   readonly createdAt: number
-  /** From when on it signs nothing more, and until when it is published; null while that is not decided. */
-  readonly retiresAt: number | null
-  readonly endsAt: number | null
 }

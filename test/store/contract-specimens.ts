@@ -167,6 +167,7 @@ export function oauthGrant(more: Partial<OAuthGrant> = {}): OAuthGrant {
     client: hex(16),
     clientAccount: hex(16),
     scopes: ['ai.run', 'offline_access'],
+    declined: ['user.read'],
     resource: ['https://gateway.example/client/v4'],
     createdAt: birth,
     updatedAt: birth,
@@ -200,8 +201,6 @@ export function signingKey(more: Partial<SigningKey> = {}): SigningKey {
     publicKey: { kty: 'EC', crv: 'P-256', x: 'eA-_', y: 'eQ-_', alg: 'ES256', use: 'sig' },
     sealed: 'c2VhbGVk-_',
     createdAt: birth,
-    retiresAt: birth + 90 * 86_400_000,
-    endsAt: null,
     ...more,
   }
 }

@@ -33,7 +33,7 @@ const kinds: Readonly<
   user: ({ users }) => kindOf(users, user(), { firstName: 'Changed' }),
   member: ({ members }) => kindOf(members, member(), { roles: [] }),
   'OAuth grant': ({ oauthGrants }) => kindOf(oauthGrants, oauthGrant(), { scopes: [] }),
-  'signing key': ({ signingKeys }) => kindOf(signingKeys, signingKey(), { endsAt: 7 }),
+  'signing key': ({ signingKeys }) => kindOf(signingKeys, signingKey(), { sealed: 'Changed' }),
   'list of error rules': ({ errorRules }) => kindOf(errorRules, errorRuleList(), { rules: [] }),
   'list of access rules': ({ accessRules }) => kindOf(accessRules, accessRuleList(), { rules: [] }),
   'error page': ({ errorPages }) => kindOf(errorPages, errorPage(), { html: 'Changed' }),
